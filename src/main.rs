@@ -1,0 +1,3 @@
+//! The `mcp-eval` program.
+
+fn main() {}

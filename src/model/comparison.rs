@@ -1,0 +1,296 @@
+//! What comparing a run with its baseline found, every number with the rule that led to it.
+
+use serde_json::Value;
+
+/// A baseline and a run, side by side.
+///
+/// Calls are numbered from 1 among the scored calls of their own side.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    pub scores: Scores,
+    pub band: Band,
+    /// How the calls of the two sides went, as a whole.
+    pub baseline_status: ExecutionStatus,
+    pub current_status: ExecutionStatus,
+    /// The run went better than its baseline did; never scored up.
+    pub improved: bool,
+    /// The calls of both sides in order, paired where they match.
+    pub rows: Vec<Row>,
+    /// Where the points between 1 and the overall score went; they add up to the difference.
+    pub losses: Vec<Loss>,
+    /// What changed in the tools the servers offer.
+    pub drift: Vec<Drift>,
+    /// Calls that took much longer than in the baseline.
+    pub slower: Vec<SlowerCall>,
+    pub verdict: Verdict,
+    /// Which accepted variant the run was scored against, where there are several (1 is the main one).
+    pub variant: usize,
+}
+
+/// The numbers of a comparison, each 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scores {
+    /// The score the gate looks at.
+    pub overall: f64,
+    /// Argument similarity alone, over the longer of the two sides.
+    pub trajectory: f64,
+    /// Mean of the call scores, over the longer of the two sides.
+    pub calls: f64,
+    /// What the overall score is multiplied by because the run went worse as a whole.
+    pub status_factor: f64,
+    /// What is taken off because the numbers of calls differ by more than 2.
+    pub count_penalty: f64,
+    /// The lowest overall score that passes.
+    pub threshold: f64,
+}
+
+/// The overall score in a word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Band {
+    /// Below 0.3.
+    Broken,
+    /// From 0.3.
+    Degraded,
+    /// From 0.6.
+    Acceptable,
+    /// From 0.8.
+    Good,
+}
+
+/// How the calls of one run went, as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ExecutionStatus {
+    /// A critical call failed and the run ended early.
+    Blocked,
+    /// Every call failed.
+    Failed,
+    /// Some calls failed.
+    Partial,
+    /// No call failed.
+    Success,
+}
+
+/// One line of the alignment.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Row {
+    /// A call of the baseline and the call of the run that stands for it.
+    Pair(Box<Pair>),
+    /// A call of the baseline that the run did not make.
+    Missing { baseline: usize, effect: bool },
+    /// A call of the run that the baseline does not have.
+    Extra { current: usize, effect: bool },
+}
+
+/// Two calls of the same tool, compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pair {
+    pub baseline: usize,
+    pub current: usize,
+    /// Whether the tool changes something, as opposed to only reading.
+    pub effect: bool,
+    pub request: RequestScore,
+    pub response: ResponseScore,
+    /// Both questions together: what the pair adds to the overall score.
+    pub call: f64,
+}
+
+/// Did the agent ask for the same thing?
+#[derive(Debug, Clone, PartialEq)]
+pub struct RequestScore {
+    pub similarity: f64,
+    /// One entry per argument of either side, sorted by name.
+    pub parameters: Vec<ParameterScore>,
+}
+
+/// One argument, compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParameterScore {
+    pub name: String,
+    /// `None` where the baseline left it out.
+    pub baseline: Option<Value>,
+    /// `None` where the run left it out.
+    pub current: Option<Value>,
+    /// `None` where a rule leaves the argument out of the comparison.
+    pub similarity: Option<f64>,
+    /// How it was compared: `equal`, `words`, `distance`, `type` … , `missing` or `added`, or the scenario's rule.
+    pub method: String,
+}
+
+/// Did the server answer the same?
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResponseScore {
+    pub similarity: f64,
+    /// Changes that break the answer's contract; any of them caps the similarity at 0.5.
+    pub contract_changes: Vec<ContractChange>,
+    /// Every place where the two answers differ, contract changes among them.
+    pub differences: Vec<Difference>,
+}
+
+/// A change that a consumer of the answer would trip over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContractChange {
+    /// Where in the answer, as a path like `/content/0/json/servers/3/id`.
+    pub path: String,
+    /// What happened, in words: `became an error`, `missing`, `renamed to "server_id"`.
+    pub what: String,
+}
+
+/// One place where two answers differ.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Difference {
+    /// Where in the answer, as a path like `/content/0/json/servers/3/id`.
+    pub path: String,
+    /// What the baseline has there, shortened for reading; `None` where it has nothing.
+    pub expected: Option<String>,
+    /// What the run has there, shortened for reading; `None` where it has nothing.
+    pub got: Option<String>,
+    pub similarity: f64,
+    /// The rule that decided, in words.
+    pub rule: String,
+    /// The share of the response's similarity lost here; the shares of one response add up to 1 − its similarity.
+    pub loss: f64,
+}
+
+/// A place where points were lost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loss {
+    pub points: f64,
+    /// The calls concerned: number in the baseline, number in the run.
+    pub baseline: Option<usize>,
+    pub current: Option<usize>,
+    /// The tool's full name, where a call is concerned.
+    pub tool: Option<String>,
+    /// The argument or the path into the response, such as `arguments/query` or `response/content/0/text`.
+    pub path: Option<String>,
+    pub expected: Option<String>,
+    pub got: Option<String>,
+    /// The rule that took the points, in words.
+    pub rule: String,
+}
+
+/// What changed in one tool the servers offer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Drift {
+    pub server: String,
+    pub tool: String,
+    /// What changed, in words: ``parameter `limit` of `retrieve_tools` became a string``.
+    pub what: String,
+    /// A client written against the old catalogue may fail.
+    pub breaking: bool,
+    /// The baseline calls this tool.
+    pub used: bool,
+}
+
+/// A call that took much longer than in the baseline.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SlowerCall {
+    pub baseline: usize,
+    pub current: usize,
+    pub baseline_ms: f64,
+    pub current_ms: f64,
+}
+
+/// Passed or not, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    pub passed: bool,
+    /// One per failed condition; empty when passed.
+    pub reasons: Vec<Reason>,
+    /// What a reader should know although it does not fail the gate.
+    pub warnings: Vec<Reason>,
+}
+
+/// One failed condition, in words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reason {
+    pub kind: ReasonKind,
+    /// The calls concerned: number in the baseline, number in the run.
+    pub baseline: Option<usize>,
+    pub current: Option<usize>,
+    /// The whole sentence, tool included.
+    pub text: String,
+    pub expected: Option<String>,
+    pub got: Option<String>,
+    /// What explains it, where the tool catalogue does.
+    pub cause: Option<String>,
+}
+
+/// Which condition failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReasonKind {
+    /// The overall score is below the threshold.
+    Threshold,
+    /// The same question got another answer.
+    ServerRegression,
+    /// An effect differs, is missing or is new.
+    EffectChange,
+    /// The tool catalogue changed in a way that breaks clients.
+    Drift,
+    /// A call became slower.
+    Slower,
+    /// A `scoring.match` mode that is all or nothing does not hold.
+    Match,
+    /// An expectation of the scenario is not met.
+    Expectation,
+}
+
+impl Band {
+    /// The band an overall score falls into.
+    pub fn of(overall: f64) -> Self {
+        // The same tolerance as the gate's, so that a score at the threshold is not called worse than it gates.
+        let overall = overall + 1e-9;
+        if overall >= 0.8 {
+            Self::Good
+        } else if overall >= 0.6 {
+            Self::Acceptable
+        } else if overall >= 0.3 {
+            Self::Degraded
+        } else {
+            Self::Broken
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Acceptable => "acceptable",
+            Self::Degraded => "degraded",
+            Self::Broken => "broken",
+        }
+    }
+
+    /// What to do about it.
+    pub fn advice(self) -> &'static str {
+        match self {
+            Self::Good => "deploy",
+            Self::Acceptable => "monitor, consider accepting",
+            Self::Degraded => "review",
+            Self::Broken => "stop",
+        }
+    }
+}
+
+impl ExecutionStatus {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Partial => "partial",
+            Self::Failed => "failed",
+            Self::Blocked => "blocked",
+        }
+    }
+}
+
+impl ReasonKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Threshold => "threshold",
+            Self::ServerRegression => "server_regression",
+            Self::EffectChange => "effect_change",
+            Self::Drift => "drift",
+            Self::Slower => "slower",
+            Self::Match => "match",
+            Self::Expectation => "expectation",
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! The words of the project as plain types: no I/O, no behaviour beyond small views.
+
+pub mod catalogue;
+pub mod comparison;
+pub mod interactions;
+pub mod rules;
+pub mod scenario;
+pub mod stamp;
+pub mod suite;
+pub mod trajectory;
+
+/// A JSON object, keys in the order they came.
+pub type Object = serde_json::Map<String, serde_json::Value>;

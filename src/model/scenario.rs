@@ -1,0 +1,147 @@
+//! A scenario as the program uses it: defaults merged, variables filled in.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::model::Object;
+use crate::model::interactions::MockServer;
+use crate::model::rules::Rules;
+
+/// One thing a user wants from the servers, and what is expected of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenario {
+    /// Path below the scenarios folder, without extension, with `/`; its baseline lies under the same name.
+    pub id: String,
+    /// The file it came from, as the user named it.
+    pub path: PathBuf,
+    /// SHA-256 of its content after defaults and variables, in hexadecimal.
+    pub hash: String,
+    pub name: String,
+    pub description: Option<String>,
+    /// A disabled scenario is reported as skipped.
+    pub enabled: bool,
+    pub tags: Vec<String>,
+    pub user_intent: Option<String>,
+    /// A configuration file, resolved; `None` when the scenario names none or the named one is missing.
+    pub config_file: Option<PathBuf>,
+    /// The servers it declares, in order, with `${…}` not yet filled in.
+    pub servers: Vec<Server>,
+    /// The mock servers it declares, by server name.
+    pub interactions: Vec<(String, MockServer)>,
+    pub agent: Agent,
+    pub expected_trajectory: Vec<ExpectedCall>,
+    pub success_criteria: Vec<Criterion>,
+    /// Where the repository of the system under test lies.
+    pub source: Option<PathBuf>,
+    pub scoring: Rules,
+    pub timeouts: Timeouts,
+}
+
+/// A server as the scenario names it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Server {
+    pub name: String,
+    pub transport: Transport,
+    /// Overrides [`Timeouts::connect`] for this server.
+    pub connect_timeout: Option<Duration>,
+    /// Overrides [`Timeouts::tool`] for this server.
+    pub tool_timeout: Option<Duration>,
+}
+
+/// How a server is reached.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Transport {
+    /// A child process speaking MCP on its standard streams.
+    Stdio {
+        command: String,
+        args: Vec<String>,
+        env: Vec<(String, String)>,
+        /// Resolved against the scenario file's folder; `None` for the current one.
+        cwd: Option<PathBuf>,
+    },
+    /// A Streamable HTTP endpoint.
+    Http {
+        url: String,
+        headers: Vec<(String, String)>,
+        /// The environment variable that holds a bearer token.
+        bearer_token_env: Option<String>,
+    },
+    /// Our own mock server, declared in the scenario under `mcp_interactions`.
+    Mock,
+}
+
+/// Who asks.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Agent {
+    /// Plays the listed calls.
+    Scripted { calls: Vec<ScriptedCall> },
+}
+
+/// One call of a script.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScriptedCall {
+    /// `mcp__<server>__<tool>`, or the bare name where only one server has it.
+    pub tool: String,
+    /// May hold `{{calls.0.json:/id}}` references into earlier answers.
+    pub arguments: Object,
+    /// Whether its failure ends the run; `None` leaves it to the operation's name.
+    pub critical: Option<bool>,
+}
+
+/// One call the scenario expects of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExpectedCall {
+    /// What the call is for, in a word.
+    pub action: Option<String>,
+    pub tool: String,
+    pub arguments: Object,
+    /// Remarks for the reader.
+    pub notes: Option<String>,
+    /// Whether the call is meant to fail.
+    pub is_error: bool,
+    /// See [`ScriptedCall::critical`].
+    pub critical: Option<bool>,
+}
+
+/// Something that must hold for a run to pass.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Criterion {
+    /// This text appears in a message, a tool's name, an argument or an answer; case does not matter.
+    Text(String),
+    /// This tool was called.
+    ToolCalled(String),
+    /// This tool was not called.
+    ToolNeverCalled(String),
+}
+
+/// How long to wait for what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeouts {
+    /// From the start of a server to its complete list of tools.
+    pub connect: Duration,
+    /// For the answer to one tool call.
+    pub tool: Duration,
+    /// For the whole run.
+    pub scenario: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(30),
+            tool: Duration::from_secs(60),
+            scenario: Duration::from_secs(300),
+        }
+    }
+}
+
+impl Criterion {
+    /// The criterion as the scenario file says it.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::ToolCalled(tool) => format!("tool_called: {tool}"),
+            Self::ToolNeverCalled(tool) => format!("tool_never_called: {tool}"),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What a whole command found: one result per scenario.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::model::comparison::{Comparison, Reason};
+use crate::model::stamp::GitStamp;
+use crate::model::trajectory::Trajectory;
+
+/// The outcome of one `record`, `compare` or `run`.
+#[derive(Debug, Clone)]
+pub struct SuiteResult {
+    /// Names the run's folders; sorts by time.
+    pub run_id: String,
+    /// The command that produced it: `record`, `compare` or `run`.
+    pub command: String,
+    pub mcp_eval: String,
+    pub started_at: Timestamp,
+    /// Wall time in milliseconds.
+    pub duration_ms: f64,
+    /// The repository the command was started in.
+    pub git: GitStamp,
+    /// Somebody stopped the command; scenarios that had not finished are missing.
+    pub interrupted: bool,
+    /// In a stable order, by id.
+    pub scenarios: Vec<ScenarioResult>,
+}
+
+/// The outcome of one scenario.
+#[derive(Debug, Clone)]
+pub struct ScenarioResult {
+    pub id: String,
+    pub name: String,
+    /// The scenario file, as the user named it.
+    pub path: String,
+    pub description: Option<String>,
+    pub user_intent: Option<String>,
+    pub tags: Vec<String>,
+    pub status: Status,
+    /// Wall time in milliseconds; `None` when nothing ran.
+    pub duration_ms: Option<f64>,
+    /// Why there is no verdict, for [`Status::Error`] and [`Status::Timeout`]; why not run, for [`Status::Skipped`].
+    pub problem: Option<Problem>,
+    /// Expectations of the scenario itself, met or not.
+    pub checks: Vec<Check>,
+    pub comparison: Option<Comparison>,
+    /// The accepted trajectory, or the expected one for `run`.
+    pub baseline: Option<Arc<Trajectory>>,
+    pub current: Option<Arc<Trajectory>>,
+    /// What a reader should know although it changes no status.
+    pub notes: Vec<String>,
+}
+
+/// How a scenario came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    Passed,
+    Failed,
+    /// It could not be run or judged.
+    Error,
+    /// It did not end within its timeout.
+    Timeout,
+    /// It is disabled.
+    Skipped,
+    /// Its trajectory was kept as the baseline.
+    Recorded,
+}
+
+/// Something that stood in the way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    pub message: String,
+    /// What to try.
+    pub hint: Option<String>,
+    /// Last lines of a server's stderr and the like.
+    pub details: Vec<String>,
+}
+
+/// One expectation of the scenario.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// The expectation, as the scenario says it.
+    pub name: String,
+    pub passed: bool,
+    /// What was found instead; empty when passed.
+    pub message: String,
+}
+
+impl SuiteResult {
+    /// How many scenarios came out this way.
+    pub fn count(&self, status: Status) -> usize {
+        self.scenarios
+            .iter()
+            .filter(|it| it.status == status)
+            .count()
+    }
+}
+
+impl ScenarioResult {
+    /// Everything that speaks against passing: the verdict's reasons and the unmet expectations.
+    pub fn reasons(&self) -> Vec<String> {
+        let verdict = self.comparison.iter().flat_map(|it| &it.verdict.reasons);
+        let unmet = self.checks.iter().filter(|it| !it.passed);
+        verdict
+            .map(Reason::to_string)
+            .chain(unmet.map(|it| format!("{}: {}", it.name, it.message)))
+            .collect()
+    }
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)?;
+        match (&self.expected, &self.got) {
+            (Some(expected), Some(got)) => write!(f, ": expected {expected}, got {got}")?,
+            (Some(expected), None) => write!(f, ": expected {expected}, got nothing")?,
+            (None, Some(got)) => write!(f, ": got {got}")?,
+            (None, None) => {}
+        }
+        match &self.cause {
+            Some(cause) => write!(f, " ({cause})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Status {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Error => "error",
+            Self::Timeout => "timeout",
+            Self::Skipped => "skipped",
+            Self::Recorded => "recorded",
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! What happened in one run: messages, tool calls and their outcomes, in order.
+
+use serde_json::Value;
+
+use crate::model::Object;
+use crate::model::catalogue::Catalogue;
+use crate::model::stamp::Stamp;
+
+/// The recorded course of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trajectory {
+    /// The scenario's id: its path below the scenarios folder, without extension.
+    pub scenario: String,
+    /// The scenario's human name.
+    pub name: String,
+    /// SHA-256 of the scenario's content, in hexadecimal; `None` for an imported recording.
+    pub scenario_hash: Option<String>,
+    pub stamp: Stamp,
+    pub catalogue: Catalogue,
+    pub steps: Vec<Step>,
+    pub ending: Ending,
+    /// Wall time of the run in milliseconds, set-up included; `None` where it was not recorded.
+    pub duration_ms: Option<f64>,
+    /// What recording several takes showed to vary by nature.
+    pub volatile: Vec<Volatile>,
+}
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// A message of the person the agent works for.
+    User {
+        text: String,
+    },
+    /// A message of the agent.
+    Assistant {
+        text: String,
+    },
+    ToolCall(Box<ToolCall>),
+}
+
+/// One tool call and what became of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall {
+    /// The server it was routed to; `None` for a tool that is not an MCP tool (kept, never scored).
+    pub server: Option<String>,
+    /// The tool's name on that server.
+    pub tool: String,
+    pub arguments: Object,
+    pub outcome: Outcome,
+    /// Milliseconds from the start of the run to the request; `None` where it was not recorded.
+    pub start_ms: Option<f64>,
+    /// Milliseconds from request to outcome; `None` where it was not recorded.
+    pub duration_ms: Option<f64>,
+}
+
+/// What became of a tool call.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// The server answered; its answer may itself report an error.
+    Answer(Answer),
+    /// There was no usable answer.
+    Failure(Failure),
+}
+
+/// A `CallToolResult` as it came over the wire.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Answer {
+    /// The tool says it failed (`isError`).
+    pub is_error: bool,
+    /// Content blocks as served.
+    pub content: Vec<Value>,
+    /// `structuredContent` as served.
+    pub structured_content: Option<Value>,
+    /// Members of the result that have no field of their own here, `_meta` among them.
+    pub other: Object,
+}
+
+/// Why there is no answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failure {
+    pub kind: FailureKind,
+    /// One sentence for people, without secrets.
+    pub message: String,
+    /// The JSON-RPC error code, for [`FailureKind::Rpc`].
+    pub code: Option<i64>,
+    /// The JSON-RPC error data, for [`FailureKind::Rpc`].
+    pub data: Option<Value>,
+}
+
+/// The ways a call can end without a usable answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FailureKind {
+    /// The server returned a JSON-RPC error.
+    Rpc,
+    /// No answer within the tool timeout.
+    Timeout,
+    /// The connection ended before the answer came.
+    Disconnected,
+    /// An answer came that is no `CallToolResult`.
+    InvalidResponse,
+    /// `structuredContent` breaks the tool's own `outputSchema`.
+    InvalidStructuredContent,
+    /// The HTTP exchange failed.
+    Transport,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ending {
+    /// The agent did all it meant to.
+    Completed,
+    /// A critical call failed, and the run ended early for it.
+    Blocked { message: String },
+    /// The scenario's timeout passed.
+    TimedOut { message: String },
+    /// Somebody asked the program to stop.
+    Interrupted,
+    /// The run could not be set up or carried on: no verdict may be drawn from it.
+    Error { message: String },
+}
+
+/// Places in the answers to one request that varied between takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Volatile {
+    /// The number of the call, counted from 1 among the scored calls.
+    pub call: usize,
+    /// Paths into the response, such as `/content/0/json/servers/3/id`.
+    pub paths: Vec<String>,
+}
+
+impl Trajectory {
+    /// The calls of declared servers, in order: the ones that are scored.
+    pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::ToolCall(call) if call.server.is_some() => Some(call.as_ref()),
+            _ => None,
+        })
+    }
+}
+
+impl ToolCall {
+    /// The name agents address the tool by: `mcp__<server>__<tool>`, or the bare name of a tool that is not an MCP tool.
+    pub fn full_name(&self) -> String {
+        match &self.server {
+            Some(server) => format!("mcp__{server}__{}", self.tool),
+            None => self.tool.clone(),
+        }
+    }
+}
+
+impl Outcome {
+    /// Whether the call failed, be it by the tool's own word or for want of an answer.
+    pub fn is_failure(&self) -> bool {
+        match self {
+            Self::Answer(answer) => answer.is_error,
+            Self::Failure(_) => true,
+        }
+    }
+}
+
+impl Answer {
+    /// The text blocks, joined by line breaks.
+    pub fn text(&self) -> String {
+        self.content
+            .iter()
+            .filter_map(|block| block.get("text").and_then(Value::as_str))
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+}
+
+impl Ending {
+    /// Whether the run went far enough for a verdict.
+    pub fn is_complete(&self) -> bool {
+        matches!(self, Self::Completed | Self::Blocked { .. })
+    }
+}

@@ -1,0 +1,191 @@
+//! Which module of the crate may import which, and which file may name a loud neighbour.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Each module, and the modules of this crate it may import. `cli`, at the top, may import all.
+const MAY_IMPORT: &[(&str, &[&str])] = &[
+    ("model", &[]),
+    ("score", &["model"]),
+    ("report", &["model"]),
+    ("redact", &["model"]),
+    ("run", &["model", "redact"]),
+    ("scenario_file", &["model"]),
+    ("agent", &["model", "run"]),
+    ("mcp", &["model", "run"]),
+    ("git", &["model"]),
+    ("store", &["model"]),
+    ("mock", &["model"]),
+];
+
+/// Crates that stay in one place: their next major version should change only these files.
+const LIVES_IN: &[(&str, &[&str])] = &[
+    ("rmcp", &["mcp"]),
+    ("clap", &["cli"]),
+    ("indicatif", &["cli"]),
+    ("anstream", &["cli"]),
+    ("git2", &["git"]),
+    ("askama", &["report"]),
+    ("reqwest", &["mcp"]),
+    ("serde_yaml", &["scenario_file"]),
+    ("jsonschema", &["score"]),
+];
+
+/// Modules that know no file, clock, randomness, environment or process.
+const PURE: &[&str] = &["model", "score", "report"];
+const IMPURE_WORDS: &[&str] = &[
+    "std::fs",
+    "std::env",
+    "std::net",
+    "std::process",
+    "std::io",
+    "std::time::Instant",
+    "SystemTime",
+    "Timestamp::now",
+    "tokio::",
+];
+
+#[test]
+fn modules_import_only_what_their_floor_allows() {
+    let mut broken = Vec::new();
+    for (module, allowed) in MAY_IMPORT {
+        for (file, text) in rust_files(module) {
+            for used in imported_modules(&text) {
+                if used != *module && !allowed.contains(&used.as_str()) {
+                    broken.push(format!("{file}: `{module}` may not import `{used}`"));
+                }
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn every_module_has_a_floor() {
+    let lib = fs::read_to_string(src().join("lib.rs")).unwrap();
+    let modules: Vec<&str> = lib
+        .lines()
+        .filter_map(|line| line.strip_prefix("pub mod "))
+        .map(|module| module.trim_end_matches(';'))
+        .collect();
+    for module in &modules {
+        assert!(
+            *module == "cli" || MAY_IMPORT.iter().any(|(known, _)| known == module),
+            "give `{module}` a row in MAY_IMPORT"
+        );
+    }
+    assert!(
+        !lib.lines().any(|line| line.starts_with("pub use")),
+        "the crate root re-exports nothing"
+    );
+}
+
+#[test]
+fn outside_crates_stay_in_their_room() {
+    let mut broken = Vec::new();
+    for (name, rooms) in LIVES_IN {
+        let mention = format!("{name}::");
+        for entry in fs::read_dir(src()).unwrap() {
+            let module = module_name(&entry.unwrap().path());
+            if rooms.contains(&module.as_str()) {
+                continue;
+            }
+            for (file, text) in rust_files(&module) {
+                if code_lines(&text).any(|line| line.contains(&mention)) {
+                    broken.push(format!("{file} names `{name}`"));
+                }
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn the_pure_floors_touch_nothing_outside() {
+    let mut broken = Vec::new();
+    for module in PURE {
+        for (file, text) in rust_files(module) {
+            for word in IMPURE_WORDS {
+                if code_lines(&text).any(|line| line.contains(word)) {
+                    broken.push(format!("{file} names `{word}`"));
+                }
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn only_the_console_prints() {
+    let mut broken = Vec::new();
+    for entry in fs::read_dir(src()).unwrap() {
+        for (file, text) in rust_files(&module_name(&entry.unwrap().path())) {
+            let prints = ["println!", "eprintln!", " print!", " eprint!"];
+            if !file.ends_with("cli/console.rs")
+                && code_lines(&text).any(|line| prints.iter().any(|it| line.contains(it)))
+            {
+                broken.push(file);
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+}
+
+#[test]
+fn no_test_file_is_forgotten() {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
+    let main = fs::read_to_string(tests.join("main.rs")).unwrap();
+    for entry in fs::read_dir(&tests).unwrap() {
+        let name = module_name(&entry.unwrap().path());
+        assert!(
+            name == "main" || main.contains(&format!("mod {name};")),
+            "tests/it/main.rs does not name `{name}`"
+        );
+    }
+}
+
+fn src() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+fn module_name(path: &Path) -> String {
+    path.file_stem().unwrap().to_str().unwrap().to_owned()
+}
+
+/// Every `.rs` file of a module, whether it is one file or a folder.
+fn rust_files(module: &str) -> Vec<(String, String)> {
+    let module = src().join(module);
+    let mut pending = vec![module.clone(), module.with_extension("rs")];
+    let mut found = Vec::new();
+    while let Some(path) = pending.pop() {
+        if path.is_dir() {
+            let entries = fs::read_dir(&path).unwrap();
+            pending.extend(entries.map(|entry| entry.unwrap().path()));
+        } else if path.extension().is_some_and(|it| it == "rs") && path.is_file() {
+            let text = fs::read_to_string(&path).unwrap();
+            found.push((path.display().to_string(), text));
+        }
+    }
+    found
+}
+
+/// Lines of code, comments left out.
+fn code_lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines()
+        .map(|line| line.split("//").next().unwrap_or_default())
+}
+
+/// The name after each `crate::`; a grouped import at the root comes back as `{`, which no floor allows.
+fn imported_modules(text: &str) -> Vec<String> {
+    code_lines(text)
+        .flat_map(|line| line.split("crate::").skip(1))
+        .map(|rest| {
+            if rest.starts_with('{') {
+                return "{".to_owned();
+            }
+            rest.chars()
+                .take_while(|it| it.is_alphanumeric() || *it == '_')
+                .collect()
+        })
+        .collect()
+}
