@@ -9,4 +9,11 @@
 //!
 //! Imports only go down, and neighbours never import each other; a test holds that.
 
+pub mod agent;
+pub mod git;
+pub mod mcp;
+pub mod mock;
 pub mod model;
+pub mod redact;
+pub mod run;
+pub mod store;

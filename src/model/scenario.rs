@@ -145,3 +145,60 @@ impl Criterion {
         }
     }
 }
+
+/// Operations whose failure makes the rest of a run pointless, unless the scenario says otherwise.
+const CRITICAL_OPERATIONS: [&str; 6] =
+    ["add", "create", "initialize", "connect", "setup", "install"];
+
+impl ScriptedCall {
+    /// Whether the failure of this call ends the run: as the scenario says, else by the operation, which is the `operation` argument
+    /// or, without one, the first word of the tool's name.
+    pub fn is_critical(&self) -> bool {
+        self.critical.unwrap_or_else(|| {
+            let tool = self.tool.rsplit("__").next().unwrap_or(&self.tool);
+            let operation = self.arguments.get("operation").and_then(|it| it.as_str());
+            let word = operation
+                .unwrap_or(tool)
+                .split(['_', '-', '.', ' ', '/'])
+                .next();
+            word.is_some_and(|it| CRITICAL_OPERATIONS.contains(&it.to_lowercase().as_str()))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::ScriptedCall;
+
+    #[test]
+    fn critical_calls_are_known_by_their_operation() {
+        let cases = [
+            ("mcp__p__add_server", json!({}), None, true),
+            (
+                "mcp__p__upstream_servers",
+                json!({ "operation": "Add" }),
+                None,
+                true,
+            ),
+            (
+                "mcp__p__upstream_servers",
+                json!({ "operation": "list" }),
+                None,
+                false,
+            ),
+            ("mcp__p__address_book", json!({}), None, false),
+            ("mcp__p__create", json!({}), Some(false), false),
+            ("mcp__p__list", json!({}), Some(true), true),
+        ];
+        for (tool, arguments, critical, expected) in cases {
+            let call = ScriptedCall {
+                tool: tool.to_owned(),
+                arguments: arguments.as_object().cloned().unwrap_or_default(),
+                critical,
+            };
+            assert_eq!(call.is_critical(), expected, "{tool} {arguments}");
+        }
+    }
+}

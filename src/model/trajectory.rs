@@ -117,7 +117,11 @@ pub enum Ending {
     /// Somebody asked the program to stop.
     Interrupted,
     /// The run could not be set up or carried on: no verdict may be drawn from it.
-    Error { message: String },
+    Error {
+        message: String,
+        /// Last lines of a server's stderr and the like.
+        details: Vec<String>,
+    },
 }
 
 /// Places in the answers to one request that varied between takes.

@@ -1,0 +1,152 @@
+//! References of a script into earlier answers: `{{calls.0.json:/id}}` and `{{calls.0.text}}`.
+//!
+//! `calls.N` is the N-th call of the script, counted from 0. `json:` takes a JSON Pointer (RFC 6901) into the answer's structured
+//! content or, without it, into its text parsed as JSON. An argument that is one reference and nothing else takes the value with its
+//! type; inside a longer text it is written out.
+
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+use serde_json::Value;
+
+use crate::model::trajectory::Answer;
+
+static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\{\{\s*calls\.(\d+)\.(?:json:([^}]*?)|(text))\s*\}\}").expect("a valid pattern")
+});
+
+/// Fills in all references of a value.
+///
+/// # Errors
+///
+/// A sentence naming the first reference that leads nowhere.
+pub(super) fn fill(value: &mut Value, answers: &[Option<Answer>]) -> Result<(), String> {
+    match value {
+        Value::String(text) => {
+            if let Some(filled) = fill_text(text, answers)? {
+                *value = filled;
+            }
+            Ok(())
+        }
+        Value::Array(items) => items.iter_mut().try_for_each(|it| fill(it, answers)),
+        Value::Object(members) => members.values_mut().try_for_each(|it| fill(it, answers)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
+    }
+}
+
+fn fill_text(text: &str, answers: &[Option<Answer>]) -> Result<Option<Value>, String> {
+    let Some(first) = REFERENCE.captures(text) else {
+        return Ok(None);
+    };
+    if first.get(0).is_some_and(|it| it.len() == text.len()) {
+        return look_up(&first, answers).map(Some);
+    }
+    let mut filled = String::new();
+    let mut rest = 0;
+    for reference in REFERENCE.captures_iter(text) {
+        let whole = reference.get(0).expect("group 0 always matches");
+        filled.push_str(&text[rest..whole.start()]);
+        match look_up(&reference, answers)? {
+            Value::String(text) => filled.push_str(&text),
+            other => filled.push_str(&other.to_string()),
+        }
+        rest = whole.end();
+    }
+    filled.push_str(&text[rest..]);
+    Ok(Some(Value::String(filled)))
+}
+
+fn look_up(reference: &Captures<'_>, answers: &[Option<Answer>]) -> Result<Value, String> {
+    let whole = &reference[0];
+    let answer = reference[1]
+        .parse()
+        .ok()
+        .and_then(|index: usize| answers.get(index))
+        .ok_or_else(|| {
+            format!(
+                "{whole} refers to a call that has not been made yet (calls are counted from 0)"
+            )
+        })?
+        .as_ref()
+        .ok_or_else(|| format!("{whole} refers to a call that got no answer"))?;
+    let Some(pointer) = reference.get(2) else {
+        return Ok(Value::String(answer.text()));
+    };
+    let parsed;
+    let json = if let Some(structured) = &answer.structured_content {
+        structured
+    } else {
+        let text = answer.text();
+        parsed = serde_json::from_str(&text).map_err(|_| {
+            format!(
+                "{whole} refers to an answer that is not JSON: {}",
+                excerpt(&text)
+            )
+        })?;
+        &parsed
+    };
+    json.pointer(pointer.as_str()).cloned().ok_or_else(|| {
+        format!(
+            "{whole} finds nothing in the answer {}",
+            excerpt(&json.to_string())
+        )
+    })
+}
+
+fn excerpt(text: &str) -> String {
+    let mut short: String = text.chars().take(120).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    format!("`{short}`")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::fill;
+    use crate::model::trajectory::Answer;
+
+    #[test]
+    fn references_are_filled_in() {
+        let text = |text: &str| Answer {
+            content: vec![json!({ "type": "text", "text": text })],
+            ..Answer::default()
+        };
+        let answers = [
+            Some(text(r#"{"id": 7, "tags": ["a/b"]}"#)),
+            Some(text("plain")),
+            None,
+            Some(Answer {
+                structured_content: Some(json!({ "id": "s" })),
+                ..text(r#"{"id": "t"}"#)
+            }),
+        ];
+        let cases = [
+            (json!("{{calls.0.json:/id}}"), Ok(json!(7))),
+            (json!("{{ calls.0.json:/tags/0 }}"), Ok(json!("a/b"))),
+            (
+                json!({ "a": ["id-{{calls.0.json:/id}}-{{calls.1.text}}"] }),
+                Ok(json!({ "a": ["id-7-plain"] })),
+            ),
+            (json!("{{calls.3.json:/id}}"), Ok(json!("s"))),
+            (json!("no reference"), Ok(json!("no reference"))),
+            (
+                json!("{{calls.0.json:/nope}}"),
+                Err("finds nothing in the answer"),
+            ),
+            (json!("{{calls.1.json:/id}}"), Err("is not JSON: `plain`")),
+            (json!("{{calls.2.text}}"), Err("got no answer")),
+            (json!("{{calls.9.text}}"), Err("has not been made yet")),
+        ];
+        for (mut value, expected) in cases {
+            let shown = value.to_string();
+            match (fill(&mut value, &answers), expected) {
+                (Ok(()), Ok(expected)) => assert_eq!(value, expected, "{shown}"),
+                (Err(problem), Err(part)) => assert!(problem.contains(part), "{shown}: {problem}"),
+                (got, expected) => panic!("{shown}: {got:?} instead of {expected:?}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! The state of a git repository, for the stamp of a run.
+
+use std::path::Path;
+
+use git2::{DescribeFormatOptions, DescribeOptions, ErrorCode, Repository, StatusOptions};
+use jiff::Timestamp;
+use jiff::tz::{Offset, TimeZone};
+
+use crate::model::stamp::{GitCommit, GitStamp};
+
+/// The repository around `path`, as it stands.
+///
+/// `ours` are folders mcp-eval writes to, such as the baselines: changes in them do not make the repository dirty, or recording
+/// twice would give two different stamps. Never fails: what cannot be told is [`GitStamp::Unknown`], with a reason that holds no
+/// absolute path.
+pub fn stamp(path: &Path, ours: &[&Path]) -> GitStamp {
+    read(path, ours).map_or_else(|reason| GitStamp::Unknown { reason }, GitStamp::Known)
+}
+
+fn read(path: &Path, ours: &[&Path]) -> Result<GitCommit, String> {
+    if !path.exists() {
+        return Err("the folder does not exist".to_owned());
+    }
+    let repository = Repository::discover(path).map_err(|error| match error.code() {
+        ErrorCode::NotFound => "not in a git repository".to_owned(),
+        ErrorCode::Owner => {
+            "the repository belongs to another user (git config safe.directory)".to_owned()
+        }
+        _ => "the repository cannot be opened".to_owned(),
+    })?;
+    let head = repository.head().map_err(|error| match error.code() {
+        ErrorCode::UnbornBranch => "the repository has no commit yet".to_owned(),
+        _ => "the repository has no readable head".to_owned(),
+    })?;
+    let commit = head
+        .peel_to_commit()
+        .map_err(|_| "the head of the repository is not a commit".to_owned())?;
+    let id = commit.id().to_string();
+    let short = commit
+        .as_object()
+        .short_id()
+        .ok()
+        .and_then(|it| it.as_str().ok().map(str::to_owned))
+        .unwrap_or_else(|| id.chars().take(7).collect());
+    let detached = repository.head_detached().unwrap_or(false);
+    let branch = if detached {
+        None
+    } else {
+        head.shorthand().ok().map(str::to_owned)
+    };
+    Ok(GitCommit {
+        short,
+        branch,
+        describe: describe(&repository),
+        subject: commit
+            .summary_bytes()
+            .map(|it| String::from_utf8_lossy(it).into_owned())
+            .unwrap_or_default(),
+        committed_at: committed_at(commit.time()),
+        dirty: is_dirty(&repository, ours)?,
+        commit: id,
+    })
+}
+
+fn describe(repository: &Repository) -> Option<String> {
+    repository
+        .describe(DescribeOptions::new().describe_tags())
+        .ok()?
+        .format(Some(DescribeFormatOptions::new().abbreviated_size(7)))
+        .ok()
+}
+
+fn committed_at(time: git2::Time) -> String {
+    let instant = Timestamp::from_second(time.seconds()).unwrap_or_default();
+    let zone = Offset::from_seconds(time.offset_minutes() * 60).unwrap_or(Offset::UTC);
+    let zoned = instant.to_zoned(TimeZone::fixed(zone));
+    zoned.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+}
+
+/// Whether tracked files differ from the commit, outside the folders we write to.
+fn is_dirty(repository: &Repository, ours: &[&Path]) -> Result<bool, String> {
+    let root = repository
+        .workdir()
+        .ok_or("the repository has no work tree")?
+        .to_path_buf();
+    let root = root.canonicalize().unwrap_or(root);
+    let ours: Vec<_> = ours
+        .iter()
+        .filter_map(|it| {
+            it.canonicalize()
+                .ok()?
+                .strip_prefix(&root)
+                .ok()
+                .map(Path::to_owned)
+        })
+        .filter(|it| it != Path::new(""))
+        .collect();
+    let mut options = StatusOptions::new();
+    options
+        .include_untracked(false)
+        .include_ignored(false)
+        .exclude_submodules(true);
+    let statuses = repository
+        .statuses(Some(&mut options))
+        .map_err(|_| "the state of the repository's files cannot be read".to_owned())?;
+    Ok(statuses.iter().any(|entry| {
+        let path = String::from_utf8_lossy(entry.path_bytes()).into_owned();
+        !ours.iter().any(|it| Path::new(&path).starts_with(it))
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use git2::{Repository, Signature};
+
+    use super::stamp;
+    use crate::model::stamp::{GitCommit, GitStamp};
+
+    fn known(path: &Path, ours: &[&Path]) -> GitCommit {
+        match stamp(path, ours) {
+            GitStamp::Known(commit) => commit,
+            GitStamp::Unknown { reason } => panic!("unknown: {reason}"),
+        }
+    }
+
+    fn unknown(path: &Path) -> String {
+        match stamp(path, &[]) {
+            GitStamp::Known(commit) => panic!("known: {commit:?}"),
+            GitStamp::Unknown { reason } => reason,
+        }
+    }
+
+    fn commit_all(repository: &Repository, message: &str) -> git2::Oid {
+        let mut index = repository.index().unwrap();
+        index
+            .add_all(["*"], git2::IndexAddOption::DEFAULT, None)
+            .unwrap();
+        index.write().unwrap();
+        let tree = repository.find_tree(index.write_tree().unwrap()).unwrap();
+        let time = git2::Time::new(1_700_000_000, 120);
+        let who = Signature::new("someone", "someone@example.org", &time).unwrap();
+        let parents: Vec<_> = repository
+            .head()
+            .ok()
+            .and_then(|it| it.peel_to_commit().ok())
+            .into_iter()
+            .collect();
+        let parents: Vec<_> = parents.iter().collect();
+        repository
+            .commit(Some("HEAD"), &who, &who, message, &tree, &parents)
+            .unwrap()
+    }
+
+    #[test]
+    fn a_repository_is_described() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        let repository = Repository::init_opts(
+            path,
+            git2::RepositoryInitOptions::new().initial_head("trunk"),
+        )
+        .unwrap();
+        assert_eq!(unknown(path), "the repository has no commit yet");
+
+        fs::write(path.join("a"), "1").unwrap();
+        fs::create_dir(path.join("baselines")).unwrap();
+        fs::write(path.join("baselines/b"), "1").unwrap();
+        let id = commit_all(&repository, "First words\n\nmore");
+        let object = repository.find_object(id, None).unwrap();
+        repository
+            .tag_lightweight("v1.2.0", &object, false)
+            .unwrap();
+
+        let clean = known(&path.join("baselines"), &[]);
+        assert_eq!(clean.commit, id.to_string());
+        assert!(clean.commit.starts_with(&clean.short) && clean.short.len() >= 7);
+        assert_eq!(clean.branch.as_deref(), Some("trunk"));
+        assert_eq!(clean.describe.as_deref(), Some("v1.2.0"));
+        assert_eq!(clean.subject, "First words");
+        assert_eq!(clean.committed_at, "2023-11-15T00:13:20+02:00");
+        assert!(!clean.dirty);
+
+        fs::write(path.join("new"), "untracked files are nobody's change").unwrap();
+        fs::write(path.join("baselines/b"), "2").unwrap();
+        assert!(known(path, &[]).dirty);
+        assert!(!known(path, &[&path.join("baselines")]).dirty);
+        fs::write(path.join("a"), "2").unwrap();
+        assert!(known(path, &[&path.join("baselines")]).dirty);
+
+        repository.set_head_detached(id).unwrap();
+        assert_eq!(known(path, &[]).branch, None);
+    }
+
+    #[test]
+    fn what_cannot_be_told_has_a_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(
+            unknown(&folder.path().join("nowhere")),
+            "the folder does not exist"
+        );
+        assert_eq!(unknown(folder.path()), "not in a git repository");
+        let bare = folder.path().join("bare");
+        Repository::init_bare(&bare).unwrap();
+        assert_eq!(unknown(&bare), "the repository has no commit yet");
+        let broken = folder.path().join("broken");
+        Repository::init(&broken).unwrap();
+        fs::write(broken.join(".git/HEAD"), "nonsense").unwrap();
+        assert!(!unknown(&broken).is_empty());
+    }
+}

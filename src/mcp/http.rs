@@ -1,0 +1,254 @@
+//! The HTTP side of Streamable HTTP: rmcp's worker asks, reqwest sends, the wire sees what came back.
+//!
+//! Format: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http>
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
+use http::{HeaderName, HeaderValue};
+use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use reqwest::{RequestBuilder, Response, StatusCode};
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::streamable_http_client::{
+    SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
+};
+use sse_stream::{Sse, SseStream};
+
+use crate::mcp::wire::Wire;
+
+const JSON: &str = "application/json";
+const EVENT_STREAM: &str = "text/event-stream";
+
+/// The most one HTTP response may hold.
+const LONGEST_BODY: usize = 64 * 1024 * 1024;
+
+/// How much of an error body goes into a message.
+const EXCERPT: usize = 300;
+
+type Error = StreamableHttpError<reqwest::Error>;
+
+/// An HTTP client that shows the wire every answer before rmcp reads it.
+#[derive(Clone)]
+pub(super) struct WatchedHttp {
+    client: reqwest::Client,
+    wire: Arc<Wire>,
+}
+
+impl WatchedHttp {
+    /// A client for one server. Servers on this machine are never asked for through a proxy.
+    pub(super) fn new(
+        url: &str,
+        connect_timeout: Duration,
+        wire: Arc<Wire>,
+    ) -> Result<Self, reqwest::Error> {
+        // Whoever installed a provider before us has chosen well enough.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let roots = webpki_root_certs::TLS_SERVER_ROOT_CERTS
+            .iter()
+            .filter_map(|it| reqwest::Certificate::from_der(it).ok());
+        let mut builder = reqwest::Client::builder()
+            .connect_timeout(connect_timeout)
+            .tcp_nodelay(true)
+            .user_agent(concat!("mcp-eval/", env!("CARGO_PKG_VERSION")))
+            .tls_certs_merge(roots);
+        let host = reqwest::Url::parse(url)
+            .ok()
+            .and_then(|it| it.host_str().map(str::to_owned));
+        if matches!(host.as_deref(), Some("localhost" | "127.0.0.1" | "[::1]")) {
+            builder = builder.no_proxy();
+        }
+        Ok(Self {
+            client: builder.build()?,
+            wire,
+        })
+    }
+
+    fn watched(
+        &self,
+        stream: BoxStream<'static, Result<Sse, SseError>>,
+    ) -> BoxStream<'static, Result<Sse, SseError>> {
+        let wire = Arc::clone(&self.wire);
+        stream
+            .inspect(move |event| {
+                if let Ok(Sse {
+                    data: Some(data), ..
+                }) = event
+                    && !data.trim().is_empty()
+                {
+                    wire.observe(data);
+                }
+            })
+            .boxed()
+    }
+}
+
+impl StreamableHttpClient for WatchedHttp {
+    type Error = reqwest::Error;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        auth_header: Option<String>,
+        custom_headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<StreamableHttpPostResponse, Error> {
+        let in_session = session_id.is_some();
+        let expects_answer = matches!(message, JsonRpcMessage::Request(_));
+        let mut request = self
+            .client
+            .post(uri.as_ref())
+            .header(ACCEPT, format!("{JSON}, {EVENT_STREAM}"))
+            .json(&message);
+        if let Some(token) = auth_header {
+            request = request.bearer_auth(token);
+        }
+        if let Some(session_id) = session_id {
+            request = request.header("Mcp-Session-Id", session_id.as_ref());
+        }
+        let response = with_headers(request, custom_headers).send().await?;
+
+        let status = response.status();
+        if status == StatusCode::ACCEPTED || status == StatusCode::NO_CONTENT {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
+        if status == StatusCode::NOT_FOUND && in_session {
+            return Err(StreamableHttpError::SessionExpired);
+        }
+        let content_type = content_type(&response);
+        let session_id = response
+            .headers()
+            .get("Mcp-Session-Id")
+            .and_then(|it| it.to_str().ok())
+            .map(str::to_owned);
+        if status.is_success() && content_type.starts_with(EVENT_STREAM) {
+            let events = self.watched(events(response));
+            return Ok(StreamableHttpPostResponse::Sse(events, session_id));
+        }
+
+        let body = body(response).await?;
+        let text = String::from_utf8_lossy(&body);
+        let is_json = content_type.starts_with(JSON);
+        // A 401 or 403 keeps its status: that it is about access matters more than what the body calls it.
+        let about_access = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        if is_json && !about_access {
+            let message = serde_json::from_slice::<ServerJsonRpcMessage>(&body);
+            match message {
+                Ok(message)
+                    if status.is_success() || matches!(message, JsonRpcMessage::Error(_)) =>
+                {
+                    self.wire.observe(&text);
+                    return Ok(StreamableHttpPostResponse::Json(message, session_id));
+                }
+                // The wire wakes the caller when the id is ours; rmcp only learns that this exchange led nowhere.
+                Ok(_) | Err(_) if status.is_success() => {
+                    self.wire.observe(&text);
+                }
+                Ok(_) | Err(_) => {}
+            }
+        }
+        if status.is_success() && !expects_answer {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
+        Err(unexpected(status, &content_type, &text))
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        auth_header: Option<String>,
+        custom_headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Error> {
+        let events = self
+            .client
+            .get_stream(uri, session_id, last_event_id, auth_header, custom_headers)
+            .await?;
+        Ok(self.watched(events))
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session_id: Arc<str>,
+        auth_header: Option<String>,
+        custom_headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Result<(), Error> {
+        self.client
+            .delete_session(uri, session_id, auth_header, custom_headers)
+            .await
+    }
+}
+
+fn with_headers(
+    request: RequestBuilder,
+    headers: HashMap<HeaderName, HeaderValue>,
+) -> RequestBuilder {
+    headers.into_iter().fold(request, |request, (name, value)| {
+        request.header(name, value)
+    })
+}
+
+fn content_type(response: &Response) -> String {
+    response
+        .headers()
+        .get(CONTENT_TYPE)
+        .map(|it| String::from_utf8_lossy(it.as_bytes()).trim().to_lowercase())
+        .unwrap_or_default()
+}
+
+fn unexpected(status: StatusCode, content_type: &str, body: &str) -> Error {
+    let mut excerpt: String = body.trim().chars().take(EXCERPT).collect();
+    if excerpt.len() < body.trim().len() {
+        excerpt.push('…');
+    }
+    let kind = if content_type.is_empty() {
+        "no content type"
+    } else {
+        content_type
+    };
+    let what = if excerpt.is_empty() {
+        "an empty body".to_owned()
+    } else {
+        format!("`{excerpt}`")
+    };
+    StreamableHttpError::UnexpectedServerResponse(Cow::Owned(format!(
+        "HTTP {status}, {kind}: {what}"
+    )))
+}
+
+/// The whole body, up to the limit.
+async fn body(response: Response) -> Result<Vec<u8>, Error> {
+    let mut stream = Box::pin(response.bytes_stream());
+    let mut body = Vec::new();
+    while let Some(chunk) = stream.next().await {
+        body.extend_from_slice(&chunk?);
+        if body.len() > LONGEST_BODY {
+            return Err(StreamableHttpError::ResponseBodyTooLarge {
+                max_size: LONGEST_BODY,
+            });
+        }
+    }
+    Ok(body)
+}
+
+/// The events of a body as they come; ends with an error at the limit.
+fn events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
+    let mut length = 0;
+    let bounded = response.bytes_stream().map(move |chunk| {
+        let chunk = chunk.map_err(std::io::Error::other)?;
+        length += chunk.len();
+        if length > LONGEST_BODY {
+            return Err(std::io::Error::other(format!(
+                "an event stream of more than {LONGEST_BODY} bytes"
+            )));
+        }
+        Ok(chunk)
+    });
+    SseStream::from_bytes_stream(Box::pin(bounded)).boxed()
+}

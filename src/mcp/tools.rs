@@ -1,0 +1,115 @@
+//! All servers of one run together, as the port the run calls tools through.
+
+use futures_util::future::{BoxFuture, join_all};
+use std::time::Duration;
+
+use crate::mcp::child::ChildCommand;
+use crate::mcp::session::Session;
+use crate::model::Object;
+use crate::model::catalogue::Catalogue;
+use crate::model::trajectory::{Failure, FailureKind, Outcome};
+use crate::run::{Called, SetupError, Tools};
+
+/// A server to connect to.
+#[derive(Debug, Clone)]
+pub struct Target {
+    pub name: String,
+    pub launch: Launch,
+    /// From the start of the server to its complete list of tools.
+    pub connect_timeout: Duration,
+    /// For the answer to one tool call.
+    pub tool_timeout: Duration,
+}
+
+/// How to get at it.
+#[derive(Debug, Clone)]
+pub enum Launch {
+    /// Start it as a child process and speak over its standard streams.
+    Child(ChildCommand),
+    /// Speak Streamable HTTP with it.
+    Http {
+        url: String,
+        headers: Vec<(String, String)>,
+        bearer_token: Option<String>,
+    },
+}
+
+impl Launch {
+    /// What is started or asked, for messages.
+    pub(super) fn describe(&self) -> String {
+        match self {
+            Self::Child(command) => format!("`{}`", command.program.to_string_lossy()),
+            Self::Http { url, .. } => url.clone(),
+        }
+    }
+}
+
+/// The connected servers of one run.
+struct Connected {
+    sessions: Vec<Session>,
+    catalogue: Catalogue,
+}
+
+/// Connects to all servers at once and reads their catalogues.
+///
+/// # Errors
+///
+/// What the first of them (in the order given) failed with; the others are ended.
+pub async fn connect(targets: &[Target]) -> Result<Box<dyn Tools>, SetupError> {
+    let outcomes = join_all(targets.iter().map(Session::connect)).await;
+    let mut connected = Connected {
+        sessions: Vec::new(),
+        catalogue: Catalogue::default(),
+    };
+    let mut failed = None;
+    for outcome in outcomes {
+        match outcome {
+            Ok((session, catalogue)) => {
+                connected.sessions.push(session);
+                connected.catalogue.servers.push(catalogue);
+            }
+            Err(error) => failed = failed.or(Some(error)),
+        }
+    }
+    match failed {
+        None => Ok(Box::new(connected)),
+        Some(error) => {
+            Box::new(connected).close().await;
+            Err(error)
+        }
+    }
+}
+
+impl Tools for Connected {
+    fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    fn call<'a>(
+        &'a self,
+        server: &'a str,
+        tool: &'a str,
+        arguments: &'a Object,
+    ) -> BoxFuture<'a, Called> {
+        Box::pin(async move {
+            match self.sessions.iter().find(|it| it.name() == server) {
+                Some(session) => session.call(tool, arguments).await,
+                None => Called {
+                    outcome: Outcome::Failure(Failure {
+                        kind: FailureKind::Transport,
+                        message: format!("there is no server `{server}`"),
+                        code: None,
+                        data: None,
+                    }),
+                    lost: None,
+                },
+            }
+        })
+    }
+
+    fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            join_all(self.sessions.into_iter().map(Session::close)).await;
+        })
+    }
+}

@@ -1,0 +1,208 @@
+//! What a server really sent: every JSON-RPC answer as text, before anybody interprets it.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Mutex;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tokio::sync::Notify;
+
+/// How many lines that are no MCP message are kept for error messages, and how much of each.
+const NOISE_LINES: usize = 5;
+const NOISE_LENGTH: usize = 300;
+
+/// The answers of one session, by request id, as they arrived.
+#[derive(Debug, Default)]
+pub(super) struct Wire {
+    seen: Mutex<Seen>,
+    arrived: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    /// Answers nobody has taken yet, by the id's JSON text.
+    answers: HashMap<String, Reply>,
+    noise: VecDeque<String>,
+}
+
+/// What an answer carries.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Reply {
+    Result(Value),
+    /// A JSON-RPC error object.
+    Error(Value),
+    /// A message with our id that is neither: it says what is wrong with it.
+    Invalid(String),
+}
+
+/// The members of a JSON-RPC message that tell what it is.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    jsonrpc: Option<Value>,
+    #[serde(default, deserialize_with = "present")]
+    id: Option<Value>,
+    method: Option<Value>,
+    #[serde(borrow, default)]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+}
+
+/// Keeps an explicit `null` apart from a missing member.
+fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(deserializer).map(Some)
+}
+
+impl Wire {
+    /// Looks at one message as it arrived, and says whether it is one at all.
+    pub(super) fn observe(&self, text: &str) -> bool {
+        let Ok(envelope) = serde_json::from_str::<Envelope<'_>>(text) else {
+            self.noise(text);
+            return false;
+        };
+        if envelope.method.is_some() {
+            return true;
+        }
+        let reply = match (&envelope.jsonrpc, envelope.result, envelope.error) {
+            (Some(Value::String(version)), Some(result), None) if version == "2.0" => {
+                parsed(result).map_or_else(Reply::Invalid, Reply::Result)
+            }
+            (Some(Value::String(version)), None, Some(error)) if version == "2.0" => {
+                parsed(error).map_or_else(Reply::Invalid, Reply::Error)
+            }
+            (Some(Value::String(version)), result, _) if version == "2.0" => Reply::Invalid(
+                match result {
+                    Some(_) => "the answer holds both a result and an error",
+                    None => "the answer holds neither a result nor an error",
+                }
+                .to_owned(),
+            ),
+            _ => Reply::Invalid("the answer is not JSON-RPC 2.0".to_owned()),
+        };
+        match envelope.id {
+            None | Some(Value::Null) => {
+                self.noise(text);
+                false
+            }
+            Some(id) => {
+                let usable = !matches!(reply, Reply::Invalid(_));
+                self.lock().answers.insert(key(&id), reply);
+                self.arrived.notify_waiters();
+                usable
+            }
+        }
+    }
+
+    /// Waits for the answer to a request. Never returns when none comes: bound it.
+    pub(super) async fn answer(&self, id: &Value) -> Reply {
+        let key = key(id);
+        loop {
+            let arrived = self.arrived.notified();
+            tokio::pin!(arrived);
+            arrived.as_mut().enable();
+            if let Some(reply) = self.lock().answers.remove(&key) {
+                return reply;
+            }
+            arrived.await;
+        }
+    }
+
+    /// Takes any answer that nobody has asked for by id: after `initialize`, that is the one answer there is.
+    pub(super) fn take_any(&self) -> Option<Reply> {
+        let mut seen = self.lock();
+        let id = seen.answers.keys().next()?.clone();
+        seen.answers.remove(&id)
+    }
+
+    /// Keeps the beginning of something that is no message.
+    pub(super) fn noise(&self, text: &str) {
+        let text = text.trim();
+        if text.is_empty() {
+            return;
+        }
+        let mut short: String = text.chars().take(NOISE_LENGTH).collect();
+        if short.len() < text.len() {
+            short.push('…');
+        }
+        let mut seen = self.lock();
+        if seen.noise.len() == NOISE_LINES {
+            seen.noise.pop_front();
+        }
+        seen.noise.push_back(short);
+    }
+
+    /// The last things the server sent that are no messages.
+    pub(super) fn noise_lines(&self) -> Vec<String> {
+        self.lock().noise.iter().cloned().collect()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Seen> {
+        // A panic while holding the lock leaves plain data behind; it is still good to read.
+        self.seen
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// Ids compare as they are written, except that rmcp also accepts its number back as a text.
+fn key(id: &Value) -> String {
+    match id {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn parsed(raw: &RawValue) -> Result<Value, String> {
+    serde_json::from_str(raw.get()).map_err(|error| format!("the answer cannot be read: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Reply, Wire};
+
+    #[test]
+    fn messages_are_told_from_noise() {
+        let cases = [
+            (
+                r#"{"jsonrpc":"2.0","id":1,"result":{"x":1}}"#,
+                true,
+                Some(Reply::Result(json!({ "x": 1 }))),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"error":{"code":1}}"#,
+                true,
+                Some(Reply::Error(json!({ "code": 1 }))),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","id":1}"#,
+                false,
+                Some(Reply::Invalid(
+                    "the answer holds neither a result nor an error".into(),
+                )),
+            ),
+            (
+                r#"{"jsonrpc":"1.0","id":1,"result":1}"#,
+                false,
+                Some(Reply::Invalid("the answer is not JSON-RPC 2.0".into())),
+            ),
+            (
+                r#"{"jsonrpc":"2.0","method":"notifications/x"}"#,
+                true,
+                None,
+            ),
+            (r#"{"jsonrpc":"2.0","id":null,"error":{}}"#, false, None),
+            ("Listening on port 3000", false, None),
+            ("[]", false, None),
+        ];
+        for (text, is_message, reply) in cases {
+            let wire = Wire::default();
+            assert_eq!(wire.observe(text), is_message, "{text}");
+            if let Some(reply) = reply {
+                assert_eq!(wire.take_any(), Some(reply), "{text}");
+            }
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Takes secrets out of values before they are stored or shown.
+//!
+//! Three things count as secrets: the values the caller names (tokens, headers, environment values it used), text of a known key
+//! shape, and text under a key that names a secret. Each is replaced by a placeholder such as `<redacted:github-token:1>`; the same
+//! secret gets the same placeholder throughout one trajectory, so comparisons still work.
+
+mod shapes;
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::model::Object;
+use crate::model::trajectory::{Ending, Outcome, Step, Trajectory};
+
+/// The shortest value the caller can name: shorter ones would tear holes into innocent text.
+const SHORTEST_SECRET: usize = 6;
+
+/// Replaces secrets, numbering them in the order it meets them.
+#[derive(Debug, Default)]
+pub struct Redactor {
+    /// Values to hide, longest first, so that a secret within a secret is not left half.
+    secrets: Vec<String>,
+    /// Placeholder by kind and secret.
+    seen: RefCell<HashMap<(&'static str, String), usize>>,
+}
+
+impl Redactor {
+    /// A redactor that hides these values, besides what it knows by shape. Values shorter than six bytes are left alone.
+    pub fn new(secrets: impl IntoIterator<Item = String>) -> Self {
+        let mut secrets: Vec<String> = secrets
+            .into_iter()
+            .filter(|it| it.len() >= SHORTEST_SECRET)
+            .collect();
+        secrets.sort_by_key(|it| std::cmp::Reverse(it.len()));
+        secrets.dedup();
+        Self {
+            secrets,
+            seen: RefCell::default(),
+        }
+    }
+
+    /// The text without secrets.
+    pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut text = Cow::Borrowed(text);
+        for secret in &self.secrets {
+            if text.contains(secret.as_str()) {
+                text =
+                    Cow::Owned(text.replace(secret.as_str(), &self.placeholder("secret", secret)));
+            }
+        }
+        let by_shape = shapes::replace(&text, |kind, secret| self.placeholder(kind, secret));
+        by_shape.map_or(text, Cow::Owned)
+    }
+
+    /// Takes secrets out of a value, at any depth; keys are searched, too.
+    pub fn value(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                if let Cow::Owned(clean) = self.text(text) {
+                    *text = clean;
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|it| self.value(it)),
+            Value::Object(members) => self.object(members),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// Takes secrets out of an object.
+    pub fn object(&self, members: &mut Object) {
+        for (key, value) in members.iter_mut() {
+            match value {
+                Value::String(text)
+                    if shapes::is_secret_key(key) && shapes::is_secret_value(text) =>
+                {
+                    *text = self.placeholder(shapes::kind_of(text), text);
+                }
+                other => self.value(other),
+            }
+        }
+        if members
+            .keys()
+            .any(|key| matches!(self.text(key), Cow::Owned(_)))
+        {
+            *members = std::mem::take(members)
+                .into_iter()
+                .map(|(key, value)| (self.text(&key).into_owned(), value))
+                .collect();
+        }
+    }
+
+    /// Takes secrets out of everything a trajectory holds.
+    pub fn trajectory(&self, trajectory: &mut Trajectory) {
+        for step in &mut trajectory.steps {
+            match step {
+                Step::User { text } | Step::Assistant { text } => self.string(text),
+                Step::ToolCall(call) => {
+                    self.object(&mut call.arguments);
+                    self.outcome(&mut call.outcome);
+                }
+            }
+        }
+        for server in &mut trajectory.catalogue.servers {
+            server.info.iter_mut().for_each(|it| self.value(it));
+            server
+                .instructions
+                .iter_mut()
+                .for_each(|it| self.string(it));
+            for tool in &mut server.tools {
+                // Not by key: a schema may well describe a property named `token`.
+                tool.served.values_mut().for_each(|it| self.texts(it));
+            }
+        }
+        match &mut trajectory.ending {
+            Ending::Blocked { message } | Ending::TimedOut { message } => self.string(message),
+            Ending::Error { message, details } => {
+                self.string(message);
+                for line in details {
+                    self.string(line);
+                }
+            }
+            Ending::Completed | Ending::Interrupted => {}
+        }
+    }
+
+    fn outcome(&self, outcome: &mut Outcome) {
+        match outcome {
+            Outcome::Answer(answer) => {
+                answer.content.iter_mut().for_each(|it| self.value(it));
+                answer
+                    .structured_content
+                    .iter_mut()
+                    .for_each(|it| self.value(it));
+                self.object(&mut answer.other);
+            }
+            Outcome::Failure(failure) => {
+                self.string(&mut failure.message);
+                failure.data.iter_mut().for_each(|it| self.value(it));
+            }
+        }
+    }
+
+    fn string(&self, text: &mut String) {
+        if let Cow::Owned(clean) = self.text(text) {
+            *text = clean;
+        }
+    }
+
+    /// Like [`Self::value`], judging texts alone and no keys.
+    fn texts(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => self.string(text),
+            Value::Array(items) => items.iter_mut().for_each(|it| self.texts(it)),
+            Value::Object(members) => members.values_mut().for_each(|it| self.texts(it)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    fn placeholder(&self, kind: &'static str, secret: &str) -> String {
+        let mut seen = self.seen.borrow_mut();
+        let next = seen.keys().filter(|(known, _)| *known == kind).count() + 1;
+        let number = *seen.entry((kind, secret.to_owned())).or_insert(next);
+        format!("<redacted:{kind}:{number}>")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::Redactor;
+
+    #[test]
+    fn secrets_leave_and_the_rest_stays() {
+        let github = format!("github_pat_{}", "11AAAAAAA0".repeat(4));
+        let anthropic = format!("sk-ant-api03-{}", "a1B2".repeat(8));
+        let redactor = Redactor::new(["hunter2!".to_owned(), "ab".to_owned()]);
+        let cases = [
+            (
+                "the password is hunter2! indeed",
+                "the password is <redacted:secret:1> indeed".to_owned(),
+            ),
+            (
+                "ab is too short to hide",
+                "ab is too short to hide".to_owned(),
+            ),
+            (
+                &*format!("a {github} b {github}"),
+                "a <redacted:github-token:1> b <redacted:github-token:1>".to_owned(),
+            ),
+            (
+                &*format!("key={anthropic}"),
+                "key=<redacted:anthropic-key:1>".to_owned(),
+            ),
+            (
+                r#"{"env": {"API_KEY": "v1234567"}}"#,
+                r#"{"env": {"API_KEY": "<redacted:value:1>"}}"#.to_owned(),
+            ),
+            (
+                r#"{"env": "{\"MY_TOKEN\": \"v1234567\"}"}"#,
+                r#"{"env": "{\"MY_TOKEN\": \"<redacted:value:1>\"}"}"#.to_owned(),
+            ),
+            (
+                r#"{"max_tokens": "100", "token": ""}"#,
+                r#"{"max_tokens": "100", "token": ""}"#.to_owned(),
+            ),
+            (
+                "Authorization: Bearer abcdefgh12345678",
+                "Authorization: Bearer <redacted:bearer-token:1>".to_owned(),
+            ),
+            (
+                "https://user:pa55word@example.org/x",
+                "https://user:<redacted:url-password:1>@example.org/x".to_owned(),
+            ),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(redactor.text(text), expected);
+            assert_eq!(
+                redactor.text(&expected),
+                expected,
+                "placeholders are left alone"
+            );
+        }
+    }
+
+    #[test]
+    fn keys_that_name_secrets_hide_their_values() {
+        let redactor = Redactor::default();
+        let mut value = json!({
+            "api_key": "v-1", "apiKey": "v-1", "Authorization": "Basic dTpw", "set-cookie": "id=1",
+            "input_tokens": 12, "token": 12, "tokens": "x", "secret": true, "tokenizer": "bpe", "next": { "clientSecret": "v-2" },
+        });
+        redactor.value(&mut value);
+        assert_eq!(
+            value,
+            json!({
+                "api_key": "<redacted:value:1>", "apiKey": "<redacted:value:1>", "Authorization": "<redacted:value:2>",
+                "set-cookie": "<redacted:value:3>", "input_tokens": 12, "token": 12, "tokens": "x", "secret": true,
+                "tokenizer": "bpe", "next": { "clientSecret": "<redacted:value:4>" },
+            })
+        );
+    }
+}

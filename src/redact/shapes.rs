@@ -1,0 +1,160 @@
+//! What secrets look like, and what the keys that hold them are called.
+
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+/// Key shapes by kind. The named group `secret`, where there is one, is what gets replaced; else the whole match.
+///
+/// The shapes are those the vendors document for secret scanning: fixed prefixes, then long runs of a narrow alphabet.
+const SHAPES: &[(&str, &str)] = &[
+    (
+        "private-key",
+        r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]+?-----END [A-Z ]*PRIVATE KEY-----",
+    ),
+    ("anthropic-key", r"\bsk-ant-[A-Za-z0-9_-]{16,}"),
+    (
+        "openai-key",
+        r"\bsk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,}",
+    ),
+    (
+        "github-token",
+        r"\b(?:github_pat_[A-Za-z0-9_]{20,}|gh[pousr]_[A-Za-z0-9]{20,})",
+    ),
+    ("gitlab-token", r"\bglpat-[A-Za-z0-9_-]{20,}"),
+    ("aws-key", r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
+    ("slack-token", r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}"),
+    ("google-key", r"\bAIza[A-Za-z0-9_-]{35}"),
+    ("stripe-key", r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}"),
+    ("npm-token", r"\bnpm_[A-Za-z0-9]{36}"),
+    (
+        "jwt",
+        r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
+    ),
+    (
+        "bearer-token",
+        r"(?i)\bbearer\s+(?<secret>[a-z0-9._~+/-]{8,}=*)",
+    ),
+    (
+        "basic-credentials",
+        r"(?i)\bauthorization:\s*basic\s+(?<secret>[a-z0-9+/]{4,}=*)",
+    ),
+    (
+        "url-password",
+        r"\b[a-z][a-z0-9+.-]*://[^\s/:@]*:(?<secret>[^\s/:@<]+)@",
+    ),
+];
+
+/// `"some_token": "…"` inside a text, quotes escaped any number of times.
+const EMBEDDED: &str = r#"(?<key>[A-Za-z0-9_-]+)\\*"\s*:\s*\\*"(?<secret>[^"\\<][^"\\]*)"#;
+
+static PATTERNS: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
+    SHAPES
+        .iter()
+        .map(|(kind, pattern)| (*kind, Regex::new(pattern).expect("a valid pattern")))
+        .collect()
+});
+
+static EMBEDDED_PATTERN: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(EMBEDDED).expect("a valid pattern"));
+
+/// Replaces every secret known by its shape or by the key before it. `None` when there is none.
+pub(super) fn replace(
+    text: &str,
+    mut placeholder: impl FnMut(&'static str, &str) -> String,
+) -> Option<String> {
+    let mut changed: Option<String> = None;
+    for (kind, pattern) in PATTERNS.iter() {
+        let current = changed.as_deref().unwrap_or(text);
+        if pattern.is_match(current) {
+            let replaced = pattern.replace_all(current, |found: &Captures<'_>| {
+                swap(found, |secret| placeholder(kind, secret))
+            });
+            changed = Some(replaced.into_owned());
+        }
+    }
+    let current = changed.as_deref().unwrap_or(text);
+    let embedded =
+        |found: &Captures<'_>| is_secret_key(&found["key"]) && is_secret_value(&found["secret"]);
+    if EMBEDDED_PATTERN
+        .captures_iter(current)
+        .any(|it| embedded(&it))
+    {
+        let replaced = EMBEDDED_PATTERN.replace_all(current, |found: &Captures<'_>| {
+            if embedded(found) {
+                swap(found, |secret| placeholder(kind_of(secret), secret))
+            } else {
+                found[0].to_owned()
+            }
+        });
+        changed = Some(replaced.into_owned());
+    }
+    changed.filter(|it| it != text)
+}
+
+/// The match with its secret replaced.
+fn swap(found: &Captures<'_>, placeholder: impl FnOnce(&str) -> String) -> String {
+    let Some(secret) = found.name("secret").or_else(|| found.get(0)) else {
+        return String::new();
+    };
+    let whole = &found[0];
+    let start = secret.start() - found.get(0).map_or(0, |it| it.start());
+    format!(
+        "{}{}{}",
+        &whole[..start],
+        placeholder(secret.as_str()),
+        &whole[start + secret.len()..]
+    )
+}
+
+/// Whether a key says that its value is a secret: its last word is `token`, `secret`, `password`, `authorization`, `cookie` or
+/// `api_key`, in any spelling of several words. `max_tokens` and `tokenizer` are not among them.
+pub(super) fn is_secret_key(key: &str) -> bool {
+    let words = words(key);
+    let words = words.iter().map(String::as_str).collect::<Vec<_>>();
+    matches!(
+        words.as_slice(),
+        [
+            ..,
+            "token" | "secret" | "password" | "passwd" | "authorization" | "cookie" | "apikey"
+        ] | [.., "api" | "access" | "private" | "secret", "key"]
+    )
+}
+
+/// Whether a value under such a key is worth hiding: not empty, and not hidden already.
+pub(super) fn is_secret_value(value: &str) -> bool {
+    !value.trim().is_empty() && !value.starts_with("<redacted:")
+}
+
+/// The kind of a secret that was found by its key: by its shape, else just a value.
+pub(super) fn kind_of(secret: &str) -> &'static str {
+    PATTERNS
+        .iter()
+        .find(|(_, pattern)| {
+            pattern
+                .find(secret)
+                .is_some_and(|it| it.len() == secret.len())
+        })
+        .map_or("value", |(kind, _)| kind)
+}
+
+/// The words of a key in snake, kebab or camel case, in lower case.
+fn words(key: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before_lower = false;
+    for it in key.chars() {
+        if !it.is_alphanumeric() {
+            words.push(String::new());
+        } else if let Some(word) = words
+            .last_mut()
+            .filter(|_| !(it.is_uppercase() && before_lower))
+        {
+            word.extend(it.to_lowercase());
+        } else {
+            words.push(it.to_lowercase().collect());
+        }
+        before_lower = it.is_lowercase() || it.is_numeric();
+    }
+    words.retain(|it| !it.is_empty());
+    words
+}

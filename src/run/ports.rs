@@ -1,0 +1,83 @@
+//! What a run needs from outside, as traits: tools to call and an agent to call them.
+
+use futures_util::future::BoxFuture;
+
+use crate::model::Object;
+use crate::model::catalogue::Catalogue;
+use crate::model::trajectory::Outcome;
+use crate::run::conversation::{Conversation, Stop};
+
+/// The connected servers of one run.
+pub trait Tools: Send + Sync {
+    /// What the servers offered when they were connected.
+    fn catalogue(&self) -> &Catalogue;
+
+    /// Calls a tool and waits for its outcome, at most for the tool timeout.
+    fn call<'a>(
+        &'a self,
+        server: &'a str,
+        tool: &'a str,
+        arguments: &'a Object,
+    ) -> BoxFuture<'a, Called>;
+
+    /// Ends the sessions, and the servers that were started for them.
+    fn close(self: Box<Self>) -> BoxFuture<'static, ()>;
+}
+
+/// What became of a call, and whether the server is still there.
+#[derive(Debug)]
+pub struct Called {
+    pub outcome: Outcome,
+    /// Set when the server cannot be used any more: the run cannot go on.
+    pub lost: Option<SetupError>,
+}
+
+/// Why a run could not be set up or carried on. It says nothing about the system under test being better or worse.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct SetupError {
+    pub message: String,
+    /// Last lines of a server's stderr and the like.
+    pub details: Vec<String>,
+}
+
+impl SetupError {
+    pub fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            details: Vec::new(),
+        }
+    }
+}
+
+/// Who asks: drives the conversation until it has done what it meant to.
+pub trait Agent: Send {
+    /// # Errors
+    ///
+    /// A [`Stop`] when the run has to end early.
+    fn drive<'a>(
+        &'a mut self,
+        conversation: &'a mut Conversation<'_>,
+    ) -> BoxFuture<'a, Result<(), Stop>>;
+}
+
+/// Who is told what the run is doing.
+pub trait Observer: Send + Sync {
+    fn progress(&self, progress: Progress<'_>);
+}
+
+/// What a run is doing.
+#[derive(Debug, Clone, Copy)]
+pub enum Progress<'a> {
+    /// Starting servers and reading their catalogues.
+    Connecting,
+    /// A call is under way; calls are numbered from 1.
+    Calling { number: usize, tool: &'a str },
+    /// A call has ended.
+    Called {
+        number: usize,
+        tool: &'a str,
+        outcome: &'a Outcome,
+        duration_ms: f64,
+    },
+}

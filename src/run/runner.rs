@@ -1,0 +1,95 @@
+//! Runs one scenario: connect, let the agent work within the limits, keep everything that happened.
+
+use std::time::{Duration, Instant};
+
+use futures_util::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+use crate::model::catalogue::Catalogue;
+use crate::model::scenario::Scenario;
+use crate::model::stamp::Stamp;
+use crate::model::trajectory::{Ending, Step, Trajectory};
+use crate::redact::Redactor;
+use crate::run::conversation::{Conversation, Stop, milliseconds};
+use crate::run::ports::{Agent, Observer, Progress, SetupError, Tools};
+
+/// Everything one run needs.
+pub struct Job<'a> {
+    pub scenario: &'a Scenario,
+    pub stamp: Stamp,
+    /// Starts the servers; bounded by its own connect timeout.
+    pub connect: BoxFuture<'a, Result<Box<dyn Tools>, SetupError>>,
+    pub agent: &'a mut dyn Agent,
+    pub observer: &'a dyn Observer,
+    /// Cancelled when the program is asked to stop.
+    pub interrupt: CancellationToken,
+    /// What must not be stored.
+    pub redactor: Redactor,
+}
+
+/// Runs the scenario and returns what happened, however it ended, with secrets taken out.
+///
+/// Never waits longer than the scenario's timeout, plus the time it takes to end the servers.
+pub async fn run(job: Job<'_>) -> Trajectory {
+    let started = Instant::now();
+    let limit = job.scenario.timeouts.scenario;
+    let deadline = tokio::time::sleep(limit);
+    tokio::pin!(deadline);
+    job.observer.progress(Progress::Connecting);
+
+    let connected = tokio::select! {
+        biased;
+        () = job.interrupt.cancelled() => Err(Ending::Interrupted),
+        connected = job.connect => connected.map_err(error),
+        () = &mut deadline => Err(timed_out(limit, "connecting to the servers")),
+    };
+    let (catalogue, steps, ending) = match connected {
+        Err(ending) => (Catalogue::default(), Vec::new(), ending),
+        Ok(tools) => {
+            let mut conversation = Conversation::new(tools.as_ref(), job.observer, started);
+            let ending = tokio::select! {
+                biased;
+                () = job.interrupt.cancelled() => Ending::Interrupted,
+                driven = job.agent.drive(&mut conversation) => match driven {
+                    Ok(()) => Ending::Completed,
+                    Err(Stop::Blocked { message }) => Ending::Blocked { message },
+                    Err(Stop::Error(failed)) => error(failed),
+                },
+                () = &mut deadline => timed_out(limit, "the agent was still at work"),
+            };
+            let steps: Vec<Step> = conversation.into_steps();
+            let catalogue = tools.catalogue().clone();
+            if ending != Ending::Interrupted {
+                tools.close().await;
+            }
+            (catalogue, steps, ending)
+        }
+    };
+
+    let mut trajectory = Trajectory {
+        scenario: job.scenario.id.clone(),
+        name: job.scenario.name.clone(),
+        scenario_hash: Some(job.scenario.hash.clone()),
+        stamp: job.stamp,
+        catalogue,
+        steps,
+        ending,
+        duration_ms: Some(milliseconds(started.elapsed())),
+        volatile: Vec::new(),
+    };
+    job.redactor.trajectory(&mut trajectory);
+    trajectory
+}
+
+fn error(failed: SetupError) -> Ending {
+    Ending::Error {
+        message: failed.message,
+        details: failed.details,
+    }
+}
+
+fn timed_out(limit: Duration, doing: &str) -> Ending {
+    Ending::TimedOut {
+        message: format!("the scenario's timeout of {limit:?} passed: {doing}"),
+    }
+}

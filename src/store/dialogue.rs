@@ -1,0 +1,113 @@
+//! A trajectory as a dialogue, for people who read it in a pull request.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
+
+/// The longest answer that is written out; the whole of it is in the JSON beside.
+const LONGEST: usize = 4000;
+
+/// The trajectory as text. It holds no times, so that it changes only when the conversation does.
+pub fn dialogue(trajectory: &Trajectory) -> String {
+    let mut text = format!("# {}\n", printable(&trajectory.name));
+    let mut calls = 0;
+    for step in &trajectory.steps {
+        text.push('\n');
+        match step {
+            Step::User { text: said } => block(&mut text, "USER", said),
+            Step::Assistant { text: said } => block(&mut text, "AGENT", said),
+            Step::ToolCall(call) => {
+                calls += 1;
+                let arguments = Value::Object(call.arguments.clone());
+                block(
+                    &mut text,
+                    &format!("CALL {calls}"),
+                    &format!("{} {arguments}", call.full_name()),
+                );
+                answer(&mut text, call);
+            }
+        }
+    }
+    let ending = match &trajectory.ending {
+        Ending::Completed => "completed".to_owned(),
+        Ending::Blocked { message } => format!("blocked: {message}"),
+        Ending::TimedOut { message } => format!("timed out: {message}"),
+        Ending::Interrupted => "interrupted".to_owned(),
+        Ending::Error { message, .. } => format!("error: {message}"),
+    };
+    text.push('\n');
+    block(&mut text, "END", &ending);
+    text
+}
+
+fn answer(text: &mut String, call: &ToolCall) {
+    match &call.outcome {
+        Outcome::Failure(failure) => {
+            let code = failure
+                .code
+                .map(|it| format!(" (code {it})"))
+                .unwrap_or_default();
+            block(text, "NO ANSWER", &format!("{}{code}", failure.message));
+        }
+        Outcome::Answer(answer) => {
+            let label = if answer.is_error { "ERROR" } else { "ANSWER" };
+            for content in &answer.content {
+                match content.get("text").and_then(Value::as_str) {
+                    Some(said) => block(text, label, said),
+                    None => block(text, label, &describe(content)),
+                }
+            }
+            if let Some(structured) = &answer.structured_content {
+                block(text, label, &format!("structured {structured}"));
+            }
+            if answer.content.is_empty() && answer.structured_content.is_none() {
+                block(text, label, "(nothing)");
+            }
+        }
+    }
+}
+
+/// A content block that is not text.
+fn describe(content: &Value) -> String {
+    let field = |name: &str| content.get(name).and_then(Value::as_str);
+    let kind = field("type").unwrap_or("unknown");
+    match (field("mimeType"), field("data"), field("uri")) {
+        (mime, Some(data), _) => format!(
+            "({kind}, {}, {} base64 characters)",
+            mime.unwrap_or("no MIME type"),
+            data.len()
+        ),
+        (_, None, Some(uri)) => format!("({kind} {uri})"),
+        _ => content.to_string(),
+    }
+}
+
+/// One labelled block; further lines are indented below the first.
+fn block(text: &mut String, label: &str, said: &str) {
+    let mut said = printable(said);
+    if let Some((end, _)) = said.char_indices().nth(LONGEST) {
+        let length = said.len();
+        said.truncate(end);
+        let _ = write!(said, "… ({length} bytes in all)");
+    }
+    let said = said.trim_end().replace('\n', "\n    ");
+    let _ = writeln!(text, "{label}: {said}");
+}
+
+/// Text without control characters, which could rewrite what a terminal shows.
+fn printable(text: &str) -> String {
+    text.chars()
+        .map(|it| match it {
+            '\n' | '\t' => it.to_string(),
+            it if it.is_control()
+                || ('\u{202a}'..='\u{202e}').contains(&it)
+                || ('\u{2066}'..='\u{2069}').contains(&it) =>
+            {
+                it.escape_unicode().to_string()
+            }
+            it => it.to_string(),
+        })
+        .collect()
+}

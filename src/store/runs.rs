@@ -1,0 +1,101 @@
+//! Every run, whatever came of it: `.mcp-eval/runs/<run>/<scenario>.json`.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use crate::model::trajectory::Trajectory;
+use crate::store::files::{StoreError, write};
+use crate::store::format::to_json;
+
+/// The folder of one run of the program.
+#[derive(Debug, Clone)]
+pub struct Runs {
+    id: String,
+    folder: PathBuf,
+}
+
+impl Runs {
+    /// Makes a folder for a new run below `root`. Its name is the time it starts, so that runs sort by it; a number is added when two
+    /// start within the same second.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Write`] when the folder cannot be made.
+    pub fn create(root: &Path, started_at: Timestamp) -> Result<Self, StoreError> {
+        let failed = |path: &Path, source| StoreError::Write {
+            path: path.to_owned(),
+            source,
+        };
+        fs::create_dir_all(root).map_err(|source| failed(root, source))?;
+        let time = started_at.strftime("%Y-%m-%dT%H-%M-%SZ").to_string();
+        for number in 1_u32.. {
+            let id = if number == 1 {
+                time.clone()
+            } else {
+                format!("{time}-{number}")
+            };
+            let folder = root.join(&id);
+            match fs::create_dir(&folder) {
+                Ok(()) => return Ok(Self { id, folder }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(source) => return Err(failed(&folder, source)),
+            }
+        }
+        unreachable!("there are more numbers than folders")
+    }
+
+    /// The folder of a run that has been kept.
+    pub fn open(root: &Path, id: &str) -> Self {
+        Self {
+            id: id.to_owned(),
+            folder: root.join(id),
+        }
+    }
+
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The file a scenario's trajectory is kept in.
+    pub fn path(&self, scenario: &str) -> PathBuf {
+        self.folder.join(format!("{scenario}.json"))
+    }
+
+    /// The file that keeps what a scenario's trajectory was compared with.
+    pub fn baseline_path(&self, scenario: &str) -> PathBuf {
+        self.folder.join(format!("{scenario}.baseline.json"))
+    }
+
+    /// Keeps a run's trajectory and returns the file's path.
+    ///
+    /// # Errors
+    ///
+    /// A [`StoreError`] when it cannot be written.
+    pub fn save(&self, trajectory: &Trajectory) -> Result<PathBuf, StoreError> {
+        let path = self.path(&trajectory.scenario);
+        write(&path, to_json(trajectory).as_bytes())?;
+        Ok(path)
+    }
+
+    /// Keeps what a run was compared with, so that its report can be rendered again after the baseline has moved on.
+    ///
+    /// # Errors
+    ///
+    /// A [`StoreError`] when it cannot be written.
+    pub fn save_baseline(
+        &self,
+        scenario: &str,
+        baseline: &Trajectory,
+    ) -> Result<PathBuf, StoreError> {
+        let path = self.baseline_path(scenario);
+        write(&path, to_json(baseline).as_bytes())?;
+        Ok(path)
+    }
+}
