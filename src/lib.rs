@@ -6,7 +6,9 @@
 //! | floor | module | what lives there |
 //! |---|---|---|
 //! | 0 | [`model`] | the words above as plain types |
+//! | 3 | [`scenario_file`] | YAML to scenarios: defaults, variables, every finding with line and column |
 //!
 //! Imports only go down, and neighbours never import each other; a test holds that.
 
 pub mod model;
+pub mod scenario_file;
