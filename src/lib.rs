@@ -3,11 +3,48 @@
 //! A **scenario** is **run** by an agent against MCP servers; the run leaves a **trajectory**; the trajectory is
 //! **compared** with the accepted one of an earlier version; a **report** says what changed and whose doing it is.
 //!
+//! ```text
+//! scenarios/*.yaml ─ scenario_file ─► Scenario
+//!         │
+//!         ▼
+//!     run::run ── ports ──► Tools (mcp)    list, call
+//!         │                 Agent (agent)  drive
+//!         ▼
+//!     Trajectory ─► store: every run is kept; `record` keeps it as the baseline
+//!         │  only if the run completed
+//!         ▼
+//!     score::compare(baseline, run, rules) ─► Comparison with its Verdict
+//!         ▼
+//!     SuiteResult ─► report: document, terminal, html ─► text, which cli writes
+//! ```
+//!
 //! | floor | module | what lives there |
 //! |---|---|---|
 //! | 0 | [`model`] | the words above as plain types |
+//! | 1 | [`score`] | similarity, alignment, responses, drift, verdict: two trajectories in, one comparison out |
+//! | 1 | [`report`] | results in, text out; HTML through the templates alone |
+//! | 1 | [`redact`] | secrets out of any value before it is stored or shown |
+//! | 2 | [`run`] | one execution of one scenario: its ports, its recorder, its limits |
+//! | 3 | [`scenario_file`] | YAML to scenarios; every finding with its line and column |
+//! | 3 | [`agent`] | who asks: one file per kind of agent |
+//! | 3 | [`mcp`] | client sessions with MCP servers |
+//! | 3 | [`mock`] | the mock MCP server: a declaration that answers |
+//! | 3 | [`git`] | stamps of repositories |
+//! | 3 | [`store`] | baselines and runs on disk |
+//! | 3 | [`evaluate`] | checks on a run besides the comparison |
+//! | 4 | [`cli`] | arguments, exit codes, what is printed, one file per command |
 //!
-//! Imports only go down, and neighbours never import each other; a test holds that.
+//! Imports only go down, and neighbours on floor 3 never import each other: they meet in `cli` and through `run`'s ports. A test holds
+//! that, and these:
+//!
+//! - `model`, `score`, `report` do no I/O and know no clock, randomness or environment.
+//! - Nothing below `cli` prints or exits the process.
+//! - No verdict without a completed run; no score for a run that did not finish.
+//! - CI never writes a baseline.
+//! - Nothing a scenario, tool or model said reaches HTML unescaped, or a terminal with its control characters.
+//! - Nothing is written to disk before redaction, nor in place: write beside, then rename.
+//! - Published JSON has its own structs and a `format_version`; inner types never leak into it.
+//! - rmcp's types stay inside `mcp`; what is stored comes from the wire, not from its typed model.
 
 pub mod agent;
 pub mod git;
@@ -16,4 +53,5 @@ pub mod mock;
 pub mod model;
 pub mod redact;
 pub mod run;
+pub mod scenario_file;
 pub mod store;

@@ -1,0 +1,252 @@
+//! Content blocks of a mock server's results: snake case here, camel case on the wire.
+
+use serde_json::{Value, json};
+
+use crate::model::Object;
+
+use super::decode::{At, NO_HINT, Use, check_use, choice, section};
+use super::source::{Findings, Mark};
+use super::values::{Fraction, Word};
+
+/// The kinds of content blocks the protocol knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum BlockKind {
+    Text,
+    Image,
+    Audio,
+    Resource,
+    ResourceLink,
+}
+
+choice! {
+    /// The kind of content block.
+    BlockWord for BlockKind {
+        "text" => BlockKind::Text,
+        "image" => BlockKind::Image,
+        "audio" => BlockKind::Audio,
+        "resource" => BlockKind::Resource,
+        "resource_link" => BlockKind::ResourceLink,
+    }
+}
+
+section! {
+    /// One content block of a result.
+    BlockSection, checked by check {
+        /// The kind of block; `text` unless given.
+        r#type: Option<At<BlockWord>>,
+        /// The text of a `text` block.
+        text: Option<At<String>>,
+        /// Instead of `text`: any value, which becomes the text as compact JSON.
+        json: Option<At<Value>>,
+        /// The bytes of an `image` or `audio` block, in Base64.
+        data: Option<At<String>>,
+        /// The MIME type of an `image`, an `audio` block or a `resource_link`.
+        mime_type: Option<At<String>>,
+        /// What a `resource` block embeds.
+        resource: Option<At<ResourceSection>>,
+        /// The address a `resource_link` leads to.
+        uri: Option<At<Word>>,
+        /// The name of a `resource_link`.
+        name: Option<At<String>>,
+        /// The name of a `resource_link` that people are shown.
+        title: Option<At<String>>,
+        /// What a `resource_link` leads to, in words.
+        description: Option<At<String>>,
+        /// How large the target of a `resource_link` is, in bytes.
+        size: Option<At<i64>>,
+        /// For whom the block is meant, and how important it is.
+        annotations: Option<BlockAnnotationsSection>,
+    }
+}
+
+section! {
+    /// A resource embedded in a result.
+    ResourceSection, checked by check_resource {
+        /// The address of the resource.
+        uri: Word,
+        /// The MIME type of the resource.
+        mime_type: Option<String>,
+        /// The resource, where it is text.
+        text: Option<String>,
+        /// The resource, where it is not text, in Base64.
+        blob: Option<String>,
+    }
+}
+
+section! {
+    /// For whom a content block is meant, and how important it is.
+    BlockAnnotationsSection {
+        /// `user`, `assistant` or both.
+        audience: Option<Vec<AudienceWord>>,
+        /// From 0, not important, to 1, required.
+        priority: Option<Fraction>,
+        /// When the content changed last (ISO 8601).
+        last_modified: Option<String>,
+    }
+}
+
+choice! {
+    /// A side of the conversation.
+    AudienceWord for &'static str {
+        "user" => "user",
+        "assistant" => "assistant",
+    }
+}
+
+/// A text block as served.
+pub(super) fn text_block(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+/// What each kind of block has to have, may have, and no other.
+fn check(block: &BlockSection, at: Mark, findings: &mut Findings) {
+    use BlockKind::{Audio, Image, Resource, ResourceLink, Text};
+    let kind = block.kind();
+    let when = |kinds: &[BlockKind], wanted| {
+        if kinds.contains(&kind) {
+            wanted
+        } else {
+            Use::Never
+        }
+    };
+    let mime_type = if kind == ResourceLink {
+        Use::May
+    } else {
+        when(&[Image, Audio], Use::Must)
+    };
+    let given = [
+        (
+            "text",
+            block.text.as_ref().map(At::mark),
+            when(&[Text], Use::May),
+        ),
+        (
+            "json",
+            block.json.as_ref().map(At::mark),
+            when(&[Text], Use::May),
+        ),
+        (
+            "data",
+            block.data.as_ref().map(At::mark),
+            when(&[Image, Audio], Use::Must),
+        ),
+        (
+            "mime_type",
+            block.mime_type.as_ref().map(At::mark),
+            mime_type,
+        ),
+        (
+            "resource",
+            block.resource.as_ref().map(At::mark),
+            when(&[Resource], Use::Must),
+        ),
+        (
+            "uri",
+            block.uri.as_ref().map(At::mark),
+            when(&[ResourceLink], Use::Must),
+        ),
+        (
+            "name",
+            block.name.as_ref().map(At::mark),
+            when(&[ResourceLink], Use::Must),
+        ),
+        (
+            "title",
+            block.title.as_ref().map(At::mark),
+            when(&[ResourceLink], Use::May),
+        ),
+        (
+            "description",
+            block.description.as_ref().map(At::mark),
+            when(&[ResourceLink], Use::May),
+        ),
+        (
+            "size",
+            block.size.as_ref().map(At::mark),
+            when(&[ResourceLink], Use::May),
+        ),
+    ];
+    for (key, given, usage) in given {
+        check_use(key, given, (usage, "block"), at, findings);
+    }
+    if kind == Text && block.text.is_some() == block.json.is_some() {
+        findings.error(at, "a text block needs either `text` or `json`", NO_HINT);
+    }
+}
+
+fn check_resource(resource: &ResourceSection, at: Mark, findings: &mut Findings) {
+    if resource.text.is_some() == resource.blob.is_some() {
+        findings.error(at, "a resource needs either `text` or `blob`", NO_HINT);
+    }
+}
+
+impl BlockSection {
+    fn kind(&self) -> BlockKind {
+        self.r#type.as_ref().map_or(BlockKind::Text, |it| it.0)
+    }
+
+    /// The block as it goes over the wire.
+    pub(super) fn served(&self) -> Value {
+        let text = |it: &Option<At<String>>| it.as_ref().map(|it| json!(it.value));
+        let kind = match self.kind() {
+            BlockKind::Text => "text",
+            BlockKind::Image => "image",
+            BlockKind::Audio => "audio",
+            BlockKind::Resource => "resource",
+            BlockKind::ResourceLink => "resource_link",
+        };
+        let json = self.json.as_ref().map(|it| json!(it.value.to_string()));
+        let parts = [
+            ("type", Some(json!(kind))),
+            ("text", text(&self.text).or(json)),
+            ("data", text(&self.data)),
+            ("resource", self.resource.as_ref().map(|it| it.served())),
+            ("uri", self.uri.as_ref().map(|it| json!(it.0))),
+            ("name", text(&self.name)),
+            ("title", text(&self.title)),
+            ("description", text(&self.description)),
+            ("mimeType", text(&self.mime_type)),
+            ("size", self.size.as_ref().map(|it| json!(it.value))),
+            (
+                "annotations",
+                self.annotations
+                    .as_ref()
+                    .map(BlockAnnotationsSection::served),
+            ),
+        ];
+        object(parts)
+    }
+}
+
+impl ResourceSection {
+    fn served(&self) -> Value {
+        object([
+            ("uri", Some(json!(self.uri.0))),
+            ("mimeType", self.mime_type.as_ref().map(|it| json!(it))),
+            ("text", self.text.as_ref().map(|it| json!(it))),
+            ("blob", self.blob.as_ref().map(|it| json!(it))),
+        ])
+    }
+}
+
+impl BlockAnnotationsSection {
+    fn served(&self) -> Value {
+        let audience = |it: &Vec<AudienceWord>| it.iter().map(|it| it.0).collect::<Value>();
+        object([
+            ("audience", self.audience.as_ref().map(audience)),
+            ("priority", self.priority.map(|it| json!(it.0))),
+            (
+                "lastModified",
+                self.last_modified.as_ref().map(|it| json!(it)),
+            ),
+        ])
+    }
+}
+
+/// An object of the parts that are there.
+fn object<const N: usize>(parts: [(&str, Option<Value>); N]) -> Value {
+    let given = parts
+        .into_iter()
+        .filter_map(|(name, value)| value.map(|it| (name.to_owned(), it)));
+    Value::Object(given.collect::<Object>())
+}

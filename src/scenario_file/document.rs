@@ -1,0 +1,188 @@
+//! The scenario file as a whole.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+
+use crate::model::scenario::{Agent, Scenario, Server, Timeouts};
+
+use super::decode::{At, Decode, Field, Named, section, wrong_kind};
+use super::find::Found;
+use super::interactions::MockSection;
+use super::node::{Content, Node};
+use super::scoring::ScoringSection;
+use super::script::{AgentSection, CriterionSection, ExpectedSection};
+use super::servers::ServerSection;
+use super::source::{Findings, Mark};
+use super::values::{Timeout, Word};
+
+section! {
+    /// A scenario: what a user wants from MCP servers, who asks, what is expected, and how it is scored.
+    Document {
+        /// What the scenario is called.
+        name: Field<Word>,
+        /// What the scenario is about.
+        description: Option<Field<String>>,
+        /// Whether the scenario runs; one that does not is reported as skipped.
+        enabled: Option<Field<bool>>,
+        /// Words to pick scenarios by.
+        tags: Option<Field<Vec<Word>>>,
+        /// A configuration file, looked for beside this file, in the folders above it and in the working directory. The servers in
+        /// it are used when it has the `{"mcpServers": {…}}` form of MCP clients.
+        config_file: Option<Field<At<Word>>>,
+        /// What the user asks for. `{{name}}` stands for a variable.
+        user_intent: Option<Field<String>>,
+        /// The calls that are expected, in order.
+        expected_trajectory: Option<Field<At<Vec<ExpectedSection>>>>,
+        /// What must hold for a run to pass: text that appears in it, or a condition on its calls.
+        success_criteria: Option<Field<Vec<CriterionSection>>>,
+        /// Values for `{{name}}` in the user's intent, the expectations and the script. One without a value must be given with `--var`.
+        #[expect(dead_code, reason = "read for its types; the values are filled in before")]
+        variables: Option<Field<Named<VariableValue>>>,
+        /// The servers, by the name their tools are addressed with.
+        servers: Option<Field<Named<ServerSection>>>,
+        /// What the mock servers offer and answer, by the server's name.
+        mcp_interactions: Option<Field<Named<MockSection>>>,
+        /// Who asks; a scripted agent that plays `expected_trajectory` unless given.
+        agent: Option<Field<At<AgentSection>>>,
+        /// The system under test.
+        source: Option<Field<SourceSection>>,
+        /// How long the whole run may take; 300s unless given.
+        timeout: Option<Field<Timeout>>,
+        /// How long a server may take from its start to its list of tools; 30s unless given.
+        connect_timeout: Option<Field<Timeout>>,
+        /// How long one tool call may take; 60s unless given.
+        tool_timeout: Option<Field<Timeout>>,
+        /// How the scenario is scored.
+        scoring: Option<Field<ScoringSection>>,
+    }
+}
+
+section! {
+    /// The system under test.
+    SourceSection {
+        /// The folder of its git repository, relative to this file.
+        repo: Option<At<Word>>,
+    }
+}
+
+/// Text, a number, true or false; nothing, when `--var` must give the value.
+///
+/// Values are filled in before sections are read, so that only the type is of interest here.
+#[derive(Debug, Clone)]
+pub(super) struct VariableValue;
+
+impl Decode for VariableValue {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        if matches!(node.content, Content::List(_) | Content::Map(_)) {
+            wrong_kind(node, "text, a number, true or false", findings);
+            return None;
+        }
+        Some(Self)
+    }
+}
+
+impl JsonSchema for VariableValue {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "VariableValue".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({"type": ["string", "number", "boolean", "null"]})
+    }
+}
+
+/// The value of an optional key, where it is given and right.
+pub(super) fn given<T>(field: Option<&Field<T>>) -> Option<&T> {
+    field.and_then(Field::given)
+}
+
+/// Whether a key is given but wrong, so that nothing can be said of what it should hold.
+pub(super) fn is_wrong<T>(field: Option<&Field<T>>) -> bool {
+    matches!(field, Some(Field::Wrong))
+}
+
+impl Document {
+    pub(super) fn config_file(&self) -> Option<&At<Word>> {
+        given(self.config_file.as_ref())
+    }
+
+    /// The scenario, with the servers of its configuration file after its own; `None`, after saying why, where it cannot run.
+    pub(super) fn scenario(
+        &self,
+        found: &Found,
+        hash: String,
+        config: Option<(PathBuf, Vec<Server>)>,
+        start: Mark,
+        findings: &mut Findings,
+    ) -> Option<Scenario> {
+        let declared = given(self.servers.as_ref())
+            .into_iter()
+            .flat_map(|it| &it.0);
+        let mut servers: Vec<Server> = declared
+            .filter_map(|(name, it)| it.server(name, findings))
+            .collect();
+        let (config_file, configured) = config.unzip();
+        for server in configured.into_iter().flatten() {
+            if !servers.iter().any(|it| it.name == server.name) {
+                servers.push(server);
+            }
+        }
+        self.check_mocks(findings);
+        if !is_wrong(self.servers.as_ref()) {
+            self.check_tools(&servers, findings);
+        }
+        let calls = self.script(start, findings);
+        let timeouts = Timeouts::default();
+        let wait = |field: &Option<Field<Timeout>>, default| {
+            given(field.as_ref()).map_or(default, |it| it.0)
+        };
+        let interactions = given(self.mcp_interactions.as_ref());
+        let tags = given(self.tags.as_ref()).into_iter().flatten();
+        let expected = given(self.expected_trajectory.as_ref());
+        let criteria = given(self.success_criteria.as_ref());
+        let source = given(self.source.as_ref()).and_then(|it| it.repo.as_ref());
+        Some(Scenario {
+            id: found.id.clone(),
+            path: found.path.clone(),
+            hash,
+            name: self.name.given()?.0.clone(),
+            description: given(self.description.as_ref()).cloned(),
+            enabled: given(self.enabled.as_ref()).copied().unwrap_or(true),
+            tags: tags.map(|it| it.0.clone()).collect(),
+            user_intent: given(self.user_intent.as_ref()).cloned(),
+            config_file,
+            servers,
+            interactions: interactions
+                .into_iter()
+                .flat_map(|it| &it.0)
+                .map(|(name, it)| (name.value.clone(), it.server()))
+                .collect(),
+            agent: Agent::Scripted { calls: calls? },
+            expected_trajectory: expected
+                .into_iter()
+                .flat_map(|it| &it.value)
+                .map(ExpectedSection::expected)
+                .collect(),
+            success_criteria: criteria
+                .into_iter()
+                .flatten()
+                .map(CriterionSection::criterion)
+                .collect(),
+            source: source.map(|it| findings.folder(it.at).join(&it.0)),
+            scoring: given(self.scoring.as_ref())
+                .map(ScoringSection::rules)
+                .unwrap_or_default(),
+            timeouts: Timeouts {
+                connect: wait(&self.connect_timeout, timeouts.connect),
+                tool: wait(&self.tool_timeout, timeouts.tool),
+                scenario: wait(&self.timeout, timeouts.scenario),
+            },
+        })
+    }
+}

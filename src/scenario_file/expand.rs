@@ -1,0 +1,280 @@
+//! `${NAME}` in servers: values from the environment.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::model::scenario::{Server, Transport};
+
+use super::finding::quoted;
+
+/// Servers with every `${…}` filled in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expanded {
+    pub servers: Vec<Server>,
+    /// The variables whose values went into the servers or will be sent to them, sorted: their values may be secret.
+    pub variables: Vec<String>,
+}
+
+/// What the environment does not give, of all servers together.
+#[derive(Debug, Clone, Default, PartialEq, Eq, thiserror::Error)]
+pub struct MissingVariables {
+    /// Environment variables that are not set and have no default, sorted.
+    pub unset: Vec<String>,
+    /// Names with a dot, such as `docker.url`, that nothing in the scenario provides, sorted.
+    pub unprovided: Vec<String>,
+    /// References that cannot be read, with the reason.
+    pub malformed: Vec<String>,
+}
+
+impl fmt::Display for MissingVariables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |names: &[String]| {
+            let names: Vec<_> = names.iter().map(|it| quoted(it)).collect();
+            names.join(", ")
+        };
+        let mut parts = Vec::new();
+        match self.unset.as_slice() {
+            [] => {}
+            [name] => parts.push(format!(
+                "the environment variable {} is not set: set it, or give a default with `${{{name}:-…}}`",
+                quoted(name)
+            )),
+            [first, ..] => parts.push(format!(
+                "the environment variables {} are not set: set them, or give defaults with `${{{first}:-…}}`",
+                names(&self.unset)
+            )),
+        }
+        if !self.unprovided.is_empty() {
+            let provided = names(&self.unprovided);
+            parts.push(format!("nothing in the scenario provides {provided}"));
+        }
+        parts.extend(self.malformed.iter().cloned());
+        f.write_str(&parts.join("; "))
+    }
+}
+
+/// Fills in `${NAME}` and `${NAME:-default}` in addresses, headers, commands, arguments, environments and folders.
+///
+/// `lookup` gives the value of an environment variable. As in a shell, the default also stands in for an empty value, and it
+/// is plain text up to the next `}`. `$${` is a literal `${`. A bearer token's variable must be set, too.
+///
+/// # Errors
+///
+/// Everything that is missing, of all servers.
+pub fn expand(
+    servers: &[Server],
+    lookup: impl Fn(&str) -> Option<String>,
+) -> Result<Expanded, MissingVariables> {
+    let mut filling = Filling {
+        lookup: &lookup,
+        used: BTreeSet::new(),
+        unset: BTreeSet::new(),
+        unprovided: BTreeSet::new(),
+        malformed: BTreeSet::new(),
+    };
+    let servers = servers.iter().map(|it| filling.server(it)).collect();
+    let Filling {
+        lookup: _,
+        used,
+        unset,
+        unprovided,
+        malformed,
+    } = filling;
+    if unset.is_empty() && unprovided.is_empty() && malformed.is_empty() {
+        return Ok(Expanded {
+            servers,
+            variables: used.into_iter().collect(),
+        });
+    }
+    Err(MissingVariables {
+        unset: unset.into_iter().collect(),
+        unprovided: unprovided.into_iter().collect(),
+        malformed: malformed.into_iter().collect(),
+    })
+}
+
+struct Filling<'a> {
+    lookup: &'a dyn Fn(&str) -> Option<String>,
+    used: BTreeSet<String>,
+    unset: BTreeSet<String>,
+    unprovided: BTreeSet<String>,
+    malformed: BTreeSet<String>,
+}
+
+impl Filling<'_> {
+    fn server(&mut self, server: &Server) -> Server {
+        let transport = match &server.transport {
+            Transport::Stdio {
+                command,
+                args,
+                env,
+                cwd,
+            } => Transport::Stdio {
+                command: self.text(command),
+                args: args.iter().map(|it| self.text(it)).collect(),
+                env: self.pairs(env),
+                cwd: cwd.as_deref().map(|it| self.folder(it)),
+            },
+            Transport::Http {
+                url,
+                headers,
+                bearer_token_env,
+            } => {
+                if let Some(name) = bearer_token_env {
+                    self.environment(name, None);
+                }
+                Transport::Http {
+                    url: self.text(url),
+                    headers: self.pairs(headers),
+                    bearer_token_env: bearer_token_env.clone(),
+                }
+            }
+            Transport::Mock => Transport::Mock,
+        };
+        Server {
+            transport,
+            ..server.clone()
+        }
+    }
+
+    fn pairs(&mut self, pairs: &[(String, String)]) -> Vec<(String, String)> {
+        pairs
+            .iter()
+            .map(|(name, value)| (name.clone(), self.text(value)))
+            .collect()
+    }
+
+    /// A reference at the start of a folder's name may hold an absolute path. It then replaces what stands before it, as
+    /// when paths are joined: the loader has put the scenario file's folder there.
+    fn folder(&mut self, path: &Path) -> PathBuf {
+        let Some(text) = path.to_str() else {
+            return path.to_owned();
+        };
+        match text.find("/${") {
+            Some(slash) => {
+                let rest = self.text(&text[slash + 1..]);
+                Path::new(&text[..=slash]).join(rest)
+            }
+            None => PathBuf::from(self.text(text)),
+        }
+    }
+
+    fn text(&mut self, text: &str) -> String {
+        let mut filled = String::new();
+        for part in parts(text) {
+            match part {
+                Ok(Part::Text(text)) => filled.push_str(text),
+                Ok(Part::Reference { name, default }) => {
+                    if name.contains('.') {
+                        self.unprovided.insert(name.to_owned());
+                    } else {
+                        filled.push_str(&self.environment(name, default));
+                    }
+                }
+                Err(problem) => {
+                    self.malformed.insert(problem.message);
+                }
+            }
+        }
+        filled
+    }
+
+    fn environment(&mut self, name: &str, default: Option<&str>) -> String {
+        let value = (self.lookup)(name);
+        if value.is_some() {
+            self.used.insert(name.to_owned());
+        }
+        match (value, default) {
+            (Some(value), None) => value,
+            (Some(value), Some(_)) if !value.is_empty() => value,
+            (_, Some(default)) => default.to_owned(),
+            (None, None) => {
+                self.unset.insert(name.to_owned());
+                String::new()
+            }
+        }
+    }
+}
+
+/// A reference that cannot be read.
+#[derive(Debug)]
+pub(super) struct Problem {
+    pub(super) message: String,
+    pub(super) hint: Option<&'static str>,
+}
+
+/// Whether every `${…}` of a text can be read.
+pub(super) fn check(text: &str) -> Result<(), Problem> {
+    parts(text).try_for_each(|it| it.map(drop))
+}
+
+#[derive(Debug)]
+enum Part<'a> {
+    Text(&'a str),
+    Reference {
+        name: &'a str,
+        default: Option<&'a str>,
+    },
+}
+
+/// A text in its parts; the reading goes on behind a reference that cannot be read.
+fn parts(text: &str) -> impl Iterator<Item = Result<Part<'_>, Problem>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        if let Some(behind) = rest.strip_prefix("$${") {
+            let literal = &rest[1..3];
+            rest = behind;
+            return Some(Ok(Part::Text(literal)));
+        }
+        let Some(behind) = rest.strip_prefix("${") else {
+            // `$${` begins one character before the `${` in it.
+            let next = rest.find("${").unwrap_or(rest.len());
+            let next = if next > 0 && rest[..next].ends_with('$') {
+                next - 1
+            } else {
+                next
+            };
+            let (text, behind) = rest.split_at(next);
+            rest = behind;
+            return Some(Ok(Part::Text(text)));
+        };
+        let Some(end) = behind.find('}') else {
+            let message = format!("{} has no closing `}}`", quoted(rest));
+            rest = "";
+            return Some(Err(Problem {
+                message,
+                hint: Some("write `$${` for a literal `${`"),
+            }));
+        };
+        let inner = &behind[..end];
+        let whole = &rest[..end + 3];
+        rest = &behind[end + 1..];
+        let (name, default) = match inner.split_once(":-") {
+            Some((name, default)) => (name, Some(default)),
+            None => (inner, None),
+        };
+        Some(if is_name(name) {
+            Ok(Part::Reference { name, default })
+        } else {
+            Err(Problem {
+                message: format!("{} names no environment variable", quoted(whole)),
+                hint: Some("write `${NAME}` or `${NAME:-default}`, and `$${` for a literal `${`"),
+            })
+        })
+    })
+}
+
+/// Letters, digits and underscores, not starting with a digit; dots between such names.
+fn is_name(name: &str) -> bool {
+    name.split('.').all(|part| {
+        !part.is_empty()
+            && !part.starts_with(|it: char| it.is_ascii_digit())
+            && part
+                .chars()
+                .all(|it| it.is_ascii_alphanumeric() || it == '_')
+    })
+}

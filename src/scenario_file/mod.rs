@@ -1,0 +1,45 @@
+//! Scenario files: YAML in, [`Scenario`](crate::model::scenario::Scenario)s out, every finding with its line and column.
+//!
+//! | file | what happens there |
+//! |---|---|
+//! | `find` | paths, folders and patterns become files with ids |
+//! | `source`, `parse`, `scalar`, `node` | a file becomes a tree in which each value knows its place |
+//! | `load` | defaults are merged, variables filled in, sections read, scenarios made |
+//! | `decode`, `values` | how sections are declared and read, so that all that is wrong is found |
+//! | `document`, `servers`, `interactions`, `content`, `script`, `scoring` | the sections, and what they become |
+//! | `checks` | what must fit together between sections |
+//! | `client_config`, `expand` | servers of MCP clients' files, and values from the environment |
+//! | `schema` | the sections once more, as JSON Schema |
+//! | `finding` | what is wrong, as people read it |
+//!
+//! The files are read by a parser that gives the place of every value; `serde_yaml` gives numbers their meaning, so that
+//! what it writes reads back the same.
+
+mod checks;
+mod client_config;
+mod content;
+mod decode;
+mod document;
+mod expand;
+mod find;
+mod finding;
+mod interactions;
+mod load;
+mod nearest;
+mod node;
+mod parse;
+mod scalar;
+mod schema;
+mod scoring;
+mod script;
+mod servers;
+mod source;
+mod values;
+mod variables;
+
+pub use client_config::{ClientConfigError, client_config};
+pub use expand::{Expanded, MissingVariables, expand};
+pub use find::{Found, find};
+pub use finding::{Finding, Severity};
+pub use load::{Loaded, Options, load};
+pub use schema::json_schema;

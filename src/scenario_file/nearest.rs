@@ -1,0 +1,34 @@
+//! "Did you mean": the known word closest to a mistyped one.
+
+/// A hint naming the closest of the known words, if one is close.
+pub(super) fn did_you_mean<'a>(
+    word: &str,
+    known: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
+    // The distance takes time in the product of the lengths, and no word we know is that long.
+    if word.len() > 100 {
+        return None;
+    }
+    let folded = fold(word);
+    known
+        .into_iter()
+        .filter(|it| it.len() <= 100)
+        .map(|it| (distance(&folded, &fold(it)), it))
+        .filter(|(distance, it)| {
+            *distance <= it.chars().count().min(word.chars().count()).div_ceil(3)
+        })
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, it)| format!("did you mean `{it}`?"))
+}
+
+/// Without what people mix up: case, and how the parts of a name are joined.
+fn fold(word: &str) -> String {
+    word.chars()
+        .filter(|it| !matches!(it, '_' | '-' | ' '))
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+fn distance(a: &str, b: &str) -> usize {
+    strsim::osa_distance(a, b)
+}

@@ -1,0 +1,226 @@
+//! The files read so far, and what was found in them.
+
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::finding::{Finding, Severity};
+
+/// The largest file that is read, in bytes.
+const MAX_FILE: u64 = 1024 * 1024;
+/// The most findings kept per file: whoever has more has another problem than the next one.
+const MAX_FINDINGS: usize = 100;
+
+/// A place in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Mark {
+    /// Index into [`Findings::sources`].
+    pub(super) source: usize,
+    /// Counted from 1.
+    pub(super) line: usize,
+    /// In characters, counted from 1.
+    pub(super) column: usize,
+}
+
+/// One file as read.
+#[derive(Debug)]
+struct Source {
+    path: PathBuf,
+    /// Without a byte order mark.
+    text: Arc<str>,
+    /// Byte offset of each line.
+    lines: Vec<usize>,
+    findings: usize,
+}
+
+/// What was found so far, with the files it was found in.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    sources: Vec<Source>,
+    list: Vec<Finding>,
+    seen: HashSet<(Mark, String)>,
+    /// Errors met, those said before included: a file is valid when reading it leaves this number alone.
+    errors: usize,
+    /// Reading a part of a document, in which required keys may be missing.
+    pub(super) partial: bool,
+}
+
+impl Findings {
+    /// Reads a file; `None` after saying why it cannot be read.
+    pub(super) fn read(&mut self, path: &Path) -> Option<usize> {
+        let bytes = match read_bytes(path) {
+            Ok(bytes) => bytes,
+            Err(problem) => {
+                self.push(Finding::about(path.display(), Severity::Error, problem));
+                return None;
+            }
+        };
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+        let text = String::from_utf8_lossy(bytes);
+        let broken = std::str::from_utf8(bytes).err().map(|it| it.valid_up_to());
+        let source = self.sources.len();
+        self.sources.push(Source {
+            path: path.to_owned(),
+            lines: line_starts(&text),
+            text: text.into(),
+            findings: 0,
+        });
+        let nul = bytes.iter().position(|it| *it == 0);
+        let (at, message) = match (broken, nul) {
+            (Some(broken), nul) if nul.is_none_or(|it| broken < it) => {
+                (broken, "is not UTF-8 text")
+            }
+            (_, Some(nul)) => (nul, "is not a text file: it holds a NUL byte"),
+            _ => return Some(source),
+        };
+        // All before the first broken byte is unchanged in the replaced text, so the offset holds there, too.
+        let mark = self.mark_of_offset(source, at);
+        self.error(mark, message, None::<&str>);
+        None
+    }
+
+    pub(super) fn text(&self, source: usize) -> Arc<str> {
+        Arc::clone(&self.sources[source].text)
+    }
+
+    pub(super) fn path(&self, source: usize) -> &Path {
+        &self.sources[source].path
+    }
+
+    /// The absolute folder of the file a mark points into; relative paths written there start from it.
+    pub(super) fn folder(&self, mark: Mark) -> PathBuf {
+        let path = self.path(mark.source);
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        path.parent().unwrap_or(&path).to_owned()
+    }
+
+    pub(super) fn error(
+        &mut self,
+        at: Mark,
+        message: impl AsRef<str>,
+        hint: Option<impl AsRef<str>>,
+    ) {
+        self.add(at, Severity::Error, message.as_ref(), hint);
+    }
+
+    pub(super) fn warning(
+        &mut self,
+        at: Mark,
+        message: impl AsRef<str>,
+        hint: Option<impl AsRef<str>>,
+    ) {
+        self.add(at, Severity::Warning, message.as_ref(), hint);
+    }
+
+    /// Adds a finding that has no place in a file read.
+    pub(super) fn push(&mut self, finding: Finding) {
+        self.errors += usize::from(finding.is_error());
+        self.list.push(finding);
+    }
+
+    pub(super) fn errors(&self) -> usize {
+        self.errors
+    }
+
+    pub(super) fn into_list(mut self) -> Vec<Finding> {
+        super::finding::sort(&mut self.list);
+        self.list
+    }
+
+    /// The place where a word stands in the line of a mark, from the mark on; the mark itself when it is not there.
+    pub(super) fn find_word(&self, at: Mark, word: &str) -> Mark {
+        let line = self.line(at);
+        let from = line
+            .char_indices()
+            .nth(at.column - 1)
+            .map_or(line.len(), |(offset, _)| offset);
+        match line[from..].find(word) {
+            Some(offset) => Mark {
+                column: at.column + line[from..from + offset].chars().count(),
+                ..at
+            },
+            None => at,
+        }
+    }
+
+    fn add(&mut self, at: Mark, severity: Severity, message: &str, hint: Option<impl AsRef<str>>) {
+        self.errors += usize::from(severity == Severity::Error);
+        if self.sources[at.source].findings > MAX_FINDINGS
+            || !self.seen.insert((at, message.to_owned()))
+        {
+            return;
+        }
+        let path = self.path(at.source).display().to_string();
+        let finding = if self.sources[at.source].findings == MAX_FINDINGS {
+            let message = format!("more than {MAX_FINDINGS} findings; the others are left out");
+            Finding::about(path, severity, message)
+        } else {
+            Finding::about(path, severity, message).with_hint(hint).at(
+                at.line,
+                at.column,
+                self.line(at),
+            )
+        };
+        self.sources[at.source].findings += 1;
+        self.list.push(finding);
+    }
+
+    /// The line a mark points into, without its end.
+    fn line(&self, at: Mark) -> &str {
+        let source = &self.sources[at.source];
+        let start = at.line.checked_sub(1).and_then(|it| source.lines.get(it));
+        let end = source.lines.get(at.line);
+        let end = end.copied().unwrap_or(source.text.len());
+        match start {
+            Some(&start) => source.text[start..end].trim_end_matches(['\r', '\n']),
+            None => "",
+        }
+    }
+
+    fn mark_of_offset(&self, source: usize, offset: usize) -> Mark {
+        let Source { lines, text, .. } = &self.sources[source];
+        let line = lines.partition_point(|start| *start <= offset).max(1);
+        let column = text[lines[line - 1]..offset].chars().count() + 1;
+        Mark {
+            source,
+            line,
+            column,
+        }
+    }
+}
+
+/// The bytes of a file, or why there are none.
+fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
+    let failed = |error: io::Error| format!("cannot be read: {error}");
+    let kind = std::fs::metadata(path).map_err(failed)?;
+    if kind.is_dir() {
+        return Err("is a folder, not a file".to_owned());
+    }
+    if !kind.is_file() {
+        // Opening a named pipe could wait for ever.
+        return Err("is not a regular file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes))
+        .map_err(failed)?;
+    if bytes.len() as u64 > MAX_FILE {
+        return Err(format!("is larger than {} MiB", MAX_FILE / 1024 / 1024));
+    }
+    Ok(bytes)
+}
+
+/// The byte offset of each line; lines end as YAML has it, with LF, CR LF or CR.
+fn line_starts(text: &str) -> Vec<usize> {
+    let bytes = text.as_bytes();
+    let ends = bytes.iter().enumerate().filter(|(at, byte)| match byte {
+        b'\n' => true,
+        b'\r' => bytes.get(at + 1) != Some(&b'\n'),
+        _ => false,
+    });
+    std::iter::once(0)
+        .chain(ends.map(|(at, _)| at + 1))
+        .collect()
+}

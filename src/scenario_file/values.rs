@@ -1,0 +1,254 @@
+//! The kinds of values that keys hold.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use jiff::fmt::friendly::SpanParser;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::Value;
+
+use crate::model::Object;
+
+use super::decode::{Decode, NO_HINT, wrong_kind};
+use super::finding::quoted;
+use super::node::{Content, Node};
+use super::source::Findings;
+
+impl Decode for String {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        if let Content::Text(text) = &node.content {
+            return Some(text.clone());
+        }
+        wrong_kind(node, "text", findings);
+        None
+    }
+}
+
+impl Decode for bool {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        if let Content::Bool(value) = node.content {
+            return Some(value);
+        }
+        wrong_kind(node, "true or false", findings);
+        None
+    }
+}
+
+impl Decode for i64 {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let value = match &node.content {
+            Content::Number(number) => number.as_i64(),
+            _ => None,
+        };
+        if value.is_none() {
+            wrong_kind(node, "a whole number", findings);
+        }
+        value
+    }
+}
+
+impl Decode for Value {
+    fn decode(node: &Node, _: &mut Findings) -> Option<Self> {
+        Some(node.to_json())
+    }
+}
+
+impl Decode for Object {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        if let Content::Map(entries) = &node.content {
+            return Some(Node::object(entries));
+        }
+        wrong_kind(node, "a map", findings);
+        None
+    }
+}
+
+/// Text that is not empty.
+#[derive(Debug, Clone)]
+pub(super) struct Word(pub(super) String);
+
+impl Decode for Word {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let text = String::decode(node, findings)?;
+        if text.trim().is_empty() {
+            findings.error(node.at, "must not be empty", NO_HINT);
+            return None;
+        }
+        Some(Self(text))
+    }
+}
+
+/// A regular expression that compiles.
+#[derive(Debug, Clone)]
+pub(super) struct Pattern(pub(super) String);
+
+impl Decode for Pattern {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let text = String::decode(node, findings)?;
+        if let Err(error) = regex::Regex::new(&text) {
+            // The message draws the pattern with a caret; its last line says what is wrong.
+            let error = error.to_string();
+            let reason = error.lines().last().unwrap_or_default();
+            let reason = reason.trim_start_matches("error: ");
+            let message = format!("{} is no regular expression: {reason}", quoted(&text));
+            findings.error(node.at, message, NO_HINT);
+            return None;
+        }
+        Some(Self(text))
+    }
+}
+
+/// A number within bounds.
+fn number(
+    node: &Node,
+    expected: &str,
+    fits: impl Fn(f64) -> bool,
+    findings: &mut Findings,
+) -> Option<f64> {
+    let Content::Number(number) = &node.content else {
+        wrong_kind(node, expected, findings);
+        return None;
+    };
+    let value = number.as_f64().filter(|it| fits(*it));
+    if value.is_none() {
+        let message = format!("expected {expected}, found {number}");
+        findings.error(node.at, message, NO_HINT);
+    }
+    value
+}
+
+/// A number from 0 to 1.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fraction(pub(super) f64);
+
+impl Decode for Fraction {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let fits = |it| (0.0..=1.0).contains(&it);
+        number(node, "a number from 0 to 1", fits, findings).map(Self)
+    }
+}
+
+/// A number above 0.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Positive(pub(super) f64);
+
+impl Decode for Positive {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        number(node, "a number above 0", |it| it > 0.0, findings).map(Self)
+    }
+}
+
+/// A whole number from 1.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Count(pub(super) u32);
+
+impl Decode for Count {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let value = i64::decode(node, findings)?;
+        let count = u32::try_from(value).ok().filter(|it| *it > 0);
+        if count.is_none() {
+            let message = format!("expected a number from 1 to {}, found {value}", u32::MAX);
+            findings.error(node.at, message, NO_HINT);
+        }
+        count.map(Self)
+    }
+}
+
+/// A length of time: text such as `60s`, `1m30s`, `250ms`, or a number of seconds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wait(pub(super) Duration);
+
+/// A length of time above zero, written like [`Wait`].
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Timeout(pub(super) Duration);
+
+/// Longer waits are mistakes, and far longer ones would overflow the clock.
+const MAX_WAIT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+impl Decode for Wait {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let hint = Some("write it like 60s, 1m30s or 250ms");
+        let wait = match &node.content {
+            Content::Text(text) => SpanParser::new().parse_unsigned_duration(text).ok(),
+            Content::Number(number) => number
+                .as_f64()
+                .and_then(|it| Duration::try_from_secs_f64(it).ok()),
+            _ => {
+                wrong_kind(node, "a length of time", findings);
+                return None;
+            }
+        };
+        let Some(wait) = wait else {
+            let message = format!("{} is no length of time", quoted(&node.as_written()));
+            findings.error(node.at, message, hint);
+            return None;
+        };
+        if wait > MAX_WAIT {
+            findings.error(node.at, "is longer than a week", hint);
+            return None;
+        }
+        Some(Self(wait))
+    }
+}
+
+impl Decode for Timeout {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let Wait(wait) = Wait::decode(node, findings)?;
+        if wait.is_zero() {
+            findings.error(node.at, "must be above zero", NO_HINT);
+            return None;
+        }
+        Some(Self(wait))
+    }
+}
+
+/// Gives a type the schema of another, or one written out, in place.
+macro_rules! schema {
+    ($type:ty, $name:literal, |$generator:pat_param| $schema:expr) => {
+        impl JsonSchema for $type {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                $name.into()
+            }
+
+            fn json_schema($generator: &mut SchemaGenerator) -> Schema {
+                $schema
+            }
+        }
+    };
+}
+
+schema!(
+    Word,
+    "Word",
+    |_| json_schema!({"type": "string", "pattern": r"\S"})
+);
+schema!(
+    Pattern,
+    "Pattern",
+    |_| json_schema!({"type": "string", "format": "regex"})
+);
+schema!(
+    Fraction,
+    "Fraction",
+    |_| json_schema!({"type": "number", "minimum": 0, "maximum": 1})
+);
+schema!(
+    Positive,
+    "Positive",
+    |_| json_schema!({"type": "number", "exclusiveMinimum": 0})
+);
+schema!(
+    Count,
+    "Count",
+    |_| json_schema!({"type": "integer", "minimum": 1, "maximum": u32::MAX})
+);
+schema!(Wait, "Wait", |_| json_schema!({
+    "anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": r"^\s*\d"}]
+}));
+schema!(Timeout, "Timeout", |_| json_schema!({
+    "anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string", "pattern": r"^\s*\d"}]
+}));

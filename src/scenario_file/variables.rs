@@ -1,0 +1,202 @@
+//! `{{variables}}`: filled in before anything else is made of a document.
+
+use std::collections::HashMap;
+
+use super::decode::NO_HINT;
+use super::finding::quoted;
+use super::nearest::did_you_mean;
+use super::node::{Content, Node};
+use super::scalar;
+use super::source::{Findings, Mark};
+
+/// How much text variables may add to one document, in bytes.
+const MAX_FILLED: usize = 4 * 1024 * 1024;
+
+/// Fills in the variables a document declares where it may use them, after giving those in `overrides` other values.
+///
+/// A text that is nothing but `{{name}}` becomes the value itself, so that a number stays one; where only text belongs, it
+/// becomes text. References to earlier answers (`{{calls.…}}`) are left for the agent. Returns the declared names.
+pub(super) fn fill(
+    document: &mut Node,
+    overrides: &[(String, String)],
+    findings: &mut Findings,
+) -> Vec<String> {
+    let mut declared = HashMap::new();
+    if let Some(Node {
+        content: Content::Map(entries),
+        ..
+    }) = document.get_mut("variables")
+    {
+        for entry in entries {
+            if !is_name(&entry.key) {
+                let message = format!("{} is no name for a variable", quoted(&entry.key));
+                let hint = "use letters, digits, `_` and `-`";
+                findings.error(entry.key_at, message, Some(hint));
+            }
+            if let Some((_, value)) = overrides.iter().rev().find(|(name, _)| *name == entry.key) {
+                entry.value.content = like(value, &entry.value.content);
+            }
+            if matches!(entry.value.content, Content::Null) {
+                let message = format!("the variable {} has no value", quoted(&entry.key));
+                let hint = format!("give it one here, or with `--var {}=…`", entry.key);
+                findings.error(entry.key_at, message, Some(hint));
+            }
+            declared.insert(entry.key.clone(), entry.value.content.clone());
+        }
+    }
+    let mut filling = Filling {
+        declared: &declared,
+        left: MAX_FILLED,
+        findings,
+    };
+    if let Some(intent) = document.get_mut("user_intent") {
+        filling.node(intent, false);
+    }
+    if let Some(criteria) = document.get_mut("success_criteria") {
+        filling.node(criteria, false);
+    }
+    if let Some(expected) = document.get_mut("expected_trajectory") {
+        filling.calls(expected);
+    }
+    if let Some(calls) = document.get_mut("agent").and_then(|it| it.get_mut("calls")) {
+        filling.calls(calls);
+    }
+    declared.into_keys().collect()
+}
+
+/// A value from the command line, of the type of the value it replaces where it can be read so.
+fn like(text: &str, replaced: &Content) -> Content {
+    match (replaced, scalar::plain(text).map(Content::from)) {
+        (Content::Number(_), Ok(value @ Content::Number(_)))
+        | (Content::Bool(_), Ok(value @ Content::Bool(_))) => value,
+        _ => Content::Text(text.to_owned()),
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty()
+        && name
+            .chars()
+            .all(|it| it.is_alphanumeric() || it == '_' || it == '-')
+}
+
+struct Filling<'a> {
+    declared: &'a HashMap<String, Content>,
+    /// How many bytes may still be added.
+    left: usize,
+    findings: &'a mut Findings,
+}
+
+impl Filling<'_> {
+    /// The tool and the arguments of each call in a list.
+    fn calls(&mut self, calls: &mut Node) {
+        for call in calls.items_mut() {
+            if let Some(tool) = call.get_mut("tool") {
+                self.node(tool, false);
+            }
+            if let Some(args) = call.get_mut("args") {
+                self.node(args, true);
+            }
+        }
+    }
+
+    fn node(&mut self, node: &mut Node, keeps_type: bool) {
+        let at = node.at;
+        match &mut node.content {
+            Content::Text(text) => {
+                if text.contains("{{") {
+                    node.content = self.text(text, at, keeps_type);
+                }
+            }
+            Content::List(items) => {
+                for item in items {
+                    self.node(item, keeps_type);
+                }
+            }
+            Content::Map(entries) => {
+                for entry in entries {
+                    self.node(&mut entry.value, keeps_type);
+                }
+            }
+            Content::Null | Content::Bool(_) | Content::Number(_) => {}
+        }
+    }
+
+    fn text(&mut self, text: &str, at: Mark, keeps_type: bool) -> Content {
+        let mut filled = String::new();
+        let mut rest = text;
+        while let Some((before, (reference, behind))) = rest
+            .split_once("{{")
+            .and_then(|(before, behind)| Some((before, behind.split_once("}}")?)))
+        {
+            filled.push_str(before);
+            let value = self.value(reference, at);
+            match value {
+                Some(value)
+                    if keeps_type
+                        && rest.len() == text.len()
+                        && before.is_empty()
+                        && behind.is_empty() =>
+                {
+                    return value;
+                }
+                Some(value) => filled.push_str(&Node { at, content: value }.as_written()),
+                None => {
+                    filled.push_str("{{");
+                    filled.push_str(reference);
+                    filled.push_str("}}");
+                }
+            }
+            rest = behind;
+        }
+        filled.push_str(rest);
+        Content::Text(filled)
+    }
+
+    /// What a reference stands for; `None` when it stays as it is.
+    fn value(&mut self, reference: &str, at: Mark) -> Option<Content> {
+        let name = reference.trim();
+        if name.starts_with("calls.") {
+            if !is_call_reference(name) {
+                let at = self.findings.find_word(at, reference);
+                let message = format!("{} is no reference to an earlier answer", quoted(name));
+                let hint = "write `calls.0.json:/path/in/it` or `calls.0.text`";
+                self.findings.error(at, message, Some(hint));
+            }
+            return None;
+        }
+        let Some(value) = self.declared.get(name) else {
+            let at = self.findings.find_word(at, reference);
+            let message = format!("the variable {} is not declared", quoted(name));
+            let known = self.declared.keys().map(String::as_str);
+            let hint = did_you_mean(name, known)
+                .unwrap_or_else(|| "give it a value under `variables`".to_owned());
+            self.findings.error(at, message, Some(hint));
+            return None;
+        };
+        let size = match value {
+            Content::Text(text) => text.len(),
+            _ => 0,
+        };
+        let Some(left) = self.left.checked_sub(size) else {
+            let message = "variables add too much text to this file";
+            self.findings.error(at, message, NO_HINT);
+            return None;
+        };
+        self.left = left;
+        Some(value.clone())
+    }
+}
+
+/// `calls.N.text`, or `calls.N.json:` with a JSON pointer (RFC 6901) behind it; N counts from 0.
+fn is_call_reference(name: &str) -> bool {
+    let Some((number, part)) = name
+        .strip_prefix("calls.")
+        .and_then(|it| it.split_once('.'))
+    else {
+        return false;
+    };
+    let pointer = part.strip_prefix("json:");
+    let is_part = part == "text" || pointer.is_some_and(|it| it.is_empty() || it.starts_with('/'));
+    is_part && number.bytes().all(|it| it.is_ascii_digit()) && number.parse::<usize>().is_ok()
+}
