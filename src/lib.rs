@@ -6,7 +6,9 @@
 //! | floor | module | what lives there |
 //! |---|---|---|
 //! | 0 | [`model`] | the words above as plain types |
+//! | 1 | [`report`] | results as text: terminal, JSON, HTML |
 //!
 //! Imports only go down, and neighbours never import each other; a test holds that.
 
 pub mod model;
+pub mod report;
