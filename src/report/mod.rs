@@ -16,7 +16,7 @@
 pub mod document;
 pub mod duration;
 pub mod explain;
-//pub mod html;
+pub mod html;
 pub mod in_words;
 pub mod moment;
 pub mod terminal;
