@@ -52,6 +52,7 @@ pub mod mcp;
 pub mod mock;
 pub mod model;
 pub mod redact;
+pub mod report;
 pub mod run;
 pub mod scenario_file;
 pub mod store;

@@ -62,7 +62,7 @@ impl Mock {
         };
         let Ok(message) = serde_json::from_str::<Value>(text) else {
             return at_once(Some(error(
-                Value::Null,
+                &Value::Null,
                 PARSE_ERROR,
                 "the message is not JSON",
             )));

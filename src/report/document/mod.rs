@@ -1,0 +1,185 @@
+//! The published result, format version 1: what `result.json` holds.
+//!
+//! Its structs are its own, so that the inner types may change without breaking anybody's script. Numbers that are
+//! not known are `null`, never 0. Within version 1 members may be added; a member never changes its meaning and
+//! never goes away.
+//!
+//! | version | since |
+//! |---|---|
+//! | 1 | mcp-eval 0.1.0 |
+
+mod comparison;
+mod convert;
+mod scenario;
+mod side;
+
+pub use comparison::{
+    BandV1, CallV1, ComparisonV1, ContractChangeV1, DifferenceV1, DriftV1, ExecutionStatusV1,
+    LossV1, OutcomeV1, ParameterV1, ReasonKindV1, ReasonV1, RequestV1, ResponseV1, RowKindV1,
+    RowV1, ScoresV1, SlowerV1,
+};
+pub use scenario::{CheckV1, ProblemV1, ScenarioV1, StatusV1};
+pub use side::{EndingV1, GitV1, ServerV1, SideV1, StampV1, VolatileV1};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use thiserror::Error;
+
+/// The version this program writes, and the only one it reads.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// The outcome of one `record`, `compare` or `run`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ResultV1 {
+    /// The version of this format.
+    #[schemars(extend("const" = 1))]
+    pub format_version: u32,
+    /// The version of mcp-eval that wrote the document.
+    pub mcp_eval: String,
+    /// Names the run's folders; sorts by time.
+    pub run_id: String,
+    /// The command that produced it: `record`, `compare` or `run`.
+    pub command: String,
+    /// When the command began (RFC 3339).
+    #[schemars(extend("format" = "date-time"))]
+    pub started_at: String,
+    /// Wall time in milliseconds.
+    pub duration_ms: Option<f64>,
+    /// Somebody stopped the command; scenarios that had not finished are missing.
+    pub interrupted: bool,
+    /// The repository the command was started in.
+    pub git: GitV1,
+    /// How many scenarios came out in which way.
+    pub summary: SummaryV1,
+    /// What the command told the shell; `null` when the document was written before it was known.
+    pub gate: Option<GateV1>,
+    /// In a stable order, by id.
+    pub scenarios: Vec<ScenarioV1>,
+}
+
+/// How many scenarios came out in which way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SummaryV1 {
+    /// All scenarios of the document but the skipped ones.
+    pub selected: usize,
+    pub passed: usize,
+    pub failed: usize,
+    pub error: usize,
+    pub timeout: usize,
+    pub skipped: usize,
+    pub recorded: usize,
+}
+
+/// What the command told the shell, and on what ground.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GateV1 {
+    /// The threshold given on the command line, 0 to 1; `null` where each scenario's own one was used.
+    pub threshold: Option<f64>,
+    pub exit_code: u8,
+    /// The exit code's name: `passed`.
+    pub name: String,
+    /// The exit code in words.
+    pub sentence: String,
+}
+
+/// Why a text is not a result this program can read.
+#[derive(Debug, Error)]
+pub enum DocumentError {
+    #[error("the JSON ends too early, in line {line}: the file was cut off")]
+    CutOff { line: usize },
+    #[error("not JSON: {0}")]
+    NotJson(serde_json::Error),
+    #[error("no `format_version`: this is not a result of mcp-eval")]
+    NoVersion,
+    /// The format is newer than this program, or not known at all.
+    #[error(
+        "format version {found} is not known here: this mcp-eval reads version {FORMAT_VERSION}; \
+         {}", reader(.written_by.as_deref())
+    )]
+    UnknownVersion {
+        found: u64,
+        /// The version of mcp-eval that wrote it, where the document says so.
+        written_by: Option<String>,
+    },
+    #[error("not a result of format version {FORMAT_VERSION}: {0}")]
+    Shape(serde_json::Error),
+}
+
+fn reader(written_by: Option<&str>) -> String {
+    match written_by {
+        Some(version) => format!("mcp-eval {version} wrote it and can read it"),
+        None => "a newer mcp-eval may read it".to_owned(),
+    }
+}
+
+/// Reads a result document.
+///
+/// # Errors
+///
+/// When the text is cut off, is not JSON, is of a version not known here, or is not a result at all.
+pub fn parse(text: &str) -> Result<ResultV1, DocumentError> {
+    /// What has had its place in every version, past and future.
+    #[derive(Deserialize)]
+    struct Head {
+        format_version: Option<u64>,
+        mcp_eval: Option<Value>,
+    }
+
+    let not_json = |error: serde_json::Error| match error.classify() {
+        serde_json::error::Category::Eof => DocumentError::CutOff { line: error.line() },
+        serde_json::error::Category::Data => DocumentError::NoVersion,
+        _ => DocumentError::NotJson(error),
+    };
+    let head: Head = serde_json::from_str(text).map_err(not_json)?;
+    match head.format_version {
+        None => Err(DocumentError::NoVersion),
+        Some(1) => serde_json::from_str(text).map_err(DocumentError::Shape),
+        Some(found) => Err(DocumentError::UnknownVersion {
+            found,
+            written_by: head
+                .mcp_eval
+                .and_then(|it| it.as_str().map(ToOwned::to_owned)),
+        }),
+    }
+}
+
+/// The document as `result.json` holds it: one JSON object, indented, with a line break at its end.
+pub fn json(result: &ResultV1) -> String {
+    // Plain structs with text keys cannot fail to serialize; should that change, the error is better seen than hidden.
+    let mut text = serde_json::to_string_pretty(result)
+        .unwrap_or_else(|error| serde_json::json!({ "error": error.to_string() }).to_string());
+    text.push('\n');
+    text
+}
+
+/// The JSON Schema (draft 2020-12) of the document, made from the types.
+pub fn json_schema() -> Value {
+    schemars::schema_for!(ResultV1).to_value()
+}
+
+impl ResultV1 {
+    /// The document with what the command told the shell.
+    #[must_use]
+    pub fn with_gate(mut self, gate: GateV1) -> Self {
+        self.gate = Some(gate);
+        self
+    }
+
+    /// The scenario of this id, if the document has it.
+    pub fn scenario(&self, id: &str) -> Option<&ScenarioV1> {
+        self.scenarios.iter().find(|it| it.id == id)
+    }
+
+    /// The scenario of this id, to add to it what only the writer of files knows.
+    pub fn scenario_mut(&mut self, id: &str) -> Option<&mut ScenarioV1> {
+        self.scenarios.iter_mut().find(|it| it.id == id)
+    }
+}
+
+impl SummaryV1 {
+    /// How many did what they should: passed, or recorded.
+    pub fn succeeded(self) -> usize {
+        self.passed + self.recorded
+    }
+}

@@ -1,0 +1,127 @@
+//! One scenario in the published result.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{ComparisonV1, SideV1};
+
+/// The outcome of one scenario.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ScenarioV1 {
+    /// Path below the scenarios folder, without extension.
+    pub id: String,
+    pub name: String,
+    /// The scenario file, as the user named it.
+    pub path: String,
+    pub tags: Vec<String>,
+    pub description: Option<String>,
+    /// What the user wanted.
+    pub user_intent: Option<String>,
+    pub status: StatusV1,
+    /// Wall time in milliseconds; `null` when nothing ran.
+    pub duration_ms: Option<f64>,
+    /// Why there is no verdict, or why the scenario was not run.
+    pub problem: Option<ProblemV1>,
+    /// What a reader should know although it changes no status.
+    pub notes: Vec<String>,
+    /// Expectations of the scenario itself, met or not.
+    pub checks: Vec<CheckV1>,
+    /// One sentence on who changed: the agent, the server or the tool catalogue; `null` where nothing was compared.
+    pub in_words: Option<String>,
+    /// The accepted run; for the command `run`, what the scenario expects.
+    pub baseline: Option<SideV1>,
+    /// The run this result is about.
+    pub current: Option<SideV1>,
+    pub comparison: Option<ComparisonV1>,
+}
+
+/// How a scenario came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StatusV1 {
+    Passed,
+    Failed,
+    /// It could not be run or judged.
+    Error,
+    /// It did not end within its timeout.
+    Timeout,
+    /// It is disabled.
+    Skipped,
+    /// Its trajectory was kept as the baseline.
+    Recorded,
+}
+
+/// Something that stood in the way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProblemV1 {
+    pub message: String,
+    /// What to try.
+    pub hint: Option<String>,
+    /// Last lines of a server's stderr and the like.
+    pub details: Vec<String>,
+}
+
+/// One expectation of the scenario.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CheckV1 {
+    /// The expectation, as the scenario says it.
+    pub name: String,
+    pub passed: bool,
+    /// What was found instead; empty when passed.
+    pub message: String,
+}
+
+impl StatusV1 {
+    /// The status as the document spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Error => "error",
+            Self::Timeout => "timeout",
+            Self::Skipped => "skipped",
+            Self::Recorded => "recorded",
+        }
+    }
+
+    /// A sign that tells the status without colour.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Self::Passed => "✓",
+            Self::Failed => "✗",
+            Self::Error | Self::Timeout => "!",
+            Self::Skipped => "-",
+            Self::Recorded => "●",
+        }
+    }
+
+    /// Nobody needs to look at it.
+    pub fn is_fine(self) -> bool {
+        matches!(self, Self::Passed | Self::Recorded)
+    }
+}
+
+impl ScenarioV1 {
+    /// Everything that speaks against passing, one sentence each: the verdict's reasons, then the unmet expectations.
+    pub fn reasons(&self) -> Vec<String> {
+        let verdict = self.comparison.iter().flat_map(|it| &it.reasons);
+        let unmet = self.checks.iter().filter(|it| !it.passed);
+        verdict
+            .map(ToString::to_string)
+            .chain(unmet.map(|it| format!("{}: {}", it.name, it.message)))
+            .collect()
+    }
+
+    /// The numbers of scored calls, for people: `3`, or `3 → 2` where the two sides differ.
+    pub fn calls(&self) -> Option<String> {
+        let before = self.baseline.as_ref().map(|it| it.calls);
+        let now = self.current.as_ref().map(|it| it.calls);
+        match (before, now) {
+            (Some(before), Some(now)) if before != now && self.comparison.is_some() => {
+                Some(format!("{before} → {now}"))
+            }
+            (_, Some(now)) => Some(now.to_string()),
+            (_, None) => None,
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What one side of a comparison ran on and how it went, in the published result.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One trajectory, without its steps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SideV1 {
+    /// Where the whole trajectory is stored, relative to this document; `null` when it was not stored.
+    pub file: Option<String>,
+    pub stamp: StampV1,
+    /// What the servers said of themselves, in the order the scenario names them.
+    pub servers: Vec<ServerV1>,
+    /// SHA-256 of the scenario's content at the time, in hexadecimal.
+    pub scenario_hash: Option<String>,
+    pub ending: EndingV1,
+    /// Why it ended so, where there is more to say.
+    pub ending_message: Option<String>,
+    /// Wall time of the run in milliseconds, set-up included.
+    pub duration_ms: Option<f64>,
+    /// The number of scored calls.
+    pub calls: usize,
+    /// The number of scored calls that failed.
+    pub failed_calls: usize,
+    /// Places in the answers that recording several takes showed to vary by nature.
+    pub volatile: Vec<VolatileV1>,
+}
+
+/// The surroundings of one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StampV1 {
+    /// When the run began (RFC 3339).
+    #[schemars(extend("format" = "date-time"))]
+    pub recorded_at: String,
+    /// The version of mcp-eval that ran it.
+    pub mcp_eval: String,
+    /// The kind of agent that drove the run: `scripted`.
+    pub agent: String,
+    /// The repository the scenario file lies in.
+    pub scenarios: GitV1,
+    /// The repository of the system under test, where the scenario names one.
+    pub source: Option<GitV1>,
+}
+
+/// The state of a git repository, or why it could not be told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum GitV1 {
+    Known {
+        /// Full object id, in hexadecimal.
+        commit: String,
+        /// The id shortened as git does it.
+        short: String,
+        /// `null` on a detached head.
+        branch: Option<String>,
+        /// `git describe --tags`, where a tag is reachable.
+        describe: Option<String>,
+        /// First line of the commit message.
+        subject: String,
+        /// When the commit was made, with the committer's offset (RFC 3339).
+        committed_at: String,
+        /// Whether tracked files differed from the commit.
+        dirty: bool,
+    },
+    Unknown {
+        reason: String,
+    },
+}
+
+/// One server of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerV1 {
+    /// The name the scenario gives the server.
+    pub server: String,
+    /// The name the server gives itself.
+    pub name: Option<String>,
+    pub version: Option<String>,
+    /// The protocol revision the two sides agreed on.
+    pub protocol_version: Option<String>,
+    /// How many tools it listed.
+    pub tools: usize,
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EndingV1 {
+    /// The agent did all it meant to.
+    Completed,
+    /// A critical call failed, and the run ended early for it.
+    Blocked,
+    /// The scenario's timeout passed.
+    TimedOut,
+    /// Somebody asked the program to stop.
+    Interrupted,
+    /// The run could not be set up or carried on.
+    Error,
+}
+
+/// Places in the answer to one call that vary by nature.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct VolatileV1 {
+    /// The number of the call, counted from 1 among the scored calls.
+    pub call: usize,
+    /// Paths into the response, such as `/content/0/json/servers/3/id`.
+    pub paths: Vec<String>,
+}
+
+impl EndingV1 {
+    /// The ending in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Blocked => "blocked by a failed critical call",
+            Self::TimedOut => "stopped by its timeout",
+            Self::Interrupted => "interrupted",
+            Self::Error => "ended by an error",
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! Every number and rule that led to a call's score.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use crate::report::document::{
+    CallV1, ComparisonV1, ParameterV1, RequestV1, ResponseV1, RowV1, ScenarioV1,
+};
+use crate::report::duration;
+use crate::report::visible::{line, shorten};
+
+/// The longest value shown in full.
+const VALUE_CHARS: usize = 200;
+
+/// How the score of one call, or of all calls and the whole, came about. Plain text, control characters made visible.
+///
+/// `call` is a number on the run's side, or on the baseline's where the run has no such call.
+pub fn explain(scenario: &ScenarioV1, call: Option<usize>) -> String {
+    let mut text = String::new();
+    let Some(comparison) = &scenario.comparison else {
+        let reason = match &scenario.problem {
+            Some(problem) => line(&problem.message).into_owned(),
+            None => "nothing was compared".to_owned(),
+        };
+        push(
+            &mut text,
+            0,
+            &format!("{}: no score: {reason}", line(&scenario.name)),
+        );
+        return text;
+    };
+    match call {
+        Some(number) => match find(comparison, number) {
+            Some(row) => explain_row(&mut text, row, comparison),
+            None => push(
+                &mut text,
+                0,
+                &format!(
+                    "no call {number}: the calls are {}",
+                    known_calls(comparison)
+                ),
+            ),
+        },
+        None => {
+            push(&mut text, 0, &line(&scenario.name));
+            for row in &comparison.rows {
+                text.push('\n');
+                explain_row(&mut text, row, comparison);
+            }
+            text.push('\n');
+            explain_whole(&mut text, comparison);
+        }
+    }
+    text
+}
+
+fn find(comparison: &ComparisonV1, number: usize) -> Option<&RowV1> {
+    let is = |call: &Option<CallV1>| call.as_ref().is_some_and(|it| it.number == number);
+    let rows = || comparison.rows.iter();
+    rows()
+        .find(|it| is(&it.current))
+        .or_else(|| rows().find(|it| is(&it.baseline)))
+}
+
+fn known_calls(comparison: &ComparisonV1) -> String {
+    let numbers: Vec<String> = comparison.rows.iter().map(RowV1::numbers).collect();
+    match numbers.is_empty() {
+        true => "none".to_owned(),
+        false => numbers.join(", "),
+    }
+}
+
+fn explain_row(text: &mut String, row: &RowV1, comparison: &ComparisonV1) {
+    let kind = if row.effect { "effect" } else { "read" };
+    let server = row.server.as_deref().unwrap_or("unknown server");
+    push(
+        text,
+        0,
+        &format!(
+            "call {}: {} of {} ({kind})",
+            row.numbers(),
+            line(row.tool_name()),
+            line(server)
+        ),
+    );
+    for (side, call) in [("baseline", &row.baseline), ("current", &row.current)] {
+        match call {
+            Some(call) => push(text, 1, &format!("{side}: {}", explain_call(call))),
+            None => push(text, 1, &format!("{side}: no such call")),
+        }
+    }
+    match (&row.request, &row.response) {
+        (Some(request), Some(response)) => {
+            explain_request(text, request);
+            explain_response(text, response);
+            explain_formula(text, row, request.similarity, response.similarity);
+        }
+        _ => push(text, 1, "score 0: a call without a partner counts 0"),
+    }
+    let own = comparison.losses.iter().filter(|loss| {
+        let is = |side: &Option<CallV1>, number: Option<usize>| {
+            number.is_some() && side.as_ref().map(|it| it.number) == number
+        };
+        is(&row.current, loss.current)
+            || (row.current.is_none() && is(&row.baseline, loss.baseline))
+    });
+    for loss in own {
+        let path = loss.path.as_deref().unwrap_or("the whole call");
+        push(
+            text,
+            1,
+            &format!(
+                "costs {:.3} of the overall score: {}: {}",
+                loss.points,
+                line(path),
+                line(&loss.rule)
+            ),
+        );
+    }
+}
+
+fn explain_call(call: &CallV1) -> String {
+    let mut words = format!("call {}", call.number);
+    if let Some(outcome) = call.outcome {
+        let _ = write!(words, ", {}", outcome.words());
+    }
+    if let Some(milliseconds) = call.duration_ms {
+        let _ = write!(words, " in {}", duration::words(milliseconds));
+    }
+    if let Some(error) = &call.error {
+        let _ = write!(words, ": {}", line(&shorten(error, VALUE_CHARS)));
+    }
+    words
+}
+
+fn explain_request(text: &mut String, request: &RequestV1) {
+    push(text, 1, &format!("request {:.3}", request.similarity));
+    for parameter in &request.parameters {
+        let similarity = match parameter.similarity {
+            Some(similarity) => format!("{similarity:.3}"),
+            None => "not counted".to_owned(),
+        };
+        push(
+            text,
+            2,
+            &format!(
+                "{} {similarity} by `{}`{}",
+                line(&parameter.name),
+                line(&parameter.method),
+                values(parameter)
+            ),
+        );
+    }
+    let common: Vec<f64> = request
+        .parameters
+        .iter()
+        .filter(|it| it.expected.is_some() && it.got.is_some())
+        .filter_map(|it| it.similarity)
+        .collect();
+    let counted = request
+        .parameters
+        .iter()
+        .filter(|it| it.similarity.is_some());
+    if !common.is_empty() {
+        push(
+            text,
+            2,
+            &format!(
+                "{} of {} arguments on both sides, {:.3} alike on average",
+                common.len(),
+                counted.count(),
+                mean(&common)
+            ),
+        );
+    }
+}
+
+fn values(parameter: &ParameterV1) -> String {
+    let shown = |value: &Option<Value>| match value {
+        Some(value) => line(&shorten(&value.to_string(), VALUE_CHARS)).into_owned(),
+        None => "nothing".to_owned(),
+    };
+    if parameter.expected == parameter.got {
+        format!(": {}", shown(&parameter.got))
+    } else {
+        format!(
+            ": expected {}, got {}",
+            shown(&parameter.expected),
+            shown(&parameter.got)
+        )
+    }
+}
+
+fn explain_response(text: &mut String, response: &ResponseV1) {
+    let cap = match response.contract_changes.is_empty() {
+        true => "",
+        false => " (a contract change caps it at 0.5)",
+    };
+    push(
+        text,
+        1,
+        &format!("response {:.3}{cap}", response.similarity),
+    );
+    for change in &response.contract_changes {
+        push(
+            text,
+            2,
+            &format!(
+                "contract change at {}: {}",
+                place(&change.path),
+                line(&change.what)
+            ),
+        );
+    }
+    for difference in &response.differences {
+        let shown = |value: &Option<String>| match value {
+            Some(value) => line(&shorten(value, VALUE_CHARS)).into_owned(),
+            None => "nothing".to_owned(),
+        };
+        push(
+            text,
+            2,
+            &format!(
+                "{} {:.3}, costs {:.3}: {}: expected {}, got {}",
+                place(&difference.path),
+                difference.similarity,
+                difference.loss,
+                line(&difference.rule),
+                shown(&difference.expected),
+                shown(&difference.got)
+            ),
+        );
+    }
+}
+
+/// The two formulas that make one score of the two answers, with the numbers of this call put in.
+fn explain_formula(text: &mut String, row: &RowV1, request: f64, response: f64) {
+    let lifted = if !row.effect && response >= 0.9 && 0.9 * response > request {
+        push(
+            text,
+            1,
+            &format!(
+                "a read that returned the same: request counts 0.9 × {response:.3} = {:.3}",
+                0.9 * response
+            ),
+        );
+        0.9 * response
+    } else {
+        request
+    };
+    let formula = lifted * (1.0 - request * (1.0 - response));
+    if (formula - row.call).abs() < 1e-6 {
+        push(
+            text,
+            1,
+            &format!(
+                "score {:.3} = {lifted:.3} × (1 − {request:.3} × (1 − {response:.3}))",
+                row.call
+            ),
+        );
+    } else {
+        // Other ways to match (`scoring.match`, `scoring.responses`, `preset: classic`) have formulas of their own.
+        push(
+            text,
+            1,
+            &format!("score {:.3} by the scenario's own way to match", row.call),
+        );
+    }
+}
+
+fn explain_whole(text: &mut String, comparison: &ComparisonV1) {
+    let scores = &comparison.scores;
+    push(
+        text,
+        0,
+        &format!(
+            "overall {:.3} = {:.3} mean of the calls × {:.2} status factor ({} → {}) − {:.2} for the number of calls",
+            scores.overall,
+            scores.calls,
+            scores.status_factor,
+            comparison.baseline_status.name(),
+            comparison.current_status.name(),
+            scores.count_penalty
+        ),
+    );
+    push(
+        text,
+        0,
+        &format!(
+            "{} at a threshold of {:.2}; band {}: {}; arguments alone {:.3}",
+            if comparison.passed {
+                "passed"
+            } else {
+                "failed"
+            },
+            scores.threshold,
+            comparison.band.name(),
+            line(&comparison.advice),
+            scores.trajectory
+        ),
+    );
+    for reason in &comparison.reasons {
+        push(text, 1, &line(&reason.to_string()));
+    }
+}
+
+fn place(path: &str) -> std::borrow::Cow<'_, str> {
+    match path {
+        "" | "/" => "the whole answer".into(),
+        path => line(path),
+    }
+}
+
+fn mean(numbers: &[f64]) -> f64 {
+    // The number of arguments of a call is far below where this conversion would lose anything.
+    #[expect(clippy::cast_precision_loss, reason = "a call has few arguments")]
+    let count = numbers.len() as f64;
+    numbers.iter().sum::<f64>() / count
+}
+
+fn push(text: &mut String, indent: usize, words: &str) {
+    text.push_str(&"  ".repeat(indent));
+    text.push_str(words);
+    text.push('\n');
+}

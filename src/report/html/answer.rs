@@ -1,0 +1,177 @@
+//! What became of a call, as a page shows it.
+
+use serde_json::Value;
+
+use crate::model::trajectory::{Answer, Failure, Outcome};
+
+use super::excerpt::{Excerpt, size};
+
+/// The longest text that is tried as JSON, in bytes; of a longer one only the beginning is shown, as it came.
+const LONGEST_JSON: usize = 1_000_000;
+
+/// One piece of an answer before it is laid beside the other side's.
+#[derive(Debug, PartialEq, Eq)]
+struct Part {
+    /// What it is: `text`, `JSON`, `image`.
+    label: String,
+    text: String,
+}
+
+/// One piece of an answer, ready to show.
+#[derive(Debug)]
+pub(super) struct PartView {
+    pub(super) label: String,
+    /// How long it is, in words.
+    pub(super) length: String,
+    pub(super) excerpt: Excerpt,
+}
+
+/// The parts of an outcome. With `other`, what that one does not have is marked.
+pub(super) fn parts(
+    outcome: &Outcome,
+    other: Option<&Outcome>,
+    whole: Option<&str>,
+) -> Vec<PartView> {
+    let others = other.map(outcome_parts).unwrap_or_default();
+    outcome_parts(outcome)
+        .into_iter()
+        .enumerate()
+        .map(|(index, part)| {
+            // A part is laid beside the one at its place; a part that has no counterpart is new as a whole.
+            let excerpt = match (other, others.get(index)) {
+                (None, _) => Excerpt::plain(&part.text, whole),
+                (Some(_), Some(counterpart)) => {
+                    Excerpt::against(&part.text, &counterpart.text, whole)
+                }
+                (Some(_), None) => Excerpt::against(&part.text, "", whole),
+            };
+            PartView {
+                length: length(&part.text),
+                label: part.label,
+                excerpt,
+            }
+        })
+        .collect()
+}
+
+fn length(text: &str) -> String {
+    match text.lines().count() {
+        0 => "empty".to_owned(),
+        1 => size(text.len()),
+        lines => format!("{lines} lines, {}", size(text.len())),
+    }
+}
+
+fn outcome_parts(outcome: &Outcome) -> Vec<Part> {
+    match outcome {
+        Outcome::Answer(answer) => answer_parts(answer),
+        Outcome::Failure(failure) => failure_parts(failure),
+    }
+}
+
+fn answer_parts(answer: &Answer) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    for block in &answer.content {
+        let text = block.get("text").and_then(Value::as_str);
+        let repeats = text.is_some_and(|it| {
+            answer.structured_content.is_some()
+                && serde_json::from_str::<Value>(it).ok() == answer.structured_content
+        });
+        // Servers repeat structured content as text for older clients; seeing it once is enough.
+        if !repeats {
+            parts.push(block_part(block));
+        }
+    }
+    if let Some(structured) = &answer.structured_content {
+        parts.push(Part {
+            label: "structured content".to_owned(),
+            text: pretty(structured),
+        });
+    }
+    if parts.is_empty() {
+        parts.push(Part {
+            label: "empty answer".to_owned(),
+            text: String::new(),
+        });
+    }
+    parts
+}
+
+fn failure_parts(failure: &Failure) -> Vec<Part> {
+    let mut text = failure.message.clone();
+    if let Some(code) = failure.code {
+        text = format!("{code}: {text}");
+    }
+    let mut parts = vec![Part {
+        label: "failure".to_owned(),
+        text,
+    }];
+    if let Some(data) = &failure.data {
+        parts.push(Part {
+            label: "error data".to_owned(),
+            text: pretty(data),
+        });
+    }
+    parts
+}
+
+fn block_part(block: &Value) -> Part {
+    let member = |key: &str| block.get(key).and_then(Value::as_str);
+    match member("type") {
+        Some("text") => text_part("text", member("text").unwrap_or_default()),
+        Some(kind @ ("image" | "audio")) => Part {
+            label: kind.to_owned(),
+            text: binary(member("mimeType"), member("data")),
+        },
+        Some("resource_link") => Part {
+            label: "resource link".to_owned(),
+            text: pretty(block),
+        },
+        Some("resource") => resource_part(block.get("resource").unwrap_or(&Value::Null)),
+        _ => Part {
+            label: "content of an unknown type".to_owned(),
+            text: pretty(block),
+        },
+    }
+}
+
+fn resource_part(resource: &Value) -> Part {
+    let member = |key: &str| resource.get(key).and_then(Value::as_str);
+    let uri = member("uri").unwrap_or("without URI");
+    match (member("text"), member("blob")) {
+        (Some(text), _) => text_part(&format!("resource {uri}"), text),
+        (None, blob) => Part {
+            label: format!("resource {uri}"),
+            text: binary(member("mimeType"), blob),
+        },
+    }
+}
+
+fn text_part(label: &str, text: &str) -> Part {
+    let starts_like_json = text.trim_start().starts_with(['{', '[']);
+    if starts_like_json && text.len() <= LONGEST_JSON {
+        if let Ok(value) = serde_json::from_str::<Value>(text) {
+            return Part {
+                label: format!("{label} (JSON)"),
+                text: pretty(&value),
+            };
+        }
+    }
+    Part {
+        label: label.to_owned(),
+        text: text.to_owned(),
+    }
+}
+
+/// A remark in place of bytes nobody can read: `image/png, 12.3 KB`.
+fn binary(mime: Option<&str>, base64: Option<&str>) -> String {
+    let data = base64.unwrap_or_default();
+    let padding = data.bytes().rev().take_while(|it| *it == b'=').count();
+    let bytes = (data.len() / 4 * 3).saturating_sub(padding);
+    format!("{}, {}", mime.unwrap_or("unknown type"), size(bytes))
+}
+
+/// A value as indented JSON.
+pub(super) fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_else(|error| error.to_string())
+}

@@ -1,0 +1,344 @@
+//! The two conversations side by side, aligned call by call.
+
+use crate::model::trajectory::{Step, ToolCall, Trajectory};
+use crate::report::document::{
+    CallV1, ContractChangeV1, DifferenceV1, ResultV1, RowKindV1, RowV1, ScenarioV1,
+};
+use crate::report::{duration, in_words};
+
+use super::answer::{PartView, parts, pretty};
+use super::excerpt::Excerpt;
+use super::parameter::{self, ParameterView};
+use super::score;
+
+/// What stands in the conversation, from top to bottom.
+#[derive(Debug)]
+pub(super) enum Block<'a> {
+    /// Messages before the next call, and calls that are not scored.
+    Messages {
+        left: Vec<Message>,
+        right: Vec<Message>,
+    },
+    Call(Box<CallBlock<'a>>),
+}
+
+/// Something said, or a call of a tool that is no MCP tool.
+#[derive(Debug)]
+pub(super) struct Message {
+    pub(super) who: &'static str,
+    pub(super) text: Excerpt,
+}
+
+/// One row of the alignment.
+#[derive(Debug)]
+pub(super) struct CallBlock<'a> {
+    /// Names the block within the page.
+    pub(super) anchor: String,
+    pub(super) numbers: String,
+    pub(super) server: &'a str,
+    pub(super) tool: &'a str,
+    pub(super) effect: Option<bool>,
+    /// `same`, `changed`, `missing`, `extra` or, without comparison, `recorded`.
+    pub(super) class: &'static str,
+    /// What changed, in one sentence.
+    pub(super) words: String,
+    pub(super) scores: Option<CallScores>,
+    pub(super) parameters: Vec<ParameterView>,
+    /// `None` where that side has no such call.
+    pub(super) left: Option<Side>,
+    pub(super) right: Option<Side>,
+    pub(super) contract_changes: &'a [ContractChangeV1],
+    pub(super) differences: &'a [DifferenceV1],
+    pub(super) slower: Option<String>,
+}
+
+/// The three numbers of a pair.
+#[derive(Debug)]
+pub(super) struct CallScores {
+    pub(super) request: String,
+    pub(super) response: String,
+    pub(super) call: String,
+}
+
+/// One call on one side.
+#[derive(Debug)]
+pub(super) struct Side {
+    pub(super) outcome: &'static str,
+    pub(super) failed: bool,
+    pub(super) duration: Option<String>,
+    pub(super) parts: Vec<PartView>,
+    /// In place of the parts, where the answer is not at hand.
+    pub(super) remark: Option<String>,
+}
+
+/// Everything the blocks are made from.
+struct Maker<'a> {
+    result: &'a ResultV1,
+    scenario: &'a ScenarioV1,
+    left: Track<'a>,
+    right: Track<'a>,
+}
+
+/// One trajectory, its steps grouped by the call they lead to.
+struct Track<'a> {
+    calls: Vec<(Vec<&'a Step>, &'a ToolCall)>,
+    /// What came after the last call.
+    rest: Vec<&'a Step>,
+    /// Where the whole trajectory is.
+    file: Option<&'a str>,
+}
+
+/// The blocks of a scenario; with two sides where something was compared, else what the run did.
+pub(super) fn blocks<'a>(
+    result: &'a ResultV1,
+    scenario: &'a ScenarioV1,
+    baseline: Option<&'a Trajectory>,
+    current: Option<&'a Trajectory>,
+) -> Vec<Block<'a>> {
+    let file =
+        |side: Option<&'a crate::report::document::SideV1>| side.and_then(|it| it.file.as_deref());
+    let maker = Maker {
+        result,
+        scenario,
+        left: Track::new(baseline, file(scenario.baseline.as_ref())),
+        right: Track::new(current, file(scenario.current.as_ref())),
+    };
+    match &scenario.comparison {
+        Some(comparison) => maker.compared(&comparison.rows),
+        None => maker.recorded(),
+    }
+}
+
+impl<'a> Maker<'a> {
+    fn compared(&self, rows: &'a [RowV1]) -> Vec<Block<'a>> {
+        let mut blocks = Vec::new();
+        for row in rows {
+            push_messages(
+                &mut blocks,
+                self.left.before(row.baseline.as_ref()),
+                self.right.before(row.current.as_ref()),
+            );
+            blocks.push(Block::Call(Box::new(self.row(row))));
+        }
+        push_messages(&mut blocks, &self.left.rest, &self.right.rest);
+        blocks
+    }
+
+    /// Only what the run did, where there is nothing to lay beside it.
+    fn recorded(&self) -> Vec<Block<'a>> {
+        let mut blocks = Vec::new();
+        for (index, (steps, call)) in self.right.calls.iter().enumerate() {
+            push_messages(&mut blocks, &[], steps);
+            blocks.push(Block::Call(Box::new(CallBlock {
+                anchor: format!("call-{}", index + 1),
+                numbers: (index + 1).to_string(),
+                server: call.server.as_deref().unwrap_or_default(),
+                tool: &call.tool,
+                effect: None,
+                class: "recorded",
+                words: String::new(),
+                scores: None,
+                parameters: parameter::lonely(&call.arguments, false),
+                left: None,
+                right: Some(side(call, None, self.right.file)),
+                contract_changes: &[],
+                differences: &[],
+                slower: None,
+            })));
+        }
+        push_messages(&mut blocks, &[], &self.right.rest);
+        blocks
+    }
+
+    fn row(&self, row: &'a RowV1) -> CallBlock<'a> {
+        let response = row.response.as_ref();
+        let before = self.left.call(row.baseline.as_ref());
+        let now = self.right.call(row.current.as_ref());
+        // An answer that is equal after masking has differences only in what varies by nature: no marks then.
+        let differs = response.is_some_and(|it| it.similarity < 1.0 - 1e-9);
+        let expectation = self.result.command == "run";
+        let other = |call: Option<&'a ToolCall>| call.filter(|_| differs && !expectation);
+        CallBlock {
+            anchor: anchor(row),
+            numbers: row.numbers(),
+            server: row.server.as_deref().unwrap_or_default(),
+            tool: row.tool_name(),
+            effect: Some(row.effect),
+            class: match row.kind {
+                RowKindV1::Missing => "missing",
+                RowKindV1::Extra => "extra",
+                RowKindV1::Pair if row.call < 1.0 - 1e-9 => "changed",
+                RowKindV1::Pair => "same",
+            },
+            words: in_words::row(row, self.scenario.current.as_ref(), &self.result.command),
+            scores: row
+                .request
+                .as_ref()
+                .zip(response)
+                .map(|(request, response)| CallScores {
+                    request: score(request.similarity),
+                    response: score(response.similarity),
+                    call: score(row.call),
+                }),
+            parameters: match (&row.request, &row.arguments) {
+                (Some(request), _) => parameter::compared(&request.parameters),
+                (None, Some(arguments)) => parameter::lonely(arguments, row.baseline.is_some()),
+                (None, None) => Vec::new(),
+            },
+            left: row.baseline.as_ref().map(|call| {
+                if expectation {
+                    expected_side()
+                } else {
+                    side_of(call, before, other(now), self.left.file)
+                }
+            }),
+            right: row
+                .current
+                .as_ref()
+                .map(|call| side_of(call, now, other(before), self.right.file)),
+            contract_changes: response.map_or(&[], |it| &it.contract_changes),
+            differences: response.map_or(&[], |it| &it.differences),
+            slower: self.slower(row),
+        }
+    }
+
+    fn slower(&self, row: &RowV1) -> Option<String> {
+        let number = row.current.as_ref()?.number;
+        let comparison = self.scenario.comparison.as_ref()?;
+        let slower = comparison.slower.iter().find(|it| it.current == number)?;
+        let words = |milliseconds: Option<f64>| {
+            milliseconds.map_or_else(|| "unknown".to_owned(), duration::words)
+        };
+        Some(format!(
+            "slower: {} instead of {}",
+            words(slower.current_ms),
+            words(slower.baseline_ms)
+        ))
+    }
+}
+
+impl<'a> Track<'a> {
+    fn new(trajectory: Option<&'a Trajectory>, file: Option<&'a str>) -> Self {
+        let mut track = Self {
+            calls: Vec::new(),
+            rest: Vec::new(),
+            file,
+        };
+        for step in trajectory.iter().flat_map(|it| &it.steps) {
+            match step {
+                Step::ToolCall(call) if call.server.is_some() => {
+                    track.calls.push((std::mem::take(&mut track.rest), call));
+                }
+                _ => track.rest.push(step),
+            }
+        }
+        track
+    }
+
+    fn at(&self, call: Option<&CallV1>) -> Option<&(Vec<&'a Step>, &'a ToolCall)> {
+        self.calls.get(call?.number.checked_sub(1)?)
+    }
+
+    fn call(&self, call: Option<&CallV1>) -> Option<&'a ToolCall> {
+        self.at(call).map(|(_, call)| *call)
+    }
+
+    /// What was said before this call and after the one before it.
+    fn before(&self, call: Option<&CallV1>) -> &[&'a Step] {
+        self.at(call).map_or(&[], |(steps, _)| steps)
+    }
+}
+
+/// The name of a row's block within the page.
+pub(super) fn anchor(row: &RowV1) -> String {
+    link(
+        row.baseline.as_ref().map(|it| it.number),
+        row.current.as_ref().map(|it| it.number),
+    )
+    .unwrap_or_default()
+}
+
+/// The name of the block where a call stands, by its number in the run, or in the baseline where the run lacks it.
+pub(super) fn link(baseline: Option<usize>, current: Option<usize>) -> Option<String> {
+    match (baseline, current) {
+        (_, Some(number)) => Some(format!("call-{number}")),
+        (Some(number), None) => Some(format!("missing-{number}")),
+        (None, None) => None,
+    }
+}
+
+fn push_messages(blocks: &mut Vec<Block<'_>>, left: &[&Step], right: &[&Step]) {
+    if !left.is_empty() || !right.is_empty() {
+        blocks.push(Block::Messages {
+            left: left.iter().map(|it| message(it)).collect(),
+            right: right.iter().map(|it| message(it)).collect(),
+        });
+    }
+}
+
+fn message(step: &Step) -> Message {
+    let (who, text) = match step {
+        Step::User { text } => ("User", text.clone()),
+        Step::Assistant { text } => ("Agent", text.clone()),
+        Step::ToolCall(call) => (
+            "Other tool, not scored",
+            format!(
+                "{} {}",
+                call.full_name(),
+                pretty(&call.arguments.clone().into())
+            ),
+        ),
+    };
+    Message {
+        who,
+        text: Excerpt::plain(&text, None),
+    }
+}
+
+/// A side from the document, with the answer where the trajectory is at hand.
+fn side_of(
+    call: &CallV1,
+    made: Option<&ToolCall>,
+    other: Option<&ToolCall>,
+    file: Option<&str>,
+) -> Side {
+    if let Some(made) = made {
+        return Side {
+            outcome: call.outcome.map_or("unknown outcome", |it| it.words()),
+            ..side(made, other, file)
+        };
+    }
+    let error = call.error.iter().map(|it| format!("{it} – "));
+    Side {
+        outcome: call.outcome.map_or("unknown outcome", |it| it.words()),
+        failed: call.outcome.is_some_and(|it| it.is_failure()),
+        duration: call.duration_ms.map(duration::words),
+        parts: Vec::new(),
+        remark: Some(format!(
+            "{}the whole answer is not at hand",
+            error.collect::<String>()
+        )),
+    }
+}
+
+fn side(call: &ToolCall, other: Option<&ToolCall>, file: Option<&str>) -> Side {
+    let failed = call.outcome.is_failure();
+    Side {
+        outcome: if failed { "failed" } else { "answered" },
+        failed,
+        duration: call.duration_ms.map(duration::words),
+        parts: parts(&call.outcome, other.map(|it| &it.outcome), file),
+        remark: None,
+    }
+}
+
+/// The left side of `run`: an expectation says what to ask, not what to answer.
+fn expected_side() -> Side {
+    Side {
+        outcome: "expected",
+        failed: false,
+        duration: None,
+        parts: Vec::new(),
+        remark: Some("no particular answer is expected".to_owned()),
+    }
+}

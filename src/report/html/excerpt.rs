@@ -1,0 +1,107 @@
+//! A long text as a page shows it: in lines, those marked that the other side does not have, and cut where it is too long.
+
+use std::collections::HashSet;
+
+/// The most characters of one text that a page shows.
+const SHOWN_CHARS: usize = 16_000;
+
+/// A text for display.
+#[derive(Debug, Default)]
+pub(super) struct Excerpt {
+    /// Pieces in order; concatenated they are the text.
+    pub(super) pieces: Vec<Piece>,
+    /// A remark on what is left out, where the text was cut.
+    pub(super) cut: Option<String>,
+}
+
+/// A run of text that is either new on its side or not.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) text: String,
+    /// The other side has nothing like it.
+    pub(super) marked: bool,
+}
+
+impl Excerpt {
+    /// The text without any marks. `whole` says where the whole text is, for a text that is cut.
+    pub(super) fn plain(text: &str, whole: Option<&str>) -> Self {
+        let (shown, cut) = cut(text, whole);
+        Self {
+            pieces: pieces([(shown, false)]),
+            cut,
+        }
+    }
+
+    /// The text with marks on what `other` does not have: on lines, or on words when both are one line.
+    ///
+    /// Where a line stands does not matter, so that reordered JSON members are not marked.
+    pub(super) fn against(text: &str, other: &str, whole: Option<&str>) -> Self {
+        let (shown, cut) = cut(text, whole);
+        let pieces = if text.contains('\n') || other.contains('\n') {
+            let known: HashSet<&str> = other.lines().map(bare).collect();
+            pieces(
+                shown
+                    .split_inclusive('\n')
+                    .map(|it| (it, !known.contains(bare(it)))),
+            )
+        } else {
+            let known: HashSet<&str> = other.split(' ').collect();
+            pieces(
+                shown
+                    .split_inclusive(' ')
+                    .map(|it| (it, !known.contains(it.trim_end_matches(' ')))),
+            )
+        };
+        Self { pieces, cut }
+    }
+}
+
+/// A line as it is compared: without indentation, and without the comma that depends on its place.
+fn bare(line: &str) -> &str {
+    line.trim().trim_end_matches(',')
+}
+
+/// Joins neighbours that are marked alike.
+fn pieces<'a>(parts: impl IntoIterator<Item = (&'a str, bool)>) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    for (text, marked) in parts {
+        match pieces.last_mut() {
+            Some(last) if last.marked == marked => last.text.push_str(text),
+            _ => pieces.push(Piece {
+                text: text.to_owned(),
+                marked,
+            }),
+        }
+    }
+    pieces
+}
+
+fn cut<'a>(text: &'a str, whole: Option<&str>) -> (&'a str, Option<String>) {
+    let Some((end, _)) = text.char_indices().nth(SHOWN_CHARS) else {
+        return (text, None);
+    };
+    let place = match whole {
+        Some(file) => format!("; the whole is in {file}"),
+        None => String::new(),
+    };
+    let remark = format!("The first {} of {}{place}.", size(end), size(text.len()));
+    (&text[..end], Some(remark))
+}
+
+/// A number of bytes for people: `512 bytes`, `15.6 KB`, `5.2 MB`.
+pub(super) fn size(bytes: usize) -> String {
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "one digit after the point is shown"
+    )]
+    let number = bytes as f64;
+    if bytes == 1 {
+        "1 byte".to_owned()
+    } else if bytes < 1000 {
+        format!("{bytes} bytes")
+    } else if number < 999_950.0 {
+        format!("{:.1} KB", number / 1e3)
+    } else {
+        format!("{:.1} MB", number / 1e6)
+    }
+}

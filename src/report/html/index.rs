@@ -1,0 +1,87 @@
+//! The index page.
+
+use askama::Template;
+
+use crate::report::document::{ResultV1, ScenarioV1};
+use crate::report::{duration, moment};
+
+use super::{page_name, score, stamps};
+
+/// The template's view of a result.
+#[derive(Template)]
+#[template(path = "index.html")]
+pub(super) struct IndexPage<'a> {
+    result: &'a ResultV1,
+    started_at: String,
+    duration: String,
+    git: Vec<String>,
+    /// How many came out which way, without the zeros.
+    counts: Vec<(usize, &'static str)>,
+    lines: Vec<Line<'a>>,
+}
+
+/// One scenario.
+struct Line<'a> {
+    scenario: &'a ScenarioV1,
+    page: String,
+    /// The overall score: as text, and in percent for its bar.
+    score: Option<(String, f64)>,
+    band: Option<&'static str>,
+    calls: String,
+    duration: String,
+    /// Everything that speaks against it: reasons, or the problem.
+    reasons: Vec<String>,
+}
+
+impl<'a> IndexPage<'a> {
+    pub(super) fn new(result: &'a ResultV1) -> Self {
+        let summary = result.summary;
+        let counts = [
+            (summary.passed, "passed"),
+            (summary.recorded, "recorded"),
+            (summary.failed, "failed"),
+            (summary.error, "error"),
+            (summary.timeout, "timeout"),
+            (summary.skipped, "skipped"),
+        ];
+        Self {
+            result,
+            started_at: moment::words(&result.started_at),
+            duration: duration_words(result.duration_ms),
+            git: stamps::git_words(&result.git),
+            counts: counts.into_iter().filter(|(count, _)| *count > 0).collect(),
+            lines: result.scenarios.iter().map(Line::new).collect(),
+        }
+    }
+
+    fn troubled(&self) -> Vec<&Line<'a>> {
+        let fine_or_skipped = |it: &&Line<'_>| {
+            !it.scenario.status.is_fine() && it.scenario.status.name() != "skipped"
+        };
+        self.lines.iter().filter(fine_or_skipped).collect()
+    }
+}
+
+impl<'a> Line<'a> {
+    fn new(scenario: &'a ScenarioV1) -> Self {
+        let comparison = scenario.comparison.as_ref();
+        let problem = scenario.problem.iter().map(|it| it.message.clone());
+        Self {
+            scenario,
+            page: page_name(&scenario.id),
+            score: comparison.map(|it| {
+                let overall = it.scores.overall;
+                (score(overall), (overall * 100.0).clamp(0.0, 100.0))
+            }),
+            band: comparison.map(|it| it.band.name()),
+            calls: scenario.calls().unwrap_or_default(),
+            duration: duration_words(scenario.duration_ms),
+            reasons: problem.chain(scenario.reasons()).collect(),
+        }
+    }
+}
+
+/// A duration for people; empty when it is not known.
+pub(super) fn duration_words(milliseconds: Option<f64>) -> String {
+    milliseconds.map_or_else(String::new, duration::words)
+}

@@ -1,0 +1,87 @@
+//! HTML pages: an index and one page per scenario, each a file that needs nothing but itself.
+//!
+//! The pages are Askama templates under `templates/`. No script, no request to anywhere (a content security policy
+//! forbids both), and no link built from what a scenario, tool or model said.
+
+mod answer;
+mod conversation;
+mod excerpt;
+mod index;
+mod page_name;
+mod parameter;
+mod scenario;
+mod stamps;
+
+use std::fmt;
+
+use askama::Template;
+
+use crate::model::trajectory::Trajectory;
+use crate::report::document::{ResultV1, ScenarioV1};
+use crate::report::visible;
+
+pub use page_name::page_name;
+
+/// The index of a result: its summary and a line per scenario, each linking to [`page_name`] beside it.
+pub fn index(result: &ResultV1) -> String {
+    render(&index::IndexPage::new(result))
+}
+
+/// The page of one scenario. Without a trajectory, what it would show of answers and messages is left out and said so.
+pub fn scenario(
+    result: &ResultV1,
+    scenario: &ScenarioV1,
+    baseline: Option<&Trajectory>,
+    current: Option<&Trajectory>,
+) -> String {
+    render(&scenario::ScenarioPage::new(
+        result, scenario, baseline, current,
+    ))
+}
+
+/// Rendering only fails when a value's own formatting does; none of ours can, and if one did, the page says so.
+fn render(page: &impl Template) -> String {
+    page.render().unwrap_or_else(|error| error.to_string())
+}
+
+/// How every value gets into a page: HTML escaped, control and invisible formatting characters made visible.
+#[derive(Debug, Clone, Copy)]
+pub struct Escape;
+
+impl askama::filters::Escaper for Escape {
+    fn write_escaped_str<W: fmt::Write>(&self, mut out: W, text: &str) -> fmt::Result {
+        let mut plain_from = 0;
+        for (at, found) in text.char_indices() {
+            let entity = match found {
+                '<' => "&lt;",
+                '>' => "&gt;",
+                '&' => "&amp;",
+                '"' => "&quot;",
+                '\'' => "&#39;",
+                '\n' | '\t' => continue,
+                hidden if visible::is_hidden(hidden) => "",
+                _ => continue,
+            };
+            out.write_str(&text[plain_from..at])?;
+            if entity.is_empty() {
+                visible::write_sign(&mut out, found)?;
+            } else {
+                out.write_str(entity)?;
+            }
+            plain_from = at + found.len_utf8();
+        }
+        out.write_str(&text[plain_from..])
+    }
+}
+
+/// A number between 0 and 1 as reports write it: two digits, but never `1.00` for less than 1 or `0.00` for more than 0.
+fn score(number: f64) -> String {
+    let text = format!("{number:.2}");
+    let rounded_to_an_end =
+        (text == "1.00" && number < 1.0 - 1e-9) || (text == "0.00" && number > 1e-9);
+    if rounded_to_an_end {
+        format!("{number:.4}")
+    } else {
+        text
+    }
+}

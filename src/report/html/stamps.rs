@@ -1,0 +1,145 @@
+//! What the two sides ran on, row by row.
+
+use crate::report::document::{GitV1, ServerV1, SideV1};
+use crate::report::{duration, moment};
+
+/// One row of the table: a subject and what it was on either side.
+#[derive(Debug)]
+pub(super) struct StampRow {
+    pub(super) subject: &'static str,
+    /// `None` where that side is not known at all.
+    pub(super) baseline: Option<Vec<String>>,
+    pub(super) current: Option<Vec<String>>,
+    /// Both sides are known, and the change may explain something.
+    pub(super) changed: bool,
+}
+
+/// What is told of a side.
+type Column = fn(&SideV1) -> Vec<String>;
+
+/// The subjects in order; the last member tells whether a change is worth a mark.
+const SUBJECTS: &[(&str, Column, bool)] = &[
+    (
+        "Recorded",
+        |side| vec![moment::words(&side.stamp.recorded_at)],
+        false,
+    ),
+    (
+        "System under test",
+        |side| match &side.stamp.source {
+            Some(git) => git_words(git),
+            None => vec!["no repository named".to_owned()],
+        },
+        true,
+    ),
+    ("Servers", servers, true),
+    ("Scenarios", |side| git_words(&side.stamp.scenarios), true),
+    (
+        "Scenario content",
+        |side| {
+            let hash = side.scenario_hash.as_deref().unwrap_or("unknown");
+            vec![hash.chars().take(12).collect()]
+        },
+        true,
+    ),
+    ("Agent", |side| vec![side.stamp.agent.clone()], true),
+    ("mcp-eval", |side| vec![side.stamp.mcp_eval.clone()], true),
+    ("Ending", ending, true),
+    ("Calls", calls, true),
+    (
+        "Duration",
+        |side| {
+            let known = side.duration_ms.map(duration::words);
+            vec![known.unwrap_or_else(|| "unknown".to_owned())]
+        },
+        false,
+    ),
+    (
+        "Trajectory",
+        |side| {
+            let file = side.file.clone();
+            vec![file.unwrap_or_else(|| "not stored".to_owned())]
+        },
+        false,
+    ),
+];
+
+/// The table for two sides, of which either may be missing.
+pub(super) fn rows(baseline: Option<&SideV1>, current: Option<&SideV1>) -> Vec<StampRow> {
+    SUBJECTS
+        .iter()
+        .map(|(subject, column, telling)| {
+            let baseline = baseline.map(column);
+            let current = current.map(column);
+            StampRow {
+                subject,
+                changed: *telling && baseline.is_some() && current.is_some() && baseline != current,
+                baseline,
+                current,
+            }
+        })
+        .collect()
+}
+
+/// A git stamp in lines: where it stood, what the commit says, when it was made.
+pub(super) fn git_words(stamp: &GitV1) -> Vec<String> {
+    match stamp {
+        GitV1::Known {
+            commit: _,
+            short,
+            branch,
+            describe,
+            subject,
+            committed_at,
+            dirty,
+        } => {
+            let branch = match branch {
+                Some(branch) => format!("on {branch}"),
+                None => "on a detached head".to_owned(),
+            };
+            let describe = describe.iter().map(|it| format!(", {it}"));
+            let dirty = if *dirty {
+                ", with uncommitted changes"
+            } else {
+                ""
+            };
+            vec![
+                format!("{short} {branch}{}{dirty}", describe.collect::<String>()),
+                format!("“{subject}”, {}", moment::words(committed_at)),
+            ]
+        }
+        GitV1::Unknown { reason } => vec![format!("unknown: {reason}")],
+    }
+}
+
+fn servers(side: &SideV1) -> Vec<String> {
+    side.servers.iter().map(server).collect()
+}
+
+fn server(server: &ServerV1) -> String {
+    let mut words = format!("{}:", server.server);
+    for part in [&server.name, &server.version].into_iter().flatten() {
+        words.push(' ');
+        words.push_str(part);
+    }
+    let noun = if server.tools == 1 { "tool" } else { "tools" };
+    words.push_str(&format!(" ({} {noun}", server.tools));
+    if let Some(version) = &server.protocol_version {
+        words.push_str(&format!(", MCP {version}"));
+    }
+    words + ")"
+}
+
+fn ending(side: &SideV1) -> Vec<String> {
+    let words = side.ending.words().to_owned();
+    std::iter::once(words)
+        .chain(side.ending_message.clone())
+        .collect()
+}
+
+fn calls(side: &SideV1) -> Vec<String> {
+    vec![match side.failed_calls {
+        0 => side.calls.to_string(),
+        failed => format!("{}, {failed} failed", side.calls),
+    }]
+}

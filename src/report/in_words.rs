@@ -1,0 +1,138 @@
+//! Whose doing it is, in one sentence: the agent's, the server's, or the tool catalogue's.
+
+use crate::report::document::{ComparisonV1, OutcomeV1, RowKindV1, RowV1, ScenarioV1, SideV1};
+
+/// What separates a real difference from the noise of floating-point arithmetic.
+const TOLERANCE: f64 = 1e-9;
+
+/// How one row differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Changes {
+    /// The agent asked differently, or one side did not ask at all.
+    request: bool,
+    /// The server answered differently.
+    response: bool,
+}
+
+/// What changed between the two sides of a scenario; `None` where nothing was compared.
+///
+/// `command` is the command of the result: for `run` the left side is what the scenario expects.
+pub fn comparison(scenario: &ScenarioV1, command: &str) -> Option<String> {
+    let comparison = scenario.comparison.as_ref()?;
+    let agent = asker(scenario.current.as_ref());
+    let asked_differently = comparison.rows.iter().any(|it| changes(it).request);
+    // An answer to a different question is no news, so only equal questions speak about the server.
+    let answered_differently = comparison.rows.iter().any(|it| {
+        let changes = changes(it);
+        changes.response && !changes.request
+    });
+    let servers = servers(comparison);
+
+    let mut sentence = if command == "run" {
+        match asked_differently {
+            false => format!("{agent} made the calls that were expected."),
+            true => format!("{agent} made other calls than expected."),
+        }
+    } else {
+        match (asked_differently, answered_differently) {
+            (false, false) => format!("{agent} asked the same, and {servers} answered the same."),
+            (false, true) => format!("{agent} asked the same; {servers} answered differently."),
+            (true, false) if comparison.rows.iter().all(|it| changes(it).request) => {
+                format!("{agent} asked differently.")
+            }
+            (true, false) => {
+                format!(
+                    "{agent} asked differently; where the question was the same, so was the answer."
+                )
+            }
+            (true, true) => format!(
+                "{agent} asked differently, and {servers} answered some of the same questions differently."
+            ),
+        }
+    };
+    let drifted = comparison.drift.iter().filter(|it| it.breaking && it.used);
+    match drifted.count() {
+        0 if comparison.drift.is_empty() => {}
+        0 => sentence.push_str(" The tool catalogue changed, but not in what the baseline uses."),
+        _ => sentence.insert_str(
+            0,
+            "The tool catalogue changed in a way that breaks what the baseline uses. ",
+        ),
+    }
+    Some(sentence)
+}
+
+/// What changed in one row.
+pub fn row(row: &RowV1, side: Option<&SideV1>, command: &str) -> String {
+    let agent = asker(side);
+    let expected = command == "run";
+    match row.kind {
+        RowKindV1::Missing if expected => format!("{agent} did not make this expected call."),
+        RowKindV1::Missing => format!("{agent} did not make this call any more."),
+        RowKindV1::Extra if expected => format!("{agent} made this call, which was not expected."),
+        RowKindV1::Extra => format!("{agent} made this call, which the baseline does not have."),
+        RowKindV1::Pair => {
+            let changes = changes(row);
+            match (changes.request, changes.response) {
+                (false, false) if expected => "As expected.".to_owned(),
+                (true, _) if expected => {
+                    format!("{agent} asked otherwise than expected.")
+                }
+                (false, false) => "Same question, same answer.".to_owned(),
+                (true, false) => format!("{agent} asked differently; the answer is the same."),
+                (false, true) => format!(
+                    "{agent} asked the same; the server {}.",
+                    answered(row).unwrap_or("answered differently")
+                ),
+                (true, true) => format!(
+                    "{agent} asked differently, and the server {}.",
+                    answered(row).unwrap_or("gave another answer")
+                ),
+            }
+        }
+    }
+}
+
+/// What became of the answer, where success turned into failure or back.
+fn answered(row: &RowV1) -> Option<&'static str> {
+    let before = row.baseline.as_ref()?.outcome?;
+    let now = row.current.as_ref()?.outcome?;
+    match (before.is_failure(), now.is_failure()) {
+        (false, true) if now == OutcomeV1::ToolError || now == OutcomeV1::RpcError => {
+            Some("answered with an error")
+        }
+        (false, true) => Some("gave no usable answer"),
+        (true, false) => Some("no longer fails"),
+        _ => None,
+    }
+}
+
+/// Whether the two requests, and the two answers, of a row differ.
+fn changes(row: &RowV1) -> Changes {
+    let differs = |similarity: f64| similarity < 1.0 - TOLERANCE;
+    Changes {
+        request: row.request.as_ref().is_none_or(|it| differs(it.similarity)),
+        response: row
+            .response
+            .as_ref()
+            .is_some_and(|it| differs(it.similarity)),
+    }
+}
+
+/// Who made the calls, as a sentence begins.
+fn asker(side: Option<&SideV1>) -> &'static str {
+    match side.map(|it| it.stamp.agent.as_str()) {
+        Some("scripted") => "The script",
+        Some("replay") => "The replay",
+        _ => "The agent",
+    }
+}
+
+/// Who answered: one server or several.
+fn servers(comparison: &ComparisonV1) -> &'static str {
+    let mut names = comparison.rows.iter().map(|it| &it.server);
+    match names.next() {
+        Some(first) if names.any(|it| it != first) => "the servers",
+        _ => "the server",
+    }
+}

@@ -1,0 +1,24 @@
+//! Reports: values in, text out. Nothing here writes, prints, or asks for anything.
+//!
+//! [`document`] turns what a command found into the published result. Every other report is made from that
+//! document alone (and, for the conversations on the HTML pages, from the two trajectories it names), so an old
+//! `result.json` can be rendered again years later without running anything.
+//!
+//! | module | what it makes |
+//! |---|---|
+//! | [`document`] | `result.json`, its JSON Schema, and reading it back |
+//! | [`terminal`] | the table and the reasons a person sees after a command |
+//! | [`html`] | the index and one page per scenario |
+//! | [`explain`] | every number and rule behind one call's score |
+//! | [`in_words`] | one sentence: who changed, the agent, the server or the catalogue |
+//! | [`duration`], [`moment`], [`visible`], [`wrap`] | how texts from outside, times and long lines are written |
+
+pub mod document;
+pub mod duration;
+pub mod explain;
+pub mod html;
+pub mod in_words;
+pub mod moment;
+pub mod terminal;
+pub mod visible;
+pub mod wrap;

@@ -1,0 +1,308 @@
+//! What a person sees on the terminal: one line per scenario, reasons below, a summary at the end.
+
+use anstyle::{AnsiColor, Style as Ansi};
+use unicode_width::UnicodeWidthStr;
+
+use crate::report::document::{
+    BandV1, ComparisonV1, ProblemV1, ResultV1, ScenarioV1, StatusV1, SummaryV1,
+};
+use crate::report::duration;
+use crate::report::visible::{block, line, shorten};
+use crate::report::wrap;
+
+/// How the text is to be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Whether to colour it with ANSI escape codes. Nothing is told by colour alone.
+    pub color: bool,
+    /// Columns of the terminal; less than 60 is taken as 60.
+    pub width: usize,
+    pub verbosity: Verbosity,
+}
+
+/// How much is said.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Verbosity {
+    /// Only what did not pass, and the summary.
+    Quiet,
+    #[default]
+    Normal,
+    /// Also scores, notes and warnings of what passed.
+    Verbose,
+}
+
+const GREEN: Ansi = AnsiColor::Green.on_default();
+const RED: Ansi = AnsiColor::Red.on_default();
+const YELLOW: Ansi = AnsiColor::Yellow.on_default();
+const BLUE: Ansi = AnsiColor::Blue.on_default();
+const DIM: Ansi = Ansi::new().dimmed();
+const BOLD: Ansi = Ansi::new().bold();
+
+/// The columns behind the name, each with the spaces before it: status 9+2, band 10+2, score 5+1, calls 8+2, duration 10+2.
+const BEHIND_NAME: usize = 51;
+/// The sign and the space before the name.
+const BEFORE_NAME: usize = 2;
+/// The longest reason or note shown; `result.json` holds the whole.
+const TEXT_CHARS: usize = 600;
+
+/// The whole report of a command, ending with a line break.
+pub fn terminal(result: &ResultV1, style: Style) -> String {
+    let mut page = Page::new(style);
+    let names = result.scenarios.iter().map(|it| line(&it.name).width());
+    let name_width = names
+        .max()
+        .unwrap_or(0)
+        .clamp(8, page.width - BEFORE_NAME - BEHIND_NAME);
+    for scenario in &result.scenarios {
+        if style.verbosity == Verbosity::Quiet && scenario.status.is_fine() {
+            continue;
+        }
+        page.scenario_line(scenario, name_width);
+        page.below(scenario);
+    }
+    if !page.text.is_empty() {
+        page.text.push('\n');
+    }
+    page.summary(result);
+    page.text
+}
+
+/// The text as it grows.
+struct Page {
+    text: String,
+    style: Style,
+    width: usize,
+}
+
+impl Page {
+    fn new(style: Style) -> Self {
+        Self {
+            text: String::new(),
+            style,
+            width: style.width.max(60),
+        }
+    }
+
+    fn scenario_line(&mut self, scenario: &ScenarioV1, name_width: usize) {
+        let status = status_style(scenario.status);
+        let comparison = scenario.comparison.as_ref();
+        let band = comparison.map_or("", |it| it.band.name());
+        let score = comparison.map_or_else(String::new, |it| format!("{:.2}", it.scores.overall));
+        let calls = scenario.calls().map_or_else(String::new, |it| {
+            let noun = if it == "1" { "call" } else { "calls" };
+            format!("{it} {noun}")
+        });
+        let time = scenario
+            .duration_ms
+            .map_or_else(String::new, duration::words);
+        let cells = [
+            self.painted(status, scenario.status.symbol()),
+            " ".to_owned(),
+            wrap::padded(&line(&scenario.name), name_width),
+            "  ".to_owned(),
+            self.painted(status, &wrap::padded(scenario.status.name(), 9)),
+            self.painted(
+                comparison.map_or(DIM, |it| band_style(it.band)),
+                &wrap::padded(band, 10),
+            ),
+            wrap::right(&score, 6),
+            wrap::right(&calls, 13),
+            self.painted(DIM, &wrap::right(&time, 11)),
+        ];
+        self.text.push_str(cells.concat().trim_end());
+        self.text.push('\n');
+    }
+
+    /// What stands under a scenario's line.
+    fn below(&mut self, scenario: &ScenarioV1) {
+        let verbose = self.style.verbosity == Verbosity::Verbose;
+        if !scenario.status.is_fine() {
+            self.indented(4, "", DIM, &scenario.path);
+        }
+        if let Some(problem) = &scenario.problem {
+            self.problem(problem, scenario.status);
+        }
+        if !scenario.status.is_fine() || verbose {
+            if let Some(sentence) = &scenario.in_words {
+                self.indented(4, "", BOLD, sentence);
+            }
+        }
+        for reason in scenario.reasons() {
+            self.indented(4, "✗ ", RED, &reason);
+        }
+        let Some(comparison) = &scenario.comparison else {
+            self.notes(scenario);
+            return;
+        };
+        if !scenario.status.is_fine() || verbose {
+            for warning in &comparison.warnings {
+                self.indented(4, "! ", YELLOW, &warning.to_string());
+            }
+        }
+        if verbose {
+            self.numbers(comparison);
+        }
+        self.notes(scenario);
+    }
+
+    fn problem(&mut self, problem: &ProblemV1, status: StatusV1) {
+        let sign = format!("{} ", status.symbol());
+        self.indented(4, &sign, status_style(status), &problem.message);
+        if let Some(hint) = &problem.hint {
+            self.indented(4, "→ ", BLUE, hint);
+        }
+        for detail in &problem.details {
+            for part in block(detail).lines() {
+                self.indented(6, "│ ", DIM, part);
+            }
+        }
+    }
+
+    /// The numbers behind the overall score, for readers who asked for more.
+    fn numbers(&mut self, comparison: &ComparisonV1) {
+        let scores = &comparison.scores;
+        self.indented(
+            4,
+            "",
+            DIM,
+            &format!(
+                "arguments {:.3}, calls {:.3}, status {} → {} × {:.2}, count penalty {:.2}, threshold {:.2}, variant {}",
+                scores.trajectory,
+                scores.calls,
+                comparison.baseline_status.name(),
+                comparison.current_status.name(),
+                scores.status_factor,
+                scores.count_penalty,
+                scores.threshold,
+                comparison.variant
+            ),
+        );
+        for loss in &comparison.losses {
+            let tool = loss.tool.as_deref().unwrap_or("the run as a whole");
+            let path = loss.path.as_deref().unwrap_or("");
+            self.indented(
+                4,
+                "- ",
+                DIM,
+                &format!("{:.3} {tool} {path}: {}", loss.points, loss.rule),
+            );
+        }
+    }
+
+    /// Remarks that change no status: shown where a baseline was just kept, or when asked for more.
+    fn notes(&mut self, scenario: &ScenarioV1) {
+        let wanted = match self.style.verbosity {
+            Verbosity::Quiet => !scenario.status.is_fine(),
+            Verbosity::Normal => scenario.status != StatusV1::Passed,
+            Verbosity::Verbose => true,
+        };
+        if wanted {
+            for note in &scenario.notes {
+                self.indented(4, "· ", DIM, note);
+            }
+        }
+    }
+
+    fn summary(&mut self, result: &ResultV1) {
+        let summary = result.summary;
+        if result.interrupted {
+            self.indented(
+                0,
+                "! ",
+                YELLOW,
+                "Interrupted: scenarios that had not finished are missing.",
+            );
+        }
+        let line = format!(
+            "Suite Results: {}/{} tests passed{}",
+            summary.succeeded(),
+            summary.selected,
+            others(summary)
+        );
+        let fine = summary.succeeded() == summary.selected && summary.selected > 0;
+        let painted = self.painted(if fine { GREEN } else { RED }.bold(), &line);
+        self.text.push_str(&painted);
+        self.text.push('\n');
+        if result.command == "record" {
+            let recorded = format!(
+                "Recorded {} of {} scenarios",
+                summary.recorded, summary.selected
+            );
+            self.text.push_str(&recorded);
+            self.text.push('\n');
+        }
+        if let Some(gate) = result.gate.as_ref().filter(|it| it.exit_code != 0) {
+            let words = format!("Exit {}: {}", gate.exit_code, gate.sentence);
+            self.indented(0, "", DIM, &words);
+        }
+    }
+
+    /// A text from outside, made visible, shortened, wrapped, and its first line led by a sign.
+    fn indented(&mut self, indent: usize, sign: &str, style: Ansi, text: &str) {
+        let shown = line(text);
+        let shown = shorten(&shown, TEXT_CHARS);
+        let room = self.width - indent - sign.width();
+        for (index, part) in wrap::lines(&shown, room).iter().enumerate() {
+            self.text.push_str(&" ".repeat(indent));
+            if sign.is_empty() {
+                let painted = self.painted(style, part);
+                self.text.push_str(&painted);
+            } else {
+                // With a sign before it the sign carries the colour, and the text stays easy to read.
+                let lead = match index {
+                    0 => self.painted(style, sign),
+                    _ => " ".repeat(sign.width()),
+                };
+                self.text.push_str(&lead);
+                self.text.push_str(part);
+            }
+            self.text.push('\n');
+        }
+    }
+
+    fn painted(&self, style: Ansi, text: &str) -> String {
+        if self.style.color && !text.trim().is_empty() {
+            format!("{style}{text}{style:#}")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+/// What did not pass, counted; empty when there is nothing to count.
+fn others(summary: SummaryV1) -> String {
+    let counts = [
+        (summary.failed, "failed"),
+        (summary.error, "error"),
+        (summary.timeout, "timeout"),
+        (summary.skipped, "skipped"),
+    ];
+    let named: Vec<String> = counts
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, name)| format!("{count} {name}"))
+        .collect();
+    match named.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", named.join(", ")),
+    }
+}
+
+fn status_style(status: StatusV1) -> Ansi {
+    match status {
+        StatusV1::Passed => GREEN,
+        StatusV1::Recorded => BLUE,
+        StatusV1::Failed => RED,
+        StatusV1::Error | StatusV1::Timeout => YELLOW,
+        StatusV1::Skipped => DIM,
+    }
+}
+
+fn band_style(band: BandV1) -> Ansi {
+    match band {
+        BandV1::Good => GREEN,
+        BandV1::Acceptable => BLUE,
+        BandV1::Degraded => YELLOW,
+        BandV1::Broken => RED,
+    }
+}

@@ -1,0 +1,72 @@
+//! Texts from outside made safe to look at: what would act on a terminal or reorder a line becomes visible.
+//!
+//! Names, messages and answers come from servers and models. An escape sequence in them could recolour, move or
+//! overwrite what the terminal shows, and a bidirectional override could make a line read otherwise than it is.
+
+use std::borrow::Cow;
+use std::fmt::{self, Write};
+
+/// The text on one line, every control or invisible formatting character replaced by a visible sign.
+///
+/// ASCII controls become their control picture (`␛`), everything else its code point (`\u{202e}`).
+pub fn line(text: &str) -> Cow<'_, str> {
+    replaced(text, is_hidden)
+}
+
+/// The same for a text of several lines: line breaks and tabs stay.
+pub fn block(text: &str) -> Cow<'_, str> {
+    replaced(text, |it| is_hidden(it) && it != '\n' && it != '\t')
+}
+
+/// Writes the sign for a hidden character.
+pub fn write_sign(mut out: impl Write, hidden: char) -> fmt::Result {
+    match hidden {
+        '\u{7f}' => out.write_char('␡'),
+        // The control pictures stand in the order of the characters they show.
+        control @ ..'\u{20}' => {
+            out.write_char(char::from_u32(0x2400 + u32::from(control)).unwrap_or('\u{fffd}'))
+        }
+        other => write!(out, "\\u{{{:x}}}", u32::from(other)),
+    }
+}
+
+/// Whether a character acts on a terminal or changes how its neighbours read, without being seen itself.
+pub fn is_hidden(it: char) -> bool {
+    it.is_control()
+        || matches!(
+            it,
+            // Bidirectional marks, embeddings, overrides and isolates.
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+            // Line breaks beyond ASCII.
+            | '\u{2028}' | '\u{2029}'
+            // Nothing to see at all. The joiners are left out: scripts and emoji need them.
+            | '\u{ad}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            // Tags: a whole invisible alphabet.
+            | '\u{e0000}'..='\u{e007f}'
+        )
+}
+
+/// The first `limit` characters and an ellipsis, or the whole text when it is no longer.
+pub fn shorten(text: &str, limit: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(limit) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
+}
+
+fn replaced(text: &str, hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&hidden) {
+        return Cow::Borrowed(text);
+    }
+    let mut seen = String::with_capacity(text.len() + 16);
+    for it in text.chars() {
+        if hidden(it) {
+            // Writing to a string cannot fail.
+            let _ = write_sign(&mut seen, it);
+        } else {
+            seen.push(it);
+        }
+    }
+    Cow::Owned(seen)
+}
