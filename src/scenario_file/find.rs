@@ -88,10 +88,10 @@ impl Search {
     /// All that a glob pattern matches. Names are matched as shown, so that one which is no text is not lost.
     fn pattern(&mut self, path: &Path) {
         let text = path.to_string_lossy();
-        let pattern = match Pattern::new(&text) {
+        let pattern = match Pattern::new(text.trim_end_matches('/')) {
             Ok(pattern) => pattern,
             Err(error) => {
-                let message = format!("is no valid pattern: {error}");
+                let message = format!("is no valid pattern: {}", error.msg);
                 self.findings
                     .push(Finding::about(path.display(), Severity::Error, message));
                 return;

@@ -14,9 +14,7 @@ pub(super) fn did_you_mean<'a>(
         .into_iter()
         .filter(|it| it.len() <= 100)
         .map(|it| (distance(&folded, &fold(it)), it))
-        .filter(|(distance, it)| {
-            *distance <= it.chars().count().min(word.chars().count()).div_ceil(3)
-        })
+        .filter(|(distance, it)| *distance <= allowed(word).min(allowed(it)))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, it)| format!("did you mean `{it}`?"))
 }
@@ -27,6 +25,11 @@ fn fold(word: &str) -> String {
         .filter(|it| !matches!(it, '_' | '-' | ' '))
         .flat_map(char::to_lowercase)
         .collect()
+}
+
+/// How many letters may be wrong in a word.
+fn allowed(word: &str) -> usize {
+    (word.chars().count() / 3).max(1)
 }
 
 fn distance(a: &str, b: &str) -> usize {

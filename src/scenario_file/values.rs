@@ -36,12 +36,14 @@ impl Decode for bool {
 
 impl Decode for i64 {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
-        let value = match &node.content {
-            Content::Number(number) => number.as_i64(),
-            _ => None,
-        };
-        if value.is_none() {
+        let Content::Number(number) = &node.content else {
             wrong_kind(node, "a whole number", findings);
+            return None;
+        };
+        let value = number.as_i64();
+        if value.is_none() {
+            let message = format!("expected a whole number, found {number}");
+            findings.error(node.at, message, NO_HINT);
         }
         value
     }

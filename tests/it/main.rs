@@ -4,4 +4,8 @@
 )]
 //! The project's tests, one module per subject.
 
+mod client_config;
 mod floors;
+mod scenario_content;
+mod scenario_file;
+mod scenario_files_found;

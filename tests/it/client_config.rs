@@ -1,0 +1,236 @@
+//! Servers of MCP clients' configuration files, and `${…}` in servers.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mcp_eval::model::scenario::{Server, Transport};
+use mcp_eval::scenario_file::{ClientConfigError, client_config, expand};
+use tempfile::TempDir;
+
+/// A folder with one configuration file.
+fn config(text: &str) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mcp.json");
+    fs::write(&path, text).unwrap();
+    (folder, path)
+}
+
+fn http(name: &str, url: &str) -> Server {
+    Server {
+        name: name.to_owned(),
+        transport: Transport::Http {
+            url: url.to_owned(),
+            headers: Vec::new(),
+            bearer_token_env: None,
+        },
+        connect_timeout: None,
+        tool_timeout: None,
+    }
+}
+
+fn stdio(command: &str, args: &[&str], env: &[(&str, &str)], cwd: Option<&Path>) -> Server {
+    Server {
+        name: "local".to_owned(),
+        transport: Transport::Stdio {
+            command: command.to_owned(),
+            args: args.iter().map(|it| (*it).to_owned()).collect(),
+            env: env
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect(),
+            cwd: cwd.map(Path::to_owned),
+        },
+        connect_timeout: None,
+        tool_timeout: None,
+    }
+}
+
+#[test]
+fn both_forms_give_servers_in_the_order_written() {
+    for form in ["mcpServers", "servers"] {
+        let (folder, path) = config(&format!(
+            r#"{{
+	"{form}": {{
+		"z": {{"type": "streamable-http", "url": "http:\/\/z", "alwaysAllow": ["a"]}},
+		"a": {{"url": "http://a", "timeout": 60}},
+		"s": {{"type": "streamableHttp", "url": "http://s/\ud83d\ude00"}},
+		"t": {{"transport": "http", "url": "http://t"}},
+		"local": {{"command": "./serve", "args": ["--port", 80], "env": {{"A": 1, "B": true}}, "cwd": "sub"}},
+		"off": {{"type": "sse", "disabled": true}},
+		"out": {{"enabled": false}}
+	}}
+}}"#
+        ));
+        let at = |it: &str| folder.path().join(it);
+        let command = at("./serve").display().to_string();
+        assert_eq!(
+            client_config(&path).unwrap(),
+            [
+                http("z", "http://z"),
+                http("a", "http://a"),
+                http("s", "http://s/😀"),
+                http("t", "http://t"),
+                stdio(
+                    &command,
+                    &["--port", "80"],
+                    &[("A", "1"), ("B", "true")],
+                    Some(&at("sub"))
+                ),
+            ]
+        );
+    }
+}
+
+#[test]
+fn yaml_is_read_as_well() {
+    let (_folder, path) =
+        config("mcpServers:\n  a: { url: http://a, headers: { X-Key: '${KEY}' } }\n");
+    let servers = client_config(&path).unwrap();
+    let Transport::Http { headers, .. } = &servers[0].transport else {
+        panic!("{servers:?}");
+    };
+    assert_eq!(headers, &[("X-Key".to_owned(), "${KEY}".to_owned())]);
+}
+
+#[test]
+fn files_about_something_else_are_told_apart_from_wrong_ones() {
+    let reasons = [
+        (
+            r#"{"mcpServers": [{"name": "a", "url": "http://a"}]}"#,
+            "its `mcpServers` is a list, as in the configuration of a proxy",
+        ),
+        (r#"{"mcpServers": 5}"#, "its `mcpServers` is not a map"),
+        (
+            r#"{"servers": {"web": {"port": 80}}}"#,
+            "nothing under its `servers` has a `url` or a `command`",
+        ),
+        (
+            r#"{"listen": ":8080"}"#,
+            "it has neither `mcpServers` nor `servers`",
+        ),
+        ("", "it is empty"),
+    ];
+    for (text, expected) in reasons {
+        let (_folder, path) = config(text);
+        match client_config(&path) {
+            Err(ClientConfigError::NoClientServers { reason, .. }) => assert_eq!(reason, expected),
+            other => panic!("{text}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn wrong_servers_and_broken_files_are_errors_with_places() {
+    let (_folder, path) = config(
+        "{\"mcpServers\": {\n\"a\": {\"type\": \"sse\", \"url\": \"http://a\"},\n\"b\": {\"command\": \"x\", \"cwd\": \"${input:d}\"}}}",
+    );
+    let error = client_config(&path).unwrap_err();
+    assert!(
+        matches!(&error, ClientConfigError::Invalid(it) if it.len() == 2),
+        "{error:?}"
+    );
+    let text = error.to_string();
+    assert!(
+        text.contains("mcp.json:2:15: error: legacy SSE is not supported"),
+        "{text}"
+    );
+    assert!(
+        text.contains("mcp.json:3:30: error: `${input:d}` names no environment variable"),
+        "{text}"
+    );
+    for broken in [
+        r#"{"mcpServers": {"a": "#,
+        r#"{"mcpServers": {"a": {}, "a": {}}}"#,
+    ] {
+        let (_folder, path) = config(broken);
+        let error = client_config(&path).unwrap_err();
+        assert!(
+            matches!(error, ClientConfigError::Unreadable(_)),
+            "{error:?}"
+        );
+    }
+    let error = client_config(Path::new("/nowhere/mcp.json")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "/nowhere/mcp.json: error: cannot be read: No such file or directory (os error 2)"
+    );
+}
+
+#[test]
+fn references_are_filled_in_everywhere() {
+    let lookup = |name: &str| match name {
+        "HOST" => Some("example.org".to_owned()),
+        "EMPTY" => Some(String::new()),
+        "DIR" => Some("/srv".to_owned()),
+        _ => None,
+    };
+    let mut web = http(
+        "web",
+        "http://${HOST}:${PORT:-80}/$${HOST}/$5/${EMPTY:-e}${EMPTY}",
+    );
+    if let Transport::Http {
+        headers,
+        bearer_token_env,
+        ..
+    } = &mut web.transport
+    {
+        headers.push(("X-Key".to_owned(), "k ${HOST}".to_owned()));
+        *bearer_token_env = Some("EMPTY".to_owned());
+    }
+    let local = stdio(
+        "${DIR}/run",
+        &["-h", "${HOST}"],
+        &[("A", "${NOT:-a:-b}")],
+        Some(Path::new("/base/${DIR}/sub")),
+    );
+    let relative = stdio("run", &[], &[], Some(Path::new("/base/${NOT:-here}/sub")));
+    let expanded = expand(&[web, local, relative], lookup).unwrap();
+    let mut web = http("web", "http://example.org:80/${HOST}/$5/e");
+    if let Transport::Http {
+        headers,
+        bearer_token_env,
+        ..
+    } = &mut web.transport
+    {
+        headers.push(("X-Key".to_owned(), "k example.org".to_owned()));
+        *bearer_token_env = Some("EMPTY".to_owned());
+    }
+    assert_eq!(
+        expanded.servers,
+        [
+            web,
+            stdio(
+                "/srv/run",
+                &["-h", "example.org"],
+                &[("A", "a:-b")],
+                Some(Path::new("/srv/sub"))
+            ),
+            stdio("run", &[], &[], Some(Path::new("/base/here/sub"))),
+        ]
+    );
+    assert_eq!(expanded.variables, ["DIR", "EMPTY", "HOST"]);
+}
+
+#[test]
+fn everything_missing_is_in_one_message() {
+    let mut web = http("web", "http://${HOST}/${docker.url}");
+    if let Transport::Http {
+        bearer_token_env, ..
+    } = &mut web.transport
+    {
+        *bearer_token_env = Some("TOKEN".to_owned());
+    }
+    let local = stdio("${RUN}", &["${HOST}", "${open"], &[], None);
+    let error = expand(&[web, local], |_| None).unwrap_err();
+    assert_eq!(error.unset, ["HOST", "RUN", "TOKEN"]);
+    assert_eq!(
+        error.to_string(),
+        "the environment variables `HOST`, `RUN`, `TOKEN` are not set: set them, or give defaults with `${HOST:-…}`; \
+         nothing in the scenario provides `docker.url`; `${open` has no closing `}`"
+    );
+    let error = expand(&[http("a", "${HOST}")], |_| None).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the environment variable `HOST` is not set: set it, or give a default with `${HOST:-…}`"
+    );
+}

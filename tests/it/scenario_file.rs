@@ -1,0 +1,249 @@
+//! Scenario files: what loads, what is found, and where.
+//!
+//! Cases lie in `tests/fixtures/scenarios/`, one per file: the files of the case, each after a line `-- path --`, then the
+//! expected findings and the ids of what loaded after `-- findings --`. `-- variables --` holds `name=value` lines. With
+//! `UPDATE_CASES=1` in the environment the expectations are written anew, to be reviewed like any other change.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mcp_eval::scenario_file::{self, Found, Loaded, Options};
+use proptest::prelude::*;
+use serde_json::Value;
+
+#[test]
+fn each_case_has_the_expected_findings() {
+    let mut failures = Vec::new();
+    for case in cases() {
+        let found = case.run();
+        if found == case.expected {
+            continue;
+        }
+        if std::env::var_os("UPDATE_CASES").is_some() {
+            fs::write(&case.path, format!("{}{FINDINGS}\n{found}", case.input)).unwrap();
+        } else {
+            let name = case.path.display();
+            failures.push(format!("{name}:\n{found}expected:\n{}", case.expected));
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn the_schema_accepts_what_loads_and_refuses_unknown_keys_and_wrong_types() {
+    let schema = jsonschema::draft202012::new(&scenario_file::json_schema()).unwrap();
+    let (mut accepted, mut refused) = (0, 0);
+    for case in cases() {
+        let has_defaults = case
+            .files
+            .iter()
+            .any(|(path, _)| path.contains("_defaults"));
+        for (path, text) in &case.files {
+            let is_scenario = path.ends_with(".yaml") && !path.contains("/.");
+            let Some(document) = json(text).filter(|_| is_scenario && !has_defaults) else {
+                continue;
+            };
+            let errors: Vec<_> = schema
+                .iter_errors(&document)
+                .map(|it| it.to_string())
+                .collect();
+            let about = |it: &&str| it.starts_with(&format!("{path}:")) && it.contains(": error: ");
+            let found: Vec<_> = case.expected.lines().filter(about).collect();
+            if found.is_empty() {
+                assert_eq!(errors, [""; 0], "{} {path}", case.path.display());
+                accepted += 1;
+            } else if found
+                .iter()
+                .any(|it| it.contains("unknown key") || it.contains("error: expected "))
+            {
+                assert_ne!(errors, [""; 0], "{} {path}", case.path.display());
+                refused += 1;
+            }
+        }
+    }
+    assert!(accepted >= 5 && refused >= 10, "{accepted} {refused}");
+}
+
+#[test]
+fn every_key_of_the_schema_is_described() {
+    let schema = scenario_file::json_schema();
+    let mut pending = vec![(String::new(), &schema)];
+    let mut keys = 0;
+    while let Some((path, value)) = pending.pop() {
+        if let Some(Value::Object(properties)) = value.get("properties") {
+            for (key, property) in properties {
+                keys += 1;
+                // A variant that consists of one key is described as a whole.
+                let described = if properties.len() == 1 {
+                    value
+                } else {
+                    property
+                };
+                assert!(
+                    property["description"].is_string() || described["description"].is_string(),
+                    "{path}/{key} has no description"
+                );
+            }
+        }
+        match value {
+            Value::Object(object) => {
+                pending.extend(object.iter().map(|(key, it)| (format!("{path}/{key}"), it)));
+            }
+            Value::Array(items) => pending.extend(items.iter().map(|it| (path.clone(), it))),
+            _ => {}
+        }
+    }
+    assert!(keys > 70, "{keys}");
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_the_loader_panic(text in "\\PC*|[ \\t\\n:{}\\[\\],\"'&*<!|>%@a-c0-9.~-]*") {
+        load_text(text.as_bytes());
+    }
+
+    #[test]
+    fn no_change_of_a_sound_file_makes_the_loader_panic(
+        start in 0..4000_usize,
+        length in 0..40_usize,
+        inserted in "[ \\t\\n:{}\\[\\],\"'&*<!|>%@a-c0-9.~-]{0,8}|\\PC{0,4}",
+    ) {
+        let mut bytes = fs::read(fixtures().join("everything.txt")).unwrap();
+        let start = start.min(bytes.len());
+        let end = (start + length).min(bytes.len());
+        bytes.splice(start..end, inserted.bytes());
+        load_text(&bytes);
+    }
+
+    #[test]
+    fn what_serde_yaml_writes_reads_back_the_same(arguments in arguments()) {
+        let document = serde_json::json!({
+            "name": "x",
+            "expected_trajectory": [{"tool": "a", "args": {"value": arguments}}],
+        });
+        let loaded = load_text(serde_yaml::to_string(&document).unwrap().as_bytes());
+        prop_assert_eq!(loaded.findings, []);
+        let read = &loaded.scenarios[0].expected_trajectory[0].arguments["value"];
+        prop_assert_eq!(read, &document["expected_trajectory"][0]["args"]["value"]);
+    }
+}
+
+/// JSON values whose texts look like other things.
+fn arguments() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        "[^{]{0,12}".prop_map(Value::from),
+        "[-+]?[0-9._exob]{0,6}|yes|no|on|off|y|null|~|true|\\.inf|\\.nan|<<|=|0x1F|1_000|12:30|2020-01-01|- a|# b|\t"
+            .prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 20, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map("[a-z0-9 :#~]{1,6}", inner, 0..4)
+                .prop_map(|it| Value::Object(it.into_iter().collect())),
+        ]
+    })
+}
+
+const FINDINGS: &str = "-- findings --";
+
+/// Files and what is expected of them.
+struct Case {
+    path: PathBuf,
+    /// The text before the expectation.
+    input: String,
+    files: Vec<(String, String)>,
+    variables: Vec<(String, String)>,
+    expected: String,
+}
+
+impl Case {
+    fn read(path: PathBuf) -> Self {
+        let text = fs::read_to_string(&path).unwrap();
+        let (input, expected) = text
+            .split_once(&format!("{FINDINGS}\n"))
+            .unwrap_or((&text, ""));
+        let mut files: Vec<(String, String)> = Vec::new();
+        for line in input.split_inclusive('\n') {
+            let header = line
+                .strip_prefix("-- ")
+                .and_then(|it| it.trim_end().strip_suffix(" --"));
+            match (header, files.last_mut()) {
+                (Some(name), _) => files.push((name.to_owned(), String::new())),
+                (None, Some((_, text))) => text.push_str(line),
+                (None, None) => panic!("{} does not start with `-- path --`", path.display()),
+            }
+        }
+        let variables = files.iter().position(|(name, _)| name == "variables");
+        let variables = variables.map(|at| files.remove(at).1).unwrap_or_default();
+        let variables = variables.lines().map(|it| it.split_once('=').unwrap());
+        Self {
+            input: input.to_owned(),
+            variables: variables
+                .map(|(k, v)| (k.to_owned(), v.to_owned()))
+                .collect(),
+            expected: expected.to_owned(),
+            files,
+            path,
+        }
+    }
+
+    /// Finds and loads the files in a folder of their own; the findings and what loaded, as text.
+    fn run(&self) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in &self.files {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let (found, findings) = scenario_file::find(&[folder.path().join("scenarios")]);
+        let options = Options {
+            variables: self.variables.clone(),
+            working_dir: folder.path().to_owned(),
+        };
+        let loaded = scenario_file::load(&found, &options);
+        let findings = findings.iter().chain(&loaded.findings);
+        let mut text: String = findings.map(|it| format!("{it}\n")).collect();
+        for scenario in &loaded.scenarios {
+            text.push_str(&format!("loaded {}\n", scenario.id));
+        }
+        text.replace(&format!("{}/", folder.path().display()), "")
+    }
+}
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/scenarios")
+}
+
+fn cases() -> Vec<Case> {
+    let mut paths: Vec<_> = fs::read_dir(fixtures())
+        .unwrap()
+        .map(|it| it.unwrap().path())
+        .collect();
+    paths.sort();
+    paths.into_iter().map(Case::read).collect()
+}
+
+/// A document as other readers of YAML see it; `None` where they cannot read it.
+fn json(text: &str) -> Option<Value> {
+    let mut document: serde_yaml::Value = serde_yaml::from_str(text).ok()?;
+    document.apply_merge().ok()?;
+    serde_json::to_value(document).ok()
+}
+
+fn load_text(bytes: &[u8]) -> Loaded {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.yaml");
+    fs::write(&path, bytes).unwrap();
+    load_path(&path)
+}
+
+fn load_path(path: &Path) -> Loaded {
+    let (found, findings): (Vec<Found>, _) = scenario_file::find(&[path.to_owned()]);
+    assert_eq!(findings, []);
+    scenario_file::load(&found, &Options::default())
+}
