@@ -5,3 +5,4 @@
 //! The project's tests, one module per subject.
 
 mod floors;
+mod report;

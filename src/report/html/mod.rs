@@ -11,6 +11,7 @@ mod page_name;
 mod parameter;
 mod scenario;
 mod stamps;
+mod track;
 
 use std::fmt;
 

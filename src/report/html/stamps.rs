@@ -117,17 +117,18 @@ fn servers(side: &SideV1) -> Vec<String> {
 }
 
 fn server(server: &ServerV1) -> String {
-    let mut words = format!("{}:", server.server);
-    for part in [&server.name, &server.version].into_iter().flatten() {
-        words.push(' ');
-        words.push_str(part);
-    }
+    let protocol = server.protocol_version.as_deref().unwrap_or("unknown");
     let noun = if server.tools == 1 { "tool" } else { "tools" };
-    words.push_str(&format!(" ({} {noun}", server.tools));
-    if let Some(version) = &server.protocol_version {
-        words.push_str(&format!(", MCP {version}"));
-    }
-    words + ")"
+    let itself = match (&server.name, &server.version) {
+        (Some(name), Some(version)) => format!("{name} {version}"),
+        (Some(name), None) => name.clone(),
+        (None, _) => "unnamed".to_owned(),
+    };
+    let tools = server.tools;
+    format!(
+        "{}: {itself} ({tools} {noun}, MCP {protocol})",
+        server.server
+    )
 }
 
 fn ending(side: &SideV1) -> Vec<String> {
