@@ -114,6 +114,7 @@ fn answer_parts(answer: &Answer) -> Vec<Part> {
         let text = block.get("text").and_then(Value::as_str);
         let repeats = text.is_some_and(|it| {
             answer.structured_content.is_some()
+                && it.len() <= LONGEST_JSON
                 && serde_json::from_str::<Value>(it).ok() == answer.structured_content
         });
         // Servers repeat structured content as text for older clients; seeing it once is enough.

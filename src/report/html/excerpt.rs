@@ -5,6 +5,9 @@ use std::collections::HashSet;
 /// The most characters of one text that a page shows.
 const SHOWN_CHARS: usize = 16_000;
 
+/// The longest other side that is searched for what to mark, in bytes.
+const SEARCHED_BYTES: usize = 1_000_000;
+
 /// A text for display.
 #[derive(Debug, Default)]
 pub(super) struct Excerpt {
@@ -36,6 +39,9 @@ impl Excerpt {
     ///
     /// Where a line stands does not matter, so that reordered JSON members are not marked.
     pub(super) fn against(text: &str, other: &str, whole: Option<&str>) -> Self {
+        if other.len() > SEARCHED_BYTES {
+            return Self::plain(text, whole);
+        }
         let (shown, cut) = cut(text, whole);
         let pieces = if text.contains('\n') || other.contains('\n') {
             let known: HashSet<&str> = other.lines().map(bare).collect();

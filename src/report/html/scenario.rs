@@ -21,6 +21,8 @@ pub(super) struct ScenarioPage<'a> {
     started_at: String,
     duration: String,
     calls: Option<String>,
+    /// Which versions of the system under test the two sides met, where the scenario names its repository.
+    versions: Option<String>,
     verdict: Option<VerdictView<'a>>,
     stamps: Vec<StampRow>,
     /// The table of stamps has a column for the baseline.
@@ -88,6 +90,7 @@ impl<'a> ScenarioPage<'a> {
             started_at: moment::words(&result.started_at),
             duration: duration_words(scenario.duration_ms),
             calls: scenario.calls(),
+            versions: stamps::versions(stamped, scenario.current.as_ref()),
             verdict: scenario.comparison.as_ref().map(VerdictView::new),
             stamps: match (stamped, scenario.current.as_ref()) {
                 (None, None) => Vec::new(),

@@ -81,6 +81,18 @@ pub(super) fn rows(baseline: Option<&SideV1>, current: Option<&SideV1>) -> Vec<S
         .collect()
 }
 
+/// The versions of the system under test in one line: `a1b2c3d on main → 51c0ffe on fix`, or one where both are the same.
+pub(super) fn versions(baseline: Option<&SideV1>, current: Option<&SideV1>) -> Option<String> {
+    let version = |side: Option<&SideV1>| {
+        let words = git_words(side?.stamp.source.as_ref()?);
+        words.into_iter().next()
+    };
+    match (version(baseline), version(current)) {
+        (Some(before), Some(now)) if before != now => Some(format!("{before} → {now}")),
+        (before, now) => now.or(before),
+    }
+}
+
 /// A git stamp in lines: where it stood, what the commit says, when it was made.
 pub(super) fn git_words(stamp: &GitV1) -> Vec<String> {
     match stamp {

@@ -7,15 +7,9 @@ use std::sync::Arc;
 
 use mcp_eval::model::suite::SuiteResult;
 use mcp_eval::model::trajectory::Step;
-use mcp_eval::report::{
-    document,
-    explain::explain,
-    html,
-    terminal::{Style, terminal},
-    visible,
-};
+use mcp_eval::report::{html, visible};
 
-use super::{PLAIN, expect_text, sample};
+use super::{expect_text, sample};
 
 #[test]
 fn the_pages_look_as_they_did() {
@@ -283,44 +277,11 @@ fn attributes(page: &str, name: &str) -> impl Iterator<Item = String> {
 }
 
 #[test]
-fn dump_for_looking() {
-    let Some(folder) = std::env::var_os("DUMP") else {
-        return;
-    };
-    let folder = Path::new(&folder);
-    for (kind, suite) in [
-        ("compare", sample::compared()),
-        ("record", sample::recorded()),
-        ("run", sample::ran()),
-    ] {
-        let folder = folder.join(kind);
-        fs::create_dir_all(&folder).unwrap();
-        for (name, page) in pages(&suite) {
-            let file = if name == "index" {
-                "index.html".to_owned()
-            } else {
-                html::page_name(&name)
-            };
-            fs::write(folder.join(file), page).unwrap();
-        }
-        fs::write(
-            folder.join("result.json"),
-            document::json(&sample::document(&suite)),
-        )
-        .unwrap();
-        let style = Style {
-            color: true,
-            ..PLAIN
-        };
-        fs::write(
-            folder.join("t.txt"),
-            terminal(&sample::document(&suite), style),
-        )
-        .unwrap();
-        let mut all = String::new();
-        for s in &sample::document(&suite).scenarios {
-            all += &explain(s, None);
-        }
-        fs::write(folder.join("explain.txt"), all).unwrap();
-    }
+fn the_versions_of_both_sides_stand_at_the_top() {
+    let page = pages(&sample::compared()).swap_remove(2).1;
+    let (top, _) = page.split_once("<main").unwrap();
+    assert!(
+        top.contains("a1b2c3d on main, v0.9.1-3-ga1b2c3d → 51c0ffe on rework-ids"),
+        "{top}"
+    );
 }
