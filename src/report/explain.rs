@@ -30,28 +30,26 @@ pub fn explain(scenario: &ScenarioV1, call: Option<usize>) -> String {
         );
         return text;
     };
-    match call {
-        Some(number) => match find(comparison, number) {
-            Some(row) => explain_row(&mut text, row, comparison),
-            None => push(
+    if let Some(number) = call {
+        if let Some(row) = find(comparison, number) {
+            explain_row(&mut text, row, comparison);
+        } else {
+            let known = known_calls(comparison);
+            push(
                 &mut text,
                 0,
-                &format!(
-                    "no call {number}: the calls are {}",
-                    known_calls(comparison)
-                ),
-            ),
-        },
-        None => {
-            push(&mut text, 0, &line(&scenario.name));
-            for row in &comparison.rows {
-                text.push('\n');
-                explain_row(&mut text, row, comparison);
-            }
-            text.push('\n');
-            explain_whole(&mut text, comparison);
+                &format!("no call {number}: the calls are {known}"),
+            );
         }
+        return text;
     }
+    push(&mut text, 0, &line(&scenario.name));
+    for row in &comparison.rows {
+        text.push('\n');
+        explain_row(&mut text, row, comparison);
+    }
+    text.push('\n');
+    explain_whole(&mut text, comparison);
     text
 }
 
@@ -65,9 +63,10 @@ fn find(comparison: &ComparisonV1, number: usize) -> Option<&RowV1> {
 
 fn known_calls(comparison: &ComparisonV1) -> String {
     let numbers: Vec<String> = comparison.rows.iter().map(RowV1::numbers).collect();
-    match numbers.is_empty() {
-        true => "none".to_owned(),
-        false => numbers.join(", "),
+    if numbers.is_empty() {
+        "none".to_owned()
+    } else {
+        numbers.join(", ")
     }
 }
 
@@ -193,9 +192,10 @@ fn values(parameter: &ParameterV1) -> String {
 }
 
 fn explain_response(text: &mut String, response: &ResponseV1) {
-    let cap = match response.contract_changes.is_empty() {
-        true => "",
-        false => " (a contract change caps it at 0.5)",
+    let cap = if response.contract_changes.is_empty() {
+        ""
+    } else {
+        " (a contract change caps it at 0.5)"
     };
     push(
         text,

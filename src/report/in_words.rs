@@ -29,22 +29,24 @@ pub fn comparison(scenario: &ScenarioV1, command: &str) -> Option<String> {
     let servers = servers(comparison);
 
     let mut sentence = if command == "run" {
-        match asked_differently {
-            false => format!("{agent} made the calls that were expected."),
-            true => format!("{agent} made other calls than expected."),
+        if asked_differently {
+            format!("{agent} made other calls than expected.")
+        } else {
+            format!("{agent} made the calls that were expected.")
         }
     } else {
         match (asked_differently, answered_differently) {
             (false, false) => format!("{agent} asked the same, and {servers} answered the same."),
             (false, true) => format!("{agent} asked the same; {servers} answered differently."),
+            (true, false) if same_answers(comparison) => {
+                format!("{agent} asked differently, and got the same answers.")
+            }
             (true, false) if comparison.rows.iter().all(|it| changes(it).request) => {
                 format!("{agent} asked differently.")
             }
-            (true, false) => {
-                format!(
-                    "{agent} asked differently; where the question was the same, so was the answer."
-                )
-            }
+            (true, false) => format!(
+                "{agent} asked differently; where the question was the same, so was the answer."
+            ),
             (true, true) => format!(
                 "{agent} asked differently, and {servers} answered some of the same questions differently."
             ),
@@ -126,6 +128,12 @@ fn asker(side: Option<&SideV1>) -> &'static str {
         Some("replay") => "The replay",
         _ => "The agent",
     }
+}
+
+/// Every call has its partner, and every partner the same answer.
+fn same_answers(comparison: &ComparisonV1) -> bool {
+    let mut rows = comparison.rows.iter();
+    rows.all(|it| it.kind == RowKindV1::Pair && !changes(it).response)
 }
 
 /// Who answered: one server or several.

@@ -15,7 +15,7 @@ use crate::report::wrap;
 pub struct Style {
     /// Whether to colour it with ANSI escape codes. Nothing is told by colour alone.
     pub color: bool,
-    /// Columns of the terminal; less than 60 is taken as 60.
+    /// Columns of the terminal; less than 72 is taken as 72.
     pub width: usize,
     pub verbosity: Verbosity,
 }
@@ -38,26 +38,25 @@ const BLUE: Ansi = AnsiColor::Blue.on_default();
 const DIM: Ansi = Ansi::new().dimmed();
 const BOLD: Ansi = Ansi::new().bold();
 
-/// The columns behind the name, each with the spaces before it: status 9+2, band 10+2, score 5+1, calls 8+2, duration 10+2.
-const BEHIND_NAME: usize = 51;
-/// The sign and the space before the name.
-const BEFORE_NAME: usize = 2;
+/// The least width, and the widths of the columns, each with the spaces that keep it apart.
+const MIN_WIDTH: usize = 72;
+const SIGN: usize = 2;
+const STATUS: usize = 11;
+const BAND: usize = 10;
+const SCORE: usize = 6;
+const DURATION: usize = 11;
 /// The longest reason or note shown; `result.json` holds the whole.
 const TEXT_CHARS: usize = 600;
 
 /// The whole report of a command, ending with a line break.
 pub fn terminal(result: &ResultV1, style: Style) -> String {
     let mut page = Page::new(style);
-    let names = result.scenarios.iter().map(|it| line(&it.name).width());
-    let name_width = names
-        .max()
-        .unwrap_or(0)
-        .clamp(8, page.width - BEFORE_NAME - BEHIND_NAME);
+    let columns = Columns::new(result, page.width);
     for scenario in &result.scenarios {
         if style.verbosity == Verbosity::Quiet && scenario.status.is_fine() {
             continue;
         }
-        page.scenario_line(scenario, name_width);
+        page.scenario_line(scenario, columns);
         page.below(scenario);
     }
     if !page.text.is_empty() {
@@ -65,6 +64,33 @@ pub fn terminal(result: &ResultV1, style: Style) -> String {
     }
     page.summary(result);
     page.text
+}
+
+/// The widths of the columns that depend on what stands in them.
+#[derive(Debug, Clone, Copy)]
+struct Columns {
+    name: usize,
+    calls: usize,
+}
+
+impl Columns {
+    fn new(result: &ResultV1, width: usize) -> Self {
+        let widest = |cell: fn(&ScenarioV1) -> usize| result.scenarios.iter().map(cell).max();
+        let calls = widest(|it| calls(it).width() + 2).unwrap_or(0);
+        let others = SIGN + STATUS + BAND + SCORE + calls + DURATION;
+        let name = widest(|it| line(&it.name).width()).unwrap_or(0);
+        Self {
+            name: name.min(width.saturating_sub(others)).max(8),
+            calls,
+        }
+    }
+}
+
+fn calls(scenario: &ScenarioV1) -> String {
+    scenario.calls().map_or_else(String::new, |it| {
+        let noun = if it == "1" { "call" } else { "calls" };
+        format!("{it} {noun}")
+    })
 }
 
 /// The text as it grows.
@@ -79,35 +105,31 @@ impl Page {
         Self {
             text: String::new(),
             style,
-            width: style.width.max(60),
+            width: style.width.max(MIN_WIDTH),
         }
     }
 
-    fn scenario_line(&mut self, scenario: &ScenarioV1, name_width: usize) {
+    fn scenario_line(&mut self, scenario: &ScenarioV1, columns: Columns) {
         let status = status_style(scenario.status);
         let comparison = scenario.comparison.as_ref();
         let band = comparison.map_or("", |it| it.band.name());
         let score = comparison.map_or_else(String::new, |it| format!("{:.2}", it.scores.overall));
-        let calls = scenario.calls().map_or_else(String::new, |it| {
-            let noun = if it == "1" { "call" } else { "calls" };
-            format!("{it} {noun}")
-        });
         let time = scenario
             .duration_ms
             .map_or_else(String::new, duration::words);
         let cells = [
             self.painted(status, scenario.status.symbol()),
             " ".to_owned(),
-            wrap::padded(&line(&scenario.name), name_width),
+            wrap::padded(&line(&scenario.name), columns.name),
             "  ".to_owned(),
-            self.painted(status, &wrap::padded(scenario.status.name(), 9)),
+            self.painted(status, &wrap::padded(scenario.status.name(), STATUS - 2)),
             self.painted(
                 comparison.map_or(DIM, |it| band_style(it.band)),
-                &wrap::padded(band, 10),
+                &wrap::padded(band, BAND),
             ),
-            wrap::right(&score, 6),
-            wrap::right(&calls, 13),
-            self.painted(DIM, &wrap::right(&time, 11)),
+            wrap::right(&score, SCORE),
+            wrap::right(&calls(scenario), columns.calls),
+            self.painted(DIM, &wrap::right(&time, DURATION)),
         ];
         self.text.push_str(cells.concat().trim_end());
         self.text.push('\n');
@@ -122,10 +144,9 @@ impl Page {
         if let Some(problem) = &scenario.problem {
             self.problem(problem, scenario.status);
         }
-        if !scenario.status.is_fine() || verbose {
-            if let Some(sentence) = &scenario.in_words {
-                self.indented(4, "", BOLD, sentence);
-            }
+        let wordy = verbose || !scenario.status.is_fine();
+        if let Some(sentence) = scenario.in_words.as_ref().filter(|_| wordy) {
+            self.indented(4, "", BOLD, sentence);
         }
         for reason in scenario.reasons() {
             self.indented(4, "✗ ", RED, &reason);
@@ -134,7 +155,7 @@ impl Page {
             self.notes(scenario);
             return;
         };
-        if !scenario.status.is_fine() || verbose {
+        if wordy {
             for warning in &comparison.warnings {
                 self.indented(4, "! ", YELLOW, &warning.to_string());
             }
@@ -179,12 +200,13 @@ impl Page {
         );
         for loss in &comparison.losses {
             let tool = loss.tool.as_deref().unwrap_or("the run as a whole");
-            let path = loss.path.as_deref().unwrap_or("");
+            let path = loss.path.iter().map(|it| format!(" {it}"));
+            let place = tool.to_owned() + &path.collect::<String>();
             self.indented(
                 4,
                 "- ",
                 DIM,
-                &format!("{:.3} {tool} {path}: {}", loss.points, loss.rule),
+                &format!("{:.3} {place}: {}", loss.points, loss.rule),
             );
         }
     }
@@ -260,12 +282,15 @@ impl Page {
         }
     }
 
+    /// The text in a style, the spaces around it left as they are.
     fn painted(&self, style: Ansi, text: &str) -> String {
-        if self.style.color && !text.trim().is_empty() {
-            format!("{style}{text}{style:#}")
-        } else {
-            text.to_owned()
+        let inner = text.trim_matches(' ');
+        if !self.style.color || inner.is_empty() {
+            return text.to_owned();
         }
+        let before = text.len() - text.trim_start_matches(' ').len();
+        let (before, rest) = text.split_at(before);
+        format!("{before}{style}{inner}{style:#}{}", &rest[inner.len()..])
     }
 }
 
@@ -282,9 +307,10 @@ fn others(summary: SummaryV1) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, name)| format!("{count} {name}"))
         .collect();
-    match named.is_empty() {
-        true => String::new(),
-        false => format!(" ({})", named.join(", ")),
+    if named.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", named.join(", "))
     }
 }
 

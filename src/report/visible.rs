@@ -8,7 +8,7 @@ use std::fmt::{self, Write};
 
 /// The text on one line, every control or invisible formatting character replaced by a visible sign.
 ///
-/// ASCII controls become their control picture (`␛`), everything else its code point (`\u{202e}`).
+/// A line break becomes `\n`, anything without a short form its code point: `\u{1b}`.
 pub fn line(text: &str) -> Cow<'_, str> {
     replaced(text, is_hidden)
 }
@@ -21,11 +21,9 @@ pub fn block(text: &str) -> Cow<'_, str> {
 /// Writes the sign for a hidden character.
 pub fn write_sign(mut out: impl Write, hidden: char) -> fmt::Result {
     match hidden {
-        '\u{7f}' => out.write_char('␡'),
-        // The control pictures stand in the order of the characters they show.
-        control @ ..'\u{20}' => {
-            out.write_char(char::from_u32(0x2400 + u32::from(control)).unwrap_or('\u{fffd}'))
-        }
+        '\n' => out.write_str("\\n"),
+        '\r' => out.write_str("\\r"),
+        '\t' => out.write_str("\\t"),
         other => write!(out, "\\u{{{:x}}}", u32::from(other)),
     }
 }

@@ -1,32 +1,17 @@
 //! From the inner types to the published ones.
 
-use serde_json::{Map, Value};
+mod comparison;
 
 use crate::model::catalogue::ServerCatalogue;
-use crate::model::comparison::{
-    Band, Comparison, ExecutionStatus, Pair, ParameterScore, Reason, ReasonKind, RequestScore,
-    ResponseScore, Row, Scores,
-};
 use crate::model::stamp::{GitStamp, Stamp};
 use crate::model::suite::{ScenarioResult, Status, SuiteResult};
-use crate::model::trajectory::{Ending, FailureKind, Outcome, ToolCall, Trajectory};
+use crate::model::trajectory::{Ending, Trajectory};
 use crate::report::in_words;
-use crate::report::visible::shorten;
 
 use super::{
-    BandV1, CallV1, CheckV1, ComparisonV1, ContractChangeV1, DifferenceV1, DriftV1, EndingV1,
-    ExecutionStatusV1, FORMAT_VERSION, GitV1, LossV1, OutcomeV1, ParameterV1, ProblemV1,
-    ReasonKindV1, ReasonV1, RequestV1, ResponseV1, ResultV1, RowKindV1, RowV1, ScenarioV1,
-    ScoresV1, ServerV1, SideV1, SlowerV1, StampV1, StatusV1, SummaryV1, VolatileV1,
+    CheckV1, EndingV1, FORMAT_VERSION, GitV1, ProblemV1, ResultV1, ScenarioV1, ServerV1, SideV1,
+    StampV1, StatusV1, SummaryV1, VolatileV1,
 };
-
-/// The longest failure text kept in the document; the trajectory holds the whole.
-const ERROR_CHARS: usize = 500;
-
-/// How deep a value may be nested in the document. JSON readers commonly stop at 128 levels, the document's own
-/// levels included; what lies deeper is replaced by a remark, so that one odd argument cannot make the whole
-/// document unreadable. The trajectory holds the whole.
-const VALUE_DEPTH: usize = 64;
 
 impl From<&SuiteResult> for ResultV1 {
     fn from(suite: &SuiteResult) -> Self {
@@ -92,7 +77,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> ScenarioV1 {
         comparison: result
             .comparison
             .as_ref()
-            .map(|it| comparison(it, baseline, current)),
+            .map(|it| comparison::comparison(it, baseline, current)),
     };
     scenario.in_words = in_words::comparison(&scenario, command);
     scenario
@@ -171,244 +156,6 @@ fn server(catalogue: &ServerCatalogue) -> ServerV1 {
     }
 }
 
-fn comparison(
-    comparison: &Comparison,
-    baseline: Option<&Trajectory>,
-    current: Option<&Trajectory>,
-) -> ComparisonV1 {
-    let before: Vec<&ToolCall> = baseline.iter().flat_map(|it| it.calls()).collect();
-    let now: Vec<&ToolCall> = current.iter().flat_map(|it| it.calls()).collect();
-    ComparisonV1 {
-        passed: comparison.verdict.passed,
-        scores: scores(comparison.scores),
-        band: band(comparison.band),
-        advice: comparison.band.advice().to_owned(),
-        baseline_status: execution_status(comparison.baseline_status),
-        current_status: execution_status(comparison.current_status),
-        improved: comparison.improved,
-        variant: comparison.variant,
-        reasons: comparison.verdict.reasons.iter().map(reason).collect(),
-        warnings: comparison.verdict.warnings.iter().map(reason).collect(),
-        rows: comparison
-            .rows
-            .iter()
-            .map(|it| row(it, &before, &now))
-            .collect(),
-        losses: comparison
-            .losses
-            .iter()
-            .map(|it| LossV1 {
-                points: it.points,
-                baseline: it.baseline,
-                current: it.current,
-                tool: it.tool.clone(),
-                path: it.path.clone(),
-                expected: it.expected.clone(),
-                got: it.got.clone(),
-                rule: it.rule.clone(),
-            })
-            .collect(),
-        drift: comparison
-            .drift
-            .iter()
-            .map(|it| DriftV1 {
-                server: it.server.clone(),
-                tool: it.tool.clone(),
-                what: it.what.clone(),
-                breaking: it.breaking,
-                used: it.used,
-            })
-            .collect(),
-        slower: comparison
-            .slower
-            .iter()
-            .map(|it| SlowerV1 {
-                baseline: it.baseline,
-                current: it.current,
-                baseline_ms: finite(it.baseline_ms),
-                current_ms: finite(it.current_ms),
-            })
-            .collect(),
-    }
-}
-
-fn scores(scores: Scores) -> ScoresV1 {
-    ScoresV1 {
-        overall: scores.overall,
-        trajectory: scores.trajectory,
-        calls: scores.calls,
-        status_factor: scores.status_factor,
-        count_penalty: scores.count_penalty,
-        threshold: scores.threshold,
-    }
-}
-
-fn row(row: &Row, before: &[&ToolCall], now: &[&ToolCall]) -> RowV1 {
-    match row {
-        Row::Pair(pair) => pair_row(pair, before, now),
-        Row::Missing { baseline, effect } => {
-            let made = call_at(before, *baseline);
-            RowV1 {
-                kind: RowKindV1::Missing,
-                baseline: Some(call(*baseline, made)),
-                ..lonely(*effect, made)
-            }
-        }
-        Row::Extra { current, effect } => {
-            let made = call_at(now, *current);
-            RowV1 {
-                kind: RowKindV1::Extra,
-                current: Some(call(*current, made)),
-                ..lonely(*effect, made)
-            }
-        }
-    }
-}
-
-fn pair_row(pair: &Pair, before: &[&ToolCall], now: &[&ToolCall]) -> RowV1 {
-    let (left, right) = (call_at(before, pair.baseline), call_at(now, pair.current));
-    RowV1 {
-        baseline: Some(call(pair.baseline, left)),
-        current: Some(call(pair.current, right)),
-        arguments: None,
-        request: Some(request(&pair.request)),
-        response: Some(response(&pair.response)),
-        call: pair.call,
-        ..lonely(pair.effect, right.or(left))
-    }
-}
-
-/// A row with what one call tells of itself, to be completed by the caller.
-fn lonely(effect: bool, call: Option<&ToolCall>) -> RowV1 {
-    RowV1 {
-        kind: RowKindV1::Pair,
-        server: call.and_then(|it| it.server.clone()),
-        tool: call.map(|it| it.tool.clone()),
-        effect,
-        baseline: None,
-        current: None,
-        arguments: call.map(|it| shallow_object(&it.arguments, VALUE_DEPTH)),
-        request: None,
-        response: None,
-        call: 0.0,
-    }
-}
-
-fn call_at<'a>(calls: &[&'a ToolCall], number: usize) -> Option<&'a ToolCall> {
-    calls.get(number.checked_sub(1)?).copied()
-}
-
-fn call(number: usize, call: Option<&ToolCall>) -> CallV1 {
-    let (outcome, error) = call.map(|it| outcome(&it.outcome)).unzip();
-    CallV1 {
-        number,
-        outcome,
-        error: error.flatten(),
-        duration_ms: call.and_then(|it| it.duration_ms).and_then(finite),
-    }
-}
-
-fn outcome(outcome: &Outcome) -> (OutcomeV1, Option<String>) {
-    match outcome {
-        Outcome::Answer(answer) if answer.is_error => (
-            OutcomeV1::ToolError,
-            Some(shorten(&answer.text(), ERROR_CHARS).into_owned()),
-        ),
-        Outcome::Answer(_) => (OutcomeV1::Answer, None),
-        Outcome::Failure(failure) => (
-            match failure.kind {
-                FailureKind::Rpc => OutcomeV1::RpcError,
-                FailureKind::Timeout => OutcomeV1::Timeout,
-                FailureKind::Disconnected => OutcomeV1::Disconnected,
-                FailureKind::InvalidResponse => OutcomeV1::InvalidResponse,
-                FailureKind::InvalidStructuredContent => OutcomeV1::InvalidStructuredContent,
-                FailureKind::Transport => OutcomeV1::Transport,
-            },
-            Some(shorten(&failure.message, ERROR_CHARS).into_owned()),
-        ),
-    }
-}
-
-fn request(request: &RequestScore) -> RequestV1 {
-    RequestV1 {
-        similarity: request.similarity,
-        parameters: request.parameters.iter().map(parameter).collect(),
-    }
-}
-
-fn parameter(score: &ParameterScore) -> ParameterV1 {
-    ParameterV1 {
-        name: score.name.clone(),
-        expected: score.baseline.as_ref().map(|it| shallow(it, VALUE_DEPTH)),
-        got: score.current.as_ref().map(|it| shallow(it, VALUE_DEPTH)),
-        similarity: score.similarity,
-        method: score.method.clone(),
-    }
-}
-
-/// The value down to a depth, and a remark in place of what lies deeper.
-fn shallow(value: &Value, depth: usize) -> Value {
-    match value {
-        Value::Array(_) | Value::Object(_) if depth == 0 => "(nested too deep to show)".into(),
-        Value::Array(items) => items.iter().map(|it| shallow(it, depth - 1)).collect(),
-        Value::Object(members) => Value::Object(shallow_object(members, depth - 1)),
-        leaf => leaf.clone(),
-    }
-}
-
-fn shallow_object(members: &Map<String, Value>, depth: usize) -> Map<String, Value> {
-    members
-        .iter()
-        .map(|(key, value)| (key.clone(), shallow(value, depth)))
-        .collect()
-}
-
-fn response(response: &ResponseScore) -> ResponseV1 {
-    ResponseV1 {
-        similarity: response.similarity,
-        contract_changes: response
-            .contract_changes
-            .iter()
-            .map(|it| ContractChangeV1 {
-                path: it.path.clone(),
-                what: it.what.clone(),
-            })
-            .collect(),
-        differences: response
-            .differences
-            .iter()
-            .map(|it| DifferenceV1 {
-                path: it.path.clone(),
-                expected: it.expected.clone(),
-                got: it.got.clone(),
-                similarity: it.similarity,
-                rule: it.rule.clone(),
-                loss: it.loss,
-            })
-            .collect(),
-    }
-}
-
-fn reason(reason: &Reason) -> ReasonV1 {
-    ReasonV1 {
-        kind: match reason.kind {
-            ReasonKind::Threshold => ReasonKindV1::Threshold,
-            ReasonKind::ServerRegression => ReasonKindV1::ServerRegression,
-            ReasonKind::EffectChange => ReasonKindV1::EffectChange,
-            ReasonKind::Drift => ReasonKindV1::Drift,
-            ReasonKind::Slower => ReasonKindV1::Slower,
-            ReasonKind::Match => ReasonKindV1::Match,
-            ReasonKind::Expectation => ReasonKindV1::Expectation,
-        },
-        baseline: reason.baseline,
-        current: reason.current,
-        text: reason.text.clone(),
-        expected: reason.expected.clone(),
-        got: reason.got.clone(),
-        cause: reason.cause.clone(),
-    }
-}
-
 fn status(status: Status) -> StatusV1 {
     match status {
         Status::Passed => StatusV1::Passed,
@@ -417,24 +164,6 @@ fn status(status: Status) -> StatusV1 {
         Status::Timeout => StatusV1::Timeout,
         Status::Skipped => StatusV1::Skipped,
         Status::Recorded => StatusV1::Recorded,
-    }
-}
-
-fn band(band: Band) -> BandV1 {
-    match band {
-        Band::Good => BandV1::Good,
-        Band::Acceptable => BandV1::Acceptable,
-        Band::Degraded => BandV1::Degraded,
-        Band::Broken => BandV1::Broken,
-    }
-}
-
-fn execution_status(status: ExecutionStatus) -> ExecutionStatusV1 {
-    match status {
-        ExecutionStatus::Success => ExecutionStatusV1::Success,
-        ExecutionStatus::Partial => ExecutionStatusV1::Partial,
-        ExecutionStatus::Failed => ExecutionStatusV1::Failed,
-        ExecutionStatus::Blocked => ExecutionStatusV1::Blocked,
     }
 }
 

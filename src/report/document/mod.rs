@@ -10,13 +10,17 @@
 
 mod comparison;
 mod convert;
+mod row;
 mod scenario;
 mod side;
 
 pub use comparison::{
-    BandV1, CallV1, ComparisonV1, ContractChangeV1, DifferenceV1, DriftV1, ExecutionStatusV1,
-    LossV1, OutcomeV1, ParameterV1, ReasonKindV1, ReasonV1, RequestV1, ResponseV1, RowKindV1,
-    RowV1, ScoresV1, SlowerV1,
+    BandV1, ComparisonV1, DriftV1, ExecutionStatusV1, LossV1, ReasonKindV1, ReasonV1, ScoresV1,
+    SlowerV1,
+};
+pub use row::{
+    CallV1, ContractChangeV1, DifferenceV1, OutcomeV1, ParameterV1, RequestV1, ResponseV1,
+    RowKindV1, RowV1,
 };
 pub use scenario::{CheckV1, ProblemV1, ScenarioV1, StatusV1};
 pub use side::{EndingV1, GitV1, ServerV1, SideV1, StampV1, VolatileV1};

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::model::Object;
 use crate::model::trajectory::{Answer, Failure, Outcome};
 
 use super::excerpt::{Excerpt, size};
@@ -12,9 +13,37 @@ const LONGEST_JSON: usize = 1_000_000;
 /// One piece of an answer before it is laid beside the other side's.
 #[derive(Debug, PartialEq, Eq)]
 struct Part {
-    /// What it is: `text`, `JSON`, `image`.
+    /// What it is: `text`, `text (JSON)`, `image`.
     label: String,
+    /// How long it was as it came, in words; empty where the text says so itself.
+    length: String,
     text: String,
+}
+
+impl Part {
+    fn new(label: impl Into<String>, text: String) -> Self {
+        Self {
+            label: label.into(),
+            length: length(&text),
+            text,
+        }
+    }
+
+    fn json(label: impl Into<String>, value: &Value) -> Self {
+        Self::new(label, pretty(value))
+    }
+
+    /// A remark in place of bytes nobody can read: `image/png, 12.3 KB`.
+    fn binary(label: impl Into<String>, mime: Option<&str>, base64: Option<&str>) -> Self {
+        let data = base64.unwrap_or_default();
+        let padding = data.bytes().rev().take_while(|it| *it == b'=').count();
+        let bytes = (data.len() / 4 * 3).saturating_sub(padding);
+        Self {
+            label: label.into(),
+            length: String::new(),
+            text: format!("{}, {}", mime.unwrap_or("unknown type"), size(bytes)),
+        }
+    }
 }
 
 /// One piece of an answer, ready to show.
@@ -37,21 +66,31 @@ pub(super) fn parts(
         .into_iter()
         .enumerate()
         .map(|(index, part)| {
-            // A part is laid beside the one at its place; a part that has no counterpart is new as a whole.
-            let excerpt = match (other, others.get(index)) {
-                (None, _) => Excerpt::plain(&part.text, whole),
-                (Some(_), Some(counterpart)) => {
-                    Excerpt::against(&part.text, &counterpart.text, whole)
-                }
-                (Some(_), None) => Excerpt::against(&part.text, "", whole),
+            // A part is laid beside the one at its place. Where that is something else altogether, marks would cover
+            // everything and say nothing.
+            let counterpart = others.get(index).filter(|it| it.label == part.label);
+            let excerpt = match counterpart {
+                Some(counterpart) => Excerpt::against(&part.text, &counterpart.text, whole),
+                None => Excerpt::plain(&part.text, whole),
             };
-            PartView {
-                length: length(&part.text),
-                label: part.label,
-                excerpt,
-            }
+            view(part, excerpt)
         })
         .collect()
+}
+
+/// The arguments of a call that has nothing beside it.
+pub(super) fn arguments(arguments: &Object) -> PartView {
+    let part = Part::json("arguments", &Value::Object(arguments.clone()));
+    let excerpt = Excerpt::plain(&part.text, None);
+    view(part, excerpt)
+}
+
+fn view(part: Part, excerpt: Excerpt) -> PartView {
+    PartView {
+        label: part.label,
+        length: part.length,
+        excerpt,
+    }
 }
 
 fn length(text: &str) -> String {
@@ -75,6 +114,7 @@ fn answer_parts(answer: &Answer) -> Vec<Part> {
         let text = block.get("text").and_then(Value::as_str);
         let repeats = text.is_some_and(|it| {
             answer.structured_content.is_some()
+                && it.len() <= LONGEST_JSON
                 && serde_json::from_str::<Value>(it).ok() == answer.structured_content
         });
         // Servers repeat structured content as text for older clients; seeing it once is enough.
@@ -83,16 +123,10 @@ fn answer_parts(answer: &Answer) -> Vec<Part> {
         }
     }
     if let Some(structured) = &answer.structured_content {
-        parts.push(Part {
-            label: "structured content".to_owned(),
-            text: pretty(structured),
-        });
+        parts.push(Part::json("structured content", structured));
     }
     if parts.is_empty() {
-        parts.push(Part {
-            label: "empty answer".to_owned(),
-            text: String::new(),
-        });
+        parts.push(Part::new("empty answer", String::new()));
     }
     parts
 }
@@ -102,15 +136,9 @@ fn failure_parts(failure: &Failure) -> Vec<Part> {
     if let Some(code) = failure.code {
         text = format!("{code}: {text}");
     }
-    let mut parts = vec![Part {
-        label: "failure".to_owned(),
-        text,
-    }];
+    let mut parts = vec![Part::new("failure", text)];
     if let Some(data) = &failure.data {
-        parts.push(Part {
-            label: "error data".to_owned(),
-            text: pretty(data),
-        });
+        parts.push(Part::json("error data", data));
     }
     parts
 }
@@ -119,19 +147,10 @@ fn block_part(block: &Value) -> Part {
     let member = |key: &str| block.get(key).and_then(Value::as_str);
     match member("type") {
         Some("text") => text_part("text", member("text").unwrap_or_default()),
-        Some(kind @ ("image" | "audio")) => Part {
-            label: kind.to_owned(),
-            text: binary(member("mimeType"), member("data")),
-        },
-        Some("resource_link") => Part {
-            label: "resource link".to_owned(),
-            text: pretty(block),
-        },
+        Some(kind @ ("image" | "audio")) => Part::binary(kind, member("mimeType"), member("data")),
+        Some("resource_link") => Part::json("resource link", block),
         Some("resource") => resource_part(block.get("resource").unwrap_or(&Value::Null)),
-        _ => Part {
-            label: "content of an unknown type".to_owned(),
-            text: pretty(block),
-        },
+        _ => Part::json("content of an unknown type", block),
     }
 }
 
@@ -140,35 +159,23 @@ fn resource_part(resource: &Value) -> Part {
     let uri = member("uri").unwrap_or("without URI");
     match (member("text"), member("blob")) {
         (Some(text), _) => text_part(&format!("resource {uri}"), text),
-        (None, blob) => Part {
-            label: format!("resource {uri}"),
-            text: binary(member("mimeType"), blob),
-        },
+        (None, blob) => Part::binary(format!("resource {uri}"), member("mimeType"), blob),
     }
 }
 
 fn text_part(label: &str, text: &str) -> Part {
     let starts_like_json = text.trim_start().starts_with(['{', '[']);
-    if starts_like_json && text.len() <= LONGEST_JSON {
-        if let Ok(value) = serde_json::from_str::<Value>(text) {
-            return Part {
-                label: format!("{label} (JSON)"),
-                text: pretty(&value),
-            };
-        }
+    if starts_like_json
+        && text.len() <= LONGEST_JSON
+        && let Ok(value) = serde_json::from_str::<Value>(text)
+    {
+        return Part {
+            label: format!("{label} (JSON)"),
+            length: size(text.len()),
+            text: pretty(&value),
+        };
     }
-    Part {
-        label: label.to_owned(),
-        text: text.to_owned(),
-    }
-}
-
-/// A remark in place of bytes nobody can read: `image/png, 12.3 KB`.
-fn binary(mime: Option<&str>, base64: Option<&str>) -> String {
-    let data = base64.unwrap_or_default();
-    let padding = data.bytes().rev().take_while(|it| *it == b'=').count();
-    let bytes = (data.len() / 4 * 3).saturating_sub(padding);
-    format!("{}, {}", mime.unwrap_or("unknown type"), size(bytes))
+    Part::new(label, text.to_owned())
 }
 
 /// A value as indented JSON.

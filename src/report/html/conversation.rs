@@ -1,15 +1,17 @@
 //! The two conversations side by side, aligned call by call.
 
+use crate::model::Object;
 use crate::model::trajectory::{Step, ToolCall, Trajectory};
 use crate::report::document::{
-    CallV1, ContractChangeV1, DifferenceV1, ResultV1, RowKindV1, RowV1, ScenarioV1,
+    CallV1, ContractChangeV1, DifferenceV1, OutcomeV1, ResultV1, RowKindV1, RowV1, ScenarioV1,
 };
 use crate::report::{duration, in_words};
 
-use super::answer::{PartView, parts, pretty};
+use super::answer::{self, PartView, parts, pretty};
 use super::excerpt::Excerpt;
 use super::parameter::{self, ParameterView};
 use super::score;
+use super::track::Track;
 
 /// What stands in the conversation, from top to bottom.
 #[derive(Debug)]
@@ -79,15 +81,6 @@ struct Maker<'a> {
     right: Track<'a>,
 }
 
-/// One trajectory, its steps grouped by the call they lead to.
-struct Track<'a> {
-    calls: Vec<(Vec<&'a Step>, &'a ToolCall)>,
-    /// What came after the last call.
-    rest: Vec<&'a Step>,
-    /// Where the whole trajectory is.
-    file: Option<&'a str>,
-}
-
 /// The blocks of a scenario; with two sides where something was compared, else what the run did.
 pub(super) fn blocks<'a>(
     result: &'a ResultV1,
@@ -138,7 +131,7 @@ impl<'a> Maker<'a> {
                 class: "recorded",
                 words: String::new(),
                 scores: None,
-                parameters: parameter::lonely(&call.arguments, false),
+                parameters: parameter::recorded(&call.arguments),
                 left: None,
                 right: Some(side(call, None, self.right.file)),
                 contract_changes: &[],
@@ -160,7 +153,10 @@ impl<'a> Maker<'a> {
         let other = |call: Option<&'a ToolCall>| call.filter(|_| differs && !expectation);
         CallBlock {
             anchor: anchor(row),
-            numbers: row.numbers(),
+            numbers: match row.kind {
+                RowKindV1::Pair => row.numbers(),
+                _ => number(row),
+            },
             server: row.server.as_deref().unwrap_or_default(),
             tool: row.tool_name(),
             effect: Some(row.effect),
@@ -180,22 +176,23 @@ impl<'a> Maker<'a> {
                     response: score(response.similarity),
                     call: score(row.call),
                 }),
-            parameters: match (&row.request, &row.arguments) {
-                (Some(request), _) => parameter::compared(&request.parameters),
-                (None, Some(arguments)) => parameter::lonely(arguments, row.baseline.is_some()),
-                (None, None) => Vec::new(),
-            },
+            parameters: row
+                .request
+                .as_ref()
+                .map_or_else(Vec::new, |request| parameter::compared(&request.parameters)),
             left: row.baseline.as_ref().map(|call| {
-                if expectation {
-                    expected_side()
+                let side = if expectation {
+                    expected_side(call)
                 } else {
                     side_of(call, before, other(now), self.left.file)
-                }
+                };
+                side.asking(row.arguments.as_ref())
             }),
             right: row
                 .current
                 .as_ref()
-                .map(|call| side_of(call, now, other(before), self.right.file)),
+                .map(|call| side_of(call, now, other(before), self.right.file))
+                .map(|side| side.asking(row.arguments.as_ref())),
             contract_changes: response.map_or(&[], |it| &it.contract_changes),
             differences: response.map_or(&[], |it| &it.differences),
             slower: self.slower(row),
@@ -217,36 +214,20 @@ impl<'a> Maker<'a> {
     }
 }
 
-impl<'a> Track<'a> {
-    fn new(trajectory: Option<&'a Trajectory>, file: Option<&'a str>) -> Self {
-        let mut track = Self {
-            calls: Vec::new(),
-            rest: Vec::new(),
-            file,
-        };
-        for step in trajectory.iter().flat_map(|it| &it.steps) {
-            match step {
-                Step::ToolCall(call) if call.server.is_some() => {
-                    track.calls.push((std::mem::take(&mut track.rest), call));
-                }
-                _ => track.rest.push(step),
-            }
+impl Side {
+    /// The side with the arguments of a call that has nothing beside it.
+    fn asking(mut self, arguments: Option<&Object>) -> Self {
+        if let Some(arguments) = arguments {
+            self.parts.insert(0, answer::arguments(arguments));
         }
-        track
+        self
     }
+}
 
-    fn at(&self, call: Option<&CallV1>) -> Option<&(Vec<&'a Step>, &'a ToolCall)> {
-        self.calls.get(call?.number.checked_sub(1)?)
-    }
-
-    fn call(&self, call: Option<&CallV1>) -> Option<&'a ToolCall> {
-        self.at(call).map(|(_, call)| *call)
-    }
-
-    /// What was said before this call and after the one before it.
-    fn before(&self, call: Option<&CallV1>) -> &[&'a Step] {
-        self.at(call).map_or(&[], |(steps, _)| steps)
-    }
+/// The number of a call without a partner on its own side.
+fn number(row: &RowV1) -> String {
+    let call = row.baseline.as_ref().or(row.current.as_ref());
+    call.map_or_else(String::new, |it| it.number.to_string())
 }
 
 /// The name of a row's block within the page.
@@ -311,7 +292,7 @@ fn side_of(
     let error = call.error.iter().map(|it| format!("{it} – "));
     Side {
         outcome: call.outcome.map_or("unknown outcome", |it| it.words()),
-        failed: call.outcome.is_some_and(|it| it.is_failure()),
+        failed: call.outcome.is_some_and(OutcomeV1::is_failure),
         duration: call.duration_ms.map(duration::words),
         parts: Vec::new(),
         remark: Some(format!(
@@ -332,13 +313,18 @@ fn side(call: &ToolCall, other: Option<&ToolCall>, file: Option<&str>) -> Side {
     }
 }
 
-/// The left side of `run`: an expectation says what to ask, not what to answer.
-fn expected_side() -> Side {
+/// The left side of `run`: an expectation says what to ask and whether it fails, not what the answer is.
+fn expected_side(call: &CallV1) -> Side {
+    let fails = call.outcome.is_some_and(OutcomeV1::is_failure);
     Side {
-        outcome: "expected",
+        outcome: if fails {
+            "expected to fail"
+        } else {
+            "expected"
+        },
         failed: false,
         duration: None,
         parts: Vec::new(),
-        remark: Some("no particular answer is expected".to_owned()),
+        remark: None,
     }
 }

@@ -5,6 +5,9 @@ use std::collections::HashSet;
 /// The most characters of one text that a page shows.
 const SHOWN_CHARS: usize = 16_000;
 
+/// The longest other side that is searched for what to mark, in bytes.
+const SEARCHED_BYTES: usize = 1_000_000;
+
 /// A text for display.
 #[derive(Debug, Default)]
 pub(super) struct Excerpt {
@@ -36,14 +39,18 @@ impl Excerpt {
     ///
     /// Where a line stands does not matter, so that reordered JSON members are not marked.
     pub(super) fn against(text: &str, other: &str, whole: Option<&str>) -> Self {
+        if other.len() > SEARCHED_BYTES {
+            return Self::plain(text, whole);
+        }
         let (shown, cut) = cut(text, whole);
         let pieces = if text.contains('\n') || other.contains('\n') {
             let known: HashSet<&str> = other.lines().map(bare).collect();
-            pieces(
-                shown
-                    .split_inclusive('\n')
-                    .map(|it| (it, !known.contains(bare(it)))),
-            )
+            pieces(shown.split_inclusive('\n').flat_map(|line| {
+                // Indentation is never marked: a mark should cover what there is to read.
+                let text = line.trim_start_matches(' ');
+                let indentation = &line[..line.len() - text.len()];
+                [(indentation, false), (text, !known.contains(bare(text)))]
+            }))
         } else {
             let known: HashSet<&str> = other.split(' ').collect();
             pieces(
@@ -64,7 +71,7 @@ fn bare(line: &str) -> &str {
 /// Joins neighbours that are marked alike.
 fn pieces<'a>(parts: impl IntoIterator<Item = (&'a str, bool)>) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
-    for (text, marked) in parts {
+    for (text, marked) in parts.into_iter().filter(|(text, _)| !text.is_empty()) {
         match pieces.last_mut() {
             Some(last) if last.marked == marked => last.text.push_str(text),
             _ => pieces.push(Piece {

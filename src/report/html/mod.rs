@@ -11,6 +11,7 @@ mod page_name;
 mod parameter;
 mod scenario;
 mod stamps;
+mod track;
 
 use std::fmt;
 
@@ -22,7 +23,7 @@ use crate::report::visible;
 
 pub use page_name::page_name;
 
-/// The index of a result: its summary and a line per scenario, each linking to [`page_name`] beside it.
+/// The index of a result: its summary and a line per scenario, each linking to the page of its [`page_name()`].
 pub fn index(result: &ResultV1) -> String {
     render(&index::IndexPage::new(result))
 }

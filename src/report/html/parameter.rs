@@ -15,7 +15,7 @@ pub(super) struct ParameterView {
     /// `None` where that side left the argument out.
     pub(super) expected: Option<Excerpt>,
     pub(super) got: Option<Excerpt>,
-    /// In words; empty where there is nothing to compare with.
+    /// As text; empty for a call that is shown alone.
     pub(super) similarity: String,
     pub(super) method: String,
     pub(super) differs: bool,
@@ -28,23 +28,15 @@ pub(super) fn compared(parameters: &[ParameterV1]) -> Vec<ParameterView> {
     views
 }
 
-/// The rows for a call without a partner; `expected` tells the side that made it.
-pub(super) fn lonely(arguments: &Map<String, Value>, expected: bool) -> Vec<ParameterView> {
-    let view = |(name, value): (&String, &Value)| {
-        let shown = Some(Excerpt::plain(&text(value), None));
-        let (before, now) = if expected {
-            (shown, None)
-        } else {
-            (None, shown)
-        };
-        ParameterView {
-            name: name.clone(),
-            expected: before,
-            got: now,
-            similarity: String::new(),
-            method: String::new(),
-            differs: false,
-        }
+/// The rows for a call that is shown alone.
+pub(super) fn recorded(arguments: &Map<String, Value>) -> Vec<ParameterView> {
+    let view = |(name, value): (&String, &Value)| ParameterView {
+        name: name.clone(),
+        expected: None,
+        got: Some(Excerpt::plain(&text(value), None)),
+        similarity: String::new(),
+        method: String::new(),
+        differs: false,
     };
     arguments.iter().map(view).collect()
 }
@@ -55,9 +47,12 @@ fn view(parameter: &ParameterV1) -> ParameterView {
     let got = parameter.got.as_ref().map(text);
     let shown = |own: &Option<String>, other: &Option<String>| {
         let own = own.as_ref()?;
-        Some(match other {
-            Some(other) if differs => Excerpt::against(own, other, None),
-            _ => Excerpt::plain(own, None),
+        // What the other side left out is new as a whole.
+        let other = other.as_deref().unwrap_or_default();
+        Some(if differs {
+            Excerpt::against(own, other, None)
+        } else {
+            Excerpt::plain(own, None)
         })
     };
     ParameterView {

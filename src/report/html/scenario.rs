@@ -21,8 +21,12 @@ pub(super) struct ScenarioPage<'a> {
     started_at: String,
     duration: String,
     calls: Option<String>,
+    /// Which versions of the system under test the two sides met, where the scenario names its repository.
+    versions: Option<String>,
     verdict: Option<VerdictView<'a>>,
     stamps: Vec<StampRow>,
+    /// The table of stamps has a column for the baseline.
+    baseline_stamped: bool,
     /// The heading of the left column; `None` where only the run is shown.
     left_title: Option<&'static str>,
     right_title: &'static str,
@@ -74,6 +78,9 @@ impl<'a> ScenarioPage<'a> {
         current: Option<&'a Trajectory>,
     ) -> Self {
         let compared = scenario.comparison.is_some();
+        // What the scenario expects was never recorded, so it has no stamp of its own.
+        let stamped = scenario.baseline.as_ref();
+        let stamped = stamped.filter(|_| result.command != "run");
         let lacks = |side: Option<&SideV1>, trajectory: Option<&Trajectory>| {
             side.is_some() && trajectory.is_none()
         };
@@ -83,13 +90,13 @@ impl<'a> ScenarioPage<'a> {
             started_at: moment::words(&result.started_at),
             duration: duration_words(scenario.duration_ms),
             calls: scenario.calls(),
+            versions: stamps::versions(stamped, scenario.current.as_ref()),
             verdict: scenario.comparison.as_ref().map(VerdictView::new),
-            stamps: match (&scenario.baseline, &scenario.current) {
+            stamps: match (stamped, scenario.current.as_ref()) {
                 (None, None) => Vec::new(),
-                // What the scenario expects was never recorded, so it has no stamp of its own.
-                (_, current) if result.command == "run" => stamps::rows(None, current.as_ref()),
-                (baseline, current) => stamps::rows(baseline.as_ref(), current.as_ref()),
+                (baseline, current) => stamps::rows(baseline, current),
             },
+            baseline_stamped: stamped.is_some(),
             left_title: compared.then_some(match result.command.as_str() {
                 "run" => "Expected",
                 _ => "Baseline",

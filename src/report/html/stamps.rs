@@ -81,6 +81,18 @@ pub(super) fn rows(baseline: Option<&SideV1>, current: Option<&SideV1>) -> Vec<S
         .collect()
 }
 
+/// The versions of the system under test in one line: `a1b2c3d on main → 51c0ffe on fix`, or one where both are the same.
+pub(super) fn versions(baseline: Option<&SideV1>, current: Option<&SideV1>) -> Option<String> {
+    let version = |side: Option<&SideV1>| {
+        let words = git_words(side?.stamp.source.as_ref()?);
+        words.into_iter().next()
+    };
+    match (version(baseline), version(current)) {
+        (Some(before), Some(now)) if before != now => Some(format!("{before} → {now}")),
+        (before, now) => now.or(before),
+    }
+}
+
 /// A git stamp in lines: where it stood, what the commit says, when it was made.
 pub(super) fn git_words(stamp: &GitV1) -> Vec<String> {
     match stamp {
@@ -117,17 +129,18 @@ fn servers(side: &SideV1) -> Vec<String> {
 }
 
 fn server(server: &ServerV1) -> String {
-    let mut words = format!("{}:", server.server);
-    for part in [&server.name, &server.version].into_iter().flatten() {
-        words.push(' ');
-        words.push_str(part);
-    }
+    let protocol = server.protocol_version.as_deref().unwrap_or("unknown");
     let noun = if server.tools == 1 { "tool" } else { "tools" };
-    words.push_str(&format!(" ({} {noun}", server.tools));
-    if let Some(version) = &server.protocol_version {
-        words.push_str(&format!(", MCP {version}"));
-    }
-    words + ")"
+    let itself = match (&server.name, &server.version) {
+        (Some(name), Some(version)) => format!("{name} {version}"),
+        (Some(name), None) => name.clone(),
+        (None, _) => "unnamed".to_owned(),
+    };
+    let tools = server.tools;
+    format!(
+        "{}: {itself} ({tools} {noun}, MCP {protocol})",
+        server.server
+    )
 }
 
 fn ending(side: &SideV1) -> Vec<String> {

@@ -1,0 +1,287 @@
+//! The HTML pages.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use mcp_eval::model::suite::SuiteResult;
+use mcp_eval::model::trajectory::Step;
+use mcp_eval::report::{html, visible};
+
+use super::{expect_text, sample};
+
+#[test]
+fn the_pages_look_as_they_did() {
+    let compared = pages(&sample::compared());
+    let page = |id: &str| body(&compared.iter().find(|(name, _)| name == id).unwrap().1);
+    expect_text("page_index", &page("index"));
+    expect_text("page_failed", &page("servers/add"));
+    expect_text("page_error", &page("servers/list"));
+    expect_text("page_recorded", &body(&pages(&sample::recorded())[1].1));
+    expect_text("page_ran", &body(&pages(&sample::ran())[1].1));
+}
+
+#[test]
+fn nothing_from_outside_acts_on_a_page() {
+    for (name, page) in all_pages() {
+        let hidden = page
+            .chars()
+            .find(|it| visible::is_hidden(*it) && !matches!(it, '\n' | '\t'));
+        assert_eq!(hidden, None, "{name}");
+        for tag in tags(&page) {
+            let element = tag
+                .trim_start_matches('/')
+                .split([' ', '>'])
+                .next()
+                .unwrap();
+            assert!(
+                !matches!(element, "script" | "svg" | "img" | "iframe" | "b" | "link"),
+                "{name}: <{tag}>"
+            );
+            assert!(!tag.contains(" on"), "{name}: <{tag}>");
+        }
+    }
+    let odd = pages(&sample::compared()).swap_remove(3).1;
+    assert!(odd.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
+    assert!(odd.contains(r"\u{1b}[31mred"));
+}
+
+#[test]
+fn pages_ask_for_nothing_and_link_only_among_themselves() {
+    let suite = sample::compared();
+    let mut known: BTreeSet<String> = suite
+        .scenarios
+        .iter()
+        .map(|it| html::page_name(&it.id))
+        .collect();
+    let index = html::index(&sample::document(&suite));
+    let linked: BTreeSet<String> = attributes(&index, "href")
+        .filter(|it| !it.starts_with('#'))
+        .collect();
+    assert_eq!(linked, known, "the index links to every page");
+
+    known.insert("index.html".to_owned());
+    for (name, page) in all_pages() {
+        assert!(page.contains("default-src 'none'"), "{name}");
+        assert_eq!(attributes(&page, "src").count(), 0, "{name}");
+        let style = page.split_once("</style>").unwrap().0;
+        assert!(
+            !style.contains("url(") && !style.contains("@import"),
+            "{name}"
+        );
+        let ids: Vec<String> = attributes(&page, "id").collect();
+        let unique: BTreeSet<&String> = ids.iter().collect();
+        assert_eq!(ids.len(), unique.len(), "{name}: {ids:?}");
+        for link in attributes(&page, "href") {
+            let found = match link.strip_prefix('#') {
+                Some(id) => ids.iter().any(|it| it == id),
+                None => known.contains(&link),
+            };
+            assert!(found, "{name}: {link}");
+        }
+    }
+}
+
+#[test]
+fn pages_close_what_they_open() {
+    for (name, page) in all_pages() {
+        let mut open = Vec::new();
+        for tag in tags(&page) {
+            let element = tag.split([' ', '\n']).next().unwrap();
+            match element.strip_prefix('/') {
+                Some(closed) => assert_eq!(open.pop(), Some(closed), "{name}: <{tag}>"),
+                None if matches!(element, "!DOCTYPE" | "meta" | "br") => {}
+                None => open.push(element),
+            }
+        }
+        assert!(open.is_empty(), "{name}: {open:?}");
+    }
+}
+
+#[test]
+fn templates_never_switch_escaping_off() {
+    let mut pending = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("templates")];
+    let mut seen = 0;
+    while let Some(path) = pending.pop() {
+        if path.is_dir() {
+            pending.extend(fs::read_dir(path).unwrap().map(|it| it.unwrap().path()));
+            continue;
+        }
+        seen += 1;
+        let text: String = fs::read_to_string(&path).unwrap().replace(' ', "");
+        let bare = text.replace("|json|safe", "");
+        assert!(!bare.contains("|safe"), "{}", path.display());
+        assert!(
+            !bare.contains("{%filter") && !bare.contains("|escape("),
+            "{}",
+            path.display()
+        );
+    }
+    assert!(seen > 5, "only {seen} templates found");
+}
+
+#[test]
+fn a_page_without_trajectories_still_says_what_failed() {
+    let document = sample::document(&sample::compared());
+    let page = html::scenario(
+        &document,
+        document.scenario("servers/add").unwrap(),
+        None,
+        None,
+    );
+    assert!(page.contains("Invalid params: unknown parameter `verbose`"));
+    assert!(page.contains("became an error"));
+}
+
+#[test]
+fn a_long_answer_is_cut_on_the_page_and_says_where_the_whole_is() {
+    let mut suite = sample::recorded();
+    let mut trajectory = sample::searching("environment variables", "4a1f");
+    let long = format!("{{ no JSON {}", "långt ".repeat(800_000));
+    if let Some(Step::ToolCall(call)) = trajectory.steps.get_mut(1) {
+        call.outcome = sample::text_answer(&long);
+    }
+    suite.scenarios[0].current = Some(Arc::new(trajectory));
+    let page = pages(&suite).swap_remove(1).1;
+    assert!(page.len() < 100_000, "{} bytes", page.len());
+    assert!(page.contains("5.6 MB"), "{page}");
+    assert!(page.contains("the whole is in trajectories/tools/search.current.json"));
+}
+
+#[test]
+fn what_differs_is_marked_and_nothing_else() {
+    let page = pages(&sample::compared()).swap_remove(2).1;
+    let marked: Vec<&str> = page
+        .split("<mark>")
+        .skip(1)
+        .map(|it| it.split_once("</mark>").unwrap().0)
+        .collect();
+    assert!(
+        marked.iter().any(|it| it.contains("server_id")),
+        "{marked:?}"
+    );
+    assert!(!marked.iter().any(|it| it.contains("added")), "{marked:?}");
+    assert!(!marked.iter().any(|it| it.contains("tags")), "{marked:?}");
+    // The failure of call 2 has nothing in common with the answer before it.
+    assert!(!marked.iter().any(|it| it.contains("-32602")), "{marked:?}");
+}
+
+#[test]
+fn page_names_are_safe_and_differ() {
+    let long = "x".repeat(300);
+    let ids = [
+        "search",
+        "Search",
+        "a/b",
+        "a.b",
+        "a-b",
+        "a~b",
+        "a b",
+        "a\\b",
+        "index",
+        "con",
+        "con/x",
+        "com1",
+        "..",
+        "../../etc/passwd",
+        "",
+        "/",
+        "a//b",
+        "a/",
+        "é",
+        "e\u{301}",
+        "工具",
+        "<b>",
+        "a?b",
+        "a#b",
+        "a%2fb",
+        &long,
+    ];
+    let names: BTreeSet<String> = ids
+        .iter()
+        .map(|it| html::page_name(it).to_lowercase())
+        .collect();
+    assert_eq!(names.len(), ids.len(), "{names:#?}");
+    for name in &names {
+        assert!(name.len() < 120 && name != "index.html", "{name}");
+        assert!(!name.starts_with('.'), "{name}");
+        assert!(
+            name.chars()
+                .all(|it| it.is_ascii_alphanumeric() || "-_.~".contains(it)),
+            "{name}"
+        );
+        let device = name.split('.').next().unwrap();
+        assert!(!["con", "com1"].contains(&device), "{name}");
+    }
+    assert_eq!(html::page_name("servers/add_one"), "servers.add_one.html");
+}
+
+/// All pages of a result: the index, then one per scenario under its id.
+fn pages(suite: &SuiteResult) -> Vec<(String, String)> {
+    let document = sample::document(suite);
+    let mut pages = vec![("index".to_owned(), html::index(&document))];
+    for (scenario, result) in document.scenarios.iter().zip(&suite.scenarios) {
+        let page = html::scenario(
+            &document,
+            scenario,
+            result.baseline.as_deref(),
+            result.current.as_deref(),
+        );
+        pages.push((scenario.id.clone(), page));
+    }
+    pages
+}
+
+/// Every page of every kind of command.
+fn all_pages() -> Vec<(String, String)> {
+    let suites = [sample::compared(), sample::recorded(), sample::ran()];
+    suites.iter().flat_map(pages).collect()
+}
+
+/// A page without its style sheet and empty lines, which would drown the rest.
+fn body(page: &str) -> String {
+    let (head, rest) = page.split_once("<style>").unwrap();
+    let (_, rest) = rest.split_once("</style>").unwrap();
+    let lines: Vec<&str> = head.lines().chain(rest.lines()).collect();
+    let lines = lines.into_iter().filter(|it| !it.trim().is_empty());
+    lines
+        .map(|it| [it, "\n"])
+        .collect::<Vec<_>>()
+        .as_flattened()
+        .concat()
+}
+
+/// What stands between `<` and `>`, the style sheet left out. Only our own tags can: all else is escaped.
+fn tags(page: &str) -> Vec<&str> {
+    let (head, rest) = page.split_once("<style>").unwrap();
+    let (_, rest) = rest.split_once("</style>").unwrap();
+    [head, rest]
+        .into_iter()
+        .flat_map(|part| part.split('<').skip(1))
+        .map(|it| it.split_once('>').unwrap().0)
+        .collect()
+}
+
+/// The values of an attribute, wherever it stands.
+fn attributes(page: &str, name: &str) -> impl Iterator<Item = String> {
+    let start = format!(" {name}=\"");
+    tags(page)
+        .into_iter()
+        .filter_map(move |tag| {
+            let (_, value) = tag.split_once(&start)?;
+            Some(value.split_once('"')?.0.to_owned())
+        })
+        .collect::<Vec<_>>()
+        .into_iter()
+}
+
+#[test]
+fn the_versions_of_both_sides_stand_at_the_top() {
+    let page = pages(&sample::compared()).swap_remove(2).1;
+    let (top, _) = page.split_once("<main").unwrap();
+    assert!(
+        top.contains("a1b2c3d on main, v0.9.1-3-ga1b2c3d → 51c0ffe on rework-ids"),
+        "{top}"
+    );
+}

@@ -1,0 +1,262 @@
+//! One sample result for all reports: every status, every kind of row, and texts that mean harm.
+
+mod adding;
+mod comparisons;
+mod hostile;
+mod trajectories;
+
+use std::sync::Arc;
+
+use mcp_eval::model::comparison::{Band, Comparison, Loss, Row, Verdict};
+use mcp_eval::model::suite::{Problem, ScenarioResult, Status, SuiteResult};
+use mcp_eval::model::trajectory::{Ending, Trajectory, Volatile};
+use mcp_eval::report::document::{GateV1, ResultV1};
+use serde_json::json;
+
+use adding::failed;
+use comparisons::{check, comparison, pair, parameter, request, same_response, words_request};
+use hostile::{ESCAPES, hostile};
+pub(crate) use trajectories::text_answer;
+use trajectories::{assistant, call, commit, time, timed, trajectory, user};
+
+/// A `compare` of six scenarios.
+pub(crate) fn compared() -> SuiteResult {
+    suite(
+        "compare",
+        vec![
+            passed(),
+            failed(),
+            hostile(),
+            unreachable(),
+            timed_out(),
+            skipped(),
+        ],
+    )
+}
+
+/// A `record` of one scenario.
+pub(crate) fn recorded() -> SuiteResult {
+    let mut scenario = scenario("tools/search", "Search tools", Status::Recorded);
+    scenario.user_intent = Some("Find tools for environment variables".to_owned());
+    scenario.duration_ms = Some(31.0);
+    scenario.notes = vec![
+        "call 2 was not expected: mcp__proxy__read_cache".to_owned(),
+        "2 takes; 1 place varied".to_owned(),
+    ];
+    scenario.current = Some(Arc::new(searching("environment variables", "4a1f")));
+    suite("record", vec![scenario])
+}
+
+/// A `run` of one scenario: the left side is what it expects.
+pub(crate) fn ran() -> SuiteResult {
+    let mut scenario = scenario("tools/search", "Search tools", Status::Failed);
+    scenario.duration_ms = Some(31.0);
+    scenario.checks = vec![
+        check("printEnv", true, ""),
+        check(
+            "tool_never_called: read_cache",
+            false,
+            "call 2 is `mcp__proxy__read_cache`",
+        ),
+    ];
+    scenario.baseline = Some(Arc::new(searching("environment variables", "4a1f")));
+    scenario.current = Some(Arc::new(searching("env vars", "4a1f")));
+    scenario.comparison = Some(Comparison {
+        rows: vec![
+            pair(1, 1, false, words_request(), same_response(), 0.533),
+            Row::Missing {
+                baseline: 2,
+                effect: false,
+            },
+            Row::Extra {
+                current: 2,
+                effect: false,
+            },
+        ],
+        ..comparison(0.178, Band::Broken)
+    });
+    suite("run", vec![scenario])
+}
+
+/// The document as a command would complete it.
+pub(crate) fn document(suite: &SuiteResult) -> ResultV1 {
+    let mut document = ResultV1::from(suite).with_gate(GateV1 {
+        threshold: None,
+        exit_code: 1,
+        name: "gate_failed".to_owned(),
+        sentence: "something failed its gate".to_owned(),
+    });
+    for scenario in &mut document.scenarios {
+        let file = |side: &str| Some(format!("trajectories/{}.{side}.json", scenario.id));
+        let (before, now) = (file("baseline"), file("current"));
+        if let Some(side) = &mut scenario.baseline {
+            side.file = before;
+        }
+        if let Some(side) = &mut scenario.current {
+            side.file = now;
+        }
+    }
+    document
+}
+
+fn suite(command: &str, scenarios: Vec<ScenarioResult>) -> SuiteResult {
+    SuiteResult {
+        run_id: "20261120-192208-7f3a".to_owned(),
+        command: command.to_owned(),
+        mcp_eval: "0.1.0".to_owned(),
+        started_at: time("2026-11-20T19:22:08Z"),
+        duration_ms: 4321.0,
+        git: commit("9c2e1d4", "main", "Pin the proxy's version", false),
+        interrupted: false,
+        scenarios,
+    }
+}
+
+pub(crate) fn scenario(id: &str, name: &str, status: Status) -> ScenarioResult {
+    ScenarioResult {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        path: format!("scenarios/{id}.yaml"),
+        description: None,
+        user_intent: None,
+        tags: Vec::new(),
+        status,
+        duration_ms: None,
+        problem: None,
+        checks: Vec::new(),
+        comparison: None,
+        baseline: None,
+        current: None,
+        notes: Vec::new(),
+    }
+}
+
+fn passed() -> ScenarioResult {
+    let baseline = Trajectory {
+        volatile: vec![Volatile {
+            call: 1,
+            paths: vec!["/content/0/json/request_id".to_owned()],
+        }],
+        ..searching("environment variables", "4a1f")
+    };
+    ScenarioResult {
+        tags: vec!["search".to_owned(), "read".to_owned()],
+        user_intent: Some("Find tools for environment variables".to_owned()),
+        description: Some("The proxy's own search, and a page of what it cached.".to_owned()),
+        duration_ms: Some(12.3),
+        checks: vec![check("printEnv", true, "")],
+        baseline: Some(Arc::new(baseline)),
+        current: Some(Arc::new(searching("env vars", "77b0"))),
+        comparison: Some(Comparison {
+            rows: vec![
+                pair(1, 1, false, words_request(), same_response(), 0.9),
+                pair(
+                    2,
+                    2,
+                    false,
+                    request(
+                        1.0,
+                        vec![parameter("key", Some(json!("k1")), Some(json!("k1")))],
+                    ),
+                    same_response(),
+                    1.0,
+                ),
+            ],
+            losses: vec![Loss {
+                points: 0.05,
+                baseline: Some(1),
+                current: Some(1),
+                tool: Some("mcp__proxy__retrieve_tools".to_owned()),
+                path: Some("arguments/query".to_owned()),
+                expected: Some("environment variables".to_owned()),
+                got: Some("env vars".to_owned()),
+                rule: "words in common; a read that returned the same counts at least 0.9"
+                    .to_owned(),
+            }],
+            verdict: Verdict {
+                passed: true,
+                reasons: Vec::new(),
+                warnings: Vec::new(),
+            },
+            ..comparison(0.95, Band::Good)
+        }),
+        ..scenario("tools/search", "Search tools", Status::Passed)
+    }
+}
+
+fn unreachable() -> ScenarioResult {
+    ScenarioResult {
+        problem: Some(Problem {
+            message: "server `proxy` exited before it answered `initialize` (exit code 2)"
+                .to_owned(),
+            hint: Some("start it by hand: mcpproxy serve --config config.json".to_owned()),
+            details: vec![
+                "proxy: reading config.json".to_owned(),
+                format!("proxy: {ESCAPES} no such file"),
+            ],
+        }),
+        duration_ms: Some(48.0),
+        ..scenario("servers/list", "List quarantined servers", Status::Error)
+    }
+}
+
+fn timed_out() -> ScenarioResult {
+    let mut current = searching("environment variables", "0000");
+    current.ending = Ending::TimedOut {
+        message: "no end after 2 s".to_owned(),
+    };
+    ScenarioResult {
+        problem: Some(Problem {
+            message: "the scenario did not end within its timeout of 2 s".to_owned(),
+            hint: None,
+            details: Vec::new(),
+        }),
+        duration_ms: Some(2000.4),
+        current: Some(Arc::new(current)),
+        ..scenario(
+            "tools/slow",
+            "工具搜索 – a name in wide characters",
+            Status::Timeout,
+        )
+    }
+}
+
+fn skipped() -> ScenarioResult {
+    ScenarioResult {
+        problem: Some(Problem {
+            message: "disabled in the scenario file".to_owned(),
+            hint: None,
+            details: Vec::new(),
+        }),
+        ..scenario("tools/later", "Not yet", Status::Skipped)
+    }
+}
+
+pub(crate) fn searching(query: &str, request_id: &str) -> Trajectory {
+    let found = json!({
+        "tools": [{"name": "printEnv", "server": "everything", "score": 0.82}],
+        "total": 1,
+        "request_id": request_id,
+    });
+    trajectory(
+        "tools/search",
+        "Search tools",
+        vec![
+            user("Find tools for environment variables"),
+            timed(
+                call(
+                    "retrieve_tools",
+                    &json!({ "query": query }),
+                    text_answer(&found.to_string()),
+                ),
+                3.2,
+            ),
+            call(
+                "read_cache",
+                &json!({"key": "k1"}),
+                text_answer("page 1 of 1"),
+            ),
+            assistant("`printEnv` of server `everything` prints them."),
+        ],
+    )
+}

@@ -1,0 +1,329 @@
+//! The scenario that fails in every way a comparison can: other arguments, other answers, missing and extra calls.
+
+use std::sync::Arc;
+
+use mcp_eval::model::comparison::{
+    Band, Comparison, ContractChange, Difference, Drift, ExecutionStatus, Loss, ParameterScore,
+    Reason, ReasonKind, ResponseScore, Row, SlowerCall, Verdict,
+};
+use mcp_eval::model::stamp::Stamp;
+use mcp_eval::model::suite::{ScenarioResult, Status};
+use mcp_eval::model::trajectory::{
+    Answer, Failure, FailureKind, Outcome, Step, ToolCall, Trajectory,
+};
+use serde_json::{Value, json};
+
+use super::comparisons::{check, comparison, loss, pair, parameter, reason, request, scored};
+use super::scenario;
+use super::trajectories::{
+    assistant, call, commit, stamp, text_answer, time, timed, tool_call, trajectory, user,
+};
+
+pub(crate) fn failed() -> ScenarioResult {
+    ScenarioResult {
+        tags: vec!["effect".to_owned()],
+        user_intent: Some("Add the weather server and show me the list of servers".to_owned()),
+        duration_ms: Some(1340.0),
+        checks: vec![check(
+            "weather",
+            false,
+            "the text appears in no message, argument or answer",
+        )],
+        notes: vec!["the scenario file changed since the baseline was recorded".to_owned()],
+        baseline: Some(Arc::new(adding_before())),
+        current: Some(Arc::new(adding_now())),
+        comparison: Some(adding()),
+        ..scenario("servers/add", "Add a server", Status::Failed)
+    }
+}
+
+pub(crate) fn adding() -> Comparison {
+    Comparison {
+        baseline_status: ExecutionStatus::Success,
+        current_status: ExecutionStatus::Partial,
+        rows: vec![
+            pair(
+                1,
+                1,
+                true,
+                request(
+                    1.0,
+                    vec![
+                        parameter("name", Some(json!("weather")), Some(json!("weather"))),
+                        parameter("enabled", Some(json!(true)), Some(json!(true))),
+                    ],
+                ),
+                renamed_response(),
+                0.45,
+            ),
+            pair(
+                2,
+                2,
+                false,
+                request(
+                    0.765,
+                    vec![
+                        scored(
+                            "limit",
+                            Some(json!(10)),
+                            Some(json!("10")),
+                            0.9,
+                            "number as text",
+                        ),
+                        scored(
+                            "filter",
+                            Some(json!({"state": "ready", "tags": ["a", "b"]})),
+                            Some(json!({"state": "any", "tags": ["a", "b"]})),
+                            0.5,
+                            "object",
+                        ),
+                        ParameterScore {
+                            similarity: None,
+                            ..scored(
+                                "trace",
+                                Some(json!("t-1")),
+                                Some(json!("t-2")),
+                                1.0,
+                                "ignore",
+                            )
+                        },
+                        scored("verbose", None, Some(Value::Null), 0.0, "added"),
+                    ],
+                ),
+                error_response(),
+                0.18,
+            ),
+            Row::Missing {
+                baseline: 3,
+                effect: true,
+            },
+            Row::Extra {
+                current: 3,
+                effect: false,
+            },
+        ],
+        losses: vec![
+            loss(
+                0.184,
+                1,
+                "response/content/0/json/id",
+                "renamed key, capped at 0.5",
+            ),
+            loss(0.273, 2, "response", "became an error"),
+            Loss {
+                current: None,
+                tool: Some("mcp__proxy__enable_server".to_owned()),
+                path: None,
+                ..loss(0.333, 3, "", "a call without a partner counts 0")
+            },
+            Loss {
+                baseline: None,
+                current: None,
+                tool: None,
+                path: None,
+                ..loss(0.042, 0, "", "the run went from success to partial: × 0.8")
+            },
+        ],
+        drift: vec![
+            Drift {
+                server: "proxy".to_owned(),
+                tool: "list_servers".to_owned(),
+                what: "parameter `limit` of `list_servers` became a string".to_owned(),
+                breaking: true,
+                used: true,
+            },
+            Drift {
+                server: "proxy".to_owned(),
+                tool: "ping".to_owned(),
+                what: "tool `ping` is new".to_owned(),
+                breaking: false,
+                used: false,
+            },
+        ],
+        slower: vec![SlowerCall {
+            baseline: 1,
+            current: 1,
+            baseline_ms: 40.0,
+            current_ms: 1200.0,
+        }],
+        verdict: Verdict {
+            passed: false,
+            reasons: vec![
+                Reason {
+                    expected: Some(r#"{"added":true,"id":"weather"}"#.to_owned()),
+                    got: Some(r#"{"added":true,"server_id":"weather"}"#.to_owned()),
+                    ..reason(
+                        ReasonKind::ServerRegression,
+                        Some(1),
+                        Some(1),
+                        "call 1 (`mcp__proxy__add_server`) got another answer to the same question",
+                    )
+                },
+                Reason {
+                    cause: Some("parameter `limit` of `list_servers` became a string".to_owned()),
+                    ..reason(
+                        ReasonKind::ServerRegression,
+                        Some(2),
+                        Some(2),
+                        "call 2 (`mcp__proxy__list_servers`) became an error",
+                    )
+                },
+                reason(
+                    ReasonKind::EffectChange,
+                    Some(3),
+                    None,
+                    "call 3 (`mcp__proxy__enable_server`) is an effect and was not made any more",
+                ),
+                reason(
+                    ReasonKind::Threshold,
+                    None,
+                    None,
+                    "the overall score 0.17 is below the threshold 0.80",
+                ),
+            ],
+            warnings: vec![reason(
+                ReasonKind::Slower,
+                Some(1),
+                Some(1),
+                "call 1 (`mcp__proxy__add_server`) took 1.2 s instead of 40 ms",
+            )],
+        },
+        variant: 2,
+        ..comparison(0.168, Band::Broken)
+    }
+}
+
+pub(crate) fn adding_before() -> Trajectory {
+    let text = json!({"added": true, "id": "weather", "at": "2026-11-01T10:00:00Z"}).to_string();
+    trajectory(
+        "servers/add",
+        "Add a server",
+        vec![
+            user("Add the weather server and show me the list of servers"),
+            timed(
+                call(
+                    "add_server",
+                    &json!({"name": "weather", "enabled": true}),
+                    text_answer(&text),
+                ),
+                40.0,
+            ),
+            Step::ToolCall(Box::new(ToolCall {
+                server: None,
+                ..tool_call(
+                    "TodoWrite",
+                    &json!({"todos": ["list the servers"]}),
+                    text_answer("ok"),
+                )
+            })),
+            assistant("The server is added. Let me list all servers."),
+            call(
+                "list_servers",
+                &json!({"limit": 10, "filter": {"state": "ready", "tags": ["a", "b"]}, "trace": "t-1"}),
+                Outcome::Answer(Answer {
+                    content: vec![
+                        json!({"type": "text", "text": r#"{"servers":["weather"]}"#}),
+                        json!({"type": "image", "mimeType": "image/png", "data": "iVBORw0KGgo="}),
+                        json!({"type": "resource_link", "uri": "file:///servers.json", "name": "servers"}),
+                    ],
+                    structured_content: Some(json!({"servers": ["weather"]})),
+                    ..Answer::default()
+                }),
+            ),
+            call(
+                "enable_server",
+                &json!({"name": "weather"}),
+                text_answer("enabled"),
+            ),
+            assistant("Done: weather is enabled."),
+        ],
+    )
+}
+
+pub(crate) fn adding_now() -> Trajectory {
+    let text =
+        json!({"added": true, "server_id": "weather", "at": "2026-11-20T19:22:08Z"}).to_string();
+    Trajectory {
+        stamp: Stamp {
+            recorded_at: time("2026-11-20T19:22:09Z"),
+            source: Some(commit(
+                "51c0ffe",
+                "rework-ids",
+                "Call ids what they are",
+                true,
+            )),
+            ..stamp()
+        },
+        ..trajectory(
+            "servers/add",
+            "Add a server",
+            vec![
+                user("Add the weather server and show me the list of servers"),
+                timed(
+                    call(
+                        "add_server",
+                        &json!({"name": "weather", "enabled": true}),
+                        text_answer(&text),
+                    ),
+                    1200.0,
+                ),
+                assistant("The server is added. Let me list all servers."),
+                call(
+                    "list_servers",
+                    &json!({"limit": "10", "filter": {"state": "any", "tags": ["a", "b"]}, "trace": "t-2", "verbose": null}),
+                    Outcome::Failure(Failure {
+                        kind: FailureKind::Rpc,
+                        message: "Invalid params: unknown parameter `verbose`".to_owned(),
+                        code: Some(-32602),
+                        data: Some(json!({"parameter": "verbose"})),
+                    }),
+                ),
+                call(
+                    "retrieve_tools",
+                    &json!({"query": "enable"}),
+                    Outcome::Answer(Answer {
+                        is_error: true,
+                        content: vec![json!({"type": "text", "text": "index is not ready"})],
+                        ..Answer::default()
+                    }),
+                ),
+            ],
+        )
+    }
+}
+
+pub(crate) fn renamed_response() -> ResponseScore {
+    ResponseScore {
+        similarity: 0.45,
+        contract_changes: vec![ContractChange {
+            path: "/content/0/json/id".to_owned(),
+            what: "renamed to \"server_id\"".to_owned(),
+        }],
+        differences: vec![Difference {
+            path: "/content/0/json/id".to_owned(),
+            expected: Some("\"weather\"".to_owned()),
+            got: None,
+            similarity: 0.5,
+            rule: "renamed key".to_owned(),
+            loss: 0.55,
+        }],
+    }
+}
+
+pub(crate) fn error_response() -> ResponseScore {
+    ResponseScore {
+        similarity: 0.0,
+        contract_changes: vec![ContractChange {
+            path: String::new(),
+            what: "became an error".to_owned(),
+        }],
+        differences: vec![Difference {
+            path: String::new(),
+            expected: Some("an answer".to_owned()),
+            got: Some("JSON-RPC error -32602".to_owned()),
+            similarity: 0.0,
+            rule: "an error is another answer".to_owned(),
+            loss: 1.0,
+        }],
+    }
+}

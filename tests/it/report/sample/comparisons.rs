@@ -1,0 +1,136 @@
+//! Comparisons and what they are made of.
+
+use mcp_eval::model::comparison::{
+    Band, Comparison, ExecutionStatus, Loss, Pair, ParameterScore, Reason, ReasonKind,
+    RequestScore, ResponseScore, Row, Scores, Verdict,
+};
+use mcp_eval::model::suite::Check;
+use serde_json::{Value, json};
+
+pub(crate) fn comparison(overall: f64, band: Band) -> Comparison {
+    Comparison {
+        scores: Scores {
+            overall,
+            trajectory: 0.59,
+            calls: 0.21,
+            status_factor: 0.8,
+            count_penalty: 0.0,
+            threshold: 0.8,
+        },
+        band,
+        baseline_status: ExecutionStatus::Success,
+        current_status: ExecutionStatus::Success,
+        improved: false,
+        rows: Vec::new(),
+        losses: Vec::new(),
+        drift: Vec::new(),
+        slower: Vec::new(),
+        verdict: Verdict {
+            passed: false,
+            reasons: Vec::new(),
+            warnings: Vec::new(),
+        },
+        variant: 1,
+    }
+}
+
+pub(crate) fn pair(
+    baseline: usize,
+    current: usize,
+    effect: bool,
+    request: RequestScore,
+    response: ResponseScore,
+    call: f64,
+) -> Row {
+    Row::Pair(Box::new(Pair {
+        baseline,
+        current,
+        effect,
+        request,
+        response,
+        call,
+    }))
+}
+
+pub(crate) fn request(similarity: f64, parameters: Vec<ParameterScore>) -> RequestScore {
+    RequestScore {
+        similarity,
+        parameters,
+    }
+}
+
+pub(crate) fn words_request() -> RequestScore {
+    let before = Some(json!("environment variables"));
+    let now = Some(json!("env vars"));
+    request(0.533, vec![scored("query", before, now, 0.333, "words")])
+}
+
+pub(crate) fn parameter(
+    name: &str,
+    baseline: Option<Value>,
+    current: Option<Value>,
+) -> ParameterScore {
+    scored(name, baseline, current, 1.0, "equal")
+}
+
+pub(crate) fn scored(
+    name: &str,
+    baseline: Option<Value>,
+    current: Option<Value>,
+    similarity: f64,
+    method: &str,
+) -> ParameterScore {
+    ParameterScore {
+        name: name.to_owned(),
+        baseline,
+        current,
+        similarity: Some(similarity),
+        method: method.to_owned(),
+    }
+}
+
+pub(crate) fn same_response() -> ResponseScore {
+    ResponseScore {
+        similarity: 1.0,
+        contract_changes: Vec::new(),
+        differences: Vec::new(),
+    }
+}
+
+pub(crate) fn loss(points: f64, call: usize, path: &str, rule: &str) -> Loss {
+    Loss {
+        points,
+        baseline: Some(call),
+        current: Some(call),
+        tool: Some("mcp__proxy__add_server".to_owned()),
+        path: Some(path.to_owned()),
+        expected: None,
+        got: None,
+        rule: rule.to_owned(),
+    }
+}
+
+pub(crate) fn reason(
+    kind: ReasonKind,
+    baseline: Option<usize>,
+    current: Option<usize>,
+    text: &str,
+) -> Reason {
+    Reason {
+        kind,
+        baseline,
+        current,
+        text: text.to_owned(),
+        expected: None,
+        got: None,
+        cause: None,
+    }
+}
+
+pub(crate) fn check(name: &str, passed: bool, message: &str) -> Check {
+    Check {
+        name: name.to_owned(),
+        passed,
+        message: message.to_owned(),
+    }
+}

@@ -1,0 +1,91 @@
+//! A server, a model and a scenario author who all mean harm.
+
+use std::sync::Arc;
+
+use mcp_eval::model::comparison::{
+    Band, Comparison, ContractChange, Difference, Drift, Reason, ReasonKind, ResponseScore, Verdict,
+};
+use mcp_eval::model::suite::{ScenarioResult, Status};
+use serde_json::json;
+
+use super::comparisons::{check, comparison, loss, pair, parameter, reason, request};
+use super::scenario;
+use super::trajectories::{assistant, call, text_answer, trajectory, user};
+
+/// Texts from outside that must never act: on a browser, on a terminal, on a reader.
+pub(crate) const SCRIPT: &str = "<script>alert(1)</script>";
+
+pub(crate) const ESCAPES: &str = "\u{1b}[31mred\u{1b}[0m \u{1b}]0;title\u{7} \u{9b}2J";
+
+pub(crate) const OVERRIDE: &str = "user\u{202e}gpj.exe";
+
+pub(crate) fn hostile() -> ScenarioResult {
+    let answer = format!("{SCRIPT} {ESCAPES} {OVERRIDE} javascript:alert(2)");
+    let steps = vec![
+        user(&format!("Look at {SCRIPT}")),
+        call(
+            SCRIPT,
+            &json!({"<img src=x onerror=alert(3)>": answer, "url": "javascript:alert(4)"}),
+            text_answer(&answer),
+        ),
+        assistant(&answer),
+    ];
+    let current = trajectory("odd/<b>", "odd", steps);
+    ScenarioResult {
+        description: Some(format!("Description {SCRIPT}")),
+        user_intent: Some(format!("\"><svg onload=alert(5)> {ESCAPES}")),
+        tags: vec![SCRIPT.to_owned()],
+        duration_ms: Some(3.0),
+        notes: vec![answer.clone()],
+        checks: vec![check(SCRIPT, false, ESCAPES)],
+        baseline: Some(Arc::new(current.clone())),
+        current: Some(Arc::new(current)),
+        comparison: Some(Comparison {
+            rows: vec![pair(
+                1,
+                1,
+                true,
+                request(
+                    1.0,
+                    vec![parameter(SCRIPT, Some(json!(answer)), Some(json!(answer)))],
+                ),
+                ResponseScore {
+                    similarity: 0.5,
+                    contract_changes: vec![ContractChange {
+                        path: format!("/content/0/{SCRIPT}"),
+                        what: ESCAPES.to_owned(),
+                    }],
+                    differences: vec![Difference {
+                        path: SCRIPT.to_owned(),
+                        expected: Some(answer.clone()),
+                        got: Some(OVERRIDE.to_owned()),
+                        similarity: 0.0,
+                        rule: SCRIPT.to_owned(),
+                        loss: 0.5,
+                    }],
+                },
+                0.5,
+            )],
+            losses: vec![loss(0.5, 1, SCRIPT, ESCAPES)],
+            drift: vec![Drift {
+                server: SCRIPT.to_owned(),
+                tool: SCRIPT.to_owned(),
+                what: SCRIPT.to_owned(),
+                breaking: true,
+                used: false,
+            }],
+            verdict: Verdict {
+                passed: false,
+                reasons: vec![Reason {
+                    expected: Some(ESCAPES.to_owned()),
+                    got: Some(SCRIPT.to_owned()),
+                    cause: Some(OVERRIDE.to_owned()),
+                    ..reason(ReasonKind::EffectChange, Some(1), Some(1), &answer)
+                }],
+                warnings: vec![reason(ReasonKind::Drift, None, None, SCRIPT)],
+            },
+            ..comparison(0.5, Band::Degraded)
+        }),
+        ..scenario("odd/<b>", &format!("{SCRIPT} {OVERRIDE}"), Status::Failed)
+    }
+}

@@ -1,0 +1,143 @@
+//! What the terminal shows, and the explanation of a call.
+
+use mcp_eval::model::suite::SuiteResult;
+use mcp_eval::report::document::ResultV1;
+use mcp_eval::report::explain::explain;
+use mcp_eval::report::terminal::{Style, Verbosity, terminal};
+use mcp_eval::report::visible;
+use unicode_width::UnicodeWidthStr;
+
+use super::{PLAIN, expect_text, sample};
+
+#[test]
+fn the_terminal_report_tells_every_status() {
+    let document = sample::document(&sample::compared());
+    expect_text("terminal", &terminal(&document, PLAIN));
+    let verbose = Style {
+        verbosity: Verbosity::Verbose,
+        ..PLAIN
+    };
+    expect_text("terminal_verbose", &terminal(&document, verbose));
+    let recorded = sample::document(&sample::recorded());
+    expect_text("terminal_record", &terminal(&recorded, PLAIN));
+}
+
+#[test]
+fn an_explanation_names_every_number_and_rule() {
+    let document = sample::document(&sample::compared());
+    let scenario = document.scenario("servers/add").unwrap();
+    expect_text("explained", &explain(scenario, None));
+
+    let one = explain(scenario, Some(2));
+    assert!(one.contains("call 2: list_servers"), "{one}");
+    assert!(!one.contains("add_server"), "{one}");
+    let unknown = explain(scenario, Some(9));
+    assert!(
+        unknown.contains("no call 9: the calls are 1, 2, 3 → none, none → 3"),
+        "{unknown}"
+    );
+    let nothing = explain(document.scenario("servers/list").unwrap(), None);
+    assert!(
+        nothing.contains("no score: server `proxy` exited"),
+        "{nothing}"
+    );
+}
+
+#[test]
+fn a_formula_is_shown_with_the_numbers_of_the_call() {
+    let document = sample::document(&sample::compared());
+    let text = explain(document.scenario("tools/search").unwrap(), Some(1));
+    assert!(
+        text.contains("request counts 0.9 × 1.000 = 0.900"),
+        "{text}"
+    );
+    assert!(
+        text.contains("score 0.900 = 0.900 × (1 − 0.533 × (1 − 1.000))"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_summary_counts_what_was_selected_to_run() {
+    let last = |suite: &SuiteResult| {
+        let text = terminal(&ResultV1::from(suite), PLAIN);
+        text.lines()
+            .find(|it| it.starts_with("Suite Results: "))
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(
+        last(&sample::compared()),
+        "Suite Results: 1/5 tests passed (2 failed, 1 error, 1 timeout, 1 skipped)"
+    );
+    assert_eq!(last(&sample::recorded()), "Suite Results: 1/1 tests passed");
+    let mut good = sample::compared();
+    good.scenarios.truncate(1);
+    assert_eq!(last(&good), "Suite Results: 1/1 tests passed");
+}
+
+#[test]
+fn quiet_leaves_out_what_passed() {
+    let document = sample::document(&sample::compared());
+    let quiet = Style {
+        verbosity: Verbosity::Quiet,
+        ..PLAIN
+    };
+    let text = terminal(&document, quiet);
+    assert!(!text.contains("Search tools"), "{text}");
+    assert!(text.contains("Add a server"), "{text}");
+}
+
+#[test]
+fn colour_adds_nothing_but_colour() {
+    let document = sample::document(&sample::compared());
+    let colored = Style {
+        color: true,
+        ..PLAIN
+    };
+    let text = terminal(&document, colored);
+    let mut stripped = String::new();
+    let mut rest = text.as_str();
+    while let Some((before, after)) = rest.split_once("\u{1b}[") {
+        stripped.push_str(before);
+        rest = after.split_once('m').unwrap().1;
+    }
+    stripped.push_str(rest);
+    assert_ne!(stripped, text);
+    assert_eq!(stripped, terminal(&document, PLAIN));
+}
+
+#[test]
+fn terminal_lines_keep_to_the_width() {
+    let mut suite = sample::compared();
+    suite.scenarios[1].notes.push("x".repeat(500));
+    suite.scenarios[1].notes.push("宽".repeat(300));
+    suite.scenarios[2].name = "a very long name ".repeat(20);
+    let document = sample::document(&suite);
+    for width in [0, 72, 80, 120] {
+        let text = terminal(&document, Style { width, ..PLAIN });
+        // The summary is one line for scripts to find, whatever the width.
+        for line in text.lines().filter(|it| !it.starts_with("Suite Results")) {
+            assert!(line.width() <= width.max(72), "{width}: {line}");
+        }
+    }
+}
+
+#[test]
+fn nothing_from_outside_acts_on_a_terminal() {
+    let document = sample::document(&sample::compared());
+    let verbose = Style {
+        verbosity: Verbosity::Verbose,
+        ..PLAIN
+    };
+    let mut texts = vec![terminal(&document, verbose)];
+    texts.extend(document.scenarios.iter().map(|it| explain(it, None)));
+    for text in &texts {
+        let hidden = text
+            .chars()
+            .find(|it| visible::is_hidden(*it) && *it != '\n');
+        assert_eq!(hidden, None, "{text}");
+    }
+    assert!(texts[0].contains(r"\u{1b}[31mred"), "{}", texts[0]);
+    assert!(texts[0].contains(r"user\u{202e}gpj.exe"), "{}", texts[0]);
+}
