@@ -6,7 +6,9 @@
 //! | floor | module | what lives there |
 //! |---|---|---|
 //! | 0 | [`model`] | the words above as plain types |
+//! | 1 | [`score`] | pure: similarity, alignment, responses, drift, verdict |
 //!
 //! Imports only go down, and neighbours never import each other; a test holds that.
 
 pub mod model;
+pub mod score;
