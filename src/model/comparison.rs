@@ -114,6 +114,8 @@ pub struct ParameterScore {
     pub similarity: Option<f64>,
     /// How it was compared: `equal`, `words`, `distance`, `type` … , `missing` or `added`, or the scenario's rule.
     pub method: String,
+    /// The share of the request's similarity lost here; the shares of one request add up to 1 − its similarity.
+    pub loss: f64,
 }
 
 /// Did the server answer the same?

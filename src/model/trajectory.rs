@@ -74,6 +74,8 @@ pub struct Answer {
     pub structured_content: Option<Value>,
     /// Members of the result that have no field of their own here, `_meta` among them.
     pub other: Object,
+    /// How `structuredContent` breaks the tool's own `outputSchema`; such an answer counts as an error.
+    pub breach: Option<String>,
 }
 
 /// Why there is no answer.
@@ -99,8 +101,6 @@ pub enum FailureKind {
     Disconnected,
     /// An answer came that is no `CallToolResult`.
     InvalidResponse,
-    /// `structuredContent` breaks the tool's own `outputSchema`.
-    InvalidStructuredContent,
     /// The HTTP exchange failed.
     Transport,
 }
@@ -124,12 +124,13 @@ pub enum Ending {
     },
 }
 
-/// Places in the answers to one request that varied between takes.
+/// Places in the answers to one request that varied between takes; there is one for each call they could be learned for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Volatile {
     /// The number of the call, counted from 1 among the scored calls.
     pub call: usize,
-    /// Paths into the response, such as `/content/0/json/servers/3/id`.
+    /// Paths into the response, such as `/content/0/json/servers/*/id`, where `*` stands for any index. Empty where it
+    /// was learned that nothing varies.
     pub paths: Vec<String>,
 }
 
@@ -157,7 +158,7 @@ impl Outcome {
     /// Whether the call failed, be it by the tool's own word or for want of an answer.
     pub fn is_failure(&self) -> bool {
         match self {
-            Self::Answer(answer) => answer.is_error,
+            Self::Answer(answer) => answer.is_error || answer.breach.is_some(),
             Self::Failure(_) => true,
         }
     }

@@ -1,0 +1,84 @@
+//! Answers that break their tool's own `outputSchema`.
+
+use std::collections::HashMap;
+
+use jsonschema::{PatternOptions, Validator};
+use serde_json::Value;
+
+use crate::model::catalogue::Catalogue;
+use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
+
+use super::excerpt;
+
+/// Marks every answer whose structured content breaks its tool's output schema, so that it counts as an error.
+///
+/// The content as served stays as it is. A tool that declares an output schema must send structured content unless it
+/// reports an error. A schema that cannot be used – one that is invalid, or refers to other documents, which are never
+/// fetched – breaks nothing.
+pub fn mark_breaches(trajectory: &mut Trajectory) {
+    let mut schemas = Schemas::new(&trajectory.catalogue);
+    for step in &mut trajectory.steps {
+        let Step::ToolCall(call) = step else { continue };
+        let breach = schemas.breach(call);
+        if let (Outcome::Answer(answer), Some(breach)) = (&mut call.outcome, breach) {
+            answer.breach = Some(breach);
+        }
+    }
+}
+
+/// The output schemas of a catalogue, each compiled when first needed.
+pub(super) struct Schemas<'a> {
+    catalogue: &'a Catalogue,
+    compiled: HashMap<(String, String), Option<Validator>>,
+}
+
+impl<'a> Schemas<'a> {
+    pub(super) fn new(catalogue: &'a Catalogue) -> Self {
+        Self {
+            catalogue,
+            compiled: HashMap::new(),
+        }
+    }
+
+    /// How the answer to a call breaks its tool's output schema, in words.
+    pub(super) fn breach(&mut self, call: &ToolCall) -> Option<String> {
+        let (Outcome::Answer(answer), Some(server)) = (&call.outcome, &call.server) else {
+            return None;
+        };
+        if answer.is_error {
+            return None;
+        }
+        if let Some(known) = &answer.breach {
+            return Some(known.clone());
+        }
+        let schema = self.catalogue.tool(server, &call.tool)?.output_schema()?;
+        let validator = self
+            .compiled
+            .entry((server.clone(), call.tool.clone()))
+            .or_insert_with(|| compile(schema))
+            .as_ref()?;
+        check(validator, answer)
+    }
+}
+
+fn compile(schema: &Value) -> Option<Validator> {
+    jsonschema::options()
+        // Linear-time patterns: a schema comes from a server under test, and may be hostile.
+        .with_pattern_options(PatternOptions::regex())
+        .offline()
+        .build(schema)
+        .ok()
+}
+
+fn check(validator: &Validator, answer: &Answer) -> Option<String> {
+    let Some(content) = &answer.structured_content else {
+        return Some(
+            "invalid structured content: missing, though the tool has an output schema".to_owned(),
+        );
+    };
+    let error = validator.validate(content).err()?;
+    let path = error.instance_path().to_string();
+    let at = if path.is_empty() { "/" } else { &path };
+    let what = excerpt::shorten(&error.to_string());
+    Some(format!("invalid structured content at {at}: {what}"))
+}

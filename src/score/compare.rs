@@ -1,0 +1,219 @@
+//! The comparison as a whole.
+
+use std::borrow::Borrow;
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use crate::model::comparison::{Band, Comparison, ExecutionStatus, Loss, Row, Scores, SlowerCall};
+use crate::model::rules::{Preset, Rules, Slower};
+use crate::model::trajectory::Trajectory;
+
+use super::classic;
+use super::drift;
+use super::losses;
+use super::matching::{self, Matched};
+use super::number::{count, share};
+use super::pairing::Sides;
+use super::status;
+use super::verdict::{self, Evidence};
+
+/// Compares a run with its accepted trajectory.
+///
+/// Both must be complete (see [`crate::model::trajectory::Ending::is_complete`]): a run that did not finish has no
+/// score, and it is for the caller not to ask for one.
+pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Comparison {
+    let sides = Sides::new(baseline, current, rules);
+    let is_classic = rules.preset == Preset::Classic;
+    let matched = if is_classic {
+        Matched {
+            pairs: matching::positional(&sides),
+            counted: sides.longer(),
+            may_miss: false,
+            may_add: false,
+            all_or_nothing: None,
+            any_count: true,
+        }
+    } else {
+        matching::matched(&sides, rules.matching)
+    };
+    let mut rows = sides.rows(&matched.pairs);
+    if is_classic {
+        rows.iter_mut()
+            .for_each(|row| score_classically(&sides, row));
+    }
+
+    let baseline_status = status_of(baseline, &sides.baseline);
+    let current_status = status_of(current, &sides.current);
+    let scores = scores(
+        &sides,
+        &rows,
+        &matched,
+        rules,
+        (baseline_status, current_status),
+    );
+    let losses = lost(&sides, &rows, &matched, &scores);
+    let used: BTreeSet<(&str, &str)> = (sides.baseline.iter())
+        .map(|it| {
+            (
+                it.call.server.as_deref().unwrap_or_default(),
+                it.call.tool.as_str(),
+            )
+        })
+        .collect();
+    let drift = drift::findings(&baseline.catalogue, &current.catalogue, &used);
+    let slower = slower(&sides, &rows, &rules.slower);
+    let unmatched = if is_classic {
+        None
+    } else {
+        matching::unmatched(&sides, rules.matching, &matched, &rows)
+    };
+    let verdict = verdict::verdict(&Evidence {
+        sides: &sides,
+        rows: &rows,
+        scores: &scores,
+        drift: &drift,
+        slower: &slower,
+        rules,
+        unmatched: unmatched.into_iter().collect(),
+        may_miss: matched.may_miss,
+        may_add: matched.may_add,
+        score_only: is_classic,
+    });
+    Comparison {
+        band: Band::of(scores.overall),
+        scores,
+        baseline_status,
+        current_status,
+        improved: current_status > baseline_status,
+        rows,
+        losses,
+        drift: drift.into_iter().map(|it| it.drift).collect(),
+        slower,
+        verdict,
+        variant: 1,
+    }
+}
+
+/// Compares a run with each of several accepted trajectories; the best verdict wins, then the best overall score, then
+/// the first. `None` if there is none to compare with.
+pub fn compare_variants<T: Borrow<Trajectory>>(
+    variants: &[T],
+    current: &Trajectory,
+    rules: &Rules,
+) -> Option<Comparison> {
+    let compared = variants.iter().enumerate().map(|(at, it)| Comparison {
+        variant: at + 1,
+        ..compare(it.borrow(), current, rules)
+    });
+    compared.reduce(|best, it| {
+        let verdict = it.verdict.passed.cmp(&best.verdict.passed);
+        match verdict.then(it.scores.overall.total_cmp(&best.scores.overall)) {
+            Ordering::Greater => it,
+            Ordering::Less | Ordering::Equal => best,
+        }
+    })
+}
+
+fn status_of(trajectory: &Trajectory, calls: &[super::calls::Call<'_>]) -> ExecutionStatus {
+    let failed: Vec<bool> = calls.iter().map(super::calls::Call::failed).collect();
+    status::of_calls(&trajectory.ending, &failed)
+}
+
+/// Arguments alone, by the original formulas.
+fn score_classically(sides: &Sides<'_>, row: &mut Row) {
+    if let Row::Pair(pair) = row {
+        let arguments_of = |calls: &[super::calls::Call<'_>], number: usize| {
+            calls[number - 1].call.arguments.clone()
+        };
+        let (b, c) = (
+            arguments_of(&sides.baseline, pair.baseline),
+            arguments_of(&sides.current, pair.current),
+        );
+        pair.request = classic::request(&b, &c);
+        pair.response.similarity = 1.0;
+        pair.response.contract_changes.clear();
+        pair.response.differences.clear();
+        pair.call = pair.request.similarity;
+    }
+}
+
+fn scores(
+    sides: &Sides<'_>,
+    rows: &[Row],
+    matched: &Matched,
+    rules: &Rules,
+    (baseline, current): (ExecutionStatus, ExecutionStatus),
+) -> Scores {
+    let pairs = || {
+        rows.iter().filter_map(|row| match row {
+            Row::Pair(pair) => Some(pair),
+            _ => None,
+        })
+    };
+    let trajectory = share(
+        pairs().map(|it| it.request.similarity).sum(),
+        sides.longer(),
+    );
+    let calls = share(pairs().map(|it| it.call).sum(), matched.counted).clamp(0.0, 1.0);
+    let (calls, status_factor) = match matched.all_or_nothing {
+        Some(holds) => (if holds { 1.0 } else { 0.0 }, 1.0),
+        None if rules.preset == Preset::Classic => (calls, 1.0),
+        None => (calls, status::factor(baseline, current)),
+    };
+    let count_penalty = if matched.any_count {
+        0.0
+    } else {
+        status::count_penalty(sides.baseline.len(), sides.current.len())
+    };
+    Scores {
+        overall: (calls * status_factor - count_penalty).clamp(0.0, 1.0),
+        trajectory: trajectory.clamp(0.0, 1.0),
+        calls,
+        status_factor,
+        count_penalty,
+        threshold: rules.threshold,
+    }
+}
+
+/// Where points went; a mode that is all or nothing takes them in equal parts from every call that breaks it.
+fn lost(sides: &Sides<'_>, rows: &[Row], matched: &Matched, scores: &Scores) -> Vec<Loss> {
+    match matched.all_or_nothing {
+        None => losses::losses(sides, rows, scores, matched.counted, |row| match row {
+            Row::Pair(_) => false,
+            Row::Missing { .. } => matched.may_miss,
+            Row::Extra { .. } => matched.may_add,
+        }),
+        Some(true) => Vec::new(),
+        Some(false) => {
+            let offending: Vec<&Row> = (rows.iter())
+                .filter(|it| matching::offends(sides, matched, it))
+                .collect();
+            let each = 1.0 / count(offending.len().max(1));
+            let mut lost: Vec<Loss> = (offending.iter())
+                .map(|row| losses::whole_row(sides, row, each))
+                .collect();
+            if lost.is_empty() {
+                lost.push(losses::loss(1.0, "the calls are in another order"));
+            }
+            lost
+        }
+    }
+}
+
+/// Pairs whose call took more than so many times as long as in the baseline, and at least so much longer.
+fn slower(sides: &Sides<'_>, rows: &[Row], rule: &Slower) -> Vec<SlowerCall> {
+    let compare = |row: &Row| {
+        let Row::Pair(pair) = row else { return None };
+        let baseline_ms = sides.baseline[pair.baseline - 1].call.duration_ms?;
+        let current_ms = sides.current[pair.current - 1].call.duration_ms?;
+        let is_slower =
+            current_ms > rule.factor * baseline_ms && current_ms - baseline_ms >= rule.floor_ms;
+        is_slower.then_some(SlowerCall {
+            baseline: pair.baseline,
+            current: pair.current,
+            baseline_ms,
+            current_ms,
+        })
+    };
+    rows.iter().filter_map(compare).collect()
+}

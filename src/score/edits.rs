@@ -1,0 +1,118 @@
+//! The elements two lists have in common, in order, by Myers' greedy search for the fewest insertions and deletions
+//! ("An O(ND) difference algorithm and its variations", 1986).
+
+/// The search is cut after this many edits: the furthest point it reached is kept, and it starts anew from there. Up
+/// to here the result is a longest common subsequence; beyond, a common subsequence found in linear time.
+const EDITS: usize = 256;
+
+/// Marks an edit path that left the table.
+const OUTSIDE: usize = usize::MAX;
+
+/// Pairs of positions of equal elements, both rising.
+pub(super) fn common(b: &[u64], c: &[u64]) -> Vec<(usize, usize)> {
+    let mut pairs = Vec::new();
+    let (mut b_from, mut c_from) = (0, 0);
+    while b_from < b.len() && c_from < c.len() {
+        let leg = Leg::search(&b[b_from..], &c[c_from..]);
+        pairs.extend((leg.pairs.iter().rev()).map(|(i, j)| (b_from + i, c_from + j)));
+        b_from += leg.reached.0;
+        c_from += leg.reached.1;
+    }
+    pairs
+}
+
+/// One search, up to the end of both lists or to the limit of edits.
+struct Leg {
+    /// Last pair first.
+    pairs: Vec<(usize, usize)>,
+    reached: (usize, usize),
+}
+
+impl Leg {
+    fn search(b: &[u64], c: &[u64]) -> Self {
+        // For each number of edits, how far into `b` the best path on each diagonal came. Diagonals are numbered from
+        // 0 for all insertions to `edits` for all deletions.
+        let mut rounds: Vec<Vec<usize>> = Vec::new();
+        for edits in 0..=EDITS {
+            let round: Vec<usize> = (0..=edits)
+                .map(|diagonal| {
+                    let start = match rounds.last() {
+                        None => 0,
+                        Some(last) => entry(last, diagonal, edits, b.len(), c.len()).0,
+                    };
+                    slide(b, c, start, diagonal, edits)
+                })
+                .collect();
+            let complete = (0..=edits).find(|&diagonal| {
+                round[diagonal] == b.len() && column(b.len(), diagonal, edits) == Some(c.len())
+            });
+            rounds.push(round);
+            if let Some(diagonal) = complete {
+                return Self::trace(&rounds, diagonal, b.len(), c.len());
+            }
+        }
+        let last = &rounds[EDITS];
+        let furthest = (0..=EDITS)
+            .filter(|&diagonal| last[diagonal] != OUTSIDE)
+            .max_by_key(|&diagonal| {
+                last[diagonal] + column(last[diagonal], diagonal, EDITS).unwrap_or(0)
+            })
+            .unwrap_or(0);
+        Self::trace(&rounds, furthest, b.len(), c.len())
+    }
+
+    /// Walks back along the path that ends on a diagonal of the last round.
+    fn trace(rounds: &[Vec<usize>], mut diagonal: usize, n: usize, m: usize) -> Self {
+        let last = rounds.len() - 1;
+        let row = rounds[last][diagonal];
+        let reached = (row, column(row, diagonal, last).unwrap_or(0));
+        let mut pairs = Vec::new();
+        for edits in (0..=last).rev() {
+            let row = rounds[edits][diagonal];
+            let (start, from) = match edits.checked_sub(1) {
+                None => (0, 0),
+                Some(before) => entry(&rounds[before], diagonal, edits, n, m),
+            };
+            for row in (start..row).rev() {
+                if let Some(column) = column(row, diagonal, edits) {
+                    pairs.push((row, column));
+                }
+            }
+            diagonal = from;
+        }
+        Self { pairs, reached }
+    }
+}
+
+/// Where a path enters a diagonal: the row, and the diagonal of the round before that it came from.
+fn entry(last: &[usize], diagonal: usize, edits: usize, n: usize, m: usize) -> (usize, usize) {
+    // An insertion keeps the row and moves to the diagonal of the same number, a deletion to the next.
+    let inserted = (last.get(diagonal).copied())
+        .filter(|&row| row != OUTSIDE && column(row, diagonal, edits).is_some_and(|it| it <= m));
+    let deleted = (diagonal.checked_sub(1).map(|it| last[it]))
+        .filter(|&row| row < n)
+        .map(|row| row + 1);
+    match (inserted, deleted) {
+        (Some(a), Some(b)) if b > a => (b, diagonal - 1),
+        (Some(a), _) => (a, diagonal),
+        (None, Some(b)) => (b, diagonal - 1),
+        (None, None) => (OUTSIDE, diagonal),
+    }
+}
+
+/// Follows equal elements down a diagonal.
+fn slide(b: &[u64], c: &[u64], start: usize, diagonal: usize, edits: usize) -> usize {
+    if start == OUTSIDE {
+        return OUTSIDE;
+    }
+    let Some(from) = column(start, diagonal, edits) else {
+        return OUTSIDE;
+    };
+    let equal = (b[start..].iter().zip(&c[from..])).take_while(|(b, c)| b == c);
+    start + equal.count()
+}
+
+/// The column a row meets a diagonal in: one further for each insertion, one less for each deletion.
+fn column(row: usize, diagonal: usize, edits: usize) -> Option<usize> {
+    (row + edits).checked_sub(2 * diagonal)
+}

@@ -1,0 +1,95 @@
+//! Short pieces of long values, cut around what matters.
+
+use std::fmt::{self, Write};
+
+use serde_json::Value;
+
+/// The most characters an excerpt shows, its quotes and ellipses aside.
+const LENGTH: usize = 120;
+/// How much of what both texts have in common is shown before the place where they part.
+const LEAD: usize = 30;
+
+/// The beginning of a value, as JSON.
+pub(super) fn of(value: &Value) -> String {
+    match value {
+        Value::String(text) => of_text(text),
+        _ => start_of(value),
+    }
+}
+
+/// The beginning of a text, in quotes.
+pub(super) fn of_text(text: &str) -> String {
+    quoted(text, 0)
+}
+
+/// The beginning of a sentence.
+pub(super) fn shorten(text: &str) -> String {
+    match text.char_indices().nth(2 * LENGTH) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Two texts around the first place where they differ, in quotes.
+pub(super) fn of_texts(a: &str, b: &str) -> (String, String) {
+    let common = (a.char_indices().zip(b.chars()))
+        .take_while(|((_, a), b)| a == b)
+        .last()
+        .map_or(0, |((at, it), _)| at + it.len_utf8());
+    let from = if a.chars().nth(LENGTH).is_none() && b.chars().nth(LENGTH).is_none() {
+        0
+    } else {
+        let lead = a[..common].char_indices().rev().nth(LEAD);
+        lead.map_or(0, |(at, _)| at)
+    };
+    (quoted(a, from), quoted(b, from))
+}
+
+/// Two values around the first place where they differ.
+pub(super) fn of_values(a: &Value, b: &Value) -> (String, String) {
+    match (a, b) {
+        (Value::String(a), Value::String(b)) => of_texts(a, b),
+        _ => (of(a), of(b)),
+    }
+}
+
+/// A text from a byte position on, which must be one where a character of both begins.
+fn quoted(text: &str, from: usize) -> String {
+    let rest = text.get(from..).unwrap_or(text);
+    let piece: String = rest.chars().take(LENGTH).collect();
+    let before = if from > 0 { "…" } else { "" };
+    let after = if piece.len() < rest.len() { "…" } else { "" };
+    let piece = Value::String(piece).to_string();
+    let inner = piece.trim_start_matches('"');
+    format!(
+        "\"{before}{}{after}\"",
+        inner.strip_suffix('"').unwrap_or(inner)
+    )
+}
+
+/// Writes JSON until the limit is reached, so that neither size nor depth of a value matters.
+fn start_of(value: &Value) -> String {
+    let mut start = Start {
+        text: String::new(),
+        room: LENGTH,
+    };
+    if write!(start, "{value}").is_err() {
+        start.text.push('…');
+    }
+    start.text
+}
+
+struct Start {
+    text: String,
+    room: usize,
+}
+
+impl Write for Start {
+    fn write_str(&mut self, piece: &str) -> fmt::Result {
+        for it in piece.chars() {
+            self.room = self.room.checked_sub(1).ok_or(fmt::Error)?;
+            self.text.push(it);
+        }
+        Ok(())
+    }
+}

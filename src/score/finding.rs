@@ -1,0 +1,118 @@
+//! What the comparison of two responses found, in bounded memory.
+
+use crate::model::comparison::{ContractChange, Difference};
+
+/// The most differences of one response that are kept one by one; the smaller ones beyond are summed up in one.
+const DIFFERENCES: usize = 100;
+/// The most contract changes of one response that are kept.
+const CONTRACT_CHANGES: usize = 100;
+
+/// The similarity that a response with any contract change is capped at.
+const CAP: f64 = 0.5;
+
+/// Differences and contract changes as they are met.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    differences: Vec<Noted>,
+    /// Contract changes beyond the kept ones are only counted.
+    contract_changes: Vec<ContractChange>,
+    more_contract_changes: usize,
+    /// Differences beyond the kept ones.
+    more: usize,
+    more_loss: f64,
+}
+
+#[derive(Debug)]
+struct Noted {
+    difference: Difference,
+    breaks_contract: bool,
+}
+
+impl Findings {
+    /// Notes a difference, and with `contract` also a change of the contract, in words.
+    pub(super) fn note(&mut self, difference: Difference, contract: Option<&str>) {
+        if let Some(what) = contract {
+            if self.contract_changes.len() < CONTRACT_CHANGES {
+                self.contract_changes.push(ContractChange {
+                    path: difference.path.clone(),
+                    what: what.to_owned(),
+                });
+            } else {
+                self.more_contract_changes += 1;
+            }
+        }
+        self.differences.push(Noted {
+            difference,
+            breaks_contract: contract.is_some(),
+        });
+        if self.differences.len() >= 4 * DIFFERENCES {
+            self.keep_the_largest();
+        }
+    }
+
+    fn keep_the_largest(&mut self) {
+        // A stable sort, so that of equal losses the first stay.
+        self.differences.sort_by(|a, b| {
+            let breaks = b.breaks_contract.cmp(&a.breaks_contract);
+            breaks.then(b.difference.loss.total_cmp(&a.difference.loss))
+        });
+        for it in self
+            .differences
+            .drain(DIFFERENCES.min(self.differences.len())..)
+        {
+            self.more += 1;
+            self.more_loss += it.difference.loss;
+        }
+    }
+
+    /// Caps the similarity if the contract changed, and spreads what the cap costs over the changes that caused it.
+    pub(super) fn finish(mut self, similarity: f64) -> crate::model::comparison::ResponseScore {
+        if self.differences.len() > DIFFERENCES {
+            self.keep_the_largest();
+        }
+        let changed = !self.contract_changes.is_empty();
+        let capped = if changed {
+            similarity.min(CAP)
+        } else {
+            similarity
+        };
+        let breaking = self
+            .differences
+            .iter()
+            .filter(|it| it.breaks_contract)
+            .count();
+        let extra = (similarity - capped) / super::number::count(breaking.max(1));
+        let mut differences: Vec<Difference> = Vec::with_capacity(self.differences.len() + 1);
+        for Noted {
+            mut difference,
+            breaks_contract,
+        } in self.differences
+        {
+            if breaks_contract {
+                difference.loss += extra;
+            }
+            differences.push(difference);
+        }
+        if self.more > 0 {
+            differences.push(Difference {
+                path: String::new(),
+                expected: None,
+                got: None,
+                similarity: 0.0,
+                rule: format!("{} smaller differences", self.more),
+                loss: self.more_loss,
+            });
+        }
+        if self.more_contract_changes > 0 {
+            self.contract_changes.push(ContractChange {
+                path: String::new(),
+                what: format!("{} more changes", self.more_contract_changes),
+            });
+        }
+        crate::model::comparison::ResponseScore {
+            similarity: capped,
+            contract_changes: self.contract_changes,
+            differences,
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Where the points between 1 and the overall score went; they add up to the difference.
+
+use crate::model::comparison::{Loss, Pair, Row, Scores};
+
+use super::excerpt;
+use super::number::count;
+use super::pairing::{Sides, effective_request};
+
+/// Points below this are rounding, not losses.
+const NOTHING: f64 = 1e-12;
+
+/// One loss for each argument, response path, call without a partner, and factor that took points.
+///
+/// `counted` is the number of calls the mean is taken over; `free` tells rows that cost nothing. A missing and an extra
+/// call may share one place among the counted calls, so all calls without a partner share what the pairs leave.
+pub(super) fn losses(
+    sides: &Sides<'_>,
+    rows: &[Row],
+    scores: &Scores,
+    counted: usize,
+    free: impl Fn(&Row) -> bool,
+) -> Vec<Loss> {
+    let each = 1.0 / count(counted.max(1));
+    let charged = || rows.iter().filter(|it| !free(it));
+    let pairs = charged().filter(|it| matches!(it, Row::Pair(_))).count();
+    let alone = charged().count() - pairs;
+    let each_alone = each * count(counted.saturating_sub(pairs)) / count(alone.max(1));
+    let mut losses = Vec::new();
+    for row in charged() {
+        match row {
+            Row::Pair(pair) => of_pair(sides, pair, each, &mut losses),
+            Row::Missing { .. } | Row::Extra { .. } => {
+                losses.push(whole_row(sides, row, each_alone));
+            }
+        }
+    }
+    let by_status = scores.calls * (1.0 - scores.status_factor);
+    losses.push(loss(by_status, "the run went worse as a whole"));
+    let left = scores.calls * scores.status_factor;
+    let by_count = scores.count_penalty.min(left);
+    losses.push(loss(by_count, "the numbers of calls differ by more than 2"));
+    losses.retain(|it| it.points > NOTHING);
+    losses
+}
+
+/// Points lost for all that a row stands for.
+pub(super) fn whole_row(sides: &Sides<'_>, row: &Row, points: f64) -> Loss {
+    let (baseline, current, rule) = match row {
+        Row::Pair(pair) => (Some(pair.baseline), Some(pair.current), "not an equal call"),
+        Row::Missing { baseline, .. } => (Some(*baseline), None, "missing call"),
+        Row::Extra { current, .. } => (None, Some(*current), "extra call"),
+    };
+    let expected = baseline.map(|it| &sides.baseline[it - 1]);
+    let got = current.map(|it| &sides.current[it - 1]);
+    Loss {
+        baseline,
+        current,
+        tool: expected.or(got).map(|it| it.full_name.clone()),
+        expected: expected.map(|it| asked(it.call)),
+        got: got.map(|it| asked(it.call)),
+        ..loss(points, rule)
+    }
+}
+
+/// Points lost for a rule alone, without a place.
+pub(super) fn loss(points: f64, rule: &str) -> Loss {
+    Loss {
+        points,
+        baseline: None,
+        current: None,
+        tool: None,
+        path: None,
+        expected: None,
+        got: None,
+        rule: rule.to_owned(),
+    }
+}
+
+/// A call as an excerpt of what it asks.
+pub(super) fn asked(call: &crate::model::trajectory::ToolCall) -> String {
+    let mut shown = String::new();
+    for (name, value) in call.arguments.iter().take(8) {
+        if !shown.is_empty() {
+            shown.push_str(", ");
+        }
+        shown.push_str(name);
+        shown.push_str(": ");
+        shown.push_str(&excerpt::of(value));
+    }
+    excerpt::shorten(&format!("{}({shown})", call.tool))
+}
+
+/// `1 - call = (1 - a') + a' × a × (1 - o)`: what the request lost, and what the response did.
+fn of_pair(sides: &Sides<'_>, pair: &Pair, each: f64, losses: &mut Vec<Loss>) {
+    let (request, response) = (pair.request.similarity, pair.response.similarity);
+    let asked = effective_request(request, response, !pair.effect);
+    let here = |points: f64, path: String, rule: &str| Loss {
+        baseline: Some(pair.baseline),
+        current: Some(pair.current),
+        tool: Some(sides.baseline[pair.baseline - 1].full_name.clone()),
+        path: Some(path),
+        ..loss(points, rule)
+    };
+    if request < 1.0 {
+        let scale = each * (1.0 - asked) / (1.0 - request);
+        for it in pair.request.parameters.iter().filter(|it| it.loss > 0.0) {
+            let (expected, got) = match (&it.baseline, &it.current) {
+                (Some(b), Some(c)) => {
+                    let (b, c) = excerpt::of_values(b, c);
+                    (Some(b), Some(c))
+                }
+                (b, c) => (b.as_ref().map(excerpt::of), c.as_ref().map(excerpt::of)),
+            };
+            losses.push(Loss {
+                expected,
+                got,
+                ..here(
+                    scale * it.loss,
+                    format!("arguments/{}", it.name),
+                    &it.method,
+                )
+            });
+        }
+    }
+    let scale = each * asked * request;
+    for it in &pair.response.differences {
+        losses.push(Loss {
+            expected: it.expected.clone(),
+            got: it.got.clone(),
+            ..here(scale * it.loss, format!("response{}", it.path), &it.rule)
+        });
+    }
+}

@@ -1,0 +1,49 @@
+//! How two trajectories are compared: pure, two trajectories in, one comparison with reasons out.
+//!
+//! > Reads may vary, effects may not. The same request must get the same answer.
+//!
+//! For a baseline call and a current call of the same tool there are two questions: did the agent ask for the same
+//! thing (`arguments`, `value`, `words`), and did the server answer the same (`response`, `json`, `mask`)? Calls are
+//! paired (`align`, `assign`, `matching`), scored (`pairing`, `status`), and every point that is lost has a place
+//! (`losses`); the `verdict` says in words what failed, with what changed in the tool catalogue (`drift`, `schema`) as
+//! the cause where it is one.
+//!
+//! Nothing here recurses deeper than a fixed bound, and nothing takes quadratic time or memory beyond a fixed budget:
+//! long lists are aligned within a band ([`compare()`] stays exact for few changes), and what a comparison keeps of the
+//! two sides are short excerpts.
+
+mod advice;
+mod align;
+mod arguments;
+mod assign;
+mod breach;
+mod calls;
+mod classic;
+mod compare;
+mod drift;
+mod edits;
+mod excerpt;
+mod expectation;
+mod finding;
+mod json;
+mod losses;
+mod mask;
+mod matching;
+mod number;
+mod pairing;
+mod path;
+mod response;
+mod same;
+mod schema;
+mod status;
+mod value;
+mod verdict;
+mod volatile;
+mod words;
+
+pub use advice::{KnownCall, check_path, check_regex, idle_rules};
+pub use breach::mark_breaches;
+pub use compare::{compare, compare_variants};
+pub use expectation::expectation;
+pub use status::status;
+pub use volatile::learn_volatile;

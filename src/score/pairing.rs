@@ -1,0 +1,186 @@
+//! Calls of the two sides paired and scored, and the rows of the comparison.
+
+use crate::model::comparison::{Pair, Row};
+use crate::model::rules::{Responses, Rules};
+use crate::model::trajectory::Trajectory;
+
+use super::align::{self, Pairs};
+use super::arguments::ArgumentRules;
+use super::calls::{self, Call};
+use super::json::Context;
+use super::path::Pattern;
+use super::response;
+use super::same;
+
+/// How much work the alignment of calls may be, in argument values.
+const BUDGET: usize = 1 << 23;
+
+/// A response this similar makes a differently worded read the same read.
+const SAME_ANSWER: f64 = 0.9;
+
+/// The two sides of a comparison, prepared.
+pub(super) struct Sides<'a> {
+    pub(super) baseline: Vec<Call<'a>>,
+    pub(super) current: Vec<Call<'a>>,
+    pub(super) rules: ArgumentRules<'a>,
+    responses: Responses,
+    ignore: Vec<Pattern>,
+    /// For each baseline call what recording learned, if it did.
+    learned: Vec<Option<Vec<Pattern>>>,
+}
+
+impl<'a> Sides<'a> {
+    pub(super) fn new(baseline: &'a Trajectory, current: &'a Trajectory, rules: &'a Rules) -> Self {
+        let calls_of_baseline = calls::calls(baseline, &current.catalogue, &rules.reads);
+        let mut learned = vec![None; calls_of_baseline.len()];
+        for volatile in &baseline.volatile {
+            if let Some(slot) = volatile
+                .call
+                .checked_sub(1)
+                .and_then(|it| learned.get_mut(it))
+            {
+                let paths = volatile.paths.iter();
+                *slot = Some(paths.filter_map(|it| Pattern::parse(it).ok()).collect());
+            }
+        }
+        Self {
+            baseline: calls_of_baseline,
+            current: calls::calls(current, &baseline.catalogue, &rules.reads),
+            rules: ArgumentRules::new(&rules.arguments),
+            responses: rules.responses,
+            ignore: (rules.ignore.iter())
+                .filter_map(|it| Pattern::parse(it).ok())
+                .collect(),
+            learned,
+        }
+    }
+
+    /// The longer of the two sides.
+    pub(super) fn longer(&self) -> usize {
+        self.baseline.len().max(self.current.len())
+    }
+
+    pub(super) fn same_tool(&self, b: usize, c: usize) -> bool {
+        self.baseline[b].tool == self.current[c].tool
+    }
+
+    /// Did the agent ask for the same thing? Calls of different tools did not.
+    pub(super) fn request(&self, b: usize, c: usize) -> f64 {
+        if !self.same_tool(b, c) {
+            return 0.0;
+        }
+        let (b, c) = (&self.baseline[b], &self.current[c]);
+        self.rules.similarity(b.request(), c.request())
+    }
+
+    /// Whether two requests are equal without any grading.
+    pub(super) fn equal_requests(&self, b: usize, c: usize) -> bool {
+        let (b, c) = (&self.baseline[b], &self.current[c]);
+        b.tool == c.tool && self.rules.are_equal(b.request(), c.request())
+    }
+
+    /// The order-preserving pairing with the highest total request similarity.
+    pub(super) fn align(&self) -> Pairs {
+        let keys = |calls: &[Call<'_>]| calls.iter().map(|it| it.key).collect::<Vec<_>>();
+        align::align(
+            &keys(&self.baseline),
+            &keys(&self.current),
+            BUDGET / self.typical_weight(),
+            |b, c| self.same_tool(b, c),
+            |b, c| self.request(b, c),
+        )
+    }
+
+    /// How many values a request has, on average over a sample.
+    fn typical_weight(&self) -> usize {
+        let calls = self.baseline.iter().chain(&self.current);
+        let sample = calls.step_by(self.longer() / 64 + 1);
+        let (mut total, mut taken) = (0, 0);
+        for call in sample {
+            let values = call.call.arguments.values();
+            total += values.map(|it| same::weight(it, BUDGET)).sum::<usize>();
+            taken += 1;
+        }
+        (total / taken.max(1)).max(1)
+    }
+
+    /// Scores one pair.
+    pub(super) fn pair(&self, b: usize, c: usize) -> Pair {
+        let (baseline, current) = (&self.baseline[b], &self.current[c]);
+        let request = self.rules.score(baseline.request(), current.request());
+        let echoes = if baseline.key == current.key {
+            Vec::new()
+        } else {
+            response::echoes(&baseline.call.arguments, &current.call.arguments)
+        };
+        let learned = self.learned[b].as_deref();
+        let context = Context {
+            ignore: &self.ignore,
+            volatile: learned.unwrap_or_default(),
+            learned: learned.is_some(),
+            echoes: &echoes,
+            mode: self.responses,
+        };
+        let response = response::compare(baseline.response(), current.response(), context);
+        let both_read = baseline.reads && current.reads;
+        let call = call_score(request.similarity, response.similarity, both_read);
+        Pair {
+            baseline: b + 1,
+            current: c + 1,
+            effect: !both_read,
+            request,
+            response,
+            call,
+        }
+    }
+
+    /// The calls of both sides in order, given which pair; the pairs are scored here.
+    pub(super) fn rows(&self, pairs: &Pairs) -> Vec<Row> {
+        let mut partner = vec![None; self.baseline.len()];
+        let mut is_paired = vec![false; self.current.len()];
+        for &(b, c) in pairs {
+            partner[b] = Some(c);
+            is_paired[c] = true;
+        }
+        let mut rows = Vec::with_capacity(self.longer());
+        let mut next = 0;
+        let extras = |rows: &mut Vec<Row>, range: std::ops::Range<usize>| {
+            for c in range.filter(|&c| !is_paired[c]) {
+                rows.push(Row::Extra {
+                    current: c + 1,
+                    effect: !self.current[c].reads,
+                });
+            }
+        };
+        for (b, c) in partner.iter().enumerate() {
+            match c {
+                Some(c) => {
+                    extras(&mut rows, next..(*c).max(next));
+                    next = next.max(c + 1);
+                    rows.push(Row::Pair(Box::new(self.pair(b, *c))));
+                }
+                None => rows.push(Row::Missing {
+                    baseline: b + 1,
+                    effect: !self.baseline[b].reads,
+                }),
+            }
+        }
+        extras(&mut rows, next..self.current.len());
+        rows
+    }
+}
+
+/// What counts of the request: a differently worded read that returned the same thing is the same read.
+pub(super) fn effective_request(request: f64, response: f64, both_read: bool) -> f64 {
+    if both_read && response >= SAME_ANSWER {
+        request.max(0.9 * response)
+    } else {
+        request
+    }
+}
+
+/// Both questions together: how much a changed answer counts grows with how equal the questions were.
+fn call_score(request: f64, response: f64, both_read: bool) -> f64 {
+    let asked = effective_request(request, response, both_read);
+    (asked * (1.0 - request * (1.0 - response))).clamp(0.0, 1.0)
+}

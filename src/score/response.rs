@@ -1,0 +1,412 @@
+//! Similarity of two responses: errors, content blocks, structured content.
+
+use serde_json::Value;
+
+use crate::model::Object;
+use crate::model::comparison::{ContractChange, Difference, ResponseScore};
+use crate::model::rules::Responses;
+use crate::model::trajectory::{Answer, Outcome};
+
+use super::align;
+use super::excerpt;
+use super::finding::Findings;
+use super::json::{Context, Share, Walk};
+use super::mask;
+use super::number::{count, share};
+use super::path::Step;
+use super::same::{self, View, same};
+use super::value::{BUDGET, embedded};
+use super::words;
+
+/// The most arguments that are looked for as echoes in a response.
+const ECHOES: usize = 64;
+
+/// One side's response.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Response<'a> {
+    pub(super) outcome: &'a Outcome,
+    /// How the answer breaks its tool's own schema, where it does.
+    pub(super) breach: Option<&'a str>,
+}
+
+impl Response<'_> {
+    pub(super) fn is_failure(&self) -> bool {
+        self.breach.is_some() || self.outcome.is_failure()
+    }
+
+    /// What the failure says.
+    fn message(&self) -> String {
+        match (self.breach, self.outcome) {
+            (Some(breach), Outcome::Answer(answer)) if !answer.is_error => breach.to_owned(),
+            (_, Outcome::Answer(answer)) => answer.text(),
+            (_, Outcome::Failure(failure)) => failure.message.clone(),
+        }
+    }
+
+    fn summary(&self) -> String {
+        match self.outcome {
+            _ if self.is_failure() => format!("error {}", excerpt::of_text(&self.message())),
+            Outcome::Answer(answer) => match &answer.structured_content {
+                Some(structured) if answer.content.is_empty() => excerpt::of(structured),
+                _ => excerpt::of_text(&answer.text()),
+            },
+            Outcome::Failure(failure) => excerpt::of_text(&failure.message),
+        }
+    }
+}
+
+/// Did the server answer the same? The losses of the differences add up to `1 - similarity`.
+pub(super) fn compare(b: Response<'_>, c: Response<'_>, context: Context<'_>) -> ResponseScore {
+    match (b.is_failure(), c.is_failure()) {
+        (false, true) => return failure_changed(b, c, "became an error"),
+        (true, false) => return failure_changed(b, c, "no longer an error"),
+        (true, true) => return both_failed(b, c, context.mode),
+        (false, false) => {}
+    }
+    let (Outcome::Answer(b), Outcome::Answer(c)) = (b.outcome, c.outcome) else {
+        return Findings::default().finish(1.0);
+    };
+    if context.mode == Responses::Ignore || b == c {
+        return Findings::default().finish(1.0);
+    }
+    let mut walk = Walk::new(context);
+    let similarity = answers(&mut walk, b, c);
+    let score = walk.into_findings().finish(similarity);
+    if context.mode == Responses::Exact {
+        all_or_nothing(score)
+    } else {
+        score
+    }
+}
+
+fn failure_changed(b: Response<'_>, c: Response<'_>, what: &str) -> ResponseScore {
+    ResponseScore {
+        similarity: 0.0,
+        contract_changes: vec![ContractChange {
+            path: String::new(),
+            what: what.to_owned(),
+        }],
+        differences: vec![Difference {
+            path: String::new(),
+            expected: Some(b.summary()),
+            got: Some(c.summary()),
+            similarity: 0.0,
+            rule: what.to_owned(),
+            loss: 1.0,
+        }],
+    }
+}
+
+/// An error in an accepted baseline was meant; another error is another answer.
+fn both_failed(b: Response<'_>, c: Response<'_>, mode: Responses) -> ResponseScore {
+    let (b, c) = (b.message(), c.message());
+    let (b_masked, c_masked) = (mask::text(&b), mask::text(&c));
+    let similarity = match mode {
+        Responses::Ignore | Responses::Shape => 1.0,
+        _ if b_masked == c_masked => 1.0,
+        Responses::Exact => 0.0,
+        Responses::Similar => 0.5 + 0.5 * words::similarity(&b_masked, &c_masked),
+    };
+    let mut differences = Vec::new();
+    if similarity < 1.0 {
+        let (expected, got) = excerpt::of_texts(&b, &c);
+        differences.push(Difference {
+            path: String::new(),
+            expected: Some(expected),
+            got: Some(got),
+            similarity,
+            rule: "another error".to_owned(),
+            loss: 1.0 - similarity,
+        });
+    }
+    ResponseScore {
+        similarity,
+        contract_changes: Vec::new(),
+        differences,
+    }
+}
+
+/// Any difference takes all, in proportion to what each would have taken.
+fn all_or_nothing(mut score: ResponseScore) -> ResponseScore {
+    let lost: f64 = score.differences.iter().map(|it| it.loss).sum();
+    if score.differences.is_empty() {
+        return score;
+    }
+    let evenly = 1.0 / count(score.differences.len());
+    for it in &mut score.differences {
+        it.loss = if lost > 0.0 { it.loss / lost } else { evenly };
+    }
+    score.similarity = 0.0;
+    score
+}
+
+/// One thing an answer consists of.
+#[derive(Debug, Clone, Copy)]
+enum Part<'a> {
+    /// A content block and its place in the list as served.
+    Block(usize, &'a Value),
+    Structured(&'a Value),
+}
+
+impl<'a> Part<'a> {
+    fn kind(self) -> &'a str {
+        match self {
+            Self::Block(_, block) => block.get("type").and_then(Value::as_str).unwrap_or(""),
+            Self::Structured(_) => "structuredContent",
+        }
+    }
+
+    fn value(self) -> &'a Value {
+        match self {
+            Self::Block(_, value) | Self::Structured(value) => value,
+        }
+    }
+
+    /// Goes to where the part is.
+    fn at<T>(self, walk: &mut Walk<'a>, inside: impl FnOnce(&mut Walk<'a>) -> T) -> T {
+        match self {
+            Self::Block(index, _) => walk.at(Step::Key("content"), |walk| {
+                walk.at(Step::Index(index), inside)
+            }),
+            Self::Structured(_) => walk.at(Step::Key("structuredContent"), inside),
+        }
+    }
+}
+
+/// Blocks aligned in order and by type, structured content as one more of them: sum of the pairs / longer count.
+fn answers<'a>(walk: &mut Walk<'a>, b: &'a Answer, c: &'a Answer) -> f64 {
+    let (b, c) = parts(b, c);
+    let counted = b.len().max(c.len());
+    if !b.is_empty() && c.is_empty() {
+        let all = Share::whole(1.0, BUDGET);
+        return walk.at(Step::Key("content"), |walk| {
+            walk.note(all, 0.0, "list", Some("became empty"), || {
+                (Some(format!("{} blocks", b.len())), Some("[]".to_owned()))
+            });
+            0.0
+        });
+    }
+    let keys = |parts: &[Part<'_>]| {
+        let key = |it: &Part<'_>| align::key((it.kind(), same::hash(it.value(), View::Masked)));
+        parts.iter().map(key).collect::<Vec<_>>()
+    };
+    let each = Share::whole(1.0 / count(counted.max(1)), BUDGET / counted.max(1));
+    let one_kind = |i: usize, j: usize| b[i].kind() == c[j].kind();
+    let pairs = if b.len() == 1 && c.len() == 1 && one_kind(0, 0) {
+        vec![(0, 0)]
+    } else {
+        let cells = counted.saturating_mul(64);
+        align::align(&keys(&b), &keys(&c), cells, one_kind, |i, j| {
+            walk.quietly(|walk| part(walk, b[i], c[j], each))
+        })
+    };
+    let mut sum = 0.0;
+    let (mut next_b, mut next_c) = (0, 0);
+    for &(i, j) in pairs.iter().chain([&(b.len(), c.len())]) {
+        for it in b.iter().take(i).skip(next_b) {
+            sum += alone(walk, *it, each, true);
+        }
+        for it in c.iter().take(j).skip(next_c) {
+            sum += alone(walk, *it, each, false);
+        }
+        if let (Some(b), Some(c)) = (b.get(i), c.get(j)) {
+            sum += part(walk, *b, *c, each);
+        }
+        (next_b, next_c) = (i + 1, j + 1);
+    }
+    share(sum, counted)
+}
+
+/// What of each answer is compared.
+///
+/// Where both have structured content, it replaces the text blocks that merely repeat it. Structured content that only
+/// the current answer has is an addition, which is compatible; one that only the baseline has is missed.
+fn parts<'a>(b: &'a Answer, c: &'a Answer) -> (Vec<Part<'a>>, Vec<Part<'a>>) {
+    let both = b.structured_content.is_some() && c.structured_content.is_some();
+    let blocks = |answer: &'a Answer| {
+        let structured = answer.structured_content.as_ref().filter(|_| both);
+        let blocks = answer.content.iter().enumerate();
+        let kept = blocks.filter(move |(_, block)| structured.is_none_or(|it| !repeats(block, it)));
+        kept.map(|(index, block)| Part::Block(index, block))
+            .collect::<Vec<_>>()
+    };
+    let (mut b_parts, mut c_parts) = (blocks(b), blocks(c));
+    b_parts.extend(b.structured_content.as_ref().map(Part::Structured));
+    c_parts.extend(
+        c.structured_content
+            .as_ref()
+            .filter(|_| both)
+            .map(Part::Structured),
+    );
+    (b_parts, c_parts)
+}
+
+/// Whether a text block only says what the structured content says, be it whole or its one member, as servers wrap
+/// results that are no objects.
+fn repeats(block: &Value, structured: &Value) -> bool {
+    let Some(text) = block.get("text").and_then(Value::as_str) else {
+        return false;
+    };
+    let only_member = (structured.as_object())
+        .filter(|it| it.len() == 1)
+        .and_then(|it| it.values().next());
+    let parsed: Option<Value> = embedded(text).or_else(|| serde_json::from_str(text).ok());
+    let says = |it: &Value| {
+        it.as_str() == Some(text) || parsed.as_ref().is_some_and(|parsed| same(parsed, it))
+    };
+    says(structured) || only_member.is_some_and(says)
+}
+
+/// A part without a partner: worth nothing, unless it is left out of the comparison.
+fn alone<'a>(walk: &mut Walk<'a>, part: Part<'a>, share: Share, is_baseline: bool) -> f64 {
+    part.at(walk, |walk| {
+        if walk.is_left_out() {
+            return 1.0;
+        }
+        let text = part.value().get("text").and_then(Value::as_str);
+        let shown = text.map_or_else(|| excerpt::of(part.value()), excerpt::of_text);
+        let is_structured = matches!(part, Part::Structured(_));
+        let contract = is_structured.then_some("missing");
+        if is_baseline {
+            walk.note(share, 0.0, "missing block", contract, || {
+                (Some(shown), None)
+            });
+        } else {
+            walk.note(share, 0.0, "added block", None, || (None, Some(shown)));
+        }
+        0.0
+    })
+}
+
+/// Two parts of one kind.
+fn part<'a>(walk: &mut Walk<'a>, b: Part<'a>, c: Part<'a>, share: Share) -> f64 {
+    let (kind, c) = (b.kind(), c.value());
+    b.at(walk, |walk| {
+        if walk.is_left_out() {
+            return 1.0;
+        }
+        let b = b.value();
+        match kind {
+            "text" => match (member(b, "text"), member(c, "text")) {
+                (Some(b), Some(c)) => walk.texts(b, c, share, Some(Step::Key("text"))),
+                _ => walk.document(b, c, share),
+            },
+            "image" | "audio" => media(walk, b, c, "data", share),
+            "resource" => walk.at(Step::Key("resource"), |walk| {
+                match (b.get("resource"), c.get("resource")) {
+                    (Some(b), Some(c)) => resource(walk, b, c, share),
+                    _ => walk.document(b, c, share),
+                }
+            }),
+            "resource_link" => link(walk, b, c, share),
+            _ => walk.document(b, c, share),
+        }
+    })
+}
+
+fn member<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
+    value.get(name)?.as_str()
+}
+
+/// Bytes as base64: 1 if they are equal, else 0.5 if the MIME type is.
+fn media<'a>(walk: &mut Walk<'a>, b: &'a Value, c: &'a Value, bytes: &'a str, share: Share) -> f64 {
+    if b.get(bytes) == c.get(bytes) {
+        return 1.0;
+    }
+    let type_of = |it: &'a Value| member(it, "mimeType").unwrap_or("unknown type");
+    let similarity = if type_of(b) == type_of(c) { 0.5 } else { 0.0 };
+    let size = |it: &'a Value| member(it, bytes).map_or(0, str::len);
+    let shown = |it: &'a Value| format!("{}, {} characters of base64", type_of(it), size(it));
+    walk.at(Step::Key(bytes), |walk| {
+        if walk.is_left_out() {
+            return 1.0;
+        }
+        walk.note(share, similarity, "bytes", None, || {
+            (Some(shown(b)), Some(shown(c)))
+        });
+        similarity
+    })
+}
+
+/// By URI, then by what is in it.
+fn resource<'a>(walk: &mut Walk<'a>, b: &'a Value, c: &'a Value, share: Share) -> f64 {
+    if let Some(similarity) = other_uri(walk, b, c, share) {
+        return similarity;
+    }
+    match (member(b, "text"), member(c, "text")) {
+        (Some(b), Some(c)) => walk.texts(b, c, share, Some(Step::Key("text"))),
+        (None, None) => media(walk, b, c, "blob", share),
+        (text, _) => {
+            let what = if text.is_some() {
+                "became a blob"
+            } else {
+                "became a text"
+            };
+            walk.note(share, 0.0, "type", Some(what), || {
+                (Some(excerpt::of(b)), Some(excerpt::of(c)))
+            });
+            0.0
+        }
+    }
+}
+
+/// By URI, then by name and description.
+fn link<'a>(walk: &mut Walk<'a>, b: &'a Value, c: &'a Value, share: Share) -> f64 {
+    if let Some(similarity) = other_uri(walk, b, c, share) {
+        return similarity;
+    }
+    let text = |it: &Value| {
+        let said = ["name", "title", "description"]
+            .iter()
+            .filter_map(|name| member(it, name));
+        said.collect::<Vec<_>>().join("\n")
+    };
+    let (b, c) = (text(b), text(c));
+    let similarity = words::similarity(&mask::text(&b), &mask::text(&c));
+    if similarity < 1.0 {
+        walk.note(share, similarity, "words", None, || {
+            let (b, c) = excerpt::of_texts(&b, &c);
+            (Some(b), Some(c))
+        });
+    }
+    similarity
+}
+
+/// Notes that two URIs differ after masking, which makes two resources wholly different.
+fn other_uri<'a>(walk: &mut Walk<'a>, b: &'a Value, c: &'a Value, share: Share) -> Option<f64> {
+    let uri = |it: &'a Value| member(it, "uri").unwrap_or("");
+    let (b, c) = (uri(b), uri(c));
+    if mask::text(b) == mask::text(c) {
+        return None;
+    }
+    walk.at(Step::Key("uri"), |walk| {
+        if walk.is_left_out() {
+            return None;
+        }
+        walk.note(share, 0.0, "uri", None, || {
+            (Some(excerpt::of_text(b)), Some(excerpt::of_text(c)))
+        });
+        Some(0.0)
+    })
+}
+
+/// Argument values that differ between two requests, in the same place: what each answer may echo.
+pub(super) fn echoes<'a>(b: &'a Object, c: &'a Object) -> Vec<(&'a Value, &'a Value)> {
+    let mut found = Vec::new();
+    let mut pending: Vec<(&Value, &Value)> = Vec::new();
+    let both = |b: &'a Object, c: &'a Object| {
+        let pairs = b.iter().filter_map(move |(key, b)| Some((b, c.get(key)?)));
+        pairs.take(ECHOES)
+    };
+    pending.extend(both(b, c));
+    while let Some((b, c)) = pending.pop() {
+        match (b, c) {
+            _ if found.len() == ECHOES || pending.len() > 8 * ECHOES => break,
+            (Value::Object(b), Value::Object(c)) => pending.extend(both(b, c)),
+            (Value::Array(b), Value::Array(c)) => pending.extend(b.iter().zip(c).take(ECHOES)),
+            _ if same(b, c) => {}
+            _ => found.push((b, c)),
+        }
+    }
+    found
+}

@@ -1,0 +1,264 @@
+//! Passed or not, and why: one reason in words for each condition that failed.
+
+use crate::model::comparison::{Pair, Reason, ReasonKind, Row, Scores, SlowerCall, Verdict};
+use crate::model::rules::{Gate, Rules};
+
+use super::drift::{self, Finding};
+use super::losses::asked;
+use super::pairing::Sides;
+
+/// Scores this close to a limit count as reaching it.
+const TOLERANCE: f64 = 1e-9;
+
+/// A request this similar asks the same question.
+const SAME_QUESTION: f64 = 0.95;
+/// A response less similar than this is another answer.
+const OTHER_ANSWER: f64 = 0.6;
+/// A paired effect below this is another effect.
+const OTHER_EFFECT: f64 = 0.6;
+
+/// What a verdict looks at.
+pub(super) struct Evidence<'e, 'a> {
+    pub(super) sides: &'e Sides<'a>,
+    pub(super) rows: &'e [Row],
+    pub(super) scores: &'e Scores,
+    pub(super) drift: &'e [Finding],
+    pub(super) slower: &'e [SlowerCall],
+    pub(super) rules: &'e Rules,
+    /// Why a way of matching that is all or nothing does not hold.
+    pub(super) unmatched: Vec<Reason>,
+    /// Whether calls without a partner may be there: in the baseline, in the run.
+    pub(super) may_miss: bool,
+    pub(super) may_add: bool,
+    /// Only the score gates, as with scores that know arguments alone.
+    pub(super) score_only: bool,
+}
+
+pub(super) fn verdict(evidence: &Evidence<'_, '_>) -> Verdict {
+    let mut reasons = Vec::new();
+    let mut warnings = Vec::new();
+    reasons.extend(evidence.unmatched.iter().cloned());
+    if !evidence.score_only {
+        for row in evidence.rows {
+            match row {
+                Row::Pair(pair) => reasons.extend(of_pair(evidence, pair)),
+                Row::Missing {
+                    baseline,
+                    effect: true,
+                } if !evidence.may_miss => {
+                    reasons.push(missing_effect(evidence, *baseline));
+                }
+                Row::Extra {
+                    current,
+                    effect: true,
+                } if !evidence.may_add => {
+                    reasons.push(new_effect(evidence, *current));
+                }
+                Row::Missing { .. } | Row::Extra { .. } => {}
+            }
+        }
+    }
+    let (overall, threshold) = (evidence.scores.overall, evidence.scores.threshold);
+    if overall < threshold - TOLERANCE {
+        reasons.push(Reason {
+            expected: Some(format!("at least {threshold:.3}")),
+            got: Some(format!("{overall:.3}")),
+            ..reason(
+                ReasonKind::Threshold,
+                "the overall score is below the threshold".to_owned(),
+            )
+        });
+    }
+    for finding in evidence.drift.iter().filter(|it| it.drift.breaking) {
+        let it = Reason {
+            ..reason(ReasonKind::Drift, finding.drift.what.clone())
+        };
+        match evidence.rules.drift {
+            Gate::Ignore => {}
+            Gate::Fail => reasons.push(it),
+            // Clients like the one that made the baseline would trip over this.
+            Gate::Warn if finding.drift.used => reasons.push(it),
+            Gate::Warn => warnings.push(it),
+        }
+    }
+    for slower in evidence.slower {
+        let it = slow(evidence, slower);
+        match evidence.rules.slower.gate {
+            Gate::Ignore => {}
+            Gate::Fail => reasons.push(it),
+            Gate::Warn => warnings.push(it),
+        }
+    }
+    Verdict {
+        passed: reasons.is_empty(),
+        reasons,
+        warnings,
+    }
+}
+
+pub(super) fn reason(kind: ReasonKind, text: String) -> Reason {
+    Reason {
+        kind,
+        baseline: None,
+        current: None,
+        text,
+        expected: None,
+        got: None,
+        cause: None,
+    }
+}
+
+/// A call with its number and tool, as reasons name it.
+fn name_of(evidence: &Evidence<'_, '_>, baseline: usize, current: usize) -> String {
+    let tool = &evidence.sides.baseline[baseline - 1].full_name;
+    if baseline == current {
+        format!("call {baseline}, {tool},")
+    } else {
+        format!("call {baseline} (now {current}), {tool},")
+    }
+}
+
+fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
+    let call = &evidence.sides.baseline[pair.baseline - 1];
+    let name = name_of(evidence, pair.baseline, pair.current);
+    let changed = |it: &&crate::model::comparison::ParameterScore| it.loss > 0.0;
+    let parameter =
+        (pair.request.parameters.iter().filter(changed)).max_by(|a, b| a.loss.total_cmp(&b.loss));
+    let concerned: Vec<&str> = (pair.request.parameters.iter().filter(changed))
+        .map(|it| it.name.as_str())
+        .collect();
+    let server = call.call.server.as_deref().unwrap_or_default();
+    let cause = drift::cause(evidence.drift, server, &call.call.tool, &concerned);
+    let at_pair = |kind: ReasonKind, text: String| Reason {
+        baseline: Some(pair.baseline),
+        current: Some(pair.current),
+        cause: cause.clone(),
+        ..reason(kind, text)
+    };
+    let regression = pair.request.similarity >= SAME_QUESTION - TOLERANCE
+        && pair.response.similarity < OTHER_ANSWER - TOLERANCE;
+    let other_effect = pair.effect && pair.call < OTHER_EFFECT - TOLERANCE;
+    let difference = (pair.response.differences.iter()).max_by(|a, b| a.loss.total_cmp(&b.loss));
+    let (expected, got) =
+        difference.map_or((None, None), |it| (it.expected.clone(), it.got.clone()));
+    let mut reasons = Vec::new();
+    if regression {
+        reasons.push(Reason {
+            expected: expected.clone(),
+            got: got.clone(),
+            ..at_pair(
+                ReasonKind::ServerRegression,
+                format!(
+                    "{name} asked the same and got another answer: {}",
+                    answer_change(pair)
+                ),
+            )
+        });
+    }
+    if other_effect {
+        // The greater loss tells whose doing it is.
+        let by_request =
+            parameter.filter(|it| it.loss > 0.0 && pair.request.similarity < SAME_QUESTION);
+        reasons.push(match by_request {
+            Some(it) => Reason {
+                expected: it.baseline.as_ref().map(super::excerpt::of),
+                got: it.current.as_ref().map(super::excerpt::of),
+                ..at_pair(
+                    ReasonKind::EffectChange,
+                    format!(
+                        "{name} changes something and was called differently: argument {:?}",
+                        it.name
+                    ),
+                )
+            },
+            None => Reason {
+                expected,
+                got,
+                ..at_pair(
+                    ReasonKind::EffectChange,
+                    format!(
+                        "{name} changes something and had another result: {}",
+                        answer_change(pair)
+                    ),
+                )
+            },
+        });
+    }
+    reasons
+}
+
+/// The gravest change of an answer, in words.
+fn answer_change(pair: &Pair) -> String {
+    let response = &pair.response;
+    match (
+        response.contract_changes.as_slice(),
+        response.differences.as_slice(),
+    ) {
+        ([], []) => "it differs".to_owned(),
+        ([], differences) => {
+            let most = differences.iter().max_by(|a, b| a.loss.total_cmp(&b.loss));
+            most.map_or_else(String::new, |it| format!("{} differs", place(&it.path)))
+        }
+        ([only], _) => format!("{} {}", place(&only.path), only.what),
+        ([first, more @ ..], _) => {
+            format!(
+                "{} {}, and {} more changes of its contract",
+                place(&first.path),
+                first.what,
+                more.len()
+            )
+        }
+    }
+}
+
+fn place(path: &str) -> &str {
+    if path.is_empty() { "it" } else { path }
+}
+
+fn missing_effect(evidence: &Evidence<'_, '_>, number: usize) -> Reason {
+    let call = &evidence.sides.baseline[number - 1];
+    let server = call.call.server.as_deref().unwrap_or_default();
+    Reason {
+        baseline: Some(number),
+        expected: Some(asked(call.call)),
+        cause: drift::cause(evidence.drift, server, &call.call.tool, &[]),
+        ..reason(
+            ReasonKind::EffectChange,
+            format!(
+                "call {number}, {}, changes something and was not made",
+                call.full_name
+            ),
+        )
+    }
+}
+
+fn new_effect(evidence: &Evidence<'_, '_>, number: usize) -> Reason {
+    let call = &evidence.sides.current[number - 1];
+    Reason {
+        current: Some(number),
+        got: Some(asked(call.call)),
+        ..reason(
+            ReasonKind::EffectChange,
+            format!(
+                "new call {number}, {}, changes something and is not in the baseline",
+                call.full_name
+            ),
+        )
+    }
+}
+
+fn slow(evidence: &Evidence<'_, '_>, slower: &SlowerCall) -> Reason {
+    Reason {
+        baseline: Some(slower.baseline),
+        current: Some(slower.current),
+        expected: Some(format!("about {:.0} ms", slower.baseline_ms)),
+        got: Some(format!("{:.0} ms", slower.current_ms)),
+        ..reason(
+            ReasonKind::Slower,
+            format!(
+                "{} took much longer",
+                name_of(evidence, slower.baseline, slower.current)
+            ),
+        )
+    }
+}
