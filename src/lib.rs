@@ -55,4 +55,5 @@ pub mod redact;
 pub mod report;
 pub mod run;
 pub mod scenario_file;
+pub mod score;
 pub mod store;

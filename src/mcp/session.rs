@@ -492,6 +492,7 @@ fn read_answer(result: Value) -> Result<Answer, String> {
         content,
         structured_content,
         other,
+        breach: None,
     })
 }
 

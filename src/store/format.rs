@@ -480,15 +480,19 @@ impl From<&Outcome> for OutcomeV1 {
     fn from(it: &Outcome) -> Self {
         match it {
             Outcome::Answer(answer) => Self {
-                status: if answer.is_error {
-                    StatusV1::ToolError
-                } else {
-                    StatusV1::Ok
+                status: match (&answer.breach, answer.is_error) {
+                    (Some(_), _) => StatusV1::InvalidStructuredContent,
+                    (None, true) => StatusV1::ToolError,
+                    (None, false) => StatusV1::Ok,
                 },
                 content: Some(answer.content.clone()),
                 structured_content: answer.structured_content.clone(),
                 other: answer.other.clone(),
-                error: None,
+                error: answer.breach.clone().map(|message| ErrorV1 {
+                    message,
+                    code: None,
+                    data: None,
+                }),
             },
             Outcome::Failure(failure) => Self {
                 status: match failure.kind {
@@ -496,7 +500,6 @@ impl From<&Outcome> for OutcomeV1 {
                     FailureKind::Timeout => StatusV1::Timeout,
                     FailureKind::Disconnected => StatusV1::Disconnected,
                     FailureKind::InvalidResponse => StatusV1::InvalidResponse,
-                    FailureKind::InvalidStructuredContent => StatusV1::InvalidStructuredContent,
                     FailureKind::Transport => StatusV1::TransportError,
                 },
                 content: None,
@@ -514,26 +517,26 @@ impl From<&Outcome> for OutcomeV1 {
 
 impl From<OutcomeV1> for Outcome {
     fn from(it: OutcomeV1) -> Self {
+        let (message, code, data) = it
+            .error
+            .map(|it| (it.message, it.code, it.data))
+            .unwrap_or_default();
         let kind = match it.status {
-            StatusV1::Ok | StatusV1::ToolError => {
+            StatusV1::Ok | StatusV1::ToolError | StatusV1::InvalidStructuredContent => {
                 return Self::Answer(Answer {
                     is_error: it.status == StatusV1::ToolError,
                     content: it.content.unwrap_or_default(),
                     structured_content: it.structured_content,
                     other: it.other,
+                    breach: (it.status == StatusV1::InvalidStructuredContent).then_some(message),
                 });
             }
             StatusV1::RpcError => FailureKind::Rpc,
             StatusV1::Timeout => FailureKind::Timeout,
             StatusV1::Disconnected => FailureKind::Disconnected,
             StatusV1::InvalidResponse => FailureKind::InvalidResponse,
-            StatusV1::InvalidStructuredContent => FailureKind::InvalidStructuredContent,
             StatusV1::TransportError => FailureKind::Transport,
         };
-        let (message, code, data) = it
-            .error
-            .map(|it| (it.message, it.code, it.data))
-            .unwrap_or_default();
         Self::Failure(Failure {
             kind,
             message,

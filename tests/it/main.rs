@@ -6,6 +6,7 @@
 
 mod client_config;
 mod floors;
+mod report;
 mod scenario_content;
 mod scenario_file;
 mod scenario_files_found;

@@ -176,14 +176,19 @@ fn outcome(outcome: &Outcome) -> (OutcomeV1, Option<String>) {
             OutcomeV1::ToolError,
             Some(shorten(&answer.text(), ERROR_CHARS).into_owned()),
         ),
-        Outcome::Answer(_) => (OutcomeV1::Answer, None),
+        Outcome::Answer(answer) => match &answer.breach {
+            None => (OutcomeV1::Answer, None),
+            Some(breach) => (
+                OutcomeV1::InvalidStructuredContent,
+                Some(shorten(breach, ERROR_CHARS).into_owned()),
+            ),
+        },
         Outcome::Failure(failure) => (
             match failure.kind {
                 FailureKind::Rpc => OutcomeV1::RpcError,
                 FailureKind::Timeout => OutcomeV1::Timeout,
                 FailureKind::Disconnected => OutcomeV1::Disconnected,
                 FailureKind::InvalidResponse => OutcomeV1::InvalidResponse,
-                FailureKind::InvalidStructuredContent => OutcomeV1::InvalidStructuredContent,
                 FailureKind::Transport => OutcomeV1::Transport,
             },
             Some(shorten(&failure.message, ERROR_CHARS).into_owned()),

@@ -86,6 +86,7 @@ pub(crate) fn scored(
         current,
         similarity: Some(similarity),
         method: method.to_owned(),
+        loss: 0.0,
     }
 }
 
