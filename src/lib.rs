@@ -47,6 +47,8 @@
 //! - rmcp's types stay inside `mcp`; what is stored comes from the wire, not from its typed model.
 
 pub mod agent;
+pub mod cli;
+pub mod evaluate;
 pub mod git;
 pub mod mcp;
 pub mod mock;

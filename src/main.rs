@@ -1,3 +1,7 @@
 //! The `mcp-eval` program.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    mcp_eval::cli::main()
+}

@@ -1,6 +1,7 @@
 //! One session with one server: connect, list its tools, call them, close.
 
 use std::collections::{HashMap, HashSet};
+use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use rmcp::service::{
 };
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::{
-    StreamableHttpClientTransport, StreamableHttpClientTransportConfig,
+    StreamableHttpClientTransport, StreamableHttpClientTransportConfig, StreamableHttpError,
 };
 use rmcp::{ServiceExt, service::ClientCacheConfig};
 use serde_json::Value;
@@ -80,7 +81,7 @@ impl Session {
                     bearer_token,
                 } => {
                     let http = WatchedHttp::new(url, target.connect_timeout, Arc::clone(&wire))
-                        .map_err(|error| format!("has no HTTP client: {}", chain(&error)))?;
+                        .map_err(|error| format!("has no HTTP client: {}", root(&error)))?;
                     let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
                         .custom_headers(header_map(headers)?)
                         .max_sse_event_size(LONGEST_LINE)
@@ -259,7 +260,7 @@ fn not_initialized(error: &ClientInitializeError, what: &str) -> String {
             format!("{what} {CLOSED}")
         }
         ClientInitializeError::TransportError { error, .. } => {
-            format!("cannot be reached: {what}: {}", chain(error.error.as_ref()))
+            format!("cannot be reached: {what}: {}", root(error.error.as_ref()))
         }
         ClientInitializeError::JsonRpcError(error) => {
             format!(
@@ -271,7 +272,7 @@ fn not_initialized(error: &ClientInitializeError, what: &str) -> String {
     }
 }
 
-fn is_broken_pipe(error: &(dyn std::error::Error + Send + Sync + 'static)) -> bool {
+fn is_broken_pipe(error: &(dyn Error + Send + Sync + 'static)) -> bool {
     error
         .downcast_ref::<std::io::Error>()
         .is_some_and(|it| it.kind() == std::io::ErrorKind::BrokenPipe)
@@ -390,7 +391,7 @@ fn refused(error: ServiceError) -> Refused {
         }
         ServiceError::TransportSend(error) => {
             let unreachable = is_unreachable(error.error.as_ref());
-            let problem = chain(error.error.as_ref());
+            let problem = root(error.error.as_ref());
             if unreachable {
                 Refused::Gone(format!("cannot be reached: {problem}"))
             } else {
@@ -403,18 +404,11 @@ fn refused(error: ServiceError) -> Refused {
 }
 
 /// Whether the server did not even take the connection.
-fn is_unreachable(error: &(dyn std::error::Error + 'static)) -> bool {
-    let mut source = Some(error);
-    while let Some(error) = source {
-        if error
-            .downcast_ref::<reqwest::Error>()
+fn is_unreachable(error: &(dyn Error + 'static)) -> bool {
+    causes(error).any(|it| {
+        it.downcast_ref::<reqwest::Error>()
             .is_some_and(reqwest::Error::is_connect)
-        {
-            return true;
-        }
-        source = error.source();
-    }
-    false
+    })
 }
 
 impl Refused {
@@ -521,16 +515,22 @@ fn excerpt(text: &str) -> String {
     short
 }
 
-/// An error with its causes, without saying anything twice.
-fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        let cause = error.to_string();
-        if !text.contains(&cause) {
-            text = format!("{text}: {cause}");
-        }
-        source = error.source();
+/// What went wrong, without the layers it went through: of an HTTP client's error the cause at its root.
+fn root(error: &(dyn Error + 'static)) -> String {
+    let is_http = causes(error).any(|it| it.is::<reqwest::Error>());
+    let told = if is_http { causes(error).last() } else { None };
+    told.unwrap_or(error).to_string()
+}
+
+/// An error and its causes, outermost first.
+fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |error| cause(*error))
+}
+
+/// rmcp wraps the HTTP client's error without naming it as its source.
+fn cause<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
+    match error.downcast_ref() {
+        Some(StreamableHttpError::<reqwest::Error>::Client(client)) => Some(client),
+        _ => error.source(),
     }
-    text
 }

@@ -106,7 +106,7 @@ pub struct ExpectedCall {
 /// Something that must hold for a run to pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Criterion {
-    /// This text appears in a message, a tool's name, an argument or an answer; case does not matter.
+    /// This text appears in what the agent or a server said: a message, a tool's name, an argument, an answer. Case does not matter.
     Text(String),
     /// This tool was called.
     ToolCalled(String),

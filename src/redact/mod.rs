@@ -42,6 +42,11 @@ impl Redactor {
         }
     }
 
+    /// Whether a header, variable or key of this name holds a secret.
+    pub fn is_secret_name(name: &str) -> bool {
+        shapes::is_secret_key(name)
+    }
+
     /// The text without secrets.
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut text = Cow::Borrowed(text);

@@ -13,6 +13,7 @@
 //! | [`in_words`] | one sentence: who changed, the agent, the server or the catalogue |
 //! | [`duration`], [`moment`], [`visible`], [`wrap`] | how texts from outside, times and long lines are written |
 
+pub mod deviations;
 pub mod document;
 pub mod duration;
 pub mod explain;

@@ -4,7 +4,7 @@ use anstyle::{AnsiColor, Style as Ansi};
 use unicode_width::UnicodeWidthStr;
 
 use crate::report::document::{
-    BandV1, ComparisonV1, ProblemV1, ResultV1, ScenarioV1, StatusV1, SummaryV1,
+    BandV1, ComparisonV1, LossV1, ProblemV1, ResultV1, ScenarioV1, StatusV1, SummaryV1,
 };
 use crate::report::duration;
 use crate::report::visible::{block, line, shorten};
@@ -45,6 +45,8 @@ const STATUS: usize = 11;
 const BAND: usize = 10;
 const SCORE: usize = 6;
 const DURATION: usize = 11;
+/// How many losses of a failed scenario are shown.
+const LOSSES: usize = 8;
 /// The longest reason or note shown; `result.json` holds the whole.
 const TEXT_CHARS: usize = 600;
 
@@ -163,6 +165,9 @@ impl Page {
         if verbose {
             self.numbers(comparison);
         }
+        if verbose || matches!(scenario.status, StatusV1::Failed) {
+            self.losses(comparison);
+        }
         self.notes(scenario);
     }
 
@@ -198,16 +203,22 @@ impl Page {
                 comparison.variant
             ),
         );
-        for loss in &comparison.losses {
-            let tool = loss.tool.as_deref().unwrap_or("the run as a whole");
-            let path = loss.path.iter().map(|it| format!(" {it}"));
-            let place = tool.to_owned() + &path.collect::<String>();
-            self.indented(
-                4,
-                "- ",
-                DIM,
-                &format!("{:.3} {place}: {}", loss.points, loss.rule),
-            );
+    }
+
+    /// Where the points went, the largest losses first. Those of a run that is fine are for readers who asked for more.
+    fn losses(&mut self, comparison: &ComparisonV1) {
+        let mut losses: Vec<&LossV1> = comparison.losses.iter().collect();
+        losses.sort_by(|a, b| b.points.total_cmp(&a.points));
+        let shown = match self.style.verbosity {
+            Verbosity::Verbose => losses.len(),
+            Verbosity::Normal | Verbosity::Quiet => LOSSES,
+        };
+        for loss in losses.iter().take(shown) {
+            self.indented(4, "- ", DIM, &loss.to_string());
+        }
+        if losses.len() > shown {
+            let more = format!("{} more losses: see result.json", losses.len() - shown);
+            self.indented(4, "- ", DIM, &more);
         }
     }
 

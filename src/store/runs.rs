@@ -78,8 +78,8 @@ impl Runs {
     /// # Errors
     ///
     /// A [`StoreError`] when it cannot be written.
-    pub fn save(&self, trajectory: &Trajectory) -> Result<PathBuf, StoreError> {
-        let path = self.path(&trajectory.scenario);
+    pub fn save(&self, scenario: &str, trajectory: &Trajectory) -> Result<PathBuf, StoreError> {
+        let path = self.path(scenario);
         write(&path, to_json(trajectory).as_bytes())?;
         Ok(path)
     }

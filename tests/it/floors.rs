@@ -16,6 +16,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("git", &["model"]),
     ("store", &["model"]),
     ("mock", &["model"]),
+    ("evaluate", &["model", "run"]),
 ];
 
 /// Crates that stay in one place: their next major version should change only these files.

@@ -5,7 +5,12 @@
 //! The project's tests, one module per subject.
 
 mod client_config;
+mod common;
+mod compare;
+mod faults;
 mod floors;
+mod http;
+mod record;
 mod report;
 mod scenario_content;
 mod scenario_file;

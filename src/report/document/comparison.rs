@@ -197,3 +197,23 @@ impl ExecutionStatusV1 {
         }
     }
 }
+
+impl fmt::Display for LossV1 {
+    /// `0.333 lost at call 3 of `tool`, arguments/key: expected "a", got "b" (text)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.3} lost", self.points)?;
+        if let (Some(number), Some(tool)) = (self.current.or(self.baseline), &self.tool) {
+            write!(f, " at call {number} of `{tool}`")?;
+        }
+        if let Some(path) = &self.path {
+            write!(f, ", {path}")?;
+        }
+        match (&self.expected, &self.got) {
+            (Some(expected), Some(got)) => write!(f, ": expected {expected}, got {got}")?,
+            (Some(expected), None) => write!(f, ": expected {expected}, got nothing")?,
+            (None, Some(got)) => write!(f, ": not expected, got {got}")?,
+            (None, None) => {}
+        }
+        write!(f, " ({})", self.rule)
+    }
+}

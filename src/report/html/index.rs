@@ -9,7 +9,7 @@ use super::{page_name, score, stamps};
 
 /// The template's view of a result.
 #[derive(Template)]
-#[template(path = "index.html")]
+#[template(path = "index.html", config = "templates/askama.toml")]
 pub(super) struct IndexPage<'a> {
     result: &'a ResultV1,
     started_at: String,

@@ -14,7 +14,7 @@ use super::stamps::{self, StampRow};
 
 /// The template's view of a scenario.
 #[derive(Template)]
-#[template(path = "scenario.html")]
+#[template(path = "scenario.html", config = "templates/askama.toml")]
 pub(super) struct ScenarioPage<'a> {
     result: &'a ResultV1,
     scenario: &'a ScenarioV1,

@@ -1,0 +1,294 @@
+//! What the user typed, as typed words; nothing below `cli` sees clap.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Tells whether a change broke the way AI agents use your tools.
+#[derive(Debug, Parser)]
+#[command(
+    name = "mcp-eval",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true,
+    after_help = "Exit codes: 0 all passed · 1 something failed its gate · 2 wrong usage or an invalid file ·\n\
+                  3 something could not be run or judged, or nothing ran · 130 interrupted\n\n\
+                  A first look: run `mcp-eval compare` in a folder with `scenarios/` and `baselines/`."
+)]
+pub(super) struct Cli {
+    #[command(subcommand)]
+    pub(super) command: Command,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+}
+
+/// Options about what is printed.
+#[derive(Debug, Clone, Copy, Args)]
+pub(super) struct OutputArgs {
+    /// When to use colours
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
+    pub(super) color: Color,
+    /// Show no progress
+    #[arg(long, global = true, help_heading = "Output")]
+    pub(super) no_progress: bool,
+    /// Say more: every call as it happens, and the reasons behind passed scenarios
+    #[arg(
+        short,
+        long,
+        global = true,
+        conflicts_with = "quiet",
+        help_heading = "Output"
+    )]
+    pub(super) verbose: bool,
+    /// Print the result alone
+    #[arg(short, long, global = true, help_heading = "Output")]
+    pub(super) quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Run scenarios and keep their trajectories as baselines
+    Record(RecordArgs),
+    /// Run scenarios again, score them against their baselines, write a report, gate
+    Compare(CompareArgs),
+    /// Run scenarios against their own expectations; no baseline needed
+    Run(RunArgs),
+    /// Render a stored result again
+    Report(ReportArgs),
+    /// Show every number and rule that led to a score
+    Explain(ExplainArgs),
+    /// Check scenario files, all findings at once
+    Validate(ValidateArgs),
+    /// List scenarios with their tags, servers and baselines
+    List(ListArgs),
+    /// Serve the mock MCP server a scenario declares, over stdio
+    Mock(MockArgs),
+    /// Print the JSON Schema of a kind of file
+    Schema(SchemaArgs),
+}
+
+/// Which scenarios.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct SelectArgs {
+    /// Scenario files, folders (with all below) or globs [default: scenarios/]
+    #[arg(value_name = "PATHS")]
+    pub(super) paths: Vec<PathBuf>,
+    /// A scenario file; may be given several times
+    #[arg(long = "scenario", value_name = "FILE")]
+    pub(super) scenarios: Vec<PathBuf>,
+    /// Only scenarios with this tag; with several, any of them
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(super) tags: Vec<String>,
+    /// Set a {{variable}} of the scenarios
+    #[arg(long = "var", value_name = "NAME=VALUE", value_parser = parse_variable)]
+    pub(super) variables: Vec<(String, String)>,
+}
+
+/// How to run them.
+#[derive(Debug, Clone, Args)]
+pub(super) struct ExecuteArgs {
+    /// Servers from a client configuration, {"mcpServers": {…}}; they win over the scenario's own of the same name
+    #[arg(long, value_name = "FILE")]
+    pub(super) mcp_config: Option<PathBuf>,
+    /// How many scenarios run at once
+    #[arg(short, long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(super) jobs: u16,
+    /// Start no further scenario once one has not passed
+    #[arg(short = 'x', long)]
+    pub(super) fail_fast: bool,
+    /// How the result is printed
+    #[arg(long, value_enum, default_value_t = ResultFormat::Terminal)]
+    pub(super) format: ResultFormat,
+}
+
+/// How to score.
+#[derive(Debug, Clone, Args)]
+pub(super) struct ScoreArgs {
+    /// The lowest score that passes, 0 to 1 [default: the scenario's, else 0.8]
+    #[arg(long, value_name = "SCORE", value_parser = parse_threshold)]
+    pub(super) threshold: Option<f64>,
+    /// Which formulas to use [default: the scenario's, else standard]
+    #[arg(long, value_enum)]
+    pub(super) preset: Option<Preset>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Preset {
+    Standard,
+    Classic,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ResultFormat {
+    /// A table for people
+    Terminal,
+    /// The result document, version 1
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RecordArgs {
+    #[command(flatten)]
+    pub(super) select: SelectArgs,
+    #[command(flatten)]
+    pub(super) execute: ExecuteArgs,
+    /// Where baselines go; for a single scenario file, the folder of its baseline [default: baselines/]
+    #[arg(long, value_name = "DIR")]
+    pub(super) output: Option<PathBuf>,
+    /// Keep runs that failed, too
+    #[arg(long)]
+    pub(super) allow_failing: bool,
+    /// Write baselines although CI is set in the environment
+    #[arg(long)]
+    pub(super) force: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CompareArgs {
+    #[command(flatten)]
+    pub(super) select: SelectArgs,
+    #[command(flatten)]
+    pub(super) execute: ExecuteArgs,
+    #[command(flatten)]
+    pub(super) score: ScoreArgs,
+    /// Where baselines lie; for a single scenario, also the folder of its baseline [default: baselines/]
+    #[arg(long, value_name = "DIR")]
+    pub(super) baseline: Option<PathBuf>,
+    /// Score this stored trajectory, or all of a folder, without running anything
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["mcp_config", "jobs", "fail_fast"])]
+    pub(super) run: Option<PathBuf>,
+    /// Where the report goes [default: reports/<run>/]
+    #[arg(long, value_name = "DIR")]
+    pub(super) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RunArgs {
+    #[command(flatten)]
+    pub(super) select: SelectArgs,
+    #[command(flatten)]
+    pub(super) execute: ExecuteArgs,
+    #[command(flatten)]
+    pub(super) score: ScoreArgs,
+    /// Where the report goes [default: reports/<run>/]
+    #[arg(long, value_name = "DIR")]
+    pub(super) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ReportArgs {
+    /// The run: its id, its folder, or a result.json [default: the latest]
+    pub(super) run: Option<PathBuf>,
+    /// What to render
+    #[arg(long, value_enum, default_value_t = ReportFormat::Terminal)]
+    pub(super) format: ReportFormat,
+    /// Where HTML goes [default: reports/<run>/]
+    #[arg(long, value_name = "DIR")]
+    pub(super) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ReportFormat {
+    /// A table for people, to stdout
+    Terminal,
+    /// The result document, to stdout
+    Json,
+    /// The pages, to a folder
+    Html,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ExplainArgs {
+    /// The run: its id, its folder, or a result.json; `latest` for the latest
+    pub(super) run: PathBuf,
+    /// Number of a call, as the report counts them; all calls without it
+    pub(super) call: Option<usize>,
+    /// Only this scenario, by id or name
+    #[arg(long, value_name = "ID")]
+    pub(super) scenario: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ValidateArgs {
+    #[command(flatten)]
+    pub(super) select: SelectArgs,
+    /// How findings are printed
+    #[arg(long, value_enum, default_value_t = ResultFormat::Terminal)]
+    pub(super) format: ResultFormat,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ListArgs {
+    #[command(flatten)]
+    pub(super) select: SelectArgs,
+    /// Where baselines lie
+    #[arg(long, value_name = "DIR", default_value = "baselines")]
+    pub(super) baseline: PathBuf,
+    /// How the list is printed
+    #[arg(long, value_enum, default_value_t = ResultFormat::Terminal)]
+    pub(super) format: ResultFormat,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct MockArgs {
+    /// A scenario file with `mcp_interactions`
+    pub(super) file: PathBuf,
+    /// Which of its mock servers; may be left out when there is one
+    #[arg(long, value_name = "NAME")]
+    pub(super) server: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SchemaArgs {
+    #[arg(value_enum)]
+    pub(super) kind: SchemaKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum SchemaKind {
+    /// A scenario file
+    Scenario,
+    /// A baseline or a stored run
+    Trajectory,
+    /// A result.json
+    Result,
+}
+
+fn parse_variable(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => {
+            Ok((name.trim().to_owned(), value.to_owned()))
+        }
+        _ => Err("write NAME=VALUE".to_owned()),
+    }
+}
+
+fn parse_threshold(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|it| (0.0..=1.0).contains(it))
+        .ok_or_else(|| "write a number from 0 to 1".to_owned())
+}
+
+impl SelectArgs {
+    /// All paths the user gave, or the default folder.
+    pub(super) fn all_paths(&self) -> Vec<PathBuf> {
+        if self.are_default() {
+            vec![PathBuf::from("scenarios")]
+        } else {
+            self.paths.iter().chain(&self.scenarios).cloned().collect()
+        }
+    }
+
+    /// Whether the user left the choice of scenarios to us.
+    pub(super) fn are_default(&self) -> bool {
+        self.paths.is_empty() && self.scenarios.is_empty()
+    }
+}

@@ -1,0 +1,141 @@
+//! `mcp-eval list`: scenarios with their tags, agents, servers and baselines.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+use unicode_width::UnicodeWidthStr;
+
+use crate::cli::args::{ListArgs, ResultFormat};
+use crate::cli::console::Console;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::select;
+use crate::model::scenario::{Agent, Scenario};
+use crate::report::visible;
+use crate::store::Baselines;
+
+/// What `--format json` prints, version 1.
+#[derive(Serialize)]
+struct ListV1 {
+    format_version: u32,
+    scenarios: Vec<ListedV1>,
+}
+
+#[derive(Serialize)]
+struct ListedV1 {
+    id: String,
+    name: String,
+    path: String,
+    enabled: bool,
+    tags: Vec<String>,
+    agent: &'static str,
+    servers: Vec<String>,
+    /// `accepted`, `none`, `outdated` (the scenario has changed since) or `unreadable`.
+    baseline: &'static str,
+    /// When the accepted baseline was recorded.
+    recorded_at: Option<String>,
+}
+
+pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Failure> {
+    let (scenarios, findings) = select::load(&args.select);
+    let baselines = Baselines::new(&args.baseline);
+    let listed: Vec<ListedV1> = scenarios.iter().map(|it| listed(it, &baselines)).collect();
+    match args.format {
+        ResultFormat::Json => {
+            let document = ListV1 {
+                format_version: 1,
+                scenarios: listed,
+            };
+            console.result(&serde_json::to_string_pretty(&document).unwrap_or_default());
+        }
+        ResultFormat::Terminal if listed.is_empty() => console.note("There are no scenarios."),
+        ResultFormat::Terminal => console.result(&table(&listed)),
+    }
+    let errors = findings.iter().filter(|it| it.is_error()).count();
+    if errors > 0 {
+        return Err(Failure::usage(format!(
+            "{} in scenario files, which are not listed",
+            select::plural(errors, "error")
+        ))
+        .hint("`mcp-eval validate` shows them"));
+    }
+    Ok(Exit::Passed)
+}
+
+fn listed(scenario: &Scenario, baselines: &Baselines) -> ListedV1 {
+    let (baseline, recorded_at) = match baselines.load(&scenario.id).as_deref() {
+        Err(_) => ("unreadable", None),
+        Ok([]) => ("none", None),
+        Ok([main, ..]) => {
+            let current = main
+                .scenario_hash
+                .as_ref()
+                .is_none_or(|it| *it == scenario.hash);
+            let state = if current { "accepted" } else { "outdated" };
+            (state, Some(main.stamp.recorded_at.to_string()))
+        }
+    };
+    ListedV1 {
+        id: scenario.id.clone(),
+        name: scenario.name.clone(),
+        path: scenario.path.display().to_string(),
+        enabled: scenario.enabled,
+        tags: scenario.tags.clone(),
+        agent: match scenario.agent {
+            Agent::Scripted { .. } => "scripted",
+        },
+        servers: scenario.servers.iter().map(|it| it.name.clone()).collect(),
+        baseline,
+        recorded_at,
+    }
+}
+
+fn table(listed: &[ListedV1]) -> String {
+    let or_dash = |texts: &[String]| {
+        if texts.is_empty() {
+            "-".to_owned()
+        } else {
+            texts.join(", ")
+        }
+    };
+    let mut rows =
+        vec![["NAME", "PATH", "TAGS", "AGENT", "SERVERS", "BASELINE"].map(str::to_owned)];
+    rows.extend(listed.iter().map(|it| {
+        let name = if it.enabled {
+            it.name.clone()
+        } else {
+            format!("{} (disabled)", it.name)
+        };
+        let baseline = match &it.recorded_at {
+            Some(at) => format!("{} ({})", it.baseline, at.get(..10).unwrap_or(at)),
+            None => it.baseline.to_owned(),
+        };
+        [
+            name,
+            it.path.clone(),
+            or_dash(&it.tags),
+            it.agent.to_owned(),
+            or_dash(&it.servers),
+            baseline,
+        ]
+        .map(|it| visible::line(&it).into_owned())
+    }));
+    let widths: Vec<usize> = (0..rows[0].len())
+        .map(|column| {
+            rows.iter()
+                .map(|row| row[column].width())
+                .max()
+                .unwrap_or(0)
+        })
+        .collect();
+    let mut table = String::new();
+    for row in &rows {
+        let mut line = String::new();
+        for (cell, width) in row.iter().zip(&widths) {
+            let _ = write!(line, "{cell}{}", " ".repeat(width - cell.width() + 2));
+        }
+        table.push_str(line.trim_end());
+        table.push('\n');
+    }
+    table
+}

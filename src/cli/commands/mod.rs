@@ -1,0 +1,11 @@
+//! One file per command.
+
+pub(super) mod compare;
+pub(super) mod explain;
+pub(super) mod list;
+pub(super) mod mock;
+pub(super) mod record;
+pub(super) mod report;
+pub(super) mod run;
+pub(super) mod schema;
+pub(super) mod validate;

@@ -1,0 +1,16 @@
+//! `mcp-eval schema`: the JSON Schema of a kind of file.
+
+use crate::cli::args::{SchemaArgs, SchemaKind};
+use crate::cli::console::Console;
+use crate::report::document;
+use crate::scenario_file;
+use crate::store;
+
+pub(in crate::cli) fn run(args: &SchemaArgs, console: Console) {
+    let schema = match args.kind {
+        SchemaKind::Scenario => scenario_file::json_schema(),
+        SchemaKind::Trajectory => store::json_schema(),
+        SchemaKind::Result => document::json_schema(),
+    };
+    console.result(&format!("{schema:#}"));
+}

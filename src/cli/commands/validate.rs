@@ -1,0 +1,66 @@
+//! `mcp-eval validate`: check scenario files, all findings at once.
+
+use serde::Serialize;
+
+use crate::cli::args::{ResultFormat, ValidateArgs};
+use crate::cli::console::Console;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::select::{self, plural};
+use crate::mock::Mock;
+use crate::scenario_file::Finding;
+
+/// What `--format json` prints, version 1.
+#[derive(Serialize)]
+struct FindingsV1<'a> {
+    format_version: u32,
+    valid: bool,
+    /// How many scenarios have no error.
+    scenarios: usize,
+    errors: usize,
+    warnings: usize,
+    findings: &'a [Finding],
+}
+
+pub(in crate::cli) fn run(args: &ValidateArgs, console: Console) -> Result<Exit, Failure> {
+    let (scenarios, findings) = select::load(&args.select);
+    for scenario in &scenarios {
+        for (name, declared) in &scenario.interactions {
+            // The loader has checked every part; together they make a server or the loader has missed something.
+            Mock::new(name, declared).map_err(|problem| {
+                Failure::usage(format!("{}: {problem}", scenario.path.display()))
+            })?;
+        }
+    }
+    let errors = findings.iter().filter(|it| it.is_error()).count();
+    let warnings = findings.len() - errors;
+    match args.format {
+        ResultFormat::Json => {
+            let document = FindingsV1 {
+                format_version: 1,
+                valid: errors == 0,
+                scenarios: scenarios.len(),
+                errors,
+                warnings,
+                findings: &findings,
+            };
+            console.result(&serde_json::to_string_pretty(&document).unwrap_or_default());
+        }
+        ResultFormat::Terminal => {
+            for finding in &findings {
+                console.result(&format!("{finding}\n"));
+            }
+            let valid = plural(scenarios.len(), "valid scenario");
+            console.result(&format!(
+                "{valid}, {}, {}",
+                plural(errors, "error"),
+                plural(warnings, "warning")
+            ));
+        }
+    }
+    Ok(if errors == 0 {
+        Exit::Passed
+    } else {
+        Exit::Usage
+    })
+}

@@ -1,0 +1,221 @@
+//! Runs one scenario for real: its servers, its agent, its stamp.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use futures_util::FutureExt;
+use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
+
+use crate::agent::Scripted;
+use crate::git;
+use crate::mcp::{self, ChildCommand, Launch, Target};
+use crate::model::scenario::{Agent, Scenario, Server, Transport};
+use crate::model::stamp::{GitStamp, Stamp};
+use crate::model::trajectory::Trajectory;
+use crate::redact::Redactor;
+use crate::run::{self, Job, Observer, SetupError};
+use crate::scenario_file;
+
+/// Names the repository of the system under test for scenarios without `source.repo`.
+const SOURCE_PATH: &str = "MCPPROXY_SOURCE_PATH";
+
+/// What all runs of one command share.
+pub(super) struct Executor {
+    /// Servers given on the command line; they win over a scenario's own.
+    servers: Vec<Server>,
+    /// Our own program, which is also the mock server.
+    program: OsString,
+    interrupt: CancellationToken,
+    /// Folders we write to: changes there do not make a repository dirty.
+    ours: Vec<PathBuf>,
+    stamps: Mutex<HashMap<PathBuf, GitStamp>>,
+}
+
+impl Executor {
+    pub(super) fn new(
+        servers: Vec<Server>,
+        ours: Vec<PathBuf>,
+        interrupt: CancellationToken,
+    ) -> Self {
+        let program =
+            std::env::current_exe().map_or_else(|_| "mcp-eval".into(), PathBuf::into_os_string);
+        Self {
+            servers,
+            program,
+            interrupt,
+            ours,
+            stamps: Mutex::default(),
+        }
+    }
+
+    /// Runs a scenario once and returns what happened, however it ended.
+    pub(super) async fn execute(&self, scenario: &Scenario, observer: &dyn Observer) -> Trajectory {
+        let (targets, secrets) = match self.targets(scenario) {
+            Ok((targets, secrets)) => (Ok(targets), secrets),
+            Err(problem) => (Err(problem), Vec::new()),
+        };
+        let mut agent = match &scenario.agent {
+            Agent::Scripted { calls } => Scripted::new(scenario.user_intent.clone(), calls.clone()),
+        };
+        let job = Job {
+            scenario,
+            stamp: self.stamp(scenario),
+            connect: async move {
+                match targets {
+                    Ok(targets) => mcp::connect(&targets).await,
+                    Err(problem) => Err(problem),
+                }
+            }
+            .boxed(),
+            agent: &mut agent,
+            observer,
+            interrupt: self.interrupt.clone(),
+            redactor: Redactor::new(secrets),
+        };
+        run::run(job).await
+    }
+
+    /// The scenario's servers, ready to connect to, and the secrets they are given.
+    fn targets(&self, scenario: &Scenario) -> Result<(Vec<Target>, Vec<String>), SetupError> {
+        let mut servers = scenario.servers.clone();
+        for server in &self.servers {
+            match servers.iter_mut().find(|it| it.name == server.name) {
+                Some(own) => *own = server.clone(),
+                None => servers.push(server.clone()),
+            }
+        }
+        if servers.is_empty() {
+            return Err(SetupError::new(
+                "the scenario has no servers: declare `servers:`, or give them with `--mcp-config FILE`",
+            ));
+        }
+        let expanded = scenario_file::expand(&servers, |name| std::env::var(name).ok())
+            .map_err(|missing| SetupError::new(missing.to_string()))?;
+        let mut secrets: Vec<String> = expanded
+            .variables
+            .iter()
+            .filter(|name| Redactor::is_secret_name(name))
+            .filter_map(|name| std::env::var(name).ok())
+            .collect();
+        let targets = expanded
+            .servers
+            .into_iter()
+            .map(|server| {
+                Ok(Target {
+                    connect_timeout: server.connect_timeout.unwrap_or(scenario.timeouts.connect),
+                    tool_timeout: server.tool_timeout.unwrap_or(scenario.timeouts.tool),
+                    launch: self.launch(scenario, &server, &mut secrets)?,
+                    name: server.name,
+                })
+            })
+            .collect::<Result<_, SetupError>>()?;
+        Ok((targets, secrets))
+    }
+
+    fn launch(
+        &self,
+        scenario: &Scenario,
+        server: &Server,
+        secrets: &mut Vec<String>,
+    ) -> Result<Launch, SetupError> {
+        Ok(match &server.transport {
+            Transport::Stdio {
+                command,
+                args,
+                env,
+                cwd,
+            } => {
+                secrets.extend(
+                    env.iter()
+                        .filter(|(name, _)| Redactor::is_secret_name(name))
+                        .map(|(_, value)| value.clone()),
+                );
+                Launch::Child(ChildCommand {
+                    program: command.into(),
+                    args: args.iter().map(Into::into).collect(),
+                    env: env.clone(),
+                    cwd: cwd.clone(),
+                })
+            }
+            Transport::Http {
+                url,
+                headers,
+                bearer_token_env,
+            } => {
+                secrets.extend(
+                    headers
+                        .iter()
+                        .filter(|(name, _)| Redactor::is_secret_name(name))
+                        .map(|(_, value)| value.clone()),
+                );
+                let bearer_token = bearer_token_env
+                    .as_ref()
+                    .map(|name| bearer_token(&server.name, name))
+                    .transpose()?;
+                secrets.extend(bearer_token.clone());
+                Launch::Http {
+                    url: url.clone(),
+                    headers: headers.clone(),
+                    bearer_token,
+                }
+            }
+            Transport::Mock => Launch::Child(ChildCommand {
+                program: self.program.clone(),
+                args: vec![
+                    "mock".into(),
+                    scenario.path.clone().into(),
+                    "--server".into(),
+                    (&server.name).into(),
+                ],
+                env: Vec::new(),
+                cwd: None,
+            }),
+        })
+    }
+
+    fn stamp(&self, scenario: &Scenario) -> Stamp {
+        let folder = scenario
+            .path
+            .parent()
+            .filter(|it| *it != Path::new(""))
+            .unwrap_or(Path::new("."));
+        let source = scenario.source.clone().or_else(|| {
+            std::env::var_os(SOURCE_PATH)
+                .filter(|it| !it.is_empty())
+                .map(PathBuf::from)
+        });
+        Stamp {
+            recorded_at: Timestamp::now(),
+            mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
+            agent: match scenario.agent {
+                Agent::Scripted { .. } => "scripted".to_owned(),
+            },
+            scenarios: self.git(folder),
+            source: source.as_deref().map(|it| self.git(it)),
+        }
+    }
+
+    /// The state of the repository around a folder; asked once per command, so that all runs of it carry the same.
+    pub(super) fn git(&self, folder: &Path) -> GitStamp {
+        let mut stamps = self
+            .stamps
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let ours: Vec<&Path> = self.ours.iter().map(PathBuf::as_path).collect();
+        stamps
+            .entry(folder.to_owned())
+            .or_insert_with(|| git::stamp(folder, &ours))
+            .clone()
+    }
+}
+
+fn bearer_token(server: &str, name: &str) -> Result<String, SetupError> {
+    std::env::var(name).map_err(|_| {
+        SetupError::new(format!(
+            "server `{server}` needs a bearer token: the environment variable `{name}` is not set"
+        ))
+    })
+}

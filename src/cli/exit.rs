@@ -1,0 +1,107 @@
+//! What the process tells its caller.
+
+use std::process::ExitCode;
+
+use crate::model::suite::{Status, SuiteResult};
+
+/// The exit codes; scripts and CI depend on these numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Exit {
+    /// Everything that was asked for was done, and everything that gates passed.
+    Passed,
+    /// Something failed its gate.
+    Failed,
+    /// Wrong usage, or an invalid file.
+    Usage,
+    /// Something could not be run or judged, or nothing ran.
+    Incomplete,
+    /// Stopped by a signal.
+    Interrupted,
+}
+
+impl Exit {
+    pub(super) fn code(self) -> u8 {
+        match self {
+            Self::Passed => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::Incomplete => 3,
+            Self::Interrupted => 130,
+        }
+    }
+
+    /// The code's name in the result document.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Usage => "usage",
+            Self::Incomplete => "incomplete",
+            Self::Interrupted => "interrupted",
+        }
+    }
+
+    /// What the code means, for people.
+    pub(super) fn sentence(self) -> &'static str {
+        match self {
+            Self::Passed => "everything passed",
+            Self::Failed => "something failed its gate",
+            Self::Usage => "wrong usage or an invalid file",
+            Self::Incomplete => "something could not be run or judged, or nothing ran",
+            Self::Interrupted => "interrupted",
+        }
+    }
+
+    /// The code of a finished suite. A failed gate weighs more than an incomplete run, and a suite in which nothing ran is never
+    /// green.
+    pub(super) fn of(suite: &SuiteResult) -> Self {
+        let any = |status| suite.count(status) > 0;
+        if suite.interrupted {
+            Self::Interrupted
+        } else if any(Status::Failed) {
+            Self::Failed
+        } else if any(Status::Error) || any(Status::Timeout) {
+            Self::Incomplete
+        } else if any(Status::Passed) || any(Status::Recorded) {
+            Self::Passed
+        } else {
+            Self::Incomplete
+        }
+    }
+
+    /// The code when this also happened: usage, then failure, then incompleteness.
+    #[must_use]
+    pub(super) fn and(self, other: Self) -> Self {
+        let weight = |exit| match exit {
+            Self::Passed => 0,
+            Self::Incomplete => 1,
+            Self::Failed => 2,
+            Self::Usage => 3,
+            Self::Interrupted => 4,
+        };
+        if weight(other) > weight(self) {
+            other
+        } else {
+            self
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Exit;
+
+    #[test]
+    fn usage_outweighs_failure_and_failure_outweighs_incompleteness() {
+        assert_eq!(Exit::Incomplete.and(Exit::Failed), Exit::Failed);
+        assert_eq!(Exit::Failed.and(Exit::Incomplete), Exit::Failed);
+        assert_eq!(Exit::Failed.and(Exit::Usage), Exit::Usage);
+        assert_eq!(Exit::Passed.and(Exit::Incomplete), Exit::Incomplete);
+    }
+}

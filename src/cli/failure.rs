@@ -1,0 +1,54 @@
+//! Why a command could not do what it was asked: what failed, why, and what to try.
+
+use crate::cli::exit::Exit;
+use crate::store::StoreError;
+
+/// A command's failure. Its kind decides the exit code.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) exit: Exit,
+    pub(super) message: String,
+    /// Each on a line of its own.
+    pub(super) hints: Vec<String>,
+}
+
+impl Failure {
+    /// The user asked for something that cannot be.
+    pub(super) fn usage(message: impl Into<String>) -> Self {
+        Self {
+            exit: Exit::Usage,
+            message: message.into(),
+            hints: Vec::new(),
+        }
+    }
+
+    /// Something could not be run, read or written.
+    pub(super) fn incomplete(message: impl Into<String>) -> Self {
+        Self {
+            exit: Exit::Incomplete,
+            ..Self::usage(message)
+        }
+    }
+
+    #[must_use]
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        let exit = match error {
+            StoreError::Write { .. } | StoreError::Read { .. } => Exit::Incomplete,
+            StoreError::CutOff { .. } | StoreError::Invalid { .. } | StoreError::Version { .. } => {
+                Exit::Usage
+            }
+        };
+        Self {
+            exit,
+            hints: error.hint().map(str::to_owned).into_iter().collect(),
+            message: error.to_string(),
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The command line: arguments, settings, exit codes, what is printed, one file per command.
+
+mod args;
+mod commands;
+mod console;
+mod execute;
+mod exit;
+mod failure;
+mod finish;
+mod interrupt;
+mod judge;
+mod offline;
+mod progress;
+mod select;
+mod stored;
+mod suite;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cli::args::{Cli, Command};
+use crate::cli::console::Console;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+
+/// Runs the program as its arguments ask and returns the code to exit with.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Also prints `--help` and `--version`; a reader that has gone away is no failure of ours.
+            let _ = error.print();
+            return if error.use_stderr() {
+                Exit::Usage
+            } else {
+                Exit::Passed
+            }
+            .into();
+        }
+    };
+    let console = Console::new(cli.output.color, cli.output.quiet);
+    let exit = run(cli, console).unwrap_or_else(|failure| {
+        console.failure(&failure);
+        failure.exit
+    });
+    exit.into()
+}
+
+fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
+    match cli.command {
+        Command::Record(args) => commands::record::run(&args, cli.output, console),
+        Command::Compare(args) => commands::compare::run(&args, cli.output, console),
+        Command::Run(args) => commands::run::run(&args, cli.output, console),
+        Command::Report(args) => commands::report::run(&args, cli.output, console),
+        Command::Explain(args) => commands::explain::run(&args, console),
+        Command::Validate(args) => commands::validate::run(&args, console),
+        Command::List(args) => commands::list::run(&args, console),
+        Command::Mock(args) => commands::mock::run(&args),
+        Command::Schema(args) => {
+            commands::schema::run(&args, console);
+            Ok(Exit::Passed)
+        }
+    }
+}

@@ -1,0 +1,254 @@
+//! `mcp-eval compare --run`: scores stored trajectories without running anything.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use jiff::Timestamp;
+use walkdir::WalkDir;
+
+use crate::cli::args::{CompareArgs, OutputArgs};
+use crate::cli::console::Console;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::finish::{self, RESULT, Telling};
+use crate::cli::judge::judge;
+use crate::cli::select;
+use crate::cli::suite::{Finished, RUNS, overridden, problem};
+use crate::git;
+use crate::model::scenario::Scenario;
+use crate::model::suite::{Problem, ScenarioResult, Status, SuiteResult};
+use crate::model::trajectory::{Ending, Trajectory};
+use crate::score;
+use crate::store::{self, Baselines, Runs, StoreError};
+
+/// Scores a stored trajectory, or every one of a folder, against the accepted ones.
+///
+/// A scenario's own rules and criteria count where its file is found.
+pub(super) fn compare(
+    args: &CompareArgs,
+    run: &Path,
+    output: OutputArgs,
+    console: Console,
+) -> Result<Exit, Failure> {
+    let started_at = Timestamp::now();
+    let started = Instant::now();
+    let root = args
+        .baseline
+        .clone()
+        .unwrap_or_else(|| PathBuf::from("baselines"));
+    if !root.exists() {
+        return Err(
+            Failure::usage(format!("there is no {}", root.display())).hint(
+                "--baseline names a folder of baselines, a baseline's folder, or a baseline.json",
+            ),
+        );
+    }
+    let files = trajectory_files(run)?;
+    let scenarios = known_scenarios(args, console)?;
+    let single = files.len() == 1;
+    let mut results: Vec<ScenarioResult> = files
+        .iter()
+        .map(|file| compare_file(file, &root, single, &scenarios, args))
+        .collect();
+    results.sort_by(|a, b| a.id.cmp(&b.id));
+    let runs = Runs::create(Path::new(RUNS), started_at)?;
+    for result in &results {
+        if let Some(current) = &result.current {
+            runs.save(&result.id, current)?;
+        }
+        if let Some(baseline) = &result.baseline {
+            runs.save_baseline(&result.id, baseline)?;
+        }
+    }
+    let suite = SuiteResult {
+        run_id: runs.id().to_owned(),
+        command: "compare".to_owned(),
+        mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
+        started_at,
+        duration_ms: started.elapsed().as_secs_f64() * 1000.0,
+        git: git::stamp(
+            Path::new("."),
+            &[&root, Path::new("reports"), Path::new(".mcp-eval")],
+        ),
+        interrupted: false,
+        scenarios: results,
+    };
+    let telling = Telling {
+        format: args.execute.format,
+        output: args.output.as_deref(),
+        threshold: args.score.threshold,
+    };
+    finish::finish(&Finished { suite, runs }, &telling, output, console)
+}
+
+/// The trajectories that a file or folder holds; what is kept beside runs is left out.
+fn trajectory_files(run: &Path) -> Result<Vec<PathBuf>, Failure> {
+    if !run.is_dir() {
+        return Ok(vec![run.to_owned()]);
+    }
+    let mut files = Vec::new();
+    for entry in WalkDir::new(run).sort_by_file_name() {
+        let entry = entry.map_err(|error| {
+            Failure::incomplete(format!("cannot read {}: {error}", run.display()))
+        })?;
+        let name = entry.file_name().to_string_lossy();
+        let is_beside = name == RESULT
+            || name.ends_with(".baseline.json")
+            || name == "pending.json"
+            || name.starts_with("variant-");
+        if entry.file_type().is_file() && name.ends_with(".json") && !is_beside {
+            files.push(entry.into_path());
+        }
+    }
+    if files.is_empty() {
+        return Err(Failure::incomplete(format!(
+            "{} holds no trajectories",
+            run.display()
+        )));
+    }
+    Ok(files)
+}
+
+/// The scenarios whose rules apply, by id. Nobody has to have them for an offline comparison, but what the user names must be valid.
+fn known_scenarios(
+    args: &CompareArgs,
+    console: Console,
+) -> Result<HashMap<String, Scenario>, Failure> {
+    let scenarios = if !args.select.are_default() {
+        select::select(&args.select, console)?
+    } else if Path::new("scenarios").is_dir() {
+        let (scenarios, findings) = select::load(&args.select);
+        let errors = findings.iter().filter(|it| it.is_error()).count();
+        if errors > 0 {
+            console.note(&format!(
+                "note: {} in scenarios/, whose rules do not apply here (`mcp-eval validate` shows them)",
+                select::plural(errors, "error")
+            ));
+        }
+        scenarios
+    } else {
+        Vec::new()
+    };
+    Ok(scenarios
+        .into_iter()
+        .map(|it| (it.id.clone(), it))
+        .collect())
+}
+
+fn compare_file(
+    file: &Path,
+    root: &Path,
+    single: bool,
+    scenarios: &HashMap<String, Scenario>,
+    args: &CompareArgs,
+) -> ScenarioResult {
+    let mut current = match store::load(file) {
+        Ok(current) => current,
+        Err(error) => return broken(file, None, &error),
+    };
+    score::mark_breaches(&mut current);
+    let accepted = match accepted(root, &current.scenario, single) {
+        Ok(accepted) if accepted.is_empty() => {
+            let missing = format!(
+                "no baseline of `{}` in {}",
+                current.scenario,
+                root.display()
+            );
+            return unscored(file, current, Status::Error, problem(missing));
+        }
+        Ok(accepted) => accepted,
+        Err(error) => return broken(file, Some(current), &error),
+    };
+    let unfinished = match &current.ending {
+        Ending::Completed | Ending::Blocked { .. } => None,
+        Ending::TimedOut { message } => Some((Status::Timeout, message.clone())),
+        Ending::Interrupted => Some((Status::Error, "the run was interrupted".to_owned())),
+        Ending::Error { message, .. } => Some((Status::Error, message.clone())),
+    };
+    if let Some((status, message)) = unfinished {
+        return unscored(file, current, status, problem(message));
+    }
+    let scenario = scenarios.get(&current.scenario);
+    let rules = overridden(
+        scenario.map(|it| it.scoring.clone()).unwrap_or_default(),
+        &args.score,
+    );
+    let open = ScenarioResult {
+        description: scenario.and_then(|it| it.description.clone()),
+        tags: scenario.map(|it| it.tags.clone()).unwrap_or_default(),
+        ..stored(file, &current, Status::Error)
+    };
+    let current = Arc::new(current);
+    judge(open.clone(), scenario, &accepted, current, &rules).unwrap_or(open)
+}
+
+/// The accepted trajectories: of a file, of the folder of one baseline, or of a folder of baselines.
+fn accepted(root: &Path, scenario: &str, single: bool) -> Result<Vec<Trajectory>, StoreError> {
+    if root.is_file() {
+        return Ok(vec![store::load(root)?]);
+    }
+    let accepted = Baselines::new(root).load(scenario)?;
+    if accepted.is_empty() && single {
+        return Baselines::of_one_scenario(root).load(scenario);
+    }
+    Ok(accepted)
+}
+
+fn stored(file: &Path, current: &Trajectory, status: Status) -> ScenarioResult {
+    ScenarioResult {
+        id: current.scenario.clone(),
+        name: current.name.clone(),
+        path: file.display().to_string(),
+        description: None,
+        user_intent: None,
+        tags: Vec::new(),
+        status,
+        duration_ms: current.duration_ms,
+        problem: None,
+        checks: Vec::new(),
+        comparison: None,
+        baseline: None,
+        current: None,
+        notes: Vec::new(),
+    }
+}
+
+fn unscored(file: &Path, current: Trajectory, status: Status, problem: Problem) -> ScenarioResult {
+    ScenarioResult {
+        problem: Some(problem),
+        current: Some(Arc::new(current.clone())),
+        ..stored(file, &current, status)
+    }
+}
+
+fn broken(file: &Path, current: Option<Trajectory>, error: &StoreError) -> ScenarioResult {
+    let name = file
+        .file_stem()
+        .unwrap_or_default()
+        .to_string_lossy()
+        .into_owned();
+    ScenarioResult {
+        id: current
+            .as_ref()
+            .map_or_else(|| name.clone(), |it| it.scenario.clone()),
+        name: current.as_ref().map_or(name, |it| it.name.clone()),
+        path: file.display().to_string(),
+        description: None,
+        user_intent: None,
+        tags: Vec::new(),
+        status: Status::Error,
+        duration_ms: None,
+        problem: Some(Problem {
+            message: error.to_string(),
+            hint: error.hint().map(str::to_owned),
+            details: Vec::new(),
+        }),
+        checks: Vec::new(),
+        comparison: None,
+        baseline: None,
+        current: current.map(Arc::new),
+        notes: Vec::new(),
+    }
+}

@@ -1,0 +1,133 @@
+//! What is going on, while it goes on: a bar on a terminal, lines elsewhere.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::cli::args::OutputArgs;
+use crate::cli::console::Console;
+use crate::model::suite::ScenarioResult;
+use crate::model::trajectory::Outcome;
+use crate::report::duration;
+use crate::report::visible::line as visible_line;
+use crate::run::{Observer, Progress};
+
+/// Without a terminal, a suite says nothing before it has taken this long: its result is there in a moment.
+const SILENCE: Duration = Duration::from_secs(2);
+
+/// Progress of a suite.
+pub(super) struct SuiteProgress {
+    bar: ProgressBar,
+    console: Console,
+    verbose: bool,
+    silent: bool,
+    started: Instant,
+    finished: Mutex<usize>,
+    total: usize,
+}
+
+/// Progress of one scenario of it.
+pub(super) struct ScenarioProgress<'a> {
+    suite: &'a SuiteProgress,
+    name: String,
+}
+
+impl SuiteProgress {
+    pub(super) fn new(total: usize, output: OutputArgs, console: Console) -> Self {
+        let draws = console.can_draw() && !output.no_progress;
+        let target = if draws {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let bar = ProgressBar::with_draw_target(Some(total as u64), target);
+        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} {wide_msg}") {
+            bar.set_style(style);
+        }
+        if draws {
+            bar.enable_steady_tick(Duration::from_millis(100));
+        }
+        Self {
+            bar,
+            console,
+            verbose: output.verbose,
+            silent: draws || output.no_progress,
+            started: Instant::now(),
+            finished: Mutex::new(0),
+            total,
+        }
+    }
+
+    pub(super) fn scenario(&self, name: &str) -> ScenarioProgress<'_> {
+        ScenarioProgress {
+            suite: self,
+            name: visible_line(name).into_owned(),
+        }
+    }
+
+    /// One scenario is done.
+    pub(super) fn finished(&self, result: &ScenarioResult) {
+        self.bar.inc(1);
+        let number = {
+            let mut finished = self
+                .finished
+                .lock()
+                .unwrap_or_else(std::sync::PoisonError::into_inner);
+            *finished += 1;
+            *finished
+        };
+        if !self.silent && (self.verbose || self.started.elapsed() > SILENCE) {
+            let name = visible_line(&result.name);
+            self.console.note(&format!(
+                "[{number}/{}] {name}: {}",
+                self.total,
+                result.status.name()
+            ));
+        }
+    }
+
+    /// The suite is done: takes the bar away.
+    pub(super) fn end(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn note(&self, text: &str) {
+        self.bar.suspend(|| self.console.note(text));
+    }
+}
+
+impl Observer for ScenarioProgress<'_> {
+    fn progress(&self, progress: Progress<'_>) {
+        let name = &self.name;
+        match progress {
+            Progress::Connecting => self
+                .suite
+                .bar
+                .set_message(format!("{name}: starting servers")),
+            Progress::Calling { number, tool } => {
+                self.suite
+                    .bar
+                    .set_message(format!("{name}: call {number} {}", visible_line(tool)));
+            }
+            Progress::Called {
+                number,
+                tool,
+                outcome,
+                duration_ms,
+            } if self.suite.verbose => {
+                let tool = visible_line(tool);
+                let how = match outcome {
+                    Outcome::Answer(answer) if answer.is_error => "tool error".to_owned(),
+                    Outcome::Answer(_) => "ok".to_owned(),
+                    Outcome::Failure(failure) => visible_line(&failure.message).into_owned(),
+                };
+                self.suite.note(&format!(
+                    "{name}: call {number} {tool}: {how} ({})",
+                    duration::words(duration_ms)
+                ));
+            }
+            Progress::Called { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! A result that was stored by an earlier command.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::cli::failure::Failure;
+use crate::cli::finish::{self, RESULT};
+use crate::cli::suite::RUNS;
+use crate::model::trajectory::Trajectory;
+use crate::report::document::{self, ResultV1, SideV1};
+use crate::report::html;
+use crate::store;
+
+/// A stored result and the folder its file names start from.
+pub(super) struct Stored {
+    pub(super) result: ResultV1,
+    folder: PathBuf,
+}
+
+impl Stored {
+    /// Opens the result of a run: by its id, its folder or its file; the latest without any.
+    ///
+    /// # Errors
+    ///
+    /// When there is none, or it cannot be read.
+    pub(super) fn open(run: Option<&Path>) -> Result<Self, Failure> {
+        let path = match run {
+            None => latest()?,
+            Some(run) => [
+                run.to_owned(),
+                run.join(RESULT),
+                Path::new(RUNS).join(run).join(RESULT),
+            ]
+            .into_iter()
+            .find(|it| it.is_file())
+            .ok_or_else(|| {
+                Failure::usage(format!("there is no stored result `{}`", run.display()))
+                    .hint(format!("results are kept in {RUNS}/<run>/{RESULT}"))
+            })?,
+        };
+        let text = fs::read_to_string(&path).map_err(|error| {
+            Failure::incomplete(format!("cannot read {}: {error}", path.display()))
+        })?;
+        let result = document::parse(&text)
+            .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+        Ok(Self {
+            result,
+            folder: path.parent().map(Path::to_owned).unwrap_or_default(),
+        })
+    }
+
+    /// Writes the pages of the result to a folder and returns the trajectories that are gone.
+    ///
+    /// # Errors
+    ///
+    /// When a page cannot be written.
+    pub(super) fn write_pages(&self, folder: &Path) -> Result<Vec<String>, Failure> {
+        let mut gone = Vec::new();
+        let mut result = self.result.clone();
+        let mut sides = Vec::new();
+        for scenario in &mut result.scenarios {
+            let mut load = |side: &mut Option<SideV1>| -> Option<Trajectory> {
+                let file = side.as_ref()?.file.clone()?;
+                let path = self.folder.join(&file);
+                match store::load(&path) {
+                    Ok(trajectory) => {
+                        side.as_mut()?.file = Some(finish::relative(folder, &path));
+                        Some(trajectory)
+                    }
+                    Err(error) => {
+                        gone.push(error.to_string());
+                        None
+                    }
+                }
+            };
+            sides.push((load(&mut scenario.baseline), load(&mut scenario.current)));
+        }
+        for (scenario, (baseline, current)) in result.scenarios.iter().zip(&sides) {
+            let page = html::scenario(&result, scenario, baseline.as_ref(), current.as_ref());
+            store::write(&folder.join(html::page_name(&scenario.id)), page.as_bytes())?;
+        }
+        store::write(&folder.join(RESULT), document::json(&result).as_bytes())?;
+        store::write(&folder.join("index.html"), html::index(&result).as_bytes())?;
+        Ok(gone)
+    }
+}
+
+/// The result of the latest run: ids sort by time.
+fn latest() -> Result<PathBuf, Failure> {
+    let mut runs: Vec<PathBuf> = fs::read_dir(RUNS)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path().join(RESULT)))
+        .filter(|it| it.is_file())
+        .collect();
+    runs.sort();
+    runs.pop().ok_or_else(|| {
+        Failure::incomplete(format!("no result is stored in {RUNS}/"))
+            .hint("`mcp-eval compare` stores one")
+    })
+}

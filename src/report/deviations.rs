@@ -1,0 +1,105 @@
+//! What differs between two sides, one line each: for people who are about to accept a recording.
+
+use serde_json::Value;
+
+use crate::model::comparison::{Comparison, Loss, Pair, ParameterScore, Row};
+use crate::model::trajectory::Trajectory;
+
+/// How the calls of a run deviate from those that were expected: missing, extra, other arguments.
+pub fn deviations(
+    comparison: &Comparison,
+    expected: &Trajectory,
+    current: &Trajectory,
+) -> Vec<String> {
+    let name = |side: &Trajectory, number: usize| {
+        let call = side.calls().nth(number.saturating_sub(1));
+        call.map_or_else(|| "?".to_owned(), |it| format!("`{}`", it.full_name()))
+    };
+    let mut lines = Vec::new();
+    for row in &comparison.rows {
+        match row {
+            Row::Missing { baseline, .. } => {
+                lines.push(format!(
+                    "call {baseline} of {} was expected and not made",
+                    name(expected, *baseline)
+                ));
+            }
+            Row::Extra {
+                current: number, ..
+            } => {
+                lines.push(format!(
+                    "call {number} of {} was made and not expected",
+                    name(current, *number)
+                ));
+            }
+            Row::Pair(pair) => lines.extend(arguments(pair, &name(current, pair.current))),
+        }
+    }
+    lines
+}
+
+fn arguments(pair: &Pair, tool: &str) -> Vec<String> {
+    let differing = pair
+        .request
+        .parameters
+        .iter()
+        .filter(|it| it.similarity.is_some_and(|it| it < 1.0));
+    differing
+        .map(|it| {
+            format!(
+                "call {} of {tool}: argument `{}`: {}",
+                pair.current,
+                it.name,
+                difference(it)
+            )
+        })
+        .collect()
+}
+
+fn difference(parameter: &ParameterScore) -> String {
+    match (&parameter.baseline, &parameter.current) {
+        (Some(expected), Some(got)) => {
+            let similarity = parameter.similarity.unwrap_or_default();
+            format!(
+                "expected {}, got {} (similarity {similarity:.2}, {})",
+                shown(expected),
+                shown(got),
+                parameter.method
+            )
+        }
+        (Some(expected), None) => format!("expected {}, got nothing", shown(expected)),
+        (None, Some(got)) => format!("not expected, got {}", shown(got)),
+        (None, None) => "differs".to_owned(),
+    }
+}
+
+/// What changed between an old baseline and a new one.
+pub fn changes(comparison: &Comparison) -> Vec<String> {
+    let losses = comparison.losses.iter().map(loss);
+    let drift = comparison.drift.iter().map(|it| it.what.clone());
+    losses.chain(drift).collect()
+}
+
+fn loss(loss: &Loss) -> String {
+    let call = match (loss.current.or(loss.baseline), &loss.tool) {
+        (Some(number), Some(tool)) => format!("call {number} of `{tool}`: "),
+        _ => String::new(),
+    };
+    let place = loss
+        .path
+        .as_ref()
+        .map(|it| format!("{it}: "))
+        .unwrap_or_default();
+    let values = match (&loss.expected, &loss.got) {
+        (Some(expected), Some(got)) => format!("{expected} became {got} "),
+        (Some(expected), None) => format!("{expected} is gone "),
+        (None, Some(got)) => format!("{got} is new "),
+        (None, None) => String::new(),
+    };
+    format!("{call}{place}{values}({})", loss.rule)
+}
+
+/// A value as JSON, cut to a length people read.
+fn shown(value: &Value) -> String {
+    super::visible::shorten(&value.to_string(), 200).into_owned()
+}

@@ -1,0 +1,246 @@
+//! A project in a temporary folder, and the real program run in it.
+
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// How long any command of a test may take: far more than it should, far less than for ever.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A folder with scenarios, in which the program runs offline and with a clean environment.
+pub(crate) struct Project {
+    folder: TempDir,
+}
+
+/// What a command came to.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) took: Duration,
+}
+
+impl Project {
+    pub(crate) fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    /// A project with a copy of the shipped scenarios and baselines.
+    pub(crate) fn shipped() -> Self {
+        let project = Self::new();
+        for folder in ["scenarios", "baselines"] {
+            copy(&root().join(folder), &project.path(folder));
+        }
+        project
+    }
+
+    pub(crate) fn path(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.folder.path().join(path)
+    }
+
+    /// Writes a file of the project, folders included.
+    pub(crate) fn file(&self, path: &str, text: impl AsRef<[u8]>) -> &Self {
+        let path = self.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+        self
+    }
+
+    pub(crate) fn read(&self, path: impl AsRef<Path>) -> String {
+        let path = self.path(path);
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// Replaces a piece of a file that must be there.
+    pub(crate) fn edit(&self, path: &str, from: &str, to: &str) -> &Self {
+        let text = self.read(path);
+        assert!(text.contains(from), "{path} does not hold {from:?}");
+        self.file(path, text.replace(from, to))
+    }
+
+    /// A scenario `scenarios/NAME.yaml` that plays calls on the faulty server.
+    pub(crate) fn faulty(&self, name: &str, faults: &[&str], calls: &[(&str, Value)]) -> &Self {
+        self.faulty_with(name, faults, calls, &json!({}))
+    }
+
+    /// The same, with more keys.
+    pub(crate) fn faulty_with(
+        &self,
+        name: &str,
+        faults: &[&str],
+        calls: &[(&str, Value)],
+        more: &Value,
+    ) -> &Self {
+        let calls: Vec<Value> = calls
+            .iter()
+            .map(|(tool, args)| json!({ "tool": tool, "args": args }))
+            .collect();
+        let mut scenario = json!({
+            "name": name,
+            "servers": { "s": { "type": "stdio", "command": faulty_server(), "args": faults } },
+            "agent": { "kind": "scripted", "calls": calls },
+        });
+        scenario
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        // JSON is YAML.
+        self.file(&format!("scenarios/{name}.yaml"), scenario.to_string())
+    }
+
+    /// The program, ready to be given arguments.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mcp-eval"));
+        command
+            .current_dir(self.folder.path())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.folder.path());
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+        let mut command = self.command();
+        command.args(arguments);
+        ran(&mut command)
+    }
+
+    /// Runs and expects an exit code.
+    #[track_caller]
+    pub(crate) fn expect(&self, code: i32, arguments: &[&str]) -> Ran {
+        let ran = self.run(arguments);
+        assert_eq!(ran.code, code, "mcp-eval {}: {ran:#?}", arguments.join(" "));
+        ran
+    }
+
+    /// Runs with `--format json` and returns the document.
+    #[track_caller]
+    pub(crate) fn result(&self, code: i32, arguments: &[&str]) -> Value {
+        let arguments = [arguments, &["--format", "json"]].concat();
+        let ran = self.expect(code, &arguments);
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:#?}"))
+    }
+
+    /// Ids of processes started from this project's folder that are still alive.
+    pub(crate) fn survivors(&self) -> Vec<String> {
+        let folder = self.folder.path().to_str().unwrap().to_owned();
+        let mut survivors = Vec::new();
+        for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let cwd = fs::read_link(entry.path().join("cwd")).unwrap_or_default();
+            let state = fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+            if cwd.starts_with(&folder) && !state.contains(") Z ") {
+                survivors.push(entry.file_name().to_string_lossy().into_owned());
+            }
+        }
+        survivors
+    }
+}
+
+impl Ran {
+    /// Both streams, for messages that may go to either.
+    pub(crate) fn all(&self) -> String {
+        format!("{}\n{}", self.stdout, self.stderr)
+    }
+
+    /// Both streams without the line breaks that only fit the text into the terminal.
+    fn flowing(&self) -> String {
+        self.all().split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[track_caller]
+    pub(crate) fn says(&self, text: &str) -> &Self {
+        assert!(self.flowing().contains(text), "no {text:?} in {self:#?}");
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn says_not(&self, text: &str) -> &Self {
+        assert!(!self.flowing().contains(text), "{text:?} in {self:#?}");
+        self
+    }
+}
+
+/// Runs a command to its end, at most as long as our patience lasts.
+pub(crate) fn ran(command: &mut Command) -> Ran {
+    let started = Instant::now();
+    let shown = format!("{command:?}");
+    let (done, end) = std::sync::mpsc::channel();
+    command
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped());
+    let child = command.spawn().unwrap();
+    let id = child.id();
+    std::thread::spawn(move || done.send(child.wait_with_output()));
+    let output: Output = match end.recv_timeout(PATIENCE) {
+        Ok(output) => output.unwrap(),
+        Err(_) => {
+            let _ = Command::new("kill").args(["-9", &id.to_string()]).status();
+            panic!("{shown} did not end within {PATIENCE:?}");
+        }
+    };
+    Ran {
+        code: output
+            .status
+            .code()
+            .unwrap_or_else(|| -output.status.signal().unwrap_or(0)),
+        stdout: String::from_utf8(output.stdout).unwrap(),
+        stderr: String::from_utf8(output.stderr).unwrap(),
+        took: started.elapsed(),
+    }
+}
+
+/// The project's own folder.
+pub(crate) fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The server that misbehaves on request. `cargo test` builds it beside the tests; `cargo test --test it` does not, so this does.
+pub(crate) fn faulty_server() -> String {
+    static SERVER: OnceLock<String> = OnceLock::new();
+    let build = || {
+        let tests = std::env::current_exe().unwrap();
+        let server = tests
+            .parent()
+            .unwrap()
+            .parent()
+            .unwrap()
+            .join("examples/faulty-server");
+        if !server.exists() {
+            let arguments = ["build", "--quiet", "--example", "faulty-server"];
+            let built = Command::new(env!("CARGO"))
+                .args(arguments)
+                .current_dir(root())
+                .status();
+            assert!(
+                built.unwrap().success() && server.exists(),
+                "{} cannot be built",
+                server.display()
+            );
+        }
+        server.to_str().unwrap().to_owned()
+    };
+    SERVER.get_or_init(build).clone()
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}

@@ -1,0 +1,530 @@
+//! Comparing with baselines, and telling what was found.
+
+use std::fs;
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::common::{Project, ran};
+
+fn scenario<'a>(result: &'a Value, id: &str) -> &'a Value {
+    result["scenarios"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|it| it["id"] == id)
+        .unwrap()
+}
+
+#[test]
+fn the_shipped_scenarios_pass_and_are_reported() {
+    let project = Project::shipped();
+    let ran = project.expect(0, &["compare"]);
+    ran.says("Suite Results: 9/9 tests passed")
+        .says("Report: reports/");
+    let latest = project.path("reports/latest");
+    let names: Vec<String> = fs::read_dir(&latest)
+        .unwrap()
+        .map(|it| it.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert!(
+        names.contains(&"index.html".to_owned()) && names.contains(&"result.json".to_owned()),
+        "{names:?}"
+    );
+    assert_eq!(
+        names.iter().filter(|it| it.ends_with(".html")).count(),
+        10,
+        "{names:?}"
+    );
+    let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
+    assert_eq!(result["format_version"], 1);
+    assert_eq!(result["gate"]["exit_code"], 0);
+    for scenario in result["scenarios"].as_array().unwrap() {
+        assert_eq!(
+            scenario["comparison"]["scores"]["overall"], 1.0,
+            "{}",
+            scenario["id"]
+        );
+        let file = scenario["current"]["file"].as_str().unwrap();
+        assert!(latest.canonicalize().unwrap().join(file).exists(), "{file}");
+    }
+}
+
+#[test]
+fn a_changed_answer_fails_and_names_the_call_and_both_values() {
+    let project = Project::shipped();
+    project.edit(
+        "scenarios/flows/ticket.yaml",
+        "id: T-1042, state: closed",
+        "id: T-1042, state: open",
+    );
+    project.edit(
+        "scenarios/flows/ticket.yaml",
+        "success_criteria:\n  - closed\n",
+        "",
+    );
+    let ran = project.expect(1, &["compare"]);
+    ran.says("Suite Results: 8/9 tests passed")
+        .says("call 4")
+        .says("mcp__tickets__close_ticket")
+        .says("closed")
+        .says("open");
+    let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
+    let ticket = scenario(&result, "flows/ticket");
+    assert_eq!(ticket["status"], "failed");
+    let lost: f64 = ticket["comparison"]["losses"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["points"].as_f64().unwrap())
+        .sum();
+    let overall = ticket["comparison"]["scores"]["overall"].as_f64().unwrap();
+    assert!(
+        (1.0 - overall - lost).abs() < 1e-6,
+        "{lost} lost of {overall}"
+    );
+}
+
+#[test]
+fn a_changed_call_fails_and_names_the_argument() {
+    let project = Project::shipped();
+    project.edit(
+        "scenarios/proxy/read_cached_pages.yaml",
+        "args: { key: xyz123, offset: 4, limit: 2 }",
+        "args: { key: other, offset: 4, limit: 2 }",
+    );
+    let ran = project.expect(1, &["compare", "scenarios/proxy/read_cached_pages.yaml"]);
+    ran.says("read_cache").says("xyz123").says("other");
+}
+
+#[test]
+fn a_missing_call_and_an_extra_call_fail() {
+    let project = Project::new();
+    let calls = [
+        ("echo", json!({ "n": 1 })),
+        ("echo", json!({ "n": 2 })),
+        ("count", json!({})),
+    ];
+    project.faulty("s", &[], &calls);
+    project.expect(0, &["record"]);
+    project.faulty("s", &[], &calls[..2]);
+    project.expect(1, &["compare"]).says("mcp__s__count");
+    project.faulty(
+        "s",
+        &[],
+        &[&calls[..], &[("count", json!({ "again": true }))]].concat(),
+    );
+    project.expect(1, &["compare"]).says("mcp__s__count");
+}
+
+#[test]
+fn without_a_baseline_there_is_no_verdict_but_a_way_out() {
+    let project = Project::new();
+    project.faulty("s", &[], &[("echo", json!({}))]);
+    let ran = project.expect(3, &["compare"]);
+    ran.says("no baseline")
+        .says("mcp-eval record --scenario scenarios/s.yaml")
+        .says("Suite Results: 0/1 tests passed");
+}
+
+#[test]
+fn a_baseline_that_cannot_be_read_says_what_to_do() {
+    let project = Project::shipped();
+    let path = "baselines/flows/ticket/baseline.json";
+    let whole = project.read(path);
+    project.file(path, &whole[..whole.len() / 2]);
+    project
+        .expect(3, &["compare", "scenarios/flows/ticket.yaml"])
+        .says("baseline.json is cut off")
+        .says("version control");
+    project.file(
+        path,
+        whole.replacen("\"format_version\": 1", "\"format_version\": 9", 1),
+    );
+    project
+        .expect(3, &["compare", "scenarios/flows/ticket.yaml"])
+        .says("has format version 9, and mcp-eval")
+        .says("reads version 1")
+        .says("a newer mcp-eval");
+    project.file(path, "[1]");
+    project
+        .expect(3, &["compare", "scenarios/flows/ticket.yaml"])
+        .says("is no trajectory");
+}
+
+#[test]
+fn nothing_that_ran_is_never_green() {
+    let project = Project::new();
+    project
+        .expect(2, &["compare"])
+        .says("no scenario files match");
+    project.faulty_with(
+        "s",
+        &[],
+        &[("echo", json!({}))],
+        &json!({ "enabled": false, "tags": ["x"] }),
+    );
+    project
+        .expect(3, &["compare"])
+        .says("skipped")
+        .says("disabled")
+        .says("Suite Results: 0/0 tests passed");
+    project
+        .expect(3, &["compare", "--tag", "nope"])
+        .says("no scenario has the tag nope");
+}
+
+#[test]
+fn an_invalid_file_stops_everything_before_anything_runs() {
+    let project = Project::shipped();
+    project.file("scenarios/broken.yaml", "name: broken\nagnt: {}\n");
+    project
+        .expect(2, &["compare"])
+        .says("scenarios/broken.yaml:2:1")
+        .says("`agnt`")
+        .says("`agent`");
+    assert!(!project.path("reports").exists());
+}
+
+#[test]
+fn the_threshold_can_be_given_on_the_command_line() {
+    let project = Project::new();
+    project.faulty("s", &[], &[("echo", json!({ "q": "one two three" }))]);
+    let reads = json!({ "scoring": { "reads": ["echo"], "responses": "ignore" } });
+    project.faulty_with(
+        "s",
+        &[],
+        &[("echo", json!({ "q": "one two three" }))],
+        &reads,
+    );
+    project.expect(0, &["record"]);
+    project.faulty_with(
+        "s",
+        &[],
+        &[("echo", json!({ "q": "one two four" }))],
+        &reads,
+    );
+    project.expect(1, &["compare"]).says("0.65");
+    project.expect(0, &["compare", "--threshold", "0.6"]);
+    project
+        .expect(2, &["compare", "--threshold", "1.5"])
+        .says("from 0 to 1");
+}
+
+#[test]
+fn jobs_run_at_once_and_keep_their_order() {
+    let project = Project::new();
+    for name in ["d", "b", "a", "c"] {
+        project.faulty(name, &["hang"], &[("echo", json!({}))]);
+        project.edit(
+            &format!("scenarios/{name}.yaml"),
+            "{\"name\"",
+            "{\"tool_timeout\": 1, \"name\"",
+        );
+    }
+    let ran = project.run(&["run", "--jobs", "4", "--format", "json"]);
+    assert!(
+        ran.took < Duration::from_millis(3500),
+        "four times one second at once: {:?}",
+        ran.took
+    );
+    let result: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let ids: Vec<_> = result["scenarios"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids, ["a", "b", "c", "d"]);
+}
+
+#[test]
+fn fail_fast_starts_no_further_scenario() {
+    let project = Project::new();
+    for name in ["a", "b", "c"] {
+        project.faulty(name, &["tool-error"], &[("echo", json!({}))]);
+    }
+    let result = project.result(1, &["run", "-x"]);
+    let statuses: Vec<_> = result["scenarios"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["status"].as_str().unwrap())
+        .collect();
+    assert_eq!(statuses, ["failed", "skipped", "skipped"]);
+    assert!(
+        result["scenarios"][1]["problem"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("--fail-fast")
+    );
+}
+
+#[test]
+fn ctrl_c_stops_at_once_kills_children_and_keeps_what_finished() {
+    let project = Project::new();
+    project.faulty("a", &[], &[("echo", json!({}))]);
+    project.faulty("b", &["hang", "stubborn"], &[("echo", json!({}))]);
+    let mut child = project
+        .command()
+        .args(["run", "--format", "json"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let started = std::time::Instant::now();
+    // Wait until the first has finished and the second is waiting for its answer.
+    while project.survivors().len() < 2 || !any_run(&project, "a.json") {
+        assert!(started.elapsed() < Duration::from_secs(20), "nothing runs");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    let asked = std::time::Instant::now();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &child.id().to_string()])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let status = child.wait().unwrap();
+    assert!(
+        asked.elapsed() < Duration::from_secs(3),
+        "{:?}",
+        asked.elapsed()
+    );
+    assert_eq!(status.code(), Some(130));
+    let result: Value = serde_json::from_reader(child.stdout.take().unwrap()).unwrap();
+    assert_eq!(result["interrupted"], true);
+    assert_eq!(result["scenarios"].as_array().unwrap().len(), 1);
+    assert_eq!(result["scenarios"][0]["status"], "passed");
+    std::thread::sleep(Duration::from_millis(200));
+    assert_eq!(project.survivors(), [""; 0]);
+}
+
+fn any_run(project: &Project, file: &str) -> bool {
+    walkdir::WalkDir::new(project.path(".mcp-eval"))
+        .into_iter()
+        .flatten()
+        .any(|it| it.file_name() == file)
+}
+
+#[test]
+fn kill_during_record_leaves_the_old_baseline_whole() {
+    let project = Project::new();
+    let size = "big=3000000";
+    project.faulty("s", &[size], &[("echo", json!({}))]);
+    project.expect(0, &["record"]);
+    for delay in [5, 15, 30, 60, 90, 120] {
+        let mut child = project
+            .command()
+            .args(["record", "-q"])
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(delay));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let baseline: Value =
+            serde_json::from_str(&project.read("baselines/s/baseline.json")).unwrap();
+        assert_eq!(baseline["format_version"], 1);
+    }
+    project.expect(0, &["compare"]);
+}
+
+#[test]
+fn a_closed_pipe_is_no_panic() {
+    let project = Project::shipped();
+    let program = env!("CARGO_BIN_EXE_mcp-eval");
+    for command in ["compare", "list", "schema scenario", "--help"] {
+        let script = format!("{program} {command} | true; echo ${{PIPESTATUS[0]}}");
+        let ran = ran(Command::new("bash")
+            .args(["-c", &script])
+            .current_dir(project.path(""))
+            .env_remove("CI"));
+        assert_eq!(ran.stdout.trim(), "0", "{command}: {ran:?}");
+        ran.says_not("panicked");
+    }
+}
+
+#[test]
+fn hostile_answers_stay_text_everywhere() {
+    let project = Project::new();
+    let hostile = "text=<script>alert(1)</script>\u{1b}[2J\u{1b}]0;owned\u{7}\u{202e}";
+    project.faulty(
+        "s",
+        &[hostile],
+        &[("echo", json!({ "q": "<img src=x onerror=alert(1)>" }))],
+    );
+    project.expect(0, &["record"]);
+    project.faulty(
+        "s",
+        &["text=harmless"],
+        &[("echo", json!({ "q": "<img src=x onerror=alert(1)>" }))],
+    );
+    let ran = project.expect(1, &["compare", "--color", "never"]);
+    assert!(
+        !ran.all().contains('\u{1b}') && !ran.all().contains('\u{202e}'),
+        "{ran:?}"
+    );
+    ran.says("<script>");
+    for page in fs::read_dir(project.path("reports/latest")).unwrap() {
+        let path = page.unwrap().path();
+        if path.extension().is_some_and(|it| it == "html") {
+            let text = fs::read_to_string(&path).unwrap();
+            assert!(
+                !text.contains("<script") && !text.contains("<img"),
+                "{}",
+                path.display()
+            );
+            assert!(!text.contains('\u{1b}'), "{}", path.display());
+        }
+    }
+    assert!(
+        !project
+            .read("baselines/s/trajectory.txt")
+            .contains('\u{1b}')
+    );
+}
+
+#[test]
+fn stored_trajectories_are_compared_without_running_anything() {
+    let project = Project::shipped();
+    project.expect(
+        0,
+        &[
+            "compare",
+            "--baseline",
+            "baselines",
+            "--run",
+            "baselines/flows/ticket/baseline.json",
+        ],
+    );
+    project.expect(
+        0,
+        &[
+            "compare",
+            "--baseline",
+            "baselines/flows/ticket",
+            "--run",
+            "baselines/flows/ticket/baseline.json",
+        ],
+    );
+    project
+        .expect(
+            0,
+            &["compare", "--baseline", "baselines", "--run", "baselines"],
+        )
+        .says("Suite Results: 9/9 tests passed");
+    let changed = project
+        .read("baselines/flows/ticket/baseline.json")
+        .replace("T-1042", "T-1043");
+    project.file("run.json", changed);
+    project
+        .expect(1, &["compare", "--run", "run.json"])
+        .says("T-1042")
+        .says("T-1043");
+    let unfinished = project
+        .read("baselines/flows/ticket/baseline.json")
+        .replace("\"kind\": \"completed\"", "\"kind\": \"interrupted\"");
+    project.file("run.json", unfinished);
+    project
+        .expect(3, &["compare", "--run", "run.json"])
+        .says("interrupted");
+    project
+        .expect(3, &["compare", "--run", "nowhere.json"])
+        .says("cannot read nowhere.json");
+}
+
+#[test]
+fn a_stored_result_is_rendered_again() {
+    let project = Project::shipped();
+    project.edit(
+        "scenarios/flows/ticket.yaml",
+        "id: T-1042, state: closed",
+        "id: T-1042, state: shut",
+    );
+    let compared = project.run(&["compare"]);
+    let index = project.read("reports/latest/index.html");
+    let page = project.read("reports/latest/flows.ticket.html");
+    let run = fs::read_link(project.path("reports/latest"))
+        .unwrap()
+        .into_os_string()
+        .into_string()
+        .unwrap();
+    fs::remove_dir_all(project.path("reports")).unwrap();
+    // Neither servers nor baselines are needed any more.
+    fs::remove_dir_all(project.path("baselines")).unwrap();
+    fs::remove_dir_all(project.path("scenarios")).unwrap();
+    assert_eq!(project.expect(0, &["report"]).stdout, compared.stdout);
+    assert_eq!(project.expect(0, &["report", &run]).stdout, compared.stdout);
+    project.expect(
+        0,
+        &[
+            "report",
+            "--format",
+            "html",
+            "--output",
+            &format!("reports/{run}"),
+        ],
+    );
+    assert_eq!(project.read(format!("reports/{run}/index.html")), index);
+    assert_eq!(
+        project.read(format!("reports/{run}/flows.ticket.html")),
+        page
+    );
+    let result = project.result(0, &["report", &run]);
+    assert_eq!(result["run_id"], run);
+    project
+        .expect(0, &["explain", &run, "4", "--scenario", "flows/ticket"])
+        .says("close_ticket")
+        .says("shut");
+    project
+        .expect(2, &["report", "no-such-run"])
+        .says("there is no stored result");
+}
+
+#[test]
+fn success_criteria_gate() {
+    let project = Project::new();
+    let unmet = json!({ "success_criteria": ["nowhere to be found", { "tool_never_called": "echo" }, { "tool_called": "count" }, "{\"A\":1}"] });
+    project.faulty_with("s", &[], &[("echo", json!({ "a": 1 }))], &unmet);
+    let ran = project.expect(1, &["run"]);
+    ran.says("nowhere to be found: appears nowhere")
+        .says("tool_never_called: echo: call 1 calls the tool")
+        .says("tool_called: count: the tool was not called")
+        .says_not("{\"A\":1}: ");
+    project.expect(1, &["record"]).says("not kept");
+    project.expect(0, &["record", "--allow-failing"]);
+    // What was accepted as it is does not fail the comparison for ever.
+    project.expect(0, &["compare"]);
+}
+
+#[test]
+fn a_script_refers_to_earlier_answers() {
+    let project = Project::new();
+    let calls = [
+        ("echo", json!({ "id": 7 })),
+        (
+            "echo",
+            json!({ "again": "{{calls.0.json:/id}}", "text": "<{{calls.0.text}}>" }),
+        ),
+    ];
+    project.faulty("s", &[], &calls);
+    project.expect(0, &["record"]);
+    let baseline: Value = serde_json::from_str(&project.read("baselines/s/baseline.json")).unwrap();
+    assert_eq!(
+        baseline["steps"][1]["arguments"],
+        json!({ "again": 7, "text": "<{\"id\":7}>" })
+    );
+    project.faulty(
+        "s",
+        &[],
+        &[("echo", json!({ "again": "{{calls.0.json:/id}}" }))],
+    );
+    project
+        .expect(3, &["run"])
+        .says("call 1 of `echo`")
+        .says("has not been made yet");
+}

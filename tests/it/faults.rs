@@ -1,0 +1,281 @@
+//! Servers that misbehave: each is recorded as what it is, with a readable message; none hangs us or stays behind.
+
+use std::fs;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::common::Project;
+
+/// Runs one scenario on the faulty server and returns its part of the result.
+#[track_caller]
+fn run(code: i32, faults: &[&str], calls: &[(&str, Value)]) -> (Project, Value) {
+    let project = Project::new();
+    project.faulty_with(
+        "s",
+        faults,
+        calls,
+        &json!({ "tool_timeout": "400ms", "connect_timeout": "700ms" }),
+    );
+    let result = project.result(code, &["run"]);
+    assert_eq!(project.survivors(), [""; 0], "processes are left behind");
+    let scenario = result["scenarios"][0].clone();
+    (project, scenario)
+}
+
+/// The stored run.
+fn stored(project: &Project) -> Value {
+    let runs = fs::read_dir(project.path(".mcp-eval/runs")).unwrap();
+    let run = runs.map(|it| it.unwrap().path()).max().unwrap();
+    serde_json::from_str(&fs::read_to_string(run.join("s.json")).unwrap()).unwrap()
+}
+
+fn echo() -> Vec<(&'static str, Value)> {
+    vec![("echo", json!({ "a": 1 }))]
+}
+
+#[test]
+fn a_server_that_cannot_be_set_up_is_an_error_with_its_last_words() {
+    let cases: &[(&[&str], &[&str])] = &[
+        (
+            &["exit"],
+            &[
+                "server `s`",
+                "closed the connection: it exited with code 3",
+                "fatal: no configuration found",
+            ],
+        ),
+        (
+            &["silent"],
+            &["did not get ready within 700ms", "faulty server starting"],
+        ),
+        (
+            &["garbage"],
+            &[
+                "did not get ready within 700ms",
+                "Traceback (most recent call last): <garbage>",
+            ],
+        ),
+        (
+            &["refuse"],
+            &["refused `initialize`: license expired (code -32000)"],
+        ),
+        (&["circle"], &["lists its tools in a circle"]),
+    ];
+    for (faults, expected) in cases {
+        let (_, scenario) = run(3, faults, &echo());
+        assert_eq!(scenario["status"], "error", "{faults:?}");
+        let problem = scenario["problem"].to_string();
+        for part in *expected {
+            assert!(
+                problem.contains(part),
+                "{faults:?}: no {part:?} in {problem}"
+            );
+        }
+        assert!(scenario["comparison"].is_null(), "no score without a run");
+    }
+}
+
+#[test]
+fn a_command_that_does_not_exist_is_an_error_that_names_it() {
+    let project = Project::new();
+    project.file(
+        "scenarios/s.yaml",
+        "name: s\nservers: { s: { type: stdio, command: no-such-command-here } }\nagent: { kind: scripted, calls: [{ tool: t }] }\n",
+    );
+    project
+        .expect(3, &["run"])
+        .says("server `s` cannot be started: `no-such-command-here`: No such file or directory");
+}
+
+#[test]
+fn calls_that_fail_are_recorded_as_what_they_are_and_the_script_goes_on() {
+    let cases: &[(&str, &str, &str)] = &[
+        ("tool-error", "tool_error", "the disk is on fire"),
+        ("rpc-error", "rpc_error", "quota exceeded"),
+        ("hang", "timeout", "no answer within 400ms"),
+        ("no-content", "invalid_response", "`content` is missing"),
+        (
+            "no-result",
+            "invalid_response",
+            "holds neither a result nor an error",
+        ),
+        (
+            "both",
+            "invalid_response",
+            "holds both a result and an error",
+        ),
+        ("text-code", "rpc_error", "codes are numbers"),
+    ];
+    for (fault, status, message) in cases {
+        let (project, scenario) = run(1, &[fault], &[("echo", json!({})), ("count", json!({}))]);
+        assert_eq!(scenario["status"], "failed", "{fault}");
+        let steps = stored(&project)["steps"].clone();
+        assert_eq!(
+            steps.as_array().unwrap().len(),
+            2,
+            "{fault}: the script goes on"
+        );
+        assert_eq!(steps[0]["outcome"]["status"], *status, "{fault}");
+        assert!(
+            steps[0]["outcome"].to_string().contains(message),
+            "{fault}: {}",
+            steps[0]["outcome"]
+        );
+    }
+}
+
+#[test]
+fn an_rpc_error_keeps_its_code_and_data() {
+    let (project, _) = run(1, &["rpc-error"], &echo());
+    let outcome = stored(&project)["steps"][0]["outcome"].clone();
+    assert_eq!(
+        outcome["error"],
+        json!({ "message": "quota exceeded", "code": -32050, "data": { "limit": 3 } })
+    );
+}
+
+#[test]
+fn a_server_that_dies_in_the_middle_ends_the_run_without_a_verdict() {
+    let calls = [
+        ("count", json!({})),
+        ("count", json!({})),
+        ("count", json!({})),
+        ("count", json!({})),
+    ];
+    let (project, scenario) = run(3, &["die-after=2"], &calls);
+    assert_eq!(scenario["status"], "error");
+    let problem = scenario["problem"].to_string();
+    for part in [
+        "call 3 of `count`",
+        "exited with code 7",
+        "panic: index out of range",
+    ] {
+        assert!(problem.contains(part), "no {part:?} in {problem}");
+    }
+    let stored = stored(&project);
+    let steps = stored["steps"].as_array().unwrap();
+    assert_eq!(
+        steps.len(),
+        3,
+        "what happened is kept, and no call is made up"
+    );
+    assert_eq!(steps[2]["outcome"]["status"], "disconnected");
+    assert_eq!(stored["ending"]["kind"], "error");
+}
+
+#[test]
+fn noise_on_stdout_does_no_harm() {
+    let (project, _) = run(0, &["noise"], &echo());
+    assert_eq!(
+        stored(&project)["steps"][0]["outcome"]["content"][0]["text"],
+        r#"{"a":1}"#
+    );
+}
+
+#[test]
+fn a_scenario_ends_within_its_timeout() {
+    let project = Project::new();
+    project.faulty_with(
+        "s",
+        &["hang"],
+        &echo(),
+        &json!({ "timeout": "600ms", "tool_timeout": "50s" }),
+    );
+    let ran = project.expect(3, &["run"]);
+    ran.says("timeout")
+        .says("the scenario's timeout of 600ms passed");
+    assert!(ran.took < Duration::from_secs(10), "{ran:?}");
+    assert_eq!(project.survivors(), [""; 0]);
+    let steps = stored(&project)["steps"].clone();
+    assert_eq!(
+        steps[0]["outcome"]["status"], "timeout",
+        "the call under way is kept"
+    );
+}
+
+#[test]
+fn five_megabytes_are_kept_whole() {
+    let (project, _) = run(0, &["big=5000000"], &echo());
+    let text = stored(&project)["steps"][0]["outcome"]["content"][0]["text"].clone();
+    assert_eq!(text.as_str().unwrap().len(), 5_000_000);
+}
+
+#[test]
+fn a_paged_catalogue_is_read_to_its_end_in_the_order_served() {
+    let (project, _) = run(0, &["pages=3"], &echo());
+    let tools = stored(&project)["catalogue"][0]["tools"].clone();
+    let names: Vec<_> = tools
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["echo", "tool-1", "tool-2"]);
+    assert_eq!(
+        tools[0]["x-vendor"], 1,
+        "what a typed model would drop is kept"
+    );
+}
+
+#[test]
+fn grandchildren_and_stubborn_servers_are_gone_afterwards() {
+    let project = Project::new();
+    let file = project.path("grandchild");
+    let grandchild = format!("grandchild={}", file.display());
+    project.faulty("s", &[&grandchild, "stubborn"], &echo());
+    let ran = project.expect(0, &["run"]);
+    assert!(ran.took < Duration::from_secs(20), "{ran:?}");
+    let id = fs::read_to_string(file).unwrap();
+    let state = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    assert!(state.is_empty() || state.contains(") Z "), "{state}");
+    assert_eq!(project.survivors(), [""; 0]);
+}
+
+#[test]
+fn an_ambiguous_or_unknown_tool_is_an_error_that_names_the_choices() {
+    let project = Project::new();
+    let server = crate::common::faulty_server();
+    let scenario = |tool: &str| {
+        format!(
+            "name: two\nservers:\n  a: {{ type: stdio, command: {server} }}\n  b: {{ type: stdio, command: {server} }}\n\
+             agent: {{ kind: scripted, calls: [{{ tool: {tool} }}] }}\n"
+        )
+    };
+    project.file("scenarios/two.yaml", scenario("echo"));
+    project
+        .expect(3, &["run"])
+        .says("tool `echo` is ambiguous: write `mcp__a__echo` or `mcp__b__echo`");
+    project.file("scenarios/two.yaml", scenario("mcp__b__echo"));
+    project.expect(0, &["run"]);
+    project.file("scenarios/two.yaml", scenario("nope"));
+    project
+        .expect(3, &["run"])
+        .says("no server lists a tool `nope`; the servers of this run are `a`, `b`");
+}
+
+#[test]
+fn a_critical_call_that_fails_blocks_the_run() {
+    let project = Project::new();
+    let calls = json!([{ "tool": "echo", "args": { "operation": "add" } }, { "tool": "count" }]);
+    let server = crate::common::faulty_server();
+    let scenario = |calls: &Value| {
+        json!({
+            "name": "s", "servers": { "s": { "type": "stdio", "command": server, "args": ["tool-error"] } },
+            "agent": { "kind": "scripted", "calls": calls },
+        })
+        .to_string()
+    };
+    project.file("scenarios/s.yaml", scenario(&calls));
+    project
+        .expect(1, &["record"])
+        .says("not kept")
+        .says("call 1 of `echo` is critical and failed")
+        .says("--allow-failing");
+    let run = stored(&project);
+    assert_eq!(run["ending"]["kind"], "blocked");
+    assert_eq!(run["steps"].as_array().unwrap().len(), 1);
+    assert!(!project.path("baselines/s/baseline.json").exists());
+    project.expect(0, &["record", "--allow-failing"]);
+    assert!(project.path("baselines/s/baseline.json").exists());
+}

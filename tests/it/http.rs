@@ -1,0 +1,309 @@
+//! Streamable HTTP servers, well-behaved and not.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, Response, StatusCode};
+use axum::routing::post;
+use serde_json::{Value, json};
+
+use crate::common::{Project, ran};
+
+/// How the server behaves.
+#[derive(Clone, Copy, PartialEq)]
+enum Mode {
+    Json,
+    Events,
+    Hang,
+    ServerError,
+    Html,
+    BrokenJson,
+    RpcErrorWithStatus,
+    Unauthorized,
+}
+
+#[derive(Clone)]
+struct Server {
+    mode: Mode,
+    /// The headers of every request.
+    seen: Arc<Mutex<Vec<HeaderMap>>>,
+}
+
+/// A server on a free port that lives as long as the test process.
+fn serve(mode: Mode) -> (SocketAddr, Server) {
+    let server = Server {
+        mode,
+        seen: Arc::default(),
+    };
+    let state = server.clone();
+    let (ready, address) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            ready.send(listener.local_addr().unwrap()).unwrap();
+            let app = Router::new().route("/mcp", post(answer)).with_state(state);
+            axum::serve(listener, app).await.unwrap();
+        });
+    });
+    (address.recv().unwrap(), server)
+}
+
+async fn answer(State(server): State<Server>, headers: HeaderMap, body: Bytes) -> Response<Body> {
+    server.seen.lock().unwrap().push(headers);
+    let request: Value = serde_json::from_slice(&body).unwrap();
+    let respond = |status: StatusCode, kind: &str, body: String| {
+        Response::builder()
+            .status(status)
+            .header("content-type", kind)
+            .header("mcp-session-id", "s-1")
+            .body(Body::from(body))
+            .unwrap()
+    };
+    if server.mode == Mode::Unauthorized {
+        return respond(
+            StatusCode::UNAUTHORIZED,
+            "application/json",
+            r#"{"error":"token expired"}"#.to_owned(),
+        );
+    }
+    let Some(id) = request.get("id") else {
+        return respond(StatusCode::ACCEPTED, "text/plain", String::new());
+    };
+    let result = match request["method"].as_str().unwrap() {
+        "initialize" => json!({
+            "protocolVersion": request["params"]["protocolVersion"], "capabilities": { "tools": {} },
+            "serverInfo": { "name": "web", "version": "1" },
+        }),
+        "tools/list" => {
+            json!({ "tools": [{ "name": "big", "inputSchema": { "type": "object" }, "execution": { "kept": true } }] })
+        }
+        _ => match server.mode {
+            Mode::Hang => {
+                tokio::time::sleep(Duration::from_secs(300)).await;
+                Value::Null
+            }
+            Mode::ServerError => {
+                return respond(
+                    StatusCode::BAD_GATEWAY,
+                    "text/plain",
+                    "upstream is gone".to_owned(),
+                );
+            }
+            Mode::Html => {
+                return respond(StatusCode::OK, "text/html", "<h1>It works!</h1>".to_owned());
+            }
+            Mode::BrokenJson => {
+                return respond(
+                    StatusCode::OK,
+                    "application/json",
+                    r#"{"jsonrpc": "2.0", "#.to_owned(),
+                );
+            }
+            Mode::RpcErrorWithStatus => {
+                let error = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32007, "message": "not today" } });
+                return respond(
+                    StatusCode::BAD_REQUEST,
+                    "application/json",
+                    error.to_string(),
+                );
+            }
+            // A number that a typed model would round, and a member it would drop.
+            _ => {
+                json!({ "content": [{ "type": "text", "text": "ok", "vendor": 1 }], "structuredContent": { "n": 12_345_678_901_234_567_890_u64 } })
+            }
+        },
+    };
+    let message = json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string();
+    if server.mode == Mode::Events {
+        let progress = json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": { "level": "info", "data": "working" } });
+        let events = format!(
+            ": hello\n\nevent: message\ndata: {progress}\n\nid: 7\nevent: message\ndata: {message}\n\n"
+        );
+        return respond(StatusCode::OK, "text/event-stream", events);
+    }
+    respond(StatusCode::OK, "application/json", message)
+}
+
+fn project(address: SocketAddr) -> Project {
+    let project = Project::new();
+    let scenario = json!({
+        "name": "web",
+        "servers": { "web": { "type": "http", "url": "http://${HOST:-127.0.0.1}:${PORT}/mcp", "headers": { "X-Team": "blue" }, "bearer_token_env": "MY_TOKEN", "tool_timeout": "500ms" } },
+        "agent": { "kind": "scripted", "calls": [{ "tool": "big", "args": {} }] },
+    });
+    project
+        .file("scenarios/web.yaml", scenario.to_string())
+        .file("port", address.port().to_string());
+    project
+}
+
+fn run(project: &Project) -> (crate::common::Ran, Value) {
+    let port = project.read("port");
+    let ran = ran(project
+        .command()
+        .args(["run", "--format", "json"])
+        .env("PORT", port)
+        .env("MY_TOKEN", "bearer-canary"));
+    let result: Value =
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+    let scenario = result["scenarios"][0].clone();
+    (ran, scenario)
+}
+
+fn stored(project: &Project, scenario: &Value) -> Value {
+    let file = scenario["current"]["file"].as_str().unwrap();
+    serde_json::from_str(
+        &project.read(
+            project
+                .path("reports/latest")
+                .canonicalize()
+                .unwrap()
+                .join(file),
+        ),
+    )
+    .unwrap()
+}
+
+#[test]
+fn answers_come_as_json_and_as_events_and_are_kept_as_served() {
+    for mode in [Mode::Json, Mode::Events] {
+        let (address, server) = serve(mode);
+        let project = project(address);
+        let (ran, scenario) = run(&project);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let stored = stored(&project, &scenario);
+        let outcome = &stored["steps"][0]["outcome"];
+        assert_eq!(outcome["content"][0]["vendor"], 1);
+        assert_eq!(
+            outcome["structured_content"]["n"].to_string(),
+            "12345678901234567890"
+        );
+        assert_eq!(
+            stored["catalogue"][0]["tools"][0]["execution"]["kept"],
+            true
+        );
+        let seen = server.seen.lock().unwrap();
+        assert!(
+            seen.iter()
+                .all(|it| it["authorization"] == "Bearer bearer-canary" && it["x-team"] == "blue")
+        );
+        assert!(
+            seen.iter().skip(1).all(|it| it["mcp-session-id"] == "s-1"),
+            "the session is kept"
+        );
+        assert!(
+            !project
+                .read("reports/latest/result.json")
+                .contains("bearer-canary")
+        );
+    }
+}
+
+#[test]
+fn http_failures_are_outcomes_of_the_call() {
+    let cases = [
+        (Mode::Hang, "timeout", "no answer within 500ms"),
+        (
+            Mode::ServerError,
+            "transport_error",
+            "HTTP 502 Bad Gateway, text/plain: `upstream is gone`",
+        ),
+        (
+            Mode::Html,
+            "transport_error",
+            "HTTP 200 OK, text/html: `<h1>It works!</h1>`",
+        ),
+        (
+            Mode::BrokenJson,
+            "transport_error",
+            r#"`{"jsonrpc": "2.0",`"#,
+        ),
+        (Mode::RpcErrorWithStatus, "rpc_error", "not today"),
+    ];
+    for (mode, status, message) in cases {
+        let (address, _) = serve(mode);
+        let project = project(address);
+        let (ran, scenario) = run(&project);
+        assert_eq!(ran.code, 1, "{status}: {ran:?}");
+        let outcome = stored(&project, &scenario)["steps"][0]["outcome"].clone();
+        assert_eq!(outcome["status"], status, "{outcome}");
+        assert!(
+            outcome["error"]["message"]
+                .as_str()
+                .unwrap()
+                .contains(message),
+            "{outcome}"
+        );
+    }
+}
+
+#[test]
+fn a_server_that_lets_nobody_in_is_an_error() {
+    let (address, _) = serve(Mode::Unauthorized);
+    let (ran, scenario) = run(&project(address));
+    assert_eq!(ran.code, 3);
+    assert!(
+        scenario["problem"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("HTTP 401 Unauthorized"),
+        "{scenario}"
+    );
+}
+
+#[test]
+fn a_server_that_is_not_there_is_an_error() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let (ran, scenario) = run(&project(address));
+    assert_eq!(ran.code, 3);
+    let message = scenario["problem"]["message"].as_str().unwrap();
+    assert!(
+        message.contains("server `web` cannot be reached") && message.contains("refused"),
+        "{message}"
+    );
+}
+
+#[test]
+fn everything_that_is_missing_in_the_environment_is_told_at_once() {
+    let project = Project::new();
+    project.file(
+        "scenarios/s.yaml",
+        "name: s\nservers:\n  a: { type: http, url: \"http://${A_HOST}/mcp\" }\n  b: { type: stdio, command: \"${B_COMMAND}\", env: { K: \"${C_KEY}\" } }\n\
+         agent: { kind: scripted, calls: [{ tool: mcp__a__t }] }\n",
+    );
+    project
+        .expect(3, &["run"])
+        .says("`A_HOST`, `B_COMMAND`, `C_KEY`");
+}
+
+#[test]
+fn servers_can_come_from_a_client_configuration() {
+    let (address, _) = serve(Mode::Json);
+    let project = Project::new();
+    project.file("mcp_servers.json", json!({ "mcpServers": { "web": { "url": format!("http://{address}/mcp"), "autoApprove": [] } } }).to_string());
+    project.file(
+        "scenarios/s.yaml",
+        "name: s\nexpected_trajectory:\n  - { action: a, tool: mcp__web__big, args: {} }\n",
+    );
+    project
+        .expect(3, &["run"])
+        .says("no servers")
+        .says("--mcp-config");
+    project.expect(0, &["run", "--mcp-config", "mcp_servers.json"]);
+    project.file("scenarios/s.yaml", "name: s\nconfig_file: mcp_servers.json\nexpected_trajectory:\n  - { action: a, tool: mcp__web__big, args: {} }\n");
+    project.expect(0, &["run"]);
+    project.file("mcp_servers.json", "[]");
+    project
+        .expect(2, &["run", "--mcp-config", "mcp_servers.json"])
+        .says("mcp_servers.json");
+}
