@@ -56,7 +56,7 @@ pub enum Transport {
         command: String,
         args: Vec<String>,
         env: Vec<(String, String)>,
-        /// Resolved against the scenario file's folder; `None` for the current one.
+        /// Resolved against the folder of the file that declares the server; `None` for the current one.
         cwd: Option<PathBuf>,
     },
     /// A Streamable HTTP endpoint.

@@ -1,5 +1,7 @@
 //! What must fit together between the sections of a scenario.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::model::scenario::{ScriptedCall, Server};
 
 use super::document::{Document, given, is_wrong};
@@ -18,36 +20,33 @@ impl Document {
         }
         let servers = given(self.servers.as_ref()).map_or(&[][..], |it| &it.0);
         let interactions = given(self.mcp_interactions.as_ref()).map_or(&[][..], |it| &it.0);
-        for (name, server) in servers {
-            let is_declared = interactions.iter().any(|(it, _)| it.value == name.value);
-            if server.kind() == Some(Kind::Mock) && !is_declared {
+        let answered: HashSet<&str> = interactions.iter().map(|(it, _)| it.as_str()).collect();
+        let kinds: HashMap<&str, Option<Kind>> = servers
+            .iter()
+            .map(|(name, it)| (name.as_str(), it.kind()))
+            .collect();
+        for (name, _) in servers {
+            if kinds[name.as_str()] == Some(Kind::Mock) && !answered.contains(name.as_str()) {
                 let message = format!("`mcp_interactions` says nothing of {}", quoted(name));
-                let known = interactions.iter().map(|(it, _)| it.as_str());
-                findings.error(name.at, message, did_you_mean(name, known));
+                let hint = hint(name, name.at, answered.iter().copied(), findings);
+                findings.error(name.at, message, hint);
             }
         }
         for (name, interaction) in interactions {
             interaction.check_names(findings);
-            let kind = servers
-                .iter()
-                .find(|(it, _)| it.value == name.value)
-                .map(|(_, it)| it.kind());
-            match kind {
+            match kinds.get(name.as_str()) {
                 Some(Some(Kind::Mock)) => {}
                 Some(_) => {
                     let message = format!("the server {} is not a mock", quoted(name));
-                    findings.error(
-                        name.at,
-                        message,
-                        Some("only servers of `type: mock` are answered from here"),
-                    );
+                    let hint = "only servers of `type: mock` are answered from here";
+                    findings.error(name.at, message, Some(hint));
                 }
                 None => {
                     let message = format!("no server is named {}", quoted(name));
-                    let known = servers.iter().map(|(it, _)| it.as_str());
-                    let hint = did_you_mean(name, known).unwrap_or_else(|| {
-                        format!("add `{}: {{ type: mock }}` under `servers`", name.value)
-                    });
+                    let hint =
+                        hint(name, name.at, kinds.keys().copied(), findings).unwrap_or_else(|| {
+                            format!("add `{}: {{ type: mock }}` under `servers`", name.value)
+                        });
                     findings.error(name.at, message, Some(hint));
                 }
             }
@@ -59,6 +58,7 @@ impl Document {
         if servers.is_empty() {
             return;
         }
+        let names: HashSet<&str> = servers.iter().map(|it| it.name.as_str()).collect();
         let expected = given(self.expected_trajectory.as_ref());
         let expected = expected.into_iter().flat_map(|it| &it.value);
         let agent = given(self.agent.as_ref()).and_then(|it| it.calls.as_ref());
@@ -74,17 +74,15 @@ impl Document {
             let Some(rest) = tool.strip_prefix("mcp__") else {
                 continue;
             };
-            let is_known = servers.iter().any(|it| {
-                rest.strip_prefix(it.name.as_str())
-                    .is_some_and(|it| it.starts_with("__"))
-            });
-            if is_known {
+            // Names of servers may hold `__` themselves.
+            let mut starts = rest.match_indices("__").map(|(end, _)| &rest[..end]);
+            if starts.any(|it| names.contains(it)) {
                 continue;
             }
             let server = rest.split("__").next().unwrap_or(rest);
             let message = format!("no server is named {}", quoted(server));
-            let known = servers.iter().map(|it| it.name.as_str());
-            findings.warning(at, message, did_you_mean(server, known));
+            let hint = hint(server, at, names.iter().copied(), findings);
+            findings.warning(at, message, hint);
         }
     }
 
@@ -115,4 +113,20 @@ impl Document {
         }
         Some(calls)
     }
+}
+
+/// The closest of many names, looked for only while anybody will read of it.
+fn hint<'a>(
+    name: &str,
+    at: Mark,
+    known: impl Iterator<Item = &'a str>,
+    findings: &Findings,
+) -> Option<String> {
+    if findings.is_full(at) {
+        return None;
+    }
+    // In a fixed order, so that of two names equally close it is always the same one.
+    let mut known: Vec<_> = known.collect();
+    known.sort_unstable();
+    did_you_mean(name, known)
 }

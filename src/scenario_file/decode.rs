@@ -128,6 +128,9 @@ impl<'a> Fields<'a> {
                 let hint = did_you_mean(key, known.iter().copied())
                     .unwrap_or_else(|| format!("known here: {}", known.join(", ")));
                 findings.error(*key_at, message, Some(hint));
+                if findings.is_full(*key_at) {
+                    break;
+                }
             }
         }
         Some(Self { node })
@@ -195,6 +198,9 @@ pub(super) fn only_entry<'a>(
                 .unwrap_or_else(|| format!("known here: {}", keys.join(", ")));
             findings.error(*key_at, message, Some(hint));
             known = false;
+            if findings.is_full(*key_at) {
+                break;
+            }
         }
     }
     match entries {

@@ -28,8 +28,7 @@ section! {
         enabled: Option<Field<bool>>,
         /// Words to pick scenarios by.
         tags: Option<Field<Vec<Word>>>,
-        /// A configuration file, looked for beside this file, in the folders above it and in the working directory. The servers in
-        /// it are used when it has the `{"mcpServers": {…}}` form of MCP clients.
+        /// A configuration file, looked for beside this file, above it and in the working directory; one of an MCP client gives servers.
         config_file: Option<Field<At<Word>>>,
         /// What the user asks for. `{{name}}` stands for a variable.
         user_intent: Option<Field<String>>,

@@ -88,6 +88,7 @@ impl Search {
     /// All that a glob pattern matches. Names are matched as shown, so that one which is no text is not lost.
     fn pattern(&mut self, path: &Path) {
         let text = path.to_string_lossy();
+        let only_folders = text.ends_with('/');
         let pattern = match Pattern::new(text.trim_end_matches('/')) {
             Ok(pattern) => pattern,
             Err(error) => {
@@ -124,10 +125,13 @@ impl Search {
         for entry in walk(start) {
             match entry {
                 // What lies in a folder that matches is meant with it.
-                Ok(entry) if entry.path().ancestors().any(matches) => {
-                    self.entry(&entry, start);
+                Ok(entry) => {
+                    let is_file = !entry.file_type().is_dir();
+                    let itself = usize::from(is_file && only_folders);
+                    if entry.path().ancestors().skip(itself).any(matches) {
+                        self.entry(&entry, start);
+                    }
                 }
-                Ok(_) => {}
                 Err(error) => self.unreadable(start, &error),
             }
         }

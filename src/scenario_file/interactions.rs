@@ -144,7 +144,8 @@ impl Decode for Condition {
     }
 }
 
-/// What the schema says of a condition; the reading above does the same.
+// Says in the schema what `Condition` reads.
+/// What an argument must be.
 #[derive(JsonSchema)]
 #[schemars(untagged)]
 #[expect(dead_code, reason = "exists for its JSON Schema")]

@@ -169,7 +169,8 @@ impl Decode for ArgumentRuleSection {
     }
 }
 
-/// What the schema says of a rule for an argument; the reading above does the same.
+// Says in the schema what `ArgumentRuleSection` reads.
+/// How one argument is compared.
 #[derive(JsonSchema)]
 #[schemars(rename_all = "snake_case")]
 #[expect(dead_code, reason = "exists for its JSON Schema")]

@@ -114,6 +114,11 @@ impl Findings {
         self.add(at, Severity::Warning, message.as_ref(), hint);
     }
 
+    /// Whether no more findings are kept of the file a mark points into, so that looking for hints is in vain.
+    pub(super) fn is_full(&self, at: Mark) -> bool {
+        self.sources[at.source].findings > MAX_FINDINGS
+    }
+
     /// Adds a finding that has no place in a file read.
     pub(super) fn push(&mut self, finding: Finding) {
         self.errors += usize::from(finding.is_error());
@@ -147,9 +152,7 @@ impl Findings {
 
     fn add(&mut self, at: Mark, severity: Severity, message: &str, hint: Option<impl AsRef<str>>) {
         self.errors += usize::from(severity == Severity::Error);
-        if self.sources[at.source].findings > MAX_FINDINGS
-            || !self.seen.insert((at, message.to_owned()))
-        {
+        if self.is_full(at) || !self.seen.insert((at, message.to_owned())) {
             return;
         }
         let path = self.path(at.source).display().to_string();

@@ -1,6 +1,6 @@
 //! `{{variables}}`: filled in before anything else is made of a document.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::decode::NO_HINT;
 use super::finding::quoted;
@@ -21,7 +21,7 @@ pub(super) fn fill(
     overrides: &[(String, String)],
     findings: &mut Findings,
 ) -> Vec<String> {
-    let mut declared = HashMap::new();
+    let mut declared = BTreeMap::new();
     if let Some(Node {
         content: Content::Map(entries),
         ..
@@ -81,7 +81,7 @@ fn is_name(name: &str) -> bool {
 }
 
 struct Filling<'a> {
-    declared: &'a HashMap<String, Content>,
+    declared: &'a BTreeMap<String, Content>,
     /// How many bytes may still be added.
     left: usize,
     findings: &'a mut Findings,
@@ -155,6 +155,9 @@ impl Filling<'_> {
 
     /// What a reference stands for; `None` when it stays as it is.
     fn value(&mut self, reference: &str, at: Mark) -> Option<Content> {
+        if self.findings.is_full(at) {
+            return None;
+        }
         let name = reference.trim();
         if name.starts_with("calls.") {
             if !is_call_reference(name) {

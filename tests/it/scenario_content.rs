@@ -170,6 +170,7 @@ fn every_key_of_scoring_arrives() {
                 "limit",
                 ArgumentMatch::Number { max_diff: 5.0 }
             ),
+            (Some("files.read"), "path", ArgumentMatch::Ignore),
             (
                 None,
                 "mode",
@@ -291,6 +292,17 @@ fn variables_from_outside_keep_the_type_they_replace() {
     assert_eq!(
         json!(call.arguments),
         json!({"n": 3, "b": false, "t": "4", "u": "many", "in": "x3false4"})
+    );
+}
+
+#[test]
+fn a_maps_own_keys_win_over_merged_ones() {
+    let text = "name: x\nx-one: &one { a: 1, b: 1 }\nx-two: &two { b: 2, c: 2 }\n\
+        expected_trajectory: [{ tool: t, args: { a: 0, <<: [*one, *two], \"<<\": plain } }]\n";
+    let arguments = &load_one(text, &[]).expected_trajectory[0].arguments;
+    assert_eq!(
+        json!(arguments),
+        json!({"a": 0, "<<": "plain", "b": 1, "c": 2})
     );
 }
 

@@ -39,7 +39,8 @@ fn the_schema_accepts_what_loads_and_refuses_unknown_keys_and_wrong_types() {
             .iter()
             .any(|(path, _)| path.contains("_defaults"));
         for (path, text) in &case.files {
-            let is_scenario = path.ends_with(".yaml") && !path.contains("/.");
+            let is_yaml = Path::new(path).extension() == Some("yaml".as_ref());
+            let is_scenario = is_yaml && !path.contains("/.");
             let Some(document) = json(text).filter(|_| is_scenario && !has_defaults) else {
                 continue;
             };
@@ -207,10 +208,11 @@ impl Case {
         };
         let loaded = scenario_file::load(&found, &options);
         let findings = findings.iter().chain(&loaded.findings);
-        let mut text: String = findings.map(|it| format!("{it}\n")).collect();
-        for scenario in &loaded.scenarios {
-            text.push_str(&format!("loaded {}\n", scenario.id));
-        }
+        let findings = findings.map(ToString::to_string);
+        let scenarios = loaded.scenarios.iter();
+        let loaded = scenarios.map(|it| format!("loaded {}", it.id));
+        let lines: Vec<_> = findings.chain(loaded).map(|it| it + "\n").collect();
+        let text = lines.concat();
         text.replace(&format!("{}/", folder.path().display()), "")
     }
 }

@@ -273,6 +273,11 @@ fn large_special_and_unreadable_files_are_errors() {
     }
 }
 
+/// Texts made of the numbers in a range, one behind the other.
+fn numbered(numbers: std::ops::Range<usize>, text: impl Fn(usize) -> String) -> String {
+    numbers.map(text).collect::<Vec<_>>().concat()
+}
+
 #[test]
 fn hostile_files_end_soon() {
     let folder = tempfile::tempdir().unwrap();
@@ -284,10 +289,16 @@ fn hostile_files_end_soon() {
         "x".repeat(500_000),
         "*a, ".repeat(100_000)
     );
-    let nested_anchors: String = (0..90).map(|it| format!("&a{it} [")).collect();
-    let many_keys: String = (0..60_000).map(|it| format!("k{it}: {{}}\n")).collect();
-    let one_line: String = (0..60_000).map(|it| format!("k{it}: 1, ")).collect();
+    let nested_anchors = numbered(0..90, |it| format!("&a{it} ["));
+    let many_keys = numbered(0..60_000, |it| format!("k{it}: {{}}\n"));
+    let one_line = numbered(0..60_000, |it| format!("k{it}: 1, "));
+    let variables = numbered(0..25_000, |it| format!("v{it}: 1, "));
+    let undeclared = numbered(0..50_000, |it| format!("{{{{w{it}}}}}"));
+    let servers = numbered(0..20_000, |it| format!("s{it}: {{type: mock}}, "));
+    let tools = numbered(0..20_000, |it| format!("{{tool: mcp__t{it}__x}}, "));
     let hostile = [
+        format!("variables: {{ {variables} }}\nuser_intent: '{undeclared}'"),
+        format!("servers: {{ {servers} }}\nexpected_trajectory: [{tools}]"),
         repeated("["),
         repeated("{a: "),
         repeated("- "),
@@ -319,7 +330,6 @@ fn hostile_files_end_soon() {
         let start = Instant::now();
         let (loaded, findings) = load(&path);
         let shown: String = text.chars().take(40).collect();
-        eprintln!("TIMING {shown:?} {:?} {}", start.elapsed(), findings.len());
         assert_eq!(loaded, 0, "{shown}");
         assert!(
             !findings.is_empty() && findings.len() <= 101,
