@@ -29,6 +29,7 @@ const LIVES_IN: &[(&str, &[&str])] = &[
     ("askama", &["report"]),
     ("reqwest", &["mcp"]),
     ("serde_yaml", &["scenario_file"]),
+    ("granit_parser", &["scenario_file"]),
     ("jsonschema", &["score"]),
 ];
 

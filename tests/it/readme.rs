@@ -1,0 +1,77 @@
+//! Every command of the README does what it says.
+
+use std::fs;
+use std::process::Command;
+
+use crate::common::{Project, ran, root};
+
+/// The fenced blocks of a language, without their fences.
+fn blocks(text: &str, language: &str) -> Vec<String> {
+    let mut blocks = Vec::new();
+    for part in text.split("\n```").collect::<Vec<_>>() {
+        if let Some(block) = part.strip_prefix(&format!("{language}\n")) {
+            blocks.push(block.to_owned());
+        }
+    }
+    blocks
+}
+
+#[test]
+fn every_command_of_the_readme_runs() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let project = Project::shipped();
+    let first_scenario = blocks(&readme, "yaml").remove(0);
+    project.file("scenarios/weather.yaml", first_scenario);
+
+    let bin = std::path::Path::new(env!("CARGO_BIN_EXE_mcp-eval"))
+        .parent()
+        .unwrap();
+    let path = std::env::join_paths(
+        std::iter::once(bin.to_owned())
+            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
+    )
+    .unwrap();
+    let mut commands = 0;
+    for command in blocks(&readme, "console")
+        .iter()
+        .flat_map(|it| it.lines())
+        .filter_map(|it| it.strip_prefix("$ "))
+    {
+        commands += 1;
+        // Building again inside the tests would take minutes; this is what they come to. The second is what runs this test.
+        let command = command.replace("cargo run --release -- ", "mcp-eval ");
+        if command == "cargo test" {
+            continue;
+        }
+        if command == "mcp-eval compare" && commands == 1 {
+            // The first command of a newcomer knows nothing of the scenario written further down.
+            fs::rename(
+                project.path("scenarios/weather.yaml"),
+                project.path("weather.yaml"),
+            )
+            .unwrap();
+        }
+        let ran = ran(Command::new("bash")
+            .args(["-c", &command])
+            .current_dir(project.path(""))
+            .env_remove("CI")
+            .env("PATH", &path));
+        assert_eq!(ran.code, 0, "{command}: {ran:#?}");
+        if commands == 1 {
+            ran.says("Suite Results: 9/9 tests passed");
+            fs::rename(
+                project.path("weather.yaml"),
+                project.path("scenarios/weather.yaml"),
+            )
+            .unwrap();
+        }
+    }
+    assert!(commands > 10, "only {commands} commands found");
+}
+
+#[test]
+fn the_gate_runs_the_test_command_of_the_readme() {
+    let gate = fs::read_to_string(root().join(".ci/run")).unwrap();
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    assert!(readme.contains("\n$ cargo test\n") && gate.contains("\ncargo test"));
+}

@@ -1,0 +1,153 @@
+//! What is shipped belongs together.
+
+use std::fs;
+
+use serde_json::Value;
+use walkdir::WalkDir;
+
+use crate::common::{Project, root};
+
+fn schema(kind: &str) -> jsonschema::Validator {
+    let schema: Value =
+        serde_json::from_str(&Project::new().expect(0, &["schema", kind]).stdout).unwrap();
+    jsonschema::validator_for(&schema).unwrap()
+}
+
+#[track_caller]
+fn fits(schema: &jsonschema::Validator, what: &str, value: &Value) {
+    let errors: Vec<String> = schema
+        .iter_errors(value)
+        .map(|it| format!("{}: {it}", it.instance_path()))
+        .collect();
+    assert!(errors.is_empty(), "{what}: {errors:#?}");
+}
+
+#[test]
+fn every_scenario_is_valid_and_fits_the_schema() {
+    let project = Project::shipped();
+    project
+        .expect(0, &["validate"])
+        .says("9 valid scenarios, 0 errors, 0 warnings");
+    let schema = schema("scenario");
+    let mut seen = 0;
+    for entry in WalkDir::new(root().join("scenarios")) {
+        let entry = entry.unwrap();
+        let name = entry.file_name().to_str().unwrap();
+        if name.ends_with(".yaml") && name != "_defaults.yaml" {
+            seen += 1;
+            let text = fs::read_to_string(entry.path()).unwrap();
+            fits(&schema, name, &serde_yaml::from_str(&text).unwrap());
+        }
+    }
+    assert_eq!(seen, 9);
+}
+
+#[test]
+fn every_scenario_has_its_baseline_and_every_baseline_its_scenario() {
+    let project = Project::shipped();
+    let listed = project.result(0, &["list"]);
+    let mut ids: Vec<String> = Vec::new();
+    for scenario in listed["scenarios"].as_array().unwrap() {
+        assert_eq!(scenario["baseline"], "accepted", "{scenario}");
+        ids.push(scenario["id"].as_str().unwrap().to_owned());
+    }
+    let schema = schema("trajectory");
+    for entry in WalkDir::new(root().join("baselines")) {
+        let entry = entry.unwrap();
+        if entry.file_type().is_file() {
+            let folder = entry
+                .path()
+                .parent()
+                .unwrap()
+                .strip_prefix(root().join("baselines"))
+                .unwrap();
+            assert!(
+                ids.contains(&folder.to_str().unwrap().to_owned()),
+                "{}",
+                entry.path().display()
+            );
+            let name = entry.file_name().to_str().unwrap();
+            assert!(
+                ["baseline.json", "trajectory.txt"].contains(&name),
+                "{}",
+                entry.path().display()
+            );
+            if name == "baseline.json" {
+                fits(
+                    &schema,
+                    name,
+                    &serde_json::from_str(&fs::read_to_string(entry.path()).unwrap()).unwrap(),
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn results_and_runs_fit_their_schemas() {
+    let project = Project::shipped();
+    project.edit(
+        "scenarios/flows/ticket.yaml",
+        "state: closed",
+        "state: [closed]",
+    );
+    project.faulty(
+        "gone",
+        &["exit"],
+        &[("echo", Value::Null)].map(|(tool, _)| (tool, serde_json::json!({}))),
+    );
+    project.file(
+        "scenarios/off.yaml",
+        "name: off\nenabled: false\nexpected_trajectory: [{ tool: t }]\n",
+    );
+    let result = project.result(1, &["compare"]);
+    fits(&schema("result"), "result", &result);
+    let trajectories = schema("trajectory");
+    let mut seen = 0;
+    for entry in WalkDir::new(project.path(".mcp-eval/runs")) {
+        let path = entry.unwrap().into_path();
+        if path.extension().is_some_and(|it| it == "json")
+            && path.file_name().unwrap() != "result.json"
+        {
+            seen += 1;
+            fits(
+                &trajectories,
+                &path.display().to_string(),
+                &serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap(),
+            );
+        }
+    }
+    assert!(seen >= 18, "{seen}");
+}
+
+#[test]
+fn the_help_teaches_every_command() {
+    let project = Project::new();
+    let help = project.expect(0, &["--help"]);
+    for command in [
+        "record", "compare", "run", "report", "explain", "validate", "list", "mock", "schema",
+    ] {
+        help.says(command);
+        let own = project.expect(0, &[command, "--help"]);
+        own.says("Usage: mcp-eval");
+        for line in own
+            .stdout
+            .lines()
+            .filter(|it| it.trim_start().starts_with("--"))
+        {
+            assert!(
+                line.trim().contains(' ') || own.stdout.contains(&format!("{line}\n          ")),
+                "{command}: {line} is not explained"
+            );
+        }
+    }
+    help.says("Exit codes: 0 all passed");
+    assert_eq!(
+        project.expect(0, &["--version"]).stdout,
+        format!("mcp-eval {}\n", env!("CARGO_PKG_VERSION"))
+    );
+    project
+        .expect(2, &["compare", "--no-such-option"])
+        .says("unexpected argument");
+    project.expect(2, &[]).says("Usage: mcp-eval");
+}
