@@ -21,6 +21,7 @@
 //! | floor | module | what lives there |
 //! |---|---|---|
 //! | 0 | [`model`] | the words above as plain types |
+//! | 0 | [`text`] | texts from outside made safe to look at |
 //! | 1 | [`score`] | similarity, alignment, responses, drift, verdict: two trajectories in, one comparison out |
 //! | 1 | [`report`] | results in, text out; HTML through the templates alone |
 //! | 1 | [`redact`] | secrets out of any value before it is stored or shown |
@@ -59,3 +60,4 @@ pub mod run;
 pub mod scenario_file;
 pub mod score;
 pub mod store;
+pub mod text;

@@ -10,6 +10,7 @@ use regex::{Captures, Regex};
 use serde_json::Value;
 
 use crate::model::trajectory::Answer;
+use crate::text::shorten;
 
 static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\{\{\s*calls\.(\d+)\.(?:json:([^}]*?)|(text))\s*\}\}").expect("a valid pattern")
@@ -94,11 +95,7 @@ fn look_up(reference: &Captures<'_>, answers: &[Option<Answer>]) -> Result<Value
 }
 
 fn excerpt(text: &str) -> String {
-    let mut short: String = text.chars().take(120).collect();
-    if short.len() < text.len() {
-        short.push('…');
-    }
-    format!("`{short}`")
+    format!("`{}`", shorten(text, 120))
 }
 
 #[cfg(test)]

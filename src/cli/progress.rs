@@ -10,8 +10,8 @@ use crate::cli::console::Console;
 use crate::model::suite::ScenarioResult;
 use crate::model::trajectory::Outcome;
 use crate::report::duration;
-use crate::report::visible::line as visible_line;
 use crate::run::{Observer, Progress};
+use crate::text;
 
 /// Without a terminal, a suite says nothing before it has taken this long: its result is there in a moment.
 const SILENCE: Duration = Duration::from_secs(2);
@@ -62,7 +62,7 @@ impl SuiteProgress {
     pub(super) fn scenario(&self, name: &str) -> ScenarioProgress<'_> {
         ScenarioProgress {
             suite: self,
-            name: visible_line(name).into_owned(),
+            name: text::line(name).into_owned(),
         }
     }
 
@@ -78,7 +78,7 @@ impl SuiteProgress {
             *finished
         };
         if !self.silent && (self.verbose || self.started.elapsed() > SILENCE) {
-            let name = visible_line(&result.name);
+            let name = text::line(&result.name);
             self.console.note(&format!(
                 "[{number}/{}] {name}: {}",
                 self.total,
@@ -108,7 +108,7 @@ impl Observer for ScenarioProgress<'_> {
             Progress::Calling { number, tool } => {
                 self.suite
                     .bar
-                    .set_message(format!("{name}: call {number} {}", visible_line(tool)));
+                    .set_message(format!("{name}: call {number} {}", text::line(tool)));
             }
             Progress::Called {
                 number,
@@ -116,11 +116,11 @@ impl Observer for ScenarioProgress<'_> {
                 outcome,
                 duration_ms,
             } if self.suite.verbose => {
-                let tool = visible_line(tool);
+                let tool = text::line(tool);
                 let how = match outcome {
                     Outcome::Answer(answer) if answer.is_error => "tool error".to_owned(),
                     Outcome::Answer(_) => "ok".to_owned(),
-                    Outcome::Failure(failure) => visible_line(&failure.message).into_owned(),
+                    Outcome::Failure(failure) => text::line(&failure.message).into_owned(),
                 };
                 self.suite.note(&format!(
                     "{name}: call {number} {tool}: {how} ({})",

@@ -19,6 +19,7 @@ use rmcp::transport::streamable_http_client::{
 use sse_stream::{Sse, SseStream};
 
 use crate::mcp::wire::Wire;
+use crate::text::shorten;
 
 const JSON: &str = "application/json";
 const EVENT_STREAM: &str = "text/event-stream";
@@ -203,10 +204,7 @@ fn content_type(response: &Response) -> String {
 }
 
 fn unexpected(status: StatusCode, content_type: &str, body: &str) -> Error {
-    let mut excerpt: String = body.trim().chars().take(EXCERPT).collect();
-    if excerpt.len() < body.trim().len() {
-        excerpt.push('…');
-    }
+    let excerpt = shorten(body.trim(), EXCERPT);
     let kind = if content_type.is_empty() {
         "no content type"
     } else {

@@ -1,5 +1,6 @@
 //! One session with one server: connect, list its tools, call them, close.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::error::Error;
 use std::sync::Arc;
@@ -28,6 +29,7 @@ use crate::model::Object;
 use crate::model::catalogue::{ServerCatalogue, Tool};
 use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome};
 use crate::run::{Called, SetupError};
+use crate::text::shorten;
 
 /// JSON-RPC's "method not found": a server without tools says so.
 const METHOD_NOT_FOUND: i64 = -32601;
@@ -507,12 +509,8 @@ fn text(value: Option<Value>) -> Option<String> {
     }
 }
 
-fn excerpt(text: &str) -> String {
-    let mut short: String = text.chars().take(200).collect();
-    if short.len() < text.len() {
-        short.push('…');
-    }
-    short
+fn excerpt(text: &str) -> Cow<'_, str> {
+    shorten(text, 200)
 }
 
 /// What went wrong, without the layers it went through: of an HTTP client's error the cause at its root.

@@ -8,6 +8,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::Notify;
 
+use crate::text::shorten;
+
 /// How many lines that are no MCP message are kept for error messages, and how much of each.
 const NOISE_LINES: usize = 5;
 const NOISE_LENGTH: usize = 300;
@@ -121,10 +123,7 @@ impl Wire {
         if text.is_empty() {
             return;
         }
-        let mut short: String = text.chars().take(NOISE_LENGTH).collect();
-        if short.len() < text.len() {
-            short.push('…');
-        }
+        let short = shorten(text, NOISE_LENGTH).into_owned();
         let mut seen = self.lock();
         if seen.noise.len() == NOISE_LINES {
             seen.noise.pop_front();

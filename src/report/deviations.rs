@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::model::comparison::{Comparison, Loss, Pair, ParameterScore, Row};
 use crate::model::trajectory::Trajectory;
+use crate::text::shorten;
 
 /// How the calls of a run deviate from those that were expected: missing, extra, other arguments.
 pub fn deviations(
@@ -101,5 +102,5 @@ fn loss(loss: &Loss) -> String {
 
 /// A value as JSON, cut to a length people read.
 fn shown(value: &Value) -> String {
-    super::visible::shorten(&value.to_string(), 200).into_owned()
+    shorten(&value.to_string(), 200).into_owned()
 }

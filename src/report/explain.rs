@@ -8,7 +8,7 @@ use crate::report::document::{
     CallV1, ComparisonV1, ParameterV1, RequestV1, ResponseV1, RowV1, ScenarioV1,
 };
 use crate::report::duration;
-use crate::report::visible::{line, shorten};
+use crate::text::{line, shorten};
 
 /// The longest value shown in full.
 const VALUE_CHARS: usize = 200;

@@ -11,7 +11,7 @@
 //! | [`html`] | the index and one page per scenario |
 //! | [`explain`] | every number and rule behind one call's score |
 //! | [`in_words`] | one sentence: who changed, the agent, the server or the catalogue |
-//! | [`duration`], [`moment`], [`visible`], [`wrap`] | how texts from outside, times and long lines are written |
+//! | [`duration`], [`moment`], [`wrap`] | how times and long lines are written |
 
 pub mod deviations;
 pub mod document;
@@ -21,5 +21,4 @@ pub mod html;
 pub mod in_words;
 pub mod moment;
 pub mod terminal;
-pub mod visible;
 pub mod wrap;

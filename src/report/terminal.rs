@@ -7,8 +7,8 @@ use crate::report::document::{
     BandV1, ComparisonV1, LossV1, ProblemV1, ResultV1, ScenarioV1, StatusV1, SummaryV1,
 };
 use crate::report::duration;
-use crate::report::visible::{block, line, shorten};
 use crate::report::wrap;
+use crate::text::{block, line, shorten};
 
 /// How the text is to be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

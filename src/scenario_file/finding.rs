@@ -5,6 +5,8 @@ use std::fmt;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
+use crate::text;
+
 /// The longest part of a line that is shown, in characters.
 const SHOWN_LINE: usize = 100;
 /// The longest word of a file that a message repeats, in characters.
@@ -150,19 +152,7 @@ fn excerpt(line: &str, place: usize) -> (String, String) {
     (visible(shown.trim_end()), visible(&before))
 }
 
-/// The text with every control character, and every one that reorders or hides text, replaced by a visible one.
+/// The text as it can be printed. A tab is one space wide, so that the caret stands under its place.
 fn visible(text: &str) -> String {
-    text.chars()
-        .map(|it| match it {
-            '\t' => ' ',
-            '\0'..='\x1f' => char::from_u32(0x2400 + u32::from(it)).unwrap_or('\u{fffd}'),
-            '\x7f' => '\u{2421}',
-            '\u{80}'..='\u{9f}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{feff}' => '\u{fffd}',
-            other => other,
-        })
-        .collect()
+    text::line(&text.replace('\t', " ")).into_owned()
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::model::trajectory::Trajectory;
 use crate::store::dialogue::dialogue;
-use crate::store::files::{StoreError, write};
+use crate::store::files::{StoreError, write, write_durably};
 use crate::store::format::{load, to_json};
 
 /// A folder of baselines.
@@ -80,7 +80,7 @@ impl Baselines {
             dialogue(trajectory).as_bytes(),
         )?;
         // Last, because this is the file that counts.
-        write(&path, to_json(trajectory).as_bytes())?;
+        write_durably(&path, to_json(trajectory).as_bytes())?;
         Ok(path)
     }
 

@@ -5,13 +5,14 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
+use crate::text::{block as visible_block, line as visible_line};
 
 /// The longest answer that is written out; the whole of it is in the JSON beside.
 const LONGEST: usize = 4000;
 
 /// The trajectory as text. It holds no times, so that it changes only when the conversation does.
 pub fn dialogue(trajectory: &Trajectory) -> String {
-    let mut text = format!("# {}\n", printable(&trajectory.name));
+    let mut text = format!("# {}\n", visible_line(&trajectory.name));
     let mut calls = 0;
     for step in &trajectory.steps {
         text.push('\n');
@@ -86,7 +87,7 @@ fn describe(content: &Value) -> String {
 
 /// One labelled block; further lines are indented below the first.
 fn block(text: &mut String, label: &str, said: &str) {
-    let mut said = printable(said);
+    let mut said = visible_block(said).into_owned();
     if let Some((end, _)) = said.char_indices().nth(LONGEST) {
         let length = said.len();
         said.truncate(end);
@@ -94,20 +95,4 @@ fn block(text: &mut String, label: &str, said: &str) {
     }
     let said = said.trim_end().replace('\n', "\n    ");
     let _ = writeln!(text, "{label}: {said}");
-}
-
-/// Text without control characters, which could rewrite what a terminal shows.
-fn printable(text: &str) -> String {
-    text.chars()
-        .map(|it| match it {
-            '\n' | '\t' => it.to_string(),
-            it if it.is_control()
-                || ('\u{202a}'..='\u{202e}').contains(&it)
-                || ('\u{2066}'..='\u{2069}').contains(&it) =>
-            {
-                it.escape_unicode().to_string()
-            }
-            it => it.to_string(),
-        })
-        .collect()
 }

@@ -2,9 +2,8 @@
 
 use std::fs;
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-
-use atomic_write_file::AtomicWriteFile;
 
 /// What can go wrong with stored files.
 #[derive(Debug, thiserror::Error)]
@@ -42,19 +41,50 @@ impl StoreError {
     }
 }
 
-/// Writes a file beside the old one and puts it in its place, making folders as needed. The old one stays whole until then.
+/// Writes a file beside the old one and puts it in its place, making folders as needed. Whoever reads it sees the old one or the new
+/// one, whole; a program that is killed leaves the old one.
 ///
 /// # Errors
 ///
 /// [`StoreError::Write`], naming the file; nothing has changed then.
 pub fn write(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    replace(path, content, Durability::Process)
+}
+
+/// As [`write`], and a computer that loses its power keeps the old one or the new one, too. For what people cannot make again.
+///
+/// # Errors
+///
+/// As [`write`].
+pub(super) fn write_durably(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    replace(path, content, Durability::Disk)
+}
+
+/// What a file that was written survives.
+#[derive(Clone, Copy, PartialEq)]
+enum Durability {
+    Process,
+    Disk,
+}
+
+fn replace(path: &Path, content: &[u8], durability: Durability) -> Result<(), StoreError> {
     let attempt = || -> io::Result<()> {
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        let mut file = AtomicWriteFile::open(path)?;
+        let folder = path
+            .parent()
+            .filter(|it| *it != Path::new(""))
+            .unwrap_or(Path::new("."));
+        fs::create_dir_all(folder)?;
+        let mut file = tempfile::Builder::new()
+            .prefix(".mcp-eval-")
+            // As any new file: readable for whom the user's umask allows.
+            .permissions(fs::Permissions::from_mode(0o666))
+            .tempfile_in(folder)?;
         file.write_all(content)?;
-        file.commit()
+        if durability == Durability::Disk {
+            file.as_file().sync_all()?;
+        }
+        file.persist(path)?;
+        Ok(())
     };
     attempt().map_err(|source| StoreError::Write {
         path: path.to_owned(),

@@ -6,17 +6,18 @@ use std::path::{Path, PathBuf};
 /// Each module, and the modules of this crate it may import. `cli`, at the top, may import all.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("model", &[]),
-    ("score", &["model"]),
-    ("report", &["model"]),
-    ("redact", &["model"]),
-    ("run", &["model", "redact"]),
-    ("scenario_file", &["model"]),
-    ("agent", &["model", "run"]),
-    ("mcp", &["model", "run"]),
-    ("git", &["model"]),
-    ("store", &["model"]),
-    ("mock", &["model"]),
-    ("evaluate", &["model", "run"]),
+    ("text", &[]),
+    ("score", &["model", "text"]),
+    ("report", &["model", "text"]),
+    ("redact", &["model", "text"]),
+    ("run", &["model", "redact", "text"]),
+    ("scenario_file", &["model", "text"]),
+    ("agent", &["model", "run", "text"]),
+    ("mcp", &["model", "run", "text"]),
+    ("git", &["model", "text"]),
+    ("store", &["model", "text"]),
+    ("mock", &["model", "text"]),
+    ("evaluate", &["model", "run", "text"]),
 ];
 
 /// Crates that stay in one place: their next major version should change only these files.
@@ -34,7 +35,7 @@ const LIVES_IN: &[(&str, &[&str])] = &[
 ];
 
 /// Modules that know no file, clock, randomness, environment or process.
-const PURE: &[&str] = &["model", "score", "report"];
+const PURE: &[&str] = &["model", "text", "score", "report"];
 const IMPURE_WORDS: &[&str] = &[
     "std::fs",
     "std::env",

@@ -11,8 +11,8 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::select;
 use crate::model::scenario::{Agent, Scenario};
-use crate::report::visible;
 use crate::store::Baselines;
+use crate::text;
 
 /// What `--format json` prints, version 1.
 #[derive(Serialize)]
@@ -118,7 +118,7 @@ fn table(listed: &[ListedV1]) -> String {
             or_dash(&it.servers),
             baseline,
         ]
-        .map(|it| visible::line(&it).into_owned())
+        .map(|it| text::line(&it).into_owned())
     }));
     let widths: Vec<usize> = (0..rows[0].len())
         .map(|column| {

@@ -19,6 +19,7 @@ use crate::model::trajectory::{Ending, Outcome, Trajectory};
 use crate::report::deviations::{changes, deviations};
 use crate::score;
 use crate::store::Baselines;
+use crate::text::shorten;
 
 pub(in crate::cli) fn run(
     args: &RecordArgs,
@@ -181,11 +182,7 @@ fn said(outcome: &Outcome) -> String {
         Outcome::Answer(answer) => answer.text(),
         Outcome::Failure(failure) => failure.message.clone(),
     };
-    let mut short: String = text.chars().take(200).collect();
-    if short.len() < text.len() {
-        short.push('…');
-    }
-    short
+    shorten(&text, 200).into_owned()
 }
 
 /// How the calls of a run deviate from the scenario's expected trajectory.

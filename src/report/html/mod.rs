@@ -19,7 +19,7 @@ use askama::Template;
 
 use crate::model::trajectory::Trajectory;
 use crate::report::document::{ResultV1, ScenarioV1};
-use crate::report::visible;
+use crate::text;
 
 pub use page_name::page_name;
 
@@ -60,12 +60,12 @@ impl askama::filters::Escaper for Escape {
                 '"' => "&quot;",
                 '\'' => "&#39;",
                 '\n' | '\t' => continue,
-                hidden if visible::is_hidden(hidden) => "",
+                hidden if text::is_hidden(hidden) => "",
                 _ => continue,
             };
             out.write_str(&text[plain_from..at])?;
             if entity.is_empty() {
-                visible::write_sign(&mut out, found)?;
+                text::write_sign(&mut out, found)?;
             } else {
                 out.write_str(entity)?;
             }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use mcp_eval::model::suite::SuiteResult;
 use mcp_eval::model::trajectory::Step;
-use mcp_eval::report::{html, visible};
+use mcp_eval::report::html;
+use mcp_eval::text;
 
 use super::{expect_text, sample};
 
@@ -27,7 +28,7 @@ fn nothing_from_outside_acts_on_a_page() {
     for (name, page) in all_pages() {
         let hidden = page
             .chars()
-            .find(|it| visible::is_hidden(*it) && !matches!(it, '\n' | '\t'));
+            .find(|it| text::is_hidden(*it) && !matches!(it, '\n' | '\t'));
         assert_eq!(hidden, None, "{name}");
         for tag in tags(&page) {
             let element = tag

@@ -4,7 +4,7 @@ use mcp_eval::model::suite::SuiteResult;
 use mcp_eval::report::document::ResultV1;
 use mcp_eval::report::explain::explain;
 use mcp_eval::report::terminal::{Style, Verbosity, terminal};
-use mcp_eval::report::visible;
+use mcp_eval::text;
 use unicode_width::UnicodeWidthStr;
 
 use super::{PLAIN, expect_text, sample};
@@ -135,7 +135,7 @@ fn nothing_from_outside_acts_on_a_terminal() {
     for text in &texts {
         let hidden = text
             .chars()
-            .find(|it| visible::is_hidden(*it) && *it != '\n');
+            .find(|it| text::is_hidden(*it) && *it != '\n');
         assert_eq!(hidden, None, "{text}");
     }
     assert!(texts[0].contains(r"\u{1b}[31mred"), "{}", texts[0]);

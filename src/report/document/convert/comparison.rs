@@ -12,7 +12,7 @@ use crate::report::document::{
     LossV1, OutcomeV1, ParameterV1, ReasonKindV1, ReasonV1, RequestV1, ResponseV1, RowKindV1,
     RowV1, ScoresV1, SlowerV1,
 };
-use crate::report::visible::shorten;
+use crate::text::shorten;
 
 use super::finite;
 
