@@ -5,3 +5,10 @@
 //! The project's tests, one module per subject.
 
 mod floors;
+mod score_cases;
+mod score_drift;
+mod score_gate;
+mod score_kit;
+mod score_laws;
+mod score_matching;
+mod score_rules;
