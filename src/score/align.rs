@@ -69,6 +69,18 @@ pub(super) fn align(
     pairs
 }
 
+/// The positions of either list that no pair holds.
+pub(super) fn unpaired(pairs: &Pairs, n: usize, m: usize) -> (Vec<usize>, Vec<usize>) {
+    let (mut b_alone, mut c_alone) = (Vec::new(), Vec::new());
+    let (mut next_b, mut next_c) = (0, 0);
+    for &(i, j) in pairs.iter().chain([&(n, m)]) {
+        b_alone.extend(next_b..i);
+        c_alone.extend(next_c..j);
+        (next_b, next_c) = (i + 1, j + 1);
+    }
+    (b_alone, c_alone)
+}
+
 /// The number of elements two lists have in common, in order; exact up to a bound, a lower bound beyond.
 pub(super) fn common(b: &[u64], c: &[u64]) -> usize {
     edits::common(b, c).len()

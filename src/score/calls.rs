@@ -16,7 +16,7 @@ use super::same::{self, View, same};
 
 /// One scored call.
 pub(super) struct Call<'a> {
-    pub(super) call: &'a ToolCall,
+    pub(super) made: &'a ToolCall,
     pub(super) full_name: String,
     /// The tool as this side's catalogue lists it, or the other side's where this one is unknown.
     listed: Option<&'a Tool>,
@@ -32,15 +32,15 @@ pub(super) struct Call<'a> {
 impl Call<'_> {
     pub(super) fn request(&self) -> Request<'_> {
         Request {
-            tool: &self.call.tool,
-            arguments: &self.call.arguments,
+            tool: &self.made.tool,
+            arguments: &self.made.arguments,
             listed: self.listed,
         }
     }
 
     pub(super) fn response(&self) -> Response<'_> {
         Response {
-            outcome: &self.call.outcome,
+            outcome: &self.made.outcome,
             breach: self.breach.as_deref(),
         }
     }
@@ -71,7 +71,7 @@ pub(super) fn calls<'a>(
             breach: schemas.breach(call),
             key: key(tool, call),
             tool,
-            call,
+            made: call,
             full_name,
             listed,
         }

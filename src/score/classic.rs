@@ -5,6 +5,7 @@
 //! `{"id":21}`, which is why it is not the default.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
 
 use serde_json::Value;
 
@@ -146,7 +147,8 @@ fn write_text(text: &str, out: &mut String) {
         } else {
             let mut units = [0; 2];
             for unit in it.encode_utf16(&mut units) {
-                out.push_str(&format!("\\u{unit:04x}"));
+                // Writing to a String cannot fail.
+                let _ = write!(out, "\\u{unit:04x}");
             }
         }
     }

@@ -38,8 +38,9 @@ pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Co
     };
     let mut rows = sides.rows(&matched.pairs);
     if is_classic {
-        rows.iter_mut()
-            .for_each(|row| score_classically(&sides, row));
+        for row in &mut rows {
+            score_classically(&sides, row);
+        }
     }
 
     let baseline_status = status_of(baseline, &sides.baseline);
@@ -55,8 +56,8 @@ pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Co
     let used: BTreeSet<(&str, &str)> = (sides.baseline.iter())
         .map(|it| {
             (
-                it.call.server.as_deref().unwrap_or_default(),
-                it.call.tool.as_str(),
+                it.made.server.as_deref().unwrap_or_default(),
+                it.made.tool.as_str(),
             )
         })
         .collect();
@@ -71,6 +72,7 @@ pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Co
         sides: &sides,
         rows: &rows,
         scores: &scores,
+        losses: &losses,
         drift: &drift,
         slower: &slower,
         rules,
@@ -123,7 +125,7 @@ fn status_of(trajectory: &Trajectory, calls: &[super::calls::Call<'_>]) -> Execu
 fn score_classically(sides: &Sides<'_>, row: &mut Row) {
     if let Row::Pair(pair) = row {
         let arguments_of = |calls: &[super::calls::Call<'_>], number: usize| {
-            calls[number - 1].call.arguments.clone()
+            calls[number - 1].made.arguments.clone()
         };
         let (b, c) = (
             arguments_of(&sides.baseline, pair.baseline),
@@ -204,8 +206,8 @@ fn lost(sides: &Sides<'_>, rows: &[Row], matched: &Matched, scores: &Scores) -> 
 fn slower(sides: &Sides<'_>, rows: &[Row], rule: &Slower) -> Vec<SlowerCall> {
     let compare = |row: &Row| {
         let Row::Pair(pair) = row else { return None };
-        let baseline_ms = sides.baseline[pair.baseline - 1].call.duration_ms?;
-        let current_ms = sides.current[pair.current - 1].call.duration_ms?;
+        let baseline_ms = sides.baseline[pair.baseline - 1].made.duration_ms?;
+        let current_ms = sides.current[pair.current - 1].made.duration_ms?;
         let is_slower =
             current_ms > rule.factor * baseline_ms && current_ms - baseline_ms >= rule.floor_ms;
         is_slower.then_some(SlowerCall {

@@ -1,15 +1,20 @@
 //! What changed in the tools the servers offer, and what of it explains a difference.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
-use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
+use crate::model::catalogue::{Catalogue, Tool};
 use crate::model::comparison::Drift;
 
+use super::number::{count, share};
 use super::same::same;
 use super::schema;
 
 /// Names less alike than this are not offered as the nearest.
 const NEAR: f64 = 0.5;
+/// The most tools a tool that is gone is compared with.
+const CANDIDATES: usize = 1000;
+/// Names are compared up to this length.
+const NAME: usize = 100;
 
 /// One change in the catalogue.
 #[derive(Debug, Clone)]
@@ -19,8 +24,8 @@ pub(super) struct Finding {
     pub(super) parameter: Option<String>,
     /// The same in short, for use behind a reason: `parameter "limit" became a string`.
     pub(super) cause: String,
-    /// The change concerns what requests look like, or that they can be made at all.
-    about_requests: bool,
+    /// The change may be why a request or an answer differs.
+    explains: bool,
 }
 
 /// Every change between two catalogues, in the order of the baseline's. `used` tells the tools the baseline calls.
@@ -34,44 +39,42 @@ pub(super) fn findings(
     if b.servers.is_empty() || c.servers.is_empty() || b == c {
         return Vec::new();
     }
-    let nothing = ServerCatalogue::default();
-    let server = |catalogue: &'_ Catalogue, name: &str| {
-        catalogue
-            .servers
-            .iter()
-            .find(|it| it.server == name)
-            .cloned()
-    };
     let mut found = Vec::new();
     for old in &b.servers {
-        let new = server(c, &old.server).unwrap_or_else(|| nothing.clone());
-        of_server(old, &new, &mut found);
+        let new = c.servers.iter().find(|it| it.server == old.server);
+        let tools = new.map_or(&[][..], |it| &it.tools);
+        of_server(&old.server, &old.tools, tools, used, &mut found);
     }
-    for new in c
-        .servers
-        .iter()
-        .filter(|it| server(b, &it.server).is_none())
-    {
-        let old = ServerCatalogue {
-            server: new.server.clone(),
-            ..ServerCatalogue::default()
-        };
-        of_server(&old, new, &mut found);
-    }
-    for it in &mut found {
-        it.drift.used = used.contains(&(it.drift.server.as_str(), it.drift.tool.as_str()));
+    for new in &c.servers {
+        if b.servers.iter().all(|it| it.server != new.server) {
+            of_server(&new.server, &[], &new.tools, used, &mut found);
+        }
     }
     found
 }
 
-fn of_server(old: &ServerCatalogue, new: &ServerCatalogue, found: &mut Vec<Finding>) {
-    let has = |side: &ServerCatalogue, name: &str| side.tools.iter().any(|it| it.name() == name);
-    let added: Vec<&Tool> = new.tools.iter().filter(|it| !has(old, it.name())).collect();
-    let server = old.server.as_str();
-    for tool in &old.tools {
-        match new.tools.iter().find(|it| it.name() == tool.name()) {
-            Some(now) => of_tool(server, tool, now, found),
-            None => found.push(gone(server, tool, &added, &new.tools)),
+fn of_server(
+    server: &str,
+    old: &[Tool],
+    new: &[Tool],
+    used: &BTreeSet<(&str, &str)>,
+    found: &mut Vec<Finding>,
+) {
+    let before = found.len();
+    let by_name = |tools: &'_ [Tool]| -> HashMap<String, usize> {
+        let named = tools.iter().enumerate().rev();
+        named.map(|(at, it)| (it.name().to_owned(), at)).collect()
+    };
+    let (old_names, new_names) = (by_name(old), by_name(new));
+    let added: Vec<&Tool> = (new.iter())
+        .filter(|it| !old_names.contains_key(it.name()))
+        .collect();
+    for tool in old {
+        if let Some(now) = new_names.get(tool.name()) {
+            of_tool(server, tool, &new[*now], found);
+        } else {
+            let is_used = used.contains(&(server, tool.name()));
+            found.push(gone(server, tool, is_used, &added, new));
         }
     }
     for tool in added {
@@ -81,13 +84,16 @@ fn of_server(old: &ServerCatalogue, new: &ServerCatalogue, found: &mut Vec<Findi
             ..finding(server, name, format!("tool `{name}` is new"), false)
         });
     }
+    for it in &mut found[before..] {
+        it.drift.used = used.contains(&(server, it.drift.tool.as_str()));
+    }
 }
 
 fn finding(server: &str, tool: &str, what: String, breaking: bool) -> Finding {
     Finding {
         parameter: None,
         cause: what.clone(),
-        about_requests: false,
+        explains: false,
         drift: Drift {
             server: server.to_owned(),
             tool: tool.to_owned(),
@@ -98,27 +104,30 @@ fn finding(server: &str, tool: &str, what: String, breaking: bool) -> Finding {
     }
 }
 
-/// A tool that is not listed any more: renamed if a new one takes the very same arguments, else gone.
-fn gone(server: &str, tool: &Tool, added: &[&Tool], tools: &[Tool]) -> Finding {
+/// A tool that is not listed any more: renamed if a new one takes the very same arguments, else gone. For a tool that
+/// is called, the nearest name is looked for, among the new tools first.
+fn gone(server: &str, tool: &Tool, is_used: bool, added: &[&Tool], tools: &[Tool]) -> Finding {
     let name = tool.name();
-    let same_schema = |it: &&&Tool| match (tool.input_schema(), it.input_schema()) {
+    let takes_the_same = |it: &&&Tool| match (tool.input_schema(), it.input_schema()) {
         (Some(b), Some(c)) => has_properties(b) && same(b, c),
         _ => false,
     };
-    let renamed = added.iter().filter(same_schema).map(|it| it.name());
-    let nearest = |names: &mut dyn Iterator<Item = &str>| {
-        names
-            .map(|it| (likeness(name, it), it.to_owned()))
-            .filter(|(likeness, _)| *likeness >= NEAR)
-            .max_by(|(a, a_name), (b, b_name)| a.total_cmp(b).then(b_name.cmp(a_name)))
-            .map(|(_, it)| it)
+    let added = &added[..added.len().min(CANDIDATES)];
+    let renamed: Vec<&str> = (added.iter().filter(takes_the_same))
+        .map(|it| it.name())
+        .collect();
+    let near = if let [only] = renamed.as_slice() {
+        Some((*only, true))
+    } else if !renamed.is_empty() {
+        nearest(name, renamed.iter().copied()).map(|it| (it, true))
+    } else if is_used {
+        let listed = tools.iter().take(CANDIDATES).map(Tool::name);
+        nearest(name, added.iter().map(|it| it.name()))
+            .or_else(|| nearest(name, listed))
+            .map(|it| (it, false))
+    } else {
+        None
     };
-    let renamed: Vec<&str> = renamed.collect();
-    let near = nearest(&mut renamed.iter().copied())
-        .or_else(|| renamed.first().map(|it| (*it).to_owned()))
-        .map(|it| (it, true))
-        .or_else(|| nearest(&mut added.iter().map(|it| it.name())).map(|it| (it, false)))
-        .or_else(|| nearest(&mut tools.iter().map(Tool::name)).map(|it| (it, false)));
     let (what, cause) = match near {
         Some((near, true)) => (
             format!("tool `{name}` was renamed to `{near}`"),
@@ -135,9 +144,18 @@ fn gone(server: &str, tool: &Tool, added: &[&Tool], tools: &[Tool]) -> Finding {
     };
     Finding {
         cause,
-        about_requests: true,
+        explains: true,
         ..finding(server, name, what, true)
     }
+}
+
+/// The name most like the wanted one, if any is like it at all; of equals the first in the alphabet.
+fn nearest<'n>(wanted: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    names
+        .map(|it| (likeness(wanted, it), it))
+        .filter(|(likeness, _)| *likeness >= NEAR)
+        .max_by(|(a, a_name), (b, b_name)| a.total_cmp(b).then(b_name.cmp(a_name)))
+        .map(|(_, it)| it)
 }
 
 /// Many tools take no arguments at all; that they share the empty schema says nothing.
@@ -163,18 +181,15 @@ fn likeness(a: &str, b: &str) -> f64 {
         words.remove("");
         words
     };
-    let (a_words, b_words) = (words(a), words(b));
-    let common = a_words.intersection(&b_words).count();
-    let by_words = if common == 0 {
-        0.0
-    } else {
-        0.5 + 0.5
-            * super::number::share(
-                super::number::count(common),
-                a_words.union(&b_words).count(),
-            )
-    };
-    strsim::normalized_damerau_levenshtein(a, b).max(by_words)
+    let short = |name: &str| name.chars().take(NAME).collect::<String>();
+    let (a, b) = (short(a), short(b));
+    let (of_a, of_b) = (words(&a), words(&b));
+    let common = of_a.intersection(&of_b).count();
+    let by_letters = strsim::normalized_damerau_levenshtein(&a, &b);
+    if common == 0 {
+        return by_letters;
+    }
+    by_letters.max(0.5 + 0.5 * share(count(common), of_a.union(&of_b).count()))
 }
 
 fn of_tool(server: &str, old: &Tool, new: &Tool, found: &mut Vec<Finding>) {
@@ -205,20 +220,25 @@ fn of_tool(server: &str, old: &Tool, new: &Tool, found: &mut Vec<Finding>) {
         found.push(Finding {
             parameter: (!parameter.is_empty()).then(|| outermost.to_owned()),
             cause: short,
-            about_requests: true,
+            explains: true,
             ..finding(server, tool, long, breaking)
         });
     }
-    let mut note = |what: String| found.push(finding(server, tool, what, false));
+    let mut note = |what: String, explains: bool| {
+        found.push(Finding {
+            explains,
+            ..finding(server, tool, what, false)
+        });
+    };
     if old.description() != new.description() {
-        note(format!("description of `{tool}` changed"));
+        note(format!("description of `{tool}` changed"), false);
     }
     let outputs_same = match (old.output_schema(), new.output_schema()) {
         (Some(b), Some(c)) => same(b, c),
         (b, c) => b.is_none() && c.is_none(),
     };
     if !outputs_same {
-        note(format!("output schema of `{tool}` changed"));
+        note(format!("output schema of `{tool}` changed"), true);
     }
     if old.read_only_hint() != new.read_only_hint() {
         let now = match new.read_only_hint() {
@@ -226,7 +246,7 @@ fn of_tool(server: &str, old: &Tool, new: &Tool, found: &mut Vec<Finding>) {
             Some(false) => "is now said to change things",
             None => "is no longer said to only read or to change things",
         };
-        note(format!("`{tool}` {now}"));
+        note(format!("`{tool}` {now}"), false);
     }
 }
 
@@ -239,23 +259,23 @@ fn in_backticks(what: &str) -> String {
 }
 
 /// What in the catalogue explains a difference in calls of a tool, best explanation first: a change of one of the
-/// `parameters` concerned, then a breaking one, then one of requests, then any.
+/// `parameters` concerned, then a breaking one, then any that may.
 pub(super) fn cause(
     findings: &[Finding],
     server: &str,
     tool: &str,
     parameters: &[&str],
 ) -> Option<String> {
-    let of_tool = findings
+    let candidates = findings
         .iter()
-        .filter(|it| it.drift.server == server && it.drift.tool == tool);
+        .filter(|it| it.explains && it.drift.server == server && it.drift.tool == tool);
     let rank = |it: &&Finding| {
-        let concerns = it
-            .parameter
-            .as_deref()
-            .is_some_and(|it| parameters.contains(&it));
-        (concerns, it.drift.breaking, it.about_requests)
+        let concerned = |name: &str| parameters.contains(&name);
+        (
+            it.parameter.as_deref().is_some_and(concerned),
+            it.drift.breaking,
+        )
     };
     // Of equally good explanations, the first.
-    of_tool.rev().max_by_key(rank).map(|it| it.cause.clone())
+    candidates.rev().max_by_key(rank).map(|it| it.cause.clone())
 }

@@ -1,11 +1,15 @@
 //! Similarity of two JSON documents in responses.
 
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use crate::model::Object;
 use crate::model::comparison::Difference;
 use crate::model::rules::Responses;
 
+use super::align::{self, Pairs};
 use super::excerpt;
 use super::finding::Findings;
 use super::mask;
@@ -237,12 +241,33 @@ impl<'a> Walk<'a> {
         let per_key = 0.9 / count(b_keys.len().max(1));
         let per_name = 0.1 / count(all.max(1));
 
+        let mut names_by_value: Option<HashMap<u64, &'a str>> = None;
         let mut sum = 0.0;
         for &(key, b) in &b_keys {
-            sum += match c.get(key) {
-                Some(c) => self.at(Step::Key(key), |it| it.values(b, c, share_here.of(per_key))),
-                None => self.missing(key, b, (&added, c), share_here, (per_key, per_name)),
+            if let Some(c) = c.get(key) {
+                sum += self.at(Step::Key(key), |it| it.values(b, c, share_here.of(per_key)));
+                continue;
+            }
+            let names = names_by_value.get_or_insert_with(|| {
+                // In reverse, so that of several keys with one value the first in sorted order stays.
+                let added = added.iter().rev();
+                added
+                    .map(|name| (same::hash(&c[*name], View::Masked), *name))
+                    .collect()
+            });
+            let (similarity, what) = match names.get(&same::hash(b, View::Masked)) {
+                Some(name) => (0.5, format!("renamed to {name:?}")),
+                None => (0.0, "missing".to_owned()),
             };
+            sum += similarity;
+            let loss = share_here
+                .of(per_key * (1.0 - similarity) + per_name)
+                .weight;
+            self.at(Step::Key(key), |it| {
+                it.note_loss(loss, similarity, "key", Some(&what), || {
+                    (Some(excerpt::of(b)), None)
+                });
+            });
         }
         for key in &added {
             let loss = share_here.of(per_name);
@@ -255,30 +280,6 @@ impl<'a> Walk<'a> {
         0.9 * share(sum, b_keys.len()) + 0.1 * share(count(common), all)
     }
 
-    /// A key the current object lacks: 0.5 if a new key holds its value, else 0.
-    fn missing(
-        &mut self,
-        key: &'a str,
-        b: &'a Value,
-        (added, c): (&[&'a str], &'a Object),
-        share: Share,
-        (per_key, per_name): (f64, f64),
-    ) -> f64 {
-        let equal = |it: &Value| same(b, it) || is_same_masked(b, it);
-        let new_name = added.iter().find(|name| c.get(**name).is_some_and(equal));
-        let (similarity, what) = match new_name {
-            Some(name) => (0.5, format!("renamed to {name:?}")),
-            None => (0.0, "missing".to_owned()),
-        };
-        let loss = share.of(per_key * (1.0 - similarity) + per_name);
-        self.at(Step::Key(key), |it| {
-            it.note_loss(loss.weight, similarity, "key", Some(&what), || {
-                (Some(excerpt::of(b)), None)
-            });
-        });
-        similarity
-    }
-
     /// Aligned in order: the sum of the pairs' similarities / longer length.
     fn lists(&mut self, b: &'a [Value], c: &'a [Value], share_here: Share) -> f64 {
         if !b.is_empty() && c.is_empty() {
@@ -288,60 +289,44 @@ impl<'a> Walk<'a> {
             return 0.0;
         }
         let shape_only = self.context.mode == Responses::Shape;
-        let counted = if shape_only {
-            b.len().min(c.len())
-        } else {
-            b.len().max(c.len())
-        };
         let plan = Plan::new(b, c, share_here.budget);
-        let inner = Share {
+        let quiet = Share {
             budget: plan.budget,
-            ..share_here.of(1.0 / count(counted.max(1)))
+            ..share_here.of(1.0)
         };
         let one_kind = |i: usize, j: usize| shape_only || kind(&b[i]) == kind(&c[j]);
         let pairs = plan.pairs(b, c, View::Masked, one_kind, |i, j| {
-            let compare = |walk: &mut Self| walk.values(&b[i], &c[j], inner);
+            let compare = |walk: &mut Self| walk.values(&b[i], &c[j], quiet);
             self.at(Step::Index(i), |walk| walk.quietly(compare))
         });
-        let mut sum = 0.0;
-        let (mut next_b, mut next_c) = (0, 0);
-        for &(i, j) in pairs.iter().chain([&(b.len(), c.len())]) {
-            for (at, it) in b.iter().enumerate().take(i).skip(next_b) {
-                sum += self.alone(Step::Index(at), inner, "missing element", || {
-                    (Some(excerpt::of(it)), None)
-                });
-            }
-            for (at, it) in c.iter().enumerate().take(j).skip(next_c) {
-                sum += self.alone(Step::Index(at), inner, "added element", || {
-                    (None, Some(excerpt::of(it)))
-                });
-            }
-            if let (Some(b), Some(c)) = (b.get(i), c.get(j)) {
-                sum += self.at(Step::Index(i), |walk| walk.values(b, c, inner));
-            }
-            (next_b, next_c) = (i + 1, j + 1);
-        }
-        share(sum, counted)
-    }
+        let pairs = with_retyped(pairs, b, c);
+        let (mut b_alone, mut c_alone) = align::unpaired(&pairs, b.len(), c.len());
+        let mut counts =
+            |at: &usize| !shape_only && !self.at(Step::Index(*at), |it| it.is_left_out());
+        b_alone.retain(&mut counts);
+        c_alone.retain(&mut counts);
+        let counted = Counted::new(pairs.len(), b_alone.len(), c_alone.len());
 
-    /// An element without a partner: worth nothing, unless it is left out of the comparison.
-    fn alone(
-        &mut self,
-        step: Step<'a>,
-        share: Share,
-        rule: &str,
-        sides: impl FnOnce() -> (Option<String>, Option<String>),
-    ) -> f64 {
-        self.at(step, |walk| {
-            if walk.is_left_out() {
-                return 1.0;
-            }
-            if walk.context.mode == Responses::Shape {
-                return 0.0;
-            }
-            walk.note(share, 0.0, rule, None, sides);
-            0.0
-        })
+        let mut sum = 0.0;
+        for (i, j) in pairs {
+            let inner = Share {
+                budget: plan.budget,
+                ..share_here.of(counted.pair)
+            };
+            sum += self.at(Step::Index(i), |walk| walk.values(&b[i], &c[j], inner));
+        }
+        let alone = share_here.of(counted.alone);
+        for at in b_alone {
+            let shown = || (Some(excerpt::of(&b[at])), None);
+            let note = |walk: &mut Self| walk.note(alone, 0.0, "missing element", None, shown);
+            self.at(Step::Index(at), note);
+        }
+        for at in c_alone {
+            let shown = || (None, Some(excerpt::of(&c[at])));
+            let note = |walk: &mut Self| walk.note(alone, 0.0, "added element", None, shown);
+            self.at(Step::Index(at), note);
+        }
+        share(sum, counted.places)
     }
 
     pub(super) fn note(
@@ -394,8 +379,75 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn is_same_masked(b: &Value, c: &Value) -> bool {
-    kind(b) == kind(c) && same::hash(b, View::Masked) == same::hash(c, View::Masked)
+/// Pairs also the elements without a partner that stand in the same place and say the same as another type, `1` and
+/// `"1"`: that is a change of type, not one element gone and one added.
+fn with_retyped(mut pairs: Pairs, b: &[Value], c: &[Value]) -> Pairs {
+    let (b_alone, c_alone) = align::unpaired(&pairs, b.len(), c.len());
+    // An element's place is the number of pairs before it, and its number among those alone there.
+    let places = |alone: &[usize]| -> Vec<(usize, usize)> {
+        let mut places: Vec<(usize, usize)> = Vec::with_capacity(alone.len());
+        for (before, at) in alone.iter().enumerate() {
+            let gap = at - before;
+            let number = match places.last() {
+                Some((last_gap, number)) if *last_gap == gap => number + 1,
+                _ => 0,
+            };
+            places.push((gap, number));
+        }
+        places
+    };
+    let (b_places, c_places) = (places(&b_alone), places(&c_alone));
+    let (mut i, mut j) = (0, 0);
+    let mut found = Pairs::new();
+    while i < b_alone.len() && j < c_alone.len() {
+        match b_places[i].cmp(&c_places[j]) {
+            Ordering::Less => i += 1,
+            Ordering::Greater => j += 1,
+            Ordering::Equal => {
+                if says_the_same(&b[b_alone[i]], &c[c_alone[j]]) {
+                    found.push((b_alone[i], c_alone[j]));
+                }
+                i += 1;
+                j += 1;
+            }
+        }
+    }
+    if !found.is_empty() {
+        pairs.extend(found);
+        pairs.sort_unstable();
+    }
+    pairs
+}
+
+/// Whether a text spells a number or a truth value on the other side.
+fn says_the_same(b: &Value, c: &Value) -> bool {
+    match (b, c) {
+        (Value::String(text), other @ (Value::Number(_) | Value::Bool(_)))
+        | (other @ (Value::Number(_) | Value::Bool(_)), Value::String(text)) => {
+            other.to_string() == *text
+        }
+        _ => false,
+    }
+}
+
+/// What each part of two aligned lists counts for: a missing and an added element may share one place of the longer.
+pub(super) struct Counted {
+    pub(super) places: usize,
+    /// The weight of a pair, and of an element without a partner.
+    pub(super) pair: f64,
+    pub(super) alone: f64,
+}
+
+impl Counted {
+    pub(super) fn new(pairs: usize, b_alone: usize, c_alone: usize) -> Self {
+        let places = pairs + b_alone.max(c_alone);
+        let left = count(b_alone.max(c_alone)) / count((b_alone + c_alone).max(1));
+        Self {
+            places,
+            pair: 1.0 / count(places.max(1)),
+            alone: left / count(places.max(1)),
+        }
+    }
 }
 
 /// The JSON type of a value.

@@ -4,7 +4,7 @@ use crate::model::comparison::{Loss, Pair, Row, Scores};
 
 use super::excerpt;
 use super::number::count;
-use super::pairing::{Sides, effective_request};
+use super::pairing::Sides;
 
 /// Points below this are rounding, not losses.
 const NOTHING: f64 = 1e-12;
@@ -56,8 +56,8 @@ pub(super) fn whole_row(sides: &Sides<'_>, row: &Row, points: f64) -> Loss {
         baseline,
         current,
         tool: expected.or(got).map(|it| it.full_name.clone()),
-        expected: expected.map(|it| asked(it.call)),
-        got: got.map(|it| asked(it.call)),
+        expected: expected.map(|it| asked(it.made)),
+        got: got.map(|it| asked(it.made)),
         ..loss(points, rule)
     }
 }
@@ -90,10 +90,16 @@ pub(super) fn asked(call: &crate::model::trajectory::ToolCall) -> String {
     excerpt::shorten(&format!("{}({shown})", call.tool))
 }
 
-/// `1 - call = (1 - a') + a' × a × (1 - o)`: what the request lost, and what the response did.
+/// What the request lost, and what the response did: `1 - call = (1 - a') + a' × a × (1 - o)`, where `a'` is read off
+/// the score of the call, whichever rule it came by.
 fn of_pair(sides: &Sides<'_>, pair: &Pair, each: f64, losses: &mut Vec<Loss>) {
     let (request, response) = (pair.request.similarity, pair.response.similarity);
-    let asked = effective_request(request, response, !pair.effect);
+    let kept = 1.0 - request * (1.0 - response);
+    let asked = if kept > 0.0 {
+        pair.call / kept
+    } else {
+        request
+    };
     let here = |points: f64, path: String, rule: &str| Loss {
         baseline: Some(pair.baseline),
         current: Some(pair.current),

@@ -2,7 +2,7 @@
 //!
 //! `exact`, `in_order` and `any_order` are those of Google ADK's trajectory evaluator: 1 if the expected calls were made
 //! with equal arguments, else 0; the last two allow others, and expecting nothing always holds. `strict`, `unordered`,
-//! `subset` and `superset` are those of LangChain's agentevals, but graded: calls are assigned one to one with the best
+//! `subset` and `superset` are those of `LangChain`'s agentevals, but graded: calls are assigned one to one with the best
 //! total similarity, where agentevals takes the first equal call it meets. What must hold about the numbers of calls
 //! is as there: the same number, none beyond the expected, or none missing. No calls at all are a subset of anything, and
 //! anything is a superset of none.
@@ -113,18 +113,13 @@ fn in_order(sides: &Sides<'_>) -> Pairs {
     pairs
 }
 
-/// Each expected call with an equal one, each of which is used once.
+/// Expected calls with equal ones, each of which is used once; as many as possible.
 fn any_order(sides: &Sides<'_>) -> Pairs {
-    let mut pairs = Pairs::new();
-    for (expected, current) in by_tool(sides) {
-        let mut free: Vec<usize> = current.iter().rev().map(|it| it.0).collect();
-        for (expected, _) in expected {
-            let equal = free
-                .iter()
-                .rposition(|&it| sides.equal_requests(expected, it));
-            pairs.extend(equal.map(|at| (expected, free.remove(at))));
-        }
-    }
+    let equal = |b: usize, c: usize| if sides.equal_requests(b, c) { 1.0 } else { 0.0 };
+    let mut pairs: Pairs = (by_tool(sides))
+        .flat_map(|(expected, current)| assign::assign(expected, current, equal))
+        .filter(|&(b, c)| sides.equal_requests(b, c))
+        .collect();
     pairs.sort_unstable();
     pairs
 }
@@ -203,8 +198,8 @@ pub(super) fn unmatched(
     Some(Reason {
         baseline,
         current,
-        expected: baseline.map(|it| asked(sides.baseline[it - 1].call)),
-        got: current.map(|it| asked(sides.current[it - 1].call)),
+        expected: baseline.map(|it| asked(sides.baseline[it - 1].made)),
+        got: current.map(|it| asked(sides.current[it - 1].made)),
         ..reason(
             ReasonKind::Match,
             format!("the scenario demands {demand}, and {call} does not fit"),

@@ -97,7 +97,7 @@ impl<'a> Sides<'a> {
         let sample = calls.step_by(self.longer() / 64 + 1);
         let (mut total, mut taken) = (0, 0);
         for call in sample {
-            let values = call.call.arguments.values();
+            let values = call.made.arguments.values();
             total += values.map(|it| same::weight(it, BUDGET)).sum::<usize>();
             taken += 1;
         }
@@ -111,7 +111,7 @@ impl<'a> Sides<'a> {
         let echoes = if baseline.key == current.key {
             Vec::new()
         } else {
-            response::echoes(&baseline.call.arguments, &current.call.arguments)
+            response::echoes(&baseline.made.arguments, &current.made.arguments)
         };
         let learned = self.learned[b].as_deref();
         let context = Context {
@@ -123,7 +123,10 @@ impl<'a> Sides<'a> {
         };
         let response = response::compare(baseline.response(), current.response(), context);
         let both_read = baseline.reads && current.reads;
-        let call = call_score(request.similarity, response.similarity, both_read);
+        // Answers that are not looked at, or only at their shape, are no evidence that two reads are the same.
+        let compared = matches!(self.responses, Responses::Similar | Responses::Exact);
+        let same_read = both_read && compared;
+        let call = call_score(request.similarity, response.similarity, same_read);
         Pair {
             baseline: b + 1,
             current: c + 1,
@@ -171,8 +174,8 @@ impl<'a> Sides<'a> {
 }
 
 /// What counts of the request: a differently worded read that returned the same thing is the same read.
-pub(super) fn effective_request(request: f64, response: f64, both_read: bool) -> f64 {
-    if both_read && response >= SAME_ANSWER {
+fn effective_request(request: f64, response: f64, both_read: bool) -> f64 {
+    if both_read && response >= SAME_ANSWER - 1e-9 {
         request.max(0.9 * response)
     } else {
         request

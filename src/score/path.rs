@@ -123,12 +123,12 @@ impl Pattern {
     }
 }
 
-/// Whether the parts lead exactly along the steps. Depth parts are matched as wildcards in file names are: the last
+/// Whether the parts lead along the steps, to their end or to a place on the way. Depth parts are matched as wildcards in file names are: the last
 /// one met is stretched until the rest fits, so the cost stays linear for each of them.
 fn covers(parts: &[Part], steps: &[Step<'_>]) -> bool {
     let (mut part, mut step) = (0, 0);
     let mut stretch: Option<(usize, usize)> = None;
-    while step < steps.len() {
+    while step < steps.len() && part < parts.len() {
         match parts.get(part) {
             Some(Part::Depth) => {
                 stretch = Some((part + 1, step));

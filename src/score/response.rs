@@ -10,7 +10,7 @@ use crate::model::trajectory::{Answer, Outcome};
 use super::align;
 use super::excerpt;
 use super::finding::Findings;
-use super::json::{Context, Share, Walk};
+use super::json::{Context, Counted, Share, Walk};
 use super::mask;
 use super::number::{count, share};
 use super::path::Step;
@@ -176,8 +176,8 @@ impl<'a> Part<'a> {
 /// Blocks aligned in order and by type, structured content as one more of them: sum of the pairs / longer count.
 fn answers<'a>(walk: &mut Walk<'a>, b: &'a Answer, c: &'a Answer) -> f64 {
     let (b, c) = parts(b, c);
-    let counted = b.len().max(c.len());
-    if !b.is_empty() && c.is_empty() {
+    let is_counted = |walk: &mut Walk<'a>, it: &Part<'a>| !it.at(walk, |walk| walk.is_left_out());
+    if c.is_empty() && b.iter().any(|it| is_counted(walk, it)) {
         let all = Share::whole(1.0, BUDGET);
         return walk.at(Step::Key("content"), |walk| {
             walk.note(all, 0.0, "list", Some("became empty"), || {
@@ -190,54 +190,59 @@ fn answers<'a>(walk: &mut Walk<'a>, b: &'a Answer, c: &'a Answer) -> f64 {
         let key = |it: &Part<'_>| align::key((it.kind(), same::hash(it.value(), View::Masked)));
         parts.iter().map(key).collect::<Vec<_>>()
     };
-    let each = Share::whole(1.0 / count(counted.max(1)), BUDGET / counted.max(1));
+    let longer = b.len().max(c.len()).max(1);
+    let quiet = Share::whole(1.0, BUDGET / longer);
     let one_kind = |i: usize, j: usize| b[i].kind() == c[j].kind();
     let pairs = if b.len() == 1 && c.len() == 1 && one_kind(0, 0) {
         vec![(0, 0)]
     } else {
-        let cells = counted.saturating_mul(64);
-        align::align(&keys(&b), &keys(&c), cells, one_kind, |i, j| {
-            walk.quietly(|walk| part(walk, b[i], c[j], each))
+        align::align(&keys(&b), &keys(&c), 64 * longer, one_kind, |i, j| {
+            walk.quietly(|walk| part(walk, b[i], c[j], quiet))
         })
     };
-    let mut sum = 0.0;
-    let (mut next_b, mut next_c) = (0, 0);
-    for &(i, j) in pairs.iter().chain([&(b.len(), c.len())]) {
-        for it in b.iter().take(i).skip(next_b) {
-            sum += alone(walk, *it, each, true);
-        }
-        for it in c.iter().take(j).skip(next_c) {
-            sum += alone(walk, *it, each, false);
-        }
-        if let (Some(b), Some(c)) = (b.get(i), c.get(j)) {
-            sum += part(walk, *b, *c, each);
-        }
-        (next_b, next_c) = (i + 1, j + 1);
+    let (mut b_alone, mut c_alone) = align::unpaired(&pairs, b.len(), c.len());
+    b_alone.retain(|&it| is_counted(walk, &b[it]));
+    c_alone.retain(|&it| is_counted(walk, &c[it]));
+    let counted = Counted::new(pairs.len(), b_alone.len(), c_alone.len());
+
+    let each = Share::whole(counted.pair, BUDGET / longer);
+    let sum = pairs
+        .iter()
+        .map(|&(i, j)| part(walk, b[i], c[j], each))
+        .sum();
+    for at in b_alone {
+        alone(walk, b[at], counted.alone, true);
     }
-    share(sum, counted)
+    for at in c_alone {
+        alone(walk, c[at], counted.alone, false);
+    }
+    share(sum, counted.places)
 }
 
 /// What of each answer is compared.
 ///
-/// Where both have structured content, it replaces the text blocks that merely repeat it. Structured content that only
-/// the current answer has is an addition, which is compatible; one that only the baseline has is missed.
+/// Where both have structured content and text blocks that merely repeat it, it replaces those. Structured content that
+/// only the current answer has is an addition, which is compatible; one that only the baseline has is missed.
 fn parts<'a>(b: &'a Answer, c: &'a Answer) -> (Vec<Part<'a>>, Vec<Part<'a>>) {
-    let both = b.structured_content.is_some() && c.structured_content.is_some();
-    let blocks = |answer: &'a Answer| {
-        let structured = answer.structured_content.as_ref().filter(|_| both);
-        let blocks = answer.content.iter().enumerate();
-        let kept = blocks.filter(move |(_, block)| structured.is_none_or(|it| !repeats(block, it)));
-        kept.map(|(index, block)| Part::Block(index, block))
-            .collect::<Vec<_>>()
+    let repeating = |answer: &Answer| -> Vec<bool> {
+        let structured = answer.structured_content.as_ref();
+        let repeats = |block: &Value| structured.is_some_and(|it| repeats(block, it));
+        answer.content.iter().map(repeats).collect()
     };
-    let (mut b_parts, mut c_parts) = (blocks(b), blocks(c));
-    b_parts.extend(b.structured_content.as_ref().map(Part::Structured));
-    c_parts.extend(
-        c.structured_content
-            .as_ref()
-            .filter(|_| both)
-            .map(Part::Structured),
-    );
+    let (b_repeats, c_repeats) = (repeating(b), repeating(c));
+    let replace = b_repeats.contains(&true) && c_repeats.contains(&true);
+    let blocks = |answer: &'a Answer, repeats: &[bool]| -> Vec<Part<'a>> {
+        let blocks = answer.content.iter().enumerate().zip(repeats);
+        blocks
+            .filter(|(_, repeats)| !(replace && **repeats))
+            .map(|((index, block), _)| Part::Block(index, block))
+            .collect()
+    };
+    let (mut b_parts, mut c_parts) = (blocks(b, &b_repeats), blocks(c, &c_repeats));
+    if let Some(structured) = &b.structured_content {
+        b_parts.push(Part::Structured(structured));
+        c_parts.extend(c.structured_content.as_ref().map(Part::Structured));
+    }
     (b_parts, c_parts)
 }
 
@@ -257,25 +262,22 @@ fn repeats(block: &Value, structured: &Value) -> bool {
     says(structured) || only_member.is_some_and(says)
 }
 
-/// A part without a partner: worth nothing, unless it is left out of the comparison.
-fn alone<'a>(walk: &mut Walk<'a>, part: Part<'a>, share: Share, is_baseline: bool) -> f64 {
+/// Notes a part without a partner.
+fn alone<'a>(walk: &mut Walk<'a>, part: Part<'a>, weight: f64, is_baseline: bool) {
+    let share = Share::whole(weight, 0);
+    let text = part.value().get("text").and_then(Value::as_str);
+    let shown = text.map_or_else(|| excerpt::of(part.value()), excerpt::of_text);
+    let is_structured = matches!(part, Part::Structured(_));
     part.at(walk, |walk| {
-        if walk.is_left_out() {
-            return 1.0;
-        }
-        let text = part.value().get("text").and_then(Value::as_str);
-        let shown = text.map_or_else(|| excerpt::of(part.value()), excerpt::of_text);
-        let is_structured = matches!(part, Part::Structured(_));
-        let contract = is_structured.then_some("missing");
         if is_baseline {
+            let contract = is_structured.then_some("missing");
             walk.note(share, 0.0, "missing block", contract, || {
                 (Some(shown), None)
             });
         } else {
             walk.note(share, 0.0, "added block", None, || (None, Some(shown)));
         }
-        0.0
-    })
+    });
 }
 
 /// Two parts of one kind.
@@ -334,8 +336,9 @@ fn resource<'a>(walk: &mut Walk<'a>, b: &'a Value, c: &'a Value, share: Share) -
         return similarity;
     }
     match (member(b, "text"), member(c, "text")) {
-        (Some(b), Some(c)) => walk.texts(b, c, share, Some(Step::Key("text"))),
+        (Some(b), Some(c)) => walk.at(Step::Key("text"), |walk| walk.texts(b, c, share, None)),
         (None, None) => media(walk, b, c, "blob", share),
+        _ if walk.at(Step::Key("text"), |it| it.is_left_out()) => 1.0,
         (text, _) => {
             let what = if text.is_some() {
                 "became a blob"
@@ -355,10 +358,10 @@ fn link<'a>(walk: &mut Walk<'a>, b: &'a Value, c: &'a Value, share: Share) -> f6
     if let Some(similarity) = other_uri(walk, b, c, share) {
         return similarity;
     }
+    let mut said = ["name", "title", "description"].to_vec();
+    said.retain(|name| !walk.at(Step::Key(name), |it| it.is_left_out()));
     let text = |it: &Value| {
-        let said = ["name", "title", "description"]
-            .iter()
-            .filter_map(|name| member(it, name));
+        let said = said.iter().filter_map(|name| member(it, name));
         said.collect::<Vec<_>>().join("\n")
     };
     let (b, c) = (text(b), text(c));

@@ -1,6 +1,6 @@
 //! What changed between two JSON Schemas of a tool's arguments, in words.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::model::Object;
 
 use super::excerpt;
 use super::json::article;
-use super::same::same;
+use super::same::{self, View, same};
 
 /// How deep nested schemas are compared.
 const DEPTH: usize = 32;
@@ -98,9 +98,10 @@ fn types(b: &Value, c: &Value, add: &mut impl FnMut(String, bool)) {
     // From `number` to `integer` the one type is lost, yet whole numbers are still accepted.
     let narrows_number = old.contains("number") && new.contains("integer") && gained.is_empty();
     if !lost.is_empty() && (keeps_some || narrows_number) && gained.is_empty() {
-        let what = match narrows_number && lost.len() == 1 {
-            true => "was narrowed to integer".to_owned(),
-            false => format!("no longer accepts {}", list(&lost)),
+        let what = if narrows_number && lost.len() == 1 {
+            "was narrowed to integer".to_owned()
+        } else {
+            format!("no longer accepts {}", list(&lost))
         };
         add(what, true);
     } else if !lost.is_empty() {
@@ -230,14 +231,23 @@ fn properties(b: &Value, c: &Value, parent: &str, depth: usize, found: &mut Vec<
     };
     let added = || new.iter().filter(|(key, _)| !old.contains_key(*key));
     let removed = || old.iter().filter(|(key, _)| !new.contains_key(*key));
+    let mut by_schema: HashMap<u64, Vec<&str>> = HashMap::new();
+    for (key, schema) in added() {
+        by_schema
+            .entry(same::hash(schema, View::Plain))
+            .or_default()
+            .push(key);
+    }
     let mut renamed_to = BTreeSet::new();
     for (key, schema) in removed() {
-        let same_schema = |(other, it): &(&String, &Value)| {
-            same(schema, it) && !renamed_to.contains(other.as_str())
-        };
-        let what = match added().find(same_schema) {
-            Some((other, _)) => {
-                renamed_to.insert(other.as_str());
+        let candidates = by_schema.get(&same::hash(schema, View::Plain));
+        let free = candidates
+            .into_iter()
+            .flatten()
+            .find(|it| !renamed_to.contains(**it));
+        let what = match free {
+            Some(other) => {
+                renamed_to.insert(*other);
                 format!("was renamed to {other:?}")
             }
             None => "is gone".to_owned(),

@@ -1,6 +1,8 @@
 //! Passed or not, and why: one reason in words for each condition that failed.
 
-use crate::model::comparison::{Pair, Reason, ReasonKind, Row, Scores, SlowerCall, Verdict};
+use std::cmp::Ordering;
+
+use crate::model::comparison::{Loss, Pair, Reason, ReasonKind, Row, Scores, SlowerCall, Verdict};
 use crate::model::rules::{Gate, Rules};
 
 use super::drift::{self, Finding};
@@ -22,6 +24,7 @@ pub(super) struct Evidence<'e, 'a> {
     pub(super) sides: &'e Sides<'a>,
     pub(super) rows: &'e [Row],
     pub(super) scores: &'e Scores,
+    pub(super) losses: &'e [Loss],
     pub(super) drift: &'e [Finding],
     pub(super) slower: &'e [SlowerCall],
     pub(super) rules: &'e Rules,
@@ -58,21 +61,9 @@ pub(super) fn verdict(evidence: &Evidence<'_, '_>) -> Verdict {
             }
         }
     }
-    let (overall, threshold) = (evidence.scores.overall, evidence.scores.threshold);
-    if overall < threshold - TOLERANCE {
-        reasons.push(Reason {
-            expected: Some(format!("at least {threshold:.3}")),
-            got: Some(format!("{overall:.3}")),
-            ..reason(
-                ReasonKind::Threshold,
-                "the overall score is below the threshold".to_owned(),
-            )
-        });
-    }
+    reasons.extend(below_threshold(evidence));
     for finding in evidence.drift.iter().filter(|it| it.drift.breaking) {
-        let it = Reason {
-            ..reason(ReasonKind::Drift, finding.drift.what.clone())
-        };
+        let it = reason(ReasonKind::Drift, finding.drift.what.clone());
         match evidence.rules.drift {
             Gate::Ignore => {}
             Gate::Fail => reasons.push(it),
@@ -94,6 +85,48 @@ pub(super) fn verdict(evidence: &Evidence<'_, '_>) -> Verdict {
         reasons,
         warnings,
     }
+}
+
+/// The score itself, with the place that cost most.
+fn below_threshold(evidence: &Evidence<'_, '_>) -> Option<Reason> {
+    let (overall, threshold) = (evidence.scores.overall, evidence.scores.threshold);
+    if overall >= threshold - TOLERANCE {
+        return None;
+    }
+    let most = (evidence.losses.iter()).max_by(|a, b| {
+        // Of equal losses the first.
+        a.points.total_cmp(&b.points).then(Ordering::Greater)
+    });
+    let at = most.map(|it| match (&it.tool, it.baseline.or(it.current)) {
+        (Some(tool), Some(number)) => {
+            let side = if it.baseline.is_some() {
+                "call"
+            } else {
+                "new call"
+            };
+            format!("; most was lost at {side} {number}, {tool}: {}", it.rule)
+        }
+        _ => format!("; most was lost because {}", it.rule),
+    });
+    let cause = most.and_then(|it| {
+        let call = &evidence.sides.baseline[it.baseline? - 1];
+        let server = call.made.server.as_deref().unwrap_or_default();
+        drift::cause(evidence.drift, server, &call.made.tool, &[])
+    });
+    Some(Reason {
+        baseline: most.and_then(|it| it.baseline),
+        current: most.and_then(|it| it.current),
+        expected: Some(format!("at least {threshold:.3}")),
+        got: Some(format!("{overall:.3}")),
+        cause,
+        ..reason(
+            ReasonKind::Threshold,
+            format!(
+                "the overall score is below the threshold{}",
+                at.unwrap_or_default()
+            ),
+        )
+    })
 }
 
 pub(super) fn reason(kind: ReasonKind, text: String) -> Reason {
@@ -127,8 +160,8 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
     let concerned: Vec<&str> = (pair.request.parameters.iter().filter(changed))
         .map(|it| it.name.as_str())
         .collect();
-    let server = call.call.server.as_deref().unwrap_or_default();
-    let cause = drift::cause(evidence.drift, server, &call.call.tool, &concerned);
+    let server = call.made.server.as_deref().unwrap_or_default();
+    let cause = drift::cause(evidence.drift, server, &call.made.tool, &concerned);
     let at_pair = |kind: ReasonKind, text: String| Reason {
         baseline: Some(pair.baseline),
         current: Some(pair.current),
@@ -217,11 +250,11 @@ fn place(path: &str) -> &str {
 
 fn missing_effect(evidence: &Evidence<'_, '_>, number: usize) -> Reason {
     let call = &evidence.sides.baseline[number - 1];
-    let server = call.call.server.as_deref().unwrap_or_default();
+    let server = call.made.server.as_deref().unwrap_or_default();
     Reason {
         baseline: Some(number),
-        expected: Some(asked(call.call)),
-        cause: drift::cause(evidence.drift, server, &call.call.tool, &[]),
+        expected: Some(asked(call.made)),
+        cause: drift::cause(evidence.drift, server, &call.made.tool, &[]),
         ..reason(
             ReasonKind::EffectChange,
             format!(
@@ -236,7 +269,7 @@ fn new_effect(evidence: &Evidence<'_, '_>, number: usize) -> Reason {
     let call = &evidence.sides.current[number - 1];
     Reason {
         current: Some(number),
-        got: Some(asked(call.call)),
+        got: Some(asked(call.made)),
         ..reason(
             ReasonKind::EffectChange,
             format!(

@@ -113,6 +113,10 @@ fn of_answers(a: &Answer, b: &Answer, paths: &mut Vec<String>) {
 
 fn of_blocks(a: &Value, b: &Value, path: &str, paths: &mut Vec<String>) {
     let text = |it: &'_ Value| it.get("text").and_then(Value::as_str).map(str::to_owned);
+    if a.get("type") != b.get("type") {
+        paths.push(path.to_owned());
+        return;
+    }
     match (text(a), text(b)) {
         (Some(a), Some(b)) => of_texts(&a, &b, path, &format!("{path}/text"), DEPTH, paths),
         _ => of_values(a, b, path, DEPTH, paths),

@@ -122,7 +122,7 @@ fn is_abbreviation(a: &str, b: &str) -> bool {
 
 /// The longest common subsequence of two lists of words, as a share of the longer one.
 fn in_order(a: &[Cow<'_, str>], b: &[Cow<'_, str>]) -> f64 {
-    let key = |words: &[Cow<'_, str>]| words.iter().map(|it| align::key(it)).collect::<Vec<_>>();
+    let key = |words: &[Cow<'_, str>]| words.iter().map(align::key).collect::<Vec<_>>();
     let common = align::common(&key(a), &key(b));
     count(common) / count(a.len().max(b.len()))
 }

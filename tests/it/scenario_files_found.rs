@@ -205,11 +205,11 @@ fn files_that_are_no_text_show_where() {
         ),
         (
             b"name: x\nab\0c\n",
-            "x.yaml:2:3: error: is not a text file: it holds a NUL byte\n  2 | ab\u{2400}c\n    |   ^",
+            "x.yaml:2:3: error: is not a text file: it holds a NUL byte\n  2 | ab\\u{0}c\n    |   ^",
         ),
         (
             b"\x7fELF\x02\x01\0\xff",
-            "x.yaml:1:7: error: is not a text file: it holds a NUL byte\n  1 | \u{2421}ELF\u{2402}\u{2401}\u{2400}\u{fffd}\n    |       ^",
+            "x.yaml:1:7: error: is not a text file: it holds a NUL byte\n  1 | \\u{7f}ELF\\u{2}\\u{1}\\u{0}\u{fffd}\n    |                    ^",
         ),
     ];
     for (bytes, expected) in cases {

@@ -133,9 +133,7 @@ fn nothing_from_outside_acts_on_a_terminal() {
     let mut texts = vec![terminal(&document, verbose)];
     texts.extend(document.scenarios.iter().map(|it| explain(it, None)));
     for text in &texts {
-        let hidden = text
-            .chars()
-            .find(|it| text::is_hidden(*it) && *it != '\n');
+        let hidden = text.chars().find(|it| text::is_hidden(*it) && *it != '\n');
         assert_eq!(hidden, None, "{text}");
     }
     assert!(texts[0].contains(r"\u{1b}[31mred"), "{}", texts[0]);

@@ -1,0 +1,260 @@
+//! How fast scoring is, each figure beside a reference measured in the same run: what the mere data cost anyone.
+//!
+//! `cargo bench --bench score`
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a benchmark that cannot go on should stop here"
+)]
+
+use divan::{Bencher, black_box};
+use mcp_eval::model::Object;
+use mcp_eval::model::catalogue::Catalogue;
+use mcp_eval::model::comparison::Comparison;
+use mcp_eval::model::rules::Rules;
+use mcp_eval::model::stamp::{GitStamp, Stamp};
+use mcp_eval::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
+use mcp_eval::score;
+use serde_json::{Value, json};
+
+fn main() {
+    divan::main();
+}
+
+const TOOLS: [&str; 8] = [
+    "retrieve_tools",
+    "call_tool_read",
+    "call_tool_write",
+    "upstream_servers",
+    "read_cache",
+    "list_registries",
+    "search_servers",
+    "quarantine_security",
+];
+
+fn trajectory(steps: Vec<Step>) -> Trajectory {
+    Trajectory {
+        scenario: "bench".to_owned(),
+        name: "Bench".to_owned(),
+        scenario_hash: None,
+        stamp: Stamp {
+            recorded_at: "2026-01-02T03:04:05Z".parse().unwrap(),
+            mcp_eval: "0.0.0".to_owned(),
+            agent: "scripted".to_owned(),
+            scenarios: GitStamp::Unknown {
+                reason: "not asked".to_owned(),
+            },
+            source: None,
+        },
+        catalogue: Catalogue::default(),
+        steps,
+        ending: Ending::Completed,
+        duration_ms: None,
+        volatile: Vec::new(),
+    }
+}
+
+/// A call as agents make them: a tool, a query or an operation, a limit, and a small JSON answer. Every third answer of
+/// another `take` has another time in it, every seventh another rank, and every ninth request another limit.
+fn call(number: usize, take: usize) -> Step {
+    let query = format!(
+        "environment variables of server {} in group {}",
+        number % 1000,
+        number / 1000
+    );
+    let limit = if number.is_multiple_of(9) {
+        10 + take
+    } else {
+        10
+    };
+    let rank = if number.is_multiple_of(7) {
+        400 + take
+    } else {
+        400
+    };
+    let minute = if number.is_multiple_of(3) {
+        10 + take
+    } else {
+        10
+    };
+    let args = json!({"query": query, "limit": limit, "include_stats": false});
+    let text = json!({
+        "tools": [{"name": format!("tool_{number}"), "score": rank, "server": "everything"}],
+        "total": 1,
+        "updated": format!("2026-01-02T03:{minute}:00Z"),
+    });
+    let Value::Object(arguments) = args else {
+        unreachable!()
+    };
+    step(TOOLS[number % TOOLS.len()], arguments, &text.to_string())
+}
+
+fn step(tool: &str, arguments: Object, text: &str) -> Step {
+    Step::ToolCall(Box::new(ToolCall {
+        server: Some("mcpproxy".to_owned()),
+        tool: tool.to_owned(),
+        arguments,
+        outcome: Outcome::Answer(Answer {
+            content: vec![json!({"type": "text", "text": text})],
+            ..Answer::default()
+        }),
+        start_ms: None,
+        duration_ms: None,
+    }))
+}
+
+fn calls(count: usize, take: usize) -> Vec<Step> {
+    (0..count).map(|it| call(it, take)).collect()
+}
+
+/// The steps in an order that a fixed sequence of numbers decides.
+fn shuffled(mut steps: Vec<Step>) -> Vec<Step> {
+    let mut state = 88_172_645_463_325_252_u64;
+    for at in (1..steps.len()).rev() {
+        steps.swap(at, next(&mut state) % (at + 1));
+    }
+    steps
+}
+
+/// Marsaglia's xorshift: numbers that look random and are the same every time.
+fn next(state: &mut u64) -> usize {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    usize::try_from(*state >> 33).unwrap()
+}
+
+fn edited(mut steps: Vec<Step>, edits: usize) -> Vec<Step> {
+    let mut state = 42_u64;
+    for edit in 0..edits {
+        let at = next(&mut state) % steps.len();
+        match edit % 3 {
+            0 => {
+                steps.remove(at);
+            }
+            1 => steps.insert(at, call(1_000_000 + edit, 0)),
+            _ => steps[at] = call(2_000_000 + edit, 0),
+        }
+    }
+    steps
+}
+
+fn compare(b: &Trajectory, c: &Trajectory) -> Comparison {
+    score::compare(b, c, &Rules::default())
+}
+
+/// What the data cost anyone: both sides copied.
+fn copies(bencher: Bencher<'_, '_>, b: &Trajectory, c: &Trajectory) {
+    bencher.bench_local(|| (black_box(b).clone(), black_box(c).clone()));
+}
+
+/// What the data cost anyone who wants to know more than whether texts are equal: every answer parsed.
+fn parses(bencher: Bencher<'_, '_>, b: &Trajectory, c: &Trajectory) {
+    let parse = |side: &Trajectory| -> Vec<Value> {
+        let texts = side.calls().map(|call| match &call.outcome {
+            Outcome::Answer(answer) => answer.text(),
+            Outcome::Failure(_) => String::new(),
+        });
+        texts
+            .filter_map(|it| serde_json::from_str(&it).ok())
+            .collect()
+    };
+    bencher.bench_local(|| (parse(black_box(b)), parse(black_box(c))));
+}
+
+mod typical_pairs_10000 {
+    use super::{Bencher, calls, trajectory};
+
+    fn sides() -> (super::Trajectory, super::Trajectory) {
+        (trajectory(calls(10_000, 0)), trajectory(calls(10_000, 1)))
+    }
+
+    #[divan::bench]
+    fn compared(bencher: Bencher<'_, '_>) {
+        let (b, c) = sides();
+        bencher.bench_local(|| super::compare(&b, &c));
+    }
+
+    #[divan::bench]
+    fn reference_copied(bencher: Bencher<'_, '_>) {
+        let (b, c) = sides();
+        super::copies(bencher, &b, &c);
+    }
+
+    #[divan::bench]
+    fn reference_parsed(bencher: Bencher<'_, '_>) {
+        let (b, c) = sides();
+        super::parses(bencher, &b, &c);
+    }
+}
+
+mod shuffled_1000 {
+    use super::{Bencher, calls, shuffled, trajectory};
+
+    #[divan::bench]
+    fn compared(bencher: Bencher<'_, '_>) {
+        let (b, c) = (
+            trajectory(calls(1000, 0)),
+            trajectory(shuffled(calls(1000, 0))),
+        );
+        bencher.bench_local(|| super::compare(&b, &c));
+    }
+
+    #[divan::bench]
+    fn reference_in_order(bencher: Bencher<'_, '_>) {
+        let b = trajectory(calls(1000, 0));
+        bencher.bench_local(|| super::compare(&b, &b));
+    }
+}
+
+mod edited_10000 {
+    use super::{Bencher, calls, edited, trajectory};
+
+    #[divan::bench]
+    fn compared_20_edits(bencher: Bencher<'_, '_>) {
+        let (b, c) = (
+            trajectory(calls(10_000, 0)),
+            trajectory(edited(calls(10_000, 0), 20)),
+        );
+        bencher.bench_local(|| super::compare(&b, &c));
+    }
+
+    #[divan::bench]
+    fn reference_unedited(bencher: Bencher<'_, '_>) {
+        let b = trajectory(calls(10_000, 0));
+        bencher.bench_local(|| super::compare(&b, &b));
+    }
+}
+
+mod json_10_mb {
+    use super::{Bencher, Object, Trajectory, json, step, trajectory};
+
+    /// A list of records with five leaves each; every twentieth has one leaf changed in another `take`, which makes one
+    /// leaf in a hundred.
+    fn answer(take: usize) -> Trajectory {
+        let record = |number: usize| {
+            let changed = if number % 20 == 3 { take } else { 0 };
+            json!({
+                "id": format!("record-{number}"),
+                "name": format!("The {number}th of many records, with some words in it"),
+                "rank": number * 10 + changed,
+                "enabled": number.is_multiple_of(2),
+                "tags": "one two three four",
+            })
+        };
+        let text = json!({"records": (0..75_000).map(record).collect::<Vec<_>>()}).to_string();
+        trajectory(vec![step("read_cache", Object::new(), &text)])
+    }
+
+    #[divan::bench(sample_count = 5, sample_size = 1)]
+    fn compared(bencher: Bencher<'_, '_>) {
+        let (b, c) = (answer(0), answer(1));
+        bencher.bench_local(|| super::compare(&b, &c));
+    }
+
+    #[divan::bench(sample_count = 5, sample_size = 1)]
+    fn reference_parsed(bencher: Bencher<'_, '_>) {
+        let (b, c) = (answer(0), answer(1));
+        super::parses(bencher, &b, &c);
+    }
+}

@@ -1,0 +1,182 @@
+//! What changed in the tool catalogue, in words, and what that means for the verdict.
+
+use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
+use mcp_eval::model::comparison::{Comparison, ReasonKind};
+use mcp_eval::model::rules::{Gate, Rules};
+use mcp_eval::score;
+use serde_json::{Value, json};
+
+use crate::score_kit::{cases, object, recorded};
+
+fn catalogue(tools: &Value) -> Catalogue {
+    let tools = tools.as_array().unwrap().iter();
+    Catalogue {
+        servers: vec![ServerCatalogue {
+            server: "p".to_owned(),
+            tools: tools.map(|it| Tool { served: object(it) }).collect(),
+            ..ServerCatalogue::default()
+        }],
+    }
+}
+
+/// Compares equal calls of `tool` over two catalogues.
+fn drifted(before: &Value, after: &Value, tool: &str, rules: &Rules) -> Comparison {
+    let calls = [json!({"tool": format!("mcp__p__{tool}"), "args": {"limit": 1}, "text": "ok"})];
+    let side = |tools: &Value| mcp_eval::model::trajectory::Trajectory {
+        catalogue: catalogue(tools),
+        ..recorded(&calls)
+    };
+    score::compare(&side(before), &side(after), rules)
+}
+
+#[test]
+fn changes_in_words() {
+    for case in cases("drift.json") {
+        let tool = |schema: &Value| json!([{"name": "retrieve_tools", "inputSchema": schema}]);
+        let comparison = drifted(
+            &tool(&case["before"]),
+            &tool(&case["after"]),
+            "retrieve_tools",
+            &Rules::default(),
+        );
+        let found: Vec<Value> = comparison
+            .drift
+            .iter()
+            .map(|it| json!([it.what, it.breaking]))
+            .collect();
+        assert_eq!(&json!(found), &case["found"], "{}", case["name"]);
+    }
+}
+
+#[test]
+fn tools_come_and_go() {
+    let schema = |name: &str| json!({"type": "object", "properties": {name: {"type": "string"}}});
+    let before = json!([
+        {"name": "add_server", "inputSchema": schema("a")},
+        {"name": "list_all", "inputSchema": schema("b")},
+        {"name": "read", "description": "Reads.", "annotations": {"readOnlyHint": true}},
+        {"name": "stats", "outputSchema": {"type": "object"}},
+    ]);
+    let after = json!([
+        {"name": "upstream_add", "inputSchema": schema("c")},
+        {"name": "list_everything", "inputSchema": schema("b")},
+        {"name": "read", "description": "Reads slowly."},
+        {"name": "stats", "outputSchema": {"type": "object", "required": ["n"]}},
+    ]);
+    let comparison = drifted(&before, &after, "add_server", &Rules::default());
+    let found: Vec<(&str, bool, bool)> = comparison
+        .drift
+        .iter()
+        .map(|it| (it.what.as_str(), it.breaking, it.used))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (
+                "tool `add_server` is gone; nearest: `upstream_add`",
+                true,
+                true
+            ),
+            (
+                "tool `list_all` was renamed to `list_everything`",
+                true,
+                false
+            ),
+            ("description of `read` changed", false, false),
+            (
+                "`read` is no longer said to only read or to change things",
+                false,
+                false
+            ),
+            ("output schema of `stats` changed", false, false),
+            ("tool `upstream_add` is new", false, false),
+            ("tool `list_everything` is new", false, false),
+        ]
+    );
+}
+
+#[test]
+fn a_breaking_change_of_a_called_tool_is_a_reason_and_of_another_a_warning() {
+    let before = json!([{"name": "a"}, {"name": "b"}]);
+    let after = json!([{"name": "a"}]);
+    let check = |called: &str, gate: Gate, passes: bool, warnings: usize| {
+        let rules = Rules {
+            drift: gate,
+            ..Rules::default()
+        };
+        let verdict = drifted(&before, &after, called, &rules).verdict;
+        assert_eq!(
+            (verdict.passed, verdict.warnings.len()),
+            (passes, warnings),
+            "{called} {gate:?}: {verdict:?}"
+        );
+    };
+    check("a", Gate::Warn, true, 1);
+    check("b", Gate::Warn, false, 0);
+    check("a", Gate::Fail, false, 0);
+    check("a", Gate::Ignore, true, 0);
+    check("b", Gate::Ignore, true, 0);
+}
+
+#[test]
+fn a_recording_without_a_catalogue_has_no_drift() {
+    let tools = json!([{"name": "a"}]);
+    let none = Catalogue::default();
+    let calls = [json!({"tool": "mcp__p__a"})];
+    let with = |catalogue: Catalogue| mcp_eval::model::trajectory::Trajectory {
+        catalogue,
+        ..recorded(&calls)
+    };
+    let comparison = score::compare(&with(none), &with(catalogue(&tools)), &Rules::default());
+    assert!(comparison.drift.is_empty());
+}
+
+#[test]
+fn drift_explains_what_it_caused() {
+    let tool = |of_limit: &str| json!([{"name": "find", "inputSchema": {"type": "object", "properties": {"limit": {"type": of_limit}}}}]);
+    let calls = |text: &str, is_error: bool| {
+        [json!({"tool": "mcp__p__find", "args": {"limit": 1}, "text": text, "is_error": is_error})]
+    };
+    let side = |tools: &Value, calls: &[Value]| mcp_eval::model::trajectory::Trajectory {
+        catalogue: catalogue(tools),
+        ..recorded(calls)
+    };
+    let comparison = score::compare(
+        &side(&tool("integer"), &calls("ok", false)),
+        &side(&tool("string"), &calls("limit must be a string", true)),
+        &Rules::default(),
+    );
+    let regression = (comparison.verdict.reasons.iter())
+        .find(|it| it.kind == ReasonKind::ServerRegression)
+        .unwrap();
+    assert_eq!(
+        regression.cause.as_deref(),
+        Some("parameter \"limit\" became a string")
+    );
+    let drift = comparison
+        .verdict
+        .reasons
+        .iter()
+        .find(|it| it.kind == ReasonKind::Drift)
+        .unwrap();
+    assert_eq!(drift.text, "parameter `limit` of `find` became a string");
+
+    let gone = score::compare(
+        &side(
+            &json!([{"name": "add_server"}]),
+            &[json!({"tool": "mcp__p__add_server"})],
+        ),
+        &side(&json!([{"name": "upstream_add"}]), &[]),
+        &Rules::default(),
+    );
+    let missing = gone
+        .verdict
+        .reasons
+        .iter()
+        .find(|it| it.kind == ReasonKind::EffectChange)
+        .unwrap();
+    assert_eq!(
+        missing.cause.as_deref(),
+        Some("tool \"add_server\" is gone; nearest: \"upstream_add\"")
+    );
+}

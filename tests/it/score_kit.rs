@@ -1,0 +1,151 @@
+//! Small trajectories for the tests of scoring, written down as JSON.
+//!
+//! A call is `{tool, args, reads, is_error, text | json | content, structured, ms}`; all but `tool` may be left out.
+//! `tool` is a full name, `reads` becomes the tool's `readOnlyHint`.
+
+use std::path::Path;
+
+use mcp_eval::model::Object;
+use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
+use mcp_eval::model::comparison::{Comparison, Pair, Row};
+use mcp_eval::model::rules::Rules;
+use mcp_eval::model::stamp::{GitStamp, Stamp};
+use mcp_eval::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
+use mcp_eval::score;
+use serde_json::{Value, json};
+
+/// The cases of one file under `tests/fixtures/scoring/`.
+pub(crate) fn cases(file: &str) -> Vec<Value> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/scoring");
+    let text = std::fs::read_to_string(folder.join(file)).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+pub(crate) fn object(value: &Value) -> Object {
+    value.as_object().cloned().unwrap_or_default()
+}
+
+/// A completed run of these calls, with a catalogue made from them.
+pub(crate) fn trajectory(calls: &[Value]) -> Trajectory {
+    let mut servers: Vec<ServerCatalogue> = Vec::new();
+    for call in calls {
+        let (server, tool) = names(call);
+        let at = servers.iter().position(|it| it.server == server);
+        let at = at.unwrap_or_else(|| {
+            servers.push(ServerCatalogue {
+                server: server.clone(),
+                ..ServerCatalogue::default()
+            });
+            servers.len() - 1
+        });
+        if servers[at].tools.iter().all(|it| it.name() != tool) {
+            let reads = call["reads"].as_bool().unwrap_or(false);
+            let listed = json!({"name": tool, "annotations": {"readOnlyHint": reads}});
+            servers[at].tools.push(Tool {
+                served: object(&listed),
+            });
+        }
+    }
+    Trajectory {
+        catalogue: Catalogue { servers },
+        ..recorded(calls)
+    }
+}
+
+/// The same without a catalogue, as an imported recording has none.
+pub(crate) fn recorded(calls: &[Value]) -> Trajectory {
+    let unknown = GitStamp::Unknown {
+        reason: "not asked".to_owned(),
+    };
+    Trajectory {
+        scenario: "case".to_owned(),
+        name: "Case".to_owned(),
+        scenario_hash: None,
+        stamp: Stamp {
+            recorded_at: "2026-01-02T03:04:05Z".parse().unwrap(),
+            mcp_eval: "0.0.0".to_owned(),
+            agent: "scripted".to_owned(),
+            scenarios: unknown,
+            source: None,
+        },
+        catalogue: Catalogue::default(),
+        steps: calls.iter().map(step).collect(),
+        ending: Ending::Completed,
+        duration_ms: None,
+        volatile: Vec::new(),
+    }
+}
+
+fn names(call: &Value) -> (String, String) {
+    let full = call["tool"]
+        .as_str()
+        .unwrap()
+        .strip_prefix("mcp__")
+        .unwrap();
+    let (server, tool) = full.split_once("__").unwrap();
+    (server.to_owned(), tool.to_owned())
+}
+
+fn step(call: &Value) -> Step {
+    let (server, tool) = names(call);
+    Step::ToolCall(Box::new(ToolCall {
+        server: Some(server),
+        tool,
+        arguments: object(&call["args"]),
+        outcome: Outcome::Answer(answer(call)),
+        start_ms: None,
+        duration_ms: call["ms"].as_f64(),
+    }))
+}
+
+pub(crate) fn answer(call: &Value) -> Answer {
+    let text = |it: String| vec![json!({"type": "text", "text": it})];
+    let content = if let Some(blocks) = call["content"].as_array() {
+        blocks.clone()
+    } else if let Some(it) = call["text"].as_str() {
+        text(it.to_owned())
+    } else if call["json"].is_null() {
+        Vec::new()
+    } else {
+        text(call["json"].to_string())
+    };
+    Answer {
+        is_error: call["is_error"].as_bool().unwrap_or(false),
+        content,
+        structured_content: call.get("structured").cloned(),
+        ..Answer::default()
+    }
+}
+
+/// Compares two lists of calls, each side with the catalogue of both.
+pub(crate) fn compare(baseline: &[Value], current: &[Value], rules: &Rules) -> Comparison {
+    score::compare(&trajectory(baseline), &trajectory(current), rules)
+}
+
+/// The only pair of a comparison.
+pub(crate) fn only_pair(comparison: &Comparison) -> &Pair {
+    match comparison.rows.as_slice() {
+        [Row::Pair(pair)] => pair,
+        other => panic!("expected one pair, got {other:?}"),
+    }
+}
+
+/// The points between 1 and the overall score, and those that the losses explain, are the same.
+pub(crate) fn assert_losses_add_up(comparison: &Comparison, case: &str) {
+    let lost: f64 = comparison.losses.iter().map(|it| it.points).sum();
+    let missing = 1.0 - comparison.scores.overall;
+    assert!(
+        (lost - missing).abs() < 1e-9,
+        "{case}: lost {missing}, explained {lost}: {:#?}",
+        comparison.losses
+    );
+}
+
+/// Equal to six places.
+pub(crate) fn assert_close(got: f64, expected: &Value, case: &str) {
+    let expected = expected.as_f64().unwrap();
+    assert!(
+        (got - expected).abs() <= 1e-6,
+        "{case}: expected {expected}, got {got}"
+    );
+}
