@@ -1,0 +1,251 @@
+//! Input made to break things: nothing panics, and nothing takes quadratic time or memory.
+//!
+//! The limits are far above what is needed, as tests run unoptimised and beside others; quadratic behaviour on inputs of
+//! this size would take minutes.
+
+use std::time::{Duration, Instant};
+
+use mcp_eval::model::comparison::Comparison;
+use mcp_eval::model::rules::{Match, Rules};
+use mcp_eval::score;
+use serde_json::{Value, json};
+
+use crate::score_kit::{assert_losses_add_up, compare, recorded, trajectory};
+
+fn within(limit: u64, what: &str, run: impl FnOnce() -> Comparison) -> Comparison {
+    let start = Instant::now();
+    let comparison = run();
+    assert!(
+        start.elapsed() < Duration::from_secs(limit),
+        "{what} took {:?}",
+        start.elapsed()
+    );
+    assert_losses_add_up(&comparison, what);
+    comparison
+}
+
+fn answers(b: Value, c: Value) -> Comparison {
+    let call = |json: Value| {
+        [
+            json!({"tool": "mcp__p__t", "args": {"v": json.clone()}, "structured": json, "reads": true}),
+        ]
+    };
+    let (b, c) = (trajectory(&call(b)), trajectory(&call(c)));
+    score::compare(&b, &c, &Rules::default())
+}
+
+fn nested(depth: usize, leaf: Value, wrap: impl Fn(Value) -> Value) -> Value {
+    (0..depth).fold(leaf, |inner, _| wrap(inner))
+}
+
+#[test]
+fn deep_values() {
+    for depth in [50, 150, 1000] {
+        within(20, "deep lists", || {
+            answers(
+                nested(depth, json!(1), |it| json!([it])),
+                nested(depth, json!(2), |it| json!([it])),
+            )
+        });
+        within(20, "deep objects", || {
+            answers(
+                nested(depth, json!(1), |it| json!({"a": it})),
+                nested(depth, json!(2), |it| json!({"a": it})),
+            )
+        });
+        within(20, "deep lists of two", || {
+            answers(
+                nested(depth, json!(1), |it| json!([it, 1])),
+                nested(depth, json!(2), |it| json!([2, it])),
+            )
+        });
+    }
+    let text =
+        |leaf: &str| json!({"text": nested(6, json!(leaf), |it| json!(json!([it]).to_string()))});
+    within(20, "json in text in json", || answers(text("a"), text("b")));
+}
+
+#[test]
+fn long_texts() {
+    let long = |word: &str| word.repeat(500_000);
+    within(60, "one long word", || {
+        answers(json!(long("a")), json!(long("b")))
+    });
+    within(60, "many words", || {
+        answers(json!(long("ab cd ")), json!(long("cd ab ")))
+    });
+    let different = |from: usize| {
+        (from..from + 20_000)
+            .map(|it| format!("word{it} "))
+            .collect::<String>()
+    };
+    within(60, "many different words", || {
+        answers(json!(different(0)), json!(different(1_000_000)))
+    });
+    let letters = |from: usize| {
+        let word = |it: usize| {
+            it.to_string()
+                .bytes()
+                .map(|it| char::from(it - b'0' + b'a'))
+                .collect::<String>()
+                + " "
+        };
+        (from..from + 20_000).map(word).collect::<String>()
+    };
+    within(60, "many possible abbreviations", || {
+        answers(json!(letters(10_000)), json!(letters(1_000_000)))
+    });
+    within(60, "turned round", || {
+        let mut words: Vec<String> = (0..20_000).map(|it| format!("w{it}")).collect();
+        let forth = words.join(" ");
+        words.reverse();
+        answers(json!(forth), json!(words.join(" ")))
+    });
+}
+
+#[test]
+fn wide_objects() {
+    let wide = |name: &str| -> Value {
+        (0..100_000)
+            .map(|it| (format!("{name}{it}"), json!(it)))
+            .collect()
+    };
+    within(60, "all keys renamed", || answers(wide("a"), wide("b")));
+    let same_value = |name: &str| -> Value {
+        (0..100_000)
+            .map(|it| (format!("{name}{it}"), json!(0)))
+            .collect()
+    };
+    within(60, "all keys renamed, one value", || {
+        answers(same_value("a"), same_value("b"))
+    });
+}
+
+#[test]
+fn long_lists() {
+    let list = |from: usize| -> Value {
+        (from..from + 20_000)
+            .map(|it| json!({"id": it, "name": format!("n {it}")}))
+            .collect()
+    };
+    within(120, "all elements different", || {
+        answers(list(0), list(1_000_000))
+    });
+    within(120, "half as long", || {
+        answers(
+            list(0),
+            (0..10_000).map(|it| json!({"id": 2 * it})).collect(),
+        )
+    });
+    let matrix = |from: usize| -> Value {
+        (0..100)
+            .map(|row| {
+                (0..100)
+                    .map(|it| json!(from + row * 100 + it))
+                    .collect::<Value>()
+            })
+            .collect()
+    };
+    within(120, "all of a matrix different", || {
+        answers(matrix(1), matrix(100_000))
+    });
+}
+
+#[test]
+fn odd_numbers_and_texts() {
+    for (b, c) in [
+        (json!(f64::MAX), json!(f64::MIN)),
+        (json!(f64::MIN_POSITIVE), json!(0)),
+        (json!(-0.0), json!(0)),
+        (json!(u64::MAX), json!(i64::MIN)),
+        (json!(u64::MAX), json!(u64::MAX - 1)),
+        (json!(1e300), json!("1e400")),
+        (json!("NaN"), json!(0)),
+        (json!("\u{0}\u{1b}[31m"), json!("\u{fffd}")),
+        (json!("שלום\u{202e} עולם"), json!("עולם שלום")),
+        (json!("\\ud800"), json!("😀".repeat(1000))),
+        (json!("İstanbul"), json!("i̇stanbul")),
+    ] {
+        let comparison = within(10, "odd values", || answers(b.clone(), c.clone()));
+        assert!((0.0..=1.0).contains(&comparison.scores.overall), "{b} {c}");
+    }
+    let big = compare(
+        &[call_with(&json!(u64::MAX))],
+        &[call_with(&json!(u64::MAX - 1))],
+        &Rules::default(),
+    );
+    assert!(
+        big.scores.trajectory < 1.0,
+        "numbers that differ are not equal"
+    );
+}
+
+fn call_with(value: &Value) -> Value {
+    json!({"tool": "mcp__p__t", "args": {"v": value}})
+}
+
+#[test]
+fn excerpts_stay_short() {
+    let long = |last: &str| json!(format!("{}{last}", "é".repeat(100_000)));
+    let comparison = answers(long("x"), long("y"));
+    for loss in &comparison.losses {
+        for it in [&loss.expected, &loss.got].into_iter().flatten() {
+            assert!(it.chars().count() < 200 && it.contains('…'), "{it}");
+            assert!(
+                it.ends_with("x\"") || it.ends_with("y\""),
+                "around the difference: {it}"
+            );
+        }
+    }
+}
+
+#[test]
+fn many_differences_are_summed_up() {
+    let list = |value: &str| -> Value {
+        (0..5_000)
+            .map(|it| json!({"id": it, "note": format!("{value} {it} words")}))
+            .collect()
+    };
+    let comparison = answers(json!({"l": list("some")}), json!({"l": list("other")}));
+    assert!(comparison.losses.len() < 300, "{}", comparison.losses.len());
+    assert_losses_add_up(&comparison, "many differences");
+}
+
+#[test]
+fn ten_thousand_calls() {
+    let equal = |count: usize| {
+        recorded(&vec![
+            json!({"tool": "mcp__p__t", "args": {"q": "same"}, "text": "x"});
+            count
+        ])
+    };
+    for matching in [
+        Match::Similar,
+        Match::InOrder,
+        Match::AnyOrder,
+        Match::Unordered,
+        Match::Subset,
+        Match::Superset,
+    ] {
+        let rules = Rules {
+            matching,
+            ..Rules::default()
+        };
+        within(60, "equal calls", || {
+            score::compare(&equal(10_000), &equal(9_000), &rules)
+        });
+    }
+    let different = |word: &str, count: usize| {
+        let call = |it: usize| json!({"tool": "mcp__p__t", "args": {"q": format!("{word}{it} of many")}, "text": "x"});
+        recorded(&(0..count).map(call).collect::<Vec<_>>())
+    };
+    for matching in [Match::Similar, Match::AnyOrder, Match::Unordered] {
+        let rules = Rules {
+            matching,
+            ..Rules::default()
+        };
+        within(120, "different calls", || {
+            score::compare(&different("a", 5_000), &different("b", 5_000), &rules)
+        });
+    }
+}
