@@ -3,4 +3,5 @@
 mod reference;
 mod scripted;
 
+pub use reference::fill_references;
 pub use scripted::Scripted;

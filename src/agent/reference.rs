@@ -9,7 +9,8 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 use serde_json::Value;
 
-use crate::model::trajectory::Answer;
+use crate::model::Object;
+use crate::model::trajectory::{Answer, Outcome, Trajectory};
 use crate::text::shorten;
 
 static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
@@ -32,6 +33,23 @@ pub(super) fn fill(value: &mut Value, answers: &[Option<Answer>]) -> Result<(), 
         Value::Array(items) => items.iter_mut().try_for_each(|it| fill(it, answers)),
         Value::Object(members) => members.values_mut().try_for_each(|it| fill(it, answers)),
         Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
+    }
+}
+
+/// Fills in the references of expected arguments with what the calls of a run were answered; those that lead nowhere stay as they are.
+pub fn fill_references(arguments: &mut Object, trajectory: &Trajectory) {
+    let answers: Vec<Option<Answer>> = trajectory
+        .calls()
+        .map(|call| match &call.outcome {
+            Outcome::Answer(answer) => Some(answer.clone()),
+            Outcome::Failure(_) => None,
+        })
+        .collect();
+    for argument in arguments.values_mut() {
+        let mut filled = argument.clone();
+        if fill(&mut filled, &answers).is_ok() {
+            *argument = filled;
+        }
     }
 }
 

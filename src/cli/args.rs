@@ -74,6 +74,19 @@ pub(super) enum Command {
     Schema(SchemaArgs),
 }
 
+impl Command {
+    /// The command's name, when it was asked for its result as a document.
+    pub(super) fn wants_json(&self) -> Option<&'static str> {
+        let (name, format) = match self {
+            Self::Record(args) => ("record", args.execute.format),
+            Self::Compare(args) => ("compare", args.execute.format),
+            Self::Run(args) => ("run", args.execute.format),
+            _ => return None,
+        };
+        (format == ResultFormat::Json).then_some(name)
+    }
+}
+
 /// Which scenarios.
 #[derive(Debug, Clone, Default, Args)]
 pub(super) struct SelectArgs {
@@ -133,7 +146,7 @@ pub(super) enum ResultFormat {
     Json,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(super) struct RecordArgs {
     #[command(flatten)]
     pub(super) select: SelectArgs,
@@ -142,6 +155,10 @@ pub(super) struct RecordArgs {
     /// Where baselines go; for a single scenario file, the folder of its baseline [default: baselines/]
     #[arg(long, value_name = "DIR")]
     pub(super) output: Option<PathBuf>,
+    /// How often to play each scenario, to learn which places of the answers vary by nature [default: 2 where all servers are started
+    /// anew for every run, else 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=20))]
+    pub(super) takes: Option<u16>,
     /// Keep runs that failed, too
     #[arg(long)]
     pub(super) allow_failing: bool,
@@ -150,7 +167,7 @@ pub(super) struct RecordArgs {
     pub(super) force: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(super) struct CompareArgs {
     #[command(flatten)]
     pub(super) select: SelectArgs,
@@ -169,7 +186,7 @@ pub(super) struct CompareArgs {
     pub(super) output: Option<PathBuf>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(super) struct RunArgs {
     #[command(flatten)]
     pub(super) select: SelectArgs,
@@ -189,7 +206,7 @@ pub(super) struct ReportArgs {
     /// What to render
     #[arg(long, value_enum, default_value_t = ReportFormat::Terminal)]
     pub(super) format: ReportFormat,
-    /// Where HTML goes [default: reports/<run>/]
+    /// Where the pages go, with --format html [default: reports/<run>/]
     #[arg(long, value_name = "DIR")]
     pub(super) output: Option<PathBuf>,
 }
@@ -243,6 +260,12 @@ pub(super) struct MockArgs {
     /// Which of its mock servers; may be left out when there is one
     #[arg(long, value_name = "NAME")]
     pub(super) server: Option<String>,
+    /// Set a {{variable}} of the scenario
+    #[arg(long = "var", value_name = "NAME=VALUE", value_parser = parse_variable)]
+    pub(super) variables: Vec<(String, String)>,
+    /// The topmost folder whose `_defaults.yaml` reaches the file, for a run that has loaded it from there
+    #[arg(long, value_name = "DIR", hide = true)]
+    pub(super) defaults_from: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

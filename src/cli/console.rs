@@ -1,12 +1,14 @@
 //! The only place that prints: results to stdout, everything else to stderr.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
 
 use anstream::{AutoStream, ColorChoice};
 
 use crate::cli::args::{Color, OutputArgs};
 use crate::cli::failure::Failure;
 use crate::report::terminal::{Style, Verbosity};
+use crate::text;
 
 /// Where output goes, and how.
 #[derive(Debug, Clone, Copy)]
@@ -25,24 +27,41 @@ impl Console {
         Self { color, quiet }
     }
 
-    /// Prints a result to stdout. A reader that has gone away is no failure of ours.
+    /// Prints a result for people to stdout.
     pub(super) fn result(self, text: &str) {
-        let _ = write_all(AutoStream::new(io::stdout().lock(), self.color), text);
+        keep(write_all(
+            AutoStream::new(io::stdout().lock(), self.color),
+            text,
+        ));
+    }
+
+    /// Prints a document for programs to stdout, to the letter.
+    pub(super) fn document(text: &str) {
+        keep(write_all(io::stdout().lock(), text));
+    }
+
+    /// Why a result did not reach stdout, if one did not. A reader that has gone away is no failure of ours.
+    pub(super) fn lost() -> Option<&'static str> {
+        LOST.get().map(String::as_str)
     }
 
     /// Prints something about the work to stderr, unless asked to be quiet.
     pub(super) fn note(self, text: &str) {
         if !self.quiet {
-            let _ = write_all(AutoStream::new(io::stderr().lock(), self.color), text);
+            let text = text::block(text);
+            let _ = write_all(AutoStream::new(io::stderr().lock(), self.color), &text);
         }
     }
 
     /// Prints a failure to stderr, quiet or not.
     pub(super) fn failure(self, failure: &Failure) {
-        let mut text = format!("\u{1b}[1;31merror:\u{1b}[0m {}\n", failure.message);
+        let mut text = format!(
+            "\u{1b}[1;31merror:\u{1b}[0m {}\n",
+            text::block(&failure.message)
+        );
         for hint in &failure.hints {
             text.push_str("  ");
-            text.push_str(hint);
+            text.push_str(&text::block(hint));
             text.push('\n');
         }
         let _ = write_all(AutoStream::new(io::stderr().lock(), self.color), &text);
@@ -72,6 +91,17 @@ impl Console {
 fn width() -> usize {
     let (_, columns) = console::Term::stdout().size_checked().unwrap_or((0, 120));
     usize::from(columns)
+}
+
+/// The first failure to write a result: exiting with 0 would say that it was told.
+static LOST: OnceLock<String> = OnceLock::new();
+
+fn keep(written: io::Result<()>) {
+    if let Err(error) = written
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        let _ = LOST.set(error.to_string());
+    }
 }
 
 fn write_all(mut stream: impl Write, text: &str) -> io::Result<()> {

@@ -26,6 +26,8 @@ const SOURCE_PATH: &str = "MCPPROXY_SOURCE_PATH";
 pub(super) struct Executor {
     /// Servers given on the command line; they win over a scenario's own.
     servers: Vec<Server>,
+    /// Values for variables given on the command line.
+    variables: Vec<(String, String)>,
     /// Our own program, which is also the mock server.
     program: OsString,
     interrupt: CancellationToken,
@@ -37,6 +39,7 @@ pub(super) struct Executor {
 impl Executor {
     pub(super) fn new(
         servers: Vec<Server>,
+        variables: Vec<(String, String)>,
         ours: Vec<PathBuf>,
         interrupt: CancellationToken,
     ) -> Self {
@@ -44,6 +47,7 @@ impl Executor {
             std::env::current_exe().map_or_else(|_| "mcp-eval".into(), PathBuf::into_os_string);
         Self {
             servers,
+            variables,
             program,
             interrupt,
             ours,
@@ -51,12 +55,15 @@ impl Executor {
         }
     }
 
-    /// Runs a scenario once and returns what happened, however it ended.
-    pub(super) async fn execute(&self, scenario: &Scenario, observer: &dyn Observer) -> Trajectory {
-        let (targets, secrets) = match self.targets(scenario) {
-            Ok((targets, secrets)) => (Ok(targets), secrets),
-            Err(problem) => (Err(problem), Vec::new()),
-        };
+    /// Runs a scenario once and returns what happened, however it ended, with the redactor that has taken secrets out of it.
+    pub(super) async fn execute(
+        &self,
+        scenario: &Scenario,
+        observer: &dyn Observer,
+    ) -> (Trajectory, Redactor) {
+        let mut secrets = Vec::new();
+        let targets = self.targets(scenario, &mut secrets);
+        let redactor = Redactor::new(secrets);
         let mut agent = match &scenario.agent {
             Agent::Scripted { calls } => Scripted::new(scenario.user_intent.clone(), calls.clone()),
         };
@@ -73,13 +80,33 @@ impl Executor {
             agent: &mut agent,
             observer,
             interrupt: self.interrupt.clone(),
-            redactor: Redactor::new(secrets),
+            redactor: &redactor,
         };
-        run::run(job).await
+        let trajectory = run::run(job).await;
+        (trajectory, redactor)
     }
 
-    /// The scenario's servers, ready to connect to, and the secrets they are given.
-    fn targets(&self, scenario: &Scenario) -> Result<(Vec<Target>, Vec<String>), SetupError> {
+    /// The scenario as it may be told: without secrets.
+    pub(super) fn told(&self, scenario: &Scenario) -> Scenario {
+        let mut secrets = Vec::new();
+        // What cannot be resolved holds no secret.
+        let _ = self.targets(scenario, &mut secrets);
+        let mut told = scenario.clone();
+        Redactor::new(secrets).scenario(&mut told);
+        told
+    }
+
+    /// The servers of a scenario that are not started anew for every run: what one run leaves behind, the next one meets.
+    pub(super) fn outliving_servers(&self, scenario: &Scenario) -> Vec<String> {
+        let servers = self.servers(scenario).into_iter();
+        servers
+            .filter(|it| matches!(it.transport, Transport::Http { .. }))
+            .map(|it| it.name)
+            .collect()
+    }
+
+    /// The scenario's own servers, and those of the command line in place of or besides them.
+    fn servers(&self, scenario: &Scenario) -> Vec<Server> {
         let mut servers = scenario.servers.clone();
         for server in &self.servers {
             match servers.iter_mut().find(|it| it.name == server.name) {
@@ -87,6 +114,16 @@ impl Executor {
                 None => servers.push(server.clone()),
             }
         }
+        servers
+    }
+
+    /// The scenario's servers, ready to connect to; the secrets they are given are added to `secrets`.
+    fn targets(
+        &self,
+        scenario: &Scenario,
+        secrets: &mut Vec<String>,
+    ) -> Result<Vec<Target>, SetupError> {
+        let servers = self.servers(scenario);
         if servers.is_empty() {
             return Err(SetupError::new(
                 "the scenario has no servers: declare `servers:`, or give them with `--mcp-config FILE`",
@@ -94,25 +131,23 @@ impl Executor {
         }
         let expanded = scenario_file::expand(&servers, |name| std::env::var(name).ok())
             .map_err(|missing| SetupError::new(missing.to_string()))?;
-        let mut secrets: Vec<String> = expanded
+        let named = expanded
             .variables
             .iter()
-            .filter(|name| Redactor::is_secret_name(name))
-            .filter_map(|name| std::env::var(name).ok())
-            .collect();
-        let targets = expanded
+            .filter(|name| Redactor::is_secret_name(name));
+        secrets.extend(named.filter_map(|name| std::env::var(name).ok()));
+        expanded
             .servers
             .into_iter()
             .map(|server| {
                 Ok(Target {
                     connect_timeout: server.connect_timeout.unwrap_or(scenario.timeouts.connect),
                     tool_timeout: server.tool_timeout.unwrap_or(scenario.timeouts.tool),
-                    launch: self.launch(scenario, &server, &mut secrets)?,
+                    launch: self.launch(scenario, &server, secrets)?,
                     name: server.name,
                 })
             })
-            .collect::<Result<_, SetupError>>()?;
-        Ok((targets, secrets))
+            .collect()
     }
 
     fn launch(
@@ -128,11 +163,7 @@ impl Executor {
                 env,
                 cwd,
             } => {
-                secrets.extend(
-                    env.iter()
-                        .filter(|(name, _)| Redactor::is_secret_name(name))
-                        .map(|(_, value)| value.clone()),
-                );
+                secrets.extend(secret_values(env));
                 Launch::Child(ChildCommand {
                     program: command.into(),
                     args: args.iter().map(Into::into).collect(),
@@ -145,12 +176,8 @@ impl Executor {
                 headers,
                 bearer_token_env,
             } => {
-                secrets.extend(
-                    headers
-                        .iter()
-                        .filter(|(name, _)| Redactor::is_secret_name(name))
-                        .map(|(_, value)| value.clone()),
-                );
+                secrets.extend(secret_values(headers));
+                secrets.extend(secret_values(&query(url)));
                 let bearer_token = bearer_token_env
                     .as_ref()
                     .map(|name| bearer_token(&server.name, name))
@@ -164,16 +191,24 @@ impl Executor {
             }
             Transport::Mock => Launch::Child(ChildCommand {
                 program: self.program.clone(),
-                args: vec![
-                    "mock".into(),
-                    scenario.path.clone().into(),
-                    "--server".into(),
-                    (&server.name).into(),
-                ],
+                args: self.mock_arguments(scenario, &server.name),
                 env: Vec::new(),
                 cwd: None,
             }),
         })
+    }
+
+    /// Our own program's arguments for serving one mock of a scenario, with all that went into loading it here.
+    fn mock_arguments(&self, scenario: &Scenario, server: &str) -> Vec<OsString> {
+        let mut arguments: Vec<OsString> = ["mock", "--server", server, "--defaults-from"]
+            .map(Into::into)
+            .to_vec();
+        arguments.push(scenario.defaults_root.clone().into());
+        for (name, value) in &self.variables {
+            arguments.extend(["--var".into(), format!("{name}={value}").into()]);
+        }
+        arguments.extend(["--".into(), scenario.path.clone().into()]);
+        arguments
     }
 
     fn stamp(&self, scenario: &Scenario) -> Stamp {
@@ -210,6 +245,32 @@ impl Executor {
             .or_insert_with(|| git::stamp(folder, &ours))
             .clone()
     }
+}
+
+/// The values whose names say that they are secret. Of one in two parts, such as `Bearer abc`, the second is secret by itself.
+fn secret_values(named: &[(String, String)]) -> Vec<String> {
+    let values = named
+        .iter()
+        .filter(|(name, _)| Redactor::is_secret_name(name))
+        .map(|(_, value)| value);
+    values
+        .flat_map(|value| {
+            let second = value
+                .split_once(' ')
+                .map(|(_, second)| second.trim().to_owned());
+            std::iter::once(value.clone()).chain(second)
+        })
+        .collect()
+}
+
+/// The parameters in an address.
+fn query(url: &str) -> Vec<(String, String)> {
+    let query = url.split_once('?').map_or("", |(_, query)| query);
+    let parameters = query.split('#').next().unwrap_or_default().split('&');
+    parameters
+        .filter_map(|it| it.split_once('='))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
 }
 
 fn bearer_token(server: &str, name: &str) -> Result<String, SetupError> {

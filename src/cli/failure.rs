@@ -10,6 +10,8 @@ pub(super) struct Failure {
     pub(super) message: String,
     /// Each on a line of its own.
     pub(super) hints: Vec<String>,
+    /// The result has been printed to stdout before this happened.
+    pub(super) told: bool,
 }
 
 impl Failure {
@@ -19,6 +21,7 @@ impl Failure {
             exit: Exit::Usage,
             message: message.into(),
             hints: Vec::new(),
+            told: false,
         }
     }
 
@@ -49,6 +52,7 @@ impl From<StoreError> for Failure {
             exit,
             hints: error.hint().map(str::to_owned).into_iter().collect(),
             message: error.to_string(),
+            told: false,
         }
     }
 }

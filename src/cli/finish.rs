@@ -3,13 +3,16 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use jiff::Timestamp;
+
 use crate::cli::args::{OutputArgs, ResultFormat};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::suite::Finished;
+use crate::git;
 use crate::model::suite::{ScenarioResult, SuiteResult};
-use crate::report::document::{self, GateV1, ResultV1};
+use crate::report::document::{self, GateV1, ProblemV1, ResultV1};
 use crate::report::{html, terminal};
 use crate::store::{self, Runs, StoreError};
 
@@ -41,49 +44,82 @@ pub(super) fn finish(
 ) -> Result<Exit, Failure> {
     let exit = Exit::of(&finished.suite);
     let runs = &finished.runs;
-    let result = ResultV1::from(&finished.suite).with_gate(GateV1 {
-        threshold: telling.threshold,
-        exit_code: exit.code(),
-        name: exit.name().to_owned(),
-        sentence: exit.sentence().to_owned(),
-    });
-    let kept = with_files(result.clone(), &finished.suite, runs, runs.folder());
-    let written = store::write(
-        &runs.folder().join(RESULT),
-        document::json(&kept).as_bytes(),
-    )
-    .and_then(|()| {
-        let folder = telling
-            .output
-            .map_or_else(|| Path::new(REPORTS).join(runs.id()), Path::to_owned);
-        let result = with_files(result, &finished.suite, runs, &folder);
-        write_pages(&folder, &result, &finished.suite.scenarios)?;
-        if telling.output.is_none() {
-            point_latest(&folder);
-        }
-        Ok((folder, result))
-    });
-    let shown = written.as_ref().map_or(&kept, |(_, result)| result);
-    tell(shown, telling.format, output, console);
-    match written {
-        Ok((folder, _)) => {
+    let folder = telling
+        .output
+        .map_or_else(|| Path::new(REPORTS).join(runs.id()), Path::to_owned);
+    let result = ResultV1::from(&finished.suite).with_gate(gate(exit, telling.threshold));
+    let shown = with_files(result, &finished.suite, runs, &folder);
+    match write_pages(&folder, &shown, &finished.suite.scenarios) {
+        Ok(()) => {
+            if telling.output.is_none() {
+                point_latest(&folder);
+            }
+            keep(&shown, finished)?;
+            tell(&shown, telling.format, output, console);
             console.note(&format!("Report: {}", folder.join("index.html").display()));
             Ok(exit)
         }
         Err(error) => {
             let failure = Failure::from(error);
+            let exit = exit.and(failure.exit);
+            let shown = shown.with_gate(gate(exit, telling.threshold));
+            // Kept all the same: the report can be rendered again from there.
+            let _ = keep(&shown, finished);
+            tell(&shown, telling.format, output, console);
             Err(Failure {
-                exit: exit.and(failure.exit),
+                exit,
+                told: true,
                 ..failure
             })
         }
     }
 }
 
+fn gate(exit: Exit, threshold: Option<f64>) -> GateV1 {
+    GateV1 {
+        threshold,
+        exit_code: exit.code(),
+        name: exit.name().to_owned(),
+        sentence: exit.sentence().to_owned(),
+    }
+}
+
+/// Keeps the document beside the runs it speaks of.
+fn keep(result: &ResultV1, finished: &Finished) -> Result<(), StoreError> {
+    let runs = &finished.runs;
+    let kept = with_files(result.clone(), &finished.suite, runs, runs.folder());
+    store::write(
+        &runs.folder().join(RESULT),
+        document::json(&kept).as_bytes(),
+    )
+}
+
+/// What `--format json` says when a command could not do what it was asked: the same document, without scenarios.
+pub(super) fn refusal(command: &str, failure: &Failure) -> String {
+    let suite = SuiteResult {
+        run_id: String::new(),
+        command: command.to_owned(),
+        mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
+        started_at: Timestamp::now(),
+        duration_ms: 0.0,
+        git: git::stamp(Path::new("."), &[]),
+        interrupted: false,
+        selected: 0,
+        scenarios: Vec::new(),
+    };
+    let mut result = ResultV1::from(&suite).with_gate(gate(failure.exit, None));
+    result.problem = Some(ProblemV1 {
+        message: failure.message.clone(),
+        hint: failure.hints.first().cloned(),
+        details: failure.hints.iter().skip(1).cloned().collect(),
+    });
+    document::json(&result)
+}
+
 /// Prints a result to stdout.
 pub(super) fn tell(result: &ResultV1, format: ResultFormat, output: OutputArgs, console: Console) {
     match format {
-        ResultFormat::Json => console.result(&document::json(result)),
+        ResultFormat::Json => Console::document(&document::json(result)),
         ResultFormat::Terminal => {
             console.result(&terminal::terminal(result, Console::style(output)));
         }

@@ -22,6 +22,12 @@ pub(super) fn judge(
     let comparison = score::compare_variants(accepted, &current, rules)?;
     let baseline = accepted.get(comparison.variant.checked_sub(1)?)?;
     let mut notes = result.notes;
+    if baseline.scenario != result.id {
+        notes.push(format!(
+            "the baseline is one of another scenario: `{}`",
+            baseline.scenario
+        ));
+    }
     let mut checks = Vec::new();
     if let Some(scenario) = scenario {
         checks = criteria(scenario, baseline, &current, &mut notes);

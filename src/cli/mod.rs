@@ -40,10 +40,22 @@ pub fn main() -> ExitCode {
         }
     };
     let console = Console::new(cli.output.color, cli.output.quiet);
+    let wants_json = cli.command.wants_json();
     let exit = run(cli, console).unwrap_or_else(|failure| {
+        if let Some(command) = wants_json.filter(|_| !failure.told) {
+            Console::document(&finish::refusal(command, &failure));
+        }
         console.failure(&failure);
         failure.exit
     });
+    let exit = match Console::lost() {
+        None => exit,
+        Some(why) => {
+            let failure = Failure::incomplete(format!("the result could not be printed: {why}"));
+            console.failure(&failure);
+            exit.and(failure.exit)
+        }
+    };
     exit.into()
 }
 
@@ -58,7 +70,7 @@ fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
         Command::List(args) => commands::list::run(&args, console),
         Command::Mock(args) => commands::mock::run(&args),
         Command::Schema(args) => {
-            commands::schema::run(&args, console);
+            commands::schema::run(&args);
             Ok(Exit::Passed)
         }
     }

@@ -12,7 +12,7 @@ use crate::cli::args::{CompareArgs, OutputArgs};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::finish::{self, RESULT, Telling};
+use crate::cli::finish::{self, Telling};
 use crate::cli::judge::judge;
 use crate::cli::select;
 use crate::cli::suite::{Finished, RUNS, overridden, problem};
@@ -53,7 +53,8 @@ pub(super) fn compare(
         .map(|file| compare_file(file, &root, single, &scenarios, args))
         .collect();
     results.sort_by(|a, b| a.id.cmp(&b.id));
-    let runs = Runs::create(Path::new(RUNS), started_at)?;
+    number_repeated(&mut results);
+    let runs = Arc::new(Runs::create(Path::new(RUNS), started_at)?);
     for result in &results {
         if let Some(current) = &result.current {
             runs.save(&result.id, current)?;
@@ -73,6 +74,7 @@ pub(super) fn compare(
             &[&root, Path::new("reports"), Path::new(".mcp-eval")],
         ),
         interrupted: false,
+        selected: results.len(),
         scenarios: results,
     };
     let telling = Telling {
@@ -83,22 +85,43 @@ pub(super) fn compare(
     finish::finish(&Finished { suite, runs }, &telling, output, console)
 }
 
-/// The trajectories that a file or folder holds; what is kept beside runs is left out.
+/// Tells several runs of one scenario apart.
+fn number_repeated(results: &mut [ScenarioResult]) {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for result in results {
+        let number = seen
+            .entry(result.id.clone())
+            .and_modify(|it| *it += 1)
+            .or_insert(1);
+        if *number > 1 {
+            result.id = format!("{} {number}", result.id);
+        }
+    }
+}
+
+/// The trajectories that a file or folder holds.
 fn trajectory_files(run: &Path) -> Result<Vec<PathBuf>, Failure> {
     if !run.is_dir() {
+        // One file that cannot be read is a wrong argument; one of many is an error among results.
+        store::load(run).map_err(|error| Failure {
+            exit: Exit::Usage,
+            ..error.into()
+        })?;
         return Ok(vec![run.to_owned()]);
     }
+    // The folder of a run holds the runs in a folder of their own.
+    let current = run.join("current");
+    let run = if current.is_dir() { &current } else { run };
     let mut files = Vec::new();
     for entry in WalkDir::new(run).sort_by_file_name() {
         let entry = entry.map_err(|error| {
             Failure::incomplete(format!("cannot read {}: {error}", run.display()))
         })?;
-        let name = entry.file_name().to_string_lossy();
-        let is_beside = name == RESULT
-            || name.ends_with(".baseline.json")
-            || name == "pending.json"
-            || name.starts_with("variant-");
-        if entry.file_type().is_file() && name.ends_with(".json") && !is_beside {
+        let path = entry.path();
+        // In the folder of a baseline, what lies beside it are its variants and what nobody has accepted.
+        let is_beside = path.file_name() != Some("baseline.json".as_ref())
+            && path.with_file_name("baseline.json").exists();
+        if entry.file_type().is_file() && path.extension() == Some("json".as_ref()) && !is_beside {
             files.push(entry.into_path());
         }
     }

@@ -1,6 +1,6 @@
 //! What is going on, while it goes on: a bar on a terminal, lines elsewhere.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -28,9 +28,18 @@ pub(super) struct SuiteProgress {
 }
 
 /// Progress of one scenario of it.
-pub(super) struct ScenarioProgress<'a> {
-    suite: &'a SuiteProgress,
+pub(super) struct ScenarioProgress {
+    suite: Arc<SuiteProgress>,
     name: String,
+}
+
+impl ScenarioProgress {
+    pub(super) fn new(suite: &Arc<SuiteProgress>, name: &str) -> Self {
+        Self {
+            suite: Arc::clone(suite),
+            name: text::line(name).into_owned(),
+        }
+    }
 }
 
 impl SuiteProgress {
@@ -56,13 +65,6 @@ impl SuiteProgress {
             started: Instant::now(),
             finished: Mutex::new(0),
             total,
-        }
-    }
-
-    pub(super) fn scenario(&self, name: &str) -> ScenarioProgress<'_> {
-        ScenarioProgress {
-            suite: self,
-            name: text::line(name).into_owned(),
         }
     }
 
@@ -97,7 +99,7 @@ impl SuiteProgress {
     }
 }
 
-impl Observer for ScenarioProgress<'_> {
+impl Observer for ScenarioProgress {
     fn progress(&self, progress: Progress<'_>) {
         let name = &self.name;
         match progress {
@@ -117,10 +119,11 @@ impl Observer for ScenarioProgress<'_> {
                 duration_ms,
             } if self.suite.verbose => {
                 let tool = text::line(tool);
+                // What was said may hold secrets, and is stored without them; here the kind of outcome is enough.
                 let how = match outcome {
-                    Outcome::Answer(answer) if answer.is_error => "tool error".to_owned(),
-                    Outcome::Answer(_) => "ok".to_owned(),
-                    Outcome::Failure(failure) => text::line(&failure.message).into_owned(),
+                    Outcome::Answer(answer) if answer.is_error => "tool error",
+                    Outcome::Answer(_) => "ok",
+                    Outcome::Failure(failure) => failure.kind.words(),
                 };
                 self.suite.note(&format!(
                     "{name}: call {number} {tool}: {how} ({})",

@@ -46,6 +46,7 @@ pub(super) fn load(args: &SelectArgs) -> (Vec<Scenario>, Vec<Finding>) {
     };
     let loaded = scenario_file::load(&found, &options);
     findings.extend(loaded.findings);
+    scenario_file::sort(&mut findings);
     let mut scenarios = loaded.scenarios;
     if !args.tags.is_empty() {
         scenarios.retain(|it| it.tags.iter().any(|tag| args.tags.contains(tag)));

@@ -1,14 +1,17 @@
 //! Runs the scenarios of one command, several at a time, and gathers what came of them.
 
+use std::collections::BTreeMap;
+use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use futures_util::stream::{self, StreamExt};
+use futures_util::FutureExt;
 use jiff::Timestamp;
+use tokio::task::JoinSet;
 
-use crate::cli::args::{ExecuteArgs, OutputArgs, Preset, ScoreArgs};
+use crate::agent;
+use crate::cli::args::{ExecuteArgs, OutputArgs, Preset, ScoreArgs, SelectArgs};
 use crate::cli::console::Console;
 use crate::cli::execute::Executor;
 use crate::cli::failure::Failure;
@@ -21,112 +24,156 @@ use crate::model::suite::{Problem, ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::scenario_file;
 use crate::score;
-use crate::store::{Runs, StoreError};
+use crate::store::Runs;
+
+/// Where baselines lie unless the user says otherwise.
+pub(super) const BASELINES: &str = "baselines";
 
 /// Where runs are kept.
 pub(super) const RUNS: &str = ".mcp-eval/runs";
 
-/// What running one scenario needs.
-pub(super) struct Bench<'a> {
-    executor: &'a Executor,
-    pub(super) runs: &'a Runs,
-    progress: ScenarioProgress<'a>,
-}
-
 /// A finished suite and where its runs are kept.
 pub(super) struct Finished {
     pub(super) suite: SuiteResult,
-    pub(super) runs: Runs,
+    pub(super) runs: Arc<Runs>,
 }
+
+/// What a command runs, and how.
+pub(super) struct Plan<'a> {
+    /// The command's name.
+    pub(super) command: &'a str,
+    pub(super) scenarios: Vec<Scenario>,
+    pub(super) select: &'a SelectArgs,
+    pub(super) execute: &'a ExecuteArgs,
+    pub(super) output: OutputArgs,
+    pub(super) console: Console,
+    /// A folder the command writes to, besides the usual ones.
+    pub(super) ours: Option<&'a Path>,
+}
+
+/// What running one scenario needs.
+pub(super) struct Bench {
+    executor: Arc<Executor>,
+    pub(super) runs: Arc<Runs>,
+    progress: ScenarioProgress,
+}
+
+/// A run that has ended, however it did.
+pub(super) struct Executed {
+    /// The scenario as it may be told: without secrets, its expectations filled in with what the run answered.
+    pub(super) scenario: Scenario,
+    pub(super) trajectory: Trajectory,
+    /// What a reader should know of the run.
+    pub(super) notes: Vec<String>,
+}
+
+/// How long running scenarios may take to stop when the program is asked to.
+const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Runs every scenario with `work` and gathers the results in the scenarios' order.
 ///
-/// Disabled scenarios are skipped. When interrupted, what has finished is kept.
+/// Each scenario is a task of its own, so that the work on one answer holds up nobody else. Disabled scenarios are skipped. When
+/// interrupted, what has finished is kept.
 ///
 /// # Errors
 ///
 /// When the servers given on the command line cannot be read, or runs cannot be kept at all.
-pub(super) fn run_suite<W>(
-    command: &str,
-    scenarios: &[Scenario],
-    args: &ExecuteArgs,
-    output: OutputArgs,
-    console: Console,
-    ours: &[PathBuf],
-    work: &W,
-) -> Result<Finished, Failure>
+pub(super) fn run_suite<W, F>(plan: Plan<'_>, work: W) -> Result<Finished, Failure>
 where
-    W: AsyncFn(&Scenario, Bench<'_>) -> ScenarioResult,
+    W: Fn(Arc<Scenario>, Bench) -> F,
+    F: Future<Output = ScenarioResult> + Send + 'static,
 {
-    let servers = match &args.mcp_config {
+    let servers = match &plan.execute.mcp_config {
         None => Vec::new(),
         Some(path) => scenario_file::client_config(path)
             .map_err(|problem| Failure::usage(problem.to_string()))?,
     };
     let started_at = Timestamp::now();
     let started = Instant::now();
-    let runs = Runs::create(Path::new(RUNS), started_at)?;
+    let runs = Arc::new(Runs::create(Path::new(RUNS), started_at)?);
+    let mut ours: Vec<PathBuf> = [BASELINES, "reports", ".mcp-eval"]
+        .map(PathBuf::from)
+        .to_vec();
+    ours.extend(plan.ours.map(Path::to_owned));
+    let selected = plan.scenarios.iter().filter(|it| it.enabled).count();
+    let jobs = usize::from(plan.execute.jobs);
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
+        // One more than can be busy with large answers, so that time is kept and signals are heard.
+        .worker_threads(jobs.min(8) + 1)
         .enable_all()
         .build()
         .map_err(|error| {
             Failure::incomplete(format!("cannot start the asynchronous runtime: {error}"))
         })?;
-    let mut ours = ours.to_vec();
-    ours.extend([
-        PathBuf::from("baselines"),
-        PathBuf::from("reports"),
-        PathBuf::from(".mcp-eval"),
-    ]);
 
-    let (mut results, interrupted, git) = runtime.block_on(async {
+    let (results, interrupted, git) = runtime.block_on(async {
         let interrupt = interrupt::token();
-        let executor = Executor::new(servers, ours, interrupt.clone());
-        let progress = SuiteProgress::new(scenarios.len(), output, console);
-        let stopped = AtomicBool::new(false);
-        let results: Vec<Option<(usize, ScenarioResult)>> =
-            stream::iter(scenarios.iter().enumerate())
-                .map(|(index, scenario)| {
-                    let (executor, runs, progress, stopped) =
-                        (&executor, &runs, &progress, &stopped);
-                    let interrupt = &interrupt;
-                    async move {
-                        let result = if !scenario.enabled {
-                            skipped(scenario, "the scenario is disabled (`enabled: false`)")
-                        } else if interrupt.is_cancelled() {
-                            return None;
-                        } else if stopped.load(Ordering::Relaxed) {
-                            skipped(
-                                scenario,
-                                "not started: an earlier scenario has not passed (`--fail-fast`)",
-                            )
-                        } else {
-                            let bench = Bench {
-                                executor,
-                                runs,
-                                progress: progress.scenario(&scenario.name),
-                            };
-                            work(scenario, bench).await
-                        };
-                        if interrupt.is_cancelled() && was_interrupted(&result) {
-                            return None;
-                        }
-                        if args.fail_fast
-                            && !matches!(
-                                result.status,
-                                Status::Passed | Status::Recorded | Status::Skipped
-                            )
-                        {
-                            stopped.store(true, Ordering::Relaxed);
-                        }
-                        progress.finished(&result);
-                        Some((index, result))
+        let executor = Arc::new(Executor::new(
+            servers,
+            plan.select.variables.clone(),
+            ours,
+            interrupt.clone(),
+        ));
+        let progress = Arc::new(SuiteProgress::new(
+            plan.scenarios.len(),
+            plan.output,
+            plan.console,
+        ));
+        let mut results = BTreeMap::new();
+        let mut waiting = plan.scenarios.into_iter().map(Arc::new).enumerate();
+        let mut running = JoinSet::new();
+        let mut stopped = false;
+        loop {
+            while running.len() < jobs && !interrupt.is_cancelled() {
+                let Some((index, scenario)) = waiting.next() else {
+                    break;
+                };
+                let skip = match (scenario.enabled, stopped) {
+                    (false, _) => Some("the scenario is disabled (`enabled: false`)"),
+                    (true, true) => {
+                        Some("not started: an earlier scenario has not passed (`--fail-fast`)")
                     }
-                })
-                .buffer_unordered(usize::from(args.jobs))
-                .collect()
-                .await;
+                    (true, false) => None,
+                };
+                if let Some(why) = skip {
+                    let result = skipped(&executor.told(&scenario), why);
+                    progress.finished(&result);
+                    results.insert(index, result);
+                    continue;
+                }
+                let bench = Bench {
+                    executor: Arc::clone(&executor),
+                    runs: Arc::clone(&runs),
+                    progress: ScenarioProgress::new(&progress, &scenario.name),
+                };
+                let name = Arc::clone(&scenario);
+                let task = AssertUnwindSafe(work(scenario, bench)).catch_unwind();
+                running.spawn(async move { (index, task.await.unwrap_or_else(|_| broken(&name))) });
+            }
+            let done = tokio::select! {
+                biased;
+                () = interrupt.cancelled() => None,
+                done = running.join_next() => done,
+            };
+            // Nothing is running any more, or nothing is to run any more.
+            let Some(done) = done else { break };
+            if let Ok((index, result)) = done {
+                let fine = matches!(
+                    result.status,
+                    Status::Passed | Status::Recorded | Status::Skipped
+                );
+                stopped |= plan.execute.fail_fast && !fine;
+                progress.finished(&result);
+                results.insert(index, result);
+            }
+        }
+        let stopping = async {
+            while let Some(done) = running.join_next().await {
+                results.extend(done.ok().filter(|(_, result)| !was_interrupted(result)));
+            }
+        };
+        let _ = tokio::time::timeout(STOP_TIMEOUT, stopping).await;
+        running.abort_all();
         progress.end();
         (
             results,
@@ -137,35 +184,76 @@ where
     // A server that will not let go of its pipes must not hold us up.
     runtime.shutdown_background();
 
-    results.sort_by_key(|it| it.as_ref().map(|(index, _)| *index));
     let suite = SuiteResult {
         run_id: runs.id().to_owned(),
-        command: command.to_owned(),
+        command: plan.command.to_owned(),
         mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
         started_at,
         duration_ms: started.elapsed().as_secs_f64() * 1000.0,
         git,
         interrupted,
-        scenarios: results
-            .into_iter()
-            .flatten()
-            .map(|(_, result)| result)
-            .collect(),
+        selected,
+        scenarios: results.into_values().collect(),
     };
     Ok(Finished { suite, runs })
 }
 
-impl Bench<'_> {
+impl Bench {
     /// Runs the scenario and keeps the run, whatever came of it.
-    ///
-    /// # Errors
-    ///
-    /// The trajectory is returned in any case; the error says that it could not be kept.
-    pub(super) async fn execute(&self, scenario: &Scenario) -> (Trajectory, Option<StoreError>) {
-        let mut trajectory = self.executor.execute(scenario, &self.progress).await;
+    pub(super) async fn execute(&self, scenario: &Scenario) -> Executed {
+        let (mut trajectory, redactor) = self.executor.execute(scenario, &self.progress).await;
         score::mark_breaches(&mut trajectory);
+        let mut told = scenario.clone();
+        for expected in &mut told.expected_trajectory {
+            agent::fill_references(&mut expected.arguments, &trajectory);
+        }
+        redactor.scenario(&mut told);
         let lost = self.runs.save(&scenario.id, &trajectory).err();
-        (trajectory, lost)
+        let mut notes: Vec<String> = lost
+            .iter()
+            .map(|error| format!("the run could not be kept: {error}"))
+            .collect();
+        if let Ending::Blocked { message } = &trajectory.ending {
+            notes.push(format!("the run ended early: {message}"));
+        }
+        Executed {
+            scenario: told,
+            trajectory,
+            notes,
+        }
+    }
+
+    /// Runs the scenario once more for what can be learned from it, without keeping the run.
+    pub(super) async fn play_again(&self, scenario: &Scenario) -> Executed {
+        let (mut trajectory, _) = self.executor.execute(scenario, &self.progress).await;
+        score::mark_breaches(&mut trajectory);
+        Executed {
+            scenario: scenario.clone(),
+            trajectory,
+            notes: Vec::new(),
+        }
+    }
+
+    /// The servers of a scenario that are not started anew for every run.
+    pub(super) fn outliving_servers(&self, scenario: &Scenario) -> Vec<String> {
+        self.executor.outliving_servers(scenario)
+    }
+
+    /// The scenario as it may be told when it was not run.
+    pub(super) fn told(&self, scenario: &Scenario) -> Scenario {
+        self.executor.told(scenario)
+    }
+}
+
+/// The result of a scenario whose run ended in a panic: a fault of ours, and no reason to lose the others.
+fn broken(scenario: &Scenario) -> ScenarioResult {
+    ScenarioResult {
+        problem: Some(Problem {
+            message: "mcp-eval itself failed on this scenario".to_owned(),
+            hint: Some("this is a bug: please report it with what was printed above".to_owned()),
+            details: Vec::new(),
+        }),
+        ..result(scenario, Status::Error)
     }
 }
 
@@ -206,8 +294,8 @@ pub(super) fn problem(message: impl Into<String>) -> Problem {
 }
 
 /// The result of a run that is no basis for a verdict; `None` when it is one.
-pub(super) fn incomplete(scenario: &Scenario, trajectory: &Trajectory) -> Option<ScenarioResult> {
-    let (status, message, details) = match &trajectory.ending {
+pub(super) fn incomplete(executed: &Executed) -> Option<ScenarioResult> {
+    let (status, message, details) = match &executed.trajectory.ending {
         Ending::Completed | Ending::Blocked { .. } => return None,
         Ending::TimedOut { message } => (Status::Timeout, message.clone(), Vec::new()),
         Ending::Interrupted => (Status::Error, "interrupted".to_owned(), Vec::new()),
@@ -219,9 +307,10 @@ pub(super) fn incomplete(scenario: &Scenario, trajectory: &Trajectory) -> Option
             hint: None,
             details,
         }),
-        duration_ms: trajectory.duration_ms,
-        current: Some(Arc::new(trajectory.clone())),
-        ..result(scenario, status)
+        duration_ms: executed.trajectory.duration_ms,
+        current: Some(Arc::new(executed.trajectory.clone())),
+        notes: executed.notes.clone(),
+        ..result(&executed.scenario, status)
     })
 }
 

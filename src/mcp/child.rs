@@ -98,6 +98,11 @@ impl Child {
             .kill_on_drop(true)
             .process_group(0);
         if let Some(cwd) = &command.cwd {
+            if !cwd.is_dir() {
+                // Spawning would blame the command.
+                let message = format!("its `cwd` {} is no folder", cwd.display());
+                return Err(std::io::Error::new(std::io::ErrorKind::NotFound, message));
+            }
             process.current_dir(cwd);
         }
         let mut child = process.spawn()?;

@@ -54,6 +54,8 @@ impl WatchedHttp {
         let mut builder = reqwest::Client::builder()
             .connect_timeout(connect_timeout)
             .tcp_nodelay(true)
+            // Another place is another server; headers with keys must not follow.
+            .redirect(reqwest::redirect::Policy::none())
             .user_agent(concat!("mcp-eval/", env!("CARGO_PKG_VERSION")))
             .tls_certs_merge(roots);
         let host = reqwest::Url::parse(url)

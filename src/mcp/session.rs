@@ -255,14 +255,22 @@ fn setup_error(server: &str, problem: &str, wire: &Wire, stderr: Vec<String>) ->
 
 fn not_initialized(error: &ClientInitializeError, what: &str) -> String {
     match error {
-        ClientInitializeError::ConnectionClosed(_) => format!("{what} {CLOSED}"),
+        ClientInitializeError::ConnectionClosed(_) => format!("({what}) {CLOSED}"),
         ClientInitializeError::TransportError { error, .. }
             if is_broken_pipe(error.error.as_ref()) =>
         {
-            format!("{what} {CLOSED}")
+            format!("({what}) {CLOSED}")
+        }
+        ClientInitializeError::TransportError { error, .. }
+            if is_unreachable(error.error.as_ref()) =>
+        {
+            format!("cannot be reached: {what}: {}", root(error.error.as_ref()))
         }
         ClientInitializeError::TransportError { error, .. } => {
-            format!("cannot be reached: {what}: {}", root(error.error.as_ref()))
+            format!(
+                "did not answer `initialize` as MCP asks: {what}: {}",
+                root(error.error.as_ref())
+            )
         }
         ClientInitializeError::JsonRpcError(error) => {
             format!(

@@ -39,7 +39,8 @@ impl Launch {
     pub(super) fn describe(&self) -> String {
         match self {
             Self::Child(command) => format!("`{}`", command.program.to_string_lossy()),
-            Self::Http { url, .. } => url.clone(),
+            // Without its parameters, which may hold a key.
+            Self::Http { url, .. } => url.split(['?', '#']).next().unwrap_or_default().to_owned(),
         }
     }
 }
@@ -54,21 +55,27 @@ struct Connected {
 ///
 /// # Errors
 ///
-/// What the first of them (in the order given) failed with; the others are ended.
+/// What the first of them (in the order given) failed with, the others' failures among its details. None is left running.
 pub async fn connect(targets: &[Target]) -> Result<Box<dyn Tools>, SetupError> {
     let outcomes = join_all(targets.iter().map(Session::connect)).await;
     let mut connected = Connected {
         sessions: Vec::new(),
         catalogue: Catalogue::default(),
     };
-    let mut failed = None;
+    let mut failed: Option<SetupError> = None;
     for outcome in outcomes {
         match outcome {
             Ok((session, catalogue)) => {
                 connected.sessions.push(session);
                 connected.catalogue.servers.push(catalogue);
             }
-            Err(error) => failed = failed.or(Some(error)),
+            Err(error) => match &mut failed {
+                None => failed = Some(error),
+                Some(first) => {
+                    first.details.push(error.message);
+                    first.details.extend(error.details);
+                }
+            },
         }
     }
     match failed {

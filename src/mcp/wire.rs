@@ -1,6 +1,6 @@
 //! What a server really sent: every JSON-RPC answer as text, before anybody interprets it.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Mutex;
 
 use serde::Deserialize;
@@ -14,6 +14,9 @@ use crate::text::shorten;
 const NOISE_LINES: usize = 5;
 const NOISE_LENGTH: usize = 300;
 
+/// How many answers are kept that nobody has asked for, or not any more.
+const UNCLAIMED: usize = 64;
+
 /// The answers of one session, by request id, as they arrived.
 #[derive(Debug, Default)]
 pub(super) struct Wire {
@@ -23,8 +26,8 @@ pub(super) struct Wire {
 
 #[derive(Debug, Default)]
 struct Seen {
-    /// Answers nobody has taken yet, by the id's JSON text.
-    answers: HashMap<String, Reply>,
+    /// Answers nobody has taken yet, with the id's JSON text, oldest first.
+    answers: VecDeque<(String, Reply)>,
     noise: VecDeque<String>,
 }
 
@@ -89,7 +92,12 @@ impl Wire {
             }
             Some(id) => {
                 let usable = !matches!(reply, Reply::Invalid(_));
-                self.lock().answers.insert(key(&id), reply);
+                let mut seen = self.lock();
+                if seen.answers.len() == UNCLAIMED {
+                    seen.answers.pop_front();
+                }
+                seen.answers.push_back((key(&id), reply));
+                drop(seen);
                 self.arrived.notify_waiters();
                 usable
             }
@@ -103,7 +111,7 @@ impl Wire {
             let arrived = self.arrived.notified();
             tokio::pin!(arrived);
             arrived.as_mut().enable();
-            if let Some(reply) = self.lock().answers.remove(&key) {
+            if let Some(reply) = self.lock().take(&key) {
                 return reply;
             }
             arrived.await;
@@ -112,9 +120,7 @@ impl Wire {
 
     /// Takes any answer that nobody has asked for by id: after `initialize`, that is the one answer there is.
     pub(super) fn take_any(&self) -> Option<Reply> {
-        let mut seen = self.lock();
-        let id = seen.answers.keys().next()?.clone();
-        seen.answers.remove(&id)
+        self.lock().answers.pop_front().map(|(_, reply)| reply)
     }
 
     /// Keeps the beginning of something that is no message.
@@ -141,6 +147,13 @@ impl Wire {
         self.seen
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl Seen {
+    fn take(&mut self, key: &str) -> Option<Reply> {
+        let place = self.answers.iter().position(|(id, _)| id == key)?;
+        self.answers.remove(place).map(|(_, reply)| reply)
     }
 }
 

@@ -14,6 +14,8 @@ pub struct Scenario {
     pub id: String,
     /// The file it came from, as the user named it.
     pub path: PathBuf,
+    /// The topmost folder whose `_defaults.yaml` reaches it.
+    pub defaults_root: PathBuf,
     /// SHA-256 of its content after defaults and variables, in hexadecimal.
     pub hash: String,
     pub name: String,

@@ -23,6 +23,8 @@ pub struct SuiteResult {
     pub git: GitStamp,
     /// Somebody stopped the command; scenarios that had not finished are missing.
     pub interrupted: bool,
+    /// How many scenarios were to run: all but the disabled ones.
+    pub selected: usize,
     /// In a stable order, by id.
     pub scenarios: Vec<ScenarioResult>,
 }

@@ -164,6 +164,19 @@ impl Outcome {
     }
 }
 
+impl FailureKind {
+    /// The kind in words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Rpc => "JSON-RPC error",
+            Self::Timeout => "no answer in time",
+            Self::Disconnected => "the connection ended",
+            Self::InvalidResponse => "not a tool result",
+            Self::Transport => "HTTP failure",
+        }
+    }
+}
+
 impl Answer {
     /// The text blocks, joined by line breaks.
     pub fn text(&self) -> String {

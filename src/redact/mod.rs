@@ -7,12 +7,13 @@
 mod shapes;
 
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 
 use serde_json::Value;
 
 use crate::model::Object;
+use crate::model::scenario::{Criterion, Scenario};
 use crate::model::trajectory::{Ending, Outcome, Step, Trajectory};
 
 /// The shortest value the caller can name: shorter ones would tear holes into innocent text.
@@ -24,7 +25,7 @@ pub struct Redactor {
     /// Values to hide, longest first, so that a secret within a secret is not left half.
     secrets: Vec<String>,
     /// Placeholder by kind and secret.
-    seen: RefCell<HashMap<(&'static str, String), usize>>,
+    seen: Mutex<HashMap<(&'static str, String), usize>>,
 }
 
 impl Redactor {
@@ -38,13 +39,13 @@ impl Redactor {
         secrets.dedup();
         Self {
             secrets,
-            seen: RefCell::default(),
+            seen: Mutex::default(),
         }
     }
 
     /// Whether a header, variable or key of this name holds a secret.
     pub fn is_secret_name(name: &str) -> bool {
-        shapes::is_secret_key(name)
+        shapes::is_secret_name(name)
     }
 
     /// The text without secrets.
@@ -131,6 +132,27 @@ impl Redactor {
         }
     }
 
+    /// Takes secrets out of what a scenario says, for telling people; the result is not for running.
+    pub fn scenario(&self, scenario: &mut Scenario) {
+        self.string(&mut scenario.name);
+        scenario
+            .description
+            .iter_mut()
+            .for_each(|it| self.string(it));
+        scenario
+            .user_intent
+            .iter_mut()
+            .for_each(|it| self.string(it));
+        for expected in &mut scenario.expected_trajectory {
+            self.object(&mut expected.arguments);
+        }
+        for criterion in &mut scenario.success_criteria {
+            if let Criterion::Text(text) = criterion {
+                self.string(text);
+            }
+        }
+    }
+
     fn outcome(&self, outcome: &mut Outcome) {
         match outcome {
             Outcome::Answer(answer) => {
@@ -165,7 +187,7 @@ impl Redactor {
     }
 
     fn placeholder(&self, kind: &'static str, secret: &str) -> String {
-        let mut seen = self.seen.borrow_mut();
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let next = seen.keys().filter(|(known, _)| *known == kind).count() + 1;
         let number = *seen.entry((kind, secret.to_owned())).or_insert(next);
         format!("<redacted:{kind}:{number}>")
@@ -228,6 +250,34 @@ mod tests {
                 expected,
                 "placeholders are left alone"
             );
+        }
+    }
+
+    #[test]
+    fn names_of_variables_and_headers_tell_secrets() {
+        for name in [
+            "PGPASSWORD",
+            "DB_PASS",
+            "GITHUB_PAT",
+            "SECRET_KEY_BASE",
+            "CREDENTIALS",
+            "API_TOKEN",
+            "X-Api-Key",
+            "Authorization",
+            "key",
+        ] {
+            assert!(Redactor::is_secret_name(name), "{name}");
+        }
+        for name in [
+            "PATH",
+            "HOME",
+            "LOG_LEVEL",
+            "MAX_TOKENS",
+            "KEYBOARD",
+            "PASSENGER",
+            "TOKENIZER",
+        ] {
+            assert!(!Redactor::is_secret_name(name), "{name}");
         }
     }
 

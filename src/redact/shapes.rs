@@ -121,6 +121,31 @@ pub(super) fn is_secret_key(key: &str) -> bool {
     )
 }
 
+/// Whether an environment variable, a header or a parameter of this name holds a secret. Looser than for keys of answers: who names a
+/// variable so means it.
+pub(super) fn is_secret_name(name: &str) -> bool {
+    const WORDS: [&str; 14] = [
+        "token",
+        "secret",
+        "secrets",
+        "password",
+        "passwd",
+        "pass",
+        "pwd",
+        "pw",
+        "pat",
+        "credential",
+        "credentials",
+        "cookie",
+        "authorization",
+        "key",
+    ];
+    const ENDINGS: [&str; 4] = ["password", "passwd", "apikey", "secret"];
+    words(name)
+        .iter()
+        .any(|word| WORDS.contains(&word.as_str()) || ENDINGS.iter().any(|it| word.ends_with(it)))
+}
+
 /// Whether a value under such a key is worth hiding: not empty, and not hidden already.
 pub(super) fn is_secret_value(value: &str) -> bool {
     !value.trim().is_empty() && !value.starts_with("<redacted:")

@@ -24,7 +24,7 @@ pub struct Job<'a> {
     /// Cancelled when the program is asked to stop.
     pub interrupt: CancellationToken,
     /// What must not be stored.
-    pub redactor: Redactor,
+    pub redactor: &'a Redactor,
 }
 
 /// Runs the scenario and returns what happened, however it ended, with secrets taken out.
@@ -60,7 +60,11 @@ pub async fn run(job: Job<'_>) -> Trajectory {
             let steps: Vec<Step> = conversation.into_steps();
             let catalogue = tools.catalogue().clone();
             if ending != Ending::Interrupted {
-                tools.close().await;
+                // Dropped half-way, the servers are ended at once.
+                tokio::select! {
+                    () = job.interrupt.cancelled() => {}
+                    () = tools.close() => {}
+                }
             }
             (catalogue, steps, ending)
         }

@@ -149,6 +149,7 @@ impl Document {
         Some(Scenario {
             id: found.id.clone(),
             path: found.path.clone(),
+            defaults_root: found.root.clone(),
             hash,
             name: self.name.given()?.0.clone(),
             description: given(self.description.as_ref()).cloned(),

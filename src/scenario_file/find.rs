@@ -26,6 +26,18 @@ pub struct Found {
     pub(super) root: PathBuf,
 }
 
+impl Found {
+    /// A file of which the caller knows where its defaults begin (see [`crate::model::scenario::Scenario::defaults_root`]).
+    pub fn below(root: PathBuf, path: PathBuf) -> Self {
+        let id = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        Self { path, id, root }
+    }
+}
+
 /// The scenario files that files, folders (with all beneath them) and glob patterns name, each once.
 ///
 /// In folders, files ending in `.yaml` or `.yml` count, sorted by name; defaults and all that is hidden do not.

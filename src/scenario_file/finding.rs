@@ -83,7 +83,7 @@ impl Finding {
 }
 
 /// Sorts by path, line and column, and removes what is said twice.
-pub(super) fn sort(findings: &mut Vec<Finding>) {
+pub fn sort(findings: &mut Vec<Finding>) {
     findings.sort_by(|a, b| {
         let key = |it: &Finding| (it.line, it.column);
         a.path

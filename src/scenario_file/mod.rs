@@ -40,6 +40,6 @@ mod variables;
 pub use client_config::{ClientConfigError, client_config};
 pub use expand::{Expanded, MissingVariables, expand};
 pub use find::{Found, find};
-pub use finding::{Finding, Severity};
+pub use finding::{Finding, Severity, sort};
 pub use load::{Loaded, Options, load};
 pub use schema::json_schema;

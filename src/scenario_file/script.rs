@@ -147,7 +147,10 @@ impl ExpectedSection {
         ScriptedCall {
             tool: self.tool.0.clone(),
             arguments: self.args.clone().unwrap_or_default(),
-            critical: self.critical,
+            // A call that is meant to fail ends nothing by failing, unless the scenario says so.
+            critical: self
+                .critical
+                .or(self.is_error.filter(|it| *it).map(|_| false)),
         }
     }
 }

@@ -55,11 +55,11 @@ impl Baselines {
         let folder = self.folder(scenario);
         let main = folder.join("baseline.json");
         let mut accepted = Vec::new();
-        if main.exists() {
+        if exists(&main)? {
             accepted.push(load(&main)?);
             for number in 2.. {
                 let variant = folder.join(format!("variant-{number}.json"));
-                if !variant.exists() {
+                if !exists(&variant)? {
                     break;
                 }
                 accepted.push(load(&variant)?);
@@ -88,4 +88,12 @@ impl Baselines {
     pub fn root(&self) -> &Path {
         &self.root
     }
+}
+
+/// Whether a file is there; that this cannot be told is an error, not an absence.
+fn exists(path: &Path) -> Result<bool, StoreError> {
+    path.try_exists().map_err(|source| StoreError::Read {
+        path: path.to_owned(),
+        source,
+    })
 }

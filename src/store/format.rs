@@ -19,6 +19,7 @@ use crate::model::trajectory::{
     Answer, Ending, Failure, FailureKind, Outcome, Step, ToolCall, Trajectory, Volatile,
 };
 use crate::store::files::StoreError;
+use crate::text::shorten;
 
 /// The version this program writes, and the only one it reads.
 pub const FORMAT_VERSION: u32 = 1;
@@ -272,6 +273,10 @@ pub fn parse(path: &Path, text: &[u8]) -> Result<Trajectory, StoreError> {
         Some(version) if version == FORMAT_VERSION => {
             let document: TrajectoryV1 =
                 serde_json::from_slice(text).map_err(|error| broken(&error))?;
+            check_id(&document.scenario.id).map_err(|problem| StoreError::Invalid {
+                path: path.to_owned(),
+                problem,
+            })?;
             Ok(document.into())
         }
         Some(version) => Err(StoreError::Version {
@@ -279,6 +284,25 @@ pub fn parse(path: &Path, text: &[u8]) -> Result<Trajectory, StoreError> {
             found: version.to_string(),
             supported: FORMAT_VERSION,
         }),
+    }
+}
+
+/// Ids become paths below our folders, so one from a file must not lead anywhere else.
+fn check_id(id: &str) -> Result<(), String> {
+    let is_plain = |part: &str| {
+        !part.is_empty()
+            && part != "."
+            && part != ".."
+            && !part.contains(['\0', '\\'])
+            && part.len() < 200
+    };
+    if id.split('/').all(is_plain) && id.len() < 1000 {
+        Ok(())
+    } else {
+        Err(format!(
+            "its scenario id `{}` is no relative path",
+            shorten(id, 80)
+        ))
     }
 }
 

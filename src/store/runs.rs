@@ -1,4 +1,4 @@
-//! Every run, whatever came of it: `.mcp-eval/runs/<run>/<scenario>.json`.
+//! Every run, whatever came of it: `.mcp-eval/runs/<run>/current/<scenario>.json`, and what it was compared with under `baseline/`.
 
 use std::fs;
 use std::io;
@@ -65,12 +65,12 @@ impl Runs {
 
     /// The file a scenario's trajectory is kept in.
     pub fn path(&self, scenario: &str) -> PathBuf {
-        self.folder.join(format!("{scenario}.json"))
+        below(&self.folder.join("current"), scenario)
     }
 
     /// The file that keeps what a scenario's trajectory was compared with.
     pub fn baseline_path(&self, scenario: &str) -> PathBuf {
-        self.folder.join(format!("{scenario}.baseline.json"))
+        below(&self.folder.join("baseline"), scenario)
     }
 
     /// Keeps a run's trajectory and returns the file's path.
@@ -98,4 +98,11 @@ impl Runs {
         write(&path, to_json(baseline).as_bytes())?;
         Ok(path)
     }
+}
+
+/// The file of a scenario in a folder.
+fn below(folder: &Path, scenario: &str) -> PathBuf {
+    let mut path = folder.join(scenario).into_os_string();
+    path.push(".json");
+    path.into()
 }

@@ -296,6 +296,7 @@ fn ctrl_c_stops_at_once_kills_children_and_keeps_what_finished() {
     assert_eq!(status.code(), Some(130));
     let result: Value = serde_json::from_reader(child.stdout.take().unwrap()).unwrap();
     assert_eq!(result["interrupted"], true);
+    assert_eq!(result["summary"]["selected"], 2);
     assert_eq!(result["scenarios"].as_array().unwrap().len(), 1);
     assert_eq!(result["scenarios"][0]["status"], "passed");
     std::thread::sleep(Duration::from_millis(200));
@@ -527,4 +528,166 @@ fn a_script_refers_to_earlier_answers() {
         .expect(3, &["run"])
         .says("call 1 of `echo`")
         .says("has not been made yet");
+}
+
+#[test]
+fn run_passes_every_shipped_scenario() {
+    let project = Project::shipped();
+    project
+        .expect(0, &["run"])
+        .says("Suite Results: 9/9 tests passed");
+}
+
+#[test]
+fn run_fails_when_a_read_asks_for_something_else() {
+    let project = Project::new();
+    project.faulty_with(
+        "s",
+        &[],
+        &[("echo", json!({ "q": "other" }))],
+        &json!({ "expected_trajectory": [{ "tool": "echo", "args": { "q": "wanted" } }], "scoring": { "reads": ["echo"] } }),
+    );
+    project.expect(1, &["run"]).says("wanted").says("other");
+}
+
+#[test]
+fn expectations_may_refer_to_answers_and_hold_secrets() {
+    let project = Project::new();
+    project.faulty_with(
+        "s",
+        &[],
+        &[],
+        &json!({ "agent": { "kind": "scripted" }, "expected_trajectory": [
+            { "tool": "echo", "args": { "id": "n1", "password": "hunter3hunter3" } },
+            { "tool": "count", "args": { "id": "{{calls.0.json:/id}}" } },
+        ], "success_criteria": ["hunter3hunter3"] }),
+    );
+    project.expect(0, &["run"]).says_not("hunter3hunter3");
+    project
+        .expect(0, &["record"])
+        .says_not("deviates")
+        .says_not("hunter3hunter3");
+    project.expect(0, &["compare"]).says_not("hunter3hunter3");
+    for entry in walkdir::WalkDir::new(project.path("")) {
+        let path = entry.unwrap().into_path();
+        let text = fs::read(&path).unwrap_or_default();
+        let shown = path.strip_prefix(project.path("")).unwrap();
+        let holds = String::from_utf8_lossy(&text).contains("hunter3hunter3");
+        assert!(!holds || shown.starts_with("scenarios"), "{shown:?}");
+    }
+}
+
+#[test]
+fn variables_and_defaults_reach_the_mock() {
+    let project = Project::new();
+    project
+        .file("mine/_defaults.yaml", "servers: { w: { type: mock } }\nmcp_interactions: { w: { tools: [{ name: look, responses: [{ content: ok }] }] } }\n")
+        .file("mine/sub/-odd.yaml", "name: odd\nvariables: { city: }\nexpected_trajectory: [{ tool: look, args: { city: \"{{city}}\" } }]\n");
+    project.expect(2, &["run", "mine"]).says("city");
+    project.expect(0, &["run", "mine", "--var", "city=Rome"]);
+}
+
+#[test]
+fn an_id_in_a_file_leads_nowhere_else() {
+    let project = Project::shipped();
+    let whole = project.read("baselines/flows/ticket/baseline.json");
+    for id in ["../../../evil", "/evil", "", "a/../b"] {
+        let text = whole.replace("\"id\": \"flows/ticket\"", &format!("\"id\": \"{id}\""));
+        assert_ne!(text, whole);
+        project.file("run.json", text);
+        project
+            .expect(2, &["compare", "--run", "run.json"])
+            .says("is no relative path");
+    }
+}
+
+#[test]
+fn large_answers_hold_up_nobody_else() {
+    let project = Project::new();
+    project.faulty("a", &["big=20000000"], &[("echo", json!({}))]);
+    project.faulty_with(
+        "b",
+        &["hang"],
+        &[("echo", json!({}))],
+        &json!({ "tool_timeout": "1s" }),
+    );
+    let result = project.result(1, &["run", "--jobs", "2"]);
+    let waited = scenario(&result, "b")["duration_ms"].as_f64().unwrap();
+    assert!(waited < 4000.0, "a timeout of one second took {waited} ms");
+}
+
+#[test]
+fn a_result_that_cannot_be_printed_is_not_green() {
+    let project = Project::shipped();
+    let program = env!("CARGO_BIN_EXE_mcp-eval");
+    for command in ["compare", "compare --format json", "list", "validate"] {
+        let script = format!("{program} {command} > /dev/full");
+        let ran = ran(Command::new("bash")
+            .args(["-c", &script])
+            .current_dir(project.path(""))
+            .env_remove("CI"));
+        assert_eq!(ran.code, 3, "{command}: {ran:?}");
+        ran.says("the result could not be printed");
+    }
+}
+
+#[test]
+fn with_format_json_stdout_is_one_document_whatever_happens() {
+    let project = Project::shipped();
+    let schema: Value =
+        serde_json::from_str(&project.expect(0, &["schema", "result"]).stdout).unwrap();
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    for (code, arguments) in [
+        (2, &["compare", "nowhere"][..]),
+        (3, &["compare", "--tag", "nope"]),
+        (2, &["run", "--mcp-config", "nowhere.json"]),
+        (2, &["compare", "--run", "nowhere.json"]),
+    ] {
+        let result = project.result(code, arguments);
+        assert_eq!(result["gate"]["exit_code"], code, "{arguments:?}");
+        assert!(result["problem"]["message"].is_string(), "{arguments:?}");
+        assert!(schema.is_valid(&result), "{arguments:?}");
+    }
+    // The report cannot be written: the gate in the document says what the shell is told.
+    project.file("blocked", "a file where a folder should be");
+    let result = project.result(3, &["compare", "--output", "blocked"]);
+    assert_eq!(result["gate"]["exit_code"], 3);
+    assert_eq!(result["summary"]["passed"], 9);
+}
+
+#[test]
+fn names_of_scenarios_do_not_collide_in_the_store() {
+    let project = Project::new();
+    for name in ["result", "x", "x.baseline", "pending"] {
+        project.faulty(name, &[], &[("echo", json!({ "name": name }))]);
+    }
+    project.expect(0, &["record"]);
+    project
+        .expect(0, &["compare"])
+        .says("Suite Results: 4/4 tests passed");
+    let run = fs::read_link(project.path("reports/latest")).unwrap();
+    let folder = format!(".mcp-eval/runs/{}", run.to_str().unwrap());
+    project
+        .expect(0, &["compare", "--run", &folder])
+        .says("Suite Results: 4/4 tests passed");
+    project
+        .expect(0, &["report", "--format", "html", "--output", "again"])
+        .says_not("not shown");
+}
+
+#[test]
+fn options_that_can_have_no_effect_are_refused() {
+    let project = Project::shipped();
+    project.expect(0, &["compare"]);
+    project
+        .expect(2, &["report", "--format", "json", "--output", "foo"])
+        .says("--format html");
+    for call in ["0", "9"] {
+        project
+            .expect(
+                2,
+                &["explain", "latest", call, "--scenario", "flows/ticket"],
+            )
+            .says("numbered from 1 to 4");
+    }
 }

@@ -38,7 +38,7 @@ fn run(code: i32, faults: &[&str], calls: &[(&str, Value)]) -> (Project, Value) 
 fn stored(project: &Project) -> Value {
     let runs = fs::read_dir(project.path(".mcp-eval/runs")).unwrap();
     let run = runs.map(|it| it.unwrap().path()).max().unwrap();
-    serde_json::from_str(&fs::read_to_string(run.join("s.json")).unwrap()).unwrap()
+    serde_json::from_str(&fs::read_to_string(run.join("current/s.json")).unwrap()).unwrap()
 }
 
 fn echo() -> Vec<(&'static str, Value)> {

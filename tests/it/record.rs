@@ -251,3 +251,56 @@ fn nothing_secret_is_stored_or_shown() {
         "{baseline}"
     );
 }
+
+#[test]
+fn what_varies_by_nature_is_learned_and_forgiven() {
+    let project = Project::new();
+    project.faulty("s", &["random"], &[("count", json!({}))]);
+    project
+        .expect(0, &["record", "--takes", "1"])
+        .says_not("learned");
+    project.expect(1, &["compare"]);
+    project
+        .expect(0, &["record"])
+        .says("learned from 2 takes: /content/0/json/ticket of the answer to call 1 varies");
+    project.expect(0, &["compare"]);
+    let baseline: Value = serde_json::from_str(&project.read("baselines/s/baseline.json")).unwrap();
+    assert_eq!(
+        baseline["volatile"],
+        json!([{ "call": 1, "paths": ["/content/0/json/ticket"] }])
+    );
+    let page = fs::read_to_string(project.path("reports/latest/s.html")).unwrap();
+    assert!(
+        page.contains("/content/0/json/ticket"),
+        "the report shows what was learned"
+    );
+}
+
+#[test]
+fn a_call_without_an_answer_is_not_kept_unseen() {
+    let project = Project::new();
+    let calls = [("count", json!({})), ("echo", json!({}))];
+    project.faulty_with("s", &["no-content"], &calls, &json!({}));
+    project
+        .expect(1, &["record"])
+        .says("not kept")
+        .says("`content` is missing");
+}
+
+#[test]
+fn a_token_in_a_header_is_hidden_with_and_without_its_scheme() {
+    let project = Project::new();
+    let server = crate::common::faulty_server();
+    let scenario = json!({
+        "name": "s",
+        "servers": { "s": { "type": "stdio", "command": server, "args": ["text=you are sekrit-bearer-0001"], "env": { "PGPASSWORD": "Bearer sekrit-bearer-0001" } } },
+        "agent": { "kind": "scripted", "calls": [{ "tool": "echo" }] },
+    });
+    project.file("scenarios/s.yaml", scenario.to_string());
+    project.expect(0, &["record"]);
+    assert!(
+        !project
+            .read("baselines/s/baseline.json")
+            .contains("sekrit-bearer")
+    );
+}

@@ -259,6 +259,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
     };
     Scenario {
         id: "case".to_owned(),
+        defaults_root: std::path::PathBuf::new(),
         path: "case.yaml".into(),
         hash: String::new(),
         name: "Case".to_owned(),

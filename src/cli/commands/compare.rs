@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::cli::args::{CompareArgs, OutputArgs};
+use crate::cli::args::{CompareArgs, OutputArgs, ScoreArgs};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -11,7 +11,7 @@ use crate::cli::finish::{self, Telling};
 use crate::cli::judge::judge;
 use crate::cli::offline;
 use crate::cli::select;
-use crate::cli::suite::{self, Bench, incomplete, result};
+use crate::cli::suite::{self, BASELINES, Bench, Plan, incomplete, result};
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::store::{Baselines, StoreError};
@@ -28,19 +28,24 @@ pub(in crate::cli) fn run(
     let root = args
         .baseline
         .clone()
-        .unwrap_or_else(|| PathBuf::from("baselines"));
-    let finished = suite::run_suite(
-        "compare",
-        &scenarios,
-        &args.execute,
+        .unwrap_or_else(|| PathBuf::from(BASELINES));
+    let selected = scenarios.len();
+    let plan = Plan {
+        command: "compare",
+        scenarios,
+        select: &args.select,
+        execute: &args.execute,
         output,
         console,
-        std::slice::from_ref(&root),
-        &async |scenario, bench| {
-            let baselines = baselines(&root, scenario, scenarios.len());
-            compare(scenario, bench, baselines, args).await
-        },
-    )?;
+        ours: Some(&root),
+    };
+    let score = args.score.clone();
+    let folder = root.clone();
+    let finished = suite::run_suite(plan, move |scenario, bench| {
+        let baselines = baselines(&folder, &scenario, selected);
+        let score = score.clone();
+        async move { compare(&scenario, &bench, &baselines, &score).await }
+    })?;
     let telling = Telling {
         format: args.execute.format,
         output: args.output.as_deref(),
@@ -49,9 +54,12 @@ pub(in crate::cli) fn run(
     finish::finish(&finished, &telling, output, console)
 }
 
-/// The folder given may be that of all baselines or, when one scenario is compared, its own.
+/// What was given may be the folder of all baselines or, when one scenario is compared, its own folder or file.
 fn baselines(root: &Path, scenario: &Scenario, selected: usize) -> Baselines {
     let all = Baselines::new(root);
+    if selected == 1 && root.is_file() {
+        return Baselines::of_one_scenario(root.parent().unwrap_or(Path::new("")));
+    }
     if selected == 1 && !all.path(&scenario.id).exists() && root.join("baseline.json").exists() {
         return Baselines::of_one_scenario(root);
     }
@@ -60,33 +68,30 @@ fn baselines(root: &Path, scenario: &Scenario, selected: usize) -> Baselines {
 
 async fn compare(
     scenario: &Scenario,
-    bench: Bench<'_>,
-    baselines: Baselines,
-    args: &CompareArgs,
+    bench: &Bench,
+    baselines: &Baselines,
+    score: &ScoreArgs,
 ) -> ScenarioResult {
     let accepted = match baselines.load(&scenario.id) {
-        Ok(accepted) if accepted.is_empty() => return without_baseline(scenario, &baselines),
+        Ok(accepted) if accepted.is_empty() => {
+            return without_baseline(&bench.told(scenario), baselines);
+        }
         Ok(accepted) => accepted,
-        Err(error) => return unreadable(scenario, &error),
+        Err(error) => return unreadable(&bench.told(scenario), &error),
     };
-    let (trajectory, lost) = bench.execute(scenario).await;
-    if let Some(result) = incomplete(scenario, &trajectory) {
+    let executed = bench.execute(scenario).await;
+    if let Some(result) = incomplete(&executed) {
         return result;
     }
-    let rules = suite::rules(scenario, &args.score);
-    let open = result(scenario, Status::Error);
-    let Some(mut judged) = judge(
-        open,
-        Some(scenario),
-        &accepted,
-        Arc::new(trajectory),
-        &rules,
-    ) else {
-        return without_baseline(scenario, &baselines);
+    let rules = suite::rules(scenario, score);
+    let open = ScenarioResult {
+        notes: executed.notes,
+        ..result(&executed.scenario, Status::Error)
     };
-    judged
-        .notes
-        .extend(lost.map(|error| format!("the run could not be kept: {error}")));
+    let current = Arc::new(executed.trajectory);
+    let Some(mut judged) = judge(open, Some(&executed.scenario), &accepted, current, &rules) else {
+        return without_baseline(&executed.scenario, baselines);
+    };
     if let Some(baseline) = &judged.baseline {
         let unkept = bench.runs.save_baseline(&scenario.id, baseline).err();
         judged.notes.extend(unkept.map(|error| error.to_string()));
@@ -95,16 +100,16 @@ async fn compare(
 }
 
 fn without_baseline(scenario: &Scenario, baselines: &Baselines) -> ScenarioResult {
+    let path = baselines.path(&scenario.id);
+    let mut command = format!("mcp-eval record --scenario {}", scenario.path.display());
+    let usual = Baselines::new(BASELINES).path(&scenario.id);
+    if let Some(folder) = path.parent().filter(|_| path != usual) {
+        command = format!("{command} --output {}", folder.display());
+    }
     ScenarioResult {
         problem: Some(Problem {
-            message: format!(
-                "no baseline: {} does not exist",
-                baselines.path(&scenario.id).display()
-            ),
-            hint: Some(format!(
-                "record one with `mcp-eval record --scenario {}`",
-                scenario.path.display()
-            )),
+            message: format!("no baseline: {} does not exist", path.display()),
+            hint: Some(format!("record one with `{command}`")),
             details: Vec::new(),
         }),
         ..result(scenario, Status::Error)

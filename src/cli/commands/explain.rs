@@ -39,6 +39,19 @@ pub(in crate::cli) fn run(args: &ExplainArgs, console: Console) -> Result<Exit, 
         }
         _ => {}
     }
+    if let ([scenario], Some(call)) = (chosen.as_slice(), args.call) {
+        let sides = [&scenario.baseline, &scenario.current];
+        let most = sides
+            .into_iter()
+            .flatten()
+            .map(|it| it.calls)
+            .max()
+            .unwrap_or(0);
+        if call == 0 || call > most {
+            return Err(Failure::usage(format!("the scenario has no call {call}"))
+                .hint(format!("its calls are numbered from 1 to {most}")));
+        }
+    }
     for scenario in chosen {
         console.result(&explain(scenario, args.call));
     }

@@ -46,7 +46,7 @@ pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Fai
                 format_version: 1,
                 scenarios: listed,
             };
-            console.result(&serde_json::to_string_pretty(&document).unwrap_or_default());
+            Console::document(&serde_json::to_string_pretty(&document).unwrap_or_default());
         }
         ResultFormat::Terminal if listed.is_empty() => console.note("There are no scenarios."),
         ResultFormat::Terminal => console.result(&table(&listed)),

@@ -9,11 +9,21 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::mock::{self, Mock};
-use crate::scenario_file::{self, Options};
+use crate::scenario_file::{self, Found, Options};
 
 pub(in crate::cli) fn run(args: &MockArgs) -> Result<Exit, Failure> {
-    let (found, mut findings) = scenario_file::find(std::slice::from_ref(&args.file));
-    let loaded = scenario_file::load(&found, &Options::default());
+    let (found, mut findings) = match &args.defaults_from {
+        Some(root) => (
+            vec![Found::below(root.clone(), args.file.clone())],
+            Vec::new(),
+        ),
+        None => scenario_file::find(std::slice::from_ref(&args.file)),
+    };
+    let options = Options {
+        variables: args.variables.clone(),
+        ..Options::default()
+    };
+    let loaded = scenario_file::load(&found, &options);
     findings.extend(loaded.findings);
     let Some(scenario) = loaded.scenarios.first() else {
         let mut message = format!("{} declares no mock server", args.file.display());

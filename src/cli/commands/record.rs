@@ -9,13 +9,13 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, Telling};
 use crate::cli::select;
-use crate::cli::suite::{self, Bench, incomplete, problem, result};
+use crate::cli::suite::{self, BASELINES, Bench, Executed, Plan, incomplete, problem, result};
 use crate::evaluate::check_criteria;
 use crate::model::comparison::ExecutionStatus;
 use crate::model::rules::Responses;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Check, Problem, ScenarioResult, Status};
-use crate::model::trajectory::{Ending, Outcome, Trajectory};
+use crate::model::trajectory::{Ending, FailureKind, Outcome, Trajectory};
 use crate::report::deviations::{changes, deviations};
 use crate::score;
 use crate::store::Baselines;
@@ -34,16 +34,20 @@ pub(in crate::cli) fn run(
     }
     let scenarios = select::select(&args.select, console)?;
     let baselines = baselines(args);
-    let ours = [baselines.root().to_owned()];
-    let finished = suite::run_suite(
-        "record",
-        &scenarios,
-        &args.execute,
+    let plan = Plan {
+        command: "record",
+        scenarios,
+        select: &args.select,
+        execute: &args.execute,
         output,
         console,
-        &ours,
-        &async |scenario, bench| record(scenario, bench, &baselines, args).await,
-    )?;
+        ours: Some(baselines.root()),
+    };
+    let (args_of_tasks, folder) = (args.clone(), baselines.clone());
+    let finished = suite::run_suite(plan, move |scenario, bench| {
+        let (args, baselines) = (args_of_tasks.clone(), folder.clone());
+        async move { record(&scenario, &bench, &baselines, &args).await }
+    })?;
     let telling = Telling {
         format: args.execute.format,
         output: None,
@@ -51,6 +55,9 @@ pub(in crate::cli) fn run(
     };
     finish::finish(&finished, &telling, output, console)
 }
+
+/// How often a scenario is played where nothing speaks against it: enough to see what varies.
+const USUAL_TAKES: u16 = 2;
 
 /// Whether this is a CI job, by the variable they all set.
 fn in_ci() -> bool {
@@ -61,7 +68,7 @@ fn in_ci() -> bool {
 fn baselines(args: &RecordArgs) -> Baselines {
     let files: Vec<PathBuf> = args.select.all_paths();
     match &args.output {
-        None => Baselines::new("baselines"),
+        None => Baselines::new(BASELINES),
         Some(folder) if files.len() == 1 && files[0].is_file() => {
             Baselines::of_one_scenario(folder)
         }
@@ -71,18 +78,25 @@ fn baselines(args: &RecordArgs) -> Baselines {
 
 async fn record(
     scenario: &Scenario,
-    bench: Bench<'_>,
+    bench: &Bench,
     baselines: &Baselines,
     args: &RecordArgs,
 ) -> ScenarioResult {
-    let (trajectory, lost) = bench.execute(scenario).await;
-    if let Some(result) = incomplete(scenario, &trajectory) {
+    let executed = bench.execute(scenario).await;
+    if let Some(result) = incomplete(&executed) {
         return result;
     }
-    let checks = check_criteria(scenario, &trajectory);
-    let mut notes = from_expectation(scenario, &trajectory);
-    notes.extend(lost.map(|error| format!("the run could not be kept: {error}")));
-    let failing = why_failing(&trajectory, &checks);
+    let Executed {
+        scenario: told,
+        mut trajectory,
+        mut notes,
+    } = executed;
+    let checks = check_criteria(&told, &trajectory);
+    notes.extend(from_expectation(&told, &trajectory));
+    let failing = why_failing(&told, &trajectory, &checks);
+    if failing.is_empty() || args.allow_failing {
+        notes.extend(learn(scenario, bench, args.takes, &mut trajectory).await);
+    }
 
     // What was accepted before, for the reader to see what changes. One that cannot be read is no reason not to replace it.
     let before = match baselines.load(&scenario.id) {
@@ -98,83 +112,116 @@ async fn record(
     if let (Some(before), Some(comparison)) = (&before, &comparison) {
         notes.extend(
             changes(comparison)
-                .into_iter()
+                .iter()
                 .map(|it| format!("changed: {it}")),
         );
-        notes.extend(
-            bench
-                .runs
-                .save_baseline(&scenario.id, before)
-                .err()
-                .map(|error| error.to_string()),
-        );
+        let unkept = bench.runs.save_baseline(&scenario.id, before).err();
+        notes.extend(unkept.map(|error| error.to_string()));
     }
-    let outcome = ScenarioResult {
+    let mut outcome = ScenarioResult {
         duration_ms: trajectory.duration_ms,
+        checks,
         comparison,
         baseline: before.map(Arc::new),
-        ..result(scenario, Status::Failed)
+        ..result(&told, Status::Recorded)
     };
     if !failing.is_empty() && !args.allow_failing {
-        return ScenarioResult {
-            problem: Some(Problem {
-                message: format!("not kept, because the run failed: {}", failing.join("; ")),
-                hint: Some("`--allow-failing` keeps it".to_owned()),
-                details: Vec::new(),
-            }),
-            checks,
-            current: Some(Arc::new(trajectory)),
-            notes,
-            ..outcome
-        };
-    }
-    let saved = baselines.save(&scenario.id, &trajectory);
-    let (status, unsaved) = match saved {
-        Ok(path) => {
-            notes.push(format!("kept as {}", path.display()));
-            (Status::Recorded, None)
+        outcome.status = Status::Failed;
+        outcome.problem = Some(Problem {
+            message: format!("not kept, because the run failed: {}", failing.join("; ")),
+            hint: Some("`--allow-failing` keeps it".to_owned()),
+            details: Vec::new(),
+        });
+    } else {
+        match baselines.save(&scenario.id, &trajectory) {
+            Ok(path) => notes.push(format!("kept as {}", path.display())),
+            Err(error) => {
+                outcome.status = Status::Error;
+                outcome.problem = Some(problem(error.to_string()));
+            }
         }
-        Err(error) => (Status::Error, Some(problem(error.to_string()))),
-    };
+    }
     ScenarioResult {
-        status,
-        problem: unsaved,
-        checks,
         current: Some(Arc::new(trajectory)),
         notes,
         ..outcome
     }
 }
 
-/// Why a run should not become a baseline unseen. That some calls fail may well be meant; that all do, hardly.
-fn why_failing(trajectory: &Trajectory, checks: &[Check]) -> Vec<String> {
+/// Plays the scenario again and learns which places of the answers vary by nature: those that differ between the answers to one and the
+/// same request. Returns what a reader should know of it.
+///
+/// Only servers that are started anew for every run can be asked again without harm; others are, when `takes` says so.
+async fn learn(
+    scenario: &Scenario,
+    bench: &Bench,
+    takes: Option<u16>,
+    trajectory: &mut Trajectory,
+) -> Vec<String> {
+    let kept = bench.outliving_servers(scenario);
+    let takes = takes.unwrap_or(if kept.is_empty() { USUAL_TAKES } else { 1 });
+    let mut played = vec![trajectory.clone()];
+    for take in 2..=takes {
+        let again = bench.play_again(scenario).await;
+        if let Some(result) = incomplete(&again) {
+            let why = result.problem.map(|it| it.message).unwrap_or_default();
+            return vec![format!(
+                "take {take} did not complete, so nothing was learned of what varies: {why}"
+            )];
+        }
+        played.push(again.trajectory);
+    }
+    if takes < 2 {
+        return Vec::new();
+    }
+    trajectory.volatile = score::learn_volatile(&played);
+    let places = trajectory
+        .volatile
+        .iter()
+        .flat_map(|it| it.paths.iter().map(move |path| (it.call, path)));
+    places
+        .map(|(call, path)| {
+            format!("learned from {takes} takes: {path} of the answer to call {call} varies")
+        })
+        .collect()
+}
+
+/// Why a run should not become a baseline unseen. That a tool answers with an error may well be meant; that no call succeeds, or that
+/// there is no answer at all, hardly.
+fn why_failing(scenario: &Scenario, trajectory: &Trajectory, checks: &[Check]) -> Vec<String> {
     let mut reasons = Vec::new();
     if let Ending::Blocked { message } = &trajectory.ending {
         reasons.push(message.clone());
-    } else if score::status(trajectory) == ExecutionStatus::Failed {
+    } else if score::status(trajectory) == ExecutionStatus::Failed
+        && !scenario.expected_trajectory.iter().any(|it| it.is_error)
+    {
         reasons.push("every call failed".to_owned());
     }
-    if !reasons.is_empty() {
-        let failed = trajectory
-            .calls()
-            .enumerate()
-            .filter(|(_, call)| call.outcome.is_failure());
-        reasons.extend(failed.map(|(index, call)| {
-            format!(
+    let all = !reasons.is_empty();
+    for (index, call) in trajectory.calls().enumerate() {
+        let unanswered =
+            matches!(&call.outcome, Outcome::Failure(failure) if failure.kind != FailureKind::Rpc);
+        if unanswered || (all && call.outcome.is_failure()) {
+            reasons.push(format!(
                 "call {} of `{}`: {}",
                 index + 1,
                 call.full_name(),
                 said(&call.outcome)
-            )
-        }));
+            ));
+        }
     }
-    reasons.extend(
-        checks
-            .iter()
-            .filter(|it| !it.passed)
-            .map(|it| format!("success criterion `{}` {}", it.name, it.message)),
-    );
+    let unmet = checks.iter().filter(|it| !it.passed).count();
+    if unmet > 0 {
+        reasons.push(format!(
+            "{} not met",
+            plural(unmet, "success criterion is", "success criteria are")
+        ));
+    }
     reasons
+}
+
+fn plural(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 fn said(outcome: &Outcome) -> String {

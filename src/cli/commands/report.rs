@@ -14,6 +14,11 @@ pub(in crate::cli) fn run(
     output: OutputArgs,
     console: Console,
 ) -> Result<Exit, Failure> {
+    if args.output.is_some() && args.format != ReportFormat::Html {
+        return Err(Failure::usage(
+            "--output is where the pages go: it needs --format html",
+        ));
+    }
     let stored = Stored::open(args.run.as_deref())?;
     match args.format {
         ReportFormat::Terminal => {

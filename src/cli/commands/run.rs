@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::cli::args::{OutputArgs, RunArgs};
+use crate::cli::args::{OutputArgs, RunArgs, ScoreArgs};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, Telling};
 use crate::cli::select;
-use crate::cli::suite::{self, Bench, incomplete, result};
+use crate::cli::suite::{self, Bench, Executed, Plan, incomplete, result};
 use crate::evaluate::{check_criteria, check_outcomes};
 use crate::model::rules::Responses;
 use crate::model::scenario::Scenario;
@@ -21,15 +21,20 @@ pub(in crate::cli) fn run(
     console: Console,
 ) -> Result<Exit, Failure> {
     let scenarios = select::select(&args.select, console)?;
-    let finished = suite::run_suite(
-        "run",
-        &scenarios,
-        &args.execute,
+    let plan = Plan {
+        command: "run",
+        scenarios,
+        select: &args.select,
+        execute: &args.execute,
         output,
         console,
-        &[],
-        &async |scenario, bench| expect(scenario, bench, args).await,
-    )?;
+        ours: None,
+    };
+    let score = args.score.clone();
+    let finished = suite::run_suite(plan, move |scenario, bench| {
+        let score = score.clone();
+        async move { expect(&scenario, &bench, &score).await }
+    })?;
     let telling = Telling {
         format: args.execute.format,
         output: args.output.as_deref(),
@@ -38,37 +43,33 @@ pub(in crate::cli) fn run(
     finish::finish(&finished, &telling, output, console)
 }
 
-async fn expect(scenario: &Scenario, bench: Bench<'_>, args: &RunArgs) -> ScenarioResult {
-    let (trajectory, lost) = bench.execute(scenario).await;
-    if let Some(result) = incomplete(scenario, &trajectory) {
+async fn expect(scenario: &Scenario, bench: &Bench, score: &ScoreArgs) -> ScenarioResult {
+    let executed = bench.execute(scenario).await;
+    if let Some(result) = incomplete(&executed) {
         return result;
     }
-    let mut checks = check_criteria(scenario, &trajectory);
-    checks.extend(check_outcomes(scenario, &trajectory));
-    let (expectation, comparison) = if scenario.expected_trajectory.is_empty() {
+    let Executed {
+        scenario: told,
+        trajectory,
+        mut notes,
+    } = executed;
+    let mut checks = check_criteria(&told, &trajectory);
+    checks.extend(check_outcomes(&told, &trajectory));
+    let (expectation, comparison) = if told.expected_trajectory.is_empty() {
         (None, None)
     } else {
-        let mut rules = suite::rules(scenario, &args.score);
+        let mut rules = suite::rules(&told, score);
         // An expectation names calls; it knows nothing of answers.
         rules.responses = Responses::Ignore;
-        let expectation = score::expectation(scenario, &trajectory);
+        let expectation = score::expectation(&told, &trajectory);
         let comparison = score::compare(&expectation, &trajectory, &rules);
         (Some(expectation), Some(comparison))
     };
     let passed =
         checks.iter().all(|it| it.passed) && comparison.as_ref().is_none_or(|it| it.verdict.passed);
-    let mut notes: Vec<String> = lost
-        .map(|error| format!("the run could not be kept: {error}"))
-        .into_iter()
-        .collect();
     if let Some(expectation) = &expectation {
-        notes.extend(
-            bench
-                .runs
-                .save_baseline(&scenario.id, expectation)
-                .err()
-                .map(|error| error.to_string()),
-        );
+        let unkept = bench.runs.save_baseline(&scenario.id, expectation).err();
+        notes.extend(unkept.map(|error| error.to_string()));
     }
     ScenarioResult {
         duration_ms: trajectory.duration_ms,
@@ -78,7 +79,7 @@ async fn expect(scenario: &Scenario, bench: Bench<'_>, args: &RunArgs) -> Scenar
         current: Some(Arc::new(trajectory)),
         notes,
         ..result(
-            scenario,
+            &told,
             if passed {
                 Status::Passed
             } else {

@@ -6,11 +6,11 @@ use crate::report::document;
 use crate::scenario_file;
 use crate::store;
 
-pub(in crate::cli) fn run(args: &SchemaArgs, console: Console) {
+pub(in crate::cli) fn run(args: &SchemaArgs) {
     let schema = match args.kind {
         SchemaKind::Scenario => scenario_file::json_schema(),
         SchemaKind::Trajectory => store::json_schema(),
         SchemaKind::Result => document::json_schema(),
     };
-    console.result(&format!("{schema:#}"));
+    Console::document(&format!("{schema:#}"));
 }

@@ -44,7 +44,7 @@ pub(in crate::cli) fn run(args: &ValidateArgs, console: Console) -> Result<Exit,
                 warnings,
                 findings: &findings,
             };
-            console.result(&serde_json::to_string_pretty(&document).unwrap_or_default());
+            Console::document(&serde_json::to_string_pretty(&document).unwrap_or_default());
         }
         ResultFormat::Terminal => {
             for finding in &findings {

@@ -26,7 +26,7 @@ impl From<&SuiteResult> for ResultV1 {
             interrupted: suite.interrupted,
             git: git(&suite.git),
             summary: SummaryV1 {
-                selected: suite.scenarios.len() - skipped,
+                selected: suite.selected,
                 passed: suite.count(Status::Passed),
                 failed: suite.count(Status::Failed),
                 error: suite.count(Status::Error),
@@ -35,6 +35,7 @@ impl From<&SuiteResult> for ResultV1 {
                 recorded: suite.count(Status::Recorded),
             },
             gate: None,
+            problem: None,
             scenarios: suite
                 .scenarios
                 .iter()

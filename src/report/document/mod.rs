@@ -58,6 +58,8 @@ pub struct ResultV1 {
     pub summary: SummaryV1,
     /// What the command told the shell; `null` when the document was written before it was known.
     pub gate: Option<GateV1>,
+    /// Why the command could not do what it was asked, where it could not; there are no scenarios then.
+    pub problem: Option<ProblemV1>,
     /// In a stable order, by id.
     pub scenarios: Vec<ScenarioV1>,
 }
@@ -65,7 +67,7 @@ pub struct ResultV1 {
 /// How many scenarios came out in which way.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SummaryV1 {
-    /// All scenarios of the document but the skipped ones.
+    /// How many scenarios were to run: all but the disabled ones, also those that an interruption or `--fail-fast` left out.
     pub selected: usize,
     pub passed: usize,
     pub failed: usize,
