@@ -69,18 +69,6 @@ pub(super) fn align(
     pairs
 }
 
-/// The positions of either list that no pair holds.
-pub(super) fn unpaired(pairs: &Pairs, n: usize, m: usize) -> (Vec<usize>, Vec<usize>) {
-    let (mut b_alone, mut c_alone) = (Vec::new(), Vec::new());
-    let (mut next_b, mut next_c) = (0, 0);
-    for &(i, j) in pairs.iter().chain([&(n, m)]) {
-        b_alone.extend(next_b..i);
-        c_alone.extend(next_c..j);
-        (next_b, next_c) = (i + 1, j + 1);
-    }
-    (b_alone, c_alone)
-}
-
 /// The number of elements two lists have in common, in order; exact up to a bound, a lower bound beyond.
 pub(super) fn common(b: &[u64], c: &[u64]) -> usize {
     edits::common(b, c).len()
@@ -119,7 +107,9 @@ impl Middle {
         }
         let (guess, total) = self.guess(b, c, cells, value);
         let band = self.band_beating(total);
-        if n.saturating_mul(band.width()) <= cells {
+        if self.is_unbeatable(&guess, b, c, band, value) {
+            pairs.extend(guess);
+        } else if n.saturating_mul(band.width()) <= cells {
             pairs.extend(self.exact(band, value));
         } else {
             pairs.extend(guess);
@@ -145,6 +135,43 @@ impl Middle {
             below: n.saturating_sub(pairs),
             above: m.saturating_sub(pairs),
         }
+    }
+
+    /// Whether no pairing can have a higher total similarity: every element of the one side, or of the other, already
+    /// has the best partner it could have inside the band. Only looked into where few elements are not simply equal.
+    fn is_unbeatable(
+        &self,
+        guess: &Pairs,
+        b: &[u64],
+        c: &[u64],
+        band: Band,
+        value: &mut dyn FnMut(usize, usize) -> Option<f64>,
+    ) -> bool {
+        let unequal: Vec<(usize, usize)> = (guess.iter().copied())
+            .filter(|&(i, j)| b[i] != c[j])
+            .collect();
+        let (n, m) = (self.b.len(), self.c.len());
+        if 4 * unequal.len() > n.min(m) {
+            return false;
+        }
+        let offset = |it: usize, from: usize, len: usize, low: usize, high: usize| {
+            let it = it - from;
+            from + it.saturating_sub(low).min(len)..from + (it + high + 1).min(len)
+        };
+        // Elements left alone could only be bettered, so one side must have none.
+        let best_for_b = guess.len() == n
+            && unequal.iter().all(|&(i, j)| {
+                let near = i - self.b.start + self.c.start;
+                let columns = offset(near, self.c.start, m, band.below, band.above);
+                is_best(value(i, j), columns.filter_map(|j| value(i, j)))
+            });
+        best_for_b
+            || (guess.len() == m
+                && unequal.iter().all(|&(i, j)| {
+                    let near = j - self.c.start + self.b.start;
+                    let rows = offset(near, self.b.start, n, band.above, band.below);
+                    is_best(value(i, j), rows.filter_map(|i| value(i, j)))
+                }))
     }
 
     /// A good pairing in near-linear time, and its total.
@@ -268,6 +295,10 @@ enum Move {
     Pair,
     SkipBaseline,
     SkipCurrent,
+}
+
+fn is_best(similarity: Option<f64>, mut others: impl Iterator<Item = f64>) -> bool {
+    similarity.is_some_and(|it| others.all(|other| other <= it))
 }
 
 /// What a pair adds to the total: its similarity, a little for being a pair, and less of that the further apart.

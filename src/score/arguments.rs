@@ -1,5 +1,8 @@
 //! Similarity of two requests: their arguments, by the scenario's rules and the tool's defaults.
 
+use std::cell::OnceCell;
+use std::cmp::Ordering;
+
 use regex::Regex;
 use serde_json::Value;
 
@@ -8,10 +11,10 @@ use crate::model::catalogue::Tool;
 use crate::model::comparison::{ParameterScore, RequestScore};
 use crate::model::rules::{ArgumentMatch, ArgumentRule};
 
-use super::number;
+use super::number::{self, count};
 use super::same::same;
 use super::value;
-use super::words;
+use super::words::{self, Words};
 
 /// The rules for single arguments, ready to use.
 #[derive(Debug, Default)]
@@ -28,12 +31,55 @@ struct Compiled<'a> {
 
 /// One side of a request.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Request<'a> {
+pub(super) struct Request<'r, 'v> {
     /// The tool's bare name.
-    pub(super) tool: &'a str,
-    pub(super) arguments: &'a Object,
+    pub(super) tool: &'r str,
+    /// Sorted by name.
+    pub(super) arguments: &'r [Argument<'v>],
     /// The tool as listed on this side; its defaults stand for arguments left out.
-    pub(super) listed: Option<&'a Tool>,
+    pub(super) listed: Option<&'v Tool>,
+}
+
+/// One argument of a call.
+#[derive(Debug)]
+pub(super) struct Argument<'a> {
+    pub(super) name: &'a str,
+    pub(super) value: &'a Value,
+    /// Its words, once they were needed; `None` unless it is a text that holds no JSON.
+    words: OnceCell<Option<Words<'a>>>,
+}
+
+impl<'a> Argument<'a> {
+    /// The arguments of a call, sorted by name.
+    pub(super) fn all(arguments: &'a Object) -> Vec<Self> {
+        let mut all: Vec<Self> = (arguments.iter())
+            .map(|(name, value)| Self {
+                name,
+                value,
+                words: OnceCell::new(),
+            })
+            .collect();
+        all.sort_unstable_by_key(|it| it.name);
+        all
+    }
+
+    fn similarity(&self, other: &Self) -> (f64, &'static str) {
+        if same(self.value, other.value) {
+            return (1.0, "equal");
+        }
+        match (self.words(), other.words()) {
+            (Some(a), Some(b)) => (a.similarity(b), "words"),
+            _ => value::similarity(self.value, other.value),
+        }
+    }
+
+    fn words(&self) -> Option<&Words<'a>> {
+        let words = self.words.get_or_init(|| match self.value {
+            Value::String(text) if value::embedded(text).is_none() => Some(Words::new(text)),
+            _ => None,
+        });
+        words.as_ref()
+    }
 }
 
 /// How one argument came out.
@@ -71,58 +117,62 @@ impl<'a> ArgumentRules<'a> {
     }
 
     /// Similarity of two requests to the same tool, 0 to 1.
-    pub(super) fn similarity(&self, b: Request<'_>, c: Request<'_>) -> f64 {
-        if self.rules.is_empty() && is_same(b.arguments, c.arguments) {
-            return 1.0;
-        }
-        total(self.compare(b, c).iter())
+    pub(super) fn similarity<'v>(&self, b: Request<'_, 'v>, c: Request<'_, 'v>) -> f64 {
+        let mut tally = Tally::default();
+        self.compare(b, c, |it| tally.add(&it.outcome));
+        tally.similarity()
     }
 
     /// The same, with one entry per argument.
-    pub(super) fn score(&self, b: Request<'_>, c: Request<'_>) -> RequestScore {
-        let compared = self.compare(b, c);
+    pub(super) fn score<'v>(&self, b: Request<'_, 'v>, c: Request<'_, 'v>) -> RequestScore {
+        let mut compared = Vec::with_capacity(b.arguments.len().max(c.arguments.len()));
+        let mut tally = Tally::default();
+        self.compare(b, c, |it| {
+            tally.add(&it.outcome);
+            compared.push(it);
+        });
         RequestScore {
-            similarity: total(compared.iter()),
-            parameters: scores(&compared),
+            similarity: tally.similarity(),
+            parameters: compared.iter().map(|it| tally.score(it)).collect(),
         }
     }
 
     /// Whether two requests are equal without any grading: each argument equal, or as its rule wants it, and none on
-    /// one side only.
-    pub(super) fn are_equal(&self, b: Request<'_>, c: Request<'_>) -> bool {
-        let names = b.arguments.keys().chain(c.arguments.keys());
-        names.into_iter().all(|name| {
-            let (ours, theirs) = (b.arguments.get(name), c.arguments.get(name));
-            match self.rule(b.tool, name) {
+    /// one side only. Defaults of left-out arguments do not count.
+    pub(super) fn are_equal<'v>(&self, b: Request<'_, 'v>, c: Request<'_, 'v>) -> bool {
+        let mut equal = true;
+        each(b.arguments, c.arguments, |name, b_given, c_given| {
+            let (ours, theirs) = (b_given.map(|it| it.value), c_given.map(|it| it.value));
+            equal &= match self.rule(b.tool, name) {
                 Some(rule) => match rule.apply(ours, theirs).0 {
                     Outcome::Common(similarity) => similarity >= 1.0,
                     Outcome::LeftOut => true,
                     Outcome::OneSided | Outcome::Forbidden => false,
                 },
                 None => matches!((ours, theirs), (Some(b), Some(c)) if same(b, c)),
-            }
-        })
+            };
+        });
+        equal
     }
 
-    /// Every argument of either side, sorted by name.
-    fn compare<'v>(&self, b: Request<'v>, c: Request<'v>) -> Vec<Compared<'v>> {
-        let mut names: Vec<&str> = b.arguments.keys().map(String::as_str).collect();
-        names.extend(
-            (c.arguments.keys().map(String::as_str)).filter(|it| !b.arguments.contains_key(*it)),
-        );
-        names.sort_unstable();
-        let compare = |name: &'v str| {
-            let (baseline, current) = (b.arguments.get(name), c.arguments.get(name));
-            let rule = self.rule(b.tool, name);
-            let (outcome, method) = match (rule, baseline, current) {
-                (None, Some(baseline), Some(current)) => {
-                    let (similarity, method) = value::similarity(baseline, current);
+    /// Tells of every argument of either side, sorted by name.
+    fn compare<'v>(
+        &self,
+        b: Request<'_, 'v>,
+        c: Request<'_, 'v>,
+        mut tell: impl FnMut(Compared<'v>),
+    ) {
+        each(b.arguments, c.arguments, |name, b_given, c_given| {
+            let (baseline, current) = (b_given.map(|it| it.value), c_given.map(|it| it.value));
+            let (outcome, method) = match (self.rule(b.tool, name), b_given, c_given) {
+                (None, Some(b), Some(c)) => {
+                    let (similarity, method) = b.similarity(c);
                     (Outcome::Common(similarity), method)
                 }
-                (None, Some(given), None) if is_default(given, c.listed, name) => {
+                (None, Some(given), None) if is_default(given.value, c.listed, name) => {
                     (Outcome::Common(1.0), "default")
                 }
-                (None, None, Some(given)) if is_default(given, b.listed, name) => {
+                (None, None, Some(given)) if is_default(given.value, b.listed, name) => {
                     (Outcome::Common(1.0), "default")
                 }
                 (None, Some(_), _) => (Outcome::OneSided, "missing"),
@@ -132,15 +182,14 @@ impl<'a> ArgumentRules<'a> {
                     current.or_else(|| default(c.listed, name)),
                 ),
             };
-            Compared {
+            tell(Compared {
                 name,
                 baseline,
                 current,
                 outcome,
                 method,
-            }
-        };
-        names.into_iter().map(compare).collect()
+            });
+        });
     }
 
     /// The last rule for an argument wins, so that a scenario can refine what it inherited.
@@ -182,45 +231,81 @@ impl Compiled<'_> {
     }
 }
 
-/// One entry per argument, with its share of the points the request lost.
-fn scores(compared: &[Compared<'_>]) -> Vec<ParameterScore> {
-    let number_of = |wanted: fn(&Outcome) -> bool| {
-        number::count(
-            compared
-                .iter()
-                .filter(|it| wanted(&it.outcome))
-                .count()
-                .max(1),
-        )
-    };
-    let forbidden = |it: &Outcome| matches!(it, Outcome::Forbidden);
-    let is_forbidden = compared.iter().any(|it| forbidden(&it.outcome));
-    let common = |it: &Outcome| matches!(it, Outcome::Common(_));
-    let has_common = compared.iter().any(|it| common(&it.outcome));
-    let all = number_of(|it| !matches!(it, Outcome::LeftOut));
-    let score = |it: &Compared<'_>| {
-        let (similarity, loss) = match it.outcome {
+/// Visits the arguments of two sides, both sorted by name.
+fn each<'r, 'v>(
+    b: &'r [Argument<'v>],
+    c: &'r [Argument<'v>],
+    mut visit: impl FnMut(&'v str, Option<&'r Argument<'v>>, Option<&'r Argument<'v>>),
+) {
+    let (mut b, mut c) = (b.iter().peekable(), c.iter().peekable());
+    loop {
+        let order = match (b.peek(), c.peek()) {
+            (Some(b), Some(c)) => b.name.cmp(c.name),
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => return,
+        };
+        let b = b.next_if(|_| order != Ordering::Greater);
+        let c = c.next_if(|_| order != Ordering::Less);
+        if let Some(it) = b.or(c) {
+            visit(it.name, b, c);
+        }
+    }
+}
+
+/// What the formula for arguments needs to know of all of them.
+#[derive(Debug, Default)]
+struct Tally {
+    sum: f64,
+    common: usize,
+    one_sided: usize,
+    forbidden: usize,
+}
+
+impl Tally {
+    fn add(&mut self, outcome: &Outcome) {
+        match outcome {
+            Outcome::Common(similarity) => {
+                self.sum += similarity;
+                self.common += 1;
+            }
+            Outcome::OneSided => self.one_sided += 1,
+            Outcome::LeftOut => {}
+            Outcome::Forbidden => self.forbidden += 1,
+        }
+    }
+
+    fn similarity(&self) -> f64 {
+        if self.forbidden > 0 {
+            return 0.0;
+        }
+        value::combine(self.sum, self.common, self.common + self.one_sided)
+    }
+
+    /// The entry of one argument, with its share of the points the request lost.
+    fn score(&self, compared: &Compared<'_>) -> ParameterScore {
+        let all = count(self.common + self.one_sided);
+        let (similarity, loss) = match compared.outcome {
             Outcome::LeftOut => (None, 0.0),
-            Outcome::Forbidden => (Some(0.0), 1.0 / number_of(forbidden)),
-            Outcome::Common(similarity) if is_forbidden => (Some(similarity), 0.0),
-            Outcome::OneSided if is_forbidden => (Some(0.0), 0.0),
+            Outcome::Forbidden => (Some(0.0), 1.0 / count(self.forbidden)),
+            Outcome::Common(similarity) if self.forbidden > 0 => (Some(similarity), 0.0),
+            Outcome::OneSided if self.forbidden > 0 => (Some(0.0), 0.0),
             Outcome::Common(similarity) => (
                 Some(similarity),
-                0.7 * (1.0 - similarity) / number_of(common),
+                0.7 * (1.0 - similarity) / count(self.common),
             ),
-            Outcome::OneSided if has_common => (Some(0.0), 0.3 / all),
+            Outcome::OneSided if self.common > 0 => (Some(0.0), 0.3 / all),
             Outcome::OneSided => (Some(0.0), 1.0 / all),
         };
         ParameterScore {
-            name: it.name.to_owned(),
-            baseline: it.baseline.cloned(),
-            current: it.current.cloned(),
+            name: compared.name.to_owned(),
+            baseline: compared.baseline.cloned(),
+            current: compared.current.cloned(),
             similarity,
-            method: it.method.to_owned(),
+            method: compared.method.to_owned(),
             loss,
         }
-    };
-    compared.iter().map(score).collect()
+    }
 }
 
 /// The name of a rule in reports.
@@ -234,27 +319,6 @@ fn method(how: &ArgumentMatch) -> &'static str {
         ArgumentMatch::Regex(_) => "regex",
         ArgumentMatch::Any => "any",
     }
-}
-
-fn total<'c>(compared: impl Iterator<Item = &'c Compared<'c>>) -> f64 {
-    let (mut sum, mut common, mut all) = (0.0, 0, 0);
-    for it in compared {
-        match it.outcome {
-            Outcome::Common(similarity) => {
-                sum += similarity;
-                common += 1;
-                all += 1;
-            }
-            Outcome::OneSided => all += 1,
-            Outcome::LeftOut => {}
-            Outcome::Forbidden => return 0.0,
-        }
-    }
-    value::combine(sum, common, all)
-}
-
-fn is_same(a: &Object, b: &Object) -> bool {
-    a.len() == b.len() && (a.iter()).all(|(key, a)| b.get(key).is_some_and(|b| same(a, b)))
 }
 
 fn is_default(given: &Value, listed: Option<&Tool>, argument: &str) -> bool {

@@ -9,7 +9,7 @@ use crate::model::catalogue::{Catalogue, Tool};
 use crate::model::rules::ReadRule;
 use crate::model::trajectory::{ToolCall, Trajectory};
 
-use super::arguments::Request;
+use super::arguments::{Argument, Request};
 use super::breach::Schemas;
 use super::response::Response;
 use super::same::{self, View, same};
@@ -17,7 +17,7 @@ use super::same::{self, View, same};
 /// One scored call.
 pub(super) struct Call<'a> {
     pub(super) made: &'a ToolCall,
-    pub(super) full_name: String,
+    arguments: Vec<Argument<'a>>,
     /// The tool as this side's catalogue lists it, or the other side's where this one is unknown.
     listed: Option<&'a Tool>,
     /// Whether it only reads.
@@ -29,11 +29,11 @@ pub(super) struct Call<'a> {
     pub(super) tool: u64,
 }
 
-impl Call<'_> {
-    pub(super) fn request(&self) -> Request<'_> {
+impl<'a> Call<'a> {
+    pub(super) fn request(&self) -> Request<'_, 'a> {
         Request {
             tool: &self.made.tool,
-            arguments: &self.made.arguments,
+            arguments: &self.arguments,
             listed: self.listed,
         }
     }
@@ -63,16 +63,15 @@ pub(super) fn calls<'a>(
         let server = call.server.as_deref().unwrap_or_default();
         let name = (server, call.tool.as_str());
         let listed = own.get(&name).or_else(|| other.get(&name)).copied();
-        let full_name = call.full_name();
         let hinted = listed.and_then(Tool::read_only_hint).unwrap_or(false);
-        let tool = hash(&full_name);
+        let tool = hash(name);
         Call {
-            reads: hinted || reads.iter().any(|it| is_covered(it, call, &full_name)),
+            reads: hinted || reads.iter().any(|it| is_covered(it, call)),
             breach: schemas.breach(call),
             key: key(tool, call),
             tool,
             made: call,
-            full_name,
+            arguments: Argument::all(&call.arguments),
             listed,
         }
     };
@@ -88,8 +87,8 @@ fn tools(catalogue: &Catalogue) -> HashMap<(&str, &str), &Tool> {
     tools.collect()
 }
 
-fn is_covered(rule: &ReadRule, call: &ToolCall, full_name: &str) -> bool {
-    let names_it = rule.tool == call.tool || rule.tool == full_name;
+fn is_covered(rule: &ReadRule, call: &ToolCall) -> bool {
+    let names_it = rule.tool == call.tool || rule.tool == call.full_name();
     let has = |(name, wanted): (&String, &Value)| {
         call.arguments.get(name).is_some_and(|it| same(it, wanted))
     };

@@ -55,7 +55,7 @@ pub(super) fn whole_row(sides: &Sides<'_>, row: &Row, points: f64) -> Loss {
     Loss {
         baseline,
         current,
-        tool: expected.or(got).map(|it| it.full_name.clone()),
+        tool: expected.or(got).map(|it| it.made.full_name()),
         expected: expected.map(|it| asked(it.made)),
         got: got.map(|it| asked(it.made)),
         ..loss(points, rule)
@@ -103,7 +103,7 @@ fn of_pair(sides: &Sides<'_>, pair: &Pair, each: f64, losses: &mut Vec<Loss>) {
     let here = |points: f64, path: String, rule: &str| Loss {
         baseline: Some(pair.baseline),
         current: Some(pair.current),
-        tool: Some(sides.baseline[pair.baseline - 1].full_name.clone()),
+        tool: Some(sides.baseline[pair.baseline - 1].made.full_name()),
         path: Some(path),
         ..loss(points, rule)
     };

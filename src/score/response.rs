@@ -8,9 +8,11 @@ use crate::model::rules::Responses;
 use crate::model::trajectory::{Answer, Outcome};
 
 use super::align;
+use super::block::{Part, part};
 use super::excerpt;
 use super::finding::Findings;
-use super::json::{Context, Counted, Share, Walk};
+use super::json::{Context, Share, Walk};
+use super::leftover::{self, Counted};
 use super::mask;
 use super::number::{count, share};
 use super::path::Step;
@@ -140,39 +142,6 @@ fn all_or_nothing(mut score: ResponseScore) -> ResponseScore {
     score
 }
 
-/// One thing an answer consists of.
-#[derive(Debug, Clone, Copy)]
-enum Part<'a> {
-    /// A content block and its place in the list as served.
-    Block(usize, &'a Value),
-    Structured(&'a Value),
-}
-
-impl<'a> Part<'a> {
-    fn kind(self) -> &'a str {
-        match self {
-            Self::Block(_, block) => block.get("type").and_then(Value::as_str).unwrap_or(""),
-            Self::Structured(_) => "structuredContent",
-        }
-    }
-
-    fn value(self) -> &'a Value {
-        match self {
-            Self::Block(_, value) | Self::Structured(value) => value,
-        }
-    }
-
-    /// Goes to where the part is.
-    fn at<T>(self, walk: &mut Walk<'a>, inside: impl FnOnce(&mut Walk<'a>) -> T) -> T {
-        match self {
-            Self::Block(index, _) => walk.at(Step::Key("content"), |walk| {
-                walk.at(Step::Index(index), inside)
-            }),
-            Self::Structured(_) => walk.at(Step::Key("structuredContent"), inside),
-        }
-    }
-}
-
 /// Blocks aligned in order and by type, structured content as one more of them: sum of the pairs / longer count.
 fn answers<'a>(walk: &mut Walk<'a>, b: &'a Answer, c: &'a Answer) -> f64 {
     let (b, c) = parts(b, c);
@@ -200,7 +169,7 @@ fn answers<'a>(walk: &mut Walk<'a>, b: &'a Answer, c: &'a Answer) -> f64 {
             walk.quietly(|walk| part(walk, b[i], c[j], quiet))
         })
     };
-    let (mut b_alone, mut c_alone) = align::unpaired(&pairs, b.len(), c.len());
+    let (mut b_alone, mut c_alone) = leftover::unpaired(&pairs, b.len(), c.len());
     b_alone.retain(|&it| is_counted(walk, &b[it]));
     c_alone.retain(|&it| is_counted(walk, &c[it]));
     let counted = Counted::new(pairs.len(), b_alone.len(), c_alone.len());
@@ -278,119 +247,6 @@ fn alone<'a>(walk: &mut Walk<'a>, part: Part<'a>, weight: f64, is_baseline: bool
             walk.note(share, 0.0, "added block", None, || (None, Some(shown)));
         }
     });
-}
-
-/// Two parts of one kind.
-fn part<'a>(walk: &mut Walk<'a>, b: Part<'a>, c: Part<'a>, share: Share) -> f64 {
-    let (kind, c) = (b.kind(), c.value());
-    b.at(walk, |walk| {
-        if walk.is_left_out() {
-            return 1.0;
-        }
-        let b = b.value();
-        match kind {
-            "text" => match (member(b, "text"), member(c, "text")) {
-                (Some(b), Some(c)) => walk.texts(b, c, share, Some(Step::Key("text"))),
-                _ => walk.document(b, c, share),
-            },
-            "image" | "audio" => media(walk, b, c, "data", share),
-            "resource" => walk.at(Step::Key("resource"), |walk| {
-                match (b.get("resource"), c.get("resource")) {
-                    (Some(b), Some(c)) => resource(walk, b, c, share),
-                    _ => walk.document(b, c, share),
-                }
-            }),
-            "resource_link" => link(walk, b, c, share),
-            _ => walk.document(b, c, share),
-        }
-    })
-}
-
-fn member<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
-    value.get(name)?.as_str()
-}
-
-/// Bytes as base64: 1 if they are equal, else 0.5 if the MIME type is.
-fn media<'a>(walk: &mut Walk<'a>, b: &'a Value, c: &'a Value, bytes: &'a str, share: Share) -> f64 {
-    if b.get(bytes) == c.get(bytes) {
-        return 1.0;
-    }
-    let type_of = |it: &'a Value| member(it, "mimeType").unwrap_or("unknown type");
-    let similarity = if type_of(b) == type_of(c) { 0.5 } else { 0.0 };
-    let size = |it: &'a Value| member(it, bytes).map_or(0, str::len);
-    let shown = |it: &'a Value| format!("{}, {} characters of base64", type_of(it), size(it));
-    walk.at(Step::Key(bytes), |walk| {
-        if walk.is_left_out() {
-            return 1.0;
-        }
-        walk.note(share, similarity, "bytes", None, || {
-            (Some(shown(b)), Some(shown(c)))
-        });
-        similarity
-    })
-}
-
-/// By URI, then by what is in it.
-fn resource<'a>(walk: &mut Walk<'a>, b: &'a Value, c: &'a Value, share: Share) -> f64 {
-    if let Some(similarity) = other_uri(walk, b, c, share) {
-        return similarity;
-    }
-    match (member(b, "text"), member(c, "text")) {
-        (Some(b), Some(c)) => walk.at(Step::Key("text"), |walk| walk.texts(b, c, share, None)),
-        (None, None) => media(walk, b, c, "blob", share),
-        _ if walk.at(Step::Key("text"), |it| it.is_left_out()) => 1.0,
-        (text, _) => {
-            let what = if text.is_some() {
-                "became a blob"
-            } else {
-                "became a text"
-            };
-            walk.note(share, 0.0, "type", Some(what), || {
-                (Some(excerpt::of(b)), Some(excerpt::of(c)))
-            });
-            0.0
-        }
-    }
-}
-
-/// By URI, then by name and description.
-fn link<'a>(walk: &mut Walk<'a>, b: &'a Value, c: &'a Value, share: Share) -> f64 {
-    if let Some(similarity) = other_uri(walk, b, c, share) {
-        return similarity;
-    }
-    let mut said = ["name", "title", "description"].to_vec();
-    said.retain(|name| !walk.at(Step::Key(name), |it| it.is_left_out()));
-    let text = |it: &Value| {
-        let said = said.iter().filter_map(|name| member(it, name));
-        said.collect::<Vec<_>>().join("\n")
-    };
-    let (b, c) = (text(b), text(c));
-    let similarity = words::similarity(&mask::text(&b), &mask::text(&c));
-    if similarity < 1.0 {
-        walk.note(share, similarity, "words", None, || {
-            let (b, c) = excerpt::of_texts(&b, &c);
-            (Some(b), Some(c))
-        });
-    }
-    similarity
-}
-
-/// Notes that two URIs differ after masking, which makes two resources wholly different.
-fn other_uri<'a>(walk: &mut Walk<'a>, b: &'a Value, c: &'a Value, share: Share) -> Option<f64> {
-    let uri = |it: &'a Value| member(it, "uri").unwrap_or("");
-    let (b, c) = (uri(b), uri(c));
-    if mask::text(b) == mask::text(c) {
-        return None;
-    }
-    walk.at(Step::Key("uri"), |walk| {
-        if walk.is_left_out() {
-            return None;
-        }
-        walk.note(share, 0.0, "uri", None, || {
-            (Some(excerpt::of_text(b)), Some(excerpt::of_text(c)))
-        });
-        Some(0.0)
-    })
 }
 
 /// Argument values that differ between two requests, in the same place: what each answer may echo.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::model::Object;
 
 use super::excerpt;
-use super::json::article;
+use super::kind::article;
 use super::same::{self, View, same};
 
 /// How deep nested schemas are compared.

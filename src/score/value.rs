@@ -11,7 +11,7 @@ use super::words;
 
 /// How much work the comparison of one pair of values may be, in leaves; beyond, lists are paired more coarsely (see
 /// [`align::align`]).
-pub(super) const BUDGET: usize = 1 << 22;
+pub(super) const BUDGET: usize = 1 << 20;
 
 /// A text of another type than the other side's is never quite the same.
 const AS_TEXT: f64 = 0.9;

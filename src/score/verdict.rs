@@ -143,7 +143,7 @@ pub(super) fn reason(kind: ReasonKind, text: String) -> Reason {
 
 /// A call with its number and tool, as reasons name it.
 fn name_of(evidence: &Evidence<'_, '_>, baseline: usize, current: usize) -> String {
-    let tool = &evidence.sides.baseline[baseline - 1].full_name;
+    let tool = evidence.sides.baseline[baseline - 1].made.full_name();
     if baseline == current {
         format!("call {baseline}, {tool},")
     } else {
@@ -152,6 +152,12 @@ fn name_of(evidence: &Evidence<'_, '_>, baseline: usize, current: usize) -> Stri
 }
 
 fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
+    let regression = pair.request.similarity >= SAME_QUESTION - TOLERANCE
+        && pair.response.similarity < OTHER_ANSWER - TOLERANCE;
+    let other_effect = pair.effect && pair.call < OTHER_EFFECT - TOLERANCE;
+    if !regression && !other_effect {
+        return Vec::new();
+    }
     let call = &evidence.sides.baseline[pair.baseline - 1];
     let name = name_of(evidence, pair.baseline, pair.current);
     let changed = |it: &&crate::model::comparison::ParameterScore| it.loss > 0.0;
@@ -168,9 +174,6 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
         cause: cause.clone(),
         ..reason(kind, text)
     };
-    let regression = pair.request.similarity >= SAME_QUESTION - TOLERANCE
-        && pair.response.similarity < OTHER_ANSWER - TOLERANCE;
-    let other_effect = pair.effect && pair.call < OTHER_EFFECT - TOLERANCE;
     let difference = (pair.response.differences.iter()).max_by(|a, b| a.loss.total_cmp(&b.loss));
     let (expected, got) =
         difference.map_or((None, None), |it| (it.expected.clone(), it.got.clone()));
@@ -259,7 +262,7 @@ fn missing_effect(evidence: &Evidence<'_, '_>, number: usize) -> Reason {
             ReasonKind::EffectChange,
             format!(
                 "call {number}, {}, changes something and was not made",
-                call.full_name
+                call.made.full_name()
             ),
         )
     }
@@ -274,7 +277,7 @@ fn new_effect(evidence: &Evidence<'_, '_>, number: usize) -> Reason {
             ReasonKind::EffectChange,
             format!(
                 "new call {number}, {}, changes something and is not in the baseline",
-                call.full_name
+                call.made.full_name()
             ),
         )
     }

@@ -1,6 +1,7 @@
 //! Soft word Jaccard: how much two texts have in common, word by word.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use super::align;
 use super::number::count;
@@ -9,40 +10,82 @@ use super::number::count;
 /// in texts that differ this much they decide nothing.
 const ABBREVIATIONS: usize = 512;
 
-/// Similarity of two texts, 0 to 1.
-///
-/// `inter / (|A| + |B| - inter)` over the sets of words, where `inter` is `|A ∩ B|` and half a point for each pair of
-/// abbreviations among the words left over. The same set of words in another order or number:
-/// `0.8 + 0.2 × longest common subsequence / longer length`. Two texts without words: 1; one: 0.
+/// A text as its words, ready to be compared with many others.
+#[derive(Debug)]
+pub(super) struct Words<'a> {
+    /// In the order of the text.
+    all: Vec<Cow<'a, str>>,
+    /// Positions in `all` of each word once, in sorted order.
+    set: Vec<usize>,
+}
+
+/// Similarity of two texts, 0 to 1; see [`Words::similarity`].
 pub(super) fn similarity(a: &str, b: &str) -> f64 {
     if a == b {
         return 1.0;
     }
-    let a = words(a);
-    let b = words(b);
-    if a.is_empty() && b.is_empty() {
-        return 1.0;
-    }
-    let a_set = set(&a);
-    let b_set = set(&b);
-    let (common, a_only, b_only) = split(&a_set, &b_set);
-    if a_only.is_empty() && b_only.is_empty() {
-        return 0.8 + 0.2 * in_order(&a, &b);
-    }
-    let inter = count(common) + 0.5 * count(abbreviations(&a_only, &b_only));
-    inter / (count(a_set.len() + b_set.len()) - inter)
+    Words::new(a).similarity(&Words::new(b))
 }
 
-fn words(text: &str) -> Vec<Cow<'_, str>> {
-    text.split_whitespace()
-        .map(|word| word.trim_matches(is_punctuation))
-        .filter(|word| !word.is_empty())
-        .map(lower_case)
-        .collect()
+impl<'a> Words<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        let words: Vec<Cow<'_, str>> = (text.split_whitespace())
+            .map(|word| word.trim_matches(is_punctuation))
+            .filter(|word| !word.is_empty())
+            .map(lower_case)
+            .collect();
+        let mut set: Vec<usize> = (0..words.len()).collect();
+        set.sort_unstable_by(|&a, &b| words[a].cmp(&words[b]));
+        set.dedup_by(|a, b| words[*a] == words[*b]);
+        Self { all: words, set }
+    }
+
+    /// `inter / (|A| + |B| - inter)` over the sets of words, where `inter` is `|A ∩ B|` and half a point for each pair of
+    /// abbreviations among the words left over. The same set of words in another order or number:
+    /// `0.8 + 0.2 × longest common subsequence / longer length`. Two texts without words: 1; one: 0.
+    pub(super) fn similarity(&self, other: &Self) -> f64 {
+        if self.all.is_empty() && other.all.is_empty() {
+            return 1.0;
+        }
+        let (common, a_only, b_only) = self.split(other);
+        if a_only.is_empty() && b_only.is_empty() {
+            return 0.8 + 0.2 * in_order(&self.all, &other.all);
+        }
+        let inter = count(common) + 0.5 * count(abbreviations(&a_only, &b_only));
+        inter / (count(self.set.len() + other.set.len()) - inter)
+    }
+
+    /// The number of common words, and the words only one side has, in sorted order.
+    fn split<'s>(&'s self, other: &'s Self) -> (usize, Vec<&'s str>, Vec<&'s str>) {
+        let (mut i, mut j, mut common) = (0, 0, 0);
+        let (mut a_only, mut b_only) = (Vec::new(), Vec::new());
+        loop {
+            let a = self.set.get(i).map(|&it| self.all[it].as_ref());
+            let b = other.set.get(j).map(|&it| other.all[it].as_ref());
+            let order = match (a, b) {
+                (Some(a), Some(b)) => a.cmp(b),
+                (Some(_), None) => Ordering::Less,
+                (None, Some(_)) => Ordering::Greater,
+                (None, None) => return (common, a_only, b_only),
+            };
+            if order == Ordering::Equal {
+                common += 1;
+            } else if order == Ordering::Less {
+                a_only.extend(a);
+            } else {
+                b_only.extend(b);
+            }
+            i += usize::from(order != Ordering::Greater);
+            j += usize::from(order != Ordering::Less);
+        }
+    }
 }
 
 fn is_punctuation(it: char) -> bool {
-    ".,;:!?()[]{}\"'".contains(it)
+    matches!(
+        it,
+        '.' | ',' | ';' | ':' | '!' | '?' | '(' | ')' | '[' | ']' | '{' | '}' | '"' | '\''
+    )
 }
 
 fn lower_case(word: &str) -> Cow<'_, str> {
@@ -52,39 +95,6 @@ fn lower_case(word: &str) -> Cow<'_, str> {
     } else {
         Cow::Owned(word.to_lowercase())
     }
-}
-
-fn set<'a>(words: &'a [Cow<'_, str>]) -> Vec<&'a str> {
-    let mut set: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
-    set.sort_unstable();
-    set.dedup();
-    set
-}
-
-/// The number of common words, and the words only one side has, in sorted order.
-fn split<'a>(a: &[&'a str], b: &[&'a str]) -> (usize, Vec<&'a str>, Vec<&'a str>) {
-    let (mut i, mut j, mut common) = (0, 0, 0);
-    let (mut a_only, mut b_only) = (Vec::new(), Vec::new());
-    while i < a.len() && j < b.len() {
-        match a[i].cmp(b[j]) {
-            std::cmp::Ordering::Less => {
-                a_only.push(a[i]);
-                i += 1;
-            }
-            std::cmp::Ordering::Greater => {
-                b_only.push(b[j]);
-                j += 1;
-            }
-            std::cmp::Ordering::Equal => {
-                common += 1;
-                i += 1;
-                j += 1;
-            }
-        }
-    }
-    a_only.extend(&a[i..]);
-    b_only.extend(&b[j..]);
-    (common, a_only, b_only)
 }
 
 /// How many words of the one side pair off with an abbreviation on the other, one to one, in sorted order.

@@ -169,7 +169,7 @@ fn the_gate_tells_regressions_from_noise() {
     }
     for label in [0, 1] {
         assert!(total[label] > 30, "too few cases to tell: {total:?}");
-        let share = wrong[label].len() as f64 / f64::from(total[label]);
+        let share = f64::from(u32::try_from(wrong[label].len()).unwrap()) / f64::from(total[label]);
         assert!(
             share <= BAR,
             "{share:.3} of {} judged wrongly:\n{}",

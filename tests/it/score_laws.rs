@@ -168,6 +168,26 @@ proptest! {
         prop_assert!((there - back).abs() < 1e-9, "{there} there, {back} back");
     }
 
+    /// Numbers, whose similarity is easily told, and lists long enough that the table is not simply filled.
+    #[test]
+    fn no_alignment_is_better_than_the_one_found(b in long_list(), edits in proptest::collection::vec((0usize..80, 0usize..3, 1u8..60), 0..40)) {
+        let mut c = b.clone();
+        for (at, kind, number) in edits {
+            let at = at % (c.len() + 1);
+            match kind {
+                0 if at < c.len() => drop(c.remove(at)),
+                1 if at < c.len() => c[at] = number,
+                _ => c.insert(at, number),
+            }
+        }
+        let call = |it: &u8| json!({"tool": "mcp__p__t", "args": {"v": it}});
+        let calls = |list: &[u8]| trajectory(&list.iter().map(call).collect::<Vec<_>>());
+        let found = score::compare(&calls(&b), &calls(&c), &Rules::default()).scores.trajectory;
+        let longer = u32::try_from(b.len().max(c.len())).unwrap();
+        let best = best_total(&b, &c) / f64::from(longer);
+        prop_assert!((found - best).abs() < 1e-6, "found {found}, best {best}");
+    }
+
     #[test]
     fn what_takes_showed_to_vary_costs_nothing(requests in proptest::collection::vec((request(), answer(), answer()), 0..4)) {
         let take = |pick: fn(&(Value, Value, Value)) -> Value| {
@@ -182,6 +202,28 @@ proptest! {
         let comparison = score::compare(&baseline, &takes[1], &Rules::default());
         prop_assert!((comparison.scores.overall - 1.0).abs() < 1e-9, "{:#?}\n{:#?}", baseline.volatile, comparison.losses);
     }
+}
+
+fn long_list() -> impl Strategy<Value = Vec<u8>> {
+    proptest::collection::vec(1u8..60, 35..80)
+}
+
+/// The best total similarity of an order-preserving pairing, by filling the whole table.
+fn best_total(b: &[u8], c: &[u8]) -> f64 {
+    let similarity = |b: u8, c: u8| {
+        let (b, c) = (f64::from(b), f64::from(c));
+        0.3 + 0.7 * (1.0 - (b - c).abs() / b.max(c))
+    };
+    let mut above = vec![0.0; c.len() + 1];
+    for b in b {
+        let mut here = vec![0.0; c.len() + 1];
+        for (at, c) in c.iter().enumerate() {
+            let paired: f64 = above[at] + similarity(*b, *c);
+            here[at + 1] = paired.max(above[at + 1]).max(here[at]);
+        }
+        above = here;
+    }
+    above[c.len()]
 }
 
 /// Nothing is learned from calls that fail.
