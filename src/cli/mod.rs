@@ -1,5 +1,6 @@
 //! The command line: arguments, settings, exit codes, what is printed, one file per command.
 
+mod advice;
 mod args;
 mod commands;
 mod console;

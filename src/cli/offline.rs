@@ -179,7 +179,7 @@ fn compare_file(
                 current.scenario,
                 root.display()
             );
-            return unscored(file, current, Status::Error, problem(missing));
+            return unscored(file, &current, Status::Error, problem(missing));
         }
         Ok(accepted) => accepted,
         Err(error) => return broken(file, Some(current), &error),
@@ -191,7 +191,7 @@ fn compare_file(
         Ending::Error { message, .. } => Some((Status::Error, message.clone())),
     };
     if let Some((status, message)) = unfinished {
-        return unscored(file, current, status, problem(message));
+        return unscored(file, &current, status, problem(message));
     }
     let scenario = scenarios.get(&current.scenario);
     let rules = overridden(
@@ -238,11 +238,11 @@ fn stored(file: &Path, current: &Trajectory, status: Status) -> ScenarioResult {
     }
 }
 
-fn unscored(file: &Path, current: Trajectory, status: Status, problem: Problem) -> ScenarioResult {
+fn unscored(file: &Path, current: &Trajectory, status: Status, problem: Problem) -> ScenarioResult {
     ScenarioResult {
         problem: Some(problem),
         current: Some(Arc::new(current.clone())),
-        ..stored(file, &current, status)
+        ..stored(file, current, status)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::cli::advice;
 use crate::cli::args::SelectArgs;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
@@ -46,8 +47,14 @@ pub(super) fn load(args: &SelectArgs) -> (Vec<Scenario>, Vec<Finding>) {
     };
     let loaded = scenario_file::load(&found, &options);
     findings.extend(loaded.findings);
-    scenario_file::sort(&mut findings);
     let mut scenarios = loaded.scenarios;
+    scenarios.retain(|it| {
+        let unreadable = advice::unreadable_paths(it);
+        let sound = unreadable.is_empty();
+        findings.extend(unreadable);
+        sound
+    });
+    scenario_file::sort(&mut findings);
     if !args.tags.is_empty() {
         scenarios.retain(|it| it.tags.iter().any(|tag| args.tags.contains(tag)));
     }

@@ -523,7 +523,7 @@ fn excerpt(text: &str) -> Cow<'_, str> {
 
 /// What went wrong, without the layers it went through: of an HTTP client's error the cause at its root.
 fn root(error: &(dyn Error + 'static)) -> String {
-    let is_http = causes(error).any(|it| it.is::<reqwest::Error>());
+    let is_http = causes(error).any(<dyn Error>::is::<reqwest::Error>);
     let told = if is_http { causes(error).last() } else { None };
     told.unwrap_or(error).to_string()
 }

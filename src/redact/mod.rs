@@ -19,6 +19,9 @@ use crate::model::trajectory::{Ending, Outcome, Step, Trajectory};
 /// The shortest value the caller can name: shorter ones would tear holes into innocent text.
 const SHORTEST_SECRET: usize = 6;
 
+/// The same for values that a key has shown to be secret: nobody has named them, so they must be less likely to be a common word.
+const SHORTEST_BY_KEY: usize = 10;
+
 /// Replaces secrets, numbering them in the order it meets them.
 #[derive(Debug, Default)]
 pub struct Redactor {
@@ -55,6 +58,11 @@ impl Redactor {
             if text.contains(secret.as_str()) {
                 text =
                     Cow::Owned(text.replace(secret.as_str(), &self.placeholder("secret", secret)));
+            }
+        }
+        for (secret, placeholder) in self.known_by_key() {
+            if text.contains(&secret) {
+                text = Cow::Owned(text.replace(&secret, &placeholder));
             }
         }
         let by_shape = shapes::replace(&text, |kind, secret| self.placeholder(kind, secret));
@@ -184,6 +192,19 @@ impl Redactor {
             Value::Object(members) => members.values_mut().for_each(|it| self.texts(it)),
             Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
+    }
+
+    /// What a key has shown to be a secret is one wherever it stands.
+    fn known_by_key(&self) -> Vec<(String, String)> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let by_key = seen.iter().filter(|((kind, secret), _)| {
+            *kind == shapes::BY_KEY && secret.len() >= SHORTEST_BY_KEY
+        });
+        let mut known: Vec<_> = by_key
+            .map(|((kind, secret), number)| (secret.clone(), format!("<redacted:{kind}:{number}>")))
+            .collect();
+        known.sort_by_key(|(secret, _)| std::cmp::Reverse(secret.len()));
+        known
     }
 
     fn placeholder(&self, kind: &'static str, secret: &str) -> String {

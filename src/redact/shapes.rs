@@ -45,6 +45,9 @@ const SHAPES: &[(&str, &str)] = &[
     ),
 ];
 
+/// The kind of a secret of no known shape that was found by its key.
+pub(super) const BY_KEY: &str = "value";
+
 /// `"some_token": "…"` inside a text, quotes escaped any number of times.
 const EMBEDDED: &str = r#"(?<key>[A-Za-z0-9_-]+)\\*"\s*:\s*\\*"(?<secret>[^"\\<][^"\\]*)"#;
 
@@ -160,7 +163,7 @@ pub(super) fn kind_of(secret: &str) -> &'static str {
                 .find(secret)
                 .is_some_and(|it| it.len() == secret.len())
         })
-        .map_or("value", |(kind, _)| kind)
+        .map_or(BY_KEY, |(kind, _)| kind)
 }
 
 /// The words of a key in snake, kebab or camel case, in lower case.

@@ -1,6 +1,7 @@
 //! What is wrong with a file, said so that it can be found and mended.
 
 use std::fmt;
+use std::path::Path;
 
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
@@ -54,6 +55,24 @@ impl Finding {
             hint: None,
             line_text: None,
             indent: 0,
+        }
+    }
+
+    /// A finding about a word in the `scoring` section of a file, for those who judge what was read; without its place when the word
+    /// is not to be found there, because it comes from a file of defaults.
+    pub fn at_word(path: &Path, severity: Severity, message: impl AsRef<str>, word: &str) -> Self {
+        let finding = Self::about(path.display(), severity, message);
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let mut lines = text
+            .lines()
+            .enumerate()
+            .skip_while(|(_, line)| !line.starts_with("scoring"));
+        let place = lines.find_map(|(index, line)| Some((index, line, line.find(word)?)));
+        match place {
+            Some((index, line, byte)) => {
+                finding.at(index + 1, line[..byte].chars().count() + 1, line)
+            }
+            None => finding,
         }
     }
 

@@ -13,6 +13,8 @@ pub(super) fn did_you_mean<'a>(
     known
         .into_iter()
         .filter(|it| it.len() <= 100)
+        // Nobody who is looking for a hint has more names than this.
+        .take(1000)
         .map(|it| (distance(&folded, &fold(it)), it))
         .filter(|(distance, it)| *distance <= allowed(word).min(allowed(it)))
         .min_by_key(|(distance, _)| *distance)

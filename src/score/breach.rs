@@ -61,6 +61,14 @@ impl<'a> Schemas<'a> {
     }
 }
 
+/// The breach an answer was marked with when it was recorded.
+pub(super) fn marked(call: &ToolCall) -> Option<String> {
+    match &call.outcome {
+        Outcome::Answer(answer) => answer.breach.clone(),
+        Outcome::Failure(_) => None,
+    }
+}
+
 fn compile(schema: &Value) -> Option<Validator> {
     jsonschema::options()
         // Linear-time patterns: a schema comes from a server under test, and may be hostile.

@@ -31,7 +31,7 @@ pub(super) struct Sides<'a> {
 
 impl<'a> Sides<'a> {
     pub(super) fn new(baseline: &'a Trajectory, current: &'a Trajectory, rules: &'a Rules) -> Self {
-        let calls_of_baseline = calls::calls(baseline, &current.catalogue, &rules.reads);
+        let calls_of_baseline = calls::calls(baseline, &current.catalogue, rules);
         let mut learned = vec![None; calls_of_baseline.len()];
         for volatile in &baseline.volatile {
             if let Some(slot) = volatile
@@ -45,7 +45,7 @@ impl<'a> Sides<'a> {
         }
         Self {
             baseline: calls_of_baseline,
-            current: calls::calls(current, &baseline.catalogue, &rules.reads),
+            current: calls::calls(current, &baseline.catalogue, rules),
             rules: ArgumentRules::new(&rules.arguments),
             responses: rules.responses,
             ignore: (rules.ignore.iter())

@@ -338,9 +338,9 @@ fn hostile_files_end_soon() {
         );
         let length = findings.iter().map(String::len).max().unwrap();
         assert!(length < 1000, "{shown}: a finding of {length} bytes");
-        // Generous: what it guards against would take minutes.
+        // A watchdog, no measurement: what it guards against would take far longer.
         assert!(
-            start.elapsed() < Duration::from_secs(20),
+            start.elapsed() < Duration::from_secs(120),
             "{shown}: {:?}",
             start.elapsed()
         );

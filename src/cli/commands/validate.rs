@@ -2,13 +2,14 @@
 
 use serde::Serialize;
 
+use crate::cli::advice;
 use crate::cli::args::{ResultFormat, ValidateArgs};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::select::{self, plural};
 use crate::mock::Mock;
-use crate::scenario_file::Finding;
+use crate::scenario_file::{self, Finding};
 
 /// What `--format json` prints, version 1.
 #[derive(Serialize)]
@@ -23,8 +24,9 @@ struct FindingsV1<'a> {
 }
 
 pub(in crate::cli) fn run(args: &ValidateArgs, console: Console) -> Result<Exit, Failure> {
-    let (scenarios, findings) = select::load(&args.select);
+    let (scenarios, mut findings) = select::load(&args.select);
     for scenario in &scenarios {
+        findings.extend(advice::idle_rules(scenario));
         for (name, declared) in &scenario.interactions {
             // The loader has checked every part; together they make a server or the loader has missed something.
             Mock::new(name, declared).map_err(|problem| {
@@ -32,6 +34,7 @@ pub(in crate::cli) fn run(args: &ValidateArgs, console: Console) -> Result<Exit,
             })?;
         }
     }
+    scenario_file::sort(&mut findings);
     let errors = findings.iter().filter(|it| it.is_error()).count();
     let warnings = findings.len() - errors;
     match args.format {

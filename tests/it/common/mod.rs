@@ -181,13 +181,11 @@ pub(crate) fn ran(command: &mut Command) -> Ran {
     let child = command.spawn().unwrap();
     let id = child.id();
     std::thread::spawn(move || done.send(child.wait_with_output()));
-    let output: Output = match end.recv_timeout(PATIENCE) {
-        Ok(output) => output.unwrap(),
-        Err(_) => {
-            let _ = Command::new("kill").args(["-9", &id.to_string()]).status();
-            panic!("{shown} did not end within {PATIENCE:?}");
-        }
+    let Ok(output) = end.recv_timeout(PATIENCE) else {
+        let _ = Command::new("kill").args(["-9", &id.to_string()]).status();
+        panic!("{shown} did not end within {PATIENCE:?}");
     };
+    let output: Output = output.unwrap();
     Ran {
         code: output
             .status

@@ -1,0 +1,46 @@
+//! What the loader cannot judge of a scenario's `scoring` section: whether its paths can be read, and whether its rules can have an effect.
+
+use crate::model::scenario::{Agent, Scenario};
+use crate::scenario_file::{Finding, Severity};
+use crate::score::{self, KnownCall};
+
+/// Paths under `scoring.ignore` that cannot be read.
+pub(super) fn unreadable_paths(scenario: &Scenario) -> Vec<Finding> {
+    let checked = scenario
+        .scoring
+        .ignore
+        .iter()
+        .filter_map(|path| Some((path, score::check_path(path).err()?)));
+    checked
+        .map(|(path, problem)| {
+            let message = format!("`scoring.ignore` holds an invalid path: {problem}");
+            Finding::at_word(&scenario.path, Severity::Error, message, path)
+        })
+        .collect()
+}
+
+/// Rules that no call of the scenario can be affected by.
+pub(super) fn idle_rules(scenario: &Scenario) -> Vec<Finding> {
+    let Agent::Scripted { calls } = &scenario.agent;
+    let scripted = calls.iter().map(|it| KnownCall {
+        tool: &it.tool,
+        arguments: &it.arguments,
+    });
+    let expected = scenario.expected_trajectory.iter().map(|it| KnownCall {
+        tool: &it.tool,
+        arguments: &it.arguments,
+    });
+    let known: Vec<KnownCall<'_>> = scripted.chain(expected).collect();
+    score::idle_rules(&scenario.scoring, &known)
+        .into_iter()
+        .map(|idle| {
+            let word = idle.split('`').nth(1).unwrap_or("scoring").to_owned();
+            Finding::at_word(
+                &scenario.path,
+                Severity::Warning,
+                format!("a rule can have no effect: {idle}"),
+                &word,
+            )
+        })
+        .collect()
+}
