@@ -4,11 +4,13 @@
 )]
 //! The project's tests, one module per subject.
 
+mod browser;
 mod client_config;
 mod common;
 mod compare;
 mod faults;
 mod floors;
+mod fuzz;
 mod http;
 mod readme;
 mod record;
