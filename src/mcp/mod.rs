@@ -4,6 +4,7 @@
 
 mod child;
 mod http;
+mod request;
 mod session;
 mod tools;
 mod wire;

@@ -1,6 +1,7 @@
 //! A project in a temporary folder, and the real program run in it.
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -195,6 +196,16 @@ pub(crate) fn ran(command: &mut Command) -> Ran {
         stderr: String::from_utf8(output.stderr).unwrap(),
         took: started.elapsed(),
     }
+}
+
+/// Says that a test did not run for want of something. In the gate, which installs all it needs, that is a failure.
+pub(crate) fn skipped(what: &str, why: &str) {
+    assert!(
+        std::env::var_os("MCP_EVAL_TESTS_MUST_RUN").is_none(),
+        "{what}, because {why}"
+    );
+    // Past the capture of the test harness, which would swallow the line of a test that passes.
+    let _ = writeln!(std::io::stderr(), "skipped: {what}, because {why}");
 }
 
 /// The project's own folder.

@@ -1,0 +1,207 @@
+//! One request and what came back: the result as it came over the wire, or why there is none.
+
+use std::borrow::Cow;
+use std::error::Error;
+use std::time::Duration;
+
+use rmcp::model::{ClientConfig, ClientRequest};
+use rmcp::service::{PeerRequestOptions, RoleClient, RunningService, ServiceError};
+use rmcp::transport::streamable_http_client::StreamableHttpError;
+use serde_json::Value;
+
+use crate::mcp::wire::{Reply, Wire};
+use crate::model::trajectory::{Answer, Failure, FailureKind};
+use crate::text::shorten;
+
+/// The end of messages about a connection that was closed: how the process ended is added behind it.
+pub(super) const CLOSED: &str = "closed the connection";
+
+/// Why a request has no result.
+pub(super) enum Refused {
+    /// A JSON-RPC error object.
+    Error(Value),
+    Invalid(String),
+    Timeout,
+    /// The connection is gone.
+    Gone(String),
+    /// This exchange failed; the next one may work.
+    Exchange(String),
+}
+
+/// Sends a request and returns the result exactly as it came over the wire.
+pub(super) async fn request_raw(
+    service: &RunningService<RoleClient, ClientConfig>,
+    wire: &Wire,
+    request: ClientRequest,
+    timeout: Duration,
+) -> Result<Value, Refused> {
+    let options = PeerRequestOptions::with_timeout(timeout);
+    let sent = tokio::time::timeout(
+        timeout,
+        service.peer().send_cancellable_request(request, options),
+    )
+    .await;
+    let handle = match sent {
+        Ok(Ok(handle)) => handle,
+        Ok(Err(error)) => return Err(refused(error)),
+        Err(_) => return Err(Refused::Timeout),
+    };
+    let id = serde_json::to_value(&handle.id).unwrap_or(Value::Null);
+    // The wire first: it has the answer before rmcp has interpreted it, and also the answers rmcp cannot make sense of and would
+    // silently wait past.
+    let reply = tokio::select! {
+        biased;
+        reply = wire.answer(&id) => reply,
+        response = handle.await_response() => match response {
+            Err(error) => return Err(refused(error)),
+            // Not seen on the wire, so there is nothing to record but this.
+            Ok(result) => Reply::Result(serde_json::to_value(result).unwrap_or(Value::Null)),
+        },
+    };
+    match reply {
+        Reply::Result(result) => Ok(result),
+        Reply::Error(error) => Err(Refused::Error(error)),
+        Reply::Invalid(problem) => Err(Refused::Invalid(problem)),
+    }
+}
+
+fn refused(error: ServiceError) -> Refused {
+    match error {
+        ServiceError::McpError(error) => {
+            Refused::Error(serde_json::to_value(error).unwrap_or(Value::Null))
+        }
+        ServiceError::TransportClosed => Refused::Gone(CLOSED.to_owned()),
+        ServiceError::TransportSend(error) if is_broken_pipe(error.error.as_ref()) => {
+            Refused::Gone(CLOSED.to_owned())
+        }
+        ServiceError::TransportSend(error) => {
+            let unreachable = is_unreachable(error.error.as_ref());
+            let problem = root(error.error.as_ref());
+            if unreachable {
+                Refused::Gone(format!("cannot be reached: {problem}"))
+            } else {
+                Refused::Exchange(problem)
+            }
+        }
+        ServiceError::Timeout { .. } => Refused::Timeout,
+        other => Refused::Exchange(other.to_string()),
+    }
+}
+
+/// Whether the server did not even take the connection.
+pub(super) fn is_unreachable(error: &(dyn Error + 'static)) -> bool {
+    causes(error).any(|it| {
+        it.downcast_ref::<reqwest::Error>()
+            .is_some_and(reqwest::Error::is_connect)
+    })
+}
+
+impl Refused {
+    pub(super) fn describe(&self) -> String {
+        match self {
+            Self::Error(error) => read_error(error).message,
+            Self::Invalid(problem) | Self::Exchange(problem) | Self::Gone(problem) => {
+                problem.clone()
+            }
+            Self::Timeout => "no answer in time".to_owned(),
+        }
+    }
+}
+
+pub(super) fn read_error(error: &Value) -> Failure {
+    let message = error
+        .get("message")
+        .and_then(Value::as_str)
+        .unwrap_or("without a message");
+    Failure {
+        kind: FailureKind::Rpc,
+        message: message.to_owned(),
+        code: error.get("code").and_then(Value::as_i64),
+        data: error.get("data").filter(|it| !it.is_null()).cloned(),
+    }
+}
+
+/// Reads a `CallToolResult`, keeping what it does not know.
+pub(super) fn read_answer(result: Value) -> Result<Answer, String> {
+    let Value::Object(mut other) = result else {
+        return Err(format!(
+            "the result is no object: {}",
+            excerpt(&result.to_string())
+        ));
+    };
+    let is_error = match other.remove("isError") {
+        None | Some(Value::Null) => false,
+        Some(Value::Bool(is_error)) => is_error,
+        Some(wrong) => {
+            return Err(format!(
+                "`isError` is no boolean: {}",
+                excerpt(&wrong.to_string())
+            ));
+        }
+    };
+    let structured_content = other.remove("structuredContent").filter(|it| !it.is_null());
+    let content = match other.remove("content") {
+        Some(Value::Array(content)) => content,
+        // Structured answers without text were common before the specification asked for both.
+        None if structured_content.is_some() => Vec::new(),
+        None => {
+            return Err(format!(
+                "`content` is missing: {}",
+                excerpt(&Value::Object(other).to_string())
+            ));
+        }
+        Some(wrong) => {
+            return Err(format!(
+                "`content` is no list: {}",
+                excerpt(&wrong.to_string())
+            ));
+        }
+    };
+    if let Some(wrong) = content
+        .iter()
+        .find(|it| !it.get("type").is_some_and(Value::is_string))
+    {
+        return Err(format!(
+            "a content block has no type: {}",
+            excerpt(&wrong.to_string())
+        ));
+    }
+    Ok(Answer {
+        is_error,
+        content,
+        structured_content,
+        other,
+        breach: None,
+    })
+}
+
+pub(super) fn excerpt(text: &str) -> Cow<'_, str> {
+    shorten(text, 200)
+}
+
+/// What went wrong, without the layers it went through: of an HTTP client's error the cause at its root.
+pub(super) fn root(error: &(dyn Error + 'static)) -> String {
+    let is_http = causes(error).any(<dyn Error>::is::<reqwest::Error>);
+    let told = if is_http { causes(error).last() } else { None };
+    told.unwrap_or(error).to_string()
+}
+
+/// An error and its causes, outermost first.
+fn causes<'e>(error: &'e (dyn Error + 'static)) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |error| cause(*error))
+}
+
+/// rmcp wraps the HTTP client's error without naming it as its source.
+fn cause<'e>(error: &'e (dyn Error + 'static)) -> Option<&'e (dyn Error + 'static)> {
+    match error.downcast_ref() {
+        Some(StreamableHttpError::<reqwest::Error>::Client(client)) => Some(client),
+        _ => error.source(),
+    }
+}
+
+/// Whether the other side had closed its end.
+pub(super) fn is_broken_pipe(error: &(dyn Error + Send + Sync + 'static)) -> bool {
+    error
+        .downcast_ref::<std::io::Error>()
+        .is_some_and(|it| it.kind() == std::io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,310 @@
+//! The published form of a trajectory.
+//!
+//! History of the format:
+//!
+//! - 1: the first.
+
+mod convert;
+
+use std::fs;
+use std::path::Path;
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::model::Object;
+use crate::model::trajectory::Trajectory;
+use crate::store::files::StoreError;
+use crate::text::shorten;
+
+/// The version this program writes, and the only one it reads.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// A recorded run of a scenario: a baseline, or a run kept beside a report.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[schemars(title = "mcp-eval trajectory")]
+struct TrajectoryV1 {
+    /// The version of this format: 1.
+    format_version: u32,
+    scenario: ScenarioV1,
+    stamp: StampV1,
+    /// How the run ended. Only `completed` and `blocked` runs are ever scored.
+    ending: EndingV1,
+    /// Wall time of the run in milliseconds, or null.
+    duration_ms: Option<f64>,
+    /// What happened, in order.
+    steps: Vec<StepV1>,
+    /// Places in answers that varied between takes of the same request.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    volatile: Vec<VolatileV1>,
+    /// What each server offered, in the order served.
+    catalogue: Vec<ServerV1>,
+}
+
+/// The scenario that was run.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct ScenarioV1 {
+    /// Its path below the scenarios folder, without extension.
+    id: String,
+    name: String,
+    /// SHA-256 of its content after defaults and variables, or null.
+    hash: Option<String>,
+}
+
+/// What the run ran on.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct StampV1 {
+    /// When the run began (RFC 3339).
+    #[schemars(with = "String")]
+    recorded_at: Timestamp,
+    /// The version of mcp-eval.
+    mcp_eval: String,
+    /// The kind of agent.
+    agent: String,
+    /// The repository of the scenario file.
+    scenarios: GitV1,
+    /// The repository of the system under test, or null where the scenario names none.
+    source: Option<GitV1>,
+}
+
+/// The state of a git repository, or why it is unknown.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+enum GitV1 {
+    Known {
+        /// Full object id.
+        commit: String,
+        /// Shortened object id.
+        short: String,
+        /// The branch, or null on a detached head.
+        branch: Option<String>,
+        /// `git describe --tags`, or null without a tag.
+        describe: Option<String>,
+        /// First line of the commit message.
+        subject: String,
+        /// When the commit was made (RFC 3339).
+        committed_at: String,
+        /// Whether tracked files differ from the commit.
+        dirty: bool,
+    },
+    Unknown {
+        /// Why the state is unknown.
+        unknown: String,
+    },
+}
+
+/// How a run ended.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct EndingV1 {
+    kind: EndingKindV1,
+    /// What happened, where the run did not just complete.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    /// Last lines of a server's stderr and the like.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    details: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum EndingKindV1 {
+    Completed,
+    /// A critical call failed and the run ended early.
+    Blocked,
+    /// The scenario's timeout passed.
+    TimedOut,
+    Interrupted,
+    /// The run could not be set up or carried on.
+    Error,
+}
+
+/// One thing that happened.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "tool calls are most of the steps, so boxing them would save nothing"
+)]
+enum StepV1 {
+    /// A message of the user.
+    User { text: String },
+    /// A message of the agent.
+    Assistant { text: String },
+    /// A tool call with its outcome.
+    ToolCall {
+        /// The server, or null for a tool that is not an MCP tool.
+        server: Option<String>,
+        tool: String,
+        arguments: Object,
+        outcome: OutcomeV1,
+        /// Offset from the start of the run in milliseconds, or null.
+        start_ms: Option<f64>,
+        /// Time to the outcome in milliseconds, or null.
+        duration_ms: Option<f64>,
+    },
+}
+
+/// What became of a call.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct OutcomeV1 {
+    status: StatusV1,
+    /// Content blocks as served; absent without an answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    content: Option<Vec<Value>>,
+    /// `structuredContent` as served.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    structured_content: Option<Value>,
+    /// Other members of the result, as served.
+    #[serde(default, skip_serializing_if = "Object::is_empty")]
+    other: Object,
+    /// Why there is no usable answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error: Option<ErrorV1>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum StatusV1 {
+    Ok,
+    /// The tool answered that it failed (`isError`).
+    ToolError,
+    /// The server returned a JSON-RPC error.
+    RpcError,
+    /// No answer within the tool timeout.
+    Timeout,
+    /// The connection ended before the answer came.
+    Disconnected,
+    /// The answer is no tool result.
+    InvalidResponse,
+    /// `structuredContent` breaks the tool's own `outputSchema`.
+    InvalidStructuredContent,
+    /// The HTTP exchange failed.
+    TransportError,
+}
+
+/// Why there is no usable answer.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct ErrorV1 {
+    message: String,
+    /// JSON-RPC error code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    code: Option<i64>,
+    /// JSON-RPC error data.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    data: Option<Value>,
+}
+
+/// Places in the answers to one request that varied between takes.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct VolatileV1 {
+    /// The call, counted from 1 among the scored calls.
+    call: usize,
+    paths: Vec<String>,
+}
+
+/// What one server offered.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct ServerV1 {
+    server: String,
+    /// `serverInfo` as served.
+    info: Option<Value>,
+    protocol_version: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    instructions: Option<String>,
+    /// The tools as served by `tools/list`.
+    tools: Vec<Object>,
+}
+
+/// The trajectory as JSON text: pretty, in a stable key order, ending with a line break.
+pub fn to_json(trajectory: &Trajectory) -> String {
+    let document = TrajectoryV1::from(trajectory);
+    // Plain values without maps keyed by anything but texts always serialise.
+    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// Reads a trajectory from a file.
+///
+/// # Errors
+///
+/// A [`StoreError`] that names the file and what is wrong with it.
+pub fn load(path: &Path) -> Result<Trajectory, StoreError> {
+    let text = fs::read(path).map_err(|source| StoreError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    parse(path, &text)
+}
+
+/// Reads a trajectory from a file's content; `path` is for messages.
+///
+/// # Errors
+///
+/// As [`load`].
+pub fn parse(path: &Path, text: &[u8]) -> Result<Trajectory, StoreError> {
+    // The version first: another version may have changed everything else.
+    #[derive(Deserialize)]
+    struct Head {
+        format_version: Option<Value>,
+    }
+    let broken = |error: &serde_json::Error| {
+        if error.is_eof() {
+            StoreError::CutOff {
+                path: path.to_owned(),
+            }
+        } else {
+            StoreError::Invalid {
+                path: path.to_owned(),
+                problem: error.to_string(),
+            }
+        }
+    };
+    let head: Head = serde_json::from_slice(text).map_err(|error| broken(&error))?;
+    match head.format_version {
+        None => Err(StoreError::Invalid {
+            path: path.to_owned(),
+            problem: "it has no `format_version`".to_owned(),
+        }),
+        Some(version) if version == FORMAT_VERSION => {
+            let document: TrajectoryV1 =
+                serde_json::from_slice(text).map_err(|error| broken(&error))?;
+            check_id(&document.scenario.id).map_err(|problem| StoreError::Invalid {
+                path: path.to_owned(),
+                problem,
+            })?;
+            Ok(document.into())
+        }
+        Some(version) => Err(StoreError::Version {
+            path: path.to_owned(),
+            found: version.to_string(),
+            supported: FORMAT_VERSION,
+        }),
+    }
+}
+
+/// Ids become paths below our folders, so one from a file must not lead anywhere else.
+fn check_id(id: &str) -> Result<(), String> {
+    let is_plain = |part: &str| {
+        !part.is_empty()
+            && part != "."
+            && part != ".."
+            && !part.contains(['\0', '\\'])
+            && part.len() < 200
+    };
+    if id.split('/').all(is_plain) && id.len() < 1000 {
+        Ok(())
+    } else {
+        Err(format!(
+            "its scenario id `{}` is no relative path",
+            shorten(id, 80)
+        ))
+    }
+}
+
+/// The JSON Schema of a stored trajectory.
+pub fn json_schema() -> Value {
+    schemars::schema_for!(TrajectoryV1).to_value()
+}
