@@ -1,5 +1,6 @@
 //! Worked cases of the scoring rules, one file per question under `tests/fixtures/scoring/`.
 
+use mcp_eval::model::comparison::ReasonKind;
 use mcp_eval::model::rules::Rules;
 use serde_json::{Value, json};
 
@@ -127,4 +128,54 @@ fn whole_trajectories() {
         );
         assert_losses_add_up(&comparison, name(&case));
     }
+}
+
+#[test]
+fn what_varies_by_nature_is_masked() {
+    for case in cases("masks.json") {
+        let call = |text: &Value| json!({"tool": "mcp__p__t", "text": text});
+        let comparison = compare(
+            &[call(&case["baseline"])],
+            &[call(&case["current"])],
+            &Rules::default(),
+        );
+        let similarity = only_pair(&comparison).response.similarity;
+        assert_eq!(
+            similarity >= 1.0,
+            case["masked"],
+            "{}: {similarity}",
+            name(&case)
+        );
+    }
+}
+
+/// A server regression is another answer to the same question; 0.95 is the same question, and 0.6 the same answer.
+#[test]
+fn another_question_excuses_another_answer() {
+    let regressed = |limit: &Value, others: usize, got: usize| {
+        let call = |limit: &Value, n: usize| {
+            let mut args = json!({"limit": limit});
+            for it in 0..others {
+                args[format!("a{it}")] = json!("x");
+            }
+            json!({"tool": "mcp__p__t", "args": args, "json": {"n": n}, "reads": true})
+        };
+        let comparison = compare(
+            &[call(&json!(10), 100)],
+            &[call(limit, got)],
+            &Rules::default(),
+        );
+        let kinds = comparison.verdict.reasons.iter().map(|it| it.kind);
+        kinds
+            .filter(|it| *it == ReasonKind::ServerRegression)
+            .count()
+            == 1
+    };
+    assert!(regressed(&json!(10), 0, 1));
+    // 0.965 with one other argument that is equal, 0.93 with none.
+    assert!(regressed(&json!("10"), 1, 1));
+    assert!(!regressed(&json!("10"), 0, 1));
+    // 0.9 x 5/9 + 0.1 = 0.6, and a little below.
+    assert!(!regressed(&json!(10), 0, 56));
+    assert!(regressed(&json!(10), 0, 55));
 }
