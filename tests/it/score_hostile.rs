@@ -41,19 +41,19 @@ fn nested(depth: usize, leaf: Value, wrap: impl Fn(Value) -> Value) -> Value {
 #[test]
 fn deep_values() {
     for depth in [50, 150, 1000] {
-        within(20, "deep lists", || {
+        within(120, "deep lists", || {
             answers(
                 nested(depth, json!(1), |it| json!([it])),
                 nested(depth, json!(2), |it| json!([it])),
             )
         });
-        within(20, "deep objects", || {
+        within(120, "deep objects", || {
             answers(
                 nested(depth, json!(1), |it| json!({"a": it})),
                 nested(depth, json!(2), |it| json!({"a": it})),
             )
         });
-        within(20, "deep lists of two", || {
+        within(120, "deep lists of two", || {
             answers(
                 nested(depth, json!(1), |it| json!([it, 1])),
                 nested(depth, json!(2), |it| json!([2, it])),
@@ -62,16 +62,16 @@ fn deep_values() {
     }
     let text =
         |leaf: &str| json!({"text": nested(6, json!(leaf), |it| json!(json!([it]).to_string()))});
-    within(20, "json in text in json", || answers(text("a"), text("b")));
+    within(120, "json in text in json", || answers(text("a"), text("b")));
 }
 
 #[test]
 fn long_texts() {
     let long = |word: &str| word.repeat(500_000);
-    within(60, "one long word", || {
+    within(120, "one long word", || {
         answers(json!(long("a")), json!(long("b")))
     });
-    within(60, "many words", || {
+    within(120, "many words", || {
         answers(json!(long("ab cd ")), json!(long("cd ab ")))
     });
     let different = |from: usize| {
@@ -80,7 +80,7 @@ fn long_texts() {
             .collect();
         words.join(" ")
     };
-    within(60, "many different words", || {
+    within(120, "many different words", || {
         answers(json!(different(0)), json!(different(1_000_000)))
     });
     let letters = |from: usize| {
@@ -91,10 +91,10 @@ fn long_texts() {
             .collect::<Vec<_>>()
             .join(" ")
     };
-    within(60, "many possible abbreviations", || {
+    within(120, "many possible abbreviations", || {
         answers(json!(letters(10_000)), json!(letters(1_000_000)))
     });
-    within(60, "turned round", || {
+    within(120, "turned round", || {
         let mut words: Vec<String> = (0..20_000).map(|it| format!("w{it}")).collect();
         let forth = words.join(" ");
         words.reverse();
@@ -109,13 +109,13 @@ fn wide_objects() {
             .map(|it| (format!("{name}{it}"), json!(it)))
             .collect()
     };
-    within(60, "all keys renamed", || answers(wide("a"), wide("b")));
+    within(120, "all keys renamed", || answers(wide("a"), wide("b")));
     let same_value = |name: &str| -> Value {
         (0..100_000)
             .map(|it| (format!("{name}{it}"), json!(0)))
             .collect()
     };
-    within(60, "all keys renamed, one value", || {
+    within(120, "all keys renamed, one value", || {
         answers(same_value("a"), same_value("b"))
     });
 }
@@ -160,7 +160,7 @@ fn few_changes_in_a_long_list() {
     after.remove(15_000);
     after[10_000]["on"] = json!("maybe");
     after.insert(3, record(1_000_000));
-    let comparison = within(60, "few changes", || answers(json!(before), json!(after)));
+    let comparison = within(120, "few changes", || answers(json!(before), json!(after)));
     let mut paths: Vec<&str> = (comparison.losses.iter())
         .filter_map(|it| it.path.as_deref().filter(|it| it.starts_with("response")))
         .collect();
@@ -249,7 +249,7 @@ fn ten_thousand_calls() {
             matching,
             ..Rules::default()
         };
-        within(60, "equal calls", || {
+        within(120, "equal calls", || {
             score::compare(&equal(10_000), &equal(9_000), &rules)
         });
     }
