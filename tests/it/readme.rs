@@ -70,6 +70,20 @@ fn every_command_of_the_readme_runs() {
 }
 
 #[test]
+fn the_scoring_section_of_the_readme_is_valid() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let scoring = blocks(&readme, "yaml")
+        .into_iter()
+        .find(|it| it.starts_with("scoring:"))
+        .unwrap();
+    let project = Project::new();
+    project.file("scenarios/s.yaml", format!("name: s\nservers: {{ s: {{ type: stdio, command: x }} }}\nexpected_trajectory: [{{ tool: t }}]\n{scoring}"));
+    project
+        .expect(0, &["validate"])
+        .says("1 valid scenario, 0 errors");
+}
+
+#[test]
 fn the_gate_runs_the_test_command_of_the_readme() {
     let gate = fs::read_to_string(root().join(".ci/run")).unwrap();
     let readme = fs::read_to_string(root().join("README.md")).unwrap();

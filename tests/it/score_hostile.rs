@@ -62,7 +62,9 @@ fn deep_values() {
     }
     let text =
         |leaf: &str| json!({"text": nested(6, json!(leaf), |it| json!(json!([it]).to_string()))});
-    within(120, "json in text in json", || answers(text("a"), text("b")));
+    within(120, "json in text in json", || {
+        answers(text("a"), text("b"))
+    });
 }
 
 #[test]
