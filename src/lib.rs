@@ -32,6 +32,7 @@
 //! | 3 | [`mock`] | the mock MCP server: a declaration that answers |
 //! | 3 | [`git`] | stamps of repositories |
 //! | 3 | [`store`] | baselines and runs on disk |
+//! | 3 | [`import`] | recordings of other tools as trajectories |
 //! | 3 | [`evaluate`] | checks on a run besides the comparison |
 //! | 4 | [`cli`] | arguments, exit codes, what is printed, one file per command |
 //!
@@ -51,6 +52,7 @@ pub mod agent;
 pub mod cli;
 pub mod evaluate;
 pub mod git;
+pub mod import;
 pub mod mcp;
 pub mod mock;
 pub mod model;

@@ -70,6 +70,8 @@ pub(super) enum Command {
     List(ListArgs),
     /// Serve the mock MCP server a scenario declares, over stdio
     Mock(MockArgs),
+    /// Turn recordings of another tool into baselines
+    Import(ImportArgs),
     /// Print the JSON Schema of a kind of file
     Schema(SchemaArgs),
 }
@@ -251,6 +253,30 @@ pub(super) struct ListArgs {
     /// How the list is printed
     #[arg(long, value_enum, default_value_t = ResultFormat::Terminal)]
     pub(super) format: ResultFormat,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ImportArgs {
+    /// Which tool they come from
+    #[arg(value_enum)]
+    pub(super) tool: ImportedTool,
+    /// The folder of a recording, a folder of such folders, or a detailed_log.json
+    pub(super) path: PathBuf,
+    /// Where baselines go [default: baselines/]
+    #[arg(long, value_name = "DIR")]
+    pub(super) output: Option<PathBuf>,
+    /// Replace baselines that are there already, and write although CI is set in the environment
+    #[arg(long)]
+    pub(super) force: bool,
+    /// How the result is printed
+    #[arg(long, value_enum, default_value_t = ResultFormat::Terminal)]
+    pub(super) format: ResultFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ImportedTool {
+    /// smart-mcp-proxy/mcp-eval, which wrote detailed_log.json
+    Original,
 }
 
 #[derive(Debug, Args)]

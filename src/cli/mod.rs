@@ -2,6 +2,7 @@
 
 mod advice;
 mod args;
+mod ci;
 mod commands;
 mod console;
 mod execute;
@@ -69,6 +70,7 @@ fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
         Command::Explain(args) => commands::explain::run(&args, console),
         Command::Validate(args) => commands::validate::run(&args, console),
         Command::List(args) => commands::list::run(&args, console),
+        Command::Import(args) => commands::import::run(&args, console),
         Command::Mock(args) => commands::mock::run(&args),
         Command::Schema(args) => {
             commands::schema::run(&args);

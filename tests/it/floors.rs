@@ -17,6 +17,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("git", &["model", "text"]),
     ("store", &["model", "text"]),
     ("mock", &["model", "text"]),
+    ("import", &["model", "text"]),
     ("evaluate", &["model", "run", "text"]),
 ];
 

@@ -12,6 +12,7 @@ mod faults;
 mod floors;
 mod fuzz;
 mod http;
+mod import;
 mod readme;
 mod record;
 mod report;

@@ -23,6 +23,8 @@ fn every_command_of_the_readme_runs() {
     let first_scenario = blocks(&readme, "yaml").remove(0);
     project.file("scenarios/weather.yaml", first_scenario);
 
+    let log = fs::read(root().join("tests/fixtures/import/greeting/detailed_log.json")).unwrap();
+    project.file("recordings/greeting/detailed_log.json", log);
     let bin = std::path::Path::new(env!("CARGO_BIN_EXE_mcp-eval"))
         .parent()
         .unwrap();

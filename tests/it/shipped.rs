@@ -125,7 +125,8 @@ fn the_help_teaches_every_command() {
     let project = Project::new();
     let help = project.expect(0, &["--help"]);
     for command in [
-        "record", "compare", "run", "report", "explain", "validate", "list", "mock", "schema",
+        "record", "compare", "run", "report", "explain", "validate", "list", "mock", "import",
+        "schema",
     ] {
         help.says(command);
         let own = project.expect(0, &[command, "--help"]);

@@ -2,6 +2,7 @@
 
 pub(super) mod compare;
 pub(super) mod explain;
+pub(super) mod import;
 pub(super) mod list;
 pub(super) mod mock;
 pub(super) mod record;

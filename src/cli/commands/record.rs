@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::cli::args::{OutputArgs, RecordArgs};
+use crate::cli::ci;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -26,12 +27,7 @@ pub(in crate::cli) fn run(
     output: OutputArgs,
     console: Console,
 ) -> Result<Exit, Failure> {
-    if in_ci() && !args.force {
-        return Err(Failure::usage(
-            "CI is set in the environment, and CI does not write baselines",
-        )
-        .hint("record on a development machine and commit the result, or pass --force"));
-    }
+    ci::refuse(args.force)?;
     let scenarios = select::select(&args.select, console)?;
     let baselines = baselines(args);
     let plan = Plan {
@@ -58,11 +54,6 @@ pub(in crate::cli) fn run(
 
 /// How often a scenario is played where nothing speaks against it: enough to see what varies.
 const USUAL_TAKES: u16 = 2;
-
-/// Whether this is a CI job, by the variable they all set.
-fn in_ci() -> bool {
-    std::env::var_os("CI").is_some_and(|it| !it.is_empty() && it != "false" && it != "0")
-}
 
 /// With a single scenario file, `--output` is the folder of its baseline, else the folder of all baselines.
 fn baselines(args: &RecordArgs) -> Baselines {

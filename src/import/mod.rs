@@ -1,0 +1,6 @@
+//! Recordings of other tools as trajectories of ours.
+
+mod original;
+mod unwrap;
+
+pub use original::{ImportError, original};
