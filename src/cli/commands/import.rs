@@ -1,5 +1,7 @@
 //! `mcp-eval import`: recordings of other tools become baselines.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,9 +13,11 @@ use crate::cli::ci;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::select::plural;
 use crate::cli::suite::BASELINES;
 use crate::import;
-use crate::model::trajectory::{Step, Trajectory};
+use crate::model::stamp::GitStamp;
+use crate::model::trajectory::{Ending, Step, Trajectory};
 use crate::redact::Redactor;
 use crate::store::Baselines;
 use crate::text;
@@ -46,6 +50,38 @@ struct RecordingV1 {
     problem: Option<String>,
 }
 
+/// Something that may be a recording.
+struct Found {
+    id: String,
+    path: PathBuf,
+    /// Why it cannot be one.
+    refusal: Option<Refusal>,
+}
+
+/// Why a recording was not imported, and what that means for the exit code.
+struct Refusal {
+    exit: Exit,
+    problem: String,
+}
+
+impl Refusal {
+    /// The file is invalid, or the user asked for something that cannot be.
+    fn usage(problem: impl Into<String>) -> Self {
+        Self {
+            exit: Exit::Usage,
+            problem: problem.into(),
+        }
+    }
+
+    /// Something could not be read, written or judged.
+    fn incomplete(problem: impl Into<String>) -> Self {
+        Self {
+            exit: Exit::Incomplete,
+            ..Self::usage(problem)
+        }
+    }
+}
+
 pub(in crate::cli) fn run(args: &ImportArgs, console: Console) -> Result<Exit, Failure> {
     // The only tool there is so far; another is another arm.
     let ImportedTool::Original = args.tool;
@@ -56,10 +92,14 @@ pub(in crate::cli) fn run(args: &ImportArgs, console: Console) -> Result<Exit, F
             .unwrap_or_else(|| PathBuf::from(BASELINES)),
     );
     let found = find(&args.path)?;
-    let recordings: Vec<RecordingV1> = found
-        .iter()
-        .map(|(id, path)| import(id, path, &baselines, args.force))
-        .collect();
+    let mut taken = HashSet::new();
+    let mut exit = Exit::Passed;
+    let mut recordings = Vec::new();
+    for found in found {
+        let (told, outcome) = import(found, &baselines, args.force, &mut taken);
+        exit = exit.and(outcome);
+        recordings.push(told);
+    }
     let failed = recordings.iter().filter(|it| it.problem.is_some()).count();
     let document = ImportedV1 {
         format_version: 1,
@@ -69,71 +109,70 @@ pub(in crate::cli) fn run(args: &ImportArgs, console: Console) -> Result<Exit, F
     };
     match args.format {
         ResultFormat::Json => {
-            Console::document(&serde_json::to_string_pretty(&document).unwrap_or_default())
+            Console::document(&serde_json::to_string_pretty(&document).unwrap_or_default());
         }
         ResultFormat::Terminal => {
             for recording in &document.recordings {
                 console.result(&line(recording));
             }
             console.result(&format!(
-                "Imported {} of {} recordings",
+                "Imported {} of {}",
                 document.imported,
-                found.len()
+                plural(document.recordings.len(), "recording")
             ));
         }
     }
-    Ok(if failed == 0 {
-        Exit::Passed
-    } else {
-        Exit::Usage
-    })
+    Ok(exit)
 }
 
 fn line(recording: &RecordingV1) -> String {
     let id = text::line(&recording.id);
     match (&recording.baseline, &recording.problem) {
         (Some(baseline), _) => format!(
-            "● {id}: {} calls, {} of tools that are not scored, kept as {}",
-            recording.calls,
+            "● {id}: {}, {} of tools that are not scored, kept as {}",
+            plural(recording.calls, "call"),
             recording.other_calls,
             text::line(baseline)
         ),
         (None, problem) => format!(
-            "✗ {id}: {}",
+            "✗ {id}: {}: {}",
+            text::line(&recording.path),
             text::line(problem.as_deref().unwrap_or("not imported"))
         ),
     }
 }
 
-/// The recordings below a folder with the names of their baselines.
-fn find(path: &Path) -> Result<Vec<(String, PathBuf)>, Failure> {
-    let name = |folder: &Path| {
-        folder.file_name().map_or_else(
-            || "imported".to_owned(),
-            |it| it.to_string_lossy().into_owned(),
-        )
-    };
+/// The recordings below a folder with the names of their baselines. What cannot be read is among them, with the reason.
+fn find(path: &Path) -> Result<Vec<Found>, Failure> {
     if path.is_file() {
         let folder = path
             .parent()
             .filter(|it| *it != Path::new(""))
             .unwrap_or(Path::new("."));
-        let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
-        return Ok(vec![(name(&folder), path.to_owned())]);
+        return Ok(vec![recording(&own_name(folder), path.to_owned())]);
+    }
+    if !path.exists() {
+        return Err(Failure::usage(format!("there is no {}", path.display())));
     }
     let mut found = Vec::new();
     for entry in WalkDir::new(path).sort_by_file_name() {
-        let entry = entry
-            .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))?;
-        if entry.file_type().is_file() && entry.file_name() == LOG {
-            let folder = entry.path().parent().unwrap_or(path);
-            let below = folder.strip_prefix(path).unwrap_or(folder);
-            let id = if below == Path::new("") {
-                name(&path.canonicalize().unwrap_or_else(|_| path.to_owned()))
-            } else {
-                below.to_string_lossy().replace('\\', "/")
-            };
-            found.push((id, entry.into_path()));
+        match entry {
+            Ok(entry) if entry.file_type().is_file() && entry.file_name() == LOG => {
+                let folder = entry.path().parent().unwrap_or(path);
+                let id = match folder.strip_prefix(path) {
+                    Ok(below) if below != Path::new("") => below.to_owned(),
+                    _ => own_name(path),
+                };
+                found.push(recording(&id, entry.into_path()));
+            }
+            Ok(_) => {}
+            Err(error) => {
+                let place = error.path().unwrap_or(path).to_owned();
+                found.push(Found {
+                    refusal: Some(Refusal::incomplete(format!("cannot be read: {error}"))),
+                    ..recording(place.strip_prefix(path).unwrap_or(&place), place.clone())
+                });
+            }
         }
     }
     if found.is_empty() {
@@ -143,17 +182,50 @@ fn find(path: &Path) -> Result<Vec<(String, PathBuf)>, Failure> {
     Ok(found)
 }
 
-fn import(id: &str, path: &Path, baselines: &Baselines, force: bool) -> RecordingV1 {
+/// The name of a folder itself, also of one that is called `.`.
+fn own_name(folder: &Path) -> PathBuf {
+    let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    whole
+        .file_name()
+        .map_or_else(|| PathBuf::from("imported"), PathBuf::from)
+}
+
+/// A recording whose baseline is named like this folder.
+fn recording(folder: &Path, path: PathBuf) -> Found {
+    // With replacement characters in them, two names could become one.
+    let refusal = folder
+        .to_str()
+        .is_none()
+        .then(|| Refusal::usage("the name of its folder is not UTF-8"));
+    Found {
+        id: folder.to_string_lossy().into_owned(),
+        path,
+        refusal,
+    }
+}
+
+fn import(
+    found: Found,
+    baselines: &Baselines,
+    force: bool,
+    taken: &mut HashSet<String>,
+) -> (RecordingV1, Exit) {
+    let redactor = Redactor::default();
     let mut told = RecordingV1 {
-        path: path.display().to_string(),
-        id: id.to_owned(),
+        path: redactor.text(&found.path.to_string_lossy()).into_owned(),
+        id: redactor.text(&found.id).into_owned(),
         calls: 0,
         other_calls: 0,
         baseline: None,
         problem: None,
     };
-    match read(id, path, baselines, force) {
-        Ok((trajectory, kept)) => {
+    let kept = match found.refusal {
+        Some(refusal) => Err(refusal),
+        None => read(&told.id, &found.path, &redactor)
+            .and_then(|it| Ok((keep(&it, baselines, force, taken)?, it))),
+    };
+    match kept {
+        Ok((place, trajectory)) => {
             let all = trajectory
                 .steps
                 .iter()
@@ -161,31 +233,83 @@ fn import(id: &str, path: &Path, baselines: &Baselines, force: bool) -> Recordin
                 .count();
             told.calls = trajectory.calls().count();
             told.other_calls = all - told.calls;
-            told.baseline = Some(kept.display().to_string());
+            told.baseline = Some(place.display().to_string());
+            (told, Exit::Passed)
         }
-        Err(problem) => told.problem = Some(format!("{}: {problem}", path.display())),
+        Err(refusal) => {
+            // Messages quote the file, which nothing has been taken out of.
+            told.problem = Some(redactor.text(&refusal.problem).into_owned());
+            (told, refusal.exit)
+        }
     }
-    told
 }
 
-fn read(
-    id: &str,
-    path: &Path,
+/// The trajectory of a recording, without secrets.
+fn read(id: &str, path: &Path, redactor: &Redactor) -> Result<Trajectory, Refusal> {
+    let bytes =
+        fs::read(path).map_err(|error| Refusal::incomplete(format!("cannot be read: {error}")))?;
+    let text = String::from_utf8(bytes).map_err(|_| Refusal::usage("it is not UTF-8 text"))?;
+    let mut trajectory =
+        import::original(&text, id).map_err(|error| Refusal::usage(error.to_string()))?;
+    redactor.trajectory(&mut trajectory);
+    // In a run of our own these come from the scenario and from git; here they come from the log like everything else.
+    redact(&mut trajectory.name, redactor);
+    if let Some(GitStamp::Known(commit)) = &mut trajectory.stamp.source {
+        redact(&mut commit.subject, redactor);
+        redact(&mut commit.commit, redactor);
+        redact(&mut commit.short, redactor);
+        redact(&mut commit.committed_at, redactor);
+        if let Some(branch) = &mut commit.branch {
+            redact(branch, redactor);
+        }
+    }
+    for step in &mut trajectory.steps {
+        if let Step::ToolCall(call) = step {
+            redact(&mut call.tool, redactor);
+            if let Some(server) = &mut call.server {
+                redact(server, redactor);
+            }
+        }
+    }
+    Ok(trajectory)
+}
+
+fn redact(text: &mut String, redactor: &Redactor) {
+    if let Cow::Owned(clean) = redactor.text(text) {
+        *text = clean;
+    }
+}
+
+/// Keeps a trajectory as a baseline and returns its file.
+fn keep(
+    trajectory: &Trajectory,
     baselines: &Baselines,
     force: bool,
-) -> Result<(Trajectory, PathBuf), String> {
-    let text = fs::read_to_string(path).map_err(|error| format!("cannot be read: {error}"))?;
-    let mut trajectory = import::original(&text, id).map_err(|error| error.to_string())?;
-    Redactor::default().trajectory(&mut trajectory);
+    taken: &mut HashSet<String>,
+) -> Result<PathBuf, Refusal> {
+    let id = &trajectory.scenario;
+    if !trajectory.ending.is_complete() {
+        let why = match &trajectory.ending {
+            Ending::Error { message, .. } | Ending::TimedOut { message } => message,
+            _ => "it was interrupted",
+        };
+        return Err(Refusal::incomplete(format!(
+            "not kept, because the run did not complete: {why}"
+        )));
+    }
+    if !taken.insert(id.clone()) {
+        return Err(Refusal::usage(format!(
+            "another recording has become the baseline `{id}` just now"
+        )));
+    }
     let place = baselines.path(id);
     if place.exists() && !force {
-        return Err(format!(
+        return Err(Refusal::usage(format!(
             "{} is there already (--force replaces it)",
             place.display()
-        ));
+        )));
     }
-    let kept = baselines
-        .save(id, &trajectory)
-        .map_err(|error| error.to_string())?;
-    Ok((trajectory, kept))
+    baselines
+        .save(id, trajectory)
+        .map_err(|error| Refusal::incomplete(error.to_string()))
 }

@@ -1,0 +1,237 @@
+//! The conversation of a recording, step by step.
+
+use std::collections::{HashMap, HashSet};
+
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+
+use crate::import::blocks::{served, summarised};
+use crate::import::clock::{Clock, milliseconds, time};
+use crate::import::original::ImportError;
+use crate::import::tools::split;
+use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome, Step, ToolCall};
+
+/// What a recording is made of.
+pub(super) struct Source<'a> {
+    pub(super) intent: Option<&'a str>,
+    pub(super) messages: &'a [Value],
+    /// The summary of calls. It lacks calls that were made while another was under way.
+    pub(super) summary: &'a [Value],
+    pub(super) servers: &'a [String],
+    pub(super) clock: Clock,
+}
+
+/// The steps in order: of the messages, and the calls that only the summary has, by their time.
+///
+/// # Errors
+///
+/// [`ImportError::NotARecording`] for a call without a name, or whose arguments are no object.
+pub(super) fn steps(source: &Source<'_>) -> Result<Vec<Step>, ImportError> {
+    let mut reader = Reader {
+        source,
+        answers: answers(source),
+        steps: Vec::new(),
+        now: None,
+    };
+    if let Some(intent) = source.intent {
+        reader.say(intent, true);
+    }
+    for message in source.messages {
+        let at = time(message.get("timestamp"));
+        reader.now = reader.now.max(at);
+        reader.message(message, at)?;
+    }
+    reader.calls_without_message()?;
+    Ok(reader.steps.into_iter().map(|(_, step)| step).collect())
+}
+
+/// What a call was answered, and when.
+struct Answered {
+    outcome: Outcome,
+    at: Option<Timestamp>,
+}
+
+struct Reader<'a> {
+    source: &'a Source<'a>,
+    answers: HashMap<&'a str, Answered>,
+    /// Each step with the latest time told so far.
+    steps: Vec<(Option<Timestamp>, Step)>,
+    now: Option<Timestamp>,
+}
+
+impl<'a> Reader<'a> {
+    fn message(&mut self, message: &'a Value, at: Option<Timestamp>) -> Result<(), ImportError> {
+        let by_user = match kind(message) {
+            Some("AssistantMessage") => false,
+            Some("UserMessage") => true,
+            _ => return Ok(()),
+        };
+        match said(message) {
+            Some(Value::String(text)) => self.say(text, by_user),
+            Some(Value::Array(blocks)) => {
+                for block in blocks {
+                    if let Some(text) = block.get("text").and_then(Value::as_str) {
+                        self.say(text, by_user);
+                    } else if let Some(name) = block.get("name").and_then(Value::as_str) {
+                        let id = block.get("id").and_then(Value::as_str);
+                        let answered = id.and_then(|it| self.answers.remove(it));
+                        let step = self.call(name, block.get("input"), answered, at)?;
+                        self.steps.push((self.now, step));
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn say(&mut self, text: &str, by_user: bool) {
+        let text = text.to_owned();
+        let step = if by_user {
+            Step::User { text }
+        } else {
+            Step::Assistant { text }
+        };
+        // Some recordings repeat the intent as their first message.
+        let repeated = by_user && matches!(&*self.steps, [(_, only)] if *only == step);
+        if !repeated {
+            self.steps.push((self.now, step));
+        }
+    }
+
+    fn call(
+        &self,
+        name: &str,
+        input: Option<&Value>,
+        answered: Option<Answered>,
+        at: Option<Timestamp>,
+    ) -> Result<Step, ImportError> {
+        let (server, tool) = split(name, self.source.servers);
+        let arguments = match input {
+            None | Some(Value::Null) => Map::new(),
+            Some(Value::Object(arguments)) => arguments.clone(),
+            Some(_) => {
+                return Err(ImportError::NotARecording(format!(
+                    "the arguments of `{tool}` are no object"
+                )));
+            }
+        };
+        let answered_at = answered.as_ref().and_then(|it| it.at);
+        Ok(Step::ToolCall(Box::new(ToolCall {
+            server,
+            tool,
+            arguments,
+            outcome: answered.map_or_else(
+                || failure(FailureKind::Disconnected, "the recording holds no answer"),
+                |it| it.outcome,
+            ),
+            start_ms: self.source.clock.offset(at),
+            duration_ms: milliseconds(at, answered_at),
+        })))
+    }
+
+    fn calls_without_message(&mut self) -> Result<(), ImportError> {
+        let told: HashSet<&str> = self.source.messages.iter().flat_map(call_ids).collect();
+        let (mut late, mut place) = (false, self.now);
+        for (number, call) in self.source.summary.iter().enumerate() {
+            let id = call.get("tool_id").and_then(Value::as_str);
+            // Without an id, a call can be told from those of the messages only where they have none.
+            if id.map_or(!told.is_empty(), |it| told.contains(it)) {
+                continue;
+            }
+            let name = call
+                .get("tool_name")
+                .and_then(Value::as_str)
+                .ok_or_else(|| {
+                    ImportError::NotARecording(format!("call {} has no `tool_name`", number + 1))
+                })?;
+            let at = time(call.get("timestamp"));
+            let answered = from_summary(call).map(|outcome| Answered { outcome, at: None });
+            let step = self.call(name, call.get("tool_input"), answered, at)?;
+            // One without a time stays behind the one before it.
+            place = at.or(place);
+            self.steps.push((place, step));
+            late = true;
+        }
+        if late {
+            // Stable, and the steps of the messages are in order already.
+            self.steps.sort_by_key(|(at, _)| *at);
+        }
+        Ok(())
+    }
+}
+
+/// All answers by the id of their call: from the messages, which have them as served, else from the summary.
+fn answers<'a>(source: &Source<'a>) -> HashMap<&'a str, Answered> {
+    let mut answers = HashMap::new();
+    for message in source.messages {
+        let blocks = said(message).and_then(Value::as_array);
+        for block in blocks.into_iter().flatten() {
+            if let Some(id) = block.get("tool_use_id").and_then(Value::as_str) {
+                let content = block.get("content").map(served).unwrap_or_default();
+                answers.entry(id).or_insert_with(|| Answered {
+                    outcome: answer(content, block.get("is_error")),
+                    at: time(message.get("timestamp")),
+                });
+            }
+        }
+    }
+    for call in source.summary {
+        if let (Some(id), Some(outcome)) = (
+            call.get("tool_id").and_then(Value::as_str),
+            from_summary(call),
+        ) {
+            answers.entry(id).or_insert(Answered { outcome, at: None });
+        }
+    }
+    answers
+}
+
+fn from_summary(call: &Value) -> Option<Outcome> {
+    if let Some(response) = call.get("response").filter(|it| !it.is_null()) {
+        let content = response.get("content").map(summarised).unwrap_or_default();
+        return Some(answer(content, response.get("is_error")));
+    }
+    let error = call.get("error")?.as_str()?;
+    Some(failure(FailureKind::InvalidResponse, error))
+}
+
+fn answer(content: Vec<Value>, is_error: Option<&Value>) -> Outcome {
+    Outcome::Answer(Answer {
+        // `null` means that nobody said so.
+        is_error: is_error.and_then(Value::as_bool).unwrap_or(false),
+        content,
+        ..Answer::default()
+    })
+}
+
+fn failure(kind: FailureKind, message: &str) -> Outcome {
+    Outcome::Failure(Failure {
+        kind,
+        message: message.to_owned(),
+        code: None,
+        data: None,
+    })
+}
+
+/// The ids of the calls a message makes.
+fn call_ids(message: &Value) -> impl Iterator<Item = &str> {
+    let blocks = said(message).and_then(Value::as_array);
+    let calls = blocks
+        .into_iter()
+        .flatten()
+        .filter(|it| it.get("name").is_some());
+    calls.filter_map(|it| it.get("id").and_then(Value::as_str))
+}
+
+/// The kind of a message, by the name of its Python class.
+pub(super) fn kind(message: &Value) -> Option<&str> {
+    let own = message.get("type");
+    own.or_else(|| message.get("content")?.get("_type"))?
+        .as_str()
+}
+
+/// A message's text, or its blocks.
+fn said(message: &Value) -> Option<&Value> {
+    message.get("content")?.get("content")
+}
