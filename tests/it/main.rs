@@ -13,6 +13,7 @@ mod floors;
 mod fuzz;
 mod http;
 mod import;
+mod import_log;
 mod readme;
 mod record;
 mod report;
