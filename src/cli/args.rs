@@ -260,7 +260,7 @@ pub(super) struct ImportArgs {
     /// Which tool they come from
     #[arg(value_enum)]
     pub(super) tool: ImportedTool,
-    /// The folder of a recording, a folder of such folders, or a detailed_log.json
+    /// The folder of a recording, a folder of such folders, or a `detailed_log.json`
     pub(super) path: PathBuf,
     /// Where baselines go [default: baselines/]
     #[arg(long, value_name = "DIR")]
@@ -275,7 +275,7 @@ pub(super) struct ImportArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum ImportedTool {
-    /// smart-mcp-proxy/mcp-eval, which wrote detailed_log.json
+    /// smart-mcp-proxy/mcp-eval, which wrote `detailed_log.json`
     Original,
 }
 

@@ -332,14 +332,14 @@ fn catalogue(log: &Value, servers: &[String]) -> Catalogue {
         let Some(name) = tool.get("name").and_then(Value::as_str) else {
             continue;
         };
-        let (server, bare) = split(name, servers);
+        let (owner, bare) = split(name, servers);
         let Some(server) =
-            server.or_else(|| servers.first().filter(|_| servers.len() == 1).cloned())
+            owner.or_else(|| servers.first().filter(|_| servers.len() == 1).cloned())
         else {
             continue;
         };
-        let mut served = tool.as_object().cloned().unwrap_or_default();
-        served.insert("name".to_owned(), Value::String(bare));
+        let mut members = tool.as_object().cloned().unwrap_or_default();
+        members.insert("name".to_owned(), Value::String(bare));
         let place = catalogue
             .servers
             .iter()
@@ -351,7 +351,9 @@ fn catalogue(log: &Value, servers: &[String]) -> Catalogue {
                 });
                 catalogue.servers.len() - 1
             });
-        catalogue.servers[place].tools.push(Tool { served });
+        catalogue.servers[place]
+            .tools
+            .push(Tool { served: members });
     }
     catalogue
 }

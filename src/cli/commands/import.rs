@@ -11,6 +11,7 @@ use crate::cli::ci;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::select::plural;
 use crate::cli::suite::BASELINES;
 use crate::import;
 use crate::model::trajectory::{Step, Trajectory};
@@ -93,8 +94,8 @@ fn line(recording: &RecordingV1) -> String {
     let id = text::line(&recording.id);
     match (&recording.baseline, &recording.problem) {
         (Some(baseline), _) => format!(
-            "● {id}: {} calls, {} of tools that are not scored, kept as {}",
-            recording.calls,
+            "● {id}: {}, {} of tools that are not scored, kept as {}",
+            plural(recording.calls, "call"),
             recording.other_calls,
             text::line(baseline)
         ),
