@@ -51,11 +51,11 @@ pub fn write(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     replace(path, content, Durability::Process)
 }
 
-/// As [`write`], and a computer that loses its power keeps the old one or the new one, too. For what people cannot make again.
+/// As [`write()`], and a computer that loses its power keeps the old one or the new one, too. For what people cannot make again.
 ///
 /// # Errors
 ///
-/// As [`write`].
+/// As [`write()`].
 pub(super) fn write_durably(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     replace(path, content, Durability::Disk)
 }

@@ -70,7 +70,7 @@ pub(in crate::cli) fn run(args: &ImportArgs, console: Console) -> Result<Exit, F
     };
     match args.format {
         ResultFormat::Json => {
-            Console::document(&serde_json::to_string_pretty(&document).unwrap_or_default())
+            Console::document(&serde_json::to_string_pretty(&document).unwrap_or_default());
         }
         ResultFormat::Terminal => {
             for recording in &document.recordings {
