@@ -183,7 +183,7 @@ pub(super) struct CompareArgs {
     /// Score this stored trajectory, or all of a folder, without running anything
     #[arg(long, value_name = "FILE", conflicts_with_all = ["mcp_config", "jobs", "fail_fast"])]
     pub(super) run: Option<PathBuf>,
-    /// Where the report goes [default: reports/<run>/]
+    /// Where the report goes [default: reports/RUN/]
     #[arg(long, value_name = "DIR")]
     pub(super) output: Option<PathBuf>,
 }
@@ -196,7 +196,7 @@ pub(super) struct RunArgs {
     pub(super) execute: ExecuteArgs,
     #[command(flatten)]
     pub(super) score: ScoreArgs,
-    /// Where the report goes [default: reports/<run>/]
+    /// Where the report goes [default: reports/RUN/]
     #[arg(long, value_name = "DIR")]
     pub(super) output: Option<PathBuf>,
 }
@@ -208,7 +208,7 @@ pub(super) struct ReportArgs {
     /// What to render
     #[arg(long, value_enum, default_value_t = ReportFormat::Terminal)]
     pub(super) format: ReportFormat,
-    /// Where the pages go, with --format html [default: reports/<run>/]
+    /// Where the pages go, with --format html [default: reports/RUN/]
     #[arg(long, value_name = "DIR")]
     pub(super) output: Option<PathBuf>,
 }
@@ -260,7 +260,7 @@ pub(super) struct ImportArgs {
     /// Which tool they come from
     #[arg(value_enum)]
     pub(super) tool: ImportedTool,
-    /// The folder of a recording, a folder with recordings at any depth, or the log of one itself
+    /// The folder of a recording, a folder of such folders, or a `detailed_log.json`
     pub(super) path: PathBuf,
     /// Where baselines go [default: baselines/]
     #[arg(long, value_name = "DIR")]
@@ -275,7 +275,7 @@ pub(super) struct ImportArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum ImportedTool {
-    /// smart-mcp-proxy/mcp-eval
+    /// smart-mcp-proxy/mcp-eval, which wrote `detailed_log.json`
     Original,
 }
 

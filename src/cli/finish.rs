@@ -14,7 +14,7 @@ use crate::git;
 use crate::model::suite::{ScenarioResult, SuiteResult};
 use crate::report::document::{self, GateV1, ProblemV1, ResultV1};
 use crate::report::{html, terminal};
-use crate::store::{self, Runs, StoreError};
+use crate::store::{self, StoreError};
 
 /// Where reports go unless the user says otherwise.
 pub(super) const REPORTS: &str = "reports";
@@ -47,32 +47,34 @@ pub(super) fn finish(
     let folder = telling
         .output
         .map_or_else(|| Path::new(REPORTS).join(runs.id()), Path::to_owned);
-    let result = ResultV1::from(&finished.suite).with_gate(gate(exit, telling.threshold));
-    let shown = with_files(result, &finished.suite, runs, &folder);
-    match write_pages(&folder, &shown, &finished.suite.scenarios) {
-        Ok(()) => {
-            if telling.output.is_none() {
-                point_latest(&folder);
-            }
-            keep(&shown, finished)?;
-            tell(&shown, telling.format, output, console);
-            console.note(&format!("Report: {}", folder.join("index.html").display()));
-            Ok(exit)
+    let mut shown = ResultV1::from(&finished.suite).with_gate(gate(exit, telling.threshold));
+    name_files(&mut shown, finished, &folder);
+    let text = document::json(&shown);
+    let written = write_pages(&folder, &shown, &text, &finished.suite.scenarios).and_then(|()| {
+        if telling.output.is_none() {
+            point_latest(&folder);
         }
-        Err(error) => {
-            let failure = Failure::from(error);
-            let exit = exit.and(failure.exit);
-            let shown = shown.with_gate(gate(exit, telling.threshold));
-            // Kept all the same: the report can be rendered again from there.
-            let _ = keep(&shown, finished);
-            tell(&shown, telling.format, output, console);
-            Err(Failure {
-                exit,
-                told: true,
-                ..failure
-            })
+        keep(shown.clone(), finished)
+    });
+    let Err(error) = written else {
+        match telling.format {
+            ResultFormat::Json => Console::document(&text),
+            ResultFormat::Terminal => tell(&shown, telling.format, output, console),
         }
-    }
+        console.note(&format!("Report: {}", folder.join("index.html").display()));
+        return Ok(exit);
+    };
+    let failure = Failure::from(error);
+    let exit = exit.and(failure.exit);
+    let shown = shown.with_gate(gate(exit, telling.threshold));
+    // Kept all the same, where that is possible: the report can be rendered again from there.
+    let _ = keep(shown.clone(), finished);
+    tell(&shown, telling.format, output, console);
+    Err(Failure {
+        exit,
+        told: true,
+        ..failure
+    })
 }
 
 fn gate(exit: Exit, threshold: Option<f64>) -> GateV1 {
@@ -85,13 +87,10 @@ fn gate(exit: Exit, threshold: Option<f64>) -> GateV1 {
 }
 
 /// Keeps the document beside the runs it speaks of.
-fn keep(result: &ResultV1, finished: &Finished) -> Result<(), StoreError> {
-    let runs = &finished.runs;
-    let kept = with_files(result.clone(), &finished.suite, runs, runs.folder());
-    store::write(
-        &runs.folder().join(RESULT),
-        document::json(&kept).as_bytes(),
-    )
+fn keep(mut result: ResultV1, finished: &Finished) -> Result<(), StoreError> {
+    let folder = finished.runs.folder();
+    name_files(&mut result, finished, folder);
+    store::write(&folder.join(RESULT), document::json(&result).as_bytes())
 }
 
 /// What `--format json` says when a command could not do what it was asked: the same document, without scenarios.
@@ -126,14 +125,15 @@ pub(super) fn tell(result: &ResultV1, format: ResultFormat, output: OutputArgs, 
     }
 }
 
-/// Writes the index, one page per scenario and the document.
+/// Writes the index, one page per scenario and the document, whose text is given.
 ///
 /// # Errors
 ///
 /// When one of them cannot be written.
-pub(super) fn write_pages(
+fn write_pages(
     folder: &Path,
     result: &ResultV1,
+    text: &str,
     scenarios: &[ScenarioResult],
 ) -> Result<(), StoreError> {
     for (scenario, told) in scenarios.iter().zip(&result.scenarios) {
@@ -145,41 +145,73 @@ pub(super) fn write_pages(
         );
         store::write(&folder.join(html::page_name(&scenario.id)), page.as_bytes())?;
     }
-    store::write(&folder.join(RESULT), document::json(result).as_bytes())?;
+    store::write(&folder.join(RESULT), text.as_bytes())?;
     store::write(&folder.join("index.html"), html::index(result).as_bytes())
 }
 
-/// The document with the paths of the trajectories it speaks of, as seen from its own folder.
-fn with_files(mut result: ResultV1, suite: &SuiteResult, runs: &Runs, folder: &Path) -> ResultV1 {
-    for scenario in &suite.scenarios {
-        let Some(told) = result.scenario_mut(&scenario.id) else {
-            continue;
-        };
-        let sides = [
-            (&mut told.current, runs.path(&scenario.id)),
-            (&mut told.baseline, runs.baseline_path(&scenario.id)),
-        ];
-        for (side, path) in sides {
-            if let Some(side) = side.as_mut().filter(|_| path.exists()) {
-                side.file = Some(relative(folder, &path));
+/// Gives the document the paths of the trajectories it speaks of, as seen from its own folder.
+fn name_files(result: &mut ResultV1, finished: &Finished, folder: &Path) {
+    let seen = SeenFrom::new(folder);
+    for (told, files) in result.scenarios.iter_mut().zip(&finished.files) {
+        for (side, file) in [
+            (&mut told.current, &files.current),
+            (&mut told.baseline, &files.baseline),
+        ] {
+            if let Some(side) = side {
+                side.file = file.as_deref().map(|it| seen.path(it));
             }
         }
     }
-    result
 }
 
-/// A path as seen from a folder, with `/`; both may be relative to the working directory.
-pub(super) fn relative(from: &Path, to: &Path) -> String {
-    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let (from, to) = (absolute(from), absolute(to));
-    let shared = from
-        .components()
-        .zip(to.components())
-        .take_while(|(a, b)| a == b)
-        .count();
-    let up = from.components().skip(shared).map(|_| Component::ParentDir);
-    let path: PathBuf = up.chain(to.components().skip(shared)).collect();
-    path.to_string_lossy().replace('\\', "/")
+/// Paths as seen from a folder.
+pub(super) struct SeenFrom {
+    working_dir: PathBuf,
+    folder: PathBuf,
+}
+
+impl SeenFrom {
+    /// The folder may be relative to the working directory.
+    pub(super) fn new(folder: &Path) -> Self {
+        let working_dir = std::env::current_dir().unwrap_or_default();
+        Self {
+            folder: plain(&working_dir.join(folder)),
+            working_dir,
+        }
+    }
+
+    /// A path, which may be relative to the working directory, with `/`.
+    pub(super) fn path(&self, to: &Path) -> String {
+        let to = plain(&self.working_dir.join(to));
+        let shared = self
+            .folder
+            .components()
+            .zip(to.components())
+            .take_while(|(a, b)| a == b)
+            .count();
+        let up = self
+            .folder
+            .components()
+            .skip(shared)
+            .map(|_| Component::ParentDir);
+        let path: PathBuf = up.chain(to.components().skip(shared)).collect();
+        path.to_string_lossy().into_owned()
+    }
+}
+
+/// The path without steps that lead nowhere (`.`) or back (`..`).
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for step in path.components() {
+        match step {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            step => plain.push(step),
+        }
+    }
+    plain
 }
 
 /// Makes `reports/latest` lead to this report. A convenience: where links cannot be made, there is none.

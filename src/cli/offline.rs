@@ -15,7 +15,7 @@ use crate::cli::failure::Failure;
 use crate::cli::finish::{self, Telling};
 use crate::cli::judge::judge;
 use crate::cli::select;
-use crate::cli::suite::{Finished, RUNS, overridden, problem};
+use crate::cli::suite::{Files, Finished, RUNS, overridden, problem};
 use crate::git;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status, SuiteResult};
@@ -55,14 +55,6 @@ pub(super) fn compare(
     results.sort_by(|a, b| a.id.cmp(&b.id));
     number_repeated(&mut results);
     let runs = Arc::new(Runs::create(Path::new(RUNS), started_at)?);
-    for result in &results {
-        if let Some(current) = &result.current {
-            runs.save(&result.id, current)?;
-        }
-        if let Some(baseline) = &result.baseline {
-            runs.save_baseline(&result.id, baseline)?;
-        }
-    }
     let suite = SuiteResult {
         run_id: runs.id().to_owned(),
         command: "compare".to_owned(),
@@ -82,7 +74,17 @@ pub(super) fn compare(
         output: args.output.as_deref(),
         threshold: args.score.threshold,
     };
-    finish::finish(&Finished { suite, runs }, &telling, output, console)
+    let files =
+        suite.scenarios.iter().map(|it| Files {
+            current: it.current.as_ref().map(|_| PathBuf::from(&it.path)),
+            baseline: it.baseline.as_ref().zip(it.comparison.as_ref()).map(
+                |(baseline, comparison)| {
+                    accepted_file(&root, &baseline.scenario, comparison.variant, single)
+                },
+            ),
+        });
+    let files = files.collect();
+    finish::finish(&Finished { suite, runs, files }, &telling, output, console)
 }
 
 /// Tells several runs of one scenario apart.
@@ -217,6 +219,18 @@ fn accepted(root: &Path, scenario: &str, single: bool) -> Result<Vec<Trajectory>
         return Baselines::of_one_scenario(root).load(scenario);
     }
     Ok(accepted)
+}
+
+/// The file one of the accepted trajectories came from.
+fn accepted_file(root: &Path, scenario: &str, variant: usize, single: bool) -> PathBuf {
+    if root.is_file() {
+        return root.to_owned();
+    }
+    let mut baselines = Baselines::new(root);
+    if single && !baselines.path(scenario).exists() {
+        baselines = Baselines::of_one_scenario(root);
+    }
+    baselines.variant_path(scenario, variant)
 }
 
 fn stored(file: &Path, current: &Trajectory, status: Status) -> ScenarioResult {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::cli::failure::Failure;
-use crate::cli::finish::{self, RESULT};
+use crate::cli::finish::{RESULT, SeenFrom};
 use crate::cli::suite::RUNS;
 use crate::model::trajectory::Trajectory;
 use crate::report::document::{self, ResultV1, SideV1};
@@ -56,6 +56,7 @@ impl Stored {
     /// When a page cannot be written.
     pub(super) fn write_pages(&self, folder: &Path) -> Result<Vec<String>, Failure> {
         let mut gone = Vec::new();
+        let seen = SeenFrom::new(folder);
         let mut result = self.result.clone();
         let mut sides = Vec::new();
         for scenario in &mut result.scenarios {
@@ -64,7 +65,7 @@ impl Stored {
                 let path = self.folder.join(&file);
                 match store::load(&path) {
                     Ok(trajectory) => {
-                        side.as_mut()?.file = Some(finish::relative(folder, &path));
+                        side.as_mut()?.file = Some(seen.path(&path));
                         Some(trajectory)
                     }
                     Err(error) => {

@@ -36,6 +36,15 @@ pub(super) const RUNS: &str = ".mcp-eval/runs";
 pub(super) struct Finished {
     pub(super) suite: SuiteResult,
     pub(super) runs: Arc<Runs>,
+    /// Where the trajectories lie, for each scenario of the suite.
+    pub(super) files: Vec<Files>,
+}
+
+/// Where the trajectories of one scenario lie.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Files {
+    pub(super) current: Option<PathBuf>,
+    pub(super) baseline: Option<PathBuf>,
 }
 
 /// What a command runs, and how.
@@ -195,7 +204,15 @@ where
         selected,
         scenarios: results.into_values().collect(),
     };
-    Ok(Finished { suite, runs })
+    let files = suite.scenarios.iter().map(|it| Files {
+        current: Some(runs.path(&it.id)).filter(|it| it.exists()),
+        baseline: Some(runs.baseline_path(&it.id)).filter(|it| it.exists()),
+    });
+    Ok(Finished {
+        files: files.collect(),
+        suite,
+        runs,
+    })
 }
 
 impl Bench {

@@ -99,18 +99,6 @@ impl SuiteResult {
     }
 }
 
-impl ScenarioResult {
-    /// Everything that speaks against passing: the verdict's reasons and the unmet expectations.
-    pub fn reasons(&self) -> Vec<String> {
-        let verdict = self.comparison.iter().flat_map(|it| &it.verdict.reasons);
-        let unmet = self.checks.iter().filter(|it| !it.passed);
-        verdict
-            .map(Reason::to_string)
-            .chain(unmet.map(|it| format!("{}: {}", it.name, it.message)))
-            .collect()
-    }
-}
-
 impl std::fmt::Display for Reason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.text)?;

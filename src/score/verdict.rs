@@ -2,7 +2,9 @@
 
 use std::cmp::Ordering;
 
-use crate::model::comparison::{Loss, Pair, Reason, ReasonKind, Row, Scores, SlowerCall, Verdict};
+use crate::model::comparison::{
+    ContractChange, Loss, Pair, Reason, ReasonKind, Row, Scores, SlowerCall, Verdict,
+};
 use crate::model::rules::{Gate, Rules};
 
 use super::drift::{self, Finding};
@@ -235,15 +237,24 @@ fn answer_change(pair: &Pair) -> String {
             let most = differences.iter().max_by(|a, b| a.loss.total_cmp(&b.loss));
             most.map_or_else(String::new, |it| format!("{} differs", place(&it.path)))
         }
-        ([only], _) => format!("{} {}", place(&only.path), only.what),
+        ([only], _) => change(only),
         ([first, more @ ..], _) => {
             format!(
-                "{} {}, and {} more changes of its contract",
-                place(&first.path),
-                first.what,
+                "{}, and {} more changes of its contract",
+                change(first),
                 more.len()
             )
         }
+    }
+}
+
+fn change(change: &ContractChange) -> String {
+    let what = change.what.as_str();
+    // Without a place, what happened to the answer as a whole: "became an error", "no longer an error".
+    match (change.path.as_str(), what.starts_with("no longer")) {
+        ("", true) => format!("it is {what}"),
+        ("", false) => format!("it {what}"),
+        (path, _) => format!("{path} {what}"),
     }
 }
 

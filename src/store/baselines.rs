@@ -46,19 +46,26 @@ impl Baselines {
         self.folder(scenario).join("baseline.json")
     }
 
+    /// The file of an accepted trajectory, the main one being 1.
+    pub fn variant_path(&self, scenario: &str, variant: usize) -> PathBuf {
+        match variant {
+            0 | 1 => self.path(scenario),
+            number => self.folder(scenario).join(format!("variant-{number}.json")),
+        }
+    }
+
     /// All accepted trajectories of a scenario, the main one first; empty when there is none.
     ///
     /// # Errors
     ///
     /// A [`StoreError`] when a file is there but cannot be read.
     pub fn load(&self, scenario: &str) -> Result<Vec<Trajectory>, StoreError> {
-        let folder = self.folder(scenario);
-        let main = folder.join("baseline.json");
+        let main = self.path(scenario);
         let mut accepted = Vec::new();
         if exists(&main)? {
             accepted.push(load(&main)?);
             for number in 2.. {
-                let variant = folder.join(format!("variant-{number}.json"));
+                let variant = self.variant_path(scenario, number);
                 if !exists(&variant)? {
                     break;
                 }

@@ -5,6 +5,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use tempfile::NamedTempFile;
+
 /// What can go wrong with stored files.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -51,11 +53,11 @@ pub fn write(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     replace(path, content, Durability::Process)
 }
 
-/// As [`write`], and a computer that loses its power keeps the old one or the new one, too. For what people cannot make again.
+/// As [`write()`], and a computer that loses its power keeps the old one or the new one, too. For what people cannot make again.
 ///
 /// # Errors
 ///
-/// As [`write`].
+/// As [`write()`].
 pub(super) fn write_durably(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     replace(path, content, Durability::Disk)
 }
@@ -67,18 +69,28 @@ enum Durability {
     Disk,
 }
 
+fn beside(folder: &Path) -> io::Result<NamedTempFile> {
+    tempfile::Builder::new()
+        .prefix(".mcp-eval-")
+        // As any new file: readable for whom the user's umask allows.
+        .permissions(fs::Permissions::from_mode(0o666))
+        .tempfile_in(folder)
+}
+
 fn replace(path: &Path, content: &[u8], durability: Durability) -> Result<(), StoreError> {
     let attempt = || -> io::Result<()> {
         let folder = path
             .parent()
             .filter(|it| *it != Path::new(""))
             .unwrap_or(Path::new("."));
-        fs::create_dir_all(folder)?;
-        let mut file = tempfile::Builder::new()
-            .prefix(".mcp-eval-")
-            // As any new file: readable for whom the user's umask allows.
-            .permissions(fs::Permissions::from_mode(0o666))
-            .tempfile_in(folder)?;
+        let mut file = match beside(folder) {
+            // Asked for only when it is missing: most files go where others went before.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                fs::create_dir_all(folder)?;
+                beside(folder)?
+            }
+            other => other?,
+        };
         file.write_all(content)?;
         if durability == Durability::Disk {
             file.as_file().sync_all()?;

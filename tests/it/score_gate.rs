@@ -1,10 +1,11 @@
 //! The gate tells regressions from noise: a labelled set, made by changing recorded trajectories the way servers and
 //! agents change them.
 //!
-//! `recordings.json` holds small trajectories of several kinds of servers. Each kind of change is applied to each call
+//! The shipped baselines and `recordings.json`, small trajectories of several kinds of servers, are what is changed. Each kind of change is applied to each call
 //! it can be applied to; what must pass and what must fail is the kind's own matter.
 
 use mcp_eval::model::rules::Rules;
+use mcp_eval::model::trajectory::Outcome;
 use mcp_eval::score;
 use serde_json::{Value, json};
 
@@ -75,9 +76,43 @@ struct Labelled {
     must_pass: bool,
 }
 
+/// The shipped baselines, in the notation of the cases.
+fn shipped() -> Vec<Value> {
+    let mut recordings = Vec::new();
+    for entry in walkdir::WalkDir::new(crate::common::root().join("baselines")).sort_by_file_name()
+    {
+        let entry = entry.unwrap();
+        if entry.file_name() != "baseline.json" {
+            continue;
+        }
+        let baseline = mcp_eval::store::load(entry.path()).unwrap();
+        let calls: Vec<Value> = baseline
+            .calls()
+            .map(|call| {
+                let server = call.server.as_deref().unwrap();
+                let tool = baseline.catalogue.tool(server, &call.tool).unwrap();
+                let Outcome::Answer(answer) = &call.outcome else {
+                    panic!("a shipped baseline has a call without an answer")
+                };
+                let mut case = json!({
+                    "tool": call.full_name(), "args": call.arguments, "is_error": answer.is_error,
+                    "reads": tool.read_only_hint() == Some(true),
+                });
+                match serde_json::from_str::<Value>(&answer.text()) {
+                    Ok(json) => case["json"] = json,
+                    Err(_) => case["text"] = json!(answer.text()),
+                }
+                case
+            })
+            .collect();
+        recordings.push(json!({ "name": baseline.scenario, "calls": calls }));
+    }
+    recordings
+}
+
 fn labelled() -> Vec<Labelled> {
     let mut set = Vec::new();
-    for recording in cases("recordings.json") {
+    for recording in cases("recordings.json").into_iter().chain(shipped()) {
         let baseline = recording["calls"].as_array().unwrap().clone();
         let name = recording["name"].as_str().unwrap();
         let mut add = |kind: &str, current: Vec<Value>, must_pass: bool| {
