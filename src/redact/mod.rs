@@ -240,6 +240,10 @@ mod tests {
                 "a <redacted:github-token:1> b <redacted:github-token:1>".to_owned(),
             ),
             (
+                &*format!("MY_{github} first\\n{github}"),
+                "MY_<redacted:github-token:1> first\\n<redacted:github-token:1>".to_owned(),
+            ),
+            (
                 &*format!("key={anthropic}"),
                 "key=<redacted:anthropic-key:1>".to_owned(),
             ),
