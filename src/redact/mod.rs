@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::model::Object;
 use crate::model::scenario::{Criterion, Scenario};
-use crate::model::trajectory::{Ending, Outcome, Step, Trajectory};
+use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
 
 /// The shortest value the caller can name: shorter ones would tear holes into innocent text.
 const SHORTEST_SECRET: usize = 6;
@@ -111,10 +111,7 @@ impl Redactor {
         for step in &mut trajectory.steps {
             match step {
                 Step::User { text } | Step::Assistant { text } => self.string(text),
-                Step::ToolCall(call) => {
-                    self.object(&mut call.arguments);
-                    self.outcome(&mut call.outcome);
-                }
+                Step::ToolCall(call) => self.call(call),
             }
         }
         for server in &mut trajectory.catalogue.servers {
@@ -138,6 +135,12 @@ impl Redactor {
             }
             Ending::Completed | Ending::Interrupted => {}
         }
+    }
+
+    /// Takes secrets out of a call and what became of it.
+    pub fn call(&self, call: &mut ToolCall) {
+        self.object(&mut call.arguments);
+        self.outcome(&mut call.outcome);
     }
 
     /// Takes secrets out of what a scenario says, for telling people; the result is not for running.

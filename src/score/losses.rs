@@ -50,14 +50,14 @@ pub(super) fn whole_row(sides: &Sides<'_>, row: &Row, points: f64) -> Loss {
         Row::Missing { baseline, .. } => (Some(*baseline), None, "missing call"),
         Row::Extra { current, .. } => (None, Some(*current), "extra call"),
     };
-    let expected = baseline.map(|it| &sides.baseline[it - 1]);
-    let got = current.map(|it| &sides.current[it - 1]);
+    let expected = baseline.map(|it| sides.before(it));
+    let got = current.map(|it| sides.now(it));
     Loss {
         baseline,
         current,
         tool: expected.or(got).map(|it| it.made.full_name()),
         expected: expected.map(|it| asked(it.made)),
-        got: got.map(|it| asked(it.made)),
+        got: got.map(|it| asked(it.said)),
         ..loss(points, rule)
     }
 }
@@ -103,7 +103,7 @@ fn of_pair(sides: &Sides<'_>, pair: &Pair, each: f64, losses: &mut Vec<Loss>) {
     let here = |points: f64, path: String, rule: &str| Loss {
         baseline: Some(pair.baseline),
         current: Some(pair.current),
-        tool: Some(sides.baseline[pair.baseline - 1].made.full_name()),
+        tool: Some(sides.before(pair.baseline).made.full_name()),
         path: Some(path),
         ..loss(points, rule)
     };

@@ -198,7 +198,7 @@ proptest! {
         };
         let takes = [take(|it| call(&it.0, &it.1)), take(|it| call(&it.0, &it.2))];
         let mut baseline = takes[0].clone();
-        baseline.volatile = score::learn_volatile(&takes);
+        baseline.volatile = score::learn(&takes, &Rules::default()).volatile;
         let comparison = score::compare(&baseline, &takes[1], &Rules::default());
         prop_assert!((comparison.scores.overall - 1.0).abs() < 1e-9, "{:#?}\n{:#?}", baseline.volatile, comparison.losses);
     }

@@ -16,7 +16,7 @@ fn take(answers: &[Value]) -> Trajectory {
 }
 
 fn learned(takes: &[Trajectory]) -> Vec<(usize, Vec<String>)> {
-    let learned = score::learn_volatile(takes).into_iter();
+    let learned = score::learn(takes, &Rules::default()).volatile.into_iter();
     learned.map(|it| (it.call, it.paths)).collect()
 }
 

@@ -19,6 +19,7 @@ use crate::import;
 use crate::model::stamp::GitStamp;
 use crate::model::trajectory::{Ending, Step, Trajectory};
 use crate::redact::Redactor;
+use crate::score;
 use crate::store::Baselines;
 use crate::text;
 
@@ -252,6 +253,7 @@ fn read(id: &str, path: &Path, redactor: &Redactor) -> Result<Trajectory, Refusa
     let mut trajectory =
         import::original(&text, id).map_err(|error| Refusal::usage(error.to_string()))?;
     redactor.trajectory(&mut trajectory);
+    trajectory.bindings = score::find_bindings(&trajectory);
     // In a run of our own these come from the scenario and from git; here they come from the log like everything else.
     redact(&mut trajectory.name, redactor);
     if let Some(GitStamp::Known(commit)) = &mut trajectory.stamp.source {
