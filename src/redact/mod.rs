@@ -60,7 +60,7 @@ impl Redactor {
                     Cow::Owned(text.replace(secret.as_str(), &self.placeholder("secret", secret)));
             }
         }
-        for (secret, placeholder) in self.known_by_key() {
+        for (secret, placeholder) in self.known() {
             if text.contains(&secret) {
                 text = Cow::Owned(text.replace(&secret, &placeholder));
             }
@@ -90,7 +90,8 @@ impl Redactor {
                 Value::String(text)
                     if shapes::is_secret_key(key) && shapes::is_secret_value(text) =>
                 {
-                    *text = self.placeholder(shapes::kind_of(text), text);
+                    let (scheme, secret) = shapes::credentials(text);
+                    *text = format!("{scheme}{}", self.hidden(secret));
                 }
                 other => self.value(other),
             }
@@ -107,7 +108,17 @@ impl Redactor {
     }
 
     /// Takes secrets out of everything a trajectory holds.
+    ///
+    /// What only a later step shows to be a secret is one in the steps before it, too: a token that an answer calls by another name.
     pub fn trajectory(&self, trajectory: &mut Trajectory) {
+        let known = self.known().len();
+        self.pass(trajectory);
+        if self.known().len() > known {
+            self.pass(trajectory);
+        }
+    }
+
+    fn pass(&self, trajectory: &mut Trajectory) {
         for step in &mut trajectory.steps {
             match step {
                 Step::User { text } | Step::Assistant { text } => self.string(text),
@@ -197,17 +208,38 @@ impl Redactor {
         }
     }
 
-    /// What a key has shown to be a secret is one wherever it stands.
-    fn known_by_key(&self) -> Vec<(String, String)> {
+    /// What a key, or the word `Bearer`, has shown to be a secret is one wherever it stands.
+    fn known(&self) -> Vec<(String, String)> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let by_key = seen.iter().filter(|((kind, secret), _)| {
-            *kind == shapes::BY_KEY && secret.len() >= SHORTEST_BY_KEY
+        let shown = seen.iter().filter(|((kind, secret), _)| match *kind {
+            shapes::BY_KEY => secret.len() >= SHORTEST_BY_KEY,
+            // `Bearer authentication` is no secret.
+            shapes::BEARER => secret.bytes().any(|it| it.is_ascii_digit()),
+            _ => false,
         });
-        let mut known: Vec<_> = by_key
+        let mut known: Vec<_> = shown
             .map(|((kind, secret), number)| (secret.clone(), format!("<redacted:{kind}:{number}>")))
             .collect();
         known.sort_by_key(|(secret, _)| std::cmp::Reverse(secret.len()));
         known
+    }
+
+    /// The placeholder of a secret that a key has shown; the one it has already, whatever showed it.
+    fn hidden(&self, secret: &str) -> String {
+        if !shapes::is_secret_value(secret) {
+            return secret.to_owned();
+        }
+        let known = |kind: &'static str| {
+            let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            seen.contains_key(&(kind, secret.to_owned()))
+        };
+        let kind = shapes::kind_of(secret);
+        let kind = if kind == shapes::BY_KEY && known(shapes::BEARER) {
+            shapes::BEARER
+        } else {
+            kind
+        };
+        self.placeholder(kind, secret)
     }
 
     fn placeholder(&self, kind: &'static str, secret: &str) -> String {
@@ -220,9 +252,10 @@ impl Redactor {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::Redactor;
+    use crate::model::trajectory::{Answer, Outcome, Step, ToolCall};
 
     #[test]
     fn secrets_leave_and_the_rest_stays() {
@@ -282,6 +315,36 @@ mod tests {
     }
 
     #[test]
+    fn a_secret_that_is_shown_late_is_hidden_from_the_start() {
+        let redactor = Redactor::default();
+        let call = |arguments: Value, answer: Value| {
+            Step::ToolCall(Box::new(ToolCall {
+                server: None,
+                tool: "t".to_owned(),
+                arguments: arguments.as_object().cloned().unwrap_or_default(),
+                outcome: Outcome::Answer(Answer {
+                    structured_content: Some(answer),
+                    ..Answer::default()
+                }),
+                start_ms: None,
+                duration_ms: None,
+            }))
+        };
+        let mut first = call(json!({}), json!({ "access": "tok_ab12" }));
+        let mut second = call(json!({ "header": "Bearer tok_ab12" }), json!({}));
+        for _ in 0..2 {
+            for step in [&mut first, &mut second] {
+                let Step::ToolCall(call) = step else { continue };
+                redactor.call(call);
+            }
+        }
+        let hidden = "<redacted:bearer-token:1>";
+        let header = format!("Bearer {hidden}");
+        assert_eq!(first, call(json!({}), json!({ "access": hidden })));
+        assert_eq!(second, call(json!({ "header": header }), json!({})));
+    }
+
+    #[test]
     fn names_of_variables_and_headers_tell_secrets() {
         for name in [
             "PGPASSWORD",
@@ -320,7 +383,7 @@ mod tests {
         assert_eq!(
             value,
             json!({
-                "api_key": "<redacted:value:1>", "apiKey": "<redacted:value:1>", "Authorization": "<redacted:value:2>",
+                "api_key": "<redacted:value:1>", "apiKey": "<redacted:value:1>", "Authorization": "Basic <redacted:value:2>",
                 "set-cookie": "<redacted:value:3>", "input_tokens": 12, "token": 12, "tokens": "x", "secret": true,
                 "tokenizer": "bpe", "next": { "clientSecret": "<redacted:value:4>" },
             })

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::model::comparison::{Pair, Polled, Row};
+use crate::model::comparison::{self, Pair, Row};
 use crate::model::rules::{Responses, Rules};
 use crate::model::trajectory::Trajectory;
 
@@ -11,7 +11,7 @@ use super::arguments::ArgumentRules;
 use super::calls::{self, Call};
 use super::json::Context;
 use super::path::Pattern;
-use super::polls;
+use super::polls::Polled;
 use super::response;
 use super::same;
 use super::terms::Terms;
@@ -43,9 +43,11 @@ impl<'a> Sides<'a> {
         terms: Option<&'a Terms>,
         rules: &'a Rules,
     ) -> Self {
-        let polled = polls::polled_requests(baseline, rules);
+        let polled = Polled::new(baseline, rules);
         let made = terms.map_or(current, |it| &it.current);
-        let mut sides = Self::of(baseline, made, current, rules, |key| polled.contains(&key));
+        let mut sides = Self::of(baseline, made, current, rules, |key, failed| {
+            polled.is_try(key, failed)
+        });
         let sources = terms.into_iter().flat_map(|it| &it.sources);
         sides.sources = sources
             .map(|(call, paths)| (*call, patterns(paths)))
@@ -59,7 +61,7 @@ impl<'a> Sides<'a> {
         current: &'a Trajectory,
         rules: &'a Rules,
     ) -> Self {
-        Self::of(baseline, current, current, rules, |_| true)
+        Self::of(baseline, current, current, rules, |_, _| true)
     }
 
     fn of(
@@ -67,12 +69,12 @@ impl<'a> Sides<'a> {
         current: &'a Trajectory,
         said: &'a Trajectory,
         rules: &'a Rules,
-        is_repeat: impl Fn(u64) -> bool,
+        is_try: impl Fn(u64, bool) -> bool,
     ) -> Self {
         let volatile = baseline.volatile.iter();
         Self {
-            baseline: calls::calls(baseline, baseline, &current.catalogue, rules, &is_repeat),
-            current: calls::calls(current, said, &baseline.catalogue, rules, &is_repeat),
+            baseline: calls::calls(baseline, baseline, &current.catalogue, rules, &is_try),
+            current: calls::calls(current, said, &baseline.catalogue, rules, &is_try),
             rules: ArgumentRules::new(&rules.arguments),
             responses: rules.responses,
             ignore: patterns(&rules.ignore),
@@ -182,7 +184,7 @@ impl<'a> Sides<'a> {
             response,
             call,
             bound: Vec::new(),
-            polled: (baseline.attempts > 1 || current.attempts > 1).then_some(Polled {
+            polled: (baseline.attempts > 1 || current.attempts > 1).then_some(comparison::Polled {
                 baseline: baseline.attempts,
                 current: current.attempts,
             }),

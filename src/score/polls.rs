@@ -1,7 +1,8 @@
 //! Polls: one and the same read, made again until its answer changed. How often it had to be made says nothing.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
+use crate::model::catalogue::Tool;
 use crate::model::rules::{Responses, Rules};
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 
@@ -49,11 +50,33 @@ pub fn polls(trajectory: &Trajectory, rules: &Rules) -> Vec<Poll> {
     polls
 }
 
-/// The requests that are polled.
-pub(super) fn polled_requests(trajectory: &Trajectory, rules: &Rules) -> HashSet<u64> {
-    let calls: Vec<&ToolCall> = trajectory.calls().collect();
-    let polls = polls(trajectory, rules).into_iter();
-    polls.map(|it| request_key(calls[it.last - 1])).collect()
+/// The requests that a baseline polls.
+#[derive(Debug, Default)]
+pub(super) struct Polled {
+    /// Whether a try of it failed in the baseline.
+    requests: HashMap<u64, bool>,
+}
+
+impl Polled {
+    pub(super) fn new(baseline: &Trajectory, rules: &Rules) -> Self {
+        let calls: Vec<&ToolCall> = baseline.calls().collect();
+        let mut requests = HashMap::new();
+        for poll in polls(baseline, rules) {
+            let tries = &calls[poll.first - 1..poll.last - 1];
+            let failed = tries.iter().any(|it| it.outcome.is_failure());
+            *requests
+                .entry(request_key(calls[poll.last - 1]))
+                .or_default() |= failed;
+        }
+        Self { requests }
+    }
+
+    /// Whether a call that was made again is only a try, and nothing to compare: it is polled, and did not fail in a new way.
+    pub(super) fn is_try(&self, key: u64, failed: bool) -> bool {
+        self.requests
+            .get(&key)
+            .is_some_and(|may_fail| *may_fail || !failed)
+    }
 }
 
 fn is_poll(run: &[&ToolCall], trajectory: &Trajectory, rules: &Rules) -> bool {
@@ -67,20 +90,13 @@ fn is_poll(run: &[&ToolCall], trajectory: &Trajectory, rules: &Rules) -> bool {
         return true;
     }
     let server = last.server.as_deref().unwrap_or_default();
-    let hint = (trajectory.catalogue.tool(server, &last.tool)).and_then(|it| it.read_only_hint());
-    match hint {
-        Some(reads) => reads,
-        None => {
-            let word = last
-                .tool
-                .split(['_', '-', '.', '/'])
-                .next()
-                .unwrap_or_default();
-            let earlier = &run[..run.len() - 1];
-            READING.contains(&word.to_lowercase().as_str())
-                || (run.len() > 2 && earlier.iter().all(|it| view(it) == view(before)))
-        }
-    }
+    let hint = (trajectory.catalogue.tool(server, &last.tool)).and_then(Tool::read_only_hint);
+    hint.unwrap_or_else(|| {
+        let word = last.tool.split(['_', '-', '.', '/']).next();
+        let earlier = &run[..run.len() - 1];
+        READING.contains(&word.unwrap_or_default().to_lowercase().as_str())
+            || (run.len() > 2 && earlier.iter().all(|it| view(it) == view(before)))
+    })
 }
 
 /// What an answer says, apart from what varies by nature.

@@ -137,9 +137,12 @@ impl Swap {
                 is_error: _,
                 other: _,
             }) => {
-                content.iter_mut().for_each(|it| self.value(it));
-                structured_content.iter_mut().for_each(|it| self.value(it));
-                breach.iter_mut().for_each(|it| self.string(it));
+                for it in content.iter_mut().chain(structured_content) {
+                    self.value(it);
+                }
+                if let Some(breach) = breach {
+                    self.string(breach);
+                }
             }
             Outcome::Failure(failure) => self.string(&mut failure.message),
         }

@@ -210,7 +210,9 @@ impl Terms {
             .collect();
         let restore = |call: Option<usize>, text: &mut Option<String>| {
             let swap = call.and_then(|it| own.get(&it)).unwrap_or(&back);
-            text.iter_mut().for_each(|it| swap.string(it));
+            if let Some(text) = text {
+                swap.string(text);
+            }
         };
         for row in &mut comparison.rows {
             let Row::Pair(pair) = row else { continue };

@@ -1,7 +1,5 @@
 //! What several takes of one script show to vary by nature.
 
-use std::collections::HashSet;
-
 use serde_json::Value;
 
 use crate::model::binding::Binding;
@@ -13,7 +11,7 @@ use super::binding::{at, find_in_takes, full_paths, resolve};
 use super::calls::request_key;
 use super::mask;
 use super::path::escape;
-use super::polls::polled_requests;
+use super::polls::Polled;
 use super::same::{self, View, same};
 use super::terms::{Terms, terms};
 use super::value::embedded;
@@ -61,7 +59,7 @@ fn learn_volatile(first: &Trajectory, others: &[Trajectory], rules: &Rules) -> V
     if others.is_empty() {
         return Vec::new();
     }
-    let polled = polled_requests(first, rules);
+    let polled = Polled::new(first, rules);
     let translated: Vec<Option<Terms>> = others.iter().map(|it| terms(first, it, rules)).collect();
     let others: Vec<Take<'_>> = (others.iter().zip(&translated))
         .map(|(it, terms)| Take {
@@ -111,11 +109,13 @@ struct Take<'a> {
 }
 
 /// The calls with their numbers, of each poll the last.
-fn settled<'a>(take: &'a Trajectory, polled: &HashSet<u64>) -> Vec<(usize, &'a ToolCall)> {
+fn settled<'a>(take: &'a Trajectory, polled: &Polled) -> Vec<(usize, &'a ToolCall)> {
     let mut calls: Vec<(usize, &ToolCall)> = Vec::new();
     for (index, call) in take.calls().enumerate() {
         let key = request_key(call);
-        calls.pop_if(|(_, last)| polled.contains(&key) && request_key(last) == key);
+        calls.pop_if(|(_, last)| {
+            request_key(last) == key && polled.is_try(key, last.outcome.is_failure())
+        });
         calls.push((index + 1, call));
     }
     calls

@@ -13,9 +13,9 @@ pub(super) fn extract(recorded: &str, piece: &str, live: &str) -> Option<String>
     if let Some(found) = between(live, before, after).filter(|it| is_piece(it)) {
         return Some(found.to_owned());
     }
-    let line = before.rsplit('\n').next().unwrap_or_default();
+    let led = before.rsplit('\n').next().unwrap_or_default();
     let nth = |lead: &str| before.matches(lead).count().saturating_sub(1);
-    for lead in leads(line) {
+    for lead in leads(led) {
         if let Some(found) = behind(live, lead, nth(lead)) {
             return Some(found.to_owned());
         }

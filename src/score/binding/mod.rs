@@ -68,10 +68,10 @@ pub fn with_rules(
     trajectory: &Trajectory,
     rules: &[BindingRule],
 ) -> Result<Vec<Binding>, Vec<(BindingRule, String)>> {
-    let ruled: HashSet<(usize, &str)> =
+    let overruled: HashSet<(usize, &str)> =
         rules.iter().map(|it| (it.call, it.path.as_str())).collect();
     let mut bindings = trajectory.bindings.clone();
-    bindings.retain(|it| !ruled.contains(&(it.call, it.path.as_str())));
+    bindings.retain(|it| !overruled.contains(&(it.call, it.path.as_str())));
     let calls: Vec<&ToolCall> = trajectory.calls().collect();
     let mut impossible = Vec::new();
     for rule in rules {

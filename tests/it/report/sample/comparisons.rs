@@ -49,6 +49,8 @@ pub(crate) fn pair(
         request,
         response,
         call,
+        bound: Vec::new(),
+        polled: None,
     }))
 }
 
