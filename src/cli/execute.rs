@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::{Replay, Scripted};
+use crate::cli::replay;
 use crate::git;
 use crate::mcp::{self, ChildCommand, Launch, Target};
 use crate::model::scenario::{Agent, Scenario, Server, Transport};
@@ -72,7 +73,12 @@ impl Executor {
         observer: &dyn Observer,
     ) -> Ran {
         let mut secrets = Vec::new();
-        let targets = self.targets(scenario, &mut secrets);
+        let targets = self.targets(scenario, &mut secrets).and_then(|targets| {
+            let names: Vec<&str> = targets.iter().map(|it| it.name.as_str()).collect();
+            let baseline = baseline.map(AsRef::as_ref);
+            baseline.map_or(Ok(()), |it| replay::check_servers(it, &names))?;
+            Ok(targets)
+        });
         let redactor = Redactor::new(secrets.iter().cloned());
         let mut agent = agent(scenario, baseline, Redactor::new(secrets));
         let job = Job {
