@@ -10,7 +10,7 @@ use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
 
 use super::binding::{
-    at, fill, full_paths, is_generated, resolve, text_of, value_at, value_at_mut,
+    alike, at, fill, full_paths, is_generated, resolve, text_of, value_at, value_at_mut,
 };
 use super::pairing::Sides;
 use super::path::covers_path;
@@ -90,8 +90,8 @@ pub(super) fn terms(baseline: &Trajectory, current: &Trajectory, rules: &Rules) 
     })
 }
 
-/// Where a tool's answer has a made-up value that later calls use, its other answers have one, too, although nobody uses it. As bindings
-/// of no call.
+/// Where a tool's answer has a made-up value that later calls use, its other answers, and other elements of the same list, have one, too,
+/// although nobody uses it. As bindings of no call.
 fn unused(bindings: &[Binding], recorded: &[&ToolCall]) -> Vec<Binding> {
     let used: HashSet<&Source> = bindings.iter().map(|it| &it.from).collect();
     let mut places = HashSet::new();
@@ -105,21 +105,21 @@ fn unused(bindings: &[Binding], recorded: &[&ToolCall]) -> Vec<Binding> {
         }
         let same_tool = |it: &ToolCall| it.server == source.server && it.tool == source.tool;
         for (index, call) in recorded.iter().enumerate().filter(|(_, it)| same_tool(it)) {
-            let from = Source {
-                call: index + 1,
-                path: binding.from.path.clone(),
-            };
-            if used.contains(&from) || unused.len() >= UNUSED {
-                continue;
-            }
-            let value = answer(call).and_then(|it| at(it, &from.path));
-            if let Some(value) = value.filter(is_generated) {
-                unused.push(Binding {
-                    call: 0,
-                    path: String::new(),
-                    value,
-                    from,
-                });
+            let Some(answer) = answer(call) else { continue };
+            let leaves = alike(answer, &binding.from.path).into_iter();
+            for leaf in leaves.filter(|it| is_generated(&it.value)) {
+                let from = Source {
+                    call: index + 1,
+                    path: leaf.path,
+                };
+                if !used.contains(&from) && unused.len() < UNUSED {
+                    unused.push(Binding {
+                        call: 0,
+                        path: String::new(),
+                        value: leaf.value,
+                        from,
+                    });
+                }
             }
         }
     }
@@ -221,6 +221,9 @@ fn sources(followed: &[Followed<'_>], recorded: &[&ToolCall]) -> HashMap<usize, 
         let (Some(source), Some(live)) = (source, &it.live) else {
             continue;
         };
+        if text_of(live) == text_of(&it.binding.value) {
+            continue;
+        }
         let was = at(source, &from.path);
         let is_whole = was.as_ref().is_some_and(|was| {
             text_of(was) == text_of(&it.binding.value) && was.is_string() == live.is_string()

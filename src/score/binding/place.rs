@@ -16,9 +16,9 @@ const LEAVES: usize = 50_000;
 
 /// A text or number in an answer.
 #[derive(Debug)]
-pub(super) struct Leaf {
-    pub(super) path: String,
-    pub(super) value: Value,
+pub(in crate::score) struct Leaf {
+    pub(in crate::score) path: String,
+    pub(in crate::score) value: Value,
 }
 
 /// The texts and numbers of an answer, structured content first.
@@ -132,17 +132,32 @@ fn documents(answer: &Answer) -> impl Iterator<Item = Cow<'_, Value>> {
     structured.chain(text.flatten())
 }
 
-/// The same place as a path into the answer itself, as volatile places are named, `*` for indexes. There are two where the text
-/// repeats the structured content.
+/// The same place as a path into the answer itself, as volatile places are named. There are two where the text repeats the structured
+/// content.
 pub(in crate::score) fn full_paths(answer: &Answer, path: &str) -> Vec<String> {
+    starred_paths(answer, path)
+        .into_iter()
+        .map(|it| it.exact)
+        .collect()
+}
+
+/// The same with `*` for any index of a list.
+pub(in crate::score) fn full_patterns(answer: &Answer, path: &str) -> Vec<String> {
+    starred_paths(answer, path)
+        .into_iter()
+        .map(|it| it.starred)
+        .collect()
+}
+
+fn starred_paths(answer: &Answer, path: &str) -> Vec<Written> {
     let steps = steps(path);
     let structured = |steps: &[String]| {
-        let inner = full_path(answer.structured_content.as_ref()?, steps)?;
-        Some(format!("/structuredContent{inner}"))
+        let inner = written(answer.structured_content.as_ref()?, steps)?;
+        Some(inner.within("/structuredContent"))
     };
     let content = |index: &str, steps: &[String]| {
         let block = answer.content.get(index.parse::<usize>().ok()?)?;
-        Some(format!("/content/{index}{}", full_path(block, steps)?))
+        Some(written(block, steps)?.within(&format!("/content/{index}")))
     };
     let found = match (steps.first().map(String::as_str), steps.get(1)) {
         (Some("structuredContent"), _) => [structured(&steps[1..]), None],
@@ -155,20 +170,52 @@ pub(in crate::score) fn full_paths(answer: &Answer, path: &str) -> Vec<String> {
     found.into_iter().flatten().collect()
 }
 
-/// The steps written out, if they lead anywhere; indexes become `*`.
-fn full_path(value: &Value, steps: &[String]) -> Option<String> {
+/// The places of an answer that differ from a path only in the indexes of lists, the path itself among them.
+pub(in crate::score) fn alike(answer: &Answer, path: &str) -> Vec<Leaf> {
+    let Some(pattern) = full_patterns(answer, path).into_iter().next() else {
+        return Vec::new();
+    };
+    // A pattern has the root in front that a path may leave out.
+    let length = path.matches('/').count();
+    let pattern: Vec<&str> = pattern.rsplit('/').take(length).collect();
+    let mut found = leaves(answer);
+    found.retain(|leaf| {
+        let fits = |(step, part): (&str, &&str)| *part == "*" || *part == step;
+        leaf.path.matches('/').count() == length && leaf.path.rsplit('/').zip(&pattern).all(fits)
+    });
+    found
+}
+
+/// Steps written out, with indexes as they are and as `*`.
+struct Written {
+    exact: String,
+    starred: String,
+}
+
+impl Written {
+    fn within(self, root: &str) -> Self {
+        Self {
+            exact: format!("{root}{}", self.exact),
+            starred: format!("{root}{}", self.starred),
+        }
+    }
+}
+
+/// The steps written out, if they lead anywhere.
+fn written(value: &Value, steps: &[String]) -> Option<Written> {
     let Some((step, rest)) = steps.split_first() else {
-        return Some(String::new());
+        return Some(Written {
+            exact: String::new(),
+            starred: String::new(),
+        });
     };
-    let written = if value.is_array() {
-        "*".to_owned()
-    } else {
-        escape(step)
-    };
-    Some(format!(
-        "/{written}{}",
-        full_path(&*child(value, step)?, rest)?
-    ))
+    let inner = written(&*child(value, step)?, rest)?;
+    let step = escape(step);
+    let starred = if value.is_array() { "*" } else { &step };
+    Some(Written {
+        starred: format!("/{starred}{}", inner.starred),
+        exact: format!("/{step}{}", inner.exact),
+    })
 }
 
 fn child<'v>(value: &'v Value, step: &str) -> Option<Cow<'v, Value>> {
