@@ -85,8 +85,6 @@ impl<'a> Argument<'a> {
 /// How one argument came out.
 struct Compared<'a> {
     name: &'a str,
-    baseline: Option<&'a Value>,
-    current: Option<&'a Value>,
     outcome: Outcome,
     method: &'static str,
 }
@@ -137,6 +135,20 @@ impl<'a> ArgumentRules<'a> {
         }
     }
 
+    /// The score of a request against one that is known to ask the same, if no rule has a say in it.
+    pub(super) fn score_of_equal(&self, request: Request<'_, '_>) -> Option<RequestScore> {
+        let equal = |it: &Argument<'_>| ParameterScore {
+            name: it.name.to_owned(),
+            similarity: Some(1.0),
+            method: "equal",
+            loss: 0.0,
+        };
+        self.rules.is_empty().then(|| RequestScore {
+            similarity: 1.0,
+            parameters: request.arguments.iter().map(equal).collect(),
+        })
+    }
+
     /// Whether two requests are equal without any grading: each argument equal, or as its rule wants it, and none on
     /// one side only. Defaults of left-out arguments do not count.
     pub(super) fn are_equal<'v>(&self, b: Request<'_, 'v>, c: Request<'_, 'v>) -> bool {
@@ -184,8 +196,6 @@ impl<'a> ArgumentRules<'a> {
             };
             tell(Compared {
                 name,
-                baseline,
-                current,
                 outcome,
                 method,
             });
@@ -299,10 +309,8 @@ impl Tally {
         };
         ParameterScore {
             name: compared.name.to_owned(),
-            baseline: compared.baseline.cloned(),
-            current: compared.current.cloned(),
             similarity,
-            method: compared.method.to_owned(),
+            method: compared.method,
             loss,
         }
     }

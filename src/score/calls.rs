@@ -1,7 +1,6 @@
 //! The scored calls of one side, with everything the comparison asks of a single call.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
@@ -12,7 +11,7 @@ use crate::model::trajectory::{ToolCall, Trajectory};
 use super::arguments::{Argument, Request};
 use super::breach::{self, Schemas};
 use super::response::Response;
-use super::same::{self, View, same};
+use super::same::{self, View, hash_of, same};
 
 /// One scored call.
 pub(super) struct Call<'a> {
@@ -64,7 +63,7 @@ pub(super) fn calls<'a>(
         let name = (server, call.tool.as_str());
         let listed = own.get(&name).or_else(|| other.get(&name)).copied();
         let hinted = listed.and_then(Tool::read_only_hint).unwrap_or(false);
-        let tool = hash(name);
+        let tool = hash_of(name);
         Call {
             reads: hinted || rules.reads.iter().any(|it| is_covered(it, call)),
             // Answers nobody looks at are not checked either: those of an expectation are made up.
@@ -103,12 +102,6 @@ fn key(tool: u64, call: &ToolCall) -> u64 {
     let arguments = call
         .arguments
         .iter()
-        .map(|(name, value)| hash((name, same::hash(value, View::Plain))));
-    hash((tool, arguments.fold(0, u64::wrapping_add)))
-}
-
-fn hash(it: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    it.hash(&mut hasher);
-    hasher.finish()
+        .map(|(name, value)| hash_of((name, same::hash(value, View::Plain))));
+    hash_of((tool, arguments.fold(0, u64::wrapping_add)))
 }

@@ -107,8 +107,11 @@ impl<'a> Sides<'a> {
     /// Scores one pair.
     pub(super) fn pair(&self, b: usize, c: usize) -> Pair {
         let (baseline, current) = (&self.baseline[b], &self.current[c]);
-        let request = self.rules.score(baseline.request(), current.request());
-        let echoes = if baseline.key == current.key {
+        let asks_the_same = baseline.key == current.key;
+        let request = (asks_the_same.then(|| self.rules.score_of_equal(current.request())))
+            .flatten()
+            .unwrap_or_else(|| self.rules.score(baseline.request(), current.request()));
+        let echoes = if asks_the_same {
             Vec::new()
         } else {
             response::echoes(&baseline.made.arguments, &current.made.arguments)
