@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::model::Object;
 use crate::model::scenario::{Criterion, Scenario};
+use crate::model::stamp::GitStamp;
 use crate::model::trajectory::{Ending, Outcome, Step, Trajectory};
 
 /// The shortest value the caller can name: shorter ones would tear holes into innocent text.
@@ -108,16 +109,26 @@ impl Redactor {
 
     /// Takes secrets out of everything a trajectory holds.
     pub fn trajectory(&self, trajectory: &mut Trajectory) {
+        self.string(&mut trajectory.name);
+        self.git(&mut trajectory.stamp.scenarios);
+        trajectory
+            .stamp
+            .source
+            .iter_mut()
+            .for_each(|it| self.git(it));
         for step in &mut trajectory.steps {
             match step {
                 Step::User { text } | Step::Assistant { text } => self.string(text),
                 Step::ToolCall(call) => {
+                    self.string(&mut call.tool);
+                    call.server.iter_mut().for_each(|it| self.string(it));
                     self.object(&mut call.arguments);
                     self.outcome(&mut call.outcome);
                 }
             }
         }
         for server in &mut trajectory.catalogue.servers {
+            self.string(&mut server.server);
             server.info.iter_mut().for_each(|it| self.value(it));
             server
                 .instructions
@@ -158,6 +169,25 @@ impl Redactor {
             if let Criterion::Text(text) = criterion {
                 self.string(text);
             }
+        }
+    }
+
+    /// What a repository says of itself was written by people, as anything else.
+    fn git(&self, stamp: &mut GitStamp) {
+        match stamp {
+            GitStamp::Known(commit) => {
+                for text in [
+                    &mut commit.commit,
+                    &mut commit.short,
+                    &mut commit.subject,
+                    &mut commit.committed_at,
+                ] {
+                    self.string(text);
+                }
+                let optional = commit.branch.iter_mut().chain(&mut commit.describe);
+                optional.for_each(|it| self.string(it));
+            }
+            GitStamp::Unknown { reason } => self.string(reason),
         }
     }
 
@@ -217,9 +247,14 @@ impl Redactor {
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
     use serde_json::json;
 
     use super::Redactor;
+    use crate::model::Object;
+    use crate::model::catalogue::Catalogue;
+    use crate::model::stamp::{GitCommit, GitStamp, Stamp};
+    use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
 
     #[test]
     fn secrets_leave_and_the_rest_stays() {
@@ -321,6 +356,50 @@ mod tests {
                 "set-cookie": "<redacted:value:3>", "input_tokens": 12, "token": 12, "tokens": "x", "secret": true,
                 "tokenizer": "bpe", "next": { "clientSecret": "<redacted:value:4>" },
             })
+        );
+    }
+
+    #[test]
+    fn names_and_commits_are_texts_too() {
+        let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+        let mut trajectory = Trajectory {
+            scenario: "s".to_owned(),
+            name: format!("Use {token}"),
+            scenario_hash: None,
+            stamp: Stamp {
+                recorded_at: Timestamp::UNIX_EPOCH,
+                mcp_eval: "0.0.0".to_owned(),
+                agent: "scripted".to_owned(),
+                scenarios: GitStamp::Unknown {
+                    reason: format!("{token} is no folder"),
+                },
+                source: Some(GitStamp::Known(GitCommit {
+                    commit: "c0ffee".repeat(7),
+                    short: "c0ffeec".to_owned(),
+                    branch: Some(format!("with-{token}")),
+                    describe: None,
+                    subject: format!("Drop {token}"),
+                    committed_at: String::new(),
+                    dirty: None,
+                })),
+            },
+            catalogue: Catalogue::default(),
+            steps: vec![Step::ToolCall(Box::new(ToolCall {
+                server: Some(token.clone()),
+                tool: token.clone(),
+                arguments: Object::new(),
+                outcome: Outcome::Answer(Answer::default()),
+                start_ms: None,
+                duration_ms: None,
+            }))],
+            ending: Ending::Completed,
+            duration_ms: None,
+            volatile: Vec::new(),
+        };
+        Redactor::default().trajectory(&mut trajectory);
+        assert!(
+            !format!("{trajectory:?}").contains(&token),
+            "{trajectory:?}"
         );
     }
 }
