@@ -109,9 +109,8 @@ fn hash_within(value: &Value, view: View, depth: usize) -> u64 {
         Value::Object(members) => {
             let mut sum = 0u64;
             for (key, member) in members {
-                let mut entry = HASHER.build_hasher();
-                (key, hash_within(member, view, depth - 1)).hash(&mut entry);
-                sum = sum.wrapping_add(entry.finish());
+                let entry = hash_of((key, hash_within(member, view, depth - 1)));
+                sum = sum.wrapping_add(entry);
             }
             (8u8, sum).hash(&mut hasher);
         }
