@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::Scripted;
+use crate::agent::{Replay, Scripted};
+use crate::cli::replay;
 use crate::git;
 use crate::mcp::{self, ChildCommand, Launch, Target};
 use crate::model::scenario::{Agent, Scenario, Server, Transport};
@@ -36,6 +37,15 @@ pub(super) struct Executor {
     stamps: Mutex<HashMap<PathBuf, GitStamp>>,
 }
 
+/// What one run came to.
+pub(super) struct Ran {
+    pub(super) trajectory: Trajectory,
+    /// Has taken secrets out of it.
+    pub(super) redactor: Redactor,
+    /// What the agent has to tell of it.
+    pub(super) notes: Vec<String>,
+}
+
 impl Executor {
     pub(super) fn new(
         servers: Vec<Server>,
@@ -55,18 +65,22 @@ impl Executor {
         }
     }
 
-    /// Runs a scenario once and returns what happened, however it ended, with the redactor that has taken secrets out of it.
+    /// Runs a scenario once, with the baseline to play where it replays one.
     pub(super) async fn execute(
         &self,
         scenario: &Scenario,
+        baseline: Option<&Arc<Trajectory>>,
         observer: &dyn Observer,
-    ) -> (Trajectory, Redactor) {
+    ) -> Ran {
         let mut secrets = Vec::new();
-        let targets = self.targets(scenario, &mut secrets);
-        let redactor = Redactor::new(secrets);
-        let mut agent = match &scenario.agent {
-            Agent::Scripted { calls } => Scripted::new(scenario.user_intent.clone(), calls.clone()),
-        };
+        let targets = self.targets(scenario, &mut secrets).and_then(|targets| {
+            let names: Vec<&str> = targets.iter().map(|it| it.name.as_str()).collect();
+            let baseline = baseline.map(AsRef::as_ref);
+            baseline.map_or(Ok(()), |it| replay::check_servers(it, &names))?;
+            Ok(targets)
+        });
+        let redactor = Redactor::new(secrets.iter().cloned());
+        let mut agent = agent(scenario, baseline, Redactor::new(secrets));
         let job = Job {
             scenario,
             stamp: self.stamp(scenario),
@@ -77,13 +91,17 @@ impl Executor {
                 }
             }
             .boxed(),
-            agent: &mut agent,
+            agent: agent.as_mut(),
             observer,
             interrupt: self.interrupt.clone(),
             redactor: &redactor,
         };
         let trajectory = run::run(job).await;
-        (trajectory, redactor)
+        Ran {
+            trajectory,
+            redactor,
+            notes: agent.notes().to_vec(),
+        }
     }
 
     /// The scenario as it may be told: without secrets.
@@ -225,9 +243,7 @@ impl Executor {
         Stamp {
             recorded_at: Timestamp::now(),
             mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
-            agent: match scenario.agent {
-                Agent::Scripted { .. } => "scripted".to_owned(),
-            },
+            agent: scenario.agent.kind().to_owned(),
             scenarios: self.git(folder),
             source: source.as_deref().map(|it| self.git(it)),
         }
@@ -244,6 +260,25 @@ impl Executor {
             .entry(folder.to_owned())
             .or_insert_with(|| git::stamp(folder, &ours))
             .clone()
+    }
+}
+
+/// Who asks. Whoever runs a replay has made sure of its baseline; without one there is nothing to ask.
+fn agent(
+    scenario: &Scenario,
+    baseline: Option<&Arc<Trajectory>>,
+    redactor: Redactor,
+) -> Box<dyn run::Agent> {
+    match (&scenario.agent, baseline) {
+        (Agent::Replay { .. }, Some(baseline)) => Box::new(Replay::new(
+            Arc::clone(baseline),
+            scenario.replaying.clone(),
+            scenario.scoring.clone(),
+            redactor,
+        )),
+        (Agent::Scripted { calls } | Agent::Replay { calls }, _) => {
+            Box::new(Scripted::new(scenario.user_intent.clone(), calls.clone()))
+        }
     }
 }
 

@@ -13,6 +13,7 @@ mod interrupt;
 mod judge;
 mod offline;
 mod progress;
+mod replay;
 mod select;
 mod stored;
 mod suite;

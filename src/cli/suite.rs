@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 use crate::agent;
 use crate::cli::args::{ExecuteArgs, OutputArgs, Preset, ScoreArgs, SelectArgs};
 use crate::cli::console::Console;
-use crate::cli::execute::Executor;
+use crate::cli::execute::{Executor, Ran};
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::progress::{ScenarioProgress, SuiteProgress};
@@ -216,9 +216,18 @@ where
 }
 
 impl Bench {
-    /// Runs the scenario and keeps the run, whatever came of it.
-    pub(super) async fn execute(&self, scenario: &Scenario) -> Executed {
-        let (mut trajectory, redactor) = self.executor.execute(scenario, &self.progress).await;
+    /// Runs the scenario and keeps the run, whatever came of it. A replay plays `baseline`.
+    pub(super) async fn execute(
+        &self,
+        scenario: &Scenario,
+        baseline: Option<&Arc<Trajectory>>,
+    ) -> Executed {
+        let ran = self.executor.execute(scenario, baseline, &self.progress);
+        let Ran {
+            mut trajectory,
+            redactor,
+            notes: told_by_agent,
+        } = ran.await;
         score::mark_breaches(&mut trajectory);
         let mut told = scenario.clone();
         for expected in &mut told.expected_trajectory {
@@ -230,6 +239,11 @@ impl Bench {
             .iter()
             .map(|error| format!("the run could not be kept: {error}"))
             .collect();
+        notes.extend(
+            told_by_agent
+                .iter()
+                .map(|it| redactor.text(it).into_owned()),
+        );
         if let Ending::Blocked { message } = &trajectory.ending {
             notes.push(format!("the run ended early: {message}"));
         }
@@ -241,8 +255,13 @@ impl Bench {
     }
 
     /// Runs the scenario once more for what can be learned from it, without keeping the run.
-    pub(super) async fn play_again(&self, scenario: &Scenario) -> Executed {
-        let (mut trajectory, _) = self.executor.execute(scenario, &self.progress).await;
+    pub(super) async fn play_again(
+        &self,
+        scenario: &Scenario,
+        baseline: Option<&Arc<Trajectory>>,
+    ) -> Executed {
+        let ran = self.executor.execute(scenario, baseline, &self.progress);
+        let mut trajectory = ran.await.trajectory;
         score::mark_breaches(&mut trajectory);
         Executed {
             scenario: scenario.clone(),

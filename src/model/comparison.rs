@@ -2,6 +2,10 @@
 
 use std::borrow::Cow;
 
+use serde_json::Value;
+
+use crate::model::binding::Source;
+
 /// A baseline and a run, side by side.
 ///
 /// Calls are numbered from 1 among the scored calls of their own side.
@@ -92,6 +96,29 @@ pub struct Pair {
     pub response: ResponseScore,
     /// Both questions together: what the pair adds to the overall score.
     pub call: f64,
+    /// What of its arguments comes from earlier answers.
+    pub bound: Vec<Bound>,
+    /// How often each side asked, where the call is a poll; its last answer is the one that counts.
+    pub polled: Option<Polled>,
+}
+
+/// An argument, or a part of one, with the value each side's own server gave for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bound {
+    /// JSON pointer to it in the arguments.
+    pub path: String,
+    /// The place in the baseline's answers.
+    pub from: Source,
+    pub baseline: Value,
+    /// `None` where the run's answer has no such value.
+    pub current: Option<Value>,
+}
+
+/// How often the two sides of a poll asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Polled {
+    pub baseline: usize,
+    pub current: usize,
 }
 
 /// Did the agent ask for the same thing?

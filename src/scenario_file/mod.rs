@@ -6,7 +6,7 @@
 //! | `source`, `parse`, `scalar`, `node` | a file becomes a tree in which each value knows its place |
 //! | `load` | defaults are merged, variables filled in, sections read, scenarios made |
 //! | `decode`, `values` | how sections are declared and read, so that all that is wrong is found |
-//! | `document`, `servers`, `interactions`, `content`, `script`, `scoring` | the sections, and what they become |
+//! | `document`, `servers`, `interactions`, `content`, `script`, `replaying`, `scoring` | the sections, and what they become |
 //! | `checks` | what must fit together between sections |
 //! | `client_config`, `expand` | servers of MCP clients' files, and values from the environment |
 //! | `schema` | the sections once more, as JSON Schema |
@@ -28,6 +28,7 @@ mod load;
 mod nearest;
 mod node;
 mod parse;
+mod replaying;
 mod scalar;
 mod schema;
 mod scoring;

@@ -12,7 +12,7 @@ use crate::model::comparison::{ParameterScore, RequestScore};
 use crate::model::rules::{ArgumentMatch, ArgumentRule};
 
 use super::number::{self, count};
-use super::same::same;
+use super::same::{self, View, hash_of, same};
 use super::value;
 use super::words::{self, Words};
 
@@ -45,6 +45,8 @@ pub(super) struct Request<'r, 'v> {
 pub(super) struct Argument<'a> {
     pub(super) name: &'a str,
     pub(super) value: &'a Value,
+    /// Equal for equal values.
+    hash: u64,
     /// Its words, once they were needed; `None` unless it is a text that holds no JSON.
     words: OnceCell<Option<Words<'a>>>,
 }
@@ -56,6 +58,7 @@ impl<'a> Argument<'a> {
             .map(|(name, value)| Self {
                 name,
                 value,
+                hash: same::hash(value, View::Plain),
                 words: OnceCell::new(),
             })
             .collect();
@@ -63,8 +66,15 @@ impl<'a> Argument<'a> {
         all
     }
 
+    /// Equal for sets of equal arguments.
+    pub(super) fn key(all: &[Self]) -> u64 {
+        all.iter()
+            .map(|it| hash_of((it.name, it.hash)))
+            .fold(0, u64::wrapping_add)
+    }
+
     fn similarity(&self, other: &Self) -> (f64, &'static str) {
-        if same(self.value, other.value) {
+        if self.hash == other.hash {
             return (1.0, "equal");
         }
         match (self.words(), other.words()) {

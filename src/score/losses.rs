@@ -53,14 +53,14 @@ pub(super) fn whole_row(sides: &Sides<'_>, row: &Row, points: f64) -> Loss {
         Row::Missing { baseline, .. } => (Some(*baseline), None, "missing call"),
         Row::Extra { current, .. } => (None, Some(*current), "extra call"),
     };
-    let expected = baseline.map(|it| &sides.baseline[it - 1]);
-    let got = current.map(|it| &sides.current[it - 1]);
+    let expected = baseline.map(|it| sides.before(it));
+    let got = current.map(|it| sides.now(it));
     Loss {
         baseline,
         current,
         tool: expected.or(got).map(|it| it.made.full_name()),
         expected: expected.map(|it| asked(it.made)),
-        got: got.map(|it| asked(it.made)),
+        got: got.map(|it| asked(it.said)),
         ..loss(points, rule)
     }
 }
@@ -103,10 +103,7 @@ fn of_pair<'a>(sides: &Sides<'a>, pair: &Pair, each: f64, losses: &mut Vec<Loss>
     } else {
         request
     };
-    let (b, c) = (
-        &sides.baseline[pair.baseline - 1],
-        &sides.current[pair.current - 1],
-    );
+    let (b, c) = (sides.before(pair.baseline), sides.now(pair.current));
     let here = |points: f64, path: String, rule: Cow<'static, str>| Loss {
         baseline: Some(pair.baseline),
         current: Some(pair.current),

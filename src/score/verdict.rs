@@ -115,7 +115,7 @@ fn below_threshold(evidence: &Evidence<'_, '_>) -> Option<Reason> {
         _ => format!("; most was lost because {}", it.rule),
     });
     let cause = most.and_then(|it| {
-        let call = &evidence.sides.baseline[it.baseline? - 1];
+        let call = evidence.sides.before(it.baseline?);
         let server = call.made.server.as_deref().unwrap_or_default();
         drift::cause(evidence.drift, server, &call.made.tool, &[])
     });
@@ -149,7 +149,7 @@ pub(super) fn reason(kind: ReasonKind, text: String) -> Reason {
 
 /// A call with its number and tool, as reasons name it.
 fn name_of(evidence: &Evidence<'_, '_>, baseline: usize, current: usize) -> String {
-    let tool = evidence.sides.baseline[baseline - 1].made.full_name();
+    let tool = evidence.sides.before(baseline).made.full_name();
     if baseline == current {
         format!("call {baseline}, {tool},")
     } else {
@@ -169,8 +169,8 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
     if !regression && !other_effect {
         return Vec::new();
     }
-    let call = &evidence.sides.baseline[pair.baseline - 1];
-    let current_call = &evidence.sides.current[pair.current - 1];
+    let call = evidence.sides.before(pair.baseline);
+    let current_call = evidence.sides.now(pair.current);
     let name = name_of(evidence, pair.baseline, pair.current);
     let changed = |it: &&ParameterScore| it.loss > 0.0;
     let parameter =
@@ -273,7 +273,7 @@ fn place(path: &str) -> &str {
 }
 
 fn missing_effect(evidence: &Evidence<'_, '_>, number: usize) -> Reason {
-    let call = &evidence.sides.baseline[number - 1];
+    let call = evidence.sides.before(number);
     let server = call.made.server.as_deref().unwrap_or_default();
     Reason {
         baseline: Some(number),
@@ -290,10 +290,10 @@ fn missing_effect(evidence: &Evidence<'_, '_>, number: usize) -> Reason {
 }
 
 fn new_effect(evidence: &Evidence<'_, '_>, number: usize) -> Reason {
-    let call = &evidence.sides.current[number - 1];
+    let call = evidence.sides.now(number);
     Reason {
         current: Some(number),
-        got: Some(asked(call.made)),
+        got: Some(asked(call.said)),
         ..reason(
             ReasonKind::EffectChange,
             format!(

@@ -16,6 +16,7 @@ mod import;
 mod import_log;
 mod readme;
 mod record;
+mod replay;
 mod report;
 mod scenario_content;
 mod scenario_file;

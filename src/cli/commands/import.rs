@@ -17,6 +17,7 @@ use crate::cli::suite::BASELINES;
 use crate::import;
 use crate::model::trajectory::{Ending, Step, Trajectory};
 use crate::redact::Redactor;
+use crate::score;
 use crate::store::Baselines;
 use crate::text;
 
@@ -250,6 +251,7 @@ fn read(id: &str, path: &Path, redactor: &Redactor) -> Result<Trajectory, Refusa
     let mut trajectory =
         import::original(&text, id).map_err(|error| Refusal::usage(error.to_string()))?;
     redactor.trajectory(&mut trajectory);
+    trajectory.bindings = score::find_bindings(&trajectory);
     Ok(trajectory)
 }
 

@@ -10,7 +10,7 @@ use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::select;
-use crate::model::scenario::{Agent, Scenario};
+use crate::model::scenario::Scenario;
 use crate::store::Baselines;
 use crate::text;
 
@@ -81,9 +81,7 @@ fn listed(scenario: &Scenario, baselines: &Baselines) -> ListedV1 {
         path: scenario.path.display().to_string(),
         enabled: scenario.enabled,
         tags: scenario.tags.clone(),
-        agent: match scenario.agent {
-            Agent::Scripted { .. } => "scripted",
-        },
+        agent: scenario.agent.kind(),
         servers: scenario.servers.iter().map(|it| it.name.clone()).collect(),
         baseline,
         recorded_at,

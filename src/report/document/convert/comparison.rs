@@ -3,14 +3,14 @@
 use serde_json::{Map, Value};
 
 use crate::model::comparison::{
-    Band, Comparison, ExecutionStatus, Pair, ParameterScore, Reason, ReasonKind, RequestScore,
-    ResponseScore, Row, Scores,
+    Band, Bound, Comparison, ExecutionStatus, Pair, ParameterScore, Reason, ReasonKind,
+    RequestScore, ResponseScore, Row, Scores,
 };
 use crate::model::trajectory::{FailureKind, Outcome, ToolCall, Trajectory};
 use crate::report::document::{
-    BandV1, CallV1, ComparisonV1, ContractChangeV1, DifferenceV1, DriftV1, ExecutionStatusV1,
-    LossV1, OutcomeV1, ParameterV1, ReasonKindV1, ReasonV1, RequestV1, ResponseV1, RowKindV1,
-    RowV1, ScoresV1, SlowerV1,
+    BandV1, BoundV1, CallV1, ComparisonV1, ContractChangeV1, DifferenceV1, DriftV1,
+    ExecutionStatusV1, LossV1, OutcomeV1, ParameterV1, PolledV1, ReasonKindV1, ReasonV1, RequestV1,
+    ResponseV1, RowKindV1, RowV1, ScoresV1, SlowerV1, SourceV1,
 };
 use crate::text::shorten;
 
@@ -135,6 +135,11 @@ fn pair_row(pair: &Pair, before: &[&ToolCall], now: &[&ToolCall]) -> RowV1 {
         request: Some(request(&pair.request, left, right)),
         response: Some(response(&pair.response)),
         call: pair.call,
+        bound: pair.bound.iter().map(bound).collect(),
+        polled: pair.polled.map(|it| PolledV1 {
+            baseline: it.baseline,
+            current: it.current,
+        }),
         ..row_of(pair.effect, right.or(left))
     }
 }
@@ -160,6 +165,8 @@ fn row_of(effect: bool, call: Option<&ToolCall>) -> RowV1 {
         request: None,
         response: None,
         call: 0.0,
+        bound: Vec::new(),
+        polled: None,
     }
 }
 
@@ -274,6 +281,18 @@ fn response(response: &ResponseScore) -> ResponseV1 {
                 loss: it.loss,
             })
             .collect(),
+    }
+}
+
+fn bound(bound: &Bound) -> BoundV1 {
+    BoundV1 {
+        path: bound.path.clone(),
+        from: SourceV1 {
+            call: bound.from.call,
+            path: bound.from.path.clone(),
+        },
+        expected: bound.baseline.clone(),
+        got: bound.current.clone(),
     }
 }
 

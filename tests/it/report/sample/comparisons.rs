@@ -48,6 +48,8 @@ pub(crate) fn pair(
         request,
         response,
         call,
+        bound: Vec::new(),
+        polled: None,
     }))
 }
 
