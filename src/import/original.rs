@@ -132,7 +132,7 @@ fn source(info: &Value) -> Option<GitStamp> {
         describe: None,
         subject: field("commit_message").unwrap_or_default(),
         committed_at: rfc3339(&committed_at).unwrap_or(committed_at),
-        dirty: false,
+        dirty: None,
         commit,
     }))
 }

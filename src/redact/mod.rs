@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use crate::model::Object;
 use crate::model::scenario::{Criterion, Scenario};
+use crate::model::stamp::GitStamp;
 use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
 
 /// The shortest value the caller can name: shorter ones would tear holes into innocent text.
@@ -119,6 +120,13 @@ impl Redactor {
     }
 
     fn pass(&self, trajectory: &mut Trajectory) {
+        self.string(&mut trajectory.name);
+        self.git(&mut trajectory.stamp.scenarios);
+        trajectory
+            .stamp
+            .source
+            .iter_mut()
+            .for_each(|it| self.git(it));
         for step in &mut trajectory.steps {
             match step {
                 Step::User { text } | Step::Assistant { text } => self.string(text),
@@ -126,6 +134,7 @@ impl Redactor {
             }
         }
         for server in &mut trajectory.catalogue.servers {
+            self.string(&mut server.server);
             server.info.iter_mut().for_each(|it| self.value(it));
             server
                 .instructions
@@ -150,6 +159,8 @@ impl Redactor {
 
     /// Takes secrets out of a call and what became of it.
     pub fn call(&self, call: &mut ToolCall) {
+        self.string(&mut call.tool);
+        call.server.iter_mut().for_each(|it| self.string(it));
         self.object(&mut call.arguments);
         self.outcome(&mut call.outcome);
     }
@@ -172,6 +183,25 @@ impl Redactor {
             if let Criterion::Text(text) = criterion {
                 self.string(text);
             }
+        }
+    }
+
+    /// What a repository says of itself was written by people, as anything else.
+    fn git(&self, stamp: &mut GitStamp) {
+        match stamp {
+            GitStamp::Known(commit) => {
+                for text in [
+                    &mut commit.commit,
+                    &mut commit.short,
+                    &mut commit.subject,
+                    &mut commit.committed_at,
+                ] {
+                    self.string(text);
+                }
+                let optional = commit.branch.iter_mut().chain(&mut commit.describe);
+                optional.for_each(|it| self.string(it));
+            }
+            GitStamp::Unknown { reason } => self.string(reason),
         }
     }
 
@@ -252,10 +282,14 @@ impl Redactor {
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
     use serde_json::{Value, json};
 
     use super::Redactor;
-    use crate::model::trajectory::{Answer, Outcome, Step, ToolCall};
+    use crate::model::Object;
+    use crate::model::catalogue::Catalogue;
+    use crate::model::stamp::{GitCommit, GitStamp, Stamp};
+    use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
 
     #[test]
     fn secrets_leave_and_the_rest_stays() {
@@ -387,6 +421,51 @@ mod tests {
                 "set-cookie": "<redacted:value:3>", "input_tokens": 12, "token": 12, "tokens": "x", "secret": true,
                 "tokenizer": "bpe", "next": { "clientSecret": "<redacted:value:4>" },
             })
+        );
+    }
+
+    #[test]
+    fn names_and_commits_are_texts_too() {
+        let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+        let mut trajectory = Trajectory {
+            scenario: "s".to_owned(),
+            name: format!("Use {token}"),
+            scenario_hash: None,
+            stamp: Stamp {
+                recorded_at: Timestamp::UNIX_EPOCH,
+                mcp_eval: "0.0.0".to_owned(),
+                agent: "scripted".to_owned(),
+                scenarios: GitStamp::Unknown {
+                    reason: format!("{token} is no folder"),
+                },
+                source: Some(GitStamp::Known(GitCommit {
+                    commit: "c0ffee".repeat(7),
+                    short: "c0ffeec".to_owned(),
+                    branch: Some(format!("with-{token}")),
+                    describe: None,
+                    subject: format!("Drop {token}"),
+                    committed_at: String::new(),
+                    dirty: None,
+                })),
+            },
+            catalogue: Catalogue::default(),
+            steps: vec![Step::ToolCall(Box::new(ToolCall {
+                server: Some(token.clone()),
+                tool: token.clone(),
+                arguments: Object::new(),
+                outcome: Outcome::Answer(Answer::default()),
+                start_ms: None,
+                duration_ms: None,
+            }))],
+            ending: Ending::Completed,
+            duration_ms: None,
+            volatile: Vec::new(),
+            bindings: Vec::new(),
+        };
+        Redactor::default().trajectory(&mut trajectory);
+        assert!(
+            !format!("{trajectory:?}").contains(&token),
+            "{trajectory:?}"
         );
     }
 }

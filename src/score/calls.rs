@@ -1,7 +1,6 @@
 //! The scored calls of one side, with everything the comparison asks of a single call.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
@@ -12,7 +11,7 @@ use crate::model::trajectory::{ToolCall, Trajectory};
 use super::arguments::{Argument, Request};
 use super::breach::{self, Schemas};
 use super::response::Response;
-use super::same::{self, View, same};
+use super::same::{hash_of, same};
 
 /// One scored call.
 pub(super) struct Call<'a> {
@@ -31,6 +30,8 @@ pub(super) struct Call<'a> {
     pub(super) said: &'a ToolCall,
     /// Equal for calls that ask the same of the same tool.
     pub(super) key: u64,
+    /// The same for what it asked in its own words.
+    pub(super) said_key: u64,
     /// Equal for calls of the same tool.
     pub(super) tool: u64,
 }
@@ -75,7 +76,9 @@ pub(super) fn calls<'a>(
         let name = (server, call.tool.as_str());
         let listed = own.get(&name).or_else(|| other.get(&name)).copied();
         let hinted = listed.and_then(Tool::read_only_hint).unwrap_or(false);
-        let tool = hash(name);
+        let tool = hash_of(name);
+        let arguments = Argument::all(&call.arguments);
+        let key = hash_of((tool, Argument::key(&arguments)));
         Call {
             number,
             attempts: 1,
@@ -86,10 +89,15 @@ pub(super) fn calls<'a>(
                 Responses::Ignore => breach::marked(call),
                 _ => schemas.breach(call),
             },
-            key: request_key(call),
+            key,
+            said_key: if std::ptr::eq(call, said) {
+                key
+            } else {
+                request_key(said)
+            },
             tool,
             made: call,
-            arguments: Argument::all(&call.arguments),
+            arguments,
             listed,
         }
     };
@@ -124,16 +132,6 @@ pub(super) fn is_covered(rule: &ReadRule, call: &ToolCall) -> bool {
 /// Equal for calls that ask the same of the same tool.
 pub(super) fn request_key(call: &ToolCall) -> u64 {
     let server = call.server.as_deref().unwrap_or_default();
-    let tool = hash((server, call.tool.as_str()));
-    let arguments = call
-        .arguments
-        .iter()
-        .map(|(name, value)| hash((name, same::hash(value, View::Plain))));
-    hash((tool, arguments.fold(0, u64::wrapping_add)))
-}
-
-fn hash(it: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    it.hash(&mut hasher);
-    hasher.finish()
+    let tool = hash_of((server, call.tool.as_str()));
+    hash_of((tool, Argument::key(&Argument::all(&call.arguments))))
 }

@@ -1,5 +1,6 @@
 //! Calls of the two sides paired and scored, and the rows of the comparison.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::model::comparison::{self, Pair, Row};
@@ -151,18 +152,21 @@ impl<'a> Sides<'a> {
     /// Scores one pair.
     pub(super) fn pair(&self, b: usize, c: usize) -> Pair {
         let (baseline, current) = (&self.baseline[b], &self.current[c]);
-        let request = self.rules.score(baseline.request(), current.request());
-        let echoes = if baseline.key == calls::request_key(current.said) {
+        let asks_the_same = baseline.key == current.key;
+        let request = (asks_the_same.then(|| self.rules.score_of_equal(current.request())))
+            .flatten()
+            .unwrap_or_else(|| self.rules.score(baseline.request(), current.request()));
+        let echoes = if baseline.key == current.said_key {
             Vec::new()
         } else {
             response::echoes(&baseline.made.arguments, &current.said.arguments)
         };
         let learned = self.learned.get(&baseline.number);
         let sources = self.sources.get(&baseline.number);
-        let volatile: Vec<Pattern> = (learned.into_iter().chain(sources))
-            .flatten()
-            .cloned()
-            .collect();
+        let volatile: Cow<'_, [Pattern]> = match (learned, sources) {
+            (Some(learned), Some(sources)) => learned.iter().chain(sources).cloned().collect(),
+            (one, other) => one.or(other).map_or(&[][..], Vec::as_slice).into(),
+        };
         let context = Context {
             ignore: &self.ignore,
             volatile: &volatile,

@@ -12,6 +12,7 @@ use super::pairing::patterns;
 use super::response::{self, Response};
 use super::same::{self, View};
 use super::swap::Swap;
+use super::volatile::is_same_request;
 
 /// Tools of servers that say nothing of what reads: these first words of a name do.
 const READING: [&str; 14] = [
@@ -37,7 +38,7 @@ pub fn polls(trajectory: &Trajectory, rules: &Rules) -> Vec<Poll> {
     let calls: Vec<&ToolCall> = trajectory.calls().collect();
     let mut polls = Vec::new();
     let mut first = 0;
-    for run in calls.chunk_by(|a, b| request_key(a) == request_key(b)) {
+    for run in calls.chunk_by(|a, b| is_same_request(a, b)) {
         let last = first + run.len() - 1;
         if is_poll(run, trajectory, rules) {
             polls.push(Poll {

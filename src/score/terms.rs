@@ -253,6 +253,7 @@ impl Terms {
     /// Gives a comparison made in the baseline's terms the run's own words back.
     pub(super) fn restore(&self, current: &Trajectory, comparison: &mut Comparison) {
         let said: Vec<&ToolCall> = current.calls().collect();
+        let meant: Vec<&ToolCall> = self.current.calls().collect();
         let back = self.swap.reversed();
         let own: HashMap<usize, Swap> = (self.own.iter())
             .map(|(call, swap)| (*call, swap.reversed()))
@@ -266,13 +267,13 @@ impl Terms {
         for row in &mut comparison.rows {
             let Row::Pair(pair) = row else { continue };
             for parameter in &mut pair.request.parameters {
-                let own = said
-                    .get(pair.current - 1)
-                    .and_then(|it| it.arguments.get(&parameter.name));
-                if parameter.current.as_ref() != own && parameter.similarity == Some(1.0) {
-                    "bound".clone_into(&mut parameter.method);
+                let given = |calls: &[&'_ ToolCall]| {
+                    let call = calls.get(pair.current - 1)?;
+                    call.arguments.get(&parameter.name).cloned()
+                };
+                if parameter.similarity == Some(1.0) && given(&said) != given(&meant) {
+                    parameter.method = "bound";
                 }
-                parameter.current = own.cloned();
             }
             for difference in &mut pair.response.differences {
                 restore(Some(pair.current), &mut difference.got);

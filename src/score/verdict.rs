@@ -2,11 +2,15 @@
 
 use std::cmp::Ordering;
 
+use serde_json::Value;
+
 use crate::model::comparison::{
-    ContractChange, Loss, Pair, Reason, ReasonKind, Row, Scores, SlowerCall, Verdict,
+    ContractChange, Loss, Pair, ParameterScore, Reason, ReasonKind, Row, Scores, SlowerCall,
+    Verdict,
 };
 use crate::model::rules::{Gate, Rules};
 
+use super::calls::Call;
 use super::drift::{self, Finding};
 use super::losses::asked;
 use super::pairing::Sides;
@@ -153,6 +157,11 @@ fn name_of(evidence: &Evidence<'_, '_>, baseline: usize, current: usize) -> Stri
     }
 }
 
+/// What a call says for an argument.
+fn given<'a>(call: &Call<'a>, parameter: &ParameterScore) -> Option<&'a Value> {
+    call.made.arguments.get(&parameter.name)
+}
+
 fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
     let regression = pair.request.similarity >= SAME_QUESTION - TOLERANCE
         && pair.response.similarity < OTHER_ANSWER - TOLERANCE;
@@ -161,8 +170,9 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
         return Vec::new();
     }
     let call = evidence.sides.before(pair.baseline);
+    let current_call = evidence.sides.now(pair.current);
     let name = name_of(evidence, pair.baseline, pair.current);
-    let changed = |it: &&crate::model::comparison::ParameterScore| it.loss > 0.0;
+    let changed = |it: &&ParameterScore| it.loss > 0.0;
     let parameter =
         (pair.request.parameters.iter().filter(changed)).max_by(|a, b| a.loss.total_cmp(&b.loss));
     let concerned: Vec<&str> = (pair.request.parameters.iter().filter(changed))
@@ -199,8 +209,8 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
             parameter.filter(|it| it.loss > 0.0 && pair.request.similarity < SAME_QUESTION);
         reasons.push(match by_request {
             Some(it) => Reason {
-                expected: it.baseline.as_ref().map(super::excerpt::of),
-                got: it.current.as_ref().map(super::excerpt::of),
+                expected: given(call, it).map(super::excerpt::of),
+                got: given(current_call, it).map(super::excerpt::of),
                 ..at_pair(
                     ReasonKind::EffectChange,
                     format!(

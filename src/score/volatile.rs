@@ -145,7 +145,7 @@ fn is_masked(a: &Value, b: &Value) -> bool {
     same::hash(a, View::Masked) == same::hash(b, View::Masked)
 }
 
-fn is_same_request(a: &ToolCall, b: &ToolCall) -> bool {
+pub(super) fn is_same_request(a: &ToolCall, b: &ToolCall) -> bool {
     let equal_argument =
         |(name, a): (&String, &Value)| b.arguments.get(name).is_some_and(|b| same(a, b));
     a.server == b.server

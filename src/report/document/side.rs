@@ -64,8 +64,8 @@ pub enum GitV1 {
         subject: String,
         /// When the commit was made, with the committer's offset (RFC 3339).
         committed_at: String,
-        /// Whether tracked files differed from the commit.
-        dirty: bool,
+        /// Whether tracked files differed from the commit; `null` where nobody knows.
+        dirty: Option<bool>,
     },
     Unknown {
         reason: String,

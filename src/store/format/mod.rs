@@ -90,7 +90,7 @@ enum GitV1 {
         /// When the commit was made (RFC 3339).
         committed_at: String,
         /// Whether tracked files differ from the commit.
-        dirty: bool,
+        dirty: Option<bool>,
     },
     Unknown {
         /// Why the state is unknown.

@@ -52,7 +52,7 @@ pub(crate) fn commit(short: &str, branch: &str, subject: &str, dirty: bool) -> G
         describe: Some(format!("v0.9.1-3-g{short}")),
         subject: subject.to_owned(),
         committed_at: "2026-10-31T18:00:00+01:00".to_owned(),
-        dirty,
+        dirty: Some(dirty),
     })
 }
 
