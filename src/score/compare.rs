@@ -39,6 +39,9 @@ pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Co
         matching::matched(&sides, rules.matching)
     };
     let mut rows = sides.rows(&matched.pairs);
+    if let Some(terms) = &terms {
+        terms.restore((baseline, current), &mut rows);
+    }
     if is_classic {
         for row in &mut rows {
             score_classically(&sides, row);
@@ -83,7 +86,7 @@ pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Co
         may_add: matched.may_add,
         score_only: is_classic,
     });
-    let mut comparison = Comparison {
+    Comparison {
         band: Band::of(scores.overall),
         scores,
         baseline_status,
@@ -95,11 +98,7 @@ pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Co
         slower,
         verdict,
         variant: 1,
-    };
-    if let Some(terms) = &terms {
-        terms.restore(current, &mut comparison);
     }
-    comparison
 }
 
 /// Compares a run with each of several accepted trajectories; the best verdict wins, then the best overall score, then

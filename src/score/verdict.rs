@@ -159,7 +159,7 @@ fn name_of(evidence: &Evidence<'_, '_>, baseline: usize, current: usize) -> Stri
 
 /// What a call says for an argument.
 fn given<'a>(call: &Call<'a>, parameter: &ParameterScore) -> Option<&'a Value> {
-    call.made.arguments.get(&parameter.name)
+    call.said.arguments.get(&parameter.name)
 }
 
 fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {

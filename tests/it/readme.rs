@@ -72,14 +72,17 @@ fn every_command_of_the_readme_runs() {
 }
 
 #[test]
-fn the_scoring_section_of_the_readme_is_valid() {
+fn the_sections_of_the_readme_are_valid() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let scoring = blocks(&readme, "yaml")
-        .into_iter()
-        .find(|it| it.starts_with("scoring:"))
-        .unwrap();
+    let section = |name: &str| {
+        let blocks = blocks(&readme, "yaml").into_iter();
+        let mut found = blocks.filter(|it| it.starts_with(&format!("{name}:")));
+        found.next().unwrap()
+    };
     let project = Project::new();
-    project.file("scenarios/s.yaml", format!("name: s\nservers: {{ s: {{ type: stdio, command: x }} }}\nexpected_trajectory: [{{ tool: t }}]\n{scoring}"));
+    let head = "name: s\nservers: { s: { type: stdio, command: x } }\nexpected_trajectory: [{ tool: t }]\n";
+    let sections = format!("{head}{}\n{}", section("scoring"), section("agent"));
+    project.file("scenarios/s.yaml", sections);
     project
         .expect(0, &["validate"])
         .says("1 valid scenario, 0 errors");
