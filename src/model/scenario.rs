@@ -97,11 +97,13 @@ pub struct Replaying {
     pub bindings: Vec<BindingRule>,
 }
 
-impl Default for Replaying {
-    fn default() -> Self {
+impl Replaying {
+    /// How it is done unless the scenario, whose whole timeout this is, says otherwise: a poll is given up while there is time left to
+    /// ask what comes after it.
+    pub fn within(timeout: Duration) -> Self {
         Self {
             pace: Pace::Fast,
-            poll_timeout: Duration::from_secs(30),
+            poll_timeout: Duration::from_secs(30).min(timeout / 2),
             bindings: Vec::new(),
         }
     }

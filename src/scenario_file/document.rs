@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
-use crate::model::scenario::{Scenario, Server, Timeouts};
+use crate::model::scenario::{Replaying, Scenario, Server, Timeouts};
 
 use super::decode::{At, Decode, Field, Named, section, wrong_kind};
 use super::find::Found;
@@ -137,7 +137,6 @@ impl Document {
             self.check_tools(&servers, findings);
         }
         let agent = self.agent(start, findings);
-        let replaying = given(self.agent.as_ref()).map(|it| it.replaying(findings));
         let timeouts = Timeouts::default();
         let wait = |field: &Option<Field<Timeout>>, default| {
             given(field.as_ref()).map_or(default, |it| it.0)
@@ -147,7 +146,10 @@ impl Document {
         let expected = given(self.expected_trajectory.as_ref());
         let criteria = given(self.success_criteria.as_ref());
         let source = given(self.source.as_ref()).and_then(|it| it.repo.as_ref());
-        let (agent, replaying) = (agent?, replaying.unwrap_or_default());
+        let whole = wait(&self.timeout, timeouts.scenario);
+        let replaying = given(self.agent.as_ref()).map(|it| it.replaying(whole, findings));
+        let replaying = replaying.unwrap_or_else(|| Replaying::within(whole));
+        let agent = agent?;
         Some(Scenario {
             id: found.id.clone(),
             path: found.path.clone(),
@@ -184,7 +186,7 @@ impl Document {
             timeouts: Timeouts {
                 connect: wait(&self.connect_timeout, timeouts.connect),
                 tool: wait(&self.tool_timeout, timeouts.tool),
-                scenario: wait(&self.timeout, timeouts.scenario),
+                scenario: whole,
             },
         })
     }

@@ -34,8 +34,8 @@ section! {
         calls: Option<At<Vec<CallSection>>>,
         /// When a replay makes the next call; `fast` unless given.
         pace: Option<PaceWord>,
-        /// How long a replay asks again for the recorded final answer of a poll; 30s unless given.
-        poll_timeout: Option<Timeout>,
+        /// How long a replay asks again for the recorded final answer of a poll; 30s unless given, and no longer than half of the scenario's timeout.
+        poll_timeout: Option<At<Timeout>>,
         /// What calls of the baseline take from earlier answers, in place of what was found when recording.
         bindings: Option<Vec<BindingSection>>,
     }

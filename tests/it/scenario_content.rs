@@ -176,7 +176,11 @@ fn every_key_of_replays_arrives() {
 fn a_replay_needs_no_calls_of_its_own() {
     let scenario = load_one("name: x\nagent: { kind: replay }\n", &[]);
     assert_eq!(scenario.agent, Agent::Replay { calls: Vec::new() });
-    assert_eq!(scenario.replaying, Replaying::default());
+    let whole = Duration::from_secs(300);
+    assert_eq!(scenario.replaying, Replaying::within(whole));
+    assert_eq!(scenario.replaying.poll_timeout, Duration::from_secs(30));
+    let short = load_one("name: x\ntimeout: 10s\nagent: { kind: replay }\n", &[]);
+    assert_eq!(short.replaying.poll_timeout, Duration::from_secs(5));
     let text = "name: x\nagent: { kind: replay }\nexpected_trajectory: [{ tool: a }]\n";
     assert_eq!(load_one(text, &[]).agent.calls().len(), 1, "for recording");
 }

@@ -271,7 +271,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         servers: Vec::new(),
         interactions: Vec::new(),
         agent: Agent::Scripted { calls: Vec::new() },
-        replaying: Replaying::default(),
+        replaying: Replaying::within(std::time::Duration::from_secs(300)),
         expected_trajectory: expected.iter().map(call).collect(),
         success_criteria: Vec::new(),
         source: None,
