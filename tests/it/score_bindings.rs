@@ -136,6 +136,19 @@ fn values_that_a_server_made_up_are_bound() {
             "call 2 /id ← call 1 response /content/1/json/id = \"k7k7\"",
         ),
     ];
+    // A number that a count happens to equal comes from where an id stands.
+    let small = [
+        call(
+            "create",
+            &json!({}),
+            &json!({ "count": 17, "items": [{ "id": 17 }] }),
+        ),
+        call("get", &json!({ "item_id": 17, "limit": 17 }), &json!({})),
+    ];
+    assert_found(
+        &small,
+        &["call 2 /item_id ← call 1 response /items/0/id = 17"],
+    );
     for (create, args, expected) in cases {
         assert_found(&[create, get(args)], &[expected]);
     }
