@@ -480,6 +480,55 @@ fn polls_count_once_however_often_they_ask() {
 }
 
 #[test]
+fn a_poll_has_settled_when_it_says_what_it_said_at_last() {
+    let status = |state: &str, elapsed: f64, more: &str| {
+        let mut answer = json!({ "state": state, "elapsed": elapsed, "job": "j-7731" });
+        if !more.is_empty() {
+            answer[more] = json!("new");
+        }
+        let mut call = call("job_status", &json!({}), &answer);
+        call["reads"] = json!(true);
+        call
+    };
+    let baseline = recorded(&[
+        status("running", 0.01, ""),
+        status("running", 0.4, ""),
+        status("done", 0.8, ""),
+    ]);
+    let rules = Rules::default();
+    let poll = score::polls(&baseline, &rules)[0];
+    let settled = |live: Value| {
+        let live = trajectory(&[live]);
+        let outcome = live.calls().next().unwrap().outcome.clone();
+        score::has_settled(&baseline, &rules, poll, &outcome, &score::Swap::default())
+    };
+    assert!(settled(status("done", 0.8, "")));
+    assert!(settled(status("done", 64.2, "")), "it took longer");
+    assert!(settled(status("done", 64.2, "owner")), "a field was added");
+    assert!(!settled(status("running", 0.8, "")));
+    assert!(!settled(status("running", 64.2, "owner")));
+    assert!(!settled(status("failed", 0.8, "")));
+    // Where only a number tells, it is what is waited for.
+    let percent = |done: u32| {
+        let mut call = said("check_job", &json!({}), &format!("{done} percent done"));
+        call["reads"] = json!(true);
+        call
+    };
+    let baseline = recorded(&[percent(10), percent(60), percent(100)]);
+    let poll = score::polls(&baseline, &rules)[0];
+    for (done, expected) in [(60, false), (75, false), (100, true)] {
+        let live = trajectory(&[percent(done)]);
+        let outcome = live.calls().next().unwrap().outcome.clone();
+        let swap = score::Swap::default();
+        assert_eq!(
+            score::has_settled(&baseline, &rules, poll, &outcome, &swap),
+            expected,
+            "{done}"
+        );
+    }
+}
+
+#[test]
 fn a_binding_names_a_call_of_its_own_trajectory() {
     let baseline = recorded(&flow("item-8731"));
     let calls: Vec<&ToolCall> = baseline.calls().collect();
