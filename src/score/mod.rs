@@ -9,9 +9,8 @@
 //! the cause where it is one.
 //!
 //! Some values differ because they must: ids a server makes up anew. `binding` tells which arguments come from earlier answers, `terms`
-//! puts a run into its baseline's words (`swap`), and `polls` and `settled` tell which calls merely asked
-//! again. `volatile` learns all that from
-//! several takes.
+//! puts a run into its baseline's words (`swap`), and `polls` and `settled` tell which calls merely asked again. `volatile` learns
+//! all that from several takes.
 //!
 //! Nothing here recurses deeper than a fixed bound, and nothing takes quadratic time or memory beyond a fixed budget:
 //! long lists are aligned within a band ([`compare()`] stays exact for few changes), and what a comparison keeps of the
