@@ -44,11 +44,9 @@ impl<'a> Sides<'a> {
         terms: Option<&'a Terms>,
         rules: &'a Rules,
     ) -> Self {
-        let polled = Polled::new(baseline, rules);
         let made = terms.map_or(current, |it| &it.current);
-        let mut sides = Self::of(baseline, made, current, rules, |key, failed| {
-            polled.is_try(key, failed)
-        });
+        let polled = Polled::new(baseline, made, rules);
+        let mut sides = Self::of(baseline, made, current, rules, |key| polled.is_try(key));
         let sources = terms.into_iter().flat_map(|it| &it.sources);
         sides.sources = sources
             .map(|(call, paths)| (*call, patterns(paths)))
@@ -62,7 +60,7 @@ impl<'a> Sides<'a> {
         current: &'a Trajectory,
         rules: &'a Rules,
     ) -> Self {
-        Self::of(baseline, current, current, rules, |_, _| true)
+        Self::of(baseline, current, current, rules, |_| true)
     }
 
     fn of(
@@ -70,7 +68,7 @@ impl<'a> Sides<'a> {
         current: &'a Trajectory,
         said: &'a Trajectory,
         rules: &'a Rules,
-        is_try: impl Fn(u64, bool) -> bool,
+        is_try: impl Fn(u64) -> bool,
     ) -> Self {
         let volatile = baseline.volatile.iter();
         Self {

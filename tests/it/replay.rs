@@ -506,7 +506,7 @@ fn impossible_bindings_are_told_with_their_place() {
         project
             .expect(3, &["compare", "--agent", "replay"])
             .says("`agent.bindings` does not fit the baseline")
-            .says(&format!("scenarios/flow.yaml:3:"))
+            .says("scenarios/flow.yaml:3:")
             .says(why);
     }
 }
