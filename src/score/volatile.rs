@@ -7,7 +7,7 @@ use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory, Volatile};
 
 use super::align;
-use super::binding::{at, find_in_takes, full_paths, resolve};
+use super::binding::{at, find_in_takes, full_patterns, resolve};
 use super::calls::request_key;
 use super::mask;
 use super::path::escape;
@@ -134,7 +134,7 @@ fn varying_sources(
     };
     let varying = of_call.filter(varies);
     varying
-        .flat_map(|it| full_paths(answer, &it.from.path))
+        .flat_map(|it| full_patterns(answer, &it.from.path))
         .collect()
 }
 
