@@ -325,6 +325,7 @@ fn an_old_id_that_turns_up_again_is_another_answer() {
     );
     let loss = comparison.losses.last().and_then(|it| it.got.as_deref());
     assert_eq!(loss, Some("\"Deleted item item-8731.\""));
+    assert_eq!(pair.request.parameters[0].method, "bound");
 }
 
 #[test]
