@@ -10,7 +10,7 @@ use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
 
 use super::binding::{
-    alike, at, fill, full_paths, is_generated, resolve, text_of, value_at, value_at_mut,
+    alike, at, fill, full_paths, is_generated, read_calls, resolve, text_of, value_at, value_at_mut,
 };
 use super::pairing::Sides;
 use super::path::covers_path;
@@ -47,8 +47,9 @@ pub(super) fn terms(baseline: &Trajectory, current: &Trajectory, rules: &Rules) 
         return None;
     }
     let partners = Partners::new(baseline, current, rules);
-    let recorded: Vec<&ToolCall> = baseline.calls().collect();
-    let live: Vec<&ToolCall> = current.calls().collect();
+    let (recorded, live) = (read_calls(baseline), read_calls(current));
+    let recorded: Vec<&ToolCall> = recorded.iter().collect();
+    let live: Vec<&ToolCall> = live.iter().collect();
     let unused = unused(&baseline.bindings, &recorded);
     let followed: Vec<Followed<'_>> = (baseline.bindings.iter().chain(&unused))
         .map(|binding| follow(binding, baseline, &recorded, &live, &partners))

@@ -179,7 +179,7 @@ fn of_call(
     call: &ToolCall,
     number: usize,
     said: &Said,
-    takes: &Takes<'_>,
+    takes: &Takes,
     bindings: &mut Vec<Binding>,
 ) {
     for (path, value) in arguments(call) {
@@ -228,7 +228,7 @@ fn parts<'t>(text: &'t str, said: &'t Said) -> Vec<&'t str> {
     known
 }
 
-impl Takes<'_> {
+impl Takes {
     /// Whether the other takes bear a binding out, or at least leave it possible.
     fn confirm(&self, binding: &Binding) -> bool {
         let mut followed = false;
@@ -257,11 +257,10 @@ impl Takes<'_> {
     /// The recorded and the take's answer at the source, and the take's call that uses it.
     fn sides<'t>(
         &'t self,
-        take: &'t [&ToolCall],
+        take: &'t [ToolCall],
         binding: &Binding,
     ) -> Option<(&'t Answer, &'t Answer, &'t ToolCall)> {
-        let call =
-            |calls: &'t [&ToolCall], number: usize| calls.get(number.checked_sub(1)?).copied();
+        let call = |calls: &'t [ToolCall], number: usize| calls.get(number.checked_sub(1)?);
         let (source, source_now) = (
             call(&self.first, binding.from.call)?,
             call(take, binding.from.call)?,
