@@ -39,6 +39,7 @@ mod mask;
 mod matching;
 mod number;
 mod pairing;
+mod partners;
 mod path;
 mod polls;
 mod response;
