@@ -118,6 +118,9 @@ pub(super) struct ExecuteArgs {
     /// Start no further scenario once one has not passed
     #[arg(short = 'x', long)]
     pub(super) fail_fast: bool,
+    /// Use the servers as they stand, without starting or resetting any container
+    #[arg(long)]
+    pub(super) no_docker: bool,
     /// How the result is printed
     #[arg(long, value_enum, default_value_t = ResultFormat::Terminal)]
     pub(super) format: ResultFormat,

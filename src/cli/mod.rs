@@ -5,6 +5,7 @@ mod args;
 mod ci;
 mod commands;
 mod console;
+mod containers;
 mod execute;
 mod exit;
 mod failure;

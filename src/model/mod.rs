@@ -2,6 +2,7 @@
 
 pub mod catalogue;
 pub mod comparison;
+pub mod container;
 pub mod interactions;
 pub mod rules;
 pub mod scenario;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::model::Object;
+use crate::model::container::Container;
 use crate::model::interactions::MockServer;
 use crate::model::rules::Rules;
 
@@ -30,6 +31,8 @@ pub struct Scenario {
     pub servers: Vec<Server>,
     /// The mock servers it declares, by server name.
     pub interactions: Vec<(String, MockServer)>,
+    /// The container that is reset before each run, with `${…}` not yet filled in.
+    pub container: Option<Container>,
     pub agent: Agent,
     pub expected_trajectory: Vec<ExpectedCall>,
     pub success_criteria: Vec<Criterion>,

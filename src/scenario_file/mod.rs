@@ -6,7 +6,7 @@
 //! | `source`, `parse`, `scalar`, `node` | a file becomes a tree in which each value knows its place |
 //! | `load` | defaults are merged, variables filled in, sections read, scenarios made |
 //! | `decode`, `values` | how sections are declared and read, so that all that is wrong is found |
-//! | `document`, `servers`, `interactions`, `content`, `script`, `scoring` | the sections, and what they become |
+//! | `document`, `servers`, `interactions`, `content`, `container`, `script`, `scoring` | the sections, and what they become |
 //! | `checks` | what must fit together between sections |
 //! | `client_config`, `expand` | servers of MCP clients' files, and values from the environment |
 //! | `schema` | the sections once more, as JSON Schema |
@@ -17,6 +17,7 @@
 
 mod checks;
 mod client_config;
+mod container;
 mod content;
 mod decode;
 mod document;
@@ -38,7 +39,10 @@ mod values;
 mod variables;
 
 pub use client_config::{ClientConfigError, client_config};
-pub use expand::{Expanded, MissingVariables, expand};
+pub use expand::{
+    CONTAINER_PORT, CONTAINER_URL, Expanded, MissingVariables, expand, expand_container,
+    mentions_container,
+};
 pub use find::{Found, find};
 pub use finding::{Finding, Severity, sort};
 pub use load::{Loaded, Options, load};
