@@ -117,12 +117,7 @@ where
 
     let (results, interrupted, git) = runtime.block_on(async {
         let interrupt = interrupt::token();
-        let executor = Arc::new(Executor::new(
-            servers,
-            plan.select.variables.clone(),
-            ours,
-            interrupt.clone(),
-        ));
+        let executor = Arc::new(Executor::new(servers, ours, interrupt.clone()));
         let progress = Arc::new(SuiteProgress::new(
             plan.scenarios.len(),
             plan.output,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::model::Object;
-use crate::model::interactions::MockServer;
+use crate::model::interactions::DeclaredServer;
 use crate::model::rules::Rules;
 
 /// One thing a user wants from the servers, and what is expected of it.
@@ -29,7 +29,7 @@ pub struct Scenario {
     /// The servers it declares, in order, with `${…}` not yet filled in.
     pub servers: Vec<Server>,
     /// The mock servers it declares, by server name.
-    pub interactions: Vec<(String, MockServer)>,
+    pub interactions: Vec<(String, DeclaredServer)>,
     pub agent: Agent,
     pub expected_trajectory: Vec<ExpectedCall>,
     pub success_criteria: Vec<Criterion>,
