@@ -128,7 +128,6 @@ where
         let interrupt = interrupt::token();
         let executor = Arc::new(Executor::new(
             servers,
-            plan.select.variables.clone(),
             ours,
             containers.clone(),
             interrupt.clone(),

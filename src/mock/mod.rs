@@ -1,10 +1,100 @@
-//! The mock MCP server: a declaration answers requests, a thin front carries them.
+//! The mock MCP server: a declaration answers requests, thin fronts carry them.
 //!
-//! It works on plain JSON rather than on a typed server, so that it can say exactly what is declared.
+//! It works on plain JSON rather than on a typed server, so that it can say exactly what is declared, and misbehave on purpose.
+//!
+//! | file | what happens there |
+//! |---|---|
+//! | `wire` | JSON-RPC: what a message is, how replies are written |
+//! | `core`, `exchange` | pure: a declaration, a state and a request make events and an answer |
+//! | `tools`, `answers`, `recorded` | which response answers a call |
+//! | `template`, `state` | `{{references}}`, and what the server remembers |
+//! | `faults` | what goes wrong with a reply |
+//! | `session`, `service` | clients, and what is under way with them |
+//! | `stdio`, `http` | the fronts |
 
 mod answers;
-mod server;
+mod core;
+mod echo;
+mod exchange;
+mod faults;
+mod http;
+mod recorded;
+mod service;
+mod session;
+mod state;
 mod stdio;
+mod template;
+mod tools;
+mod wire;
 
-pub use server::Mock;
-pub use stdio::serve_stdio;
+use std::io;
+use std::sync::Arc;
+
+use tokio::io::{AsyncBufRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::model::interactions::DeclaredServer;
+
+pub use self::core::Options;
+pub use self::http::{HttpOptions, MAX_BODY, url};
+pub use echo::{ECHO_NAME, echo};
+pub use tools::MAX_TOOLS;
+
+/// A mock server, not yet served.
+#[derive(Debug)]
+pub struct Mock {
+    service: Arc<service::Service>,
+}
+
+/// How serving ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// The client left, or we were told to stop.
+    Closed,
+    /// A fault wants the process to end with this code.
+    Exit(u8),
+}
+
+impl Mock {
+    /// A server as declared; `name` is its name in the scenario.
+    ///
+    /// # Errors
+    ///
+    /// A sentence when the declaration cannot be served.
+    pub fn new(name: &str, declared: DeclaredServer, options: Options) -> Result<Self, String> {
+        let core = core::Core::new(name, declared, options)?;
+        Ok(Self {
+            service: service::Service::new(core),
+        })
+    }
+
+    /// Answers messages from `input` on `output`, a line each, until the input ends. Lines longer than `longest_line` bytes are
+    /// refused.
+    ///
+    /// # Errors
+    ///
+    /// When the streams fail, other than by the client being gone.
+    pub async fn serve_stdio(
+        self,
+        input: impl AsyncBufRead + Unpin,
+        output: impl AsyncWrite + Unpin,
+        longest_line: usize,
+    ) -> io::Result<Ended> {
+        stdio::serve(self.service, input, output, longest_line).await
+    }
+
+    /// Answers HTTP requests until `stop` is cancelled or a fault ends the server, which cancels it.
+    ///
+    /// # Errors
+    ///
+    /// When no connection can be taken any more.
+    pub async fn serve_http(
+        self,
+        listener: TcpListener,
+        options: HttpOptions,
+        stop: CancellationToken,
+    ) -> io::Result<Ended> {
+        http::serve(self.service, listener, options, stop).await
+    }
+}

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::model::Object;
+use crate::model::interactions::AnswerBlock;
 
 use super::decode::{At, NO_HINT, Use, check_use, choice, section};
 use super::source::{Findings, Mark};
@@ -56,6 +57,8 @@ section! {
         size: Option<At<i64>>,
         /// For whom the block is meant, and how important it is.
         annotations: Option<BlockAnnotationsSection>,
+        /// `_meta` of the block, served as written.
+        _meta: Option<Object>,
     }
 }
 
@@ -91,11 +94,6 @@ choice! {
         "user" => "user",
         "assistant" => "assistant",
     }
-}
-
-/// A text block as served.
-pub(super) fn text_block(text: &str) -> Value {
-    json!({"type": "text", "text": text})
 }
 
 /// What each kind of block has to have, may have, and no other.
@@ -185,8 +183,15 @@ impl BlockSection {
         self.r#type.as_ref().map_or(BlockKind::Text, |it| it.0)
     }
 
-    /// The block as it goes over the wire.
-    pub(super) fn served(&self) -> Value {
+    pub(super) fn block(&self) -> AnswerBlock {
+        AnswerBlock {
+            served: self.served(),
+            json: self.json.as_ref().map(|it| it.value.clone()),
+        }
+    }
+
+    /// The block as it goes over the wire, but for the text that its `json` becomes.
+    fn served(&self) -> Value {
         let text = |it: &Option<At<String>>| it.as_ref().map(|it| json!(it.value));
         let kind = match self.kind() {
             BlockKind::Text => "text",
@@ -195,10 +200,9 @@ impl BlockSection {
             BlockKind::Resource => "resource",
             BlockKind::ResourceLink => "resource_link",
         };
-        let json = self.json.as_ref().map(|it| json!(it.value.to_string()));
         let parts = [
             ("type", Some(json!(kind))),
-            ("text", text(&self.text).or(json)),
+            ("text", text(&self.text)),
             ("data", text(&self.data)),
             ("resource", self.resource.as_ref().map(|it| it.served())),
             ("uri", self.uri.as_ref().map(|it| json!(it.0))),
@@ -213,40 +217,41 @@ impl BlockSection {
                     .as_ref()
                     .map(BlockAnnotationsSection::served),
             ),
+            ("_meta", self._meta.clone().map(Value::Object)),
         ];
-        object(parts)
+        Value::Object(object(parts))
     }
 }
 
 impl ResourceSection {
     fn served(&self) -> Value {
-        object([
+        Value::Object(object([
             ("uri", Some(json!(self.uri.0))),
             ("mimeType", self.mime_type.as_ref().map(|it| json!(it))),
             ("text", self.text.as_ref().map(|it| json!(it))),
             ("blob", self.blob.as_ref().map(|it| json!(it))),
-        ])
+        ]))
     }
 }
 
 impl BlockAnnotationsSection {
     fn served(&self) -> Value {
         let audience = |it: &Vec<AudienceWord>| it.iter().map(|it| it.0).collect::<Value>();
-        object([
+        Value::Object(object([
             ("audience", self.audience.as_ref().map(audience)),
             ("priority", self.priority.map(|it| json!(it.0))),
             (
                 "lastModified",
                 self.last_modified.as_ref().map(|it| json!(it)),
             ),
-        ])
+        ]))
     }
 }
 
 /// An object of the parts that are there.
-fn object<const N: usize>(parts: [(&str, Option<Value>); N]) -> Value {
-    let given = parts
-        .into_iter()
-        .filter_map(|(name, value)| value.map(|it| (name.to_owned(), it)));
-    Value::Object(given.collect::<Object>())
+pub(super) fn object<const N: usize>(parts: [(&str, Option<Value>); N]) -> Object {
+    let given = parts.into_iter();
+    given
+        .filter_map(|(name, value)| value.map(|it| (name.to_owned(), it)))
+        .collect()
 }

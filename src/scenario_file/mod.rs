@@ -5,8 +5,9 @@
 //! | `find` | paths, folders and patterns become files with ids |
 //! | `source`, `parse`, `scalar`, `node` | a file becomes a tree in which each value knows its place |
 //! | `load` | defaults are merged, variables filled in, sections read, scenarios made |
+//! | `mocks` | the mock servers of a file alone |
 //! | `decode`, `values` | how sections are declared and read, so that all that is wrong is found |
-//! | `document`, `servers`, `interactions`, `content`, `container`, `script`, `scoring` | the sections, and what they become |
+//! | `document`, `servers`, `interactions`, `responses`, `condition`, `content`, `container`, `fault`, `script`, `scoring` | the sections, and what they become |
 //! | `checks` | what must fit together between sections |
 //! | `client_config`, `expand` | servers of MCP clients' files, and values from the environment |
 //! | `schema` | the sections once more, as JSON Schema |
@@ -17,18 +18,22 @@
 
 mod checks;
 mod client_config;
+mod condition;
 mod container;
 mod content;
 mod decode;
 mod document;
 mod expand;
+mod fault;
 mod find;
 mod finding;
 mod interactions;
 mod load;
+mod mocks;
 mod nearest;
 mod node;
 mod parse;
+mod responses;
 mod scalar;
 mod schema;
 mod scoring;
@@ -46,4 +51,5 @@ pub use expand::{
 pub use find::{Found, find};
 pub use finding::{Finding, Severity, sort};
 pub use load::{Loaded, Options, load};
+pub use mocks::{LoadedMocks, mock_tool, mocks};
 pub use schema::json_schema;

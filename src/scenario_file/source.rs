@@ -60,13 +60,7 @@ impl Findings {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
         let text = String::from_utf8_lossy(bytes);
         let broken = std::str::from_utf8(bytes).err().map(|it| it.valid_up_to());
-        let source = self.sources.len();
-        self.sources.push(Source {
-            path: path.to_owned(),
-            lines: line_starts(&text),
-            text: text.into(),
-            findings: 0,
-        });
+        let source = self.add_text(path, &text);
         let nul = bytes.iter().position(|it| *it == 0);
         let (at, message) = match (broken, nul) {
             (Some(broken), nul) if nul.is_none_or(|it| broken < it) => {
@@ -79,6 +73,17 @@ impl Findings {
         let mark = self.mark_of_offset(source, at);
         self.error(mark, message, None::<&str>);
         None
+    }
+
+    /// Adds a text that is no file, or that of one already read.
+    pub(super) fn add_text(&mut self, path: impl AsRef<Path>, text: &str) -> usize {
+        self.sources.push(Source {
+            path: path.as_ref().to_owned(),
+            lines: line_starts(text),
+            text: text.into(),
+            findings: 0,
+        });
+        self.sources.len() - 1
     }
 
     pub(super) fn text(&self, source: usize) -> Arc<str> {

@@ -17,7 +17,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("docker", &["model", "run", "text"]),
     ("git", &["model", "text"]),
     ("store", &["model", "text"]),
-    ("mock", &["model", "text"]),
+    ("mock", &["model", "redact", "text"]),
     ("import", &["model", "text"]),
     ("evaluate", &["model", "run", "text"]),
 ];
@@ -35,7 +35,8 @@ const LIVES_IN: &[(&str, &[&str])] = &[
     ("reqwest", &["mcp"]),
     ("serde_yaml", &["scenario_file"]),
     ("granit_parser", &["scenario_file"]),
-    ("jsonschema", &["score"]),
+    ("jsonschema", &["score", "mock"]),
+    ("axum", &["mock"]),
 ];
 
 /// Modules that know no file, clock, randomness, environment or process.

@@ -1,74 +1,130 @@
-//! `mcp-eval mock`: serve the mock MCP server a scenario declares.
+//! `mcp-eval mock`: serve a mock MCP server.
 
 use std::fmt::Write as _;
+use std::io;
+use std::path::Path;
 
+use serde_json::json;
 use tokio::io::BufReader;
+use tokio::net::TcpListener;
 
-use crate::cli::args::MockArgs;
+use crate::cli::args::{MockArgs, MockTransport};
+use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
-use crate::mock::{self, Mock};
-use crate::scenario_file::{self, Found, Options};
+use crate::mock::{self, Ended, HttpOptions, Mock};
+use crate::model::interactions::DeclaredServer;
+use crate::scenario_file::{self, Found};
 
 pub(in crate::cli) fn run(args: &MockArgs) -> Result<Exit, Failure> {
-    let (found, mut findings) = match &args.defaults_from {
-        Some(root) => (
-            vec![Found::below(root.clone(), args.file.clone())],
-            Vec::new(),
-        ),
-        None => scenario_file::find(std::slice::from_ref(&args.file)),
+    if !args.host.is_loopback() && !args.allow_remote {
+        let message = format!("other machines could reach a server at {}", args.host);
+        return Err(Failure::usage(message).hint("if they may, add --allow-remote"));
+    }
+    let (name, declared) = match &args.file {
+        Some(file) => declared(args, file)?,
+        None => (mock::ECHO_NAME.to_owned(), mock::echo()),
     };
-    let options = Options {
-        variables: args.variables.clone(),
-        ..Options::default()
+    let options = mock::Options {
+        // The tool of the built-in server cannot do without its argument.
+        validate: args.validate || args.file.is_none(),
     };
-    let loaded = scenario_file::load(&found, &options);
-    findings.extend(loaded.findings);
-    let Some(scenario) = loaded.scenarios.first() else {
-        let mut message = format!("{} declares no mock server", args.file.display());
-        for finding in &findings {
-            let _ = write!(message, "\n{finding}");
-        }
-        return Err(Failure::usage(message));
-    };
-    let names: Vec<String> = scenario
-        .interactions
-        .iter()
-        .map(|(name, _)| format!("`{name}`"))
-        .collect();
-    let declared = match (&args.server, scenario.interactions.as_slice()) {
-        (Some(wanted), servers) => servers.iter().find(|(name, _)| name == wanted),
-        (None, [only]) => Some(only),
-        (None, _) => None,
-    };
-    let Some((name, declared)) = declared else {
-        let failure = Failure::usage(format!(
-            "which mock server of {} is to be served?",
-            args.file.display()
-        ));
-        return Err(match names.as_slice() {
-            [] => failure.hint("the scenario declares none under `mcp_interactions`"),
-            names => failure.hint(format!("--server takes one of {}", names.join(", "))),
-        });
-    };
-    let mock = Mock::new(name, declared).map_err(Failure::usage)?;
+    let mock = Mock::new(&name, declared, options).map_err(Failure::usage)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| {
             Failure::incomplete(format!("cannot start the asynchronous runtime: {error}"))
         })?;
-    let served = runtime.block_on(async {
-        let interrupt = interrupt::token();
-        let input = BufReader::new(tokio::io::stdin());
-        tokio::select! {
-            served = mock::serve_stdio(mock, input, tokio::io::stdout()) => served,
-            () = interrupt.cancelled() => Ok(()),
-        }
-    });
+    let ended = runtime.block_on(serve(mock, args));
     // Reading stdin blocks a thread that would otherwise be waited for.
     runtime.shutdown_background();
-    served.map_err(|error| Failure::incomplete(format!("the connection failed: {error}")))?;
-    Ok(Exit::Passed)
+    Ok(match ended? {
+        Ended::Closed => Exit::Passed,
+        Ended::Exit(code) => Exit::Declared(code),
+    })
+}
+
+async fn serve(mock: Mock, args: &MockArgs) -> Result<Ended, Failure> {
+    let interrupt = interrupt::token();
+    let served = match args.transport {
+        MockTransport::Stdio => {
+            let input = BufReader::new(tokio::io::stdin());
+            tokio::select! {
+                served = mock.serve_stdio(input, tokio::io::stdout(), args.max_body) => served,
+                () = interrupt.cancelled() => Ok(Ended::Closed),
+            }
+        }
+        MockTransport::Http => {
+            let listener = listen(args).await.map_err(|error| {
+                let message = format!("cannot listen on {} port {}: {error}", args.host, args.port);
+                Failure::incomplete(message)
+            })?;
+            let address = listener
+                .local_addr()
+                .map_err(|error| Failure::incomplete(format!("the port is unknown: {error}")))?;
+            let ready = json!({ "port": address.port(), "url": mock::url(address) });
+            Console::document(&ready.to_string());
+            let options = HttpOptions {
+                max_body: args.max_body,
+                any_host: args.allow_remote,
+            };
+            mock.serve_http(listener, options, interrupt).await
+        }
+    };
+    served.map_err(|error| Failure::incomplete(format!("the connection failed: {error}")))
+}
+
+async fn listen(args: &MockArgs) -> io::Result<TcpListener> {
+    TcpListener::bind((args.host, args.port)).await
+}
+
+/// The server of a file that is to be served.
+fn declared(args: &MockArgs, file: &Path) -> Result<(String, DeclaredServer), Failure> {
+    let (found, mut findings) = match &args.defaults_from {
+        Some(root) => (
+            vec![Found::below(root.clone(), file.to_owned())],
+            Vec::new(),
+        ),
+        None => scenario_file::find(&[file.to_owned()]),
+    };
+    let mut servers = Vec::new();
+    if let [found] = found.as_slice() {
+        let loaded = scenario_file::mocks(found);
+        servers = loaded.servers;
+        findings.extend(loaded.findings);
+    }
+    if servers.is_empty() {
+        let mut message = format!("{} declares no mock server", file.display());
+        for finding in &findings {
+            let _ = write!(message, "\n{finding}");
+        }
+        return Err(Failure::usage(message));
+    }
+    let names: Vec<String> = servers
+        .iter()
+        .map(|(name, _)| format!("`{name}`"))
+        .collect();
+    let chosen = match &args.server {
+        Some(wanted) => servers.iter().position(|(name, _)| name == wanted),
+        None => (servers.len() == 1).then_some(0),
+    };
+    let Some(chosen) = chosen else {
+        let question = format!("which mock server of {} is to be served?", file.display());
+        let failure = Failure::usage(question);
+        return Err(match names.as_slice() {
+            [name] if name == "``" => {
+                failure.hint("the file declares a single server without a name: leave --server out")
+            }
+            names => failure.hint(format!("--server takes one of {}", names.join(", "))),
+        });
+    };
+    let (name, declared) = servers.swap_remove(chosen);
+    let name = if name.is_empty() {
+        "mock".to_owned()
+    } else {
+        name
+    };
+    Ok((name, declared))
 }
