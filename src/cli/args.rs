@@ -75,6 +75,8 @@ pub(super) enum Command {
     Mock(MockArgs),
     /// Turn recordings of another tool into baselines
     Import(ImportArgs),
+    /// Remove containers, networks and volumes that earlier runs have left in the Docker engine
+    Clean(CleanArgs),
     /// Print the JSON Schema of a kind of file
     Schema(SchemaArgs),
 }
@@ -331,6 +333,16 @@ pub(super) enum MockTransport {
     Stdio,
     /// Streamable HTTP at /mcp and /
     Http,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CleanArgs {
+    /// Only tell what would be removed
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// How it is told
+    #[arg(long, value_enum, default_value_t = ResultFormat::Terminal)]
+    pub(super) format: ResultFormat,
 }
 
 #[derive(Debug, Args)]

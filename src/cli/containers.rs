@@ -154,26 +154,3 @@ impl Executor {
         self.containers.as_ref()?.why_not(&container).await
     }
 }
-
-/// Sees to it that no container is left behind when the program itself fails.
-pub(super) struct Removed(pub(super) Arc<Session>);
-
-impl Drop for Removed {
-    fn drop(&mut self) {
-        if !std::thread::panicking() {
-            // The orderly end has removed them already.
-            return;
-        }
-        let session = Arc::clone(&self.0);
-        // On a thread of its own: this one may be in the middle of another runtime.
-        let removing = std::thread::spawn(move || {
-            if let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-            {
-                runtime.block_on(session.end());
-            }
-        });
-        let _ = removing.join();
-    }
-}

@@ -13,12 +13,12 @@ use tokio::task::JoinSet;
 use crate::agent;
 use crate::cli::args::{ExecuteArgs, OutputArgs, Preset, ScoreArgs, SelectArgs};
 use crate::cli::console::Console;
-use crate::cli::containers::{Place, Removed};
+use crate::cli::containers::Place;
 use crate::cli::execute::{Executor, Run};
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::progress::{ScenarioProgress, SuiteProgress};
-use crate::docker::Session;
+use crate::docker::{Guard, Session};
 use crate::model::rules;
 use crate::model::rules::Rules;
 use crate::model::scenario::Scenario;
@@ -114,7 +114,7 @@ where
         let variable = |name: &str| std::env::var(name).ok();
         Arc::new(Session::new(variable))
     });
-    let _removed = containers.clone().map(Removed);
+    let _guard = containers.clone().map(Guard);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         // One more than can be busy with large answers, so that time is kept and signals are heard.
         .worker_threads(jobs.min(8) + 1)

@@ -32,5 +32,5 @@ pub use container::Reached;
 pub use engine::Engine;
 pub use leftovers::{Kind, Left, Why};
 pub use ready::Probe;
-pub use session::{Session, Tell};
+pub use session::{Guard, Session, Tell};
 pub use slot::{Slot, Standing};

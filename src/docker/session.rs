@@ -214,3 +214,25 @@ impl Session {
         Some(idle.swap_remove(position))
     }
 }
+
+/// Removes a session's containers when the thread that holds it panics: then nobody comes to [`Session::end`].
+pub struct Guard(pub Arc<Session>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            return;
+        }
+        let session = Arc::clone(&self.0);
+        // On a thread of its own: this one may be in the middle of another runtime.
+        let removing = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
+            if let Ok(runtime) = runtime {
+                runtime.block_on(session.end());
+            }
+        });
+        let _ = removing.join();
+    }
+}

@@ -270,6 +270,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         config_file: None,
         servers: Vec::new(),
         interactions: Vec::new(),
+        container: None,
         agent: Agent::Scripted { calls: Vec::new() },
         expected_trajectory: expected.iter().map(call).collect(),
         success_criteria: Vec::new(),

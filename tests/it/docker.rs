@@ -1,0 +1,10 @@
+//! Containers, on a real engine: fresh for every run, proven ready, and gone in the end.
+
+mod engines;
+mod failures;
+mod kit;
+mod leftovers;
+mod ready;
+mod settings;
+mod sharing;
+mod versions;
