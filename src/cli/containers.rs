@@ -69,9 +69,9 @@ impl Place {
         Some(redactor.text(&log).into_owned())
     }
 
-    /// The scenario is done. Returns what a reader should know of its container.
-    pub(super) async fn release(&self, has_passed: bool) -> Option<String> {
-        self.0.get()?.release(has_passed).await
+    /// The scenario is done; somebody may want to `look` at the container of one that has not passed. Returns what a reader should know.
+    pub(super) async fn release(&self, look: bool) -> Option<String> {
+        self.0.get()?.release(look).await
     }
 }
 

@@ -173,7 +173,8 @@ where
                         return (index, skipped(&executor.told(&it), &why));
                     }
                     let mut result = task.await.unwrap_or_else(|_| broken(&it));
-                    result.notes.extend(place.release(is_fine(&result)).await);
+                    let look = !is_fine(&result) && !was_interrupted(&result);
+                    result.notes.extend(place.release(look).await);
                     (index, result)
                 });
             }

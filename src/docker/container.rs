@@ -26,7 +26,8 @@ const START_INTERVAL: i64 = 250_000_000;
 pub(super) struct Started {
     pub(super) id: String,
     pub(super) name: String,
-    pub(super) reached: Reached,
+    /// `None` for one that has ended at once.
+    pub(super) reached: Option<Reached>,
 }
 
 /// Where a container's port is published.
@@ -103,21 +104,19 @@ impl Engine {
             .and_then(|mut it| it.remove(&format!("{}/tcp", container.port))?)
             .and_then(|it| it.into_iter().find_map(|it| it.host_port?.parse().ok()));
         let port = match published {
-            Some(port) => port,
-            None if container.network.as_deref() == Some("host") => container.port,
-            // Without a published port it can only have ended already, or be in a network that publishes none.
+            None if container.network.as_deref() == Some("host") => Some(container.port),
             None if running == Some(true) => {
                 return Err(SetupError::new(format!(
                     "the engine has not published port {} of the container: a `network` that publishes no ports cannot be used here",
                     container.port
                 )));
             }
-            None => return Err(failure::ended(self, id).await),
+            published => published,
         };
         Ok(Started {
             id: id.to_owned(),
             name,
-            reached: Reached { host, port },
+            reached: port.map(|port| Reached { host, port }),
         })
     }
 

@@ -64,13 +64,8 @@ pub(super) async fn ended(engine: &Engine, id: &str) -> SetupError {
         || "is gone: somebody has removed it".to_owned(),
         |it| format!("has {}", how_it_ended(it)),
     );
-    let hint = if state.as_ref().and_then(|it| it.oom_killed) == Some(true) {
-        ": give `memory` more"
-    } else {
-        ""
-    };
     SetupError {
-        message: format!("the container {how}{hint}"),
+        message: format!("the container {how}"),
         details: last_words(engine, id).await,
     }
 }
@@ -102,7 +97,7 @@ fn how_it_ended(state: &ContainerState) -> String {
     let code = state.exit_code.unwrap_or_default();
     let mut how = format!("exited with code {code}");
     if state.oom_killed == Some(true) {
-        how.push_str(", killed because it was out of memory");
+        how.push_str(", killed because it was out of memory (`memory` gives it more)");
     } else if let Some(signal) = signal(code) {
         how.push_str(&format!(" ({signal})"));
     }

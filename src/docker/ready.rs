@@ -8,7 +8,7 @@ use bollard::models::HealthStatusEnum;
 use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
-use crate::docker::container::{Reached, Started};
+use crate::docker::container::Reached;
 use crate::docker::engine::Engine;
 use crate::docker::failure;
 use crate::docker::session::Tell;
@@ -61,7 +61,7 @@ impl Waiting<'_> {
 /// When it has ended, is unhealthy, or `ready.timeout` has passed; with its state, its last lines and what was waited for.
 pub(super) async fn wait(
     engine: &Engine,
-    started: &Started,
+    (id, reached): (&str, &Reached),
     (ready, has_health_check): (&Ready, bool),
     probe: &dyn Probe,
     tell: Tell<'_>,
@@ -73,16 +73,16 @@ pub(super) async fn wait(
     let deadline = Instant::now() + ready.timeout;
     let proof = async {
         if has_health_check {
-            healthy(engine, &started.id, &waiting).await?;
+            healthy(engine, id, &waiting).await?;
         }
-        let ask = |limit| probe.tools(&started.reached, limit);
+        let ask = |limit| probe.tools(reached, limit);
         tools(ready, deadline, ask, &waiting).await;
         Ok(())
     };
     tokio::select! {
         proof = proof => proof,
-        () = end(engine, &started.id) => {
-            let mut ended = failure::ended(engine, &started.id).await;
+        () = end(engine, id) => {
+            let mut ended = failure::ended(engine, id).await;
             ended.message = format!("{}, while waiting for {}", ended.message, waiting.what());
             Err(ended)
         }
@@ -92,7 +92,7 @@ pub(super) async fn wait(
                 ready.timeout,
                 waiting.what()
             );
-            Err(failure::not_ready(engine, &started.id, message).await)
+            Err(failure::not_ready(engine, id, message).await)
         }
     }
 }

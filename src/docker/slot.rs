@@ -60,7 +60,7 @@ impl Slot {
         let before = before.or_else(|| session.take_idle(&description).filter(|_| shared));
         if let Some(before) = before {
             if shared && is_running(engine, &before.started).await {
-                return Ok(standing(held.insert(before)));
+                return standing(engine, held.insert(before)).await;
             }
             tell("removing the container of the last run");
             removed(engine, &before.started).await?;
@@ -87,9 +87,11 @@ impl Slot {
             description,
             _port: port,
         });
+        let standing = standing(engine, container).await?;
         let ready = (&self.container.ready, image.has_health_check);
-        ready::wait(engine, &container.started, ready, probe, tell).await?;
-        Ok(standing(container))
+        let started = (container.started.id.as_str(), &standing.reached);
+        ready::wait(engine, started, ready, probe, tell).await?;
+        Ok(standing)
     }
 
     /// Why the container is no longer running; `None` while it is, and where there is none.
@@ -112,12 +114,12 @@ impl Slot {
         engine.log(&started.id, since).await.ok()
     }
 
-    /// The scenario is done: removes the container, gives it back or keeps it. Returns what somebody should know of it who wants to
-    /// look at a container that was kept because its scenario has not passed.
-    pub async fn release(&self, has_passed: bool) -> Option<String> {
+    /// The scenario is done: removes the container, gives it back or, where somebody may want to `look` at it, keeps it if that is asked
+    /// for. Returns what a reader should know of it.
+    pub async fn release(&self, look: bool) -> Option<String> {
         let held = self.held.lock().await.take()?;
         let engine = self.session.engine().await.ok()?;
-        let keep = self.container.keep == Keep::OnFailure && !has_passed;
+        let keep = self.container.keep == Keep::OnFailure && look;
         match self.container.reset {
             _ if keep => keep_for_a_look(engine, &held.started).await,
             Reset::Scenario => removed(engine, &held.started)
@@ -154,10 +156,13 @@ impl Slot {
     }
 }
 
-fn standing(held: &mut Held) -> Standing {
-    Standing {
-        reached: held.started.reached.clone(),
-        image: held.image.clone(),
+async fn standing(engine: &Engine, held: &Held) -> Result<Standing, SetupError> {
+    match &held.started.reached {
+        Some(reached) => Ok(Standing {
+            reached: reached.clone(),
+            image: held.image.clone(),
+        }),
+        None => Err(failure::ended(engine, &held.started.id).await),
     }
 }
 
