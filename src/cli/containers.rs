@@ -149,7 +149,10 @@ pub(super) fn as_it_stands(scenario: &Scenario) -> Option<Reached> {
 impl Executor {
     /// Why a scenario that can do without its container's image is not run; `None` when it is.
     pub(super) async fn why_not(&self, scenario: &Scenario) -> Option<String> {
-        let container = scenario.container.as_ref().filter(|it| it.optional)?;
+        let container = scenario
+            .container
+            .as_ref()
+            .filter(|it| it.optional.is_some())?;
         let container = expand(container, &mut Vec::new()).ok()?;
         self.containers.as_ref()?.why_not(&container).await
     }

@@ -10,6 +10,7 @@ mod execute;
 mod exit;
 mod failure;
 mod finish;
+mod images;
 mod interrupt;
 mod judge;
 mod offline;

@@ -3,7 +3,6 @@
 use bollard::models::ImageInspect;
 
 use crate::docker::engine::{Engine, EngineError};
-use crate::model::container::Image;
 use crate::model::stamp::ImageStamp;
 use crate::run::SetupError;
 
@@ -75,21 +74,5 @@ fn found(name: &str, image: ImageInspect) -> Found {
             version: label("version"),
         },
         has_health_check: test.first().is_some_and(|it| it != "NONE"),
-    }
-}
-
-/// Why a scenario that can do without its image is not run; `None` when the image is there.
-pub(super) fn why_not(image: &Image, has: &Result<bool, SetupError>) -> Option<String> {
-    let Image::Named(name) = image else {
-        return None;
-    };
-    match has {
-        Ok(true) => None,
-        Ok(false) => Some(format!(
-            "its image `{name}` is not there, and the scenario is `optional` without it: get it with `docker pull {name}`, or build it"
-        )),
-        Err(error) => Some(format!(
-            "its image `{name}` cannot be had, and the scenario is `optional` without it: {error}"
-        )),
     }
 }

@@ -13,7 +13,7 @@ use tokio_util::task::TaskTracker;
 use crate::docker::address::Variable;
 use crate::docker::container::{Plan, Started};
 use crate::docker::engine::Engine;
-use crate::docker::image::{self, Found};
+use crate::docker::image::Found;
 use crate::docker::owner::{OUTLIVES, Owner};
 use crate::model::container::{Container, Image, Reset};
 use crate::model::stamp::ImageStamp;
@@ -78,14 +78,18 @@ impl Session {
 
     /// Why a scenario that can do without its image is not to be run; `None` when it is to be.
     pub async fn why_not(&self, container: &Container) -> Option<String> {
-        let Image::Named(name) = &container.image else {
+        let (Some(how), Image::Named(name)) = (&container.optional, &container.image) else {
             return None;
         };
         let has = match self.engine().await {
             Ok(engine) => engine.has_image(name).await,
             Err(error) => Err(error),
         };
-        image::why_not(&container.image, &has).filter(|_| container.optional)
+        match has {
+            Ok(true) => None,
+            Ok(false) => Some(format!("its image `{name}` is not there: {how}")),
+            Err(error) => Some(format!("its image `{name}` cannot be used: {error}")),
+        }
     }
 
     /// The engine; what killed runs have left in it is removed before it is used for the first time.

@@ -7,8 +7,8 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Container {
     pub image: Image,
-    /// Without its image, the scenario is skipped instead of being an error.
-    pub optional: bool,
+    /// Set where the scenario is skipped without its image, and no error: how to get the image, in words.
+    pub optional: Option<String>,
     /// The port the server listens on inside the container.
     pub port: u16,
     /// Where the port is published; `None` for a free port.

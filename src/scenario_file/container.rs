@@ -34,8 +34,8 @@ section! {
         image: Option<At<Word>>,
         /// Instead of `image`: the folder an image is built from, or more about how.
         build: Option<At<BuildSection>>,
-        /// Whether the scenario is skipped, and no error, where the image is not there.
-        optional: Option<At<bool>>,
+        /// Whether the scenario is skipped, and no error, where the image is not there; a text that says how to get it means yes.
+        optional: Option<At<OptionalSection>>,
         /// The port the server listens on in the container; published on this machine as `${docker.port}`, and `${docker.url}` leads to it.
         port: Port,
         /// The port of this machine it is published on; a free one unless given.
@@ -113,6 +113,24 @@ section! {
     }
 }
 
+/// Whether a scenario can do without its image, or how to get it.
+#[derive(Debug, Clone, JsonSchema)]
+#[schemars(untagged)]
+pub(super) enum OptionalSection {
+    Whether(bool),
+    How(Word),
+}
+
+impl OptionalSection {
+    fn how(&self) -> Option<String> {
+        match self {
+            Self::Whether(false) => None,
+            Self::Whether(true) => Some("get it with `docker pull`, or build it".to_owned()),
+            Self::How(how) => Some(how.0.clone()),
+        }
+    }
+}
+
 /// The folder an image is built from, or more about how.
 #[derive(Debug, Clone, JsonSchema)]
 #[schemars(untagged)]
@@ -127,6 +145,19 @@ pub(super) enum BuildSection {
 pub(super) enum MountEntry {
     Text(At<Word>),
     Fields(MountFields),
+}
+
+impl Decode for OptionalSection {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        match &node.content {
+            Content::Bool(whether) => Some(Self::Whether(*whether)),
+            Content::Text(_) => Decode::decode(node, findings).map(Self::How),
+            _ => {
+                wrong_kind(node, "true, false or how to get the image", findings);
+                None
+            }
+        }
+    }
 }
 
 impl Decode for BuildSection {
@@ -221,7 +252,7 @@ impl ContainerSection {
         let command = self.command.as_ref();
         Some(Container {
             image,
-            optional: self.optional.as_ref().is_some_and(|it| it.value),
+            optional: self.optional.as_ref().and_then(|it| it.how()),
             port: self.port.0,
             host_port: self.host_port.map(|it| it.0),
             env: pairs(self.env.as_ref()),
@@ -324,7 +355,7 @@ fn check(section: &ContainerSection, at: Mark, findings: &mut Findings) {
         _ => {}
     }
     if let (Some(optional), Some(build)) = (&section.optional, &section.build)
-        && optional.value
+        && optional.how().is_some()
     {
         let hint = "an image that is built here can always be there";
         findings.error(

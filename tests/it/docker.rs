@@ -4,6 +4,7 @@ mod engines;
 mod failures;
 mod kit;
 mod leftovers;
+mod mcpproxy;
 mod ready;
 mod settings;
 mod sharing;

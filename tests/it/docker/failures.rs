@@ -45,7 +45,7 @@ fn a_scenario_that_can_do_without_its_image_is_skipped() {
         .expect(3, &["run"])
         .says("without")
         .says("skipped")
-        .says("its image `mcp-eval-test/nowhere:1` is not there")
+        .says("its image `mcp-eval-test/nowhere:1` is not there: get it with `docker pull`")
         .says("Suite Results: 0/0 tests passed (1 skipped)");
     scenario(
         &project,

@@ -246,7 +246,7 @@ fn a_panic_removes_the_containers() {
     docker(&["tag", A, name]);
     let container = Container {
         image: Image::Named(name.to_owned()),
-        optional: false,
+        optional: None,
         port: 8080,
         host_port: None,
         env: Vec::new(),

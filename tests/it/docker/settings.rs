@@ -15,7 +15,10 @@ fn every_setting_reaches_the_container() {
     }
     let project = Project::new();
     project
-        .file("scenarios/config.json", "{\"listen\": \"all\"}")
+        .file(
+            "scenarios/config.json",
+            "{\"mcpServers\": {\"behind\": {\"command\": \"nowhere\"}}}",
+        )
         .file("scenarios/data/file.txt", "data");
     let section = json!({
         "image": B,
