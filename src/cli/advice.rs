@@ -1,6 +1,6 @@
 //! What the loader cannot judge of a scenario's `scoring` section: whether its paths can be read, and whether its rules can have an effect.
 
-use crate::model::scenario::{Agent, Scenario};
+use crate::model::scenario::Scenario;
 use crate::scenario_file::{Finding, Severity};
 use crate::score::{self, KnownCall};
 
@@ -21,8 +21,7 @@ pub(super) fn unreadable_paths(scenario: &Scenario) -> Vec<Finding> {
 
 /// Rules that no call of the scenario can be affected by.
 pub(super) fn idle_rules(scenario: &Scenario) -> Vec<Finding> {
-    let Agent::Scripted { calls } = &scenario.agent;
-    let scripted = calls.iter().map(|it| KnownCall {
+    let scripted = scenario.agent.calls().iter().map(|it| KnownCall {
         tool: &it.tool,
         arguments: &it.arguments,
     });

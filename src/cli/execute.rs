@@ -9,8 +9,9 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::Scripted;
+use crate::agent::{Replay, Scripted};
 use crate::cli::containers::{self, Place, ServersProbe};
+use crate::cli::replay;
 use crate::docker::{Reached, Session, Standing};
 use crate::git;
 use crate::mcp::{self, ChildCommand, Launch, Target};
@@ -39,6 +40,17 @@ pub(super) struct Executor {
     stamps: Mutex<HashMap<PathBuf, GitStamp>>,
 }
 
+/// What one run came to.
+pub(super) struct Ran {
+    pub(super) trajectory: Trajectory,
+    /// Has taken secrets out of it.
+    pub(super) redactor: Redactor,
+    /// What the agent has to tell of it.
+    pub(super) notes: Vec<String>,
+    /// What the container has said, without secrets.
+    pub(super) log: Option<String>,
+}
+
 impl Executor {
     pub(super) fn new(
         servers: Vec<Server>,
@@ -58,16 +70,21 @@ impl Executor {
         }
     }
 
-    /// Runs a scenario once and returns what happened, however it ended. `place` has the container, if any, before and after.
+    /// Runs a scenario once, with the baseline to play where it replays one, and returns what happened, however it ended. `place` has
+    /// the container, if any, before and after.
     pub(super) async fn execute(
         &self,
         scenario: &Scenario,
+        baseline: Option<&Arc<Trajectory>>,
         place: &Place,
         observer: &dyn Observer,
-    ) -> Run {
+    ) -> Ran {
         let begun = Timestamp::now();
         let mut secrets = Vec::new();
-        let standing = self.stand(scenario, place, observer, &mut secrets).await;
+        let standing = match self.check_servers(scenario, baseline) {
+            Ok(()) => self.stand(scenario, place, observer, &mut secrets).await,
+            Err(problem) => Err(problem),
+        };
         let mut stamp = self.stamp(scenario);
         let (image, reached) = match &standing {
             Ok(Some(standing)) => (Some(standing.image.clone()), Some(standing.reached.clone())),
@@ -76,10 +93,8 @@ impl Executor {
         stamp.image = image;
         let targets = standing.and_then(|_| self.targets(scenario, reached.as_ref(), &mut secrets));
         let stands = targets.is_ok();
-        let redactor = Redactor::new(secrets);
-        let mut agent = match &scenario.agent {
-            Agent::Scripted { calls } => Scripted::new(scenario.user_intent.clone(), calls.clone()),
-        };
+        let redactor = Redactor::new(secrets.iter().cloned());
+        let mut agent = agent(scenario, baseline, Redactor::new(secrets));
         let job = Job {
             scenario,
             stamp,
@@ -90,7 +105,7 @@ impl Executor {
                 }
             }
             .boxed(),
-            agent: &mut agent,
+            agent: agent.as_mut(),
             observer,
             interrupt: self.interrupt.clone(),
             redactor: &redactor,
@@ -100,11 +115,26 @@ impl Executor {
             place.examine(&mut trajectory, &redactor).await;
         }
         let log = place.log(begun, &redactor).await;
-        Run {
+        Ran {
             trajectory,
             redactor,
+            notes: agent.notes().to_vec(),
             log,
         }
+    }
+
+    /// The servers that a baseline was recorded with are those of this run.
+    fn check_servers(
+        &self,
+        scenario: &Scenario,
+        baseline: Option<&Arc<Trajectory>>,
+    ) -> Result<(), SetupError> {
+        let Some(baseline) = baseline else {
+            return Ok(());
+        };
+        let servers = self.servers(scenario);
+        let names: Vec<&str> = servers.iter().map(|it| it.name.as_str()).collect();
+        replay::check_servers(baseline, &names)
     }
 
     /// Puts a container that is ready in its place; `None` when the scenario has none, or none is to be used.
@@ -307,9 +337,7 @@ impl Executor {
         Stamp {
             recorded_at: Timestamp::now(),
             mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
-            agent: match scenario.agent {
-                Agent::Scripted { .. } => "scripted".to_owned(),
-            },
+            agent: scenario.agent.kind().to_owned(),
             scenarios: self.git(folder),
             source: source.as_deref().map(|it| self.git(it)),
             image: None,
@@ -330,13 +358,23 @@ impl Executor {
     }
 }
 
-/// What a run came to.
-pub(super) struct Run {
-    pub(super) trajectory: Trajectory,
-    /// What has taken secrets out of it.
-    pub(super) redactor: Redactor,
-    /// What the container has said, without secrets.
-    pub(super) log: Option<String>,
+/// Who asks. Whoever runs a replay has made sure of its baseline; without one there is nothing to ask.
+fn agent(
+    scenario: &Scenario,
+    baseline: Option<&Arc<Trajectory>>,
+    redactor: Redactor,
+) -> Box<dyn run::Agent> {
+    match (&scenario.agent, baseline) {
+        (Agent::Replay { .. }, Some(baseline)) => Box::new(Replay::new(
+            Arc::clone(baseline),
+            scenario.replaying.clone(),
+            scenario.scoring.clone(),
+            redactor,
+        )),
+        (Agent::Scripted { calls } | Agent::Replay { calls }, _) => {
+            Box::new(Scripted::new(scenario.user_intent.clone(), calls.clone()))
+        }
+    }
 }
 
 /// The values whose names say that they are secret. Of one in two parts, such as `Bearer abc`, the second is secret by itself.

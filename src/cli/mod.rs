@@ -15,6 +15,7 @@ mod interrupt;
 mod judge;
 mod offline;
 mod progress;
+mod replay;
 mod select;
 mod stored;
 mod suite;

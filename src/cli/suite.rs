@@ -14,7 +14,7 @@ use crate::agent;
 use crate::cli::args::{ExecuteArgs, OutputArgs, Preset, ScoreArgs, SelectArgs};
 use crate::cli::console::Console;
 use crate::cli::containers::Place;
-use crate::cli::execute::{Executor, Run};
+use crate::cli::execute::{Executor, Ran};
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::progress::{ScenarioProgress, SuiteProgress};
@@ -237,16 +237,21 @@ where
 }
 
 impl Bench {
-    /// Runs the scenario and keeps the run, whatever came of it.
-    pub(super) async fn execute(&self, scenario: &Scenario) -> Executed {
-        let Run {
+    /// Runs the scenario and keeps the run, whatever came of it. A replay plays `baseline`.
+    pub(super) async fn execute(
+        &self,
+        scenario: &Scenario,
+        baseline: Option<&Arc<Trajectory>>,
+    ) -> Executed {
+        let ran = self
+            .executor
+            .execute(scenario, baseline, &self.place, &self.progress);
+        let Ran {
             mut trajectory,
             redactor,
+            notes: told_by_agent,
             log,
-        } = self
-            .executor
-            .execute(scenario, &self.place, &self.progress)
-            .await;
+        } = ran.await;
         score::mark_breaches(&mut trajectory);
         let mut told = scenario.clone();
         for expected in &mut told.expected_trajectory {
@@ -260,6 +265,11 @@ impl Bench {
             .chain(&log)
             .map(|error| format!("the run could not be kept: {error}"))
             .collect();
+        notes.extend(
+            told_by_agent
+                .iter()
+                .map(|it| redactor.text(it).into_owned()),
+        );
         if let Ending::Blocked { message } = &trajectory.ending {
             notes.push(format!("the run ended early: {message}"));
         }
@@ -271,12 +281,15 @@ impl Bench {
     }
 
     /// Runs the scenario once more for what can be learned from it, without keeping the run.
-    pub(super) async fn play_again(&self, scenario: &Scenario) -> Executed {
-        let mut trajectory = self
+    pub(super) async fn play_again(
+        &self,
+        scenario: &Scenario,
+        baseline: Option<&Arc<Trajectory>>,
+    ) -> Executed {
+        let ran = self
             .executor
-            .execute(scenario, &self.place, &self.progress)
-            .await
-            .trajectory;
+            .execute(scenario, baseline, &self.place, &self.progress);
+        let mut trajectory = ran.await.trajectory;
         score::mark_breaches(&mut trajectory);
         Executed {
             scenario: scenario.clone(),

@@ -1,5 +1,6 @@
 //! The words of the project as plain types: no I/O, no behaviour beyond small views.
 
+pub mod binding;
 pub mod catalogue;
 pub mod comparison;
 pub mod container;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::model::Object;
+use crate::model::binding::BindingRule;
 use crate::model::container::Container;
 use crate::model::interactions::DeclaredServer;
 use crate::model::rules::Rules;
@@ -34,6 +35,8 @@ pub struct Scenario {
     /// The container that is reset before each run, with `${…}` not yet filled in.
     pub container: Option<Container>,
     pub agent: Agent,
+    /// How its baseline is replayed.
+    pub replaying: Replaying,
     pub expected_trajectory: Vec<ExpectedCall>,
     pub success_criteria: Vec<Criterion>,
     /// Where the repository of the system under test lies.
@@ -80,6 +83,41 @@ pub enum Transport {
 pub enum Agent {
     /// Plays the listed calls.
     Scripted { calls: Vec<ScriptedCall> },
+    /// Plays the calls of the accepted baseline.
+    Replay {
+        /// What a scripted agent would play, to record the baseline with.
+        calls: Vec<ScriptedCall>,
+    },
+}
+
+/// How a baseline is replayed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replaying {
+    pub pace: Pace,
+    /// How long a poll is asked again before its recorded final answer is given up.
+    pub poll_timeout: Duration,
+    /// Bindings in place of those that were found when recording.
+    pub bindings: Vec<BindingRule>,
+}
+
+impl Default for Replaying {
+    fn default() -> Self {
+        Self {
+            pace: Pace::Fast,
+            poll_timeout: Duration::from_secs(30),
+            bindings: Vec::new(),
+        }
+    }
+}
+
+/// When a replay makes the next call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Pace {
+    /// As soon as the last one is answered.
+    #[default]
+    Fast,
+    /// After the gap that was recorded.
+    Recorded,
 }
 
 /// One call of a script.
@@ -136,6 +174,23 @@ impl Default for Timeouts {
             connect: Duration::from_secs(30),
             tool: Duration::from_secs(60),
             scenario: Duration::from_secs(300),
+        }
+    }
+}
+
+impl Agent {
+    /// The kind, as scenario files spell it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Scripted { .. } => "scripted",
+            Self::Replay { .. } => "replay",
+        }
+    }
+
+    /// The listed calls; empty where the scenario lists none.
+    pub fn calls(&self) -> &[ScriptedCall] {
+        match self {
+            Self::Scripted { calls } | Self::Replay { calls } => calls,
         }
     }
 }

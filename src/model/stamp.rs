@@ -58,6 +58,7 @@ pub struct GitCommit {
     pub subject: String,
     /// When the commit was made, with the committer's offset (RFC 3339).
     pub committed_at: String,
-    /// Whether tracked files differ from the commit, leaving out what mcp-eval itself writes.
-    pub dirty: bool,
+    /// Whether tracked files differ from the commit, leaving out what mcp-eval itself writes; `None` where
+    /// nobody knows.
+    pub dirty: Option<bool>,
 }

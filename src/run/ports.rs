@@ -59,6 +59,11 @@ pub trait Agent: Send {
         &'a mut self,
         conversation: &'a mut Conversation<'_>,
     ) -> BoxFuture<'a, Result<(), Stop>>;
+
+    /// What a reader should know of how it went, once it is done.
+    fn notes(&self) -> &[String] {
+        &[]
+    }
 }
 
 /// Who is told what the run is doing.

@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::model::scenario::{ScriptedCall, Server, Transport};
+use crate::model::scenario::{Agent, Server, Transport};
 
 use super::document::{Document, given, is_wrong};
 use super::expand::{self, CONTAINER_NAMES};
 use super::finding::quoted;
 use super::nearest::did_you_mean;
 use super::scoring::ScoringSection;
-use super::script::{CallSection, CriterionSection, ExpectedSection};
+use super::script::{AgentKind, CallSection, CriterionSection, ExpectedSection};
 use super::servers::Kind;
 use super::source::{Findings, Mark};
 
@@ -135,8 +135,8 @@ impl Document {
         }
     }
 
-    /// The calls a scripted agent plays; `None`, after saying so where that was not said yet, when there are none.
-    pub(super) fn script(&self, start: Mark, findings: &mut Findings) -> Option<Vec<ScriptedCall>> {
+    /// Who asks; `None`, after saying so where that was not said yet, when a scripted agent has nothing to play.
+    pub(super) fn agent(&self, start: Mark, findings: &mut Findings) -> Option<Agent> {
         if is_wrong(self.agent.as_ref()) {
             return None;
         }
@@ -154,13 +154,17 @@ impl Document {
                 )
             }
         };
+        let kind = agent.and_then(|it| it.kind).map(|it| it.0);
+        if kind == Some(AgentKind::Replay) {
+            return Some(Agent::Replay { calls });
+        }
         if calls.is_empty() {
             let message = "the scripted agent has nothing to play";
             let hint = "list calls under `expected_trajectory` or `agent.calls`";
             findings.error(at, message, Some(hint));
             return None;
         }
-        Some(calls)
+        Some(Agent::Scripted { calls })
     }
 }
 

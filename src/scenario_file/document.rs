@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
-use crate::model::scenario::{Agent, Scenario, Server, Timeouts};
+use crate::model::scenario::{Scenario, Server, Timeouts};
 
 use super::container::ContainerSection;
 use super::decode::{At, Decode, Field, Named, section, wrong_kind};
@@ -145,7 +145,8 @@ impl Document {
         if !is_wrong(self.servers.as_ref()) {
             self.check_tools(&servers, findings);
         }
-        let calls = self.script(start, findings);
+        let agent = self.agent(start, findings);
+        let replaying = given(self.agent.as_ref()).map(|it| it.replaying(findings));
         let timeouts = Timeouts::default();
         let wait = |field: &Option<Field<Timeout>>, default| {
             given(field.as_ref()).map_or(default, |it| it.0)
@@ -155,6 +156,7 @@ impl Document {
         let expected = given(self.expected_trajectory.as_ref());
         let criteria = given(self.success_criteria.as_ref());
         let source = given(self.source.as_ref()).and_then(|it| it.repo.as_ref());
+        let (agent, replaying) = (agent?, replaying.unwrap_or_default());
         Some(Scenario {
             id: found.id.clone(),
             path: found.path.clone(),
@@ -173,7 +175,8 @@ impl Document {
                 .map(|(name, it)| (name.value.clone(), it.server()))
                 .collect(),
             container: given(self.docker.as_ref()).and_then(|it| it.container(findings)),
-            agent: Agent::Scripted { calls: calls? },
+            agent,
+            replaying,
             expected_trajectory: expected
                 .into_iter()
                 .flat_map(|it| &it.value)

@@ -52,6 +52,7 @@ fn trajectory(steps: Vec<Step>) -> Trajectory {
         ending: Ending::Completed,
         duration_ms: None,
         volatile: Vec::new(),
+        bindings: Vec::new(),
     }
 }
 

@@ -12,7 +12,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("redact", &["model", "text"]),
     ("run", &["model", "redact", "text"]),
     ("scenario_file", &["model", "text"]),
-    ("agent", &["model", "run", "text"]),
+    ("agent", &["model", "redact", "run", "score", "text"]),
     ("mcp", &["model", "run", "text"]),
     ("docker", &["model", "run", "text"]),
     ("git", &["model", "text"]),

@@ -18,6 +18,7 @@ mod import_log;
 mod mock_http;
 mod readme;
 mod record;
+mod replay;
 mod report;
 mod scenario_content;
 mod scenario_file;

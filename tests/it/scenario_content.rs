@@ -68,7 +68,9 @@ fn what_is_left_out_has_its_default() {
     assert!(scenario.enabled);
     assert_eq!(scenario.timeouts.scenario, Duration::from_secs(300));
     assert_eq!(scenario.scoring, mcp_eval::model::rules::Rules::default());
-    let Agent::Scripted { calls } = &scenario.agent;
+    let Agent::Scripted { calls } = &scenario.agent else {
+        panic!("{:?}", scenario.agent)
+    };
     assert_eq!(calls.len(), 1);
     assert_eq!(calls[0].tool, "a");
     assert_eq!(calls[0].critical, None);
@@ -124,7 +126,9 @@ fn every_key_of_servers_and_surroundings_arrives() {
 #[test]
 fn every_key_of_script_and_expectation_arrives() {
     let (_folder, scenario) = everything();
-    let Agent::Scripted { calls } = &scenario.agent;
+    let Agent::Scripted { calls } = &scenario.agent else {
+        panic!("{:?}", scenario.agent)
+    };
     assert_eq!(calls[0].tool, "mcp__tools__search");
     assert_eq!(
         json!(calls[0].arguments),

@@ -74,6 +74,7 @@ pub(crate) fn recorded(calls: &[Value]) -> Trajectory {
         ending: Ending::Completed,
         duration_ms: None,
         volatile: Vec::new(),
+        bindings: Vec::new(),
     }
 }
 

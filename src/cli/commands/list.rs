@@ -11,7 +11,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::images::{ImageStateV1, images};
 use crate::cli::select;
-use crate::model::scenario::{Agent, Scenario};
+use crate::model::scenario::Scenario;
 use crate::store::Baselines;
 use crate::text;
 
@@ -89,9 +89,7 @@ fn listed(scenario: &Scenario, docker: Option<ImageStateV1>, baselines: &Baselin
         path: scenario.path.display().to_string(),
         enabled: scenario.enabled,
         tags: scenario.tags.clone(),
-        agent: match scenario.agent {
-            Agent::Scripted { .. } => "scripted",
-        },
+        agent: scenario.agent.kind(),
         servers: scenario.servers.iter().map(|it| it.name.clone()).collect(),
         baseline,
         recorded_at,

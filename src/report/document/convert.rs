@@ -9,8 +9,8 @@ use crate::model::trajectory::{Ending, Trajectory};
 use crate::report::in_words;
 
 use super::{
-    CheckV1, EndingV1, FORMAT_VERSION, GitV1, ImageV1, ProblemV1, ResultV1, ScenarioV1, ServerV1,
-    SideV1, StampV1, StatusV1, SummaryV1, VolatileV1,
+    BindingV1, CheckV1, EndingV1, FORMAT_VERSION, GitV1, ImageV1, ProblemV1, ResultV1, ScenarioV1,
+    ServerV1, SideV1, SourceV1, StampV1, StatusV1, SummaryV1, VolatileV1,
 };
 
 impl From<&SuiteResult> for ResultV1 {
@@ -112,6 +112,18 @@ fn side(trajectory: &Trajectory) -> SideV1 {
             .map(|it| VolatileV1 {
                 call: it.call,
                 paths: it.paths.clone(),
+            })
+            .collect(),
+        bindings: trajectory
+            .bindings
+            .iter()
+            .map(|it| BindingV1 {
+                call: it.call,
+                path: it.path.clone(),
+                from: SourceV1 {
+                    call: it.from.call,
+                    path: it.from.path.clone(),
+                },
             })
             .collect(),
     }

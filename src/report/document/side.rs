@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::SourceV1;
+
 /// One trajectory, without its steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SideV1 {
@@ -24,6 +26,9 @@ pub struct SideV1 {
     pub failed_calls: usize,
     /// Places in the answers that recording several takes showed to vary by nature.
     pub volatile: Vec<VolatileV1>,
+    /// What its calls take from earlier answers; found when a baseline is recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bindings: Vec<BindingV1>,
 }
 
 /// The surroundings of one run.
@@ -34,7 +39,7 @@ pub struct StampV1 {
     pub recorded_at: String,
     /// The version of mcp-eval that ran it.
     pub mcp_eval: String,
-    /// The kind of agent that drove the run: `scripted`.
+    /// The kind of agent that drove the run: `scripted`, `replay`, or `imported` for a recording from elsewhere.
     pub agent: String,
     /// The repository the scenario file lies in.
     pub scenarios: GitV1,
@@ -91,8 +96,8 @@ pub enum GitV1 {
         subject: String,
         /// When the commit was made, with the committer's offset (RFC 3339).
         committed_at: String,
-        /// Whether tracked files differed from the commit.
-        dirty: bool,
+        /// Whether tracked files differed from the commit; `null` where nobody knows.
+        dirty: Option<bool>,
     },
     Unknown {
         reason: String,
@@ -111,6 +116,16 @@ pub struct ServerV1 {
     pub protocol_version: Option<String>,
     /// How many tools it listed.
     pub tools: usize,
+}
+
+/// An argument, or a part of one, that comes from an earlier answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BindingV1 {
+    /// The call whose argument it is, counted from 1 among the scored calls.
+    pub call: usize,
+    /// JSON pointer to it in the arguments.
+    pub path: String,
+    pub from: SourceV1,
 }
 
 /// How a run ended.

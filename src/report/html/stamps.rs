@@ -120,7 +120,7 @@ pub(super) fn git_words(stamp: &GitV1) -> Vec<String> {
                 None => "on a detached head".to_owned(),
             };
             let describe = describe.iter().map(|it| format!(", {it}"));
-            let dirty = if *dirty {
+            let dirty = if *dirty == Some(true) {
                 ", with uncommitted changes"
             } else {
                 ""

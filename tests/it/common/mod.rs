@@ -35,8 +35,15 @@ impl Project {
         }
     }
 
-    /// A project with a copy of the shipped scenarios and baselines.
+    /// A project with a copy of the shipped scenarios and baselines, but for those that need an image which may be there or not.
     pub(crate) fn shipped() -> Self {
+        let project = Self::all_shipped();
+        fs::remove_dir_all(project.path("scenarios/mcpproxy")).unwrap();
+        project
+    }
+
+    /// A project with a copy of all shipped scenarios and baselines.
+    pub(crate) fn all_shipped() -> Self {
         let project = Self::new();
         for folder in ["scenarios", "baselines"] {
             copy(&root().join(folder), &project.path(folder));

@@ -9,7 +9,7 @@ use std::process::Stdio;
 use serde_json::json;
 
 use crate::common::{Project, ran, skipped};
-use crate::docker::kit::{A, B, containers, context, docker, engine, scenario, search};
+use crate::docker::kit::{A, B, containers, derived, docker, engine, scenario, search};
 
 fn project() -> Project {
     let project = Project::new();
@@ -172,18 +172,8 @@ fn a_program_that_is_not_in_the_image_is_told_of() {
     if !engine("missing programs") {
         return;
     }
-    let file = context().join("Nowhere");
-    std::fs::write(&file, format!("FROM {A}\nENTRYPOINT [\"/nowhere\"]\n")).unwrap();
     let image = "mcp-eval-test/demo:nowhere";
-    docker(&[
-        "build",
-        "-q",
-        "-f",
-        file.to_str().unwrap(),
-        "-t",
-        image,
-        context().to_str().unwrap(),
-    ]);
+    derived(image, "ENTRYPOINT [\"/nowhere\"]");
     let project = Project::new();
     scenario(
         &project,

@@ -40,19 +40,8 @@ fn prepare() -> Result<(), String> {
         B,
         &["VERSION=2.0.0", "REVISION=bbbb222", "DECLARATION=b.yaml"],
     );
-    let healthy = format!(
-        "FROM {A}\nHEALTHCHECK --interval=100ms --retries=3 CMD [\"/bin/mcp-eval\", \"--version\"]\n"
-    );
-    fs::write(context.join("Healthy"), healthy).unwrap();
-    docker(&[
-        "build",
-        "-q",
-        "-f",
-        &at(&context, "Healthy"),
-        "-t",
-        HEALTHY,
-        &at(&context, ""),
-    ]);
+    let health = "HEALTHCHECK --interval=100ms --retries=3 CMD [\"/bin/mcp-eval\", \"--version\"]";
+    derived(HEALTHY, health);
     Ok(())
 }
 
@@ -80,6 +69,25 @@ pub(crate) fn context() -> PathBuf {
             folder
         })
         .clone()
+}
+
+/// An image made from version A by more lines of a Dockerfile.
+pub(crate) fn derived(name: &str, lines: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(
+        folder.path().join("Dockerfile"),
+        format!("FROM {A}\n{lines}\n"),
+    )
+    .unwrap();
+    docker(&["build", "-q", "-t", name, &at(folder.path(), "")]);
+}
+
+/// A version A of its own, whose containers carry the label that is returned: tests that run at the same time tell theirs by it.
+pub(crate) fn own(test: &str) -> (String, String) {
+    let label = format!("dev.mcp-eval.test={test}");
+    let name = format!("mcp-eval-test/{test}:1");
+    derived(&name, &format!("LABEL {label}"));
+    (name, label)
 }
 
 fn build(context: &std::path::Path, name: &str, arguments: &[&str]) {

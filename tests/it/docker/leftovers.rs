@@ -12,7 +12,7 @@ use mcp_eval::model::container::{Container, Image, Keep, Ready, Reset};
 use serde_json::json;
 
 use crate::common::Project;
-use crate::docker::kit::{A, B, alone, containers, docker, engine, scenario, search};
+use crate::docker::kit::{A, B, alone, containers, derived, docker, engine, own, scenario, search};
 
 /// A run that is busy for many seconds, in the middle of it.
 struct Busy {
@@ -197,23 +197,8 @@ fn anonymous_volumes_go_with_their_container() {
     if !engine("anonymous volumes") {
         return;
     }
-    let file = crate::docker::kit::context().join("Volume");
-    std::fs::write(
-        &file,
-        format!("FROM {A}\nVOLUME /data\nLABEL test=volume\n"),
-    )
-    .unwrap();
     let image = "mcp-eval-test/demo:volume";
-    let context = crate::docker::kit::context();
-    docker(&[
-        "build",
-        "-q",
-        "-f",
-        file.to_str().unwrap(),
-        "-t",
-        image,
-        context.to_str().unwrap(),
-    ]);
+    derived(image, "VOLUME /data");
     let project = Project::new();
     let busy = Busy::start(&project, &json!({ "image": image }));
     let container = containers(&[&busy.label()]).remove(0);
@@ -242,10 +227,9 @@ fn a_panic_removes_the_containers() {
     if !engine("panics") {
         return;
     }
-    let name = "mcp-eval-test/panic:1";
-    docker(&["tag", A, name]);
+    let (name, label) = own("panic");
     let container = Container {
-        image: Image::Named(name.to_owned()),
+        image: Image::Named(name),
         optional: None,
         port: 8080,
         host_port: None,
@@ -264,16 +248,7 @@ fn a_panic_removes_the_containers() {
         reset: Reset::Scenario,
         keep: Keep::Never,
     };
-    let label = "dev.mcp-eval.test=panic";
-    docker(&[
-        "build",
-        "-q",
-        "-t",
-        name,
-        "--label",
-        label,
-        crate::docker::kit::context().to_str().unwrap(),
-    ]);
+    let of_this_test = label.clone();
     let panicked = std::thread::spawn(move || {
         let session = Arc::new(Session::new(|name: &str| std::env::var(name).ok()));
         let _guard = Guard(Arc::clone(&session));
@@ -281,11 +256,11 @@ fn a_panic_removes_the_containers() {
         runtime.block_on(async {
             let slot = Slot::new(session, container, None);
             slot.reset(&Anything, &|_| ()).await.unwrap();
-            assert_eq!(containers(&[label]).len(), 1);
+            assert_eq!(containers(&[&of_this_test]).len(), 1);
             panic!("on purpose");
         });
     });
     let message = panicked.join().unwrap_err();
     assert_eq!(message.downcast_ref::<&str>(), Some(&"on purpose"));
-    assert_eq!(containers(&[label]), [""; 0]);
+    assert_eq!(containers(&[&label]), [""; 0]);
 }

@@ -39,12 +39,24 @@ fn base(folder: &Path) -> Option<&'static str> {
 }
 
 #[test]
+fn without_its_image_the_scenarios_for_mcpproxy_are_skipped_and_nothing_else() {
+    let project = Project::all_shipped();
+    let mut command = project.command();
+    // Whether there is an engine or not: there is no such image.
+    let command = command.env("MCPPROXY_IMAGE", "mcp-eval-test/nowhere:1");
+    let ran = ran(command.arg("compare"));
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    ran.says("Suite Results: 9/9 tests passed (7 skipped)")
+        .says("its image `mcp-eval-test/nowhere:1`");
+}
+
+#[test]
 fn the_shipped_image_and_scenarios_for_mcpproxy_fit_together() {
     let what = "the image for mcpproxy";
     if !engine(what) {
         return;
     }
-    let project = Project::shipped();
+    let project = Project::all_shipped();
     fs::create_dir_all(project.path("base")).unwrap();
     let Some(base) = base(&project.path("base")) else {
         return skipped(what, "there is no shell with `ldd` to make its base of");

@@ -3,38 +3,14 @@
 use serde_json::json;
 
 use crate::common::Project;
-use crate::docker::kit::{A, HEALTHY, containers, context, docker, engine, scenario, search};
-
-/// Labels of the containers of one project's runs are told by their scenario's image; those of one test by nothing else, so each test
-/// that counts containers has an image name of its own.
-fn named(name: &str) -> String {
-    let name = format!("mcp-eval-test/{name}:1");
-    docker(&["tag", A, &name]);
-    name
-}
-
-fn of_image(name: &str) -> Vec<String> {
-    let names = docker(&[
-        "ps",
-        "-a",
-        "--filter",
-        &format!("ancestor={name}"),
-        "--format",
-        "{{.Names}} {{.Image}}",
-    ]);
-    names
-        .lines()
-        .filter(|it| it.contains(name))
-        .map(str::to_owned)
-        .collect()
-}
+use crate::docker::kit::{HEALTHY, containers, derived, engine, own, scenario, search};
 
 #[test]
 fn tools_that_never_come_are_named_with_the_state_of_the_container() {
     if !engine("waiting for tools") {
         return;
     }
-    let image = named("never-ready");
+    let (image, label) = own("never-ready");
     let project = Project::new();
     let ready = json!({ "tools": ["retrieve_tools", "teleport"], "timeout": "1s" });
     let section = json!({ "image": image, "ready": ready });
@@ -45,7 +21,7 @@ fn tools_that_never_come_are_named_with_the_state_of_the_container() {
         .says("the container is running")
         .says("its last lines:")
         .says("{\"port\":8080");
-    assert_eq!(of_image(&image), [""; 0]);
+    assert_eq!(containers(&[&label]), [""; 0]);
 }
 
 #[test]
@@ -82,22 +58,9 @@ fn the_health_check_of_an_image_comes_first() {
         .unwrap();
     assert!(health < initialize, "{ran:#?}");
 
-    let never = format!(
-        "FROM {A}\nHEALTHCHECK --interval=100ms --retries=2 CMD [\"/bin/mcp-eval\", \"mock\", \"--nonsense\"]\n"
-    );
-    let file = context().join("Unhealthy");
-    std::fs::write(&file, never).unwrap();
     let image = "mcp-eval-test/demo:unhealthy";
-    let context = context();
-    docker(&[
-        "build",
-        "-q",
-        "-f",
-        file.to_str().unwrap(),
-        "-t",
-        image,
-        context.to_str().unwrap(),
-    ]);
+    let check = "HEALTHCHECK --interval=100ms --retries=2 CMD [\"/bin/mcp-eval\", \"mock\", \"--nonsense\"]";
+    derived(image, check);
     scenario(
         &project,
         "s",
@@ -178,7 +141,7 @@ fn a_fresh_container_is_gone_after_the_run() {
     if !engine("removing containers") {
         return;
     }
-    let image = named("gone");
+    let (image, label) = own("gone");
     let project = Project::new();
     scenario(
         &project,
@@ -188,6 +151,5 @@ fn a_fresh_container_is_gone_after_the_run() {
         &json!({}),
     );
     project.expect(0, &["run"]);
-    assert_eq!(of_image(&image), [""; 0]);
-    assert!(containers(&["dev.mcp-eval.session=none"]).is_empty());
+    assert_eq!(containers(&[&label]), [""; 0]);
 }

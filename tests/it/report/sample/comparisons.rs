@@ -5,7 +5,6 @@ use mcp_eval::model::comparison::{
     RequestScore, ResponseScore, Row, Scores, Verdict,
 };
 use mcp_eval::model::suite::Check;
-use serde_json::{Value, json};
 
 pub(crate) fn comparison(overall: f64, band: Band) -> Comparison {
     Comparison {
@@ -49,6 +48,8 @@ pub(crate) fn pair(
         request,
         response,
         call,
+        bound: Vec::new(),
+        polled: None,
     }))
 }
 
@@ -60,32 +61,18 @@ pub(crate) fn request(similarity: f64, parameters: Vec<ParameterScore>) -> Reque
 }
 
 pub(crate) fn words_request() -> RequestScore {
-    let before = Some(json!("environment variables"));
-    let now = Some(json!("env vars"));
-    request(0.533, vec![scored("query", before, now, 0.333, "words")])
+    request(0.533, vec![scored("query", 0.333, "words")])
 }
 
-pub(crate) fn parameter(
-    name: &str,
-    baseline: Option<Value>,
-    current: Option<Value>,
-) -> ParameterScore {
-    scored(name, baseline, current, 1.0, "equal")
+pub(crate) fn parameter(name: &str) -> ParameterScore {
+    scored(name, 1.0, "equal")
 }
 
-pub(crate) fn scored(
-    name: &str,
-    baseline: Option<Value>,
-    current: Option<Value>,
-    similarity: f64,
-    method: &str,
-) -> ParameterScore {
+pub(crate) fn scored(name: &str, similarity: f64, method: &'static str) -> ParameterScore {
     ParameterScore {
         name: name.to_owned(),
-        baseline,
-        current,
         similarity: Some(similarity),
-        method: method.to_owned(),
+        method,
         loss: 0.0,
     }
 }
@@ -98,7 +85,7 @@ pub(crate) fn same_response() -> ResponseScore {
     }
 }
 
-pub(crate) fn loss(points: f64, call: usize, path: &str, rule: &str) -> Loss {
+pub(crate) fn loss(points: f64, call: usize, path: &str, rule: &'static str) -> Loss {
     Loss {
         points,
         baseline: Some(call),
@@ -107,7 +94,7 @@ pub(crate) fn loss(points: f64, call: usize, path: &str, rule: &str) -> Loss {
         path: Some(path.to_owned()),
         expected: None,
         got: None,
-        rule: rule.to_owned(),
+        rule: rule.into(),
     }
 }
 

@@ -45,10 +45,7 @@ pub(crate) fn hostile() -> ScenarioResult {
                 1,
                 1,
                 true,
-                request(
-                    1.0,
-                    vec![parameter(SCRIPT, Some(json!(answer)), Some(json!(answer)))],
-                ),
+                request(1.0, vec![parameter(SCRIPT)]),
                 ResponseScore {
                     similarity: 0.5,
                     contract_changes: vec![ContractChange {
@@ -60,7 +57,7 @@ pub(crate) fn hostile() -> ScenarioResult {
                         expected: Some(answer.clone()),
                         got: Some(OVERRIDE.to_owned()),
                         similarity: 0.0,
-                        rule: SCRIPT.to_owned(),
+                        rule: SCRIPT.into(),
                         loss: 0.5,
                     }],
                 },

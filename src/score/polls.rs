@@ -1,0 +1,158 @@
+//! Polls: one and the same read, made again until its answer changed. How often it had to be made says nothing.
+
+use std::collections::HashMap;
+
+use crate::model::catalogue::Tool;
+use crate::model::rules::{Responses, Rules};
+use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
+
+use super::calls::{is_covered, request_key};
+use super::json::Context;
+use super::pairing::patterns;
+use super::response::{self, Response};
+use super::same::{self, View};
+use super::swap::Swap;
+use super::volatile::is_same_request;
+
+/// Tools of servers that say nothing of what reads: these first words of a name do.
+const READING: [&str; 14] = [
+    "check", "describe", "fetch", "find", "get", "is", "list", "poll", "query", "read", "search",
+    "show", "status", "wait",
+];
+
+/// An answer this similar to the recorded final one, without a change of its contract, is that answer.
+const SETTLED: f64 = 0.9;
+
+/// A poll: calls by their numbers, the last of which had the final answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Poll {
+    pub first: usize,
+    pub last: usize,
+}
+
+/// The polls of a recorded trajectory, in order.
+///
+/// A poll is the same request to a tool that only reads, made at least twice in a row, whose last answer is another than the one
+/// before it. Where the server does not say whether the tool reads, the recording must: by the tool's name, or by a third call.
+pub fn polls(trajectory: &Trajectory, rules: &Rules) -> Vec<Poll> {
+    let calls: Vec<&ToolCall> = trajectory.calls().collect();
+    let mut polls = Vec::new();
+    let mut first = 0;
+    for run in calls.chunk_by(|a, b| is_same_request(a, b)) {
+        let last = first + run.len() - 1;
+        if is_poll(run, trajectory, rules) {
+            polls.push(Poll {
+                first: first + 1,
+                last: last + 1,
+            });
+        }
+        first = last + 1;
+    }
+    polls
+}
+
+/// The requests that a baseline polls.
+#[derive(Debug, Default)]
+pub(super) struct Polled {
+    /// Whether a try of it failed in the baseline.
+    requests: HashMap<u64, bool>,
+}
+
+impl Polled {
+    pub(super) fn new(baseline: &Trajectory, rules: &Rules) -> Self {
+        let calls: Vec<&ToolCall> = baseline.calls().collect();
+        let mut requests = HashMap::new();
+        for poll in polls(baseline, rules) {
+            let tries = &calls[poll.first - 1..poll.last - 1];
+            let failed = tries.iter().any(|it| it.outcome.is_failure());
+            *requests
+                .entry(request_key(calls[poll.last - 1]))
+                .or_default() |= failed;
+        }
+        Self { requests }
+    }
+
+    /// Whether a call that was made again is only a try, and nothing to compare: it is polled, and did not fail in a new way.
+    pub(super) fn is_try(&self, key: u64, failed: bool) -> bool {
+        self.requests
+            .get(&key)
+            .is_some_and(|may_fail| *may_fail || !failed)
+    }
+}
+
+fn is_poll(run: &[&ToolCall], trajectory: &Trajectory, rules: &Rules) -> bool {
+    let [.., before, last] = run else {
+        return false;
+    };
+    if view(before) == view(last) {
+        return false;
+    }
+    if rules.reads.iter().any(|it| is_covered(it, last)) {
+        return true;
+    }
+    let server = last.server.as_deref().unwrap_or_default();
+    let hint = (trajectory.catalogue.tool(server, &last.tool)).and_then(Tool::read_only_hint);
+    hint.unwrap_or_else(|| {
+        let word = last.tool.split(['_', '-', '.', '/']).next();
+        let earlier = &run[..run.len() - 1];
+        READING.contains(&word.unwrap_or_default().to_lowercase().as_str())
+            || (run.len() > 2 && earlier.iter().all(|it| view(it) == view(before)))
+    })
+}
+
+/// What an answer says, apart from what varies by nature.
+fn view(call: &ToolCall) -> (bool, Vec<u64>) {
+    let hash = |it| same::hash(it, View::Masked);
+    match &call.outcome {
+        Outcome::Answer(answer) => {
+            let content = answer.content.iter().map(hash);
+            let structured = answer.structured_content.iter().map(hash);
+            (
+                call.outcome.is_failure(),
+                content.chain(structured).collect(),
+            )
+        }
+        Outcome::Failure(failure) => (true, vec![hash(&failure.message.clone().into())]),
+    }
+}
+
+/// Whether a live answer is the recorded final one of a poll: equal to it after masking, or more like it than like any before it.
+/// `swap` knows the values that stand for recorded ones.
+pub fn has_settled(
+    trajectory: &Trajectory,
+    rules: &Rules,
+    poll: Poll,
+    live: &Outcome,
+    swap: &Swap,
+) -> bool {
+    let mut live = live.clone();
+    swap.outcome(&mut live);
+    let calls: Vec<&ToolCall> = trajectory.calls().collect();
+    let learned = trajectory.volatile.iter().find(|it| it.call == poll.last);
+    let volatile = patterns(learned.map_or(&[], |it| &it.paths));
+    let ignore = patterns(&rules.ignore);
+    let compare = |number: usize| {
+        let recorded = Response {
+            outcome: &calls[number - 1].outcome,
+            breach: None,
+        };
+        let now = Response {
+            outcome: &live,
+            breach: None,
+        };
+        let context = Context {
+            ignore: &ignore,
+            volatile: &volatile,
+            learned: learned.is_some(),
+            echoes: &[],
+            mode: Responses::Similar,
+        };
+        response::compare(recorded, now, context)
+    };
+    let last = compare(poll.last);
+    let is_equal = last.similarity >= 1.0 - 1e-9;
+    is_equal
+        || (last.similarity >= SETTLED
+            && last.contract_changes.is_empty()
+            && (poll.first..poll.last).all(|it| compare(it).similarity < last.similarity))
+}

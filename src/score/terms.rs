@@ -1,0 +1,275 @@
+//! A run in its baseline's terms: where the server gave other ids, tokens or paths than it did then, the recorded ones stand for them.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use crate::model::binding::Binding;
+use crate::model::comparison::{Bound, Comparison, Row};
+use crate::model::rules::Rules;
+use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
+
+use super::binding::{fill, full_paths, resolve, text_of, value_at, value_at_mut};
+use super::pairing::Sides;
+use super::path::covers_path;
+use super::swap::Swap;
+
+/// A run in its baseline's terms, and the way back.
+pub(super) struct Terms {
+    pub(super) current: Trajectory,
+    /// Places of the baseline's answers that are bound, by the number of the call: other values are expected there.
+    pub(super) sources: HashMap<usize, Vec<String>>,
+    /// By the number of the baseline's call.
+    bound: HashMap<usize, Vec<Bound>>,
+    swap: Swap,
+    /// For calls of the run whose answers had something that is known not to vary: their own exchange.
+    own: HashMap<usize, Swap>,
+}
+
+/// A binding with the value the run has at its source.
+struct Followed<'a> {
+    binding: &'a Binding,
+    live: Option<Value>,
+    /// The number of the run's call that answered.
+    answered_by: Option<usize>,
+    /// Several takes had the same value there: another one is a change, although later calls may use it.
+    is_stable: bool,
+}
+
+/// The run in the baseline's terms; `None` where the baseline has no bindings.
+pub(super) fn terms(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Option<Terms> {
+    if baseline.bindings.is_empty() {
+        return None;
+    }
+    let partners = Partners::new(baseline, current, rules);
+    let recorded: Vec<&ToolCall> = baseline.calls().collect();
+    let live: Vec<&ToolCall> = current.calls().collect();
+    let followed: Vec<Followed<'_>> = (baseline.bindings.iter())
+        .map(|binding| follow(binding, baseline, &recorded, &live, &partners))
+        .collect();
+
+    let mut translated = current.clone();
+    let arguments = arguments(&followed, &recorded, &live, &partners);
+    let all = |it: &&Followed<'_>| it.live.is_some();
+    let swap = swap(followed.iter().filter(all));
+    let stable: HashSet<usize> = (followed.iter().filter(|it| it.is_stable))
+        .filter_map(|it| it.answered_by)
+        .collect();
+    let own: HashMap<usize, Swap> = (stable.into_iter())
+        .map(|call| {
+            let kept = |it: &&Followed<'_>| !(it.is_stable && it.answered_by == Some(call));
+            (call, self::swap(followed.iter().filter(all).filter(kept)))
+        })
+        .collect();
+    let mut number = 0;
+    for step in &mut translated.steps {
+        if let Step::ToolCall(call) = step
+            && call.server.is_some()
+        {
+            number += 1;
+            for (path, value) in arguments.get(&number).into_iter().flatten() {
+                if let Some(argument) = value_at_mut(&mut call.arguments, path) {
+                    argument.clone_from(value);
+                }
+            }
+            own.get(&number).unwrap_or(&swap).outcome(&mut call.outcome);
+        }
+    }
+    Some(Terms {
+        current: translated,
+        sources: sources(&followed, &recorded),
+        bound: bound(&followed),
+        swap,
+        own,
+    })
+}
+
+fn follow<'a>(
+    binding: &'a Binding,
+    baseline: &Trajectory,
+    recorded: &[&ToolCall],
+    live: &[&ToolCall],
+    partners: &Partners,
+) -> Followed<'a> {
+    let source = recorded.get(binding.from.call.wrapping_sub(1));
+    let source = source.and_then(|it| answer(it));
+    let answered_by = partners.calls(binding.from.call).last().copied();
+    let answered = answered_by.and_then(|it| answer(live[it - 1]));
+    let learned = (baseline.volatile.iter()).find(|it| it.call == binding.from.call);
+    let varies = |paths: &[String]| {
+        let places = source
+            .map(|it| full_paths(it, &binding.from.path))
+            .unwrap_or_default();
+        let covered = |place: &String| paths.iter().any(|it| covers_path(it, place));
+        places.iter().any(covered)
+    };
+    Followed {
+        binding,
+        live: source
+            .zip(answered)
+            .and_then(|(was, now)| resolve(binding, was, now)),
+        answered_by,
+        is_stable: learned.is_some_and(|it| !varies(&it.paths)),
+    }
+}
+
+fn answer(call: &ToolCall) -> Option<&Answer> {
+    match &call.outcome {
+        Outcome::Answer(answer) => Some(answer),
+        Outcome::Failure(_) => None,
+    }
+}
+
+/// For each call of the run the bound arguments that are what its own server gave, with the recorded values they stand for.
+fn arguments(
+    followed: &[Followed<'_>],
+    recorded: &[&ToolCall],
+    live: &[&ToolCall],
+    partners: &Partners,
+) -> HashMap<usize, Vec<(String, Value)>> {
+    let mut by_call: HashMap<usize, Vec<&Followed<'_>>> = HashMap::new();
+    for it in followed.iter().filter(|it| it.live.is_some()) {
+        by_call.entry(it.binding.call).or_default().push(it);
+    }
+    let mut arguments: HashMap<usize, Vec<(String, Value)>> = HashMap::new();
+    for (number, bound) in by_call {
+        let Some(call) = recorded.get(number.wrapping_sub(1)) else {
+            continue;
+        };
+        let mut filled = call.arguments.clone();
+        for it in &bound {
+            if let Some(live) = &it.live {
+                fill(&mut filled, it.binding, live);
+            }
+        }
+        for &partner in partners.calls(number) {
+            for it in &bound {
+                let path = &it.binding.path;
+                let used = value_at(&live[partner - 1].arguments, path);
+                if let Some(was) =
+                    value_at(&call.arguments, path).filter(|_| used == value_at(&filled, path))
+                {
+                    arguments
+                        .entry(partner)
+                        .or_default()
+                        .push((path.clone(), was.clone()));
+                }
+            }
+        }
+    }
+    arguments
+}
+
+fn swap<'f>(followed: impl Iterator<Item = &'f Followed<'f>>) -> Swap {
+    Swap::new(followed.filter_map(|it| Some((&it.binding.value, it.live.as_ref()?))))
+}
+
+/// The places where another value of the same type is as good, because the calls that use it have followed it.
+fn sources(followed: &[Followed<'_>], recorded: &[&ToolCall]) -> HashMap<usize, Vec<String>> {
+    let mut sources: HashMap<usize, Vec<String>> = HashMap::new();
+    for it in followed.iter().filter(|it| !it.is_stable) {
+        let from = &it.binding.from;
+        let source = recorded
+            .get(from.call.wrapping_sub(1))
+            .and_then(|it| answer(it));
+        let (Some(source), Some(live)) = (source, &it.live) else {
+            continue;
+        };
+        let was = super::binding::at(source, &from.path);
+        let is_whole = was.as_ref().is_some_and(|was| {
+            text_of(was) == text_of(&it.binding.value) && was.is_string() == live.is_string()
+        });
+        if is_whole {
+            let places = sources.entry(from.call).or_default();
+            places.extend(full_paths(source, &from.path));
+        }
+    }
+    sources
+}
+
+fn bound(followed: &[Followed<'_>]) -> HashMap<usize, Vec<Bound>> {
+    let mut bound: HashMap<usize, Vec<Bound>> = HashMap::new();
+    for it in followed {
+        bound.entry(it.binding.call).or_default().push(Bound {
+            path: it.binding.path.clone(),
+            from: it.binding.from.clone(),
+            baseline: it.binding.value.clone(),
+            current: it.live.clone(),
+        });
+    }
+    bound
+}
+
+impl Terms {
+    /// Gives a comparison made in the baseline's terms the run's own words back.
+    pub(super) fn restore(&self, current: &Trajectory, comparison: &mut Comparison) {
+        let said: Vec<&ToolCall> = current.calls().collect();
+        let meant: Vec<&ToolCall> = self.current.calls().collect();
+        let back = self.swap.reversed();
+        let own: HashMap<usize, Swap> = (self.own.iter())
+            .map(|(call, swap)| (*call, swap.reversed()))
+            .collect();
+        let restore = |call: Option<usize>, text: &mut Option<String>| {
+            let swap = call.and_then(|it| own.get(&it)).unwrap_or(&back);
+            if let Some(text) = text {
+                swap.string(text);
+            }
+        };
+        for row in &mut comparison.rows {
+            let Row::Pair(pair) = row else { continue };
+            for parameter in &mut pair.request.parameters {
+                let given = |calls: &[&'_ ToolCall]| {
+                    let call = calls.get(pair.current - 1)?;
+                    call.arguments.get(&parameter.name).cloned()
+                };
+                if parameter.similarity == Some(1.0) && given(&said) != given(&meant) {
+                    parameter.method = "bound";
+                }
+            }
+            for difference in &mut pair.response.differences {
+                restore(Some(pair.current), &mut difference.got);
+            }
+            pair.bound = self.bound.get(&pair.baseline).cloned().unwrap_or_default();
+        }
+        for loss in &mut comparison.losses {
+            restore(loss.current, &mut loss.got);
+        }
+        let verdict = &mut comparison.verdict;
+        for reason in verdict.reasons.iter_mut().chain(&mut verdict.warnings) {
+            restore(reason.current, &mut reason.got);
+        }
+    }
+}
+
+/// Which calls of the run stand for which of the baseline, before any value is known to stand for another.
+struct Partners {
+    of: HashMap<usize, Vec<usize>>,
+}
+
+impl Partners {
+    /// Equal requests in a row are taken together, so that a poll stands for a poll however often it asked.
+    fn new(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Self {
+        let sides = Sides::in_runs(baseline, current, rules);
+        let tools =
+            |calls: &[super::calls::Call<'_>]| calls.iter().map(|it| it.tool).collect::<Vec<_>>();
+        let pairs = if tools(&sides.baseline) == tools(&sides.current) {
+            (0..sides.baseline.len()).map(|it| (it, it)).collect()
+        } else {
+            sides.align()
+        };
+        let mut of = HashMap::new();
+        for (b, c) in pairs {
+            let (b, c) = (&sides.baseline[b], &sides.current[c]);
+            let partners: Vec<usize> = (c.number + 1 - c.attempts..=c.number).collect();
+            for number in b.number + 1 - b.attempts..=b.number {
+                of.insert(number, partners.clone());
+            }
+        }
+        Self { of }
+    }
+
+    /// By the number of the baseline's call; the last of them has the answer that counts.
+    fn calls(&self, baseline: usize) -> &[usize] {
+        self.of.get(&baseline).map_or(&[], Vec::as_slice)
+    }
+}
