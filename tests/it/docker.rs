@@ -2,7 +2,7 @@
 
 mod engines;
 mod failures;
-mod kit;
+pub(crate) mod kit;
 mod leftovers;
 mod mcpproxy;
 mod ready;

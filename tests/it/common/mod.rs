@@ -248,7 +248,7 @@ pub(crate) fn faulty_server() -> String {
     SERVER.get_or_init(build).clone()
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();

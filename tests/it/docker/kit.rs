@@ -14,6 +14,9 @@ pub(crate) const A: &str = "mcp-eval-test/demo:a";
 pub(crate) const B: &str = "mcp-eval-test/demo:b";
 pub(crate) const HEALTHY: &str = "mcp-eval-test/demo:healthy";
 
+/// The label of the images that tests build.
+const TESTS: &str = "dev.mcp-eval.tests=true";
+
 /// Whether there is an engine with the demo images; says so where there is none.
 pub(crate) fn engine(test: &str) -> bool {
     static STATE: OnceLock<Result<(), String>> = OnceLock::new();
@@ -33,6 +36,8 @@ fn prepare() -> Result<(), String> {
     if !there.is_ok_and(|it| it.success()) {
         return Err("there is no Docker engine, or no `docker` to speak with it".to_owned());
     }
+    // What earlier tests have built is used again where it is still the same.
+    docker(&["image", "prune", "--force", "--filter", &format!("label={TESTS}")]);
     let context = context();
     build(&context, A, &["VERSION=1.0.0", "REVISION=aaaa111"]);
     build(
@@ -79,7 +84,7 @@ pub(crate) fn derived(name: &str, lines: &str) {
         format!("FROM {A}\n{lines}\n"),
     )
     .unwrap();
-    docker(&["build", "-q", "-t", name, &at(folder.path(), "")]);
+    docker(&["build", "-q", "-t", name, "--label", TESTS, &at(folder.path(), "")]);
 }
 
 /// A version A of its own, whose containers carry the label that is returned: tests that run at the same time tell theirs by it.
@@ -91,7 +96,7 @@ pub(crate) fn own(test: &str) -> (String, String) {
 }
 
 fn build(context: &std::path::Path, name: &str, arguments: &[&str]) {
-    let mut command = vec!["build", "-q", "-t", name];
+    let mut command = vec!["build", "-q", "-t", name, "--label", TESTS];
     for argument in arguments {
         command.extend(["--build-arg", argument]);
     }
