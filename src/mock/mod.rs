@@ -7,6 +7,7 @@
 //! | `wire` | JSON-RPC: what a message is, how replies are written |
 //! | `core`, `exchange` | pure: a declaration, a state and a request make events and an answer |
 //! | `tools`, `answers`, `recorded` | which response answers a call |
+//! | `resources`, `prompts`, `lists` | the rest of what a server offers |
 //! | `template`, `state` | `{{references}}`, and what the server remembers |
 //! | `faults` | what goes wrong with a reply |
 //! | `session`, `service` | clients, and what is under way with them |
@@ -18,7 +19,10 @@ mod echo;
 mod exchange;
 mod faults;
 mod http;
+mod lists;
+mod prompts;
 mod recorded;
+mod resources;
 mod service;
 mod session;
 mod state;

@@ -161,7 +161,7 @@ impl Service {
     /// Takes a message.
     pub(super) fn handle(self: &Arc<Self>, session: &Arc<Session>, message: Incoming) -> Received {
         match message {
-            Incoming::Invalid { code: _, reply } => Received::Refused(reply),
+            Incoming::Invalid { reply } => Received::Refused(reply),
             Incoming::Answer { number, outcome } => {
                 let asked = number.and_then(|it| lock(&session.asked).remove(&it));
                 if let Some(asked) = asked {

@@ -118,9 +118,9 @@ impl Tools {
     }
 
     /// As `tools/list` serves them.
-    pub(super) fn listed(&self) -> Vec<&Object> {
+    pub(super) fn listed(&self) -> Vec<Object> {
         let listed = self.entries.iter().filter(|it| !it.hidden);
-        listed.map(|it| &it.tool.served).collect()
+        listed.map(|it| it.tool.served.clone()).collect()
     }
 
     fn find(&mut self, name: &str) -> Option<&mut Entry> {
@@ -226,7 +226,7 @@ impl Core {
                 return (answer, Some(called(None)));
             }
         };
-        let exchange = Exchange::playing(id, response, scope, Some(name.clone()), params);
+        let exchange = Exchange::playing(id, response, scope, params).of_tool(name);
         (exchange, Some(called))
     }
 

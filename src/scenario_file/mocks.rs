@@ -74,7 +74,7 @@ fn servers(document: &Node, findings: &mut Findings) -> Option<Vec<(String, Decl
     };
     if lists.iter().any(is_list) {
         let server = MockSection::decode(document, findings)?;
-        server.check_names(findings);
+        server.check(findings);
         return Some(vec![(String::new(), server.server())]);
     }
     let all_maps = document
@@ -103,7 +103,7 @@ fn named(section: &Node, findings: &mut Findings) -> Option<Vec<(String, Declare
     }
     let servers = Named::<MockSection>::decode(section, findings)?;
     for (_, server) in &servers.0 {
-        server.check_names(findings);
+        server.check(findings);
     }
     let servers = servers.0.iter();
     Some(

@@ -7,7 +7,7 @@
 //! | `load` | defaults are merged, variables filled in, sections read, scenarios made |
 //! | `mocks` | the mock servers of a file alone |
 //! | `decode`, `values` | how sections are declared and read, so that all that is wrong is found |
-//! | `document`, `servers`, `interactions`, `responses`, `condition`, `content`, `fault`, `script`, `scoring` | the sections, and what they become |
+//! | `document`, `servers`, `interactions`, `offers`, `responses`, `condition`, `content`, `steps`, `fault`, `script`, `scoring` | the sections, and what they become |
 //! | `checks` | what must fit together between sections |
 //! | `client_config`, `expand` | servers of MCP clients' files, and values from the environment |
 //! | `schema` | the sections once more, as JSON Schema |
@@ -31,6 +31,7 @@ mod load;
 mod mocks;
 mod nearest;
 mod node;
+mod offers;
 mod parse;
 mod responses;
 mod scalar;
@@ -39,6 +40,7 @@ mod scoring;
 mod script;
 mod servers;
 mod source;
+mod steps;
 mod values;
 mod variables;
 

@@ -29,6 +29,7 @@ pub(in crate::cli) fn run(args: &MockArgs) -> Result<Exit, Failure> {
     let options = mock::Options {
         // The tool of the built-in server cannot do without its argument.
         validate: args.validate || args.file.is_none(),
+        changes: false,
     };
     let mock = Mock::new(&name, declared, options).map_err(Failure::usage)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
