@@ -287,8 +287,11 @@ pub(super) struct MockArgs {
     /// A scenario with `mcp_interactions`, or a file that declares mock servers alone [default: a server with the tool mcp_echo_tool]
     pub(super) file: Option<PathBuf>,
     /// Which of its mock servers; may be left out when there is one
-    #[arg(long, value_name = "NAME", requires = "file")]
+    #[arg(long, value_name = "NAME")]
     pub(super) server: Option<String>,
+    /// Serve what a recorded trajectory holds: a baseline's file, its folder, or the id of its scenario
+    #[arg(long, value_name = "BASELINE", conflicts_with = "file")]
+    pub(super) from: Option<PathBuf>,
     /// How clients reach it
     #[arg(long, value_enum, default_value_t = MockTransport::Stdio)]
     pub(super) transport: MockTransport,
@@ -311,6 +314,15 @@ pub(super) struct MockArgs {
     /// Let --host name an address that other machines reach, and clients name this one as they like
     #[arg(long, help_heading = "With --transport http")]
     pub(super) allow_remote: bool,
+    /// Also serve the older transport of two endpoints, at /sse and /messages
+    #[arg(long, help_heading = "With --transport http")]
+    pub(super) legacy_sse: bool,
+    /// Let clients add, replace and remove tools, see calls and reset, at /__mock/
+    #[arg(long, help_heading = "With --transport http")]
+    pub(super) admin: bool,
+    /// Write a line of JSON for each tool call
+    #[arg(long, value_name = "FILE")]
+    pub(super) call_log: Option<PathBuf>,
     /// The longest message taken, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = mock::MAX_BODY, value_parser = parse_bytes)]
     pub(super) max_body: usize,

@@ -361,6 +361,8 @@ impl Core {
                 wire::error_reply(id, &error)
             }
             MockReply::RawResult(result) => wire::result_reply(id, &scope.fill(result, state)),
+            MockReply::Verbatim(result) => wire::result_reply(id, result),
+            MockReply::VerbatimError(error) => wire::error_reply(id, error),
             MockReply::RawMessage(message) => {
                 let id = serde_json::from_str(id.as_json()).unwrap_or_default();
                 scope.insert("id", id);

@@ -210,13 +210,15 @@ impl Core {
         };
         let (called, response) = match choice {
             Choice::Response(number, response) => (called(Some(number)), response),
-            Choice::Default => (called(None), Arc::new(MockResponse::default())),
+            Choice::Default if !entry.tool.recorded => {
+                (called(None), Arc::new(MockResponse::default()))
+            }
             Choice::Exhausted => {
                 let text = format!("all responses of mock tool `{name}` that fit are used up");
                 let answer = Exchange::answered(id, Ok(tool_error(&text)));
                 return (answer, Some(called(None)));
             }
-            Choice::Unmatched => {
+            Choice::Default | Choice::Unmatched => {
                 let given = Value::Object(arguments.clone());
                 let text = recorded::nearest(&entry.tool, &arguments).unwrap_or_else(|| {
                     let count = entry.answers.len();

@@ -223,6 +223,7 @@ impl ToolSection {
             hidden: self.hidden.unwrap_or(false),
             responses: responses.map(ResponseSection::response).collect(),
             on_exhausted: self.on_exhausted.map(|it| it.0).unwrap_or_default(),
+            recorded: false,
         }
     }
 }
