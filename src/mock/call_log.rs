@@ -164,9 +164,9 @@ mod tests {
         assert_eq!(log.total(), MAX_CALLS as u64 + 5);
         assert_eq!(log.latest().count(), MAX_CALLS);
         assert_eq!(log.latest().next().unwrap().arguments["text"], "5");
-        let long = "x".repeat(MAX_WEIGHT / 4);
+        let text = "x".repeat(MAX_WEIGHT / 4);
         for _ in 0..10 {
-            log.record("s", called(&long));
+            log.record("s", called(&text));
         }
         assert_eq!(log.latest().count(), 3);
         log.clear();

@@ -42,17 +42,20 @@ impl MockServer {
             .enable_all()
             .build()
             .map_err(failed)?;
-        let listener = runtime
-            .block_on(TcpListener::bind("127.0.0.1:0"))
-            .map_err(failed)?;
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").map_err(failed)?;
+        listener.set_nonblocking(true).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let stop = CancellationToken::new();
         let ours = stop.clone();
         let thread = std::thread::Builder::new()
             .name("mock server".to_owned())
             .spawn(move || {
-                // That no connection can be taken any more shows in the clients.
-                let _ = runtime.block_on(mock.serve_http(listener, HttpOptions::default(), ours));
+                // That no connection can be taken, or none any more, shows in the clients.
+                let _ = runtime.block_on(async {
+                    let listener = TcpListener::from_std(listener)?;
+                    mock.serve_http(listener, HttpOptions::default(), ours)
+                        .await
+                });
                 runtime.shutdown_background();
             })
             .map_err(failed)?;

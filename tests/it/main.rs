@@ -14,7 +14,7 @@ mod fuzz;
 mod http;
 mod import;
 mod import_log;
-mod mock_http;
+mod mock;
 mod readme;
 mod record;
 mod report;

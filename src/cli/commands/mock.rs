@@ -20,8 +20,8 @@ use crate::scenario_file::{self, Found};
 use crate::store;
 
 pub(in crate::cli) fn run(args: &MockArgs) -> Result<Exit, Failure> {
-    if !args.host.is_loopback() && !args.allow_remote {
-        let message = format!("other machines could reach a server at {}", args.host);
+    if !args.http.host.is_loopback() && !args.http.allow_remote {
+        let message = format!("other machines could reach a server at {}", args.http.host);
         return Err(Failure::usage(message).hint("if they may, add --allow-remote"));
     }
     check_transport(args)?;
@@ -38,7 +38,7 @@ pub(in crate::cli) fn run(args: &MockArgs) -> Result<Exit, Failure> {
     let options = mock::Options {
         // The tool of the built-in server cannot do without its argument.
         validate: args.validate || args.file.is_none() && args.from.is_none(),
-        changes: args.admin,
+        changes: args.http.admin,
     };
     let mock = Mock::new(&name, declared, options).map_err(Failure::usage)?;
     if let Some(path) = &args.call_log {
@@ -77,7 +77,10 @@ async fn serve(mock: Mock, args: &MockArgs) -> Result<Ended, Failure> {
         }
         MockTransport::Http => {
             let listener = listen(args).await.map_err(|error| {
-                let message = format!("cannot listen on {} port {}: {error}", args.host, args.port);
+                let message = format!(
+                    "cannot listen on {} port {}: {error}",
+                    args.http.host, args.http.port
+                );
                 Failure::incomplete(message)
             })?;
             let address = listener
@@ -87,9 +90,9 @@ async fn serve(mock: Mock, args: &MockArgs) -> Result<Ended, Failure> {
             Console::document(&ready.to_string());
             let options = HttpOptions {
                 max_body: args.max_body,
-                any_host: args.allow_remote,
-                admin: args.admin.then_some(scenario_file::mock_tool),
-                legacy_sse: args.legacy_sse,
+                any_host: args.http.allow_remote,
+                admin: args.http.admin.then_some(scenario_file::mock_tool),
+                legacy_sse: args.http.legacy_sse,
             };
             mock.serve_http(listener, options, interrupt).await
         }
@@ -98,16 +101,16 @@ async fn serve(mock: Mock, args: &MockArgs) -> Result<Ended, Failure> {
 }
 
 async fn listen(args: &MockArgs) -> io::Result<TcpListener> {
-    TcpListener::bind((args.host, args.port)).await
+    TcpListener::bind((args.http.host, args.http.port)).await
 }
 
 /// What only makes sense over HTTP is not silently without effect.
 fn check_transport(args: &MockArgs) -> Result<(), Failure> {
     let given = [
-        ("--port", args.port != 0),
-        ("--admin", args.admin),
-        ("--legacy-sse", args.legacy_sse),
-        ("--allow-remote", args.allow_remote),
+        ("--port", args.http.port != 0),
+        ("--admin", args.http.admin),
+        ("--legacy-sse", args.http.legacy_sse),
+        ("--allow-remote", args.http.allow_remote),
     ];
     match given.iter().find(|(_, is_given)| *is_given) {
         Some((option, _)) if args.transport == MockTransport::Stdio => {
@@ -151,7 +154,7 @@ fn declared(args: &MockArgs, file: &Path) -> Result<(String, DeclaredServer), Fa
         findings.extend(loaded.findings);
     }
     if servers.is_empty() {
-        let mut message = format!("{} declares no mock server", file.display());
+        let mut message = format!("{} cannot be served", file.display());
         for finding in &findings {
             let _ = write!(message, "\n{finding}");
         }

@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use super::endpoint::{refused, respond};
 use super::{Front, guard};
+use crate::mock::call_log::Call;
 use crate::model::interactions::MockTool;
 
 /// Reads a tool as a declaration would hold it; the error is for people.
@@ -89,7 +90,7 @@ async fn clear(State(front): State<Front>) -> Response<Body> {
 
 async fn calls(State(front): State<Front>) -> Json<Value> {
     let log = front.service.calls();
-    let calls: Vec<Value> = log.latest().map(|it| it.told()).collect();
+    let calls: Vec<Value> = log.latest().map(Call::told).collect();
     Json(json!({ "total": log.total(), "calls": calls }))
 }
 

@@ -62,11 +62,8 @@ async fn post(front: &Front, request: Request) -> Result<Response<Body>, Refusal
         session
     } else {
         check_version(&headers, method)?;
-        match known_session(front, &headers)? {
-            Some(session) => session,
-            // Not every tester wants to begin with a handshake.
-            None => Arc::default(),
-        }
+        // Not every tester wants to begin with a handshake.
+        known_session(front, &headers)?.unwrap_or_default()
     };
     let mut response = match service.handle(&session, message) {
         Received::Nothing => respond(StatusCode::ACCEPTED, None, Body::empty()),
