@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use tokio::task::JoinSet;
 
 use crate::agent;
-use crate::cli::args::{ExecuteArgs, OutputArgs, Preset, ScoreArgs, SelectArgs};
+use crate::cli::args::{ExecuteArgs, OutputArgs, Preset, ScoreArgs};
 use crate::cli::console::Console;
 use crate::cli::containers::Place;
 use crate::cli::execute::{Executor, Ran};
@@ -55,7 +55,6 @@ pub(super) struct Plan<'a> {
     /// The command's name.
     pub(super) command: &'a str,
     pub(super) scenarios: Vec<Scenario>,
-    pub(super) select: &'a SelectArgs,
     pub(super) execute: &'a ExecuteArgs,
     pub(super) output: OutputArgs,
     pub(super) console: Console,
@@ -251,7 +250,7 @@ impl Bench {
             redactor,
             notes: told_by_agent,
             log,
-        } = ran.await;
+        } = Box::pin(ran).await;
         score::mark_breaches(&mut trajectory);
         let mut told = scenario.clone();
         for expected in &mut told.expected_trajectory {
@@ -289,7 +288,7 @@ impl Bench {
         let ran = self
             .executor
             .execute(scenario, baseline, &self.place, &self.progress);
-        let mut trajectory = ran.await.trajectory;
+        let mut trajectory = Box::pin(ran).await.trajectory;
         score::mark_breaches(&mut trajectory);
         Executed {
             scenario: scenario.clone(),

@@ -1,5 +1,7 @@
 //! Why a container is of no use, in words: its state, its last words, and what to try.
 
+use std::fmt::Write as _;
+
 use bollard::models::{ContainerState, HealthStatusEnum};
 use bollard::query_parameters::InspectContainerOptions;
 
@@ -99,10 +101,10 @@ fn how_it_ended(state: &ContainerState) -> String {
     if state.oom_killed == Some(true) {
         how.push_str(", killed because it was out of memory (`memory` gives it more)");
     } else if let Some(signal) = signal(code) {
-        how.push_str(&format!(" ({signal})"));
+        let _ = write!(how, " ({signal})");
     }
     if let Some(error) = state.error.as_ref().filter(|it| !it.is_empty()) {
-        how.push_str(&format!(": {error}"));
+        let _ = write!(how, ": {error}");
     }
     how
 }

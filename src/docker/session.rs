@@ -28,13 +28,16 @@ const DESCRIPTION: &str = "dev.mcp-eval.description";
 /// Names what is going on, for whoever shows it.
 pub type Tell<'a> = &'a (dyn Fn(&str) + Send + Sync);
 
+/// What came of building an image.
+type Built = Result<Found, SetupError>;
+
 /// The containers of one run of the program. Nothing is asked of the engine before the first of them is needed.
 pub struct Session {
     variable: Box<Variable>,
     owner: Owner,
     engine: OnceCell<Result<Engine, SetupError>>,
     /// Images that are built, each once, by their description.
-    built: Mutex<HashMap<String, Arc<OnceCell<Result<Found, SetupError>>>>>,
+    built: Mutex<HashMap<String, Arc<OnceCell<Built>>>>,
     /// Containers that may be shared and that nobody uses now.
     idle: Mutex<Vec<Held>>,
     /// Containers of earlier runs that this one has taken over.
@@ -111,8 +114,8 @@ impl Session {
             Image::Built(build) => build,
         };
         let cell = {
-            let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(built.entry(format!("{build:?}")).or_default())
+            let mut images = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(images.entry(format!("{build:?}")).or_default())
         };
         let found = cell.get_or_init(|| engine.build(build, tell)).await;
         found.clone()

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use crate::docker::container::{Reached, Started};
-use crate::docker::engine::Engine;
+use crate::docker::engine::{Engine, EngineError};
 use crate::docker::failure;
 use crate::docker::image::Found;
 use crate::docker::leftovers::KEPT;
@@ -71,14 +71,13 @@ impl Slot {
             Reset::Never => self.left_running(engine, &image, &description).await?,
             Reset::Scenario | Reset::Suite => None,
         };
-        let started = match running {
-            Some(running) => running,
-            None => {
-                let config = self.config.as_deref();
-                session
-                    .start(&self.container, config, &image, &description)
-                    .await?
-            }
+        let started = if let Some(running) = running {
+            running
+        } else {
+            let config = self.config.as_deref();
+            session
+                .start(&self.container, config, &image, &description)
+                .await?
         };
         // Whatever comes of it, it is ours to remove or to keep.
         let container = held.insert(Held {
@@ -144,7 +143,7 @@ impl Slot {
             if of.as_ref() == Some(&image.stamp.id) {
                 return engine.started(&id, &self.container).await.map(Some);
             }
-            engine.remove(&id).await.map_err(not_removed)?;
+            engine.remove(&id).await.map_err(|it| not_removed(&it))?;
         }
         Ok(None)
     }
@@ -172,10 +171,13 @@ async fn is_running(engine: &Engine, started: &Started) -> bool {
 }
 
 async fn removed(engine: &Engine, started: &Started) -> Result<(), SetupError> {
-    engine.remove(&started.id).await.map_err(not_removed)
+    engine
+        .remove(&started.id)
+        .await
+        .map_err(|it| not_removed(&it))
 }
 
-fn not_removed(error: crate::docker::engine::EngineError) -> SetupError {
+fn not_removed(error: &EngineError) -> SetupError {
     SetupError::new(format!(
         "the container of the last run cannot be removed: {error}"
     ))

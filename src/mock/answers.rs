@@ -125,7 +125,7 @@ impl Prepared {
 
     fn fits(&self, arguments: &Object, scope: &mut Scope, state: &mut State) -> bool {
         if let Some(expected) = &self.response.arguments
-            && expected != arguments
+            && !same_members(expected, arguments)
         {
             return false;
         }
@@ -172,13 +172,15 @@ fn same(a: &Value, b: &Value) -> bool {
         (Value::Array(a), Value::Array(b)) => {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
         }
-        (Value::Object(a), Value::Object(b)) => {
-            a.len() == b.len()
-                && a.iter()
-                    .all(|(name, it)| b.get(name).is_some_and(|other| same(it, other)))
-        }
+        (Value::Object(a), Value::Object(b)) => same_members(a, b),
         _ => a == b,
     }
+}
+
+fn same_members(a: &Object, b: &Object) -> bool {
+    a.len() == b.len()
+        && a.iter()
+            .all(|(name, it)| b.get(name).is_some_and(|other| same(it, other)))
 }
 
 #[cfg(test)]

@@ -34,6 +34,8 @@ struct Playing {
     scope: Scope,
     /// The tool that was called, if it was one.
     tool: Option<String>,
+    /// What the server would answer without the response, where that is no tool's answer.
+    instead_of: Option<Result<Value, Value>>,
     progress_token: Option<Value>,
     waited: bool,
     next_step: usize,
@@ -105,14 +107,14 @@ impl Exchange {
         id: Id,
         response: Arc<MockResponse>,
         scope: Scope,
-        tool: Option<String>,
         params: &Value,
     ) -> Self {
         let token = params.pointer("/_meta/progressToken").cloned();
         let playing = Playing {
             response,
             scope,
-            tool,
+            tool: None,
+            instead_of: None,
             progress_token: token,
             waited: false,
             next_step: 0,
@@ -122,6 +124,22 @@ impl Exchange {
             id,
             work: Work::Playing(Box::new(playing)),
         }
+    }
+
+    /// The response stands for the answer of this tool.
+    pub(super) fn of_tool(mut self, name: &str) -> Self {
+        if let Work::Playing(playing) = &mut self.work {
+            playing.tool = Some(name.to_owned());
+        }
+        self
+    }
+
+    /// The response comes in place of this answer, which goes out where it declares none of its own.
+    pub(super) fn instead_of(mut self, answer: Result<Value, Value>) -> Self {
+        if let Work::Playing(playing) = &mut self.work {
+            playing.instead_of = Some(answer);
+        }
+        self
     }
 }
 
@@ -295,7 +313,11 @@ impl Core {
             let path = scope.names(place, state);
             state.unset(&path);
         }
-        let reply = self.reply(&id, scope, &response.reply);
+        let reply = match (&response.reply, playing.instead_of.take()) {
+            (MockReply::Default, Some(Ok(result))) => wire::result_reply(&id, &result),
+            (MockReply::Default, Some(Err(error))) => wire::error_reply(&id, &error),
+            (reply, _) => self.reply(&id, scope, reply),
+        };
         let fault = response.fault.clone().filter(|it| *it != Fault::Vanish);
         Event::Answer { id, reply, fault }
     }
@@ -339,6 +361,8 @@ impl Core {
                 wire::error_reply(id, &error)
             }
             MockReply::RawResult(result) => wire::result_reply(id, &scope.fill(result, state)),
+            MockReply::Verbatim(result) => wire::result_reply(id, result),
+            MockReply::VerbatimError(error) => wire::error_reply(id, error),
             MockReply::RawMessage(message) => {
                 let id = serde_json::from_str(id.as_json()).unwrap_or_default();
                 scope.insert("id", id);

@@ -9,12 +9,13 @@ use serde_json::Value;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use crate::mock::call_log::CallLog;
 use crate::mock::core::Core;
 use crate::mock::exchange::{Announcement, Event, Exchange};
 use crate::mock::faults::{Delivery, deliver};
 use crate::mock::session::Client;
 use crate::mock::wire::{self, Id, Incoming};
-use crate::model::interactions::HttpResponses;
+use crate::model::interactions::{HttpResponses, MockTool};
 
 /// The most sessions kept; the one that was silent for longest makes room for a new one.
 const MAX_SESSIONS: usize = 1000;
@@ -28,6 +29,7 @@ const ASK_TIMEOUT: Duration = Duration::from_secs(300);
 pub(super) struct Service {
     pub(super) core: Mutex<Core>,
     sessions: Mutex<Sessions>,
+    calls: Mutex<CallLog>,
 }
 
 #[derive(Debug, Default)]
@@ -97,11 +99,43 @@ impl Service {
         Arc::new(Self {
             core: Mutex::new(core),
             sessions: Mutex::default(),
+            calls: Mutex::default(),
         })
     }
 
     pub(super) fn core(&self) -> MutexGuard<'_, Core> {
         lock(&self.core)
+    }
+
+    pub(super) fn calls(&self) -> MutexGuard<'_, CallLog> {
+        lock(&self.calls)
+    }
+
+    /// Adds a tool, or replaces the one of the same name.
+    pub(super) fn put_tool(&self, tool: MockTool) -> Result<(), String> {
+        self.core().tools.put(tool)?;
+        self.announce(&Announcement::ListChanged("tools"));
+        Ok(())
+    }
+
+    /// Removes a tool; false when there is none of the name.
+    pub(super) fn remove_tool(&self, name: &str) -> bool {
+        let removed = self.core().tools.remove(name);
+        if removed {
+            self.announce(&Announcement::ListChanged("tools"));
+        }
+        removed
+    }
+
+    pub(super) fn clear_tools(&self) {
+        self.core().tools.clear();
+        self.announce(&Announcement::ListChanged("tools"));
+    }
+
+    /// Forgets calls, state and used-up responses.
+    pub(super) fn reset(&self) {
+        self.core().reset();
+        self.calls().clear();
     }
 
     /// How answers to HTTP requests are sent.
@@ -161,7 +195,7 @@ impl Service {
     /// Takes a message.
     pub(super) fn handle(self: &Arc<Self>, session: &Arc<Session>, message: Incoming) -> Received {
         match message {
-            Incoming::Invalid { code: _, reply } => Received::Refused(reply),
+            Incoming::Invalid { reply } => Received::Refused(reply),
             Incoming::Answer { number, outcome } => {
                 let asked = number.and_then(|it| lock(&session.asked).remove(&it));
                 if let Some(asked) = asked {
@@ -190,7 +224,10 @@ impl Service {
         let (exchange, event) = {
             let mut core = self.core();
             let mut client = lock(&session.client);
-            let (mut exchange, _called) = core.begin(&mut client, id, method, params);
+            let (mut exchange, called) = core.begin(&mut client, id, method, params);
+            if let Some(called) = called {
+                self.calls().record(&core.name, called);
+            }
             let event = core.advance(&client, &mut exchange, None);
             (exchange, event)
         };

@@ -118,9 +118,9 @@ impl Tools {
     }
 
     /// As `tools/list` serves them.
-    pub(super) fn listed(&self) -> Vec<&Object> {
+    pub(super) fn listed(&self) -> Vec<Object> {
         let listed = self.entries.iter().filter(|it| !it.hidden);
-        listed.map(|it| &it.tool.served).collect()
+        listed.map(|it| it.tool.served.clone()).collect()
     }
 
     fn find(&mut self, name: &str) -> Option<&mut Entry> {
@@ -210,13 +210,15 @@ impl Core {
         };
         let (called, response) = match choice {
             Choice::Response(number, response) => (called(Some(number)), response),
-            Choice::Default => (called(None), Arc::new(MockResponse::default())),
+            Choice::Default if !entry.tool.recorded => {
+                (called(None), Arc::new(MockResponse::default()))
+            }
             Choice::Exhausted => {
                 let text = format!("all responses of mock tool `{name}` that fit are used up");
                 let answer = Exchange::answered(id, Ok(tool_error(&text)));
                 return (answer, Some(called(None)));
             }
-            Choice::Unmatched => {
+            Choice::Default | Choice::Unmatched => {
                 let given = Value::Object(arguments.clone());
                 let text = recorded::nearest(&entry.tool, &arguments).unwrap_or_else(|| {
                     let count = entry.answers.len();
@@ -226,7 +228,7 @@ impl Core {
                 return (answer, Some(called(None)));
             }
         };
-        let exchange = Exchange::playing(id, response, scope, Some(name.clone()), params);
+        let exchange = Exchange::playing(id, response, scope, params).of_tool(name);
         (exchange, Some(called))
     }
 

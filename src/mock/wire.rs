@@ -67,7 +67,6 @@ pub(super) enum Incoming {
     },
     /// Something else: the error to reply with.
     Invalid {
-        code: i64,
         reply: String,
     },
 }
@@ -116,7 +115,7 @@ impl Incoming {
 
     fn invalid(id: &Id, code: i64, message: &str) -> Self {
         let reply = error_reply(id, &error(code, message));
-        Self::Invalid { code, reply }
+        Self::Invalid { reply }
     }
 }
 

@@ -200,8 +200,8 @@ impl Redactor {
             version,
         } = stamp;
         self.string(name);
-        for label in [digest, revision, source, version] {
-            label.iter_mut().for_each(|it| self.string(it));
+        for label in [digest, revision, source, version].into_iter().flatten() {
+            self.string(label);
         }
     }
 

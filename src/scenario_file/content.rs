@@ -1,13 +1,23 @@
 //! Content blocks of a mock server's results: snake case here, camel case on the wire.
 
+use std::borrow::Cow;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value, json};
 
 use crate::model::Object;
 use crate::model::interactions::AnswerBlock;
 
-use super::decode::{At, NO_HINT, Use, check_use, choice, section};
-use super::source::{Findings, Mark};
+use super::decode::{At, Decode, NO_HINT, Use, check_use, choice, section};
+use super::finding::quoted;
+use super::node::Node;
+use super::source::{Findings, Mark, read_bytes};
 use super::values::{Fraction, Word};
+
+/// The largest file of data, in bytes.
+const MAX_DATA: u64 = 16 * 1024 * 1024;
 
 /// The kinds of content blocks the protocol knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,10 +51,12 @@ section! {
         json: Option<At<Value>>,
         /// The bytes of an `image` or `audio` block, in Base64.
         data: Option<At<String>>,
+        /// Instead of `data`: a file, relative to this one.
+        data_file: Option<At<DataFile>>,
         /// The MIME type of an `image`, an `audio` block or a `resource_link`.
         mime_type: Option<At<String>>,
         /// What a `resource` block embeds.
-        resource: Option<At<ResourceSection>>,
+        resource: Option<At<EmbeddedSection>>,
         /// The address a `resource_link` leads to.
         uri: Option<At<Word>>,
         /// The name of a `resource_link`.
@@ -64,7 +76,7 @@ section! {
 
 section! {
     /// A resource embedded in a result.
-    ResourceSection, checked by check_resource {
+    EmbeddedSection, checked by check_resource {
         /// The address of the resource.
         uri: Word,
         /// The MIME type of the resource.
@@ -72,7 +84,9 @@ section! {
         /// The resource, where it is text.
         text: Option<String>,
         /// The resource, where it is not text, in Base64.
-        blob: Option<String>,
+        blob: Option<At<String>>,
+        /// Instead of `blob`: a file, relative to this one.
+        blob_file: Option<DataFile>,
     }
 }
 
@@ -96,6 +110,50 @@ choice! {
     }
 }
 
+/// The content of a file, in Base64.
+#[derive(Debug, Clone)]
+pub(super) struct DataFile(pub(super) String);
+
+impl Decode for DataFile {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let path = Word::decode(node, findings)?.0;
+        let bytes = read_bytes(&findings.folder(node.at).join(&path), MAX_DATA);
+        match bytes {
+            Ok(bytes) => Some(Self(STANDARD.encode(bytes))),
+            Err(problem) => {
+                let message = format!("the file {} {problem}", quoted(&path));
+                findings.error(node.at, message, NO_HINT);
+                None
+            }
+        }
+    }
+}
+
+impl JsonSchema for DataFile {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "DataFile".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({"type": "string", "pattern": r"\S"})
+    }
+}
+
+/// Says so when bytes are not written in Base64. Broken bytes are sent by the fault `invalid_base64`.
+pub(super) fn check_base64(data: Option<&At<String>>, findings: &mut Findings) {
+    if let Some(data) = data
+        && STANDARD.decode(&data.value).is_err()
+        && !data.value.contains("{{")
+    {
+        let hint = "the fault `invalid_base64` sends such data on purpose";
+        findings.error(data.at, "is no Base64", Some(hint));
+    }
+}
+
 /// What each kind of block has to have, may have, and no other.
 fn check(block: &BlockSection, at: Mark, findings: &mut Findings) {
     use BlockKind::{Audio, Image, Resource, ResourceLink, Text};
@@ -106,6 +164,11 @@ fn check(block: &BlockSection, at: Mark, findings: &mut Findings) {
         } else {
             Use::Never
         }
+    };
+    let data = if block.data_file.is_some() {
+        Use::May
+    } else {
+        Use::Must
     };
     let mime_type = if kind == ResourceLink {
         Use::May
@@ -126,7 +189,12 @@ fn check(block: &BlockSection, at: Mark, findings: &mut Findings) {
         (
             "data",
             block.data.as_ref().map(At::mark),
-            when(&[Image, Audio], Use::Must),
+            when(&[Image, Audio], data),
+        ),
+        (
+            "data_file",
+            block.data_file.as_ref().map(At::mark),
+            when(&[Image, Audio], Use::May),
         ),
         (
             "mime_type",
@@ -167,15 +235,26 @@ fn check(block: &BlockSection, at: Mark, findings: &mut Findings) {
     for (key, given, usage) in given {
         check_use(key, given, (usage, "block"), at, findings);
     }
+    if block.data.is_some() && block.data_file.is_some() {
+        findings.error(at, "a block has `data` or a `data_file`, not both", NO_HINT);
+    }
+    check_base64(block.data.as_ref(), findings);
     if kind == Text && block.text.is_some() == block.json.is_some() {
         findings.error(at, "a text block needs either `text` or `json`", NO_HINT);
     }
 }
 
-fn check_resource(resource: &ResourceSection, at: Mark, findings: &mut Findings) {
-    if resource.text.is_some() == resource.blob.is_some() {
-        findings.error(at, "a resource needs either `text` or `blob`", NO_HINT);
+fn check_resource(resource: &EmbeddedSection, at: Mark, findings: &mut Findings) {
+    let given = [
+        resource.text.is_some(),
+        resource.blob.is_some(),
+        resource.blob_file.is_some(),
+    ];
+    if given.iter().filter(|it| **it).count() != 1 {
+        let message = "a resource needs exactly one of `text`, `blob` and `blob_file`";
+        findings.error(at, message, NO_HINT);
     }
+    check_base64(resource.blob.as_ref(), findings);
 }
 
 impl BlockSection {
@@ -203,7 +282,10 @@ impl BlockSection {
         let parts = [
             ("type", Some(json!(kind))),
             ("text", text(&self.text)),
-            ("data", text(&self.data)),
+            (
+                "data",
+                text(&self.data).or(self.data_file.as_ref().map(|it| json!(it.value.0))),
+            ),
             ("resource", self.resource.as_ref().map(|it| it.served())),
             ("uri", self.uri.as_ref().map(|it| json!(it.0))),
             ("name", text(&self.name)),
@@ -223,19 +305,25 @@ impl BlockSection {
     }
 }
 
-impl ResourceSection {
+impl EmbeddedSection {
     fn served(&self) -> Value {
         Value::Object(object([
             ("uri", Some(json!(self.uri.0))),
             ("mimeType", self.mime_type.as_ref().map(|it| json!(it))),
             ("text", self.text.as_ref().map(|it| json!(it))),
-            ("blob", self.blob.as_ref().map(|it| json!(it))),
+            (
+                "blob",
+                self.blob
+                    .as_ref()
+                    .map(|it| json!(it.value))
+                    .or(self.blob_file.as_ref().map(|it| json!(it.0))),
+            ),
         ]))
     }
 }
 
 impl BlockAnnotationsSection {
-    fn served(&self) -> Value {
+    pub(super) fn served(&self) -> Value {
         let audience = |it: &Vec<AudienceWord>| it.iter().map(|it| it.0).collect::<Value>();
         Value::Object(object([
             ("audience", self.audience.as_ref().map(audience)),

@@ -8,7 +8,9 @@ use crate::model::Object;
 use crate::model::interactions::{DeclaredServer, HttpResponses, MockTool, OnExhausted};
 
 use super::content::object;
-use super::decode::{At, NO_HINT, choice, section};
+use super::decode::{At, NO_HINT, Named, choice, section};
+use super::finding::quoted;
+use super::offers::{PromptSection, ResourceSection, TemplateSection};
 use super::responses::ResponseSection;
 use super::source::Findings;
 use super::values::{Count, Word};
@@ -29,6 +31,16 @@ section! {
         instructions: Option<String>,
         /// The tools it offers, in this order.
         tools: Option<Vec<ToolSection>>,
+        /// The resources it offers, in this order.
+        resources: Option<Vec<ResourceSection>>,
+        /// The resource templates it offers, in this order.
+        resource_templates: Option<Vec<TemplateSection>>,
+        /// The prompts it offers, in this order.
+        prompts: Option<Vec<PromptSection>>,
+        /// Answers to requests other than tool calls, by method; where none matches, the server answers by itself.
+        methods: Option<Named<Vec<ResponseSection>>>,
+        /// The server offers logging, even if no step logs.
+        logging: Option<bool>,
         /// What the server remembers before anything was set.
         state: Option<Object>,
         /// How many entries a page of a list holds; all unless given.
@@ -102,6 +114,10 @@ section! {
 impl MockSection {
     pub(super) fn server(&self) -> DeclaredServer {
         let tools = self.tools.iter().flatten();
+        let resources = self.resources.iter().flatten();
+        let templates = self.resource_templates.iter().flatten();
+        let prompts = self.prompts.iter().flatten();
+        let methods = self.methods.iter().flat_map(|it| &it.0);
         let page_size = self.page_size.map(|it| usize::try_from(it.0));
         DeclaredServer {
             name: self.name.as_ref().map(|it| it.0.clone()),
@@ -113,12 +129,44 @@ impl MockSection {
             page_size: page_size.and_then(Result::ok),
             list_changed: self.list_changed,
             http_responses: self.http_responses.map(|it| it.0).unwrap_or_default(),
-            ..DeclaredServer::default()
+            resources: resources.map(ResourceSection::resource).collect(),
+            resource_templates: templates.map(TemplateSection::template).collect(),
+            prompts: prompts.map(PromptSection::prompt).collect(),
+            methods: methods
+                .map(|(method, responses)| {
+                    let responses = responses.iter().map(ResponseSection::response);
+                    (method.value.clone(), responses.collect())
+                })
+                .collect(),
+            logging: self.logging.unwrap_or(false),
         }
     }
 
-    /// Says so when a tool is declared twice, or too many are.
-    pub(super) fn check_names(&self, findings: &mut Findings) {
+    /// Says so when something is declared twice, or in a place where it means nothing.
+    pub(super) fn check(&self, findings: &mut Findings) {
+        self.check_tools(findings);
+        let resources = self.resources.iter().flatten().map(|it| &it.uri);
+        let templates = self
+            .resource_templates
+            .iter()
+            .flatten()
+            .map(|it| &it.uri_template);
+        let prompts = self.prompts.iter().flatten().map(|it| &it.name);
+        check_unique("resource", resources, findings);
+        check_unique("resource template", templates, findings);
+        check_unique("prompt", prompts, findings);
+        for (method, responses) in self.methods.iter().flat_map(|it| &it.0) {
+            if method.value == "tools/call" {
+                let message = "calls are answered by the `responses` of their tool";
+                findings.error(method.at, message, NO_HINT);
+            }
+            for response in responses {
+                response.check_method(method.at, findings);
+            }
+        }
+    }
+
+    fn check_tools(&self, findings: &mut Findings) {
         let mut names = HashSet::new();
         for tool in self.tools.iter().flatten() {
             if !names.insert(tool.name.0.as_str()) {
@@ -128,6 +176,20 @@ impl MockSection {
                 let message = format!("a mock server has at most {MAX_TOOLS} tools");
                 findings.error(tool.name.at, message, NO_HINT);
             }
+        }
+    }
+}
+
+fn check_unique<'a>(
+    what: &str,
+    names: impl Iterator<Item = &'a At<Word>>,
+    findings: &mut Findings,
+) {
+    let mut seen = HashSet::new();
+    for name in names {
+        if !seen.insert(name.0.as_str()) {
+            let message = format!("the {what} {} is declared twice", quoted(&name.0));
+            findings.error(name.at, message, NO_HINT);
         }
     }
 }
@@ -161,6 +223,7 @@ impl ToolSection {
             hidden: self.hidden.unwrap_or(false),
             responses: responses.map(ResponseSection::response).collect(),
             on_exhausted: self.on_exhausted.map(|it| it.0).unwrap_or_default(),
+            recorded: false,
         }
     }
 }

@@ -9,7 +9,7 @@ use super::finding::Finding;
 use super::interactions::{MockSection, ToolSection};
 use super::load::{Loader, Options};
 use super::nearest::did_you_mean;
-use super::node::{Content, Node};
+use super::node::{Content, Entry, Node};
 use super::parse::parse;
 use super::source::Findings;
 
@@ -74,20 +74,18 @@ fn servers(document: &Node, findings: &mut Findings) -> Option<Vec<(String, Decl
     };
     if lists.iter().any(is_list) {
         let server = MockSection::decode(document, findings)?;
-        server.check_names(findings);
+        server.check(findings);
         return Some(vec![(String::new(), server.server())]);
-    }
-    let all_maps = document
-        .entries()
-        .iter()
-        .all(|it| matches!(it.value.content, Content::Map(_)));
-    if all_maps && document.get("servers").is_none() {
-        return named(document, findings);
     }
     let keys = document.entries().iter().map(|it| it.key.as_str());
     let near = keys
         .clone()
         .find(|it| did_you_mean(it, [SECTION]).is_some());
+    let is_map = |it: &Entry| matches!(it.value.content, Content::Map(_));
+    let all_maps = document.entries().iter().all(is_map);
+    if all_maps && near.is_none() && document.get("servers").is_none() {
+        return named(document, findings);
+    }
     let hint = near.map_or_else(
         || format!("declare it under `{SECTION}`"),
         |it| format!("did you mean `{SECTION}` where it says `{it}`?"),
@@ -103,7 +101,7 @@ fn named(section: &Node, findings: &mut Findings) -> Option<Vec<(String, Declare
     }
     let servers = Named::<MockSection>::decode(section, findings)?;
     for (_, server) in &servers.0 {
-        server.check_names(findings);
+        server.check(findings);
     }
     let servers = servers.0.iter();
     Some(

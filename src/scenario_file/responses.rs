@@ -13,6 +13,7 @@ use super::fault::FaultSection;
 use super::finding::quoted;
 use super::node::{Content, Node};
 use super::source::{Findings, Mark};
+use super::steps::StepSection;
 use super::values::{Count, Wait};
 
 section! {
@@ -26,6 +27,8 @@ section! {
         times: Option<Count>,
         /// How long the server takes to answer.
         delay: Option<Wait>,
+        /// What the server does before it answers, in order.
+        steps: Option<Vec<StepSection>>,
         /// What the server remembers from this call on, by place: `orders[args.id]: { name: "{{args.name}}" }`.
         set: Option<Named<Value>>,
         /// Places of what the server forgets: `orders[args.id]`.
@@ -168,6 +171,17 @@ impl ContentSection {
 }
 
 impl ResponseSection {
+    /// Says so when the response to a method other than a tool call answers like a tool.
+    pub(super) fn check_method(&self, method: Mark, findings: &mut Findings) {
+        let answers_like_a_tool =
+            self.content.is_some() || self.structured_content.is_some() || self.is_error.is_some();
+        if answers_like_a_tool {
+            let message = "`content`, `structured_content` and `is_error` are for tools";
+            let hint = "write the result of another method as `raw_result`";
+            findings.error(method, message, Some(hint));
+        }
+    }
+
     pub(super) fn response(&self) -> MockResponse {
         let conditions = self.r#match.iter().flat_map(|it| &it.0);
         let when = self.when.iter().flat_map(|it| &it.0);
@@ -183,7 +197,7 @@ impl ResponseSection {
                 .collect(),
             times: self.times.map(|it| it.0),
             delay: self.delay.map(|it| it.0),
-            steps: Vec::new(),
+            steps: self.steps.iter().flatten().map(|it| it.0.clone()).collect(),
             set: set
                 .filter_map(|(place, it)| Some((Reference::state(place)?, it.clone())))
                 .collect(),

@@ -50,7 +50,7 @@ pub(super) struct Findings {
 impl Findings {
     /// Reads a file; `None` after saying why it cannot be read.
     pub(super) fn read(&mut self, path: &Path) -> Option<usize> {
-        let bytes = match read_bytes(path) {
+        let bytes = match read_bytes(path, MAX_FILE) {
             Ok(bytes) => bytes,
             Err(problem) => {
                 self.push(Finding::about(path.display(), Severity::Error, problem));
@@ -206,7 +206,7 @@ impl Findings {
 }
 
 /// The bytes of a file, or why there are none.
-fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
+pub(super) fn read_bytes(path: &Path, longest: u64) -> Result<Vec<u8>, String> {
     let failed = |error: io::Error| format!("cannot be read: {error}");
     let kind = std::fs::metadata(path).map_err(failed)?;
     if kind.is_dir() {
@@ -218,10 +218,10 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
     }
     let mut bytes = Vec::new();
     File::open(path)
-        .and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes))
+        .and_then(|file| file.take(longest + 1).read_to_end(&mut bytes))
         .map_err(failed)?;
-    if bytes.len() as u64 > MAX_FILE {
-        return Err(format!("is larger than {} MiB", MAX_FILE / 1024 / 1024));
+    if bytes.len() as u64 > longest {
+        return Err(format!("is larger than {} MiB", longest / 1024 / 1024));
     }
     Ok(bytes)
 }

@@ -15,7 +15,7 @@ mod fuzz;
 mod http;
 mod import;
 mod import_log;
-mod mock_http;
+mod mock;
 mod readme;
 mod record;
 mod replay;

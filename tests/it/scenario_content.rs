@@ -245,9 +245,12 @@ fn every_key_of_mocks_arrives_in_the_words_of_the_protocol() {
             .unwrap()
             .iter()
             .map(|block| {
-                let mut served = block.clone();
-                let json = served.as_object_mut().unwrap().remove("json");
-                AnswerBlock { served, json }
+                let mut block = block.clone();
+                let json = block.as_object_mut().unwrap().remove("json");
+                AnswerBlock {
+                    served: block,
+                    json,
+                }
             })
             .collect(),
         structured_content,

@@ -1,6 +1,7 @@
 //! `mcp-eval mock`: serve a mock MCP server.
 
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io;
 use std::path::Path;
 
@@ -16,21 +17,39 @@ use crate::cli::interrupt;
 use crate::mock::{self, Ended, HttpOptions, Mock};
 use crate::model::interactions::DeclaredServer;
 use crate::scenario_file::{self, Found};
+use crate::store;
 
 pub(in crate::cli) fn run(args: &MockArgs) -> Result<Exit, Failure> {
-    if !args.host.is_loopback() && !args.allow_remote {
-        let message = format!("other machines could reach a server at {}", args.host);
+    if !args.http.host.is_loopback() && !args.http.allow_remote {
+        let message = format!("other machines could reach a server at {}", args.http.host);
         return Err(Failure::usage(message).hint("if they may, add --allow-remote"));
     }
-    let (name, declared) = match &args.file {
-        Some(file) => declared(args, file)?,
-        None => (mock::ECHO_NAME.to_owned(), mock::echo()),
+    check_transport(args)?;
+    let (name, declared) = match (&args.file, &args.from) {
+        (Some(file), _) => declared(args, file)?,
+        (None, Some(baseline)) => recorded(args, baseline)?,
+        (None, None) if args.server.is_some() => {
+            return Err(Failure::usage(
+                "--server picks one of the servers of a file, and there is none",
+            ));
+        }
+        (None, None) => (mock::ECHO_NAME.to_owned(), mock::echo()),
     };
     let options = mock::Options {
         // The tool of the built-in server cannot do without its argument.
-        validate: args.validate || args.file.is_none(),
+        validate: args.validate || args.file.is_none() && args.from.is_none(),
+        changes: args.http.admin,
     };
     let mock = Mock::new(&name, declared, options).map_err(Failure::usage)?;
+    if let Some(path) = &args.call_log {
+        let file = File::create(path).map_err(|error| {
+            Failure::usage(format!(
+                "the call log {} cannot be written: {error}",
+                path.display()
+            ))
+        })?;
+        mock.log_calls(file);
+    }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -58,7 +77,10 @@ async fn serve(mock: Mock, args: &MockArgs) -> Result<Ended, Failure> {
         }
         MockTransport::Http => {
             let listener = listen(args).await.map_err(|error| {
-                let message = format!("cannot listen on {} port {}: {error}", args.host, args.port);
+                let message = format!(
+                    "cannot listen on {} port {}: {error}",
+                    args.http.host, args.http.port
+                );
                 Failure::incomplete(message)
             })?;
             let address = listener
@@ -68,7 +90,9 @@ async fn serve(mock: Mock, args: &MockArgs) -> Result<Ended, Failure> {
             Console::document(&ready.to_string());
             let options = HttpOptions {
                 max_body: args.max_body,
-                any_host: args.allow_remote,
+                any_host: args.http.allow_remote,
+                admin: args.http.admin.then_some(scenario_file::mock_tool),
+                legacy_sse: args.http.legacy_sse,
             };
             mock.serve_http(listener, options, interrupt).await
         }
@@ -77,7 +101,41 @@ async fn serve(mock: Mock, args: &MockArgs) -> Result<Ended, Failure> {
 }
 
 async fn listen(args: &MockArgs) -> io::Result<TcpListener> {
-    TcpListener::bind((args.host, args.port)).await
+    TcpListener::bind((args.http.host, args.http.port)).await
+}
+
+/// What only makes sense over HTTP is not silently without effect.
+fn check_transport(args: &MockArgs) -> Result<(), Failure> {
+    let given = [
+        ("--port", args.http.port != 0),
+        ("--admin", args.http.admin),
+        ("--legacy-sse", args.http.legacy_sse),
+        ("--allow-remote", args.http.allow_remote),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) if args.transport == MockTransport::Stdio => {
+            let message = format!("{option} means nothing over stdio");
+            Err(Failure::usage(message).hint("add --transport http"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The server of a recorded trajectory that is to be served.
+fn recorded(args: &MockArgs, baseline: &Path) -> Result<(String, DeclaredServer), Failure> {
+    let beside = |it: &Path| it.join("baseline.json");
+    let places = [
+        baseline.to_owned(),
+        beside(baseline),
+        beside(&Path::new("baselines").join(baseline)),
+    ];
+    let Some(path) = places.iter().find(|it| it.is_file()) else {
+        let message = format!("there is no baseline at {}", baseline.display());
+        return Err(Failure::usage(message)
+            .hint("name the file, its folder, or a scenario with a folder below `baselines`"));
+    };
+    let trajectory = store::load(path).map_err(|error| Failure::usage(error.to_string()))?;
+    choose(args, path, mock::recorded(&trajectory))
 }
 
 /// The server of a file that is to be served.
@@ -96,12 +154,21 @@ fn declared(args: &MockArgs, file: &Path) -> Result<(String, DeclaredServer), Fa
         findings.extend(loaded.findings);
     }
     if servers.is_empty() {
-        let mut message = format!("{} declares no mock server", file.display());
+        let mut message = format!("{} cannot be served", file.display());
         for finding in &findings {
             let _ = write!(message, "\n{finding}");
         }
         return Err(Failure::usage(message));
     }
+    choose(args, file, servers)
+}
+
+/// The one server that is asked for.
+fn choose(
+    args: &MockArgs,
+    file: &Path,
+    mut servers: Vec<(String, DeclaredServer)>,
+) -> Result<(String, DeclaredServer), Failure> {
     let names: Vec<String> = servers
         .iter()
         .map(|(name, _)| format!("`{name}`"))
@@ -114,6 +181,7 @@ fn declared(args: &MockArgs, file: &Path) -> Result<(String, DeclaredServer), Fa
         let question = format!("which mock server of {} is to be served?", file.display());
         let failure = Failure::usage(question);
         return Err(match names.as_slice() {
+            [] => failure.hint("it knows of no server"),
             [name] if name == "``" => {
                 failure.hint("the file declares a single server without a name: leave --server out")
             }

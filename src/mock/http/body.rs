@@ -8,6 +8,7 @@ use axum::body::{Body, Bytes};
 use futures_util::{Stream, StreamExt, stream};
 use tokio::sync::mpsc;
 
+use super::Front;
 use crate::mock::faults::Delivery;
 use crate::mock::service::Outgoing;
 
@@ -26,27 +27,32 @@ pub(super) fn event(message: &str) -> String {
 }
 
 /// The messages of an exchange as an event stream, to its end.
-pub(super) fn events(first: Outgoing, rest: mpsc::Receiver<Outgoing>) -> Body {
+pub(super) fn events(front: Front, first: Outgoing, rest: mpsc::Receiver<Outgoing>) -> Body {
     let outgoing = stream::iter([first]).chain(stream::unfold(rest, async |mut rest| {
         rest.recv().await.map(|it| (it, rest))
     }));
-    Body::from_stream(outgoing.flat_map(|it| match it {
-        Outgoing::Message(message) => whole(event(&message)).boxed(),
-        Outgoing::Last(delivery) => in_events(delivery),
-    }))
+    Body::from_stream(outgoing.flat_map(move |it| in_events(it, &front)))
 }
 
 type Chunks = stream::BoxStream<'static, io::Result<Bytes>>;
 
-/// A delivery at the end of an event stream. It is too late for a status.
-pub(super) fn in_events(delivery: Delivery) -> Chunks {
+/// What goes out as a part of an event stream. It is too late for a status.
+pub(super) fn in_events(outgoing: Outgoing, front: &Front) -> Chunks {
+    let delivery = match outgoing {
+        Outgoing::Message(message) => return whole(event(&message)).boxed(),
+        Outgoing::Last(delivery) => delivery,
+    };
     match delivery {
         Delivery::Messages(messages) => {
             whole(messages.iter().map(|it| event(it)).collect()).boxed()
         }
         Delivery::Broken(text) => whole(event(&text)).boxed(),
         Delivery::Empty => whole(event("")).boxed(),
-        Delivery::Status { .. } | Delivery::Exit(_) => stream::empty().boxed(),
+        Delivery::Status { .. } => stream::empty().boxed(),
+        Delivery::Exit(code) => {
+            front.exit(code);
+            stream::pending().boxed()
+        }
         Delivery::Never => stream::pending().boxed(),
         Delivery::Slow {
             message,

@@ -10,9 +10,9 @@ use futures_util::{StreamExt, stream};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
+use super::Front;
 use super::body;
 use super::guard::{self, Refusal};
-use super::{Front, lock};
 use crate::mock::core::PROTOCOL_VERSIONS;
 use crate::mock::faults::Delivery;
 use crate::mock::service::{Outgoing, Received, Session};
@@ -22,7 +22,7 @@ use crate::model::interactions::HttpResponses;
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const JSON: &str = "application/json";
-const EVENT_STREAM: &str = "text/event-stream";
+pub(super) const EVENT_STREAM: &str = "text/event-stream";
 
 pub(super) async fn handle(State(front): State<Front>, request: Request) -> Response<Body> {
     let answered = match *request.method() {
@@ -62,11 +62,8 @@ async fn post(front: &Front, request: Request) -> Result<Response<Body>, Refusal
         session
     } else {
         check_version(&headers, method)?;
-        match known_session(front, &headers)? {
-            Some(session) => session,
-            // Not every tester wants to begin with a handshake.
-            None => Arc::default(),
-        }
+        // Not every tester wants to begin with a handshake.
+        known_session(front, &headers)?.unwrap_or_default()
     };
     let mut response = match service.handle(&session, message) {
         Received::Nothing => respond(StatusCode::ACCEPTED, None, Body::empty()),
@@ -79,7 +76,7 @@ async fn post(front: &Front, request: Request) -> Result<Response<Body>, Refusal
                 // It was cancelled: there is no answer.
                 None => respond(StatusCode::ACCEPTED, None, Body::empty()),
                 Some(Outgoing::Last(delivery)) => deliver(front, delivery).await,
-                Some(first) => stream_response(body::events(first, outgoing)),
+                Some(first) => stream_response(body::events(front.clone(), first, outgoing)),
             }
         }
     };
@@ -164,10 +161,15 @@ fn no_session() -> Refusal {
 async fn deliver(front: &Front, delivery: Delivery) -> Response<Body> {
     let always_streams = front.service.responds_with() == HttpResponses::EventStream;
     let ok = |body| respond(StatusCode::OK, Some(JSON), body);
+    let events = |delivery| {
+        stream_response(Body::from_stream(body::in_events(
+            Outgoing::Last(delivery),
+            front,
+        )))
+    };
     match delivery {
         Delivery::Exit(code) => {
-            *lock(&front.exit) = Some(code);
-            front.stop.cancel();
+            front.exit(code);
             std::future::pending().await
         }
         Delivery::Status {
@@ -177,10 +179,10 @@ async fn deliver(front: &Front, delivery: Delivery) -> Response<Body> {
             ..
         } => status_response(status, &headers, body),
         // A reply has no twin in JSON.
-        Delivery::Messages(messages) if messages.len() > 1 => stream_response(Body::from_stream(
-            body::in_events(Delivery::Messages(messages)),
-        )),
-        delivery if always_streams => stream_response(Body::from_stream(body::in_events(delivery))),
+        Delivery::Messages(messages) if always_streams || messages.len() > 1 => {
+            events(Delivery::Messages(messages))
+        }
+        delivery if always_streams => events(delivery),
         Delivery::Messages(messages) => ok(messages.concat().into()),
         Delivery::Broken(text) => ok(text.into()),
         Delivery::Empty => ok(Body::empty()),
@@ -194,7 +196,11 @@ async fn deliver(front: &Front, delivery: Delivery) -> Response<Body> {
     }
 }
 
-fn status_response(status: u16, headers: &[(String, String)], body: String) -> Response<Body> {
+pub(super) fn status_response(
+    status: u16,
+    headers: &[(String, String)],
+    body: String,
+) -> Response<Body> {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = respond(status, Some("text/plain; charset=utf-8"), body.into());
     for (name, value) in headers {
@@ -205,7 +211,7 @@ fn status_response(status: u16, headers: &[(String, String)], body: String) -> R
     response
 }
 
-fn stream_response(body: Body) -> Response<Body> {
+pub(super) fn stream_response(body: Body) -> Response<Body> {
     let mut response = respond(StatusCode::OK, Some(EVENT_STREAM), body);
     let headers = response.headers_mut();
     headers.insert(
@@ -215,7 +221,7 @@ fn stream_response(body: Body) -> Response<Body> {
     response
 }
 
-fn refused(refusal: &Refusal) -> Response<Body> {
+pub(super) fn refused(refusal: &Refusal) -> Response<Body> {
     let error = wire::error(INVALID_REQUEST, &refusal.message);
     let reply = wire::error_reply(&Id::null(), &error);
     let mut response = respond(refusal.status, Some(JSON), reply.into());
@@ -226,7 +232,11 @@ fn refused(refusal: &Refusal) -> Response<Body> {
     response
 }
 
-fn respond(status: StatusCode, kind: Option<&'static str>, body: Body) -> Response<Body> {
+pub(super) fn respond(
+    status: StatusCode,
+    kind: Option<&'static str>,
+    body: Body,
+) -> Response<Body> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
     if let Some(kind) = kind {

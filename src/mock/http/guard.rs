@@ -27,10 +27,10 @@ pub(super) fn same_site(headers: &HeaderMap, any_host: bool) -> Result<(), Refus
         );
     }
     let Some(origin) = text(headers, ORIGIN.as_str()) else {
-        return match headers.contains_key(ORIGIN) {
-            true => refuse(StatusCode::FORBIDDEN, "the origin is no text"),
-            false => Ok(()),
-        };
+        if headers.contains_key(ORIGIN) {
+            return refuse(StatusCode::FORBIDDEN, "the origin is no text");
+        }
+        return Ok(());
     };
     let site = origin.split_once("://").map(|(_, site)| site);
     let is_ours = site.is_some_and(|it| {

@@ -2,9 +2,11 @@
 //!
 //! Protocol: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http>
 
+mod admin;
 mod body;
 mod endpoint;
 mod guard;
+mod legacy;
 
 use std::io;
 use std::net::SocketAddr;
@@ -16,6 +18,7 @@ use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+pub use self::admin::ReadTool;
 use crate::mock::Ended;
 use crate::mock::service::{Service, lock};
 
@@ -26,6 +29,10 @@ pub struct HttpOptions {
     pub max_body: usize,
     /// Clients may name the server by any host: it is reached under names it cannot know.
     pub any_host: bool,
+    /// The routes at `/__mock/` are there; reads the tools that are added through them.
+    pub admin: Option<ReadTool>,
+    /// The older transport is there, too, at `/sse` and `/messages`.
+    pub legacy_sse: bool,
 }
 
 /// The most a request may hold unless said otherwise: 4 MiB.
@@ -36,6 +43,8 @@ impl Default for HttpOptions {
         Self {
             max_body: MAX_BODY,
             any_host: false,
+            admin: None,
+            legacy_sse: false,
         }
     }
 }
@@ -48,6 +57,16 @@ struct Front {
     /// Set when a fault ends the process.
     exit: Arc<Mutex<Option<u8>>>,
     stop: CancellationToken,
+    /// Of the older transport.
+    streams: legacy::Streams,
+}
+
+impl Front {
+    /// Ends the server for the sake of a fault.
+    fn exit(&self, code: u8) {
+        *lock(&self.exit) = Some(code);
+        self.stop.cancel();
+    }
 }
 
 /// Answers until `stop` is cancelled or a fault ends the server; connections are dropped then.
@@ -62,12 +81,19 @@ pub(super) async fn serve(
         options,
         exit: Arc::default(),
         stop: stop.clone(),
+        streams: legacy::Streams::default(),
     };
     let exit = Arc::clone(&front.exit);
-    let router = Router::new()
+    let mut router = Router::new()
         .route("/mcp", any(endpoint::handle))
-        .route("/", any(endpoint::handle))
-        .with_state(front);
+        .route("/", any(endpoint::handle));
+    if options.admin.is_some() {
+        router = router.merge(admin::routes(&front));
+    }
+    if options.legacy_sse {
+        router = router.merge(legacy::routes());
+    }
+    let router = router.with_state(front);
     // Answers are small and each is awaited: gathering them into larger packets costs 40 ms a call.
     let listener = listener.tap_io(|stream| {
         let _ = stream.set_nodelay(true);

@@ -61,6 +61,8 @@ pub struct MockTool {
     /// The first response that matches a call answers it.
     pub responses: Vec<MockResponse>,
     pub on_exhausted: OnExhausted,
+    /// Its responses are the calls of a recording: other arguments are told how they differ.
+    pub recorded: bool,
 }
 
 /// One resource of a mock server.
@@ -137,6 +139,7 @@ impl MockTool {
             hidden: false,
             responses: response.into_iter().collect(),
             on_exhausted: OnExhausted::default(),
+            recorded: false,
         }
     }
 

@@ -79,8 +79,12 @@ pub enum MockReply {
         message: String,
         data: Option<Value>,
     },
-    /// The `result` of the reply, as it is.
+    /// The `result` of the reply, whatever it is; it may refer to the call.
     RawResult(Value),
+    /// The `result` of the reply, to the letter.
+    Verbatim(Value),
+    /// The `error` of the reply, to the letter.
+    VerbatimError(Value),
     /// All that is sent, as it is: text to the letter, anything else as JSON.
     RawMessage(Value),
 }

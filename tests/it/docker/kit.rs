@@ -37,7 +37,13 @@ fn prepare() -> Result<(), String> {
         return Err("there is no Docker engine, or no `docker` to speak with it".to_owned());
     }
     // What earlier tests have built is used again where it is still the same.
-    docker(&["image", "prune", "--force", "--filter", &format!("label={TESTS}")]);
+    docker(&[
+        "image",
+        "prune",
+        "--force",
+        "--filter",
+        &format!("label={TESTS}"),
+    ]);
     let context = context();
     build(&context, A, &["VERSION=1.0.0", "REVISION=aaaa111"]);
     build(
@@ -84,7 +90,15 @@ pub(crate) fn derived(name: &str, lines: &str) {
         format!("FROM {A}\n{lines}\n"),
     )
     .unwrap();
-    docker(&["build", "-q", "-t", name, "--label", TESTS, &at(folder.path(), "")]);
+    docker(&[
+        "build",
+        "-q",
+        "-t",
+        name,
+        "--label",
+        TESTS,
+        &at(folder.path(), ""),
+    ]);
 }
 
 /// A version A of its own, whose containers carry the label that is returned: tests that run at the same time tell theirs by it.
