@@ -60,14 +60,14 @@ impl<'a> Call<'a> {
 /// The scored calls of a trajectory. A tool its own catalogue does not know is looked up in the `other`: a recording
 /// from elsewhere may have no catalogue at all.
 ///
-/// `said` is the same side in its own words. Of equal requests in a row, those that `is_try` tells by their key, and by whether they
-/// failed, are one call with the one after them.
+/// `said` is the same side in its own words. Of equal requests in a row, those that `is_try` tells by their key are one call with the
+/// one after them.
 pub(super) fn calls<'a>(
     side: &'a Trajectory,
     said: &'a Trajectory,
     other: &'a Catalogue,
     rules: &Rules,
-    is_try: impl Fn(u64, bool) -> bool,
+    is_try: impl Fn(u64) -> bool,
 ) -> Vec<Call<'a>> {
     let mut schemas = Schemas::new(&side.catalogue);
     let (own, other) = (tools(&side.catalogue), tools(other));
@@ -104,7 +104,7 @@ pub(super) fn calls<'a>(
     let mut calls: Vec<Call<'a>> = Vec::new();
     for (index, (made, said)) in side.calls().zip(said.calls()).enumerate() {
         let mut next = call(index + 1, made, said);
-        if let Some(last) = calls.pop_if(|it| it.key == next.key && is_try(it.key, it.failed())) {
+        if let Some(last) = calls.pop_if(|it| it.key == next.key && is_try(it.key)) {
             next.attempts += last.attempts;
         }
         calls.push(next);

@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use crate::model::comparison::{Band, Comparison, ExecutionStatus, Loss, Row, Scores, SlowerCall};
 use crate::model::rules::{Preset, Rules, Slower};
@@ -55,7 +55,9 @@ pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Co
         (baseline_status, current_status),
     );
     let losses = lost(&sides, &rows, &matched, &scores);
+    let mut seen = HashSet::new();
     let used: BTreeSet<(&str, &str)> = (sides.baseline.iter())
+        .filter(|it| seen.insert(it.tool))
         .map(|it| {
             (
                 it.made.server.as_deref().unwrap_or_default(),

@@ -1,6 +1,6 @@
 //! Polls: one and the same read, made again until its answer changed. How often it had to be made says nothing.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::model::catalogue::Tool;
 use crate::model::rules::{Responses, Rules};
@@ -51,32 +51,45 @@ pub fn polls(trajectory: &Trajectory, rules: &Rules) -> Vec<Poll> {
     polls
 }
 
-/// The requests that a baseline polls.
+/// The requests that a baseline polls, where only the last answer counts.
 #[derive(Debug, Default)]
 pub(super) struct Polled {
-    /// Whether a try of it failed in the baseline.
-    requests: HashMap<u64, bool>,
+    requests: HashSet<u64>,
 }
 
 impl Polled {
-    pub(super) fn new(baseline: &Trajectory, rules: &Rules) -> Self {
+    /// A request whose tries fail in the run and did not in the baseline is left out: that is to be seen.
+    pub(super) fn new(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Self {
+        let polls = polls(baseline, rules);
+        if polls.is_empty() {
+            return Self::default();
+        }
         let calls: Vec<&ToolCall> = baseline.calls().collect();
-        let mut requests = HashMap::new();
-        for poll in polls(baseline, rules) {
+        let mut may_fail: HashMap<u64, bool> = HashMap::new();
+        for poll in polls {
             let tries = &calls[poll.first - 1..poll.last - 1];
             let failed = tries.iter().any(|it| it.outcome.is_failure());
-            *requests
-                .entry(request_key(calls[poll.last - 1]))
-                .or_default() |= failed;
+            let request = request_key(calls[poll.last - 1]);
+            *may_fail.entry(request).or_default() |= failed;
         }
-        Self { requests }
+        let calls: Vec<&ToolCall> = current.calls().collect();
+        for run in calls.chunk_by(|a, b| is_same_request(a, b)) {
+            let tries = &run[..run.len() - 1];
+            let request = request_key(run[0]);
+            if tries.iter().any(|it| it.outcome.is_failure())
+                && may_fail.get(&request) == Some(&false)
+            {
+                may_fail.remove(&request);
+            }
+        }
+        Self {
+            requests: may_fail.into_keys().collect(),
+        }
     }
 
-    /// Whether a call that was made again is only a try, and nothing to compare: it is polled, and did not fail in a new way.
-    pub(super) fn is_try(&self, key: u64, failed: bool) -> bool {
-        self.requests
-            .get(&key)
-            .is_some_and(|may_fail| *may_fail || !failed)
+    /// Whether a call that is made again is only a try, and nothing to compare.
+    pub(super) fn is_try(&self, key: u64) -> bool {
+        self.requests.contains(&key)
     }
 }
 

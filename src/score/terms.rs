@@ -4,15 +4,20 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use crate::model::binding::Binding;
+use crate::model::binding::{Binding, Source};
 use crate::model::comparison::{Bound, Comparison, Row};
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
 
-use super::binding::{fill, full_paths, resolve, text_of, value_at, value_at_mut};
+use super::binding::{
+    alike, at, fill, full_paths, is_generated, resolve, text_of, value_at, value_at_mut,
+};
 use super::pairing::Sides;
 use super::path::covers_path;
 use super::swap::Swap;
+
+/// The most values that stand for others although no call uses them.
+const UNUSED: usize = 1_000;
 
 /// A run in its baseline's terms, and the way back.
 pub(super) struct Terms {
@@ -44,7 +49,8 @@ pub(super) fn terms(baseline: &Trajectory, current: &Trajectory, rules: &Rules) 
     let partners = Partners::new(baseline, current, rules);
     let recorded: Vec<&ToolCall> = baseline.calls().collect();
     let live: Vec<&ToolCall> = current.calls().collect();
-    let followed: Vec<Followed<'_>> = (baseline.bindings.iter())
+    let unused = unused(&baseline.bindings, &recorded);
+    let followed: Vec<Followed<'_>> = (baseline.bindings.iter().chain(&unused))
         .map(|binding| follow(binding, baseline, &recorded, &live, &partners))
         .collect();
 
@@ -84,6 +90,42 @@ pub(super) fn terms(baseline: &Trajectory, current: &Trajectory, rules: &Rules) 
     })
 }
 
+/// Where a tool's answer has a made-up value that later calls use, its other answers, and other elements of the same list, have one, too,
+/// although nobody uses it. As bindings of no call.
+fn unused(bindings: &[Binding], recorded: &[&ToolCall]) -> Vec<Binding> {
+    let used: HashSet<&Source> = bindings.iter().map(|it| &it.from).collect();
+    let mut places = HashSet::new();
+    let mut unused = Vec::new();
+    for binding in bindings {
+        let Some(source) = recorded.get(binding.from.call.wrapping_sub(1)) else {
+            continue;
+        };
+        if !places.insert((&source.server, &source.tool, &binding.from.path)) {
+            continue;
+        }
+        let same_tool = |it: &ToolCall| it.server == source.server && it.tool == source.tool;
+        for (index, call) in recorded.iter().enumerate().filter(|(_, it)| same_tool(it)) {
+            let Some(answer) = answer(call) else { continue };
+            let leaves = alike(answer, &binding.from.path).into_iter();
+            for leaf in leaves.filter(|it| is_generated(&it.value)) {
+                let from = Source {
+                    call: index + 1,
+                    path: leaf.path,
+                };
+                if !used.contains(&from) && unused.len() < UNUSED {
+                    unused.push(Binding {
+                        call: 0,
+                        path: String::new(),
+                        value: leaf.value,
+                        from,
+                    });
+                }
+            }
+        }
+    }
+    unused
+}
+
 fn follow<'a>(
     binding: &'a Binding,
     baseline: &Trajectory,
@@ -120,7 +162,8 @@ fn answer(call: &ToolCall) -> Option<&Answer> {
     }
 }
 
-/// For each call of the run the bound arguments that are what its own server gave, with the recorded values they stand for.
+/// For each call of the run the bound arguments with the values they stand for: what its own server gave for what was recorded, and the
+/// reverse.
 fn arguments(
     followed: &[Followed<'_>],
     recorded: &[&ToolCall],
@@ -146,13 +189,16 @@ fn arguments(
             for it in &bound {
                 let path = &it.binding.path;
                 let used = value_at(&live[partner - 1].arguments, path);
-                if let Some(was) =
-                    value_at(&call.arguments, path).filter(|_| used == value_at(&filled, path))
-                {
-                    arguments
-                        .entry(partner)
-                        .or_default()
-                        .push((path.clone(), was.clone()));
+                let (was, now) = (value_at(&call.arguments, path), value_at(&filled, path));
+                // The two change places: who still uses the recorded value does not use what this server gave.
+                let stands_for = if used == now {
+                    was
+                } else {
+                    now.filter(|_| used == was)
+                };
+                if let Some(value) = stands_for {
+                    let of_call = arguments.entry(partner).or_default();
+                    of_call.push((path.clone(), value.clone()));
                 }
             }
         }
@@ -175,7 +221,10 @@ fn sources(followed: &[Followed<'_>], recorded: &[&ToolCall]) -> HashMap<usize, 
         let (Some(source), Some(live)) = (source, &it.live) else {
             continue;
         };
-        let was = super::binding::at(source, &from.path);
+        if text_of(live) == text_of(&it.binding.value) {
+            continue;
+        }
+        let was = at(source, &from.path);
         let is_whole = was.as_ref().is_some_and(|was| {
             text_of(was) == text_of(&it.binding.value) && was.is_string() == live.is_string()
         });

@@ -7,7 +7,7 @@ use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory, Volatile};
 
 use super::align;
-use super::binding::{at, find_in_takes, full_paths, resolve};
+use super::binding::{at, find_in_takes, full_patterns, resolve};
 use super::calls::request_key;
 use super::mask;
 use super::path::escape;
@@ -59,7 +59,7 @@ fn learn_volatile(first: &Trajectory, others: &[Trajectory], rules: &Rules) -> V
     if others.is_empty() {
         return Vec::new();
     }
-    let polled = Polled::new(first, rules);
+    let polled = Polled::new(first, first, rules);
     let translated: Vec<Option<Terms>> = others.iter().map(|it| terms(first, it, rules)).collect();
     let others: Vec<Take<'_>> = (others.iter().zip(&translated))
         .map(|(it, terms)| Take {
@@ -113,9 +113,7 @@ fn settled<'a>(take: &'a Trajectory, polled: &Polled) -> Vec<(usize, &'a ToolCal
     let mut calls: Vec<(usize, &ToolCall)> = Vec::new();
     for (index, call) in take.calls().enumerate() {
         let key = request_key(call);
-        calls.pop_if(|(_, last)| {
-            request_key(last) == key && polled.is_try(key, last.outcome.is_failure())
-        });
+        calls.pop_if(|(_, last)| polled.is_try(key) && request_key(last) == key);
         calls.push((index + 1, call));
     }
     calls
@@ -136,7 +134,7 @@ fn varying_sources(
     };
     let varying = of_call.filter(varies);
     varying
-        .flat_map(|it| full_paths(answer, &it.from.path))
+        .flat_map(|it| full_patterns(answer, &it.from.path))
         .collect()
 }
 

@@ -23,6 +23,7 @@ mod report;
 mod scenario_content;
 mod scenario_file;
 mod scenario_files_found;
+mod score_bindings;
 mod score_cases;
 mod score_drift;
 mod score_gate;

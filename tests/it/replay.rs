@@ -1,10 +1,16 @@
 //! Playing a baseline's calls against a live server.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::common::{Project, faulty_server};
+
+/// Only a program that hangs takes that long.
+const WATCHDOG: Duration = Duration::from_secs(120);
 
 /// A scenario with a script for the store of items; its server is started with these arguments.
 fn items(project: &Project, name: &str, server: &[&str], calls: &Value, more: &Value) {
@@ -219,6 +225,62 @@ fn a_regression_is_told_in_the_words_of_the_run() {
 }
 
 #[test]
+fn an_id_that_stayed_the_same_in_all_takes_is_a_change_where_it_comes_from_alone() {
+    let project = Project::new();
+    items(&project, "flow", &["items=fixed"], &flow(), &json!({}));
+    project.expect(0, &["record"]);
+    with_server(&project, "flow", "items=fixed", "items=short");
+    let ran = project.expect(1, &["compare", "--agent", "replay"]);
+    ran.says("call 1, mcp__s__create_item")
+        .says("changed, though it was learned to be stable");
+    let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
+    let rows = result["scenarios"][0]["comparison"]["rows"]
+        .as_array()
+        .unwrap();
+    let scores: Vec<f64> = rows.iter().map(|it| it["call"].as_f64().unwrap()).collect();
+    assert!(scores[0] < 0.9 && scores[1] < 0.9, "{scores:?}");
+    assert!(scores[2..].iter().all(|it| *it > 1.0 - 1e-9), "{scores:?}");
+}
+
+#[test]
+fn a_secret_the_server_gives_is_followed_and_never_stored() {
+    let project = Project::new();
+    items(&project, "flow", &["items=token"], &flow(), &json!({}));
+    project.expect(0, &["record"]);
+    let result = project.result(0, &["compare", "--agent", "replay"]);
+    assert_perfect(&result);
+    let row = &result["scenarios"][0]["comparison"]["rows"][4];
+    let bound = row["bound"].as_array().unwrap();
+    assert!(
+        bound
+            .iter()
+            .any(|it| it["path"] == "/authorization" && it["got"] == "<redacted:value:2>"),
+        "{row:#}"
+    );
+    // The server answers `open_url` only when the address or the token holds a known id.
+    let agent = json!({ "kind": "replay", "bindings": [{ "call": 5, "path": "/authorization", "from": "recorded" }] });
+    items(
+        &project,
+        "flow",
+        &["items=token"],
+        &flow(),
+        &json!({ "agent": agent }),
+    );
+    let notes = project.result(0, &["compare"])["scenarios"][0]["notes"].to_string();
+    assert!(
+        notes.contains("call 5 of `mcp__s__open_url` was recorded without its secret"),
+        "{notes}"
+    );
+    for entry in walkdir::WalkDir::new(project.path("")) {
+        let path = entry.unwrap().into_path();
+        if path.is_file() {
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            assert!(!text.contains("t-tok_x"), "{}", path.display());
+        }
+    }
+}
+
+#[test]
 fn a_value_that_is_gone_is_replaced_by_the_recorded_one_and_told() {
     let project = Project::new();
     items(&project, "flow", &["items=short"], &flow(), &json!({}));
@@ -347,6 +409,48 @@ fn a_poll_that_never_ends_is_given_up_and_fails() {
     ran.says("never gave its recorded final answer")
         .says("mcp__s__job_status, asked the same and got another answer")
         .says_not("extra call");
+}
+
+#[test]
+fn ctrl_c_ends_a_poll_at_once() {
+    let project = Project::new();
+    let agent = json!({ "agent": { "kind": "replay", "calls": job(), "poll_timeout": "10m" }, "timeout": "10m" });
+    items(&project, "job", &["items=short", "polls=2"], &job(), &agent);
+    project.expect(0, &["record", "--agent", "scripted"]);
+    with_server(&project, "job", "polls=2", "polls=1000000");
+    let mut child = project
+        .command()
+        .args(["compare", "-v"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The fourth call of it is a third attempt.
+    let said = BufReader::new(child.stderr.take().unwrap()).lines();
+    let fourth = said.map_while(Result::ok).find(|it| it.contains("call 4"));
+    assert!(fourth.is_some(), "the poll was not made");
+    let id = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let asked = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        assert!(asked.elapsed() < WATCHDOG, "it does not end");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert_eq!(status.code(), Some(130));
+    let gone = Instant::now();
+    while !project.survivors().is_empty() {
+        assert!(gone.elapsed() < WATCHDOG, "its server does not end");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[test]
@@ -506,7 +610,7 @@ fn impossible_bindings_are_told_with_their_place() {
         project
             .expect(3, &["compare", "--agent", "replay"])
             .says("`agent.bindings` does not fit the baseline")
-            .says(&format!("scenarios/flow.yaml:3:"))
+            .says("scenarios/flow.yaml:3:")
             .says(why);
     }
 }

@@ -19,7 +19,7 @@ use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 
 pub use fill::fill;
 pub(super) use fill::{value_at, value_at_mut};
-pub(super) use place::{at, full_paths};
+pub(super) use place::{alike, at, full_paths, full_patterns};
 pub(super) use token::{is_generated, stands_alone, text_of};
 
 /// The bindings that can be told from one trajectory alone, and from what is known to vary in it.

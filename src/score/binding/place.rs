@@ -1,8 +1,9 @@
 //! Places in answers: the values that stand there, and the same place in another answer to the same request.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
-use crate::model::Object;
 use crate::model::trajectory::Answer;
 use crate::score::path::escape;
 use crate::score::same::{self, View};
@@ -15,9 +16,9 @@ const LEAVES: usize = 50_000;
 
 /// A text or number in an answer.
 #[derive(Debug)]
-pub(super) struct Leaf {
-    pub(super) path: String,
-    pub(super) value: Value,
+pub(in crate::score) struct Leaf {
+    pub(in crate::score) path: String,
+    pub(in crate::score) value: Value,
 }
 
 /// The texts and numbers of an answer, structured content first.
@@ -107,94 +108,126 @@ pub(in crate::score) fn at(answer: &Answer, path: &str) -> Option<Value> {
 pub(super) fn in_other(recorded: &Answer, live: &Answer, path: &str) -> Option<Value> {
     let steps = steps(path);
     match steps.first().map(String::as_str) {
-        Some("structuredContent") => follow(
-            recorded.structured_content.as_ref(),
-            live.structured_content.as_ref()?,
-            &steps[1..],
-        ),
+        Some("structuredContent") => {
+            let was = recorded.structured_content.as_ref();
+            follow(was, live.structured_content.as_ref()?, &steps[1..])
+        }
         Some("content") => {
             let index: usize = steps.get(1)?.parse().ok()?;
             let was = recorded.content.get(index);
             let at = counterpart(was, &live.content, index, steps.get(2))?;
             follow(was, &live.content[at], &steps[2..])
         }
-        _ => documents(live).into_iter().find_map(|it| {
-            let recorded = documents(recorded).into_iter().next();
-            follow(recorded.as_ref(), &it, &steps)
-        }),
+        _ => {
+            let was = documents(recorded).next();
+            documents(live).find_map(|it| follow(was.as_deref(), &it, &steps))
+        }
     }
 }
 
 /// The documents a plain pointer is looked for in: the structured content, and the text as JSON.
-fn documents(answer: &Answer) -> Vec<Value> {
-    let text = embedded(&answer.text());
-    answer
-        .structured_content
-        .iter()
-        .cloned()
-        .chain(text)
-        .collect()
+fn documents(answer: &Answer) -> impl Iterator<Item = Cow<'_, Value>> {
+    let structured = answer.structured_content.iter().map(Cow::Borrowed);
+    let text = std::iter::once_with(|| embedded(&answer.text()).map(Cow::Owned));
+    structured.chain(text.flatten())
 }
 
-/// The same place as a path into the answer itself, as volatile places are named, `*` for indexes. There are two where the text
-/// repeats the structured content.
+/// The same place as a path into the answer itself, as volatile places are named. There are two where the text repeats the structured
+/// content.
 pub(in crate::score) fn full_paths(answer: &Answer, path: &str) -> Vec<String> {
-    let given = steps(path);
-    let all = answer_value(answer);
-    let starts: Vec<Vec<String>> = match given.first().map(String::as_str) {
-        Some("structuredContent" | "content") => vec![given],
-        _ => [&["structuredContent"][..], &["content", "0", "json"]]
-            .into_iter()
-            .map(|root| {
-                root.iter()
-                    .map(|it| (*it).to_owned())
-                    .chain(given.clone())
-                    .collect()
-            })
-            .collect(),
-    };
-    starts
-        .iter()
-        .filter_map(|steps| full_path(&all, steps))
+    starred_paths(answer, path)
+        .into_iter()
+        .map(|it| it.exact)
         .collect()
 }
 
-fn answer_value(answer: &Answer) -> Value {
-    let mut all = Object::new();
-    all.insert("content".to_owned(), answer.content.clone().into());
-    if let Some(structured) = &answer.structured_content {
-        all.insert("structuredContent".to_owned(), structured.clone());
-    }
-    all.into()
+/// The same with `*` for any index of a list.
+pub(in crate::score) fn full_patterns(answer: &Answer, path: &str) -> Vec<String> {
+    starred_paths(answer, path)
+        .into_iter()
+        .map(|it| it.starred)
+        .collect()
 }
 
-/// The steps written out, if they lead anywhere; indexes beneath the list of blocks become `*`.
-fn full_path(all: &Value, steps: &[String]) -> Option<String> {
-    let mut path = String::new();
-    let mut value = all.clone();
-    for (depth, step) in steps.iter().enumerate() {
-        let is_index = value.is_array();
-        value = child(&value, step)?;
-        path.push('/');
-        path.push_str(&if is_index && depth > 1 {
-            "*".to_owned()
-        } else {
-            escape(step)
+fn starred_paths(answer: &Answer, path: &str) -> Vec<Written> {
+    let steps = steps(path);
+    let structured = |steps: &[String]| {
+        let inner = written(answer.structured_content.as_ref()?, steps)?;
+        Some(inner.within("/structuredContent"))
+    };
+    let content = |index: &str, steps: &[String]| {
+        let block = answer.content.get(index.parse::<usize>().ok()?)?;
+        Some(written(block, steps)?.within(&format!("/content/{index}")))
+    };
+    let found = match (steps.first().map(String::as_str), steps.get(1)) {
+        (Some("structuredContent"), _) => [structured(&steps[1..]), None],
+        (Some("content"), Some(index)) => [content(index, &steps[2..]), None],
+        _ => {
+            let in_text = [&["json".to_owned()], steps.as_slice()].concat();
+            [structured(&steps), content("0", &in_text)]
+        }
+    };
+    found.into_iter().flatten().collect()
+}
+
+/// The places of an answer that differ from a path only in the indexes of lists, the path itself among them.
+pub(in crate::score) fn alike(answer: &Answer, path: &str) -> Vec<Leaf> {
+    let Some(pattern) = full_patterns(answer, path).into_iter().next() else {
+        return Vec::new();
+    };
+    // A pattern has the root in front that a path may leave out.
+    let length = path.matches('/').count();
+    let pattern: Vec<&str> = pattern.rsplit('/').take(length).collect();
+    let mut found = leaves(answer);
+    found.retain(|leaf| {
+        let fits = |(step, part): (&str, &&str)| *part == "*" || *part == step;
+        leaf.path.matches('/').count() == length && leaf.path.rsplit('/').zip(&pattern).all(fits)
+    });
+    found
+}
+
+/// Steps written out, with indexes as they are and as `*`.
+struct Written {
+    exact: String,
+    starred: String,
+}
+
+impl Written {
+    fn within(self, root: &str) -> Self {
+        Self {
+            exact: format!("{root}{}", self.exact),
+            starred: format!("{root}{}", self.starred),
+        }
+    }
+}
+
+/// The steps written out, if they lead anywhere.
+fn written(value: &Value, steps: &[String]) -> Option<Written> {
+    let Some((step, rest)) = steps.split_first() else {
+        return Some(Written {
+            exact: String::new(),
+            starred: String::new(),
         });
-    }
-    Some(path)
+    };
+    let inner = written(&*child(value, step)?, rest)?;
+    let step = escape(step);
+    let starred = if value.is_array() { "*" } else { &step };
+    Some(Written {
+        starred: format!("/{starred}{}", inner.starred),
+        exact: format!("/{step}{}", inner.exact),
+    })
 }
 
-fn child(value: &Value, step: &str) -> Option<Value> {
+fn child<'v>(value: &'v Value, step: &str) -> Option<Cow<'v, Value>> {
     match value {
         Value::Object(members) => match members.get(step) {
-            Some(member) => Some(member.clone()),
+            Some(member) => Some(Cow::Borrowed(member)),
             // The step into a text block's document goes past the block's own member.
-            None if step == "json" => embedded(members.get("text")?.as_str()?),
+            None if step == "json" => embedded(members.get("text")?.as_str()?).map(Cow::Owned),
             None => None,
         },
-        Value::Array(items) => items.get(step.parse::<usize>().ok()?).cloned(),
-        Value::String(text) if step == "json" => embedded(text),
+        Value::Array(items) => items.get(step.parse::<usize>().ok()?).map(Cow::Borrowed),
+        Value::String(text) if step == "json" => embedded(text).map(Cow::Owned),
         _ => None,
     }
 }
@@ -210,7 +243,7 @@ fn follow(recorded: Option<&Value>, live: &Value, steps: &[String]) -> Option<Va
         return follow(was, items.get(at)?, rest);
     }
     let was = recorded.and_then(|it| child(it, step));
-    follow(was.as_ref(), &child(live, step)?, rest)
+    follow(was.as_deref(), &*child(live, step)?, rest)
 }
 
 /// The index of the element that is most like the recorded one, apart from the member that is looked for; of equals, the nearest to
