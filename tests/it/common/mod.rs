@@ -112,7 +112,9 @@ impl Project {
             .current_dir(self.folder.path())
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", self.folder.path());
+            .env("HOME", self.folder.path())
+            // An engine in another place than the usual one.
+            .envs(std::env::var_os("DOCKER_HOST").map(|it| ("DOCKER_HOST", it)));
         command
     }
 
