@@ -29,6 +29,7 @@
 //! | 3 | [`scenario_file`] | YAML to scenarios; every finding with its line and column |
 //! | 3 | [`agent`] | who asks: one file per kind of agent |
 //! | 3 | [`mcp`] | client sessions with MCP servers |
+//! | 3 | [`docker`] | containers that servers under test run in, reset before each run |
 //! | 3 | [`mock`] | the mock MCP server: a declaration that answers |
 //! | 3 | [`git`] | stamps of repositories |
 //! | 3 | [`store`] | baselines and runs on disk |
@@ -50,6 +51,7 @@
 
 pub mod agent;
 pub mod cli;
+pub mod docker;
 pub mod evaluate;
 pub mod git;
 pub mod import;

@@ -3,6 +3,7 @@
 pub mod binding;
 pub mod catalogue;
 pub mod comparison;
+pub mod container;
 pub mod interactions;
 pub mod rules;
 pub mod scenario;

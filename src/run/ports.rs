@@ -74,6 +74,8 @@ pub trait Observer: Send + Sync {
 /// What a run is doing.
 #[derive(Debug, Clone, Copy)]
 pub enum Progress<'a> {
+    /// Getting the container ready that a server runs in; `doing` says what is going on.
+    Preparing { doing: &'a str },
     /// Starting servers and reading their catalogues.
     Connecting,
     /// A call is under way; calls are numbered from 1.

@@ -7,6 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::model::scenario::{Replaying, Scenario, Server, Timeouts};
 
+use super::container::ContainerSection;
 use super::decode::{At, Decode, Field, Named, section, wrong_kind};
 use super::find::Found;
 use super::interactions::MockSection;
@@ -43,6 +44,8 @@ section! {
         servers: Option<Field<Named<ServerSection>>>,
         /// What the mock servers offer and answer, by the server's name.
         mcp_interactions: Option<Field<Named<MockSection>>>,
+        /// The container a server under test runs in.
+        docker: Option<Field<At<ContainerSection>>>,
         /// Who asks; a scripted agent that plays `expected_trajectory` unless given.
         agent: Option<Field<At<AgentSection>>>,
         /// The system under test.
@@ -111,6 +114,11 @@ impl Document {
         given(self.config_file.as_ref())
     }
 
+    /// Whether the configuration file is for the container, and says nothing of the servers we talk to.
+    pub(super) fn config_is_mounted(&self) -> bool {
+        given(self.docker.as_ref()).is_some_and(|it| it.config_target.is_some())
+    }
+
     /// The scenario, with the servers of its configuration file after its own; `None`, after saying why, where it cannot run.
     pub(super) fn scenario(
         &self,
@@ -133,6 +141,7 @@ impl Document {
             }
         }
         self.check_mocks(findings);
+        self.check_container(&servers, config_file.is_some(), findings);
         if !is_wrong(self.servers.as_ref()) {
             self.check_tools(&servers, findings);
         }
@@ -167,6 +176,7 @@ impl Document {
                 .flat_map(|it| &it.0)
                 .map(|(name, it)| (name.value.clone(), it.server()))
                 .collect(),
+            container: given(self.docker.as_ref()).and_then(|it| it.container(findings)),
             agent,
             replaying,
             expected_trajectory: expected

@@ -42,13 +42,7 @@ pub struct Loaded {
 ///
 /// All files are read and everything wrong with them is found in one go, but for what lies behind broken YAML syntax.
 pub fn load(found: &[Found], options: &Options) -> Loaded {
-    let mut loader = Loader {
-        options,
-        findings: Findings::default(),
-        defaults: HashMap::new(),
-        variables: BTreeSet::new(),
-        all_parsed: true,
-    };
+    let mut loader = Loader::new(options);
     let scenarios: Vec<Scenario> = found.iter().filter_map(|it| loader.scenario(it)).collect();
     if loader.all_parsed && !found.is_empty() {
         loader.check_overrides();
@@ -59,7 +53,7 @@ pub fn load(found: &[Found], options: &Options) -> Loaded {
     }
 }
 
-struct Loader<'a> {
+pub(super) struct Loader<'a> {
     options: &'a Options,
     findings: Findings,
     /// The defaults of each folder that has some; `Err` for those with errors.
@@ -70,7 +64,32 @@ struct Loader<'a> {
     all_parsed: bool,
 }
 
-impl Loader<'_> {
+impl<'a> Loader<'a> {
+    pub(super) fn new(options: &'a Options) -> Self {
+        Self {
+            options,
+            findings: Findings::default(),
+            defaults: HashMap::new(),
+            variables: BTreeSet::new(),
+            all_parsed: true,
+        }
+    }
+
+    pub(super) fn into_findings(self) -> Findings {
+        self.findings
+    }
+
+    /// A file's document over its defaults; `None` after saying why there is none.
+    pub(super) fn merged(&mut self, found: &Found) -> Option<Node> {
+        let own = self.document(&found.path)?;
+        let (defaults, are_right) = self.defaults_of(found);
+        let merged = match defaults {
+            Some(defaults) => own.over(defaults),
+            None => own,
+        };
+        are_right.then_some(merged)
+    }
+
     /// One scenario; `None` after saying why there is none.
     fn scenario(&mut self, found: &Found) -> Option<Scenario> {
         let errors = self.findings.errors();
@@ -88,7 +107,10 @@ impl Loader<'_> {
         let declared = variables::fill(&mut document, overrides, &mut self.findings);
         self.variables.extend(declared);
         let decoded = Document::decode(&document, &mut self.findings)?;
-        let config = decoded.config_file().and_then(|it| self.config_file(it));
+        let mounted = decoded.config_is_mounted();
+        let config = decoded
+            .config_file()
+            .and_then(|it| self.config_file(it, mounted));
         let hash = hash(&document.to_json());
         let scenario = decoded.scenario(found, hash, config, start, &mut self.findings)?;
         (are_right && self.findings.errors() == errors).then_some(scenario)
@@ -186,8 +208,8 @@ impl Loader<'_> {
         }
     }
 
-    /// Where a scenario's configuration file lies, and the servers in it if it is one for MCP clients.
-    fn config_file(&mut self, named: &At<Word>) -> Option<(PathBuf, Vec<Server>)> {
+    /// Where a scenario's configuration file lies, and the servers in it if it is one for MCP clients and not for the container.
+    fn config_file(&mut self, named: &At<Word>, mounted: bool) -> Option<(PathBuf, Vec<Server>)> {
         let folder = self.findings.folder(named.at);
         let path = folder
             .ancestors()
@@ -198,9 +220,16 @@ impl Loader<'_> {
             let message = format!("the file {} is found nowhere", quoted(&named.0));
             let hint =
                 "looked beside this file, in the folders above it and in the working directory";
-            self.findings.warning(named.at, message, Some(hint));
+            if mounted {
+                self.findings.error(named.at, message, Some(hint));
+            } else {
+                self.findings.warning(named.at, message, Some(hint));
+            }
             return None;
         };
+        if mounted {
+            return Some((path, Vec::new()));
+        }
         let servers = match client_config(&path) {
             Ok(servers) => servers,
             // A system under test may be configured by any kind of file.

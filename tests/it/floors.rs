@@ -14,9 +14,10 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("scenario_file", &["model", "text"]),
     ("agent", &["model", "redact", "run", "score", "text"]),
     ("mcp", &["model", "run", "text"]),
+    ("docker", &["model", "run", "text"]),
     ("git", &["model", "text"]),
     ("store", &["model", "text"]),
-    ("mock", &["model", "text"]),
+    ("mock", &["model", "redact", "text"]),
     ("import", &["model", "text"]),
     ("evaluate", &["model", "run", "text"]),
 ];
@@ -28,11 +29,14 @@ const LIVES_IN: &[(&str, &[&str])] = &[
     ("indicatif", &["cli"]),
     ("anstream", &["cli"]),
     ("git2", &["git"]),
+    ("bollard", &["docker"]),
+    ("tar", &["docker"]),
     ("askama", &["report"]),
     ("reqwest", &["mcp"]),
     ("serde_yaml", &["scenario_file"]),
     ("granit_parser", &["scenario_file"]),
-    ("jsonschema", &["score"]),
+    ("jsonschema", &["score", "mock"]),
+    ("axum", &["mock"]),
 ];
 
 /// Modules that know no file, clock, randomness, environment or process.

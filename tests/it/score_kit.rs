@@ -67,6 +67,7 @@ pub(crate) fn recorded(calls: &[Value]) -> Trajectory {
             agent: "scripted".to_owned(),
             scenarios: unknown,
             source: None,
+            image: None,
         },
         catalogue: Catalogue::default(),
         steps: calls.iter().map(step).collect(),
