@@ -305,6 +305,26 @@ fn another_id_throughout_is_the_same() {
 }
 
 #[test]
+fn an_id_is_bound_wherever_it_is_used() {
+    // By itself it could be a name; as the value of an `id` it is one.
+    let calls = [
+        call("create", &json!({}), &json!({ "id": "tok_xbedfdba1" })),
+        call(
+            "open",
+            &json!({ "url": "https://h/tok_xbedfdba1/edit" }),
+            &json!({}),
+        ),
+        call("get", &json!({ "id": "tok_xbedfdba1" }), &json!({})),
+    ];
+    let bound = [
+        "call 2 /url ← call 1 response /id = \"tok_xbedfdba1\"",
+        "call 3 /id ← call 1 response /id = \"tok_xbedfdba1\"",
+    ];
+    assert_found(&calls, &bound);
+    assert_found(&calls[..2], &[]);
+}
+
+#[test]
 fn an_old_id_that_turns_up_again_is_another_answer() {
     let baseline = recorded(&flow("item-8731"));
     let mut stale = flow("item-9012");

@@ -19,6 +19,8 @@ const LONG: usize = 4_000;
 const COMPOSITES: usize = 2_000;
 /// The most places of one value that are considered.
 const PLACES: usize = 8;
+/// The shortest value that, bound in one place, is bound in all.
+const NAME: usize = 6;
 /// The most bindings of one trajectory.
 const BINDINGS: usize = 1_000;
 
@@ -27,11 +29,27 @@ const BINDINGS: usize = 1_000;
 /// A value counts as the server's if it stood in an answer before anybody else said it: the user, an earlier request, the tools'
 /// descriptions. Of several answers the earliest is the source. Other takes of the same scenario decide where they can: what followed
 /// its source in all of them is bound, what did not is not. Where they say nothing, or the value was the same in all, it is bound if
-/// it looks made up (see [`is_generated`] and [`is_id`]).
+/// it looks made up (see [`is_generated`] and [`is_id`]), there or wherever else it is used.
 pub(super) fn find(trajectory: &Trajectory, takes: &[&Trajectory]) -> Vec<Binding> {
+    let mut takes = Takes::new(trajectory, takes);
+    let bindings = find_once(trajectory, &takes);
+    let bound = bindings.iter().filter_map(|it| text_of(&it.value));
+    takes.made_up = bound.filter(|it| is_a_name(it)).collect();
+    if takes.made_up.is_empty() {
+        bindings
+    } else {
+        find_once(trajectory, &takes)
+    }
+}
+
+/// Whether a text is long enough, and no mere number, to mean the same thing wherever it stands.
+fn is_a_name(text: &str) -> bool {
+    text.len() >= NAME && text.contains(char::is_alphabetic)
+}
+
+fn find_once(trajectory: &Trajectory, takes: &Takes) -> Vec<Binding> {
     let mut said = Said::default();
     said.by_client(&serde_json::to_string(&tools(trajectory)).unwrap_or_default());
-    let takes = Takes::new(trajectory, takes);
     let mut bindings = Vec::new();
     let mut number = 0;
     for step in &trajectory.steps {
@@ -42,7 +60,7 @@ pub(super) fn find(trajectory: &Trajectory, takes: &[&Trajectory]) -> Vec<Bindin
             Step::ToolCall(call) if call.server.is_none() => said.elsewhere(call),
             Step::ToolCall(call) => {
                 number += 1;
-                of_call(call, number, &said, &takes, &mut bindings);
+                of_call(call, number, &said, takes, &mut bindings);
                 for (_, value) in arguments(call) {
                     said.by_client(&text_of(value).unwrap_or_default());
                 }
@@ -252,6 +270,7 @@ impl Takes {
         followed
             || is_generated(&binding.value)
             || is_id(&binding.value, &binding.path, &binding.from.path)
+            || text_of(&binding.value).is_some_and(|it| self.made_up.contains(&it))
     }
 
     /// The recorded and the take's answer at the source, and the take's call that uses it.

@@ -36,6 +36,8 @@ pub(super) fn find_in_takes(first: &Trajectory, others: &[Trajectory]) -> Vec<Bi
 struct Takes {
     first: Vec<ToolCall>,
     others: Vec<Vec<ToolCall>>,
+    /// Values that are bound somewhere, so they are the server's wherever they are used.
+    made_up: HashSet<String>,
 }
 
 impl Takes {
@@ -45,6 +47,7 @@ impl Takes {
         Self {
             first: first.unwrap_or_default(),
             others: others.iter().map(|it| read_calls(it)).collect(),
+            made_up: HashSet::new(),
         }
     }
 }
