@@ -12,9 +12,9 @@ use crate::model::Object;
 use crate::redact::Redactor;
 
 /// The most calls kept in memory.
-const MAX_CALLS: usize = 10_000;
+const MAX_CALLS: usize = 1000;
 /// About how many bytes of arguments are kept in memory.
-const MAX_WEIGHT: usize = 16 * 1024 * 1024;
+const MAX_WEIGHT: usize = 4 * 1024 * 1024;
 /// The largest log file, in bytes; later calls are not written.
 const MAX_FILE: u64 = 256 * 1024 * 1024;
 

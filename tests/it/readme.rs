@@ -22,6 +22,10 @@ fn every_command_of_the_readme_runs() {
     let project = Project::shipped();
     let first_scenario = blocks(&readme, "yaml").remove(0);
     project.file("scenarios/weather.yaml", first_scenario);
+    let notes = blocks(&readme, "yaml")
+        .into_iter()
+        .find(|it| it.contains("name: create"));
+    project.file("notes.yaml", notes.unwrap());
 
     let log = fs::read(root().join("tests/fixtures/import/greeting/detailed_log.json")).unwrap();
     project.file("recordings/greeting/detailed_log.json", log);
@@ -45,6 +49,11 @@ fn every_command_of_the_readme_runs() {
         if command == "cargo test" {
             continue;
         }
+        // A server would go on for ever; a port of its own would be taken on a busy machine.
+        let command = match command.strip_suffix(" --port 3030") {
+            Some(server) => format!("timeout --preserve-status --signal=INT 2 {server}"),
+            None => command,
+        };
         if command == "mcp-eval compare" && commands == 1 {
             // The first command of a newcomer knows nothing of the scenario written further down.
             fs::rename(
