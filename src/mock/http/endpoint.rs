@@ -16,7 +16,9 @@ use super::body;
 use super::guard::{self, Refusal};
 use crate::mock::core::PROTOCOL_VERSIONS;
 use crate::mock::faults::Delivery;
-use crate::mock::service::{Outgoing, Received, Session};
+use crate::mock::running::Outgoing;
+use crate::mock::service::Received;
+use crate::mock::session::Session;
 use crate::mock::wire::{self, INVALID_REQUEST, Id, Incoming};
 use crate::model::interactions::HttpResponses;
 

@@ -21,7 +21,8 @@ use super::endpoint::{
 use super::guard::{self, Refusal};
 use super::{Front, body, lock};
 use crate::mock::faults::Delivery;
-use crate::mock::service::{Outgoing, Received};
+use crate::mock::running::Outgoing;
+use crate::mock::service::Received;
 
 /// Where the answers of each session go.
 pub(super) type Streams = Arc<Mutex<HashMap<String, mpsc::Sender<Outgoing>>>>;
