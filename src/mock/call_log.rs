@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use crate::mock::state::members_weight;
 use crate::mock::tools::Called;
 use crate::model::Object;
 use crate::redact::Redactor;
@@ -120,24 +121,6 @@ impl CallLog {
     pub(super) fn take_failure(&mut self) -> Option<io::Error> {
         self.failure.take()
     }
-}
-
-/// About how many bytes a value holds.
-fn weight(value: &Value) -> usize {
-    let own = 32;
-    own + match value {
-        Value::String(text) => text.len(),
-        Value::Array(items) => items.iter().map(weight).sum(),
-        Value::Object(members) => members_weight(members),
-        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
-    }
-}
-
-fn members_weight(members: &Object) -> usize {
-    members
-        .iter()
-        .map(|(name, it)| name.len() + weight(it))
-        .sum()
 }
 
 #[cfg(test)]

@@ -277,7 +277,9 @@ impl Core {
         for (place, value) in &response.set {
             let path = scope.names(place, state);
             let value = scope.fill(value, state);
-            state.set(&path, value);
+            if !state.set(&path, value) {
+                return refused(id, "the server cannot remember any more");
+            }
         }
         for place in &response.unset {
             let path = scope.names(place, state);

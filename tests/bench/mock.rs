@@ -83,6 +83,11 @@ fn main() {
         for ((name, ..), (rate, p99)) in servers.iter().zip(&best) {
             if *rate > 0.0 {
                 let ratio = best[0].0 / rate;
+                let name = if is_http {
+                    name
+                } else {
+                    name.split(',').next().unwrap()
+                };
                 println!(
                     "{transport}: {name}: {rate:.0} calls/s, p99 {p99:?} (mock is at {ratio:.2} of it)"
                 );
