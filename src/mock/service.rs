@@ -13,11 +13,14 @@ use crate::mock::faults::{Delivery, deliver};
 use crate::mock::news::Announcement;
 use crate::mock::running::Running;
 use crate::mock::session::Session;
-use crate::mock::wire::{Id, Incoming};
+use crate::mock::wire::{self, Id, Incoming, SERVER_ERROR};
 use crate::model::interactions::{HttpResponses, MockTool};
 
 /// The most sessions kept; the one that was silent for longest makes room for a new one.
 const MAX_SESSIONS: usize = 1000;
+
+/// The most requests of one client that are being answered at once.
+const MAX_RUNNING: usize = 1000;
 
 /// A mock server and its clients.
 #[derive(Debug)]
@@ -191,7 +194,17 @@ impl Service {
             event => event,
         };
         let cancelled = session.ended.child_token();
-        lock(&session.running).insert(exchange.id.clone(), cancelled.clone());
+        let mut running = lock(&session.running);
+        if running.len() >= MAX_RUNNING {
+            let error = wire::error(SERVER_ERROR, "too many requests are under way");
+            return Received::Now(deliver(
+                &exchange.id,
+                wire::error_reply(&exchange.id, &error),
+                None,
+            ));
+        }
+        running.insert(exchange.id.clone(), cancelled.clone());
+        drop(running);
         Received::Later(Running {
             service: Arc::clone(self),
             session: Arc::clone(session),
