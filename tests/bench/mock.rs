@@ -152,10 +152,9 @@ fn load(url: &str, calls: usize) -> (f64, Duration) {
             let url = url.to_owned();
             std::thread::spawn(move || {
                 let mut client = HttpClient::connect(&url);
-                let times = (0..calls / AT_ONCE)
+                (0..calls / AT_ONCE)
                     .map(|number| client.call(number))
-                    .collect::<Vec<_>>();
-                times
+                    .collect::<Vec<_>>()
             })
         })
         .collect();
@@ -260,14 +259,14 @@ fn over_pipes(program: &PathBuf, arguments: &[&str]) -> (f64, Duration) {
     let mut sent = vec![Instant::now(); CALLS];
     let mut times = Vec::with_capacity(CALLS);
     let started = Instant::now();
-    let mut send = |id: usize, sent: &mut Vec<Instant>| {
+    let mut ask = |id: usize, sent: &mut Vec<Instant>| {
         sent[id] = Instant::now();
         input
             .write_all(format!("{}\n", call(id)).as_bytes())
             .unwrap();
     };
     for id in 0..AT_ONCE {
-        send(id, &mut sent);
+        ask(id, &mut sent);
     }
     let mut next = AT_ONCE;
     while times.len() < CALLS {
@@ -276,7 +275,7 @@ fn over_pipes(program: &PathBuf, arguments: &[&str]) -> (f64, Duration) {
         let id = usize::try_from(reply["id"].as_u64().unwrap()).unwrap();
         times.push(sent[id].elapsed());
         if next < CALLS {
-            send(next, &mut sent);
+            ask(next, &mut sent);
             next += 1;
         }
     }
