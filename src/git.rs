@@ -57,7 +57,7 @@ fn read(path: &Path, ours: &[&Path]) -> Result<GitCommit, String> {
             .map(|it| String::from_utf8_lossy(it).into_owned())
             .unwrap_or_default(),
         committed_at: committed_at(commit.time()),
-        dirty: is_dirty(&repository, ours)?,
+        dirty: Some(is_dirty(&repository, ours)?),
         commit: id,
     })
 }
@@ -181,14 +181,14 @@ mod tests {
         assert_eq!(clean.describe.as_deref(), Some("v1.2.0"));
         assert_eq!(clean.subject, "First words");
         assert_eq!(clean.committed_at, "2023-11-15T00:13:20+02:00");
-        assert!(!clean.dirty);
+        assert_eq!(clean.dirty, Some(false));
 
         fs::write(path.join("new"), "untracked files are nobody's change").unwrap();
         fs::write(path.join("baselines/b"), "2").unwrap();
-        assert!(known(path, &[]).dirty);
-        assert!(!known(path, &[&path.join("baselines")]).dirty);
+        assert_eq!(known(path, &[]).dirty, Some(true));
+        assert_eq!(known(path, &[&path.join("baselines")]).dirty, Some(false));
         fs::write(path.join("a"), "2").unwrap();
-        assert!(known(path, &[&path.join("baselines")]).dirty);
+        assert_eq!(known(path, &[&path.join("baselines")]).dirty, Some(true));
 
         repository.set_head_detached(id).unwrap();
         assert_eq!(known(path, &[]).branch, None);

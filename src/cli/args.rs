@@ -75,6 +75,8 @@ pub(super) enum Command {
     Mock(MockArgs),
     /// Turn recordings of another tool into baselines
     Import(ImportArgs),
+    /// Remove containers, networks and volumes that earlier runs have left in the Docker engine
+    Clean(CleanArgs),
     /// Print the JSON Schema of a kind of file
     Schema(SchemaArgs),
 }
@@ -115,15 +117,40 @@ pub(super) struct ExecuteArgs {
     /// Servers from a client configuration, {"mcpServers": {…}}; they win over the scenario's own of the same name
     #[arg(long, value_name = "FILE")]
     pub(super) mcp_config: Option<PathBuf>,
+    /// Who makes the calls, instead of the scenario's agent
+    #[arg(long, value_enum)]
+    pub(super) agent: Option<AgentChoice>,
+    /// When a replay makes the next call [default: the scenario's, else fast]
+    #[arg(long, value_enum)]
+    pub(super) pace: Option<PaceChoice>,
     /// How many scenarios run at once
     #[arg(short, long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(super) jobs: u16,
     /// Start no further scenario once one has not passed
     #[arg(short = 'x', long)]
     pub(super) fail_fast: bool,
+    /// Use the servers as they stand, without starting or resetting any container
+    #[arg(long)]
+    pub(super) no_docker: bool,
     /// How the result is printed
     #[arg(long, value_enum, default_value_t = ResultFormat::Terminal)]
     pub(super) format: ResultFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum AgentChoice {
+    /// Plays the calls the scenario lists
+    Scripted,
+    /// Plays the calls of the accepted baseline, with the ids the live server gives
+    Replay,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum PaceChoice {
+    /// As soon as the last one is answered
+    Fast,
+    /// After the gap that was recorded, for servers that work in the background
+    Recorded,
 }
 
 /// How to score.
@@ -184,7 +211,7 @@ pub(super) struct CompareArgs {
     #[arg(long, value_name = "DIR")]
     pub(super) baseline: Option<PathBuf>,
     /// Score this stored trajectory, or all of a folder, without running anything
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["mcp_config", "jobs", "fail_fast"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["mcp_config", "agent", "pace", "jobs", "fail_fast"])]
     pub(super) run: Option<PathBuf>,
     /// Where the report goes [default: reports/RUN/]
     #[arg(long, value_name = "DIR")]
@@ -199,6 +226,9 @@ pub(super) struct RunArgs {
     pub(super) execute: ExecuteArgs,
     #[command(flatten)]
     pub(super) score: ScoreArgs,
+    /// Where the baselines lie that are replayed; for a single scenario, also the folder of its baseline [default: baselines/]
+    #[arg(long, value_name = "DIR")]
+    pub(super) baseline: Option<PathBuf>,
     /// Where the report goes [default: reports/RUN/]
     #[arg(long, value_name = "DIR")]
     pub(super) output: Option<PathBuf>,
@@ -338,6 +368,16 @@ pub(super) enum MockTransport {
     Stdio,
     /// Streamable HTTP at /mcp and /
     Http,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CleanArgs {
+    /// Only tell what would be removed
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// How it is told
+    #[arg(long, value_enum, default_value_t = ResultFormat::Terminal)]
+    pub(super) format: ResultFormat,
 }
 
 #[derive(Debug, Args)]

@@ -54,7 +54,7 @@ pub(super) fn finish(
         if telling.output.is_none() {
             point_latest(&folder);
         }
-        keep(shown.clone(), finished)
+        keep(&mut shown, finished)
     });
     let Err(error) = written else {
         match telling.format {
@@ -66,9 +66,9 @@ pub(super) fn finish(
     };
     let failure = Failure::from(error);
     let exit = exit.and(failure.exit);
-    let shown = shown.with_gate(gate(exit, telling.threshold));
+    let mut shown = shown.with_gate(gate(exit, telling.threshold));
     // Kept all the same, where that is possible: the report can be rendered again from there.
-    let _ = keep(shown.clone(), finished);
+    let _ = keep(&mut shown, finished);
     tell(&shown, telling.format, output, console);
     Err(Failure {
         exit,
@@ -86,11 +86,11 @@ fn gate(exit: Exit, threshold: Option<f64>) -> GateV1 {
     }
 }
 
-/// Keeps the document beside the runs it speaks of.
-fn keep(mut result: ResultV1, finished: &Finished) -> Result<(), StoreError> {
+/// Keeps the document beside the runs it speaks of, which it names as seen from there.
+fn keep(result: &mut ResultV1, finished: &Finished) -> Result<(), StoreError> {
     let folder = finished.runs.folder();
-    name_files(&mut result, finished, folder);
-    store::write(&folder.join(RESULT), document::json(&result).as_bytes())
+    name_files(result, finished, folder);
+    store::write(&folder.join(RESULT), document::json(result).as_bytes())
 }
 
 /// What `--format json` says when a command could not do what it was asked: the same document, without scenarios.
@@ -153,6 +153,7 @@ fn write_pages(
 fn name_files(result: &mut ResultV1, finished: &Finished, folder: &Path) {
     let seen = SeenFrom::new(folder);
     for (told, files) in result.scenarios.iter_mut().zip(&finished.files) {
+        told.container_log = files.container_log.as_deref().map(|it| seen.path(it));
         for (side, file) in [
             (&mut told.current, &files.current),
             (&mut told.baseline, &files.baseline),

@@ -5,14 +5,17 @@ mod args;
 mod ci;
 mod commands;
 mod console;
+mod containers;
 mod execute;
 mod exit;
 mod failure;
 mod finish;
+mod images;
 mod interrupt;
 mod judge;
 mod offline;
 mod progress;
+mod replay;
 mod select;
 mod stored;
 mod suite;
@@ -72,6 +75,7 @@ fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
         Command::List(args) => commands::list::run(&args, console),
         Command::Import(args) => commands::import::run(&args, console),
         Command::Mock(args) => commands::mock::run(&args, console),
+        Command::Clean(args) => commands::clean::run(&args, console),
         Command::Schema(args) => {
             commands::schema::run(&args);
             Ok(Exit::Passed)

@@ -14,6 +14,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, Telling};
 use crate::cli::judge::judge;
+use crate::cli::replay;
 use crate::cli::select;
 use crate::cli::suite::{Files, Finished, RUNS, overridden, problem};
 use crate::git;
@@ -82,6 +83,7 @@ pub(super) fn compare(
                     accepted_file(&root, &baseline.scenario, comparison.variant, single)
                 },
             ),
+            container_log: None,
         });
     let files = files.collect();
     finish::finish(&Finished { suite, runs, files }, &telling, output, console)
@@ -174,7 +176,7 @@ fn compare_file(
         Err(error) => return broken(file, None, &error),
     };
     score::mark_breaches(&mut current);
-    let accepted = match accepted(root, &current.scenario, single) {
+    let mut accepted = match accepted(root, &current.scenario, single) {
         Ok(accepted) if accepted.is_empty() => {
             let missing = format!(
                 "no baseline of `{}` in {}",
@@ -196,6 +198,9 @@ fn compare_file(
         return unscored(file, &current, status, problem(message));
     }
     let scenario = scenarios.get(&current.scenario);
+    if let Err(problem) = replay::bind(&mut accepted, scenario) {
+        return unscored(file, &current, Status::Error, problem);
+    }
     let rules = overridden(
         scenario.map(|it| it.scoring.clone()).unwrap_or_default(),
         &args.score,

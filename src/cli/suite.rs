@@ -13,10 +13,12 @@ use tokio::task::JoinSet;
 use crate::agent;
 use crate::cli::args::{ExecuteArgs, OutputArgs, Preset, ScoreArgs};
 use crate::cli::console::Console;
-use crate::cli::execute::Executor;
+use crate::cli::containers::Place;
+use crate::cli::execute::{Executor, Ran};
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::progress::{ScenarioProgress, SuiteProgress};
+use crate::docker::{Guard, Session};
 use crate::model::rules;
 use crate::model::rules::Rules;
 use crate::model::scenario::Scenario;
@@ -45,6 +47,7 @@ pub(super) struct Finished {
 pub(super) struct Files {
     pub(super) current: Option<PathBuf>,
     pub(super) baseline: Option<PathBuf>,
+    pub(super) container_log: Option<PathBuf>,
 }
 
 /// What a command runs, and how.
@@ -64,6 +67,7 @@ pub(super) struct Bench {
     executor: Arc<Executor>,
     pub(super) runs: Arc<Runs>,
     progress: ScenarioProgress,
+    place: Arc<Place>,
 }
 
 /// A run that has ended, however it did.
@@ -103,8 +107,13 @@ where
         .map(PathBuf::from)
         .to_vec();
     ours.extend(plan.ours.map(Path::to_owned));
-    let selected = plan.scenarios.iter().filter(|it| it.enabled).count();
+    let mut selected = plan.scenarios.iter().filter(|it| it.enabled).count();
     let jobs = usize::from(plan.execute.jobs);
+    let containers = (!plan.execute.no_docker).then(|| {
+        let variable = |name: &str| std::env::var(name).ok();
+        Arc::new(Session::new(variable))
+    });
+    let _guard = containers.clone().map(Guard);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         // One more than can be busy with large answers, so that time is kept and signals are heard.
         .worker_threads(jobs.min(8) + 1)
@@ -116,7 +125,12 @@ where
 
     let (results, interrupted, git) = runtime.block_on(async {
         let interrupt = interrupt::token();
-        let executor = Arc::new(Executor::new(servers, ours, interrupt.clone()));
+        let executor = Arc::new(Executor::new(
+            servers,
+            ours,
+            containers.clone(),
+            interrupt.clone(),
+        ));
         let progress = Arc::new(SuiteProgress::new(
             plan.scenarios.len(),
             plan.output,
@@ -147,11 +161,21 @@ where
                 let bench = Bench {
                     executor: Arc::clone(&executor),
                     runs: Arc::clone(&runs),
-                    progress: ScenarioProgress::new(&progress, &scenario.name),
+                    progress: ScenarioProgress::new(&progress, &scenario),
+                    place: Arc::default(),
                 };
-                let name = Arc::clone(&scenario);
+                let (executor, place) = (Arc::clone(&executor), Arc::clone(&bench.place));
+                let it = Arc::clone(&scenario);
                 let task = AssertUnwindSafe(work(scenario, bench)).catch_unwind();
-                running.spawn(async move { (index, task.await.unwrap_or_else(|_| broken(&name))) });
+                running.spawn(async move {
+                    if let Some(why) = executor.why_not(&it).await {
+                        return (index, skipped(&executor.told(&it), &why));
+                    }
+                    let mut result = task.await.unwrap_or_else(|_| broken(&it));
+                    let look = !is_fine(&result) && !was_interrupted(&result);
+                    result.notes.extend(place.release(look).await);
+                    (index, result)
+                });
             }
             let done = tokio::select! {
                 biased;
@@ -161,11 +185,9 @@ where
             // Nothing is running any more, or nothing is to run any more.
             let Some(done) = done else { break };
             if let Ok((index, result)) = done {
-                let fine = matches!(
-                    result.status,
-                    Status::Passed | Status::Recorded | Status::Skipped
-                );
-                stopped |= plan.execute.fail_fast && !fine;
+                stopped |= plan.execute.fail_fast && !is_fine(&result);
+                // What cannot run here was not to run.
+                selected -= usize::from(result.status == Status::Skipped);
                 progress.finished(&result);
                 results.insert(index, result);
             }
@@ -177,6 +199,9 @@ where
         };
         let _ = tokio::time::timeout(STOP_TIMEOUT, stopping).await;
         running.abort_all();
+        if let Some(containers) = &containers {
+            containers.end().await;
+        }
         progress.end();
         (
             results,
@@ -201,6 +226,7 @@ where
     let files = suite.scenarios.iter().map(|it| Files {
         current: Some(runs.path(&it.id)).filter(|it| it.exists()),
         baseline: Some(runs.baseline_path(&it.id)).filter(|it| it.exists()),
+        container_log: Some(runs.log_path(&it.id)).filter(|it| it.exists()),
     });
     Ok(Finished {
         files: files.collect(),
@@ -210,9 +236,21 @@ where
 }
 
 impl Bench {
-    /// Runs the scenario and keeps the run, whatever came of it.
-    pub(super) async fn execute(&self, scenario: &Scenario) -> Executed {
-        let (mut trajectory, redactor) = self.executor.execute(scenario, &self.progress).await;
+    /// Runs the scenario and keeps the run, whatever came of it. A replay plays `baseline`.
+    pub(super) async fn execute(
+        &self,
+        scenario: &Scenario,
+        baseline: Option<&Arc<Trajectory>>,
+    ) -> Executed {
+        let ran = self
+            .executor
+            .execute(scenario, baseline, &self.place, &self.progress);
+        let Ran {
+            mut trajectory,
+            redactor,
+            notes: told_by_agent,
+            log,
+        } = Box::pin(ran).await;
         score::mark_breaches(&mut trajectory);
         let mut told = scenario.clone();
         for expected in &mut told.expected_trajectory {
@@ -220,10 +258,17 @@ impl Bench {
         }
         redactor.scenario(&mut told);
         let lost = self.runs.save(&scenario.id, &trajectory).err();
+        let log = log.and_then(|it| self.runs.save_log(&scenario.id, &it).err());
         let mut notes: Vec<String> = lost
             .iter()
+            .chain(&log)
             .map(|error| format!("the run could not be kept: {error}"))
             .collect();
+        notes.extend(
+            told_by_agent
+                .iter()
+                .map(|it| redactor.text(it).into_owned()),
+        );
         if let Ending::Blocked { message } = &trajectory.ending {
             notes.push(format!("the run ended early: {message}"));
         }
@@ -235,8 +280,15 @@ impl Bench {
     }
 
     /// Runs the scenario once more for what can be learned from it, without keeping the run.
-    pub(super) async fn play_again(&self, scenario: &Scenario) -> Executed {
-        let (mut trajectory, _) = self.executor.execute(scenario, &self.progress).await;
+    pub(super) async fn play_again(
+        &self,
+        scenario: &Scenario,
+        baseline: Option<&Arc<Trajectory>>,
+    ) -> Executed {
+        let ran = self
+            .executor
+            .execute(scenario, baseline, &self.place, &self.progress);
+        let mut trajectory = Box::pin(ran).await.trajectory;
         score::mark_breaches(&mut trajectory);
         Executed {
             scenario: scenario.clone(),
@@ -286,6 +338,14 @@ pub(super) fn result(scenario: &Scenario, status: Status) -> ScenarioResult {
         current: None,
         notes: Vec::new(),
     }
+}
+
+/// Nobody needs to look at it.
+fn is_fine(result: &ScenarioResult) -> bool {
+    matches!(
+        result.status,
+        Status::Passed | Status::Recorded | Status::Skipped
+    )
 }
 
 fn skipped(scenario: &Scenario, why: &str) -> ScenarioResult {

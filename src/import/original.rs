@@ -73,6 +73,7 @@ pub fn original(text: &str, id: &str) -> Result<Trajectory, ImportError> {
                 reason: "imported from a recording of the original tool".to_owned(),
             },
             source: log.get("mcpproxy_git_info").and_then(source),
+            image: None,
         },
         catalogue: catalogue(&log, &servers),
         steps: steps(&Source {
@@ -85,6 +86,7 @@ pub fn original(text: &str, id: &str) -> Result<Trajectory, ImportError> {
         ending: ending(&log, messages),
         duration_ms: clock.offset(last),
         volatile: Vec::new(),
+        bindings: Vec::new(),
     })
 }
 
@@ -131,7 +133,7 @@ fn source(info: &Value) -> Option<GitStamp> {
         describe: None,
         subject: field("commit_message").unwrap_or_default(),
         committed_at: rfc3339(&committed_at).unwrap_or(committed_at),
-        dirty: false,
+        dirty: None,
         commit,
     }))
 }

@@ -1,6 +1,10 @@
 //! What comparing a run with its baseline found, every number with the rule that led to it.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
+
+use crate::model::binding::Source;
 
 /// A baseline and a run, side by side.
 ///
@@ -92,6 +96,29 @@ pub struct Pair {
     pub response: ResponseScore,
     /// Both questions together: what the pair adds to the overall score.
     pub call: f64,
+    /// What of its arguments comes from earlier answers.
+    pub bound: Vec<Bound>,
+    /// How often each side asked, where the call is a poll; its last answer is the one that counts.
+    pub polled: Option<Polled>,
+}
+
+/// An argument, or a part of one, with the value each side's own server gave for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bound {
+    /// JSON pointer to it in the arguments.
+    pub path: String,
+    /// The place in the baseline's answers.
+    pub from: Source,
+    pub baseline: Value,
+    /// `None` where the run's answer has no such value.
+    pub current: Option<Value>,
+}
+
+/// How often the two sides of a poll asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Polled {
+    pub baseline: usize,
+    pub current: usize,
 }
 
 /// Did the agent ask for the same thing?
@@ -102,18 +129,15 @@ pub struct RequestScore {
     pub parameters: Vec<ParameterScore>,
 }
 
-/// One argument, compared.
+/// One argument, compared; its values are in the calls.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParameterScore {
     pub name: String,
-    /// `None` where the baseline left it out.
-    pub baseline: Option<Value>,
-    /// `None` where the run left it out.
-    pub current: Option<Value>,
     /// `None` where a rule leaves the argument out of the comparison.
     pub similarity: Option<f64>,
-    /// How it was compared: `equal`, `words`, `distance`, `type` … , `missing` or `added`, or the scenario's rule.
-    pub method: String,
+    /// How it was compared: `equal`, `words`, `distance`, `type` … , `missing` or `added`, or the scenario's rule; `bound` for
+    /// a value that each side's own server gave, `stale` for the baseline's where the run's server gave another.
+    pub method: &'static str,
     /// The share of the request's similarity lost here; the shares of one request add up to 1 − its similarity.
     pub loss: f64,
 }
@@ -148,7 +172,7 @@ pub struct Difference {
     pub got: Option<String>,
     pub similarity: f64,
     /// The rule that decided, in words.
-    pub rule: String,
+    pub rule: Cow<'static, str>,
     /// The share of the response's similarity lost here; the shares of one response add up to 1 − its similarity.
     pub loss: f64,
 }
@@ -167,7 +191,7 @@ pub struct Loss {
     pub expected: Option<String>,
     pub got: Option<String>,
     /// The rule that took the points, in words.
-    pub rule: String,
+    pub rule: Cow<'static, str>,
 }
 
 /// What changed in one tool the servers offer.

@@ -1,7 +1,9 @@
 //! The words of the project as plain types: no I/O, no behaviour beyond small views.
 
+pub mod binding;
 pub mod catalogue;
 pub mod comparison;
+pub mod container;
 pub mod interactions;
 pub mod rules;
 pub mod scenario;

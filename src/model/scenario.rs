@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::model::Object;
+use crate::model::binding::BindingRule;
+use crate::model::container::Container;
 use crate::model::interactions::DeclaredServer;
 use crate::model::rules::Rules;
 
@@ -30,7 +32,11 @@ pub struct Scenario {
     pub servers: Vec<Server>,
     /// The mock servers it declares, by server name.
     pub interactions: Vec<(String, DeclaredServer)>,
+    /// The container that is reset before each run, with `${…}` not yet filled in.
+    pub container: Option<Container>,
     pub agent: Agent,
+    /// How its baseline is replayed.
+    pub replaying: Replaying,
     pub expected_trajectory: Vec<ExpectedCall>,
     pub success_criteria: Vec<Criterion>,
     /// Where the repository of the system under test lies.
@@ -77,6 +83,43 @@ pub enum Transport {
 pub enum Agent {
     /// Plays the listed calls.
     Scripted { calls: Vec<ScriptedCall> },
+    /// Plays the calls of the accepted baseline.
+    Replay {
+        /// What a scripted agent would play, to record the baseline with.
+        calls: Vec<ScriptedCall>,
+    },
+}
+
+/// How a baseline is replayed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replaying {
+    pub pace: Pace,
+    /// How long a poll is asked again before its recorded final answer is given up.
+    pub poll_timeout: Duration,
+    /// Bindings in place of those that were found when recording.
+    pub bindings: Vec<BindingRule>,
+}
+
+impl Replaying {
+    /// How it is done unless the scenario, whose whole timeout this is, says otherwise: a poll is given up while there is time left to
+    /// ask what comes after it.
+    pub fn within(timeout: Duration) -> Self {
+        Self {
+            pace: Pace::Fast,
+            poll_timeout: Duration::from_secs(30).min(timeout / 2),
+            bindings: Vec::new(),
+        }
+    }
+}
+
+/// When a replay makes the next call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Pace {
+    /// As soon as the last one is answered.
+    #[default]
+    Fast,
+    /// After the gap that was recorded.
+    Recorded,
 }
 
 /// One call of a script.
@@ -133,6 +176,23 @@ impl Default for Timeouts {
             connect: Duration::from_secs(30),
             tool: Duration::from_secs(60),
             scenario: Duration::from_secs(300),
+        }
+    }
+}
+
+impl Agent {
+    /// The kind, as scenario files spell it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Scripted { .. } => "scripted",
+            Self::Replay { .. } => "replay",
+        }
+    }
+
+    /// The listed calls; empty where the scenario lists none.
+    pub fn calls(&self) -> &[ScriptedCall] {
+        match self {
+            Self::Scripted { calls } | Self::Replay { calls } => calls,
         }
     }
 }

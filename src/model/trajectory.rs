@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::model::Object;
+use crate::model::binding::Binding;
 use crate::model::catalogue::Catalogue;
 use crate::model::stamp::Stamp;
 
@@ -23,6 +24,8 @@ pub struct Trajectory {
     pub duration_ms: Option<f64>,
     /// What recording several takes showed to vary by nature.
     pub volatile: Vec<Volatile>,
+    /// What its calls take from earlier answers; found when it is kept as a baseline.
+    pub bindings: Vec<Binding>,
 }
 
 /// One thing that happened.

@@ -14,7 +14,8 @@ use serde_json::Value;
 
 use crate::model::Object;
 use crate::model::scenario::{Criterion, Scenario};
-use crate::model::trajectory::{Ending, Outcome, Step, Trajectory};
+use crate::model::stamp::{GitStamp, ImageStamp};
+use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
 
 /// The shortest value the caller can name: shorter ones would tear holes into innocent text.
 const SHORTEST_SECRET: usize = 6;
@@ -60,7 +61,7 @@ impl Redactor {
                     Cow::Owned(text.replace(secret.as_str(), &self.placeholder("secret", secret)));
             }
         }
-        for (secret, placeholder) in self.known_by_key() {
+        for (secret, placeholder) in self.known() {
             if text.contains(&secret) {
                 text = Cow::Owned(text.replace(&secret, &placeholder));
             }
@@ -90,7 +91,8 @@ impl Redactor {
                 Value::String(text)
                     if shapes::is_secret_key(key) && shapes::is_secret_value(text) =>
                 {
-                    *text = self.placeholder(shapes::kind_of(text), text);
+                    let (scheme, secret) = shapes::credentials(text);
+                    *text = format!("{scheme}{}", self.hidden(secret));
                 }
                 other => self.value(other),
             }
@@ -107,17 +109,35 @@ impl Redactor {
     }
 
     /// Takes secrets out of everything a trajectory holds.
+    ///
+    /// What only a later step shows to be a secret is one in the steps before it, too: a token that an answer calls by another name.
     pub fn trajectory(&self, trajectory: &mut Trajectory) {
+        let known = self.known().len();
+        self.pass(trajectory);
+        if self.known().len() > known {
+            self.pass(trajectory);
+        }
+    }
+
+    fn pass(&self, trajectory: &mut Trajectory) {
+        self.string(&mut trajectory.name);
+        self.git(&mut trajectory.stamp.scenarios);
+        trajectory
+            .stamp
+            .source
+            .iter_mut()
+            .for_each(|it| self.git(it));
+        if let Some(image) = &mut trajectory.stamp.image {
+            self.image(image);
+        }
         for step in &mut trajectory.steps {
             match step {
                 Step::User { text } | Step::Assistant { text } => self.string(text),
-                Step::ToolCall(call) => {
-                    self.object(&mut call.arguments);
-                    self.outcome(&mut call.outcome);
-                }
+                Step::ToolCall(call) => self.call(call),
             }
         }
         for server in &mut trajectory.catalogue.servers {
+            self.string(&mut server.server);
             server.info.iter_mut().for_each(|it| self.value(it));
             server
                 .instructions
@@ -140,6 +160,14 @@ impl Redactor {
         }
     }
 
+    /// Takes secrets out of a call and what became of it.
+    pub fn call(&self, call: &mut ToolCall) {
+        self.string(&mut call.tool);
+        call.server.iter_mut().for_each(|it| self.string(it));
+        self.object(&mut call.arguments);
+        self.outcome(&mut call.outcome);
+    }
+
     /// Takes secrets out of what a scenario says, for telling people; the result is not for running.
     pub fn scenario(&self, scenario: &mut Scenario) {
         self.string(&mut scenario.name);
@@ -158,6 +186,40 @@ impl Redactor {
             if let Criterion::Text(text) = criterion {
                 self.string(text);
             }
+        }
+    }
+
+    /// What a repository says of itself was written by people, as anything else.
+    fn image(&self, stamp: &mut ImageStamp) {
+        let ImageStamp {
+            name,
+            id: _,
+            digest,
+            revision,
+            source,
+            version,
+        } = stamp;
+        self.string(name);
+        for label in [digest, revision, source, version].into_iter().flatten() {
+            self.string(label);
+        }
+    }
+
+    fn git(&self, stamp: &mut GitStamp) {
+        match stamp {
+            GitStamp::Known(commit) => {
+                for text in [
+                    &mut commit.commit,
+                    &mut commit.short,
+                    &mut commit.subject,
+                    &mut commit.committed_at,
+                ] {
+                    self.string(text);
+                }
+                let optional = commit.branch.iter_mut().chain(&mut commit.describe);
+                optional.for_each(|it| self.string(it));
+            }
+            GitStamp::Unknown { reason } => self.string(reason),
         }
     }
 
@@ -194,17 +256,38 @@ impl Redactor {
         }
     }
 
-    /// What a key has shown to be a secret is one wherever it stands.
-    fn known_by_key(&self) -> Vec<(String, String)> {
+    /// What a key, or the word `Bearer`, has shown to be a secret is one wherever it stands.
+    fn known(&self) -> Vec<(String, String)> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let by_key = seen.iter().filter(|((kind, secret), _)| {
-            *kind == shapes::BY_KEY && secret.len() >= SHORTEST_BY_KEY
+        let shown = seen.iter().filter(|((kind, secret), _)| match *kind {
+            shapes::BY_KEY => secret.len() >= SHORTEST_BY_KEY,
+            // `Bearer authentication` is no secret.
+            shapes::BEARER => secret.bytes().any(|it| it.is_ascii_digit()),
+            _ => false,
         });
-        let mut known: Vec<_> = by_key
+        let mut known: Vec<_> = shown
             .map(|((kind, secret), number)| (secret.clone(), format!("<redacted:{kind}:{number}>")))
             .collect();
         known.sort_by_key(|(secret, _)| std::cmp::Reverse(secret.len()));
         known
+    }
+
+    /// The placeholder of a secret that a key has shown; the one it has already, whatever showed it.
+    fn hidden(&self, secret: &str) -> String {
+        if !shapes::is_secret_value(secret) {
+            return secret.to_owned();
+        }
+        let known = |kind: &'static str| {
+            let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            seen.contains_key(&(kind, secret.to_owned()))
+        };
+        let kind = shapes::kind_of(secret);
+        let kind = if kind == shapes::BY_KEY && known(shapes::BEARER) {
+            shapes::BEARER
+        } else {
+            kind
+        };
+        self.placeholder(kind, secret)
     }
 
     fn placeholder(&self, kind: &'static str, secret: &str) -> String {
@@ -217,9 +300,14 @@ impl Redactor {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use jiff::Timestamp;
+    use serde_json::{Value, json};
 
     use super::Redactor;
+    use crate::model::Object;
+    use crate::model::catalogue::Catalogue;
+    use crate::model::stamp::{GitCommit, GitStamp, ImageStamp, Stamp};
+    use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
 
     #[test]
     fn secrets_leave_and_the_rest_stays() {
@@ -279,6 +367,36 @@ mod tests {
     }
 
     #[test]
+    fn a_secret_that_is_shown_late_is_hidden_from_the_start() {
+        let redactor = Redactor::default();
+        let call = |arguments: Value, answer: Value| {
+            Step::ToolCall(Box::new(ToolCall {
+                server: None,
+                tool: "t".to_owned(),
+                arguments: arguments.as_object().cloned().unwrap_or_default(),
+                outcome: Outcome::Answer(Answer {
+                    structured_content: Some(answer),
+                    ..Answer::default()
+                }),
+                start_ms: None,
+                duration_ms: None,
+            }))
+        };
+        let mut first = call(json!({}), json!({ "access": "tok_ab12" }));
+        let mut second = call(json!({ "header": "Bearer tok_ab12" }), json!({}));
+        for _ in 0..2 {
+            for step in [&mut first, &mut second] {
+                let Step::ToolCall(call) = step else { continue };
+                redactor.call(call);
+            }
+        }
+        let hidden = "<redacted:bearer-token:1>";
+        let header = format!("Bearer {hidden}");
+        assert_eq!(first, call(json!({}), json!({ "access": hidden })));
+        assert_eq!(second, call(json!({ "header": header }), json!({})));
+    }
+
+    #[test]
     fn names_of_variables_and_headers_tell_secrets() {
         for name in [
             "PGPASSWORD",
@@ -317,10 +435,61 @@ mod tests {
         assert_eq!(
             value,
             json!({
-                "api_key": "<redacted:value:1>", "apiKey": "<redacted:value:1>", "Authorization": "<redacted:value:2>",
+                "api_key": "<redacted:value:1>", "apiKey": "<redacted:value:1>", "Authorization": "Basic <redacted:value:2>",
                 "set-cookie": "<redacted:value:3>", "input_tokens": 12, "token": 12, "tokens": "x", "secret": true,
                 "tokenizer": "bpe", "next": { "clientSecret": "<redacted:value:4>" },
             })
+        );
+    }
+
+    #[test]
+    fn names_and_commits_are_texts_too() {
+        let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+        let mut trajectory = Trajectory {
+            scenario: "s".to_owned(),
+            name: format!("Use {token}"),
+            scenario_hash: None,
+            stamp: Stamp {
+                recorded_at: Timestamp::UNIX_EPOCH,
+                mcp_eval: "0.0.0".to_owned(),
+                agent: "scripted".to_owned(),
+                scenarios: GitStamp::Unknown {
+                    reason: format!("{token} is no folder"),
+                },
+                source: Some(GitStamp::Known(GitCommit {
+                    commit: "c0ffee".repeat(7),
+                    short: "c0ffeec".to_owned(),
+                    branch: Some(format!("with-{token}")),
+                    describe: None,
+                    subject: format!("Drop {token}"),
+                    committed_at: String::new(),
+                    dirty: None,
+                })),
+                image: Some(ImageStamp {
+                    name: format!("image:{token}"),
+                    source: Some(format!("https://{token}@host/repository")),
+                    version: Some(token.clone()),
+                    ..ImageStamp::default()
+                }),
+            },
+            catalogue: Catalogue::default(),
+            steps: vec![Step::ToolCall(Box::new(ToolCall {
+                server: Some(token.clone()),
+                tool: token.clone(),
+                arguments: Object::new(),
+                outcome: Outcome::Answer(Answer::default()),
+                start_ms: None,
+                duration_ms: None,
+            }))],
+            ending: Ending::Completed,
+            duration_ms: None,
+            volatile: Vec::new(),
+            bindings: Vec::new(),
+        };
+        Redactor::default().trajectory(&mut trajectory);
+        assert!(
+            !format!("{trajectory:?}").contains(&token),
+            "{trajectory:?}"
         );
     }
 }

@@ -32,10 +32,7 @@ const SHAPES: &[(&str, &str)] = &[
         "jwt",
         r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
     ),
-    (
-        "bearer-token",
-        r"(?i)\bbearer\s+(?<secret>[a-z0-9._~+/-]{8,}=*)",
-    ),
+    (BEARER, r"(?i)\bbearer\s+(?<secret>[a-z0-9._~+/-]{8,}=*)"),
     (
         "basic-credentials",
         r"(?i)\bauthorization:\s*basic\s+(?<secret>[a-z0-9+/]{4,}=*)",
@@ -48,6 +45,9 @@ const SHAPES: &[(&str, &str)] = &[
 
 /// The kind of a secret of no known shape that was found by its key.
 pub(super) const BY_KEY: &str = "value";
+
+/// The kind of a secret behind the word `Bearer`.
+pub(super) const BEARER: &str = "bearer-token";
 
 /// `"some_token": "…"` inside a text, quotes escaped any number of times.
 const EMBEDDED: &str = r#"(?<key>[A-Za-z0-9_-]+)\\*"\s*:\s*\\*"(?<secret>[^"\\<][^"\\]*)"#;
@@ -148,6 +148,24 @@ pub(super) fn is_secret_name(name: &str) -> bool {
     words(name)
         .iter()
         .any(|word| WORDS.contains(&word.as_str()) || ENDINGS.iter().any(|it| word.ends_with(it)))
+}
+
+/// A header's credentials: the scheme with what follows it, and the secret. All of it is secret where no known scheme begins it.
+pub(super) fn credentials(text: &str) -> (&str, &str) {
+    const SCHEMES: [&str; 4] = ["bearer", "basic", "token", "apikey"];
+    let secret = text
+        .split_once(' ')
+        .map(|(scheme, rest)| (scheme, rest.trim_start()));
+    match secret {
+        Some((scheme, secret))
+            if SCHEMES.contains(&scheme.to_lowercase().as_str())
+                && !secret.is_empty()
+                && !secret.contains(char::is_whitespace) =>
+        {
+            text.split_at(text.len() - secret.len())
+        }
+        _ => ("", text),
+    }
 }
 
 /// Whether a value under such a key is worth hiding: not empty, and not hidden already.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::model::comparison::{Comparison, Loss, Pair, ParameterScore, Row};
-use crate::model::trajectory::Trajectory;
+use crate::model::trajectory::{ToolCall, Trajectory};
 use crate::text::shorten;
 
 /// How the calls of a run deviate from those that were expected: missing, extra, other arguments.
@@ -13,7 +13,7 @@ pub fn deviations(
     current: &Trajectory,
 ) -> Vec<String> {
     let name = |side: &Trajectory, number: usize| {
-        let call = side.calls().nth(number.saturating_sub(1));
+        let call = call_at(side, number);
         call.map_or_else(|| "?".to_owned(), |it| format!("`{}`", it.full_name()))
     };
     let mut lines = Vec::new();
@@ -33,13 +33,28 @@ pub fn deviations(
                     name(current, *number)
                 ));
             }
-            Row::Pair(pair) => lines.extend(arguments(pair, &name(current, pair.current))),
+            Row::Pair(pair) => {
+                let tool = name(current, pair.current);
+                let calls = (
+                    call_at(expected, pair.baseline),
+                    call_at(current, pair.current),
+                );
+                lines.extend(arguments(pair, &tool, calls));
+            }
         }
     }
     lines
 }
 
-fn arguments(pair: &Pair, tool: &str) -> Vec<String> {
+fn call_at(side: &Trajectory, number: usize) -> Option<&ToolCall> {
+    side.calls().nth(number.checked_sub(1)?)
+}
+
+fn arguments<'c>(
+    pair: &Pair,
+    tool: &str,
+    (expected, current): (Option<&'c ToolCall>, Option<&'c ToolCall>),
+) -> Vec<String> {
     let differing = pair
         .request
         .parameters
@@ -47,18 +62,19 @@ fn arguments(pair: &Pair, tool: &str) -> Vec<String> {
         .filter(|it| it.similarity.is_some_and(|it| it < 1.0));
     differing
         .map(|it| {
+            let given = |call: Option<&'c ToolCall>| call?.arguments.get(&it.name);
             format!(
                 "call {} of {tool}: argument `{}`: {}",
                 pair.current,
                 it.name,
-                difference(it)
+                difference(it, given(expected), given(current))
             )
         })
         .collect()
 }
 
-fn difference(parameter: &ParameterScore) -> String {
-    match (&parameter.baseline, &parameter.current) {
+fn difference(parameter: &ParameterScore, expected: Option<&Value>, got: Option<&Value>) -> String {
+    match (expected, got) {
         (Some(expected), Some(got)) => {
             let similarity = parameter.similarity.unwrap_or_default();
             format!(

@@ -92,6 +92,13 @@ fn explain_row(text: &mut String, row: &RowV1, comparison: &ComparisonV1) {
     match (&row.request, &row.response) {
         (Some(request), Some(response)) => {
             explain_request(text, request);
+            for bound in &row.bound {
+                let shown = shorten(&bound.to_string(), VALUE_CHARS).into_owned();
+                push(text, 2, &format!("bound: {}", line(&shown)));
+            }
+            if let Some(polled) = &row.polled {
+                push(text, 1, &format!("a poll: {polled}"));
+            }
             explain_response(text, response);
             explain_formula(text, row, request.similarity, response.similarity);
         }

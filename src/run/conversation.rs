@@ -45,6 +45,11 @@ impl<'a> Conversation<'a> {
         self.steps.push(Step::User { text: text.into() });
     }
 
+    /// Records a message of the agent.
+    pub fn assistant(&mut self, text: impl Into<String>) {
+        self.steps.push(Step::Assistant { text: text.into() });
+    }
+
     /// Calls a tool by the name agents use, and records the call with its outcome.
     ///
     /// # Errors
@@ -53,6 +58,38 @@ impl<'a> Conversation<'a> {
     pub async fn call(&mut self, name: &str, arguments: Object) -> Result<&ToolCall, Stop> {
         let (server, tool) = route(self.tools.catalogue(), name)
             .map_err(|message| Stop::Error(SetupError::new(message)))?;
+        self.make(name, server, tool, arguments).await
+    }
+
+    /// Calls a tool of a server, whether the server lists it or not, and records the call with its outcome.
+    ///
+    /// # Errors
+    ///
+    /// [`Stop::Error`] when the run has no such server, or when the server is gone; in the latter case the call is recorded.
+    pub async fn call_on(
+        &mut self,
+        server: &str,
+        tool: &str,
+        arguments: Object,
+    ) -> Result<&ToolCall, Stop> {
+        let name = format!("mcp__{server}__{tool}");
+        let catalogue = self.tools.catalogue();
+        if !catalogue.servers.iter().any(|it| it.server == server) {
+            return Err(Stop::Error(SetupError::new(no_such_server(
+                catalogue, &name,
+            ))));
+        }
+        let (server, tool) = (server.to_owned(), tool.to_owned());
+        self.make(&name, server, tool, arguments).await
+    }
+
+    async fn make(
+        &mut self,
+        name: &str,
+        server: String,
+        tool: String,
+        arguments: Object,
+    ) -> Result<&ToolCall, Stop> {
         self.calls += 1;
         let number = self.calls;
         self.observer
@@ -119,10 +156,6 @@ pub(crate) fn milliseconds(duration: std::time::Duration) -> f64 {
 /// names may hold `__` themselves, so the longest that fits wins. A bare name goes to the one server that lists it.
 fn route(catalogue: &Catalogue, name: &str) -> Result<(String, String), String> {
     let servers = || catalogue.servers.iter();
-    let names = || {
-        let names: Vec<String> = servers().map(|it| format!("`{}`", it.server)).collect();
-        names.join(", ")
-    };
     if let Some(rest) = name.strip_prefix("mcp__") {
         return servers()
             .filter_map(|it| {
@@ -130,12 +163,7 @@ fn route(catalogue: &Catalogue, name: &str) -> Result<(String, String), String> 
                 Some((it.server.clone(), tool.to_owned()))
             })
             .max_by_key(|(server, _)| server.len())
-            .ok_or_else(|| {
-                format!(
-                    "tool `{name}` belongs to no server of this run, which has {}",
-                    names()
-                )
-            });
+            .ok_or_else(|| no_such_server(catalogue, name));
     }
     let having: Vec<&str> = servers()
         .filter(|it| it.tools.iter().any(|tool| tool.name() == name))
@@ -146,7 +174,7 @@ fn route(catalogue: &Catalogue, name: &str) -> Result<(String, String), String> 
         ([], [only]) => Ok((only.server.clone(), name.to_owned())),
         ([], _) => Err(format!(
             "no server lists a tool `{name}`; the servers of this run are {}",
-            names()
+            names(catalogue)
         )),
         (several, _) => {
             let choices: Vec<String> = several
@@ -159,6 +187,19 @@ fn route(catalogue: &Catalogue, name: &str) -> Result<(String, String), String> 
             ))
         }
     }
+}
+
+fn no_such_server(catalogue: &Catalogue, name: &str) -> String {
+    format!(
+        "tool `{name}` belongs to no server of this run, which has {}",
+        names(catalogue)
+    )
+}
+
+fn names(catalogue: &Catalogue) -> String {
+    let servers = catalogue.servers.iter();
+    let names: Vec<String> = servers.map(|it| format!("`{}`", it.server)).collect();
+    names.join(", ")
 }
 
 #[cfg(test)]

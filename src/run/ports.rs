@@ -59,6 +59,11 @@ pub trait Agent: Send {
         &'a mut self,
         conversation: &'a mut Conversation<'_>,
     ) -> BoxFuture<'a, Result<(), Stop>>;
+
+    /// What a reader should know of how it went, once it is done.
+    fn notes(&self) -> &[String] {
+        &[]
+    }
 }
 
 /// Who is told what the run is doing.
@@ -69,6 +74,8 @@ pub trait Observer: Send + Sync {
 /// What a run is doing.
 #[derive(Debug, Clone, Copy)]
 pub enum Progress<'a> {
+    /// Getting the container ready that a server runs in; `doing` says what is going on.
+    Preparing { doing: &'a str },
     /// Starting servers and reading their catalogues.
     Connecting,
     /// A call is under way; calls are numbered from 1.

@@ -80,6 +80,7 @@ pub async fn run(job: Job<'_>) -> Trajectory {
         ending,
         duration_ms: Some(milliseconds(started.elapsed())),
         volatile: Vec::new(),
+        bindings: Vec::new(),
     };
     job.redactor.trajectory(&mut trajectory);
     trajectory

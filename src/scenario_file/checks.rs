@@ -2,13 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::model::scenario::{ScriptedCall, Server};
+use crate::model::scenario::{Agent, Server, Transport};
 
 use super::document::{Document, given, is_wrong};
+use super::expand::{self, CONTAINER_NAMES};
 use super::finding::quoted;
 use super::nearest::did_you_mean;
 use super::scoring::ScoringSection;
-use super::script::{CallSection, CriterionSection, ExpectedSection};
+use super::script::{AgentKind, CallSection, CriterionSection, ExpectedSection};
 use super::servers::Kind;
 use super::source::{Findings, Mark};
 
@@ -53,6 +54,54 @@ impl Document {
         }
     }
 
+    /// A container is asked through its address, and its address is that of a container.
+    pub(super) fn check_container(
+        &self,
+        servers: &[Server],
+        has_config: bool,
+        findings: &mut Findings,
+    ) {
+        if is_wrong(self.docker.as_ref()) || is_wrong(self.servers.as_ref()) {
+            return;
+        }
+        let container = given(self.docker.as_ref());
+        let declared = given(self.servers.as_ref()).into_iter();
+        let texts = declared.flat_map(|it| &it.0).flat_map(|(_, it)| it.texts());
+        for (at, text) in texts {
+            for name in expand::names(text).filter(|it| it.contains('.')) {
+                let known = CONTAINER_NAMES.contains(&name);
+                if known && container.is_some() {
+                    continue;
+                }
+                let hint = if known {
+                    Some("it is given by a container, which the section `docker` describes".into())
+                } else {
+                    did_you_mean(name, CONTAINER_NAMES)
+                };
+                let message = format!("nothing in the scenario provides {}", quoted(name));
+                findings.error(at, message, hint);
+            }
+        }
+        let Some(container) = container else { return };
+        let reached = |it: &Server| match &it.transport {
+            Transport::Http { url, .. } => {
+                expand::mentions_container(url) || container.host_port.is_some()
+            }
+            Transport::Stdio { .. } | Transport::Mock => false,
+        };
+        if !servers.is_empty() && !servers.iter().any(reached) {
+            let message = "no server of the scenario is reached through its container";
+            let hint = "give one `url: \"${docker.url}/mcp\"`";
+            findings.error(container.at, message, Some(hint));
+        }
+        if let Some(target) = container.config_target.as_ref().filter(|_| !has_config)
+            && self.config_file().is_none()
+        {
+            let message = "nothing is mounted here: the scenario has no `config_file`";
+            findings.warning(target.at, message, None::<&str>);
+        }
+    }
+
     /// Tools are addressed by servers that are there. Without any server, they come from elsewhere: from `--mcp-config`.
     pub(super) fn check_tools(&self, servers: &[Server], findings: &mut Findings) {
         if servers.is_empty() {
@@ -86,8 +135,8 @@ impl Document {
         }
     }
 
-    /// The calls a scripted agent plays; `None`, after saying so where that was not said yet, when there are none.
-    pub(super) fn script(&self, start: Mark, findings: &mut Findings) -> Option<Vec<ScriptedCall>> {
+    /// Who asks; `None`, after saying so where that was not said yet, when a scripted agent has nothing to play.
+    pub(super) fn agent(&self, start: Mark, findings: &mut Findings) -> Option<Agent> {
         if is_wrong(self.agent.as_ref()) {
             return None;
         }
@@ -105,13 +154,17 @@ impl Document {
                 )
             }
         };
+        let kind = agent.and_then(|it| it.kind).map(|it| it.0);
+        if kind == Some(AgentKind::Replay) {
+            return Some(Agent::Replay { calls });
+        }
         if calls.is_empty() {
             let message = "the scripted agent has nothing to play";
             let hint = "list calls under `expected_trajectory` or `agent.calls`";
             findings.error(at, message, Some(hint));
             return None;
         }
-        Some(calls)
+        Some(Agent::Scripted { calls })
     }
 }
 

@@ -7,7 +7,7 @@
 //! | `load` | defaults are merged, variables filled in, sections read, scenarios made |
 //! | `mocks` | the mock servers of a file alone |
 //! | `decode`, `values` | how sections are declared and read, so that all that is wrong is found |
-//! | `document`, `servers`, `interactions`, `resources`, `prompts`, `responses`, `condition`, `content`, `data`, `steps`, `fault`, `references`, `script`, `scoring` | the sections, and what they become |
+//! | `document`, `servers`, `interactions`, `resources`, `prompts`, `responses`, `condition`, `content`, `data`, `container`, `steps`, `fault`, `references`, `script`, `replaying`, `scoring` | the sections, and what they become |
 //! | `checks` | what must fit together between sections |
 //! | `client_config`, `expand` | servers of MCP clients' files, and values from the environment |
 //! | `schema` | the sections once more, as JSON Schema |
@@ -19,6 +19,7 @@
 mod checks;
 mod client_config;
 mod condition;
+mod container;
 mod content;
 mod data;
 mod decode;
@@ -35,6 +36,7 @@ mod node;
 mod parse;
 mod prompts;
 mod references;
+mod replaying;
 mod resources;
 mod responses;
 mod scalar;
@@ -48,7 +50,10 @@ mod values;
 mod variables;
 
 pub use client_config::{ClientConfigError, client_config};
-pub use expand::{Expanded, MissingVariables, expand};
+pub use expand::{
+    CONTAINER_PORT, CONTAINER_URL, Expanded, MissingVariables, expand, expand_container,
+    mentions_container,
+};
 pub use find::{Found, find};
 pub use finding::{Finding, Severity, sort};
 pub use load::{Loaded, Options, load};

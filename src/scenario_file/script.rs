@@ -7,24 +7,37 @@ use crate::model::scenario::{Criterion, ExpectedCall, ScriptedCall};
 
 use super::decode::{At, Decode, choice, only_entry, section, wrong_kind};
 use super::node::{Content, Node};
+use super::replaying::{BindingSection, PaceWord};
 use super::source::{Findings, Mark};
-use super::values::Word;
+use super::values::{Timeout, Word};
 
 choice! {
-    /// Who asks: `scripted` plays listed calls.
-    AgentWord for () {
-        "scripted" => (),
+    /// Who asks: `scripted` plays listed calls, `replay` those of the accepted baseline.
+    AgentWord for AgentKind {
+        "scripted" => AgentKind::Scripted,
+        "replay" => AgentKind::Replay,
     }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AgentKind {
+    Scripted,
+    Replay,
 }
 
 section! {
     /// Who asks.
     AgentSection {
         /// The kind of agent; `scripted` unless given.
-        #[expect(dead_code, reason = "there is one kind, and naming it changes nothing")]
         kind: Option<AgentWord>,
         /// The calls a scripted agent plays; those of `expected_trajectory` unless given.
         calls: Option<At<Vec<CallSection>>>,
+        /// When a replay makes the next call; `fast` unless given.
+        pace: Option<PaceWord>,
+        /// How long a replay asks again for the recorded final answer of a poll; 30s unless given, and no longer than half of the scenario's timeout.
+        poll_timeout: Option<At<Timeout>>,
+        /// What calls of the baseline take from earlier answers, in place of what was found when recording.
+        bindings: Option<Vec<BindingSection>>,
     }
 }
 

@@ -94,6 +94,12 @@ impl Findings {
         &self.sources[source].path
     }
 
+    /// A mark as people read it: file, line and column.
+    pub(super) fn place(&self, mark: Mark) -> String {
+        let path = self.path(mark.source).display();
+        format!("{path}:{}:{}", mark.line, mark.column)
+    }
+
     /// The absolute folder of the file a mark points into; relative paths written there start from it.
     pub(super) fn folder(&self, mark: Mark) -> PathBuf {
         let path = self.path(mark.source);

@@ -6,9 +6,10 @@
 //! it is: equal elements as a longest common subsequence pairs them, and what lies between two of them paired exactly
 //! where it is small and first with first where it is not.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::Hash;
 
 use super::edits;
+use super::same;
 
 /// Pairs of positions, both rising.
 pub(super) type Pairs = Vec<(usize, usize)>;
@@ -76,9 +77,7 @@ pub(super) fn common(b: &[u64], c: &[u64]) -> usize {
 
 /// A key for an element that is compared as a whole.
 pub(super) fn key(element: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    element.hash(&mut hasher);
-    hasher.finish()
+    same::hash_of(element)
 }
 
 /// The part of the two lists that is not solved yet.

@@ -1,7 +1,6 @@
 //! The scored calls of one side, with everything the comparison asks of a single call.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
@@ -12,7 +11,7 @@ use crate::model::trajectory::{ToolCall, Trajectory};
 use super::arguments::{Argument, Request};
 use super::breach::{self, Schemas};
 use super::response::Response;
-use super::same::{self, View, same};
+use super::same::{hash_of, same};
 
 /// One scored call.
 pub(super) struct Call<'a> {
@@ -23,8 +22,16 @@ pub(super) struct Call<'a> {
     /// Whether it only reads.
     pub(super) reads: bool,
     breach: Option<String>,
+    /// Counted from 1 among the scored calls of its side.
+    pub(super) number: usize,
+    /// How often it was made in a row, as part of a poll.
+    pub(super) attempts: usize,
+    /// What it asked in its own words, where those of its baseline stand in `made`.
+    pub(super) said: &'a ToolCall,
     /// Equal for calls that ask the same of the same tool.
     pub(super) key: u64,
+    /// The same for what it asked in its own words.
+    pub(super) said_key: u64,
     /// Equal for calls of the same tool.
     pub(super) tool: u64,
 }
@@ -52,34 +59,57 @@ impl<'a> Call<'a> {
 
 /// The scored calls of a trajectory. A tool its own catalogue does not know is looked up in the `other`: a recording
 /// from elsewhere may have no catalogue at all.
+///
+/// `said` is the same side in its own words. Of equal requests in a row, those that `is_try` tells by their key are one call with the
+/// one after them.
 pub(super) fn calls<'a>(
     side: &'a Trajectory,
+    said: &'a Trajectory,
     other: &'a Catalogue,
     rules: &Rules,
+    is_try: impl Fn(u64) -> bool,
 ) -> Vec<Call<'a>> {
     let mut schemas = Schemas::new(&side.catalogue);
     let (own, other) = (tools(&side.catalogue), tools(other));
-    let call = |call: &'a ToolCall| {
+    let mut call = |number: usize, call: &'a ToolCall, said: &'a ToolCall| {
         let server = call.server.as_deref().unwrap_or_default();
         let name = (server, call.tool.as_str());
         let listed = own.get(&name).or_else(|| other.get(&name)).copied();
         let hinted = listed.and_then(Tool::read_only_hint).unwrap_or(false);
-        let tool = hash(name);
+        let tool = hash_of(name);
+        let arguments = Argument::all(&call.arguments);
+        let key = hash_of((tool, Argument::key(&arguments)));
         Call {
+            number,
+            attempts: 1,
+            said,
             reads: hinted || rules.reads.iter().any(|it| is_covered(it, call)),
             // Answers nobody looks at are not checked either: those of an expectation are made up.
             breach: match rules.responses {
                 Responses::Ignore => breach::marked(call),
                 _ => schemas.breach(call),
             },
-            key: key(tool, call),
+            key,
+            said_key: if std::ptr::eq(call, said) {
+                key
+            } else {
+                request_key(said)
+            },
             tool,
             made: call,
-            arguments: Argument::all(&call.arguments),
+            arguments,
             listed,
         }
     };
-    side.calls().map(call).collect()
+    let mut calls: Vec<Call<'a>> = Vec::new();
+    for (index, (made, said)) in side.calls().zip(said.calls()).enumerate() {
+        let mut next = call(index + 1, made, said);
+        if let Some(last) = calls.pop_if(|it| it.key == next.key && is_try(it.key)) {
+            next.attempts += last.attempts;
+        }
+        calls.push(next);
+    }
+    calls
 }
 
 fn tools(catalogue: &Catalogue) -> HashMap<(&str, &str), &Tool> {
@@ -91,7 +121,7 @@ fn tools(catalogue: &Catalogue) -> HashMap<(&str, &str), &Tool> {
     tools.collect()
 }
 
-fn is_covered(rule: &ReadRule, call: &ToolCall) -> bool {
+pub(super) fn is_covered(rule: &ReadRule, call: &ToolCall) -> bool {
     let names_it = rule.tool == call.tool || rule.tool == call.full_name();
     let has = |(name, wanted): (&String, &Value)| {
         call.arguments.get(name).is_some_and(|it| same(it, wanted))
@@ -99,16 +129,9 @@ fn is_covered(rule: &ReadRule, call: &ToolCall) -> bool {
     names_it && rule.arguments.iter().all(has)
 }
 
-fn key(tool: u64, call: &ToolCall) -> u64 {
-    let arguments = call
-        .arguments
-        .iter()
-        .map(|(name, value)| hash((name, same::hash(value, View::Plain))));
-    hash((tool, arguments.fold(0, u64::wrapping_add)))
-}
-
-fn hash(it: impl Hash) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    it.hash(&mut hasher);
-    hasher.finish()
+/// Equal for calls that ask the same of the same tool.
+pub(super) fn request_key(call: &ToolCall) -> u64 {
+    let server = call.server.as_deref().unwrap_or_default();
+    let tool = hash_of((server, call.tool.as_str()));
+    hash_of((tool, Argument::key(&Argument::all(&call.arguments))))
 }

@@ -45,10 +45,8 @@ pub(super) fn request(b: &Object, c: &Object) -> RequestScore {
         };
         parameters.push(ParameterScore {
             name: (*name).to_owned(),
-            baseline: baseline.cloned(),
-            current: current.cloned(),
             similarity: Some(similarity),
-            method: method.to_owned(),
+            method,
             loss,
         });
     }

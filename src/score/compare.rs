@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use crate::model::comparison::{Band, Comparison, ExecutionStatus, Loss, Row, Scores, SlowerCall};
 use crate::model::rules::{Preset, Rules, Slower};
@@ -15,6 +15,7 @@ use super::matching::{self, Matched};
 use super::number::{count, share};
 use super::pairing::Sides;
 use super::status;
+use super::terms;
 use super::verdict::{self, Evidence};
 
 /// Compares a run with its accepted trajectory.
@@ -22,7 +23,8 @@ use super::verdict::{self, Evidence};
 /// Both must be complete (see [`crate::model::trajectory::Ending::is_complete`]): a run that did not finish has no
 /// score, and it is for the caller not to ask for one.
 pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Comparison {
-    let sides = Sides::new(baseline, current, rules);
+    let terms = terms::terms(baseline, current, rules);
+    let sides = Sides::new(baseline, current, terms.as_ref(), rules);
     let is_classic = rules.preset == Preset::Classic;
     let matched = if is_classic {
         Matched {
@@ -37,6 +39,9 @@ pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Co
         matching::matched(&sides, rules.matching)
     };
     let mut rows = sides.rows(&matched.pairs);
+    if let Some(terms) = &terms {
+        terms.restore((baseline, current), &mut rows);
+    }
     if is_classic {
         for row in &mut rows {
             score_classically(&sides, row);
@@ -53,7 +58,9 @@ pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Co
         (baseline_status, current_status),
     );
     let losses = lost(&sides, &rows, &matched, &scores);
+    let mut seen = HashSet::new();
     let used: BTreeSet<(&str, &str)> = (sides.baseline.iter())
+        .filter(|it| seen.insert(it.tool))
         .map(|it| {
             (
                 it.made.server.as_deref().unwrap_or_default(),
@@ -124,14 +131,11 @@ fn status_of(trajectory: &Trajectory, calls: &[super::calls::Call<'_>]) -> Execu
 /// Arguments alone, by the original formulas.
 fn score_classically(sides: &Sides<'_>, row: &mut Row) {
     if let Row::Pair(pair) = row {
-        let arguments_of = |calls: &[super::calls::Call<'_>], number: usize| {
-            calls[number - 1].made.arguments.clone()
-        };
         let (b, c) = (
-            arguments_of(&sides.baseline, pair.baseline),
-            arguments_of(&sides.current, pair.current),
+            sides.before(pair.baseline).made,
+            sides.now(pair.current).made,
         );
-        pair.request = classic::request(&b, &c);
+        pair.request = classic::request(&b.arguments, &c.arguments);
         pair.response.similarity = 1.0;
         pair.response.contract_changes.clear();
         pair.response.differences.clear();
@@ -206,8 +210,8 @@ fn lost(sides: &Sides<'_>, rows: &[Row], matched: &Matched, scores: &Scores) -> 
 fn slower(sides: &Sides<'_>, rows: &[Row], rule: &Slower) -> Vec<SlowerCall> {
     let compare = |row: &Row| {
         let Row::Pair(pair) = row else { return None };
-        let baseline_ms = sides.baseline[pair.baseline - 1].made.duration_ms?;
-        let current_ms = sides.current[pair.current - 1].made.duration_ms?;
+        let baseline_ms = sides.before(pair.baseline).made.duration_ms?;
+        let current_ms = sides.now(pair.current).made.duration_ms?;
         let is_slower =
             current_ms > rule.factor * baseline_ms && current_ms - baseline_ms >= rule.floor_ms;
         is_slower.then_some(SlowerCall {

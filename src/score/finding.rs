@@ -99,7 +99,7 @@ impl Findings {
                 expected: None,
                 got: None,
                 similarity: 0.0,
-                rule: format!("{} smaller differences", self.more),
+                rule: format!("{} smaller differences", self.more).into(),
                 loss: self.more_loss,
             });
         }

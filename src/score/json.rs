@@ -340,7 +340,7 @@ impl<'a> Walk<'a> {
         &mut self,
         share: Share,
         similarity: f64,
-        rule: &str,
+        rule: &'static str,
         contract: Option<&str>,
         sides: impl FnOnce() -> (Option<String>, Option<String>),
     ) {
@@ -352,7 +352,7 @@ impl<'a> Walk<'a> {
         &mut self,
         loss: f64,
         similarity: f64,
-        rule: &str,
+        rule: &'static str,
         contract: Option<&str>,
         sides: impl FnOnce() -> (Option<String>, Option<String>),
     ) {
@@ -363,7 +363,7 @@ impl<'a> Walk<'a> {
                 expected,
                 got,
                 similarity,
-                rule: rule.to_owned(),
+                rule: rule.into(),
                 loss,
             };
             findings.note(difference, contract);

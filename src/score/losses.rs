@@ -1,7 +1,10 @@
 //! Where the points between 1 and the overall score went; they add up to the difference.
 
+use std::borrow::Cow;
+
 use crate::model::comparison::{Loss, Pair, Row, Scores};
 
+use super::calls::Call;
 use super::excerpt;
 use super::number::count;
 use super::pairing::Sides;
@@ -50,20 +53,20 @@ pub(super) fn whole_row(sides: &Sides<'_>, row: &Row, points: f64) -> Loss {
         Row::Missing { baseline, .. } => (Some(*baseline), None, "missing call"),
         Row::Extra { current, .. } => (None, Some(*current), "extra call"),
     };
-    let expected = baseline.map(|it| &sides.baseline[it - 1]);
-    let got = current.map(|it| &sides.current[it - 1]);
+    let expected = baseline.map(|it| sides.before(it));
+    let got = current.map(|it| sides.now(it));
     Loss {
         baseline,
         current,
         tool: expected.or(got).map(|it| it.made.full_name()),
         expected: expected.map(|it| asked(it.made)),
-        got: got.map(|it| asked(it.made)),
+        got: got.map(|it| asked(it.said)),
         ..loss(points, rule)
     }
 }
 
 /// Points lost for a rule alone, without a place.
-pub(super) fn loss(points: f64, rule: &str) -> Loss {
+pub(super) fn loss(points: f64, rule: impl Into<Cow<'static, str>>) -> Loss {
     Loss {
         points,
         baseline: None,
@@ -72,7 +75,7 @@ pub(super) fn loss(points: f64, rule: &str) -> Loss {
         path: None,
         expected: None,
         got: None,
-        rule: rule.to_owned(),
+        rule: rule.into(),
     }
 }
 
@@ -92,30 +95,35 @@ pub(super) fn asked(call: &crate::model::trajectory::ToolCall) -> String {
 
 /// What the request lost, and what the response did: `1 - call = (1 - a') + a' × a × (1 - o)`, where `a'` is read off
 /// the score of the call, whichever rule it came by.
-fn of_pair(sides: &Sides<'_>, pair: &Pair, each: f64, losses: &mut Vec<Loss>) {
+fn of_pair<'a>(sides: &Sides<'a>, pair: &Pair, each: f64, losses: &mut Vec<Loss>) {
     let (request, response) = (pair.request.similarity, pair.response.similarity);
+    if request >= 1.0 && pair.response.differences.is_empty() {
+        return;
+    }
     let kept = 1.0 - request * (1.0 - response);
     let asked = if kept > 0.0 {
         pair.call / kept
     } else {
         request
     };
-    let here = |points: f64, path: String, rule: &str| Loss {
+    let (b, c) = (sides.before(pair.baseline), sides.now(pair.current));
+    let here = |points: f64, path: String, rule: Cow<'static, str>| Loss {
         baseline: Some(pair.baseline),
         current: Some(pair.current),
-        tool: Some(sides.baseline[pair.baseline - 1].made.full_name()),
+        tool: Some(b.made.full_name()),
         path: Some(path),
         ..loss(points, rule)
     };
     if request < 1.0 {
         let scale = each * (1.0 - asked) / (1.0 - request);
         for it in pair.request.parameters.iter().filter(|it| it.loss > 0.0) {
-            let (expected, got) = match (&it.baseline, &it.current) {
+            let given = |call: &Call<'a>| call.said.arguments.get(&it.name);
+            let (expected, got) = match (given(b), given(c)) {
                 (Some(b), Some(c)) => {
                     let (b, c) = excerpt::of_values(b, c);
                     (Some(b), Some(c))
                 }
-                (b, c) => (b.as_ref().map(excerpt::of), c.as_ref().map(excerpt::of)),
+                (b, c) => (b.map(excerpt::of), c.map(excerpt::of)),
             };
             losses.push(Loss {
                 expected,
@@ -123,7 +131,7 @@ fn of_pair(sides: &Sides<'_>, pair: &Pair, each: f64, losses: &mut Vec<Loss>) {
                 ..here(
                     scale * it.loss,
                     format!("arguments/{}", it.name),
-                    &it.method,
+                    it.method.into(),
                 )
             });
         }
@@ -133,7 +141,11 @@ fn of_pair(sides: &Sides<'_>, pair: &Pair, each: f64, losses: &mut Vec<Loss>) {
         losses.push(Loss {
             expected: it.expected.clone(),
             got: it.got.clone(),
-            ..here(scale * it.loss, format!("response{}", it.path), &it.rule)
+            ..here(
+                scale * it.loss,
+                format!("response{}", it.path),
+                it.rule.clone(),
+            )
         });
     }
 }

@@ -151,10 +151,7 @@ fn by_tool(sides: &Sides<'_>) -> impl Iterator<Item = (assign::Keyed, assign::Ke
 /// Whether a row breaks a mode that is all or nothing, or a mode's demand on the numbers of calls.
 pub(super) fn offends(sides: &Sides<'_>, matched: &Matched, row: &Row) -> bool {
     match row {
-        Row::Pair(pair) => {
-            matched.all_or_nothing.is_some()
-                && !sides.equal_requests(pair.baseline - 1, pair.current - 1)
-        }
+        Row::Pair(pair) => matched.all_or_nothing.is_some() && !sides.equal_pair(pair),
         Row::Missing { .. } => !matched.may_miss,
         Row::Extra { .. } => !matched.may_add,
     }
@@ -198,8 +195,8 @@ pub(super) fn unmatched(
     Some(Reason {
         baseline,
         current,
-        expected: baseline.map(|it| asked(sides.baseline[it - 1].made)),
-        got: current.map(|it| asked(sides.current[it - 1].made)),
+        expected: baseline.map(|it| asked(sides.before(it).made)),
+        got: current.map(|it| asked(sides.now(it).said)),
         ..reason(
             ReasonKind::Match,
             format!("the scenario demands {demand}, and {call} does not fit"),

@@ -11,6 +11,9 @@ pub(super) const ALMOST: f64 = 1.0 - f64::EPSILON;
 
 /// Whether two numbers have the same value: `1` equals `1.0`, and integers are compared digit by digit at any size.
 pub(super) fn equal(a: &Number, b: &Number) -> bool {
+    if let (Some(a), Some(b)) = (a.as_i64(), b.as_i64()) {
+        return a == b;
+    }
     match (integer(a), integer(b)) {
         (Some(a), Some(b)) => a == b,
         (None, None) => float(a).total_cmp(&float(b)) == Ordering::Equal,

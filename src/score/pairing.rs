@@ -1,6 +1,9 @@
 //! Calls of the two sides paired and scored, and the rows of the comparison.
 
-use crate::model::comparison::{Pair, Row};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use crate::model::comparison::{self, Pair, Row};
 use crate::model::rules::{Responses, Rules};
 use crate::model::trajectory::Trajectory;
 
@@ -9,8 +12,10 @@ use super::arguments::ArgumentRules;
 use super::calls::{self, Call};
 use super::json::Context;
 use super::path::Pattern;
+use super::polls::Polled;
 use super::response;
 use super::same;
+use super::terms::Terms;
 
 /// How much work the alignment of calls may be, in argument values.
 const BUDGET: usize = 1 << 23;
@@ -25,34 +30,66 @@ pub(super) struct Sides<'a> {
     pub(super) rules: ArgumentRules<'a>,
     responses: Responses,
     ignore: Vec<Pattern>,
-    /// For each baseline call what recording learned, if it did.
-    learned: Vec<Option<Vec<Pattern>>>,
+    /// For each baseline call, by its number, what recording learned, if it did.
+    learned: HashMap<usize, Vec<Pattern>>,
+    /// For baseline calls, by their numbers, the places where another value stands for the recorded one.
+    sources: HashMap<usize, Vec<Pattern>>,
 }
 
 impl<'a> Sides<'a> {
-    pub(super) fn new(baseline: &'a Trajectory, current: &'a Trajectory, rules: &'a Rules) -> Self {
-        let calls_of_baseline = calls::calls(baseline, &current.catalogue, rules);
-        let mut learned = vec![None; calls_of_baseline.len()];
-        for volatile in &baseline.volatile {
-            if let Some(slot) = volatile
-                .call
-                .checked_sub(1)
-                .and_then(|it| learned.get_mut(it))
-            {
-                let paths = volatile.paths.iter();
-                *slot = Some(paths.filter_map(|it| Pattern::parse(it).ok()).collect());
-            }
-        }
+    /// The sides as they are compared: polls are one call each, and the run speaks in the baseline's `terms`, if it has any.
+    pub(super) fn new(
+        baseline: &'a Trajectory,
+        current: &'a Trajectory,
+        terms: Option<&'a Terms>,
+        rules: &'a Rules,
+    ) -> Self {
+        let made = terms.map_or(current, |it| &it.current);
+        let polled = Polled::new(baseline, made, rules);
+        let mut sides = Self::of(baseline, made, current, rules, |key| polled.is_try(key));
+        let sources = terms.into_iter().flat_map(|it| &it.sources);
+        sides.sources = sources
+            .map(|(call, paths)| (*call, patterns(paths)))
+            .collect();
+        sides
+    }
+
+    /// The sides as they came, every request that is made several times in a row taken as one call.
+    pub(super) fn in_runs(
+        baseline: &'a Trajectory,
+        current: &'a Trajectory,
+        rules: &'a Rules,
+    ) -> Self {
+        Self::of(baseline, current, current, rules, |_| true)
+    }
+
+    fn of(
+        baseline: &'a Trajectory,
+        current: &'a Trajectory,
+        said: &'a Trajectory,
+        rules: &'a Rules,
+        is_try: impl Fn(u64) -> bool,
+    ) -> Self {
+        let volatile = baseline.volatile.iter();
         Self {
-            baseline: calls_of_baseline,
-            current: calls::calls(current, &baseline.catalogue, rules),
+            baseline: calls::calls(baseline, baseline, &current.catalogue, rules, &is_try),
+            current: calls::calls(current, said, &baseline.catalogue, rules, &is_try),
             rules: ArgumentRules::new(&rules.arguments),
             responses: rules.responses,
-            ignore: (rules.ignore.iter())
-                .filter_map(|it| Pattern::parse(it).ok())
-                .collect(),
-            learned,
+            ignore: patterns(&rules.ignore),
+            learned: volatile.map(|it| (it.call, patterns(&it.paths))).collect(),
+            sources: HashMap::new(),
         }
+    }
+
+    /// The baseline's call of this number.
+    pub(super) fn before(&self, number: usize) -> &Call<'a> {
+        numbered(&self.baseline, number)
+    }
+
+    /// The run's call of this number.
+    pub(super) fn now(&self, number: usize) -> &Call<'a> {
+        numbered(&self.current, number)
     }
 
     /// The longer of the two sides.
@@ -76,6 +113,12 @@ impl<'a> Sides<'a> {
     /// Whether two requests are equal without any grading.
     pub(super) fn equal_requests(&self, b: usize, c: usize) -> bool {
         let (b, c) = (&self.baseline[b], &self.current[c]);
+        b.tool == c.tool && self.rules.are_equal(b.request(), c.request())
+    }
+
+    /// The same for a pair that was scored.
+    pub(super) fn equal_pair(&self, pair: &Pair) -> bool {
+        let (b, c) = (self.before(pair.baseline), self.now(pair.current));
         b.tool == c.tool && self.rules.are_equal(b.request(), c.request())
     }
 
@@ -107,16 +150,24 @@ impl<'a> Sides<'a> {
     /// Scores one pair.
     pub(super) fn pair(&self, b: usize, c: usize) -> Pair {
         let (baseline, current) = (&self.baseline[b], &self.current[c]);
-        let request = self.rules.score(baseline.request(), current.request());
-        let echoes = if baseline.key == current.key {
+        let asks_the_same = baseline.key == current.key;
+        let request = (asks_the_same.then(|| self.rules.score_of_equal(current.request())))
+            .flatten()
+            .unwrap_or_else(|| self.rules.score(baseline.request(), current.request()));
+        let echoes = if baseline.key == current.said_key {
             Vec::new()
         } else {
-            response::echoes(&baseline.made.arguments, &current.made.arguments)
+            response::echoes(&baseline.made.arguments, &current.said.arguments)
         };
-        let learned = self.learned[b].as_deref();
+        let learned = self.learned.get(&baseline.number);
+        let sources = self.sources.get(&baseline.number);
+        let volatile: Cow<'_, [Pattern]> = match (learned, sources) {
+            (Some(learned), Some(sources)) => learned.iter().chain(sources).cloned().collect(),
+            (one, other) => one.or(other).map_or(&[][..], Vec::as_slice).into(),
+        };
         let context = Context {
             ignore: &self.ignore,
-            volatile: learned.unwrap_or_default(),
+            volatile: &volatile,
             learned: learned.is_some(),
             echoes: &echoes,
             mode: self.responses,
@@ -128,12 +179,17 @@ impl<'a> Sides<'a> {
         let same_read = both_read && compared;
         let call = call_score(request.similarity, response.similarity, same_read);
         Pair {
-            baseline: b + 1,
-            current: c + 1,
+            baseline: baseline.number,
+            current: current.number,
             effect: !both_read,
             request,
             response,
             call,
+            bound: Vec::new(),
+            polled: (baseline.attempts > 1 || current.attempts > 1).then_some(comparison::Polled {
+                baseline: baseline.attempts,
+                current: current.attempts,
+            }),
         }
     }
 
@@ -150,7 +206,7 @@ impl<'a> Sides<'a> {
         let extras = |rows: &mut Vec<Row>, range: std::ops::Range<usize>| {
             for c in range.filter(|&c| !is_paired[c]) {
                 rows.push(Row::Extra {
-                    current: c + 1,
+                    current: self.current[c].number,
                     effect: !self.current[c].reads,
                 });
             }
@@ -163,13 +219,29 @@ impl<'a> Sides<'a> {
                     rows.push(Row::Pair(Box::new(self.pair(b, *c))));
                 }
                 None => rows.push(Row::Missing {
-                    baseline: b + 1,
+                    baseline: self.baseline[b].number,
                     effect: !self.baseline[b].reads,
                 }),
             }
         }
         extras(&mut rows, next..self.current.len());
         rows
+    }
+}
+
+pub(super) fn patterns(paths: &[String]) -> Vec<Pattern> {
+    paths
+        .iter()
+        .filter_map(|it| Pattern::parse(it).ok())
+        .collect()
+}
+
+/// The call of a number that is one of a side's.
+fn numbered<'s, 'a>(calls: &'s [Call<'a>], number: usize) -> &'s Call<'a> {
+    // Without polls, a call stands where its number says.
+    match calls.get(number - 1) {
+        Some(call) if call.number == number => call,
+        _ => &calls[calls.partition_point(|it| it.number < number)],
     }
 }
 

@@ -123,6 +123,15 @@ impl Pattern {
     }
 }
 
+/// Whether a path of a volatile place, with `*` for any step, names another path or a place on the way to it.
+pub(super) fn covers_path(pattern: &str, path: &str) -> bool {
+    let mut steps = path.split('/');
+    pattern.split('/').all(|part| {
+        let step = steps.next();
+        step.is_some() && (part == "*" || step == Some(part) || step == Some("*"))
+    })
+}
+
 /// Whether the parts lead along the steps, to their end or to a place on the way. Depth parts are matched as wildcards in file names are: the last
 /// one met is stretched until the rest fits, so the cost stays linear for each of them.
 fn covers(parts: &[Part], steps: &[Step<'_>]) -> bool {

@@ -68,7 +68,7 @@ pub(super) fn compare(b: Response<'_>, c: Response<'_>, context: Context<'_>) ->
     let (Outcome::Answer(b), Outcome::Answer(c)) = (b.outcome, c.outcome) else {
         return Findings::default().finish(1.0);
     };
-    if context.mode == Responses::Ignore || b == c {
+    if context.mode == Responses::Ignore || is_same(b, c) {
         return Findings::default().finish(1.0);
     }
     let mut walk = Walk::new(context);
@@ -81,7 +81,7 @@ pub(super) fn compare(b: Response<'_>, c: Response<'_>, context: Context<'_>) ->
     }
 }
 
-fn failure_changed(b: Response<'_>, c: Response<'_>, what: &str) -> ResponseScore {
+fn failure_changed(b: Response<'_>, c: Response<'_>, what: &'static str) -> ResponseScore {
     ResponseScore {
         similarity: 0.0,
         contract_changes: vec![ContractChange {
@@ -93,7 +93,7 @@ fn failure_changed(b: Response<'_>, c: Response<'_>, what: &str) -> ResponseScor
             expected: Some(b.summary()),
             got: Some(c.summary()),
             similarity: 0.0,
-            rule: what.to_owned(),
+            rule: what.into(),
             loss: 1.0,
         }],
     }
@@ -117,7 +117,7 @@ fn both_failed(b: Response<'_>, c: Response<'_>, mode: Responses) -> ResponseSco
             expected: Some(expected),
             got: Some(got),
             similarity,
-            rule: "another error".to_owned(),
+            rule: "another error".into(),
             loss: 1.0 - similarity,
         });
     }
@@ -140,6 +140,17 @@ fn all_or_nothing(mut score: ResponseScore) -> ResponseScore {
     }
     score.similarity = 0.0;
     score
+}
+
+/// Whether two answers are the same in all that is compared.
+fn is_same(b: &Answer, c: &Answer) -> bool {
+    let structured = match (&b.structured_content, &c.structured_content) {
+        (Some(b), Some(c)) => same(b, c),
+        (b, c) => b.is_none() && c.is_none(),
+    };
+    structured
+        && b.content.len() == c.content.len()
+        && b.content.iter().zip(&c.content).all(|(b, c)| same(b, c))
 }
 
 /// Blocks aligned in order and by type, structured content as one more of them: sum of the pairs / longer count.

@@ -1,8 +1,11 @@
 //! Equality and hashes of JSON values: numbers by value, objects whatever the order of their keys.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 
+use foldhash::quality::FixedState;
 use serde_json::Value;
+
+use crate::model::Object;
 
 use super::mask;
 use super::number;
@@ -12,34 +15,62 @@ pub(super) const DEPTH: usize = 200;
 
 /// Whether two values are the same; safe at any depth.
 pub(super) fn same(a: &Value, b: &Value) -> bool {
-    // The commonest values need no list of what is still to be looked at.
-    match (a, b) {
-        (Value::String(a), Value::String(b)) => return a == b,
-        (Value::Number(a), Value::Number(b)) => return number::equal(a, b),
-        _ => {}
+    let mut pending = Vec::new();
+    if !same_so_far(a, b, &mut pending) {
+        return false;
     }
-    let mut pending = vec![(a, b)];
     while let Some(pair) = pending.pop() {
-        match pair {
-            (Value::Null, Value::Null) => {}
-            (Value::Bool(a), Value::Bool(b)) if a == b => {}
-            (Value::Number(a), Value::Number(b)) if number::equal(a, b) => {}
-            (Value::String(a), Value::String(b)) if a == b => {}
-            (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
-                pending.extend(a.iter().zip(b));
+        let same = match pair {
+            Pair::Lists(a, b) => (a.iter().zip(b)).all(|(a, b)| same_so_far(a, b, &mut pending)),
+            Pair::Objects(a, b) => {
+                // Mostly the keys come in the same order, and need no looking up.
+                let mut in_order = b.iter();
+                a.iter().all(|(key, a)| {
+                    let next = in_order.next().filter(|(name, _)| *name == key);
+                    let b = next.map(|(_, b)| b).or_else(|| b.get(key));
+                    b.is_some_and(|b| same_so_far(a, b, &mut pending))
+                })
             }
-            (Value::Object(a), Value::Object(b)) if a.len() == b.len() => {
-                for (key, a) in a {
-                    match b.get(key) {
-                        Some(b) => pending.push((a, b)),
-                        None => return false,
-                    }
-                }
-            }
-            _ => return false,
+        };
+        if !same {
+            return false;
         }
     }
     true
+}
+
+/// Two containers of one size whose members are still to be compared.
+enum Pair<'a> {
+    Lists(&'a [Value], &'a [Value]),
+    Objects(&'a Object, &'a Object),
+}
+
+/// Compares what needs no looking inside, and leaves the rest for later.
+fn same_so_far<'a>(a: &'a Value, b: &'a Value, pending: &mut Vec<Pair<'a>>) -> bool {
+    match (a, b) {
+        (Value::Null, Value::Null) => true,
+        (Value::Bool(a), Value::Bool(b)) => a == b,
+        (Value::Number(a), Value::Number(b)) => number::equal(a, b),
+        (Value::String(a), Value::String(b)) => a == b,
+        (Value::Array(a), Value::Array(b)) => {
+            pending.push(Pair::Lists(a, b));
+            a.len() == b.len()
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            pending.push(Pair::Objects(a, b));
+            a.len() == b.len()
+        }
+        _ => false,
+    }
+}
+
+/// Fast, and the same on every machine and in every run. Its 64 bits are taken for the value itself, so they have to be
+/// good ones.
+const HASHER: FixedState = FixedState::with_seed(0);
+
+/// The hash of one thing.
+pub(super) fn hash_of(it: impl Hash) -> u64 {
+    HASHER.hash_one(it)
 }
 
 /// What a hash looks at.
@@ -57,7 +88,7 @@ pub(super) fn hash(value: &Value, view: View) -> u64 {
 }
 
 fn hash_within(value: &Value, view: View, depth: usize) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = HASHER.build_hasher();
     match value {
         Value::Null => 0u8.hash(&mut hasher),
         Value::Bool(it) => (1u8, it).hash(&mut hasher),
@@ -78,9 +109,8 @@ fn hash_within(value: &Value, view: View, depth: usize) -> u64 {
         Value::Object(members) => {
             let mut sum = 0u64;
             for (key, member) in members {
-                let mut entry = DefaultHasher::new();
-                (key, hash_within(member, view, depth - 1)).hash(&mut entry);
-                sum = sum.wrapping_add(entry.finish());
+                let entry = hash_of((key, hash_within(member, view, depth - 1)));
+                sum = sum.wrapping_add(entry);
             }
             (8u8, sum).hash(&mut hasher);
         }

@@ -2,11 +2,15 @@
 
 use std::cmp::Ordering;
 
+use serde_json::Value;
+
 use crate::model::comparison::{
-    ContractChange, Loss, Pair, Reason, ReasonKind, Row, Scores, SlowerCall, Verdict,
+    ContractChange, Loss, Pair, ParameterScore, Reason, ReasonKind, Row, Scores, SlowerCall,
+    Verdict,
 };
 use crate::model::rules::{Gate, Rules};
 
+use super::calls::Call;
 use super::drift::{self, Finding};
 use super::losses::asked;
 use super::pairing::Sides;
@@ -111,7 +115,7 @@ fn below_threshold(evidence: &Evidence<'_, '_>) -> Option<Reason> {
         _ => format!("; most was lost because {}", it.rule),
     });
     let cause = most.and_then(|it| {
-        let call = &evidence.sides.baseline[it.baseline? - 1];
+        let call = evidence.sides.before(it.baseline?);
         let server = call.made.server.as_deref().unwrap_or_default();
         drift::cause(evidence.drift, server, &call.made.tool, &[])
     });
@@ -145,12 +149,17 @@ pub(super) fn reason(kind: ReasonKind, text: String) -> Reason {
 
 /// A call with its number and tool, as reasons name it.
 fn name_of(evidence: &Evidence<'_, '_>, baseline: usize, current: usize) -> String {
-    let tool = evidence.sides.baseline[baseline - 1].made.full_name();
+    let tool = evidence.sides.before(baseline).made.full_name();
     if baseline == current {
         format!("call {baseline}, {tool},")
     } else {
         format!("call {baseline} (now {current}), {tool},")
     }
+}
+
+/// What a call says for an argument.
+fn given<'a>(call: &Call<'a>, parameter: &ParameterScore) -> Option<&'a Value> {
+    call.said.arguments.get(&parameter.name)
 }
 
 fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
@@ -160,9 +169,10 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
     if !regression && !other_effect {
         return Vec::new();
     }
-    let call = &evidence.sides.baseline[pair.baseline - 1];
+    let call = evidence.sides.before(pair.baseline);
+    let current_call = evidence.sides.now(pair.current);
     let name = name_of(evidence, pair.baseline, pair.current);
-    let changed = |it: &&crate::model::comparison::ParameterScore| it.loss > 0.0;
+    let changed = |it: &&ParameterScore| it.loss > 0.0;
     let parameter =
         (pair.request.parameters.iter().filter(changed)).max_by(|a, b| a.loss.total_cmp(&b.loss));
     let concerned: Vec<&str> = (pair.request.parameters.iter().filter(changed))
@@ -199,8 +209,8 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
             parameter.filter(|it| it.loss > 0.0 && pair.request.similarity < SAME_QUESTION);
         reasons.push(match by_request {
             Some(it) => Reason {
-                expected: it.baseline.as_ref().map(super::excerpt::of),
-                got: it.current.as_ref().map(super::excerpt::of),
+                expected: given(call, it).map(super::excerpt::of),
+                got: given(current_call, it).map(super::excerpt::of),
                 ..at_pair(
                     ReasonKind::EffectChange,
                     format!(
@@ -263,7 +273,7 @@ fn place(path: &str) -> &str {
 }
 
 fn missing_effect(evidence: &Evidence<'_, '_>, number: usize) -> Reason {
-    let call = &evidence.sides.baseline[number - 1];
+    let call = evidence.sides.before(number);
     let server = call.made.server.as_deref().unwrap_or_default();
     Reason {
         baseline: Some(number),
@@ -280,10 +290,10 @@ fn missing_effect(evidence: &Evidence<'_, '_>, number: usize) -> Reason {
 }
 
 fn new_effect(evidence: &Evidence<'_, '_>, number: usize) -> Reason {
-    let call = &evidence.sides.current[number - 1];
+    let call = evidence.sides.now(number);
     Reason {
         current: Some(number),
-        got: Some(asked(call.made)),
+        got: Some(asked(call.said)),
         ..reason(
             ReasonKind::EffectChange,
             format!(

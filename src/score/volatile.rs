@@ -2,12 +2,18 @@
 
 use serde_json::Value;
 
+use crate::model::binding::Binding;
+use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory, Volatile};
 
 use super::align;
+use super::binding::{at, find_in_takes, full_patterns, resolve};
+use super::calls::request_key;
 use super::mask;
 use super::path::escape;
+use super::polls::Polled;
 use super::same::{self, View, same};
+use super::terms::{Terms, terms};
 use super::value::embedded;
 
 /// The most paths that are learned for one call; an answer with more is volatile from its outermost paths.
@@ -17,26 +23,60 @@ const DEPTH: usize = same::DEPTH;
 /// How many elements of a list are looked into; lists may be long, and their elements are of a kind.
 const ELEMENTS: usize = 10_000;
 
-/// The places in answers that differed between takes of identical requests.
+/// What several takes show.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Learned {
+    /// Places in answers that vary by nature.
+    pub volatile: Vec<Volatile>,
+    /// What later requests take from earlier answers.
+    pub bindings: Vec<Binding>,
+}
+
+/// What the first of several takes of one scenario should be kept with; of a single take, only its bindings can be told.
+pub fn learn(takes: &[Trajectory], rules: &Rules) -> Learned {
+    let Some((first, others)) = takes.split_first() else {
+        return Learned::default();
+    };
+    let first = Trajectory {
+        bindings: find_in_takes(first, others),
+        volatile: Vec::new(),
+        ..first.clone()
+    };
+    Learned {
+        volatile: learn_volatile(&first, others, rules),
+        bindings: first.bindings,
+    }
+}
+
+/// The places in answers that differed between takes of identical requests: identical but for what is bound, and a poll counting once.
 ///
 /// There is one entry for each call that every take made, at the same position and with the same request, and that
 /// succeeded in all of them; an entry without paths says that the answer is stable. What masking covers anyway is not
 /// listed. Paths are those of reports, with `*` for the indexes of lists, so that they hold wherever in a list an
 /// element comes to stand. A list whose length or order differed is volatile as a whole, as is anything that was
 /// missing, or of another type, in one of the takes.
-pub fn learn_volatile(takes: &[Trajectory]) -> Vec<Volatile> {
-    let Some((first, others)) = takes.split_first() else {
-        return Vec::new();
-    };
+fn learn_volatile(first: &Trajectory, others: &[Trajectory], rules: &Rules) -> Vec<Volatile> {
     if others.is_empty() {
         return Vec::new();
     }
-    let others: Vec<Vec<&ToolCall>> = others.iter().map(|it| it.calls().collect()).collect();
+    let polled = Polled::new(first, first, rules);
+    let translated: Vec<Option<Terms>> = others.iter().map(|it| terms(first, it, rules)).collect();
+    let others: Vec<Take<'_>> = (others.iter().zip(&translated))
+        .map(|(it, terms)| Take {
+            calls: settled(terms.as_ref().map_or(it, |it| &it.current), &polled),
+            said: settled(it, &polled),
+        })
+        .collect();
     let mut learned = Vec::new();
-    for (at, call) in first.calls().enumerate() {
+    for (at, (number, call)) in settled(first, &polled).into_iter().enumerate() {
         let same_calls: Option<Vec<&ToolCall>> = others
             .iter()
-            .map(|take| take.get(at).copied().filter(|it| is_same_request(call, it)))
+            .map(|take| {
+                take.calls
+                    .get(at)
+                    .map(|it| it.1)
+                    .filter(|it| is_same_request(call, it))
+            })
             .collect();
         let Some(answer) = answer(call) else { continue };
         let answers: Option<Vec<&Answer>> =
@@ -46,17 +86,64 @@ pub fn learn_volatile(takes: &[Trajectory]) -> Vec<Volatile> {
         for other in answers {
             of_answers(answer, other, &mut paths);
         }
+        let said = others
+            .iter()
+            .filter_map(|take| self::answer(take.said.get(at)?.1));
+        for said in said {
+            paths.extend(varying_sources(&first.bindings, number, answer, said));
+        }
         paths.sort_unstable();
         paths.dedup();
         learned.push(Volatile {
-            call: at + 1,
+            call: number,
             paths: outermost(&paths),
         });
     }
     learned
 }
 
-fn is_same_request(a: &ToolCall, b: &ToolCall) -> bool {
+/// One of the other takes: its calls in the terms of the first take, and as they were made.
+struct Take<'a> {
+    calls: Vec<(usize, &'a ToolCall)>,
+    said: Vec<(usize, &'a ToolCall)>,
+}
+
+/// The calls with their numbers, of each poll the last.
+fn settled<'a>(take: &'a Trajectory, polled: &Polled) -> Vec<(usize, &'a ToolCall)> {
+    let mut calls: Vec<(usize, &ToolCall)> = Vec::new();
+    for (index, call) in take.calls().enumerate() {
+        let key = request_key(call);
+        calls.pop_if(|(_, last)| polled.is_try(key) && request_key(last) == key);
+        calls.push((index + 1, call));
+    }
+    calls
+}
+
+/// Places of an answer that later requests take a value from, and where another take had another value.
+fn varying_sources(
+    bindings: &[Binding],
+    call: usize,
+    answer: &Answer,
+    other: &Answer,
+) -> Vec<String> {
+    let of_call = bindings.iter().filter(|it| it.from.call == call);
+    let varies = |it: &&Binding| {
+        let (was, now) = (at(answer, &it.from.path), resolve(it, answer, other));
+        let is_whole = was.is_some_and(|it_was| same(&it_was, &it.value));
+        is_whole && now.is_some_and(|now| !same(&now, &it.value) && !is_masked(&now, &it.value))
+    };
+    let varying = of_call.filter(varies);
+    varying
+        .flat_map(|it| full_patterns(answer, &it.from.path))
+        .collect()
+}
+
+/// Whether two values are the same after masking.
+fn is_masked(a: &Value, b: &Value) -> bool {
+    same::hash(a, View::Masked) == same::hash(b, View::Masked)
+}
+
+pub(super) fn is_same_request(a: &ToolCall, b: &ToolCall) -> bool {
     let equal_argument =
         |(name, a): (&String, &Value)| b.arguments.get(name).is_some_and(|b| same(a, b));
     a.server == b.server

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use crate::model::binding::Source;
 use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
 use crate::text::{block as visible_block, line as visible_line};
 
@@ -14,6 +15,8 @@ const LONGEST: usize = 4000;
 pub fn dialogue(trajectory: &Trajectory) -> String {
     let mut text = format!("# {}\n", visible_line(&trajectory.name));
     let mut calls = 0;
+    // Bindings count the scored calls, the dialogue counts all.
+    let mut shown = vec![0];
     for step in &trajectory.steps {
         text.push('\n');
         match step {
@@ -21,12 +24,18 @@ pub fn dialogue(trajectory: &Trajectory) -> String {
             Step::Assistant { text: said } => block(&mut text, "AGENT", said),
             Step::ToolCall(call) => {
                 calls += 1;
+                if call.server.is_some() {
+                    shown.push(calls);
+                }
                 let arguments = Value::Object(call.arguments.clone());
                 block(
                     &mut text,
                     &format!("CALL {calls}"),
                     &format!("{} {arguments}", call.full_name()),
                 );
+                if call.server.is_some() {
+                    bound(&mut text, trajectory, &shown);
+                }
                 answer(&mut text, call);
             }
         }
@@ -41,6 +50,22 @@ pub fn dialogue(trajectory: &Trajectory) -> String {
     text.push('\n');
     block(&mut text, "END", &ending);
     text
+}
+
+/// What the last of the calls shown takes from earlier answers; `shown` gives the number each scored call has in the dialogue.
+fn bound(text: &mut String, trajectory: &Trajectory, shown: &[usize]) {
+    let number = |call: usize| shown.get(call).copied().unwrap_or(call);
+    let of_call = trajectory
+        .bindings
+        .iter()
+        .filter(|it| it.call + 1 == shown.len());
+    for binding in of_call {
+        let source = Source {
+            call: number(binding.from.call),
+            ..binding.from.clone()
+        };
+        block(text, "BOUND", &format!("{} ← {source}", binding.path));
+    }
 }
 
 fn answer(text: &mut String, call: &ToolCall) {

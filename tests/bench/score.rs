@@ -45,12 +45,14 @@ fn trajectory(steps: Vec<Step>) -> Trajectory {
                 reason: "not asked".to_owned(),
             },
             source: None,
+            image: None,
         },
         catalogue: Catalogue::default(),
         steps,
         ending: Ending::Completed,
         duration_ms: None,
         volatile: Vec::new(),
+        bindings: Vec::new(),
     }
 }
 

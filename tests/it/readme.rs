@@ -3,7 +3,8 @@
 use std::fs;
 use std::process::Command;
 
-use crate::common::{Project, ran, root};
+use crate::common::{Project, copy, ran, root};
+use crate::docker::kit as docker;
 
 /// The fenced blocks of a language, without their fences.
 fn blocks(text: &str, language: &str) -> Vec<String> {
@@ -20,12 +21,16 @@ fn blocks(text: &str, language: &str) -> Vec<String> {
 fn every_command_of_the_readme_runs() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let project = Project::shipped();
-    let first_scenario = blocks(&readme, "yaml").remove(0);
-    project.file("scenarios/weather.yaml", first_scenario);
-    let notes = blocks(&readme, "yaml")
-        .into_iter()
-        .find(|it| it.contains("name: create"));
+    let mut written = blocks(&readme, "yaml");
+    project.file("scenarios/weather.yaml", written.remove(0));
+    let engine = docker::engine("the README's commands with containers");
+    if engine {
+        copy(&root().join("docker"), &project.path("docker"));
+    }
+    let notes = written.iter().find(|it| it.contains("name: create"));
     project.file("notes.yaml", notes.unwrap());
+    let demo = written.into_iter().find(|it| it.starts_with("name: Demo"));
+    let demo = demo.unwrap();
 
     let log = fs::read(root().join("tests/fixtures/import/greeting/detailed_log.json")).unwrap();
     project.file("recordings/greeting/detailed_log.json", log);
@@ -62,6 +67,16 @@ fn every_command_of_the_readme_runs() {
             )
             .unwrap();
         }
+        if ["docker", "demo", "clean"]
+            .iter()
+            .any(|it| command.contains(it))
+        {
+            if !engine {
+                continue;
+            }
+            project.file("scenarios/demo.yaml", &demo);
+        }
+        let _alone = command.contains("clean").then(docker::alone);
         let ran = ran(Command::new("bash")
             .args(["-c", &command])
             .current_dir(project.path(""))
@@ -81,17 +96,36 @@ fn every_command_of_the_readme_runs() {
 }
 
 #[test]
-fn the_scoring_section_of_the_readme_is_valid() {
+fn the_sections_of_the_readme_are_valid() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let scoring = blocks(&readme, "yaml")
-        .into_iter()
-        .find(|it| it.starts_with("scoring:"))
-        .unwrap();
+    let section = |name: &str| {
+        let blocks = blocks(&readme, "yaml").into_iter();
+        let mut found = blocks.filter(|it| it.starts_with(&format!("{name}:")));
+        found.next().unwrap()
+    };
     let project = Project::new();
-    project.file("scenarios/s.yaml", format!("name: s\nservers: {{ s: {{ type: stdio, command: x }} }}\nexpected_trajectory: [{{ tool: t }}]\n{scoring}"));
+    let head = "name: s\nservers: { s: { type: stdio, command: x } }\nexpected_trajectory: [{ tool: t }]\n";
+    let sections = format!("{head}{}\n{}", section("scoring"), section("agent"));
+    project.file("scenarios/s.yaml", sections);
     project
         .expect(0, &["validate"])
         .says("1 valid scenario, 0 errors");
+}
+
+#[test]
+fn the_docker_section_of_the_readme_is_valid() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let section = blocks(&readme, "yaml")
+        .into_iter()
+        .find(|it| it.starts_with("docker:"))
+        .unwrap();
+    let project = Project::new();
+    let rest = "name: s\nconfig_file: s.json\nservers: { s: { type: http, url: \"${docker.url}/mcp\" } }\nexpected_trajectory: [{ tool: t }]\n";
+    project.file("scenarios/s.json", "{}");
+    project.file("scenarios/s.yaml", format!("{rest}{section}"));
+    project
+        .expect(0, &["validate"])
+        .says("1 valid scenario, 0 errors, 0 warnings");
 }
 
 #[test]

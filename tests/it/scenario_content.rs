@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use mcp_eval::model::binding::Source;
 use mcp_eval::model::interactions::{AnswerBlock, ArgumentCondition, MockReply};
 use mcp_eval::model::rules::{ArgumentMatch, Gate, Match, Preset, Responses};
-use mcp_eval::model::scenario::{Agent, Criterion, Scenario, Transport};
+use mcp_eval::model::scenario::{Agent, Criterion, Pace, Replaying, Scenario, Transport};
 use mcp_eval::scenario_file::{self, Options};
 use serde_json::json;
 use tempfile::TempDir;
@@ -68,7 +69,9 @@ fn what_is_left_out_has_its_default() {
     assert!(scenario.enabled);
     assert_eq!(scenario.timeouts.scenario, Duration::from_secs(300));
     assert_eq!(scenario.scoring, mcp_eval::model::rules::Rules::default());
-    let Agent::Scripted { calls } = &scenario.agent;
+    let Agent::Scripted { calls } = &scenario.agent else {
+        panic!("{:?}", scenario.agent)
+    };
     assert_eq!(calls.len(), 1);
     assert_eq!(calls[0].tool, "a");
     assert_eq!(calls[0].critical, None);
@@ -124,7 +127,9 @@ fn every_key_of_servers_and_surroundings_arrives() {
 #[test]
 fn every_key_of_script_and_expectation_arrives() {
     let (_folder, scenario) = everything();
-    let Agent::Scripted { calls } = &scenario.agent;
+    let Agent::Scripted { calls } = &scenario.agent else {
+        panic!("{:?}", scenario.agent)
+    };
     assert_eq!(calls[0].tool, "mcp__tools__search");
     assert_eq!(
         json!(calls[0].arguments),
@@ -145,6 +150,39 @@ fn every_key_of_script_and_expectation_arrives() {
             Criterion::ToolNeverCalled("delete".to_owned()),
         ]
     );
+}
+
+#[test]
+fn every_key_of_replays_arrives() {
+    let (_folder, scenario) = everything();
+    let replaying = &scenario.replaying;
+    assert_eq!(replaying.pace, Pace::Recorded);
+    assert_eq!(replaying.poll_timeout, Duration::from_secs(45));
+    let [bound, recorded] = replaying.bindings.as_slice() else {
+        panic!("{replaying:?}")
+    };
+    let from = Source {
+        call: 1,
+        path: "/new/id".to_owned(),
+    };
+    assert_eq!((bound.call, bound.path.as_str()), (2, "/id"));
+    assert_eq!(bound.from, Some(from));
+    assert_eq!(bound.value, Some(json!("k7")));
+    assert!(bound.place.ends_with("x.yaml:58:15"), "{}", bound.place);
+    assert_eq!((recorded.call, &recorded.from), (3, &None));
+}
+
+#[test]
+fn a_replay_needs_no_calls_of_its_own() {
+    let scenario = load_one("name: x\nagent: { kind: replay }\n", &[]);
+    assert_eq!(scenario.agent, Agent::Replay { calls: Vec::new() });
+    let whole = Duration::from_secs(300);
+    assert_eq!(scenario.replaying, Replaying::within(whole));
+    assert_eq!(scenario.replaying.poll_timeout, Duration::from_secs(30));
+    let short = load_one("name: x\ntimeout: 10s\nagent: { kind: replay }\n", &[]);
+    assert_eq!(short.replaying.poll_timeout, Duration::from_secs(5));
+    let text = "name: x\nagent: { kind: replay }\nexpected_trajectory: [{ tool: a }]\n";
+    assert_eq!(load_one(text, &[]).agent.calls().len(), 1, "for recording");
 }
 
 #[test]

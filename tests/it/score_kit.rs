@@ -67,12 +67,14 @@ pub(crate) fn recorded(calls: &[Value]) -> Trajectory {
             agent: "scripted".to_owned(),
             scenarios: unknown,
             source: None,
+            image: None,
         },
         catalogue: Catalogue::default(),
         steps: calls.iter().map(step).collect(),
         ending: Ending::Completed,
         duration_ms: None,
         volatile: Vec::new(),
+        bindings: Vec::new(),
     }
 }
 

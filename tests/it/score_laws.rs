@@ -160,8 +160,12 @@ proptest! {
         }
     }
 
+    /// Apart from polls, which only a baseline has: how often it asked one and the same thing in a row.
     #[test]
-    fn the_trajectory_score_is_symmetric(b in calls(), c in calls()) {
+    fn the_trajectory_score_is_symmetric(mut b in calls(), mut c in calls()) {
+        for side in [&mut b, &mut c] {
+            side.dedup_by(|a, b| a["tool"] == b["tool"] && a["args"] == b["args"]);
+        }
         let rules = Rules::default();
         let there = score::compare(&trajectory(&b), &trajectory(&c), &rules).scores.trajectory;
         let back = score::compare(&trajectory(&c), &trajectory(&b), &rules).scores.trajectory;
@@ -198,7 +202,7 @@ proptest! {
         };
         let takes = [take(|it| call(&it.0, &it.1)), take(|it| call(&it.0, &it.2))];
         let mut baseline = takes[0].clone();
-        baseline.volatile = score::learn_volatile(&takes);
+        baseline.volatile = score::learn(&takes, &Rules::default()).volatile;
         let comparison = score::compare(&baseline, &takes[1], &Rules::default());
         prop_assert!((comparison.scores.overall - 1.0).abs() < 1e-9, "{:#?}\n{:#?}", baseline.volatile, comparison.losses);
     }

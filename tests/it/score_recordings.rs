@@ -3,7 +3,7 @@
 use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use mcp_eval::model::comparison::{ExecutionStatus, ReasonKind};
 use mcp_eval::model::rules::{Responses, Rules};
-use mcp_eval::model::scenario::{Agent, ExpectedCall, Scenario, Timeouts};
+use mcp_eval::model::scenario::{Agent, ExpectedCall, Replaying, Scenario, Timeouts};
 use mcp_eval::model::trajectory::{Ending, Outcome, Step, Trajectory, Volatile};
 use mcp_eval::score;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ fn take(answers: &[Value]) -> Trajectory {
 }
 
 fn learned(takes: &[Trajectory]) -> Vec<(usize, Vec<String>)> {
-    let learned = score::learn_volatile(takes).into_iter();
+    let learned = score::learn(takes, &Rules::default()).volatile.into_iter();
     learned.map(|it| (it.call, it.paths)).collect()
 }
 
@@ -270,7 +270,9 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         config_file: None,
         servers: Vec::new(),
         interactions: Vec::new(),
+        container: None,
         agent: Agent::Scripted { calls: Vec::new() },
+        replaying: Replaying::within(std::time::Duration::from_secs(300)),
         expected_trajectory: expected.iter().map(call).collect(),
         success_criteria: Vec::new(),
         source: None,

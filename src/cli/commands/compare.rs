@@ -1,6 +1,6 @@
 //! `mcp-eval compare`: run scenarios again and score them against their baselines; or score stored trajectories.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::cli::args::{CompareArgs, OutputArgs, ScoreArgs};
@@ -10,11 +10,12 @@ use crate::cli::failure::Failure;
 use crate::cli::finish::{self, Telling};
 use crate::cli::judge::judge;
 use crate::cli::offline;
+use crate::cli::replay;
 use crate::cli::select;
 use crate::cli::suite::{self, BASELINES, Bench, Plan, incomplete, result};
 use crate::model::scenario::Scenario;
-use crate::model::suite::{Problem, ScenarioResult, Status};
-use crate::store::{Baselines, StoreError};
+use crate::model::suite::{ScenarioResult, Status};
+use crate::store::Baselines;
 
 pub(in crate::cli) fn run(
     args: &CompareArgs,
@@ -24,7 +25,8 @@ pub(in crate::cli) fn run(
     if let Some(run) = &args.run {
         return offline::compare(args, run, output, console);
     }
-    let scenarios = select::select(&args.select, console)?;
+    let mut scenarios = select::select(&args.select, console)?;
+    replay::choose(&mut scenarios, &args.execute)?;
     let root = args
         .baseline
         .clone()
@@ -41,7 +43,7 @@ pub(in crate::cli) fn run(
     let score = args.score.clone();
     let folder = root.clone();
     let finished = suite::run_suite(plan, move |scenario, bench| {
-        let baselines = baselines(&folder, &scenario, selected);
+        let baselines = replay::baselines(&folder, &scenario, selected);
         let score = score.clone();
         async move { compare(&scenario, &bench, &baselines, &score).await }
     })?;
@@ -53,32 +55,23 @@ pub(in crate::cli) fn run(
     finish::finish(&finished, &telling, output, console)
 }
 
-/// What was given may be the folder of all baselines or, when one scenario is compared, its own folder or file.
-fn baselines(root: &Path, scenario: &Scenario, selected: usize) -> Baselines {
-    let all = Baselines::new(root);
-    if selected == 1 && root.is_file() {
-        return Baselines::of_one_scenario(root.parent().unwrap_or(Path::new("")));
-    }
-    if selected == 1 && !all.path(&scenario.id).exists() && root.join("baseline.json").exists() {
-        return Baselines::of_one_scenario(root);
-    }
-    all
-}
-
 async fn compare(
     scenario: &Scenario,
     bench: &Bench,
     baselines: &Baselines,
     score: &ScoreArgs,
 ) -> ScenarioResult {
-    let accepted = match baselines.load(&scenario.id) {
-        Ok(accepted) if accepted.is_empty() => {
-            return without_baseline(&bench.told(scenario), baselines);
-        }
+    let accepted = match replay::accepted(scenario, baselines) {
         Ok(accepted) => accepted,
-        Err(error) => return unreadable(&bench.told(scenario), &error),
+        Err(problem) => {
+            return ScenarioResult {
+                problem: Some(problem),
+                ..result(&bench.told(scenario), Status::Error)
+            };
+        }
     };
-    let executed = bench.execute(scenario).await;
+    let replayed = replay::replayed(scenario, &accepted);
+    let executed = bench.execute(scenario, replayed.as_ref()).await;
     if let Some(result) = incomplete(&executed) {
         return result;
     }
@@ -88,40 +81,17 @@ async fn compare(
         ..result(&executed.scenario, Status::Error)
     };
     let current = Arc::new(executed.trajectory);
-    let Some(mut judged) = judge(open, Some(&executed.scenario), &accepted, current, &rules) else {
-        return without_baseline(&executed.scenario, baselines);
-    };
+    let judged = judge(
+        open.clone(),
+        Some(&executed.scenario),
+        &accepted,
+        current,
+        &rules,
+    );
+    let mut judged = judged.unwrap_or(open);
     if let Some(baseline) = &judged.baseline {
         let unkept = bench.runs.save_baseline(&scenario.id, baseline).err();
         judged.notes.extend(unkept.map(|error| error.to_string()));
     }
     judged
-}
-
-fn without_baseline(scenario: &Scenario, baselines: &Baselines) -> ScenarioResult {
-    let path = baselines.path(&scenario.id);
-    let mut command = format!("mcp-eval record --scenario {}", scenario.path.display());
-    let usual = Baselines::new(BASELINES).path(&scenario.id);
-    if let Some(folder) = path.parent().filter(|_| path != usual) {
-        command = format!("{command} --output {}", folder.display());
-    }
-    ScenarioResult {
-        problem: Some(Problem {
-            message: format!("no baseline: {} does not exist", path.display()),
-            hint: Some(format!("record one with `{command}`")),
-            details: Vec::new(),
-        }),
-        ..result(scenario, Status::Error)
-    }
-}
-
-fn unreadable(scenario: &Scenario, error: &StoreError) -> ScenarioResult {
-    ScenarioResult {
-        problem: Some(Problem {
-            message: error.to_string(),
-            hint: error.hint().map(str::to_owned),
-            details: Vec::new(),
-        }),
-        ..result(scenario, Status::Error)
-    }
 }

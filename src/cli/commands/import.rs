@@ -1,6 +1,5 @@
 //! `mcp-eval import`: recordings of other tools become baselines.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,9 +15,9 @@ use crate::cli::failure::Failure;
 use crate::cli::select::plural;
 use crate::cli::suite::BASELINES;
 use crate::import;
-use crate::model::stamp::GitStamp;
 use crate::model::trajectory::{Ending, Step, Trajectory};
 use crate::redact::Redactor;
+use crate::score;
 use crate::store::Baselines;
 use crate::text;
 
@@ -252,32 +251,8 @@ fn read(id: &str, path: &Path, redactor: &Redactor) -> Result<Trajectory, Refusa
     let mut trajectory =
         import::original(&text, id).map_err(|error| Refusal::usage(error.to_string()))?;
     redactor.trajectory(&mut trajectory);
-    // In a run of our own these come from the scenario and from git; here they come from the log like everything else.
-    redact(&mut trajectory.name, redactor);
-    if let Some(GitStamp::Known(commit)) = &mut trajectory.stamp.source {
-        redact(&mut commit.subject, redactor);
-        redact(&mut commit.commit, redactor);
-        redact(&mut commit.short, redactor);
-        redact(&mut commit.committed_at, redactor);
-        if let Some(branch) = &mut commit.branch {
-            redact(branch, redactor);
-        }
-    }
-    for step in &mut trajectory.steps {
-        if let Step::ToolCall(call) = step {
-            redact(&mut call.tool, redactor);
-            if let Some(server) = &mut call.server {
-                redact(server, redactor);
-            }
-        }
-    }
+    trajectory.bindings = score::find_bindings(&trajectory);
     Ok(trajectory)
-}
-
-fn redact(text: &mut String, redactor: &Redactor) {
-    if let Cow::Owned(clean) = redactor.text(text) {
-        *text = clean;
-    }
 }
 
 /// Keeps a trajectory as a baseline and returns its file.

@@ -9,12 +9,13 @@ use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, Telling};
+use crate::cli::replay;
 use crate::cli::select;
 use crate::cli::suite::{self, BASELINES, Bench, Executed, Plan, incomplete, problem, result};
 use crate::evaluate::check_criteria;
 use crate::model::comparison::ExecutionStatus;
 use crate::model::rules::Responses;
-use crate::model::scenario::Scenario;
+use crate::model::scenario::{Agent, Scenario};
 use crate::model::suite::{Check, Problem, ScenarioResult, Status};
 use crate::model::trajectory::{Ending, FailureKind, Outcome, Trajectory};
 use crate::report::deviations::{changes, deviations};
@@ -28,7 +29,8 @@ pub(in crate::cli) fn run(
     console: Console,
 ) -> Result<Exit, Failure> {
     ci::refuse(args.force)?;
-    let scenarios = select::select(&args.select, console)?;
+    let mut scenarios = select::select(&args.select, console)?;
+    replay::choose(&mut scenarios, &args.execute)?;
     let baselines = baselines(args);
     let plan = Plan {
         command: "record",
@@ -72,7 +74,20 @@ async fn record(
     baselines: &Baselines,
     args: &RecordArgs,
 ) -> ScenarioResult {
-    let executed = bench.execute(scenario).await;
+    // A replay plays the baseline there is, and keeps what its calls are answered now.
+    let replayed = match &scenario.agent {
+        Agent::Scripted { .. } => None,
+        Agent::Replay { .. } => match replay::accepted(scenario, baselines) {
+            Ok(accepted) => replay::replayed(scenario, &accepted),
+            Err(problem) => {
+                return ScenarioResult {
+                    problem: Some(problem),
+                    ..result(&bench.told(scenario), Status::Error)
+                };
+            }
+        },
+    };
+    let executed = bench.execute(scenario, replayed.as_ref()).await;
     if let Some(result) = incomplete(&executed) {
         return result;
     }
@@ -85,12 +100,32 @@ async fn record(
     notes.extend(from_expectation(&told, &trajectory));
     let failing = why_failing(&told, &trajectory, &checks);
     if failing.is_empty() || args.allow_failing {
-        notes.extend(learn(scenario, bench, args.takes, &mut trajectory).await);
+        notes.extend(
+            learn(
+                scenario,
+                replayed.as_ref(),
+                bench,
+                args.takes,
+                &mut trajectory,
+            )
+            .await,
+        );
+        if let Err(problem) = replay::bind(&mut [trajectory.clone()], Some(scenario)) {
+            notes.push(format!(
+                "{}: {}",
+                problem.message,
+                problem.details.join("; ")
+            ));
+        }
     }
 
     // What was accepted before, for the reader to see what changes. One that cannot be read is no reason not to replace it.
     let before = match baselines.load(&scenario.id) {
-        Ok(accepted) => accepted.into_iter().next(),
+        Ok(accepted) => accepted.into_iter().next().map(|mut it| {
+            // Rules that do not fit are told of above.
+            let _ = replay::bind(std::slice::from_mut(&mut it), Some(scenario));
+            it
+        }),
         Err(error) => {
             notes.push(format!("the old baseline is not compared: {error}"));
             None
@@ -144,6 +179,7 @@ async fn record(
 /// Only servers that are started anew for every run can be asked again without harm; others are, when `takes` says so.
 async fn learn(
     scenario: &Scenario,
+    replayed: Option<&Arc<Trajectory>>,
     bench: &Bench,
     takes: Option<u16>,
     trajectory: &mut Trajectory,
@@ -151,29 +187,31 @@ async fn learn(
     let kept = bench.outliving_servers(scenario);
     let takes = takes.unwrap_or(if kept.is_empty() { USUAL_TAKES } else { 1 });
     let mut played = vec![trajectory.clone()];
+    let mut notes = Vec::new();
     for take in 2..=takes {
-        let again = bench.play_again(scenario).await;
+        let again = bench.play_again(scenario, replayed).await;
         if let Some(result) = incomplete(&again) {
             let why = result.problem.map(|it| it.message).unwrap_or_default();
-            return vec![format!(
+            notes.push(format!(
                 "take {take} did not complete, so nothing was learned of what varies: {why}"
-            )];
+            ));
+            played.truncate(1);
+            break;
         }
         played.push(again.trajectory);
     }
-    if takes < 2 {
-        return Vec::new();
-    }
-    trajectory.volatile = score::learn_volatile(&played);
+    let learned = score::learn(&played, &scenario.scoring);
+    trajectory.volatile = learned.volatile;
+    trajectory.bindings = learned.bindings;
     let places = trajectory
         .volatile
         .iter()
         .flat_map(|it| it.paths.iter().map(move |path| (it.call, path)));
-    places
-        .map(|(call, path)| {
-            format!("learned from {takes} takes: {path} of the answer to call {call} varies")
-        })
-        .collect()
+    notes.extend(places.map(|(call, path)| {
+        format!("learned from {takes} takes: {path} of the answer to call {call} varies")
+    }));
+    notes.extend(trajectory.bindings.iter().map(|it| format!("bound: {it}")));
+    notes
 }
 
 /// Why a run should not become a baseline unseen. That a tool answers with an error may well be meant; that no call succeeds, or that

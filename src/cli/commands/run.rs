@@ -1,5 +1,6 @@
 //! `mcp-eval run`: run scenarios against their own expectations.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::cli::args::{OutputArgs, RunArgs, ScoreArgs};
@@ -7,20 +8,28 @@ use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, Telling};
+use crate::cli::replay;
 use crate::cli::select;
-use crate::cli::suite::{self, Bench, Executed, Plan, incomplete, result};
+use crate::cli::suite::{self, BASELINES, Bench, Executed, Plan, incomplete, result};
 use crate::evaluate::{check_criteria, check_outcomes};
 use crate::model::rules::Responses;
-use crate::model::scenario::Scenario;
+use crate::model::scenario::{Agent, Scenario};
 use crate::model::suite::{ScenarioResult, Status};
 use crate::score;
+use crate::store::Baselines;
 
 pub(in crate::cli) fn run(
     args: &RunArgs,
     output: OutputArgs,
     console: Console,
 ) -> Result<Exit, Failure> {
-    let scenarios = select::select(&args.select, console)?;
+    let mut scenarios = select::select(&args.select, console)?;
+    replay::choose(&mut scenarios, &args.execute)?;
+    let root = args
+        .baseline
+        .clone()
+        .unwrap_or_else(|| PathBuf::from(BASELINES));
+    let selected = scenarios.len();
     let plan = Plan {
         command: "run",
         scenarios,
@@ -32,7 +41,8 @@ pub(in crate::cli) fn run(
     let score = args.score.clone();
     let finished = suite::run_suite(plan, move |scenario, bench| {
         let score = score.clone();
-        async move { expect(&scenario, &bench, &score).await }
+        let baselines = replay::baselines(&root, &scenario, selected);
+        async move { expect(&scenario, &bench, &baselines, &score).await }
     })?;
     let telling = Telling {
         format: args.execute.format,
@@ -42,8 +52,25 @@ pub(in crate::cli) fn run(
     finish::finish(&finished, &telling, output, console)
 }
 
-async fn expect(scenario: &Scenario, bench: &Bench, score: &ScoreArgs) -> ScenarioResult {
-    let executed = bench.execute(scenario).await;
+async fn expect(
+    scenario: &Scenario,
+    bench: &Bench,
+    baselines: &Baselines,
+    score: &ScoreArgs,
+) -> ScenarioResult {
+    let replayed = match &scenario.agent {
+        Agent::Scripted { .. } => None,
+        Agent::Replay { .. } => match replay::accepted(scenario, baselines) {
+            Ok(accepted) => replay::replayed(scenario, &accepted),
+            Err(problem) => {
+                return ScenarioResult {
+                    problem: Some(problem),
+                    ..result(&bench.told(scenario), Status::Error)
+                };
+            }
+        },
+    };
+    let executed = bench.execute(scenario, replayed.as_ref()).await;
     if let Some(result) = incomplete(&executed) {
         return result;
     }

@@ -26,6 +26,74 @@ pub struct RowV1 {
     pub response: Option<ResponseV1>,
     /// Both questions together, 0 to 1; a call without a partner counts 0.
     pub call: f64,
+    /// What of the arguments comes from earlier answers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bound: Vec<BoundV1>,
+    /// How often each side asked, where the call is a poll: the same read, repeated until its answer changed. Its last answer counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub polled: Option<PolledV1>,
+}
+
+/// An argument, or a part of one, that comes from an earlier answer; each side has the value its own server gave.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BoundV1 {
+    /// JSON pointer to it in the arguments.
+    pub path: String,
+    pub from: SourceV1,
+    /// The baseline's value.
+    pub expected: Value,
+    /// The value in the run's answer; `null` where that has none, and the baseline's value was all there was to use.
+    pub got: Option<Value>,
+}
+
+/// A place in an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SourceV1 {
+    /// The number of the call in the baseline that was answered.
+    pub call: usize,
+    /// JSON pointer into the structured content or the text as JSON; from `/content` or `/structuredContent` on a path into the answer.
+    pub path: String,
+}
+
+/// How often the two sides of a poll asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PolledV1 {
+    pub baseline: usize,
+    pub current: usize,
+}
+
+impl std::fmt::Display for BoundV1 {
+    /// `/id ← call 1 response /id: "a" became "b"`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            path,
+            from,
+            expected,
+            got,
+        } = self;
+        write!(f, "{path} ← call {} response {}: ", from.call, from.path)?;
+        match got {
+            Some(got) if got == expected => write!(f, "{got}"),
+            Some(got) => write!(f, "{expected} became {got}"),
+            None => write!(f, "not in the answer now, {expected} when recorded"),
+        }
+    }
+}
+
+impl std::fmt::Display for PolledV1 {
+    /// `asked 5 times until the answer changed (3 in the baseline)`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let times = if self.current == 1 { "once" } else { "times" };
+        match self.current {
+            1 => f.write_str("asked ")?,
+            all => write!(f, "asked {all} ")?,
+        }
+        write!(
+            f,
+            "{times}, {} in the baseline: only the last answer counts",
+            self.baseline
+        )
+    }
 }
 
 /// Whether a call has a partner.
@@ -103,7 +171,8 @@ pub struct ParameterV1 {
     pub got: Option<Value>,
     /// 0 to 1; `null` where a rule leaves the argument out of the comparison.
     pub similarity: Option<f64>,
-    /// How it was compared: `equal`, `words`, `distance`, `type` …, `missing` or `added`, or the scenario's rule.
+    /// How it was compared: `equal`, `words`, `distance`, `type` …, `missing` or `added`, or the scenario's rule; `bound` for
+    /// a value that each side's own server gave, `stale` for the baseline's where the run's server gave another.
     pub method: String,
 }
 

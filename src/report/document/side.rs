@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::SourceV1;
+
 /// One trajectory, without its steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SideV1 {
@@ -24,6 +26,9 @@ pub struct SideV1 {
     pub failed_calls: usize,
     /// Places in the answers that recording several takes showed to vary by nature.
     pub volatile: Vec<VolatileV1>,
+    /// What its calls take from earlier answers; found when a baseline is recorded.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bindings: Vec<BindingV1>,
 }
 
 /// The surroundings of one run.
@@ -34,12 +39,44 @@ pub struct StampV1 {
     pub recorded_at: String,
     /// The version of mcp-eval that ran it.
     pub mcp_eval: String,
-    /// The kind of agent that drove the run: `scripted`.
+    /// The kind of agent that drove the run: `scripted`, `replay`, or `imported` for a recording from elsewhere.
     pub agent: String,
     /// The repository the scenario file lies in.
     pub scenarios: GitV1,
     /// The repository of the system under test, where the scenario names one.
     pub source: Option<GitV1>,
+    /// The image of the container the server under test ran in, where there was one.
+    #[serde(default)]
+    pub image: Option<ImageV1>,
+}
+
+/// An image, and what it says of the source it was made from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ImageV1 {
+    /// The name it was asked for by.
+    pub name: String,
+    /// What the engine knows it by.
+    pub id: String,
+    /// What registries know it by; `null` for one that was never pushed or pulled.
+    pub digest: Option<String>,
+    /// Its label `org.opencontainers.image.revision`.
+    pub revision: Option<String>,
+    /// Its label `org.opencontainers.image.source`.
+    pub source: Option<String>,
+    /// Its label `org.opencontainers.image.version`.
+    pub version: Option<String>,
+}
+
+impl ImageV1 {
+    /// The image in words: `mcpproxy:latest (4f2a8c91d03b)`.
+    pub fn words(&self) -> String {
+        let id = self.id.strip_prefix("sha256:").unwrap_or(&self.id);
+        format!(
+            "{} ({})",
+            self.name,
+            id.chars().take(12).collect::<String>()
+        )
+    }
 }
 
 /// The state of a git repository, or why it could not be told.
@@ -59,8 +96,8 @@ pub enum GitV1 {
         subject: String,
         /// When the commit was made, with the committer's offset (RFC 3339).
         committed_at: String,
-        /// Whether tracked files differed from the commit.
-        dirty: bool,
+        /// Whether tracked files differed from the commit; `null` where nobody knows.
+        dirty: Option<bool>,
     },
     Unknown {
         reason: String,
@@ -79,6 +116,16 @@ pub struct ServerV1 {
     pub protocol_version: Option<String>,
     /// How many tools it listed.
     pub tools: usize,
+}
+
+/// An argument, or a part of one, that comes from an earlier answer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BindingV1 {
+    /// The call whose argument it is, counted from 1 among the scored calls.
+    pub call: usize,
+    /// JSON pointer to it in the arguments.
+    pub path: String,
+    pub from: SourceV1,
 }
 
 /// How a run ended.

@@ -6,12 +6,16 @@ use crate::report::document::{
     CallV1, ContractChangeV1, DifferenceV1, OutcomeV1, ResultV1, RowKindV1, RowV1, ScenarioV1,
 };
 use crate::report::{duration, in_words};
+use crate::text::{line, shorten};
 
 use super::answer::{self, PartView, parts, pretty};
 use super::excerpt::Excerpt;
 use super::parameter::{self, ParameterView};
 use super::score;
 use super::track::Track;
+
+/// The longest description of a binding.
+const BOUND_CHARS: usize = 300;
 
 /// What stands in the conversation, from top to bottom.
 #[derive(Debug)]
@@ -52,6 +56,9 @@ pub(super) struct CallBlock<'a> {
     pub(super) contract_changes: &'a [ContractChangeV1],
     pub(super) differences: &'a [DifferenceV1],
     pub(super) slower: Option<String>,
+    /// What of its arguments comes from earlier answers.
+    pub(super) bound: Vec<String>,
+    pub(super) polled: Option<String>,
 }
 
 /// The three numbers of a pair.
@@ -137,6 +144,8 @@ impl<'a> Maker<'a> {
                 contract_changes: &[],
                 differences: &[],
                 slower: None,
+                bound: self.recorded_bindings(index + 1),
+                polled: None,
             })));
         }
         push_messages(&mut blocks, &[], &self.right.rest);
@@ -196,7 +205,27 @@ impl<'a> Maker<'a> {
             contract_changes: response.map_or(&[], |it| &it.contract_changes),
             differences: response.map_or(&[], |it| &it.differences),
             slower: self.slower(row),
+            bound: row
+                .bound
+                .iter()
+                .map(|it| line(&shorten(&it.to_string(), BOUND_CHARS)).into_owned())
+                .collect(),
+            polled: row.polled.map(|it| it.to_string()),
         }
+    }
+
+    /// The bindings of one of the run's calls, where nothing is compared.
+    fn recorded_bindings(&self, call: usize) -> Vec<String> {
+        let bindings = self.scenario.current.iter().flat_map(|it| &it.bindings);
+        let of_call = bindings.filter(|it| it.call == call);
+        of_call
+            .map(|it| {
+                format!(
+                    "{} ← call {} response {}",
+                    it.path, it.from.call, it.from.path
+                )
+            })
+            .collect()
     }
 
     fn slower(&self, row: &RowV1) -> Option<String> {

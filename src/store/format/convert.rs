@@ -1,6 +1,7 @@
 //! Between the inner types and the published ones.
 
 use crate::model::Object;
+use crate::model::binding::{Binding, Source};
 use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use crate::model::stamp::{GitCommit, GitStamp, Stamp};
 use crate::model::trajectory::{
@@ -8,8 +9,8 @@ use crate::model::trajectory::{
 };
 
 use super::{
-    EndingKindV1, EndingV1, ErrorV1, FORMAT_VERSION, GitV1, OutcomeV1, ScenarioV1, ServerV1,
-    StampV1, StatusV1, StepV1, TrajectoryV1, VolatileV1,
+    BindingV1, EndingKindV1, EndingV1, ErrorV1, FORMAT_VERSION, GitV1, OutcomeV1, ScenarioV1,
+    ServerV1, SourceV1, StampV1, StatusV1, StepV1, TrajectoryV1, VolatileV1,
 };
 
 impl From<&Trajectory> for TrajectoryV1 {
@@ -27,6 +28,7 @@ impl From<&Trajectory> for TrajectoryV1 {
                 agent: it.stamp.agent.clone(),
                 scenarios: (&it.stamp.scenarios).into(),
                 source: it.stamp.source.as_ref().map(Into::into),
+                image: it.stamp.image.as_ref().map(Into::into),
             },
             ending: (&it.ending).into(),
             duration_ms: it.duration_ms,
@@ -39,6 +41,7 @@ impl From<&Trajectory> for TrajectoryV1 {
                     paths: it.paths.clone(),
                 })
                 .collect(),
+            bindings: it.bindings.iter().map(Into::into).collect(),
             catalogue: it.catalogue.servers.iter().map(Into::into).collect(),
         }
     }
@@ -56,6 +59,7 @@ impl From<TrajectoryV1> for Trajectory {
                 agent: it.stamp.agent,
                 scenarios: it.stamp.scenarios.into(),
                 source: it.stamp.source.map(Into::into),
+                image: it.stamp.image.map(Into::into),
             },
             ending: it.ending.into(),
             duration_ms: it.duration_ms,
@@ -68,8 +72,37 @@ impl From<TrajectoryV1> for Trajectory {
                     paths: it.paths,
                 })
                 .collect(),
+            bindings: it.bindings.into_iter().map(Into::into).collect(),
             catalogue: Catalogue {
                 servers: it.catalogue.into_iter().map(Into::into).collect(),
+            },
+        }
+    }
+}
+
+impl From<&Binding> for BindingV1 {
+    fn from(it: &Binding) -> Self {
+        Self {
+            call: it.call,
+            path: it.path.clone(),
+            value: it.value.clone(),
+            from: SourceV1 {
+                call: it.from.call,
+                path: it.from.path.clone(),
+            },
+        }
+    }
+}
+
+impl From<BindingV1> for Binding {
+    fn from(it: BindingV1) -> Self {
+        Self {
+            call: it.call,
+            path: it.path,
+            value: it.value,
+            from: Source {
+                call: it.from.call,
+                path: it.from.path,
             },
         }
     }

@@ -5,6 +5,7 @@
 //! - 1: the first.
 
 mod convert;
+mod image;
 
 use std::fs;
 use std::path::Path;
@@ -17,6 +18,7 @@ use serde_json::Value;
 use crate::model::Object;
 use crate::model::trajectory::Trajectory;
 use crate::store::files::StoreError;
+use crate::store::format::image::ImageV1;
 use crate::text::shorten;
 
 /// The version this program writes, and the only one it reads.
@@ -39,6 +41,9 @@ struct TrajectoryV1 {
     /// Places in answers that varied between takes of the same request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     volatile: Vec<VolatileV1>,
+    /// What the calls take from earlier answers: a replay uses what its own server gives there instead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    bindings: Vec<BindingV1>,
     /// What each server offered, in the order served.
     catalogue: Vec<ServerV1>,
 }
@@ -67,6 +72,9 @@ struct StampV1 {
     scenarios: GitV1,
     /// The repository of the system under test, or null where the scenario names none.
     source: Option<GitV1>,
+    /// The image of the container the server under test ran in, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    image: Option<ImageV1>,
 }
 
 /// The state of a git repository, or why it is unknown.
@@ -87,7 +95,7 @@ enum GitV1 {
         /// When the commit was made (RFC 3339).
         committed_at: String,
         /// Whether tracked files differ from the commit.
-        dirty: bool,
+        dirty: Option<bool>,
     },
     Unknown {
         /// Why the state is unknown.
@@ -202,6 +210,27 @@ struct VolatileV1 {
     /// The call, counted from 1 among the scored calls.
     call: usize,
     paths: Vec<String>,
+}
+
+/// An argument, or a part of one, that comes from an earlier answer.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct BindingV1 {
+    /// The call whose argument it is, counted from 1 among the scored calls.
+    call: usize,
+    /// JSON pointer to it in the arguments.
+    path: String,
+    /// The recorded value: the whole argument, or the part of a text that is bound.
+    value: Value,
+    from: SourceV1,
+}
+
+/// A place in an answer.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct SourceV1 {
+    /// The call that was answered, counted from 1 among the scored calls.
+    call: usize,
+    /// JSON pointer into the structured content or the text as JSON; from `/content` or `/structuredContent` on a path into the answer.
+    path: String,
 }
 
 /// What one server offered.

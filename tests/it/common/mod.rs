@@ -35,8 +35,15 @@ impl Project {
         }
     }
 
-    /// A project with a copy of the shipped scenarios and baselines.
+    /// A project with a copy of the shipped scenarios and baselines, but for those that need an image which may be there or not.
     pub(crate) fn shipped() -> Self {
+        let project = Self::all_shipped();
+        fs::remove_dir_all(project.path("scenarios/mcpproxy")).unwrap();
+        project
+    }
+
+    /// A project with a copy of all shipped scenarios and baselines.
+    pub(crate) fn all_shipped() -> Self {
         let project = Self::new();
         for folder in ["scenarios", "baselines"] {
             copy(&root().join(folder), &project.path(folder));
@@ -105,7 +112,9 @@ impl Project {
             .current_dir(self.folder.path())
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", self.folder.path());
+            .env("HOME", self.folder.path())
+            // An engine in another place than the usual one.
+            .envs(std::env::var_os("DOCKER_HOST").map(|it| ("DOCKER_HOST", it)));
         command
     }
 
@@ -241,7 +250,7 @@ pub(crate) fn faulty_server() -> String {
     SERVER.get_or_init(build).clone()
 }
 
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();

@@ -1,6 +1,9 @@
 //! The published document: its schema, its way to a file and back.
 
-use mcp_eval::model::comparison::{Band, Row};
+use std::sync::Arc;
+
+use mcp_eval::model::comparison::Band;
+use mcp_eval::model::trajectory::Step;
 use mcp_eval::report::document::{self, ResultV1};
 use mcp_eval::report::html;
 use mcp_eval::report::terminal::terminal;
@@ -110,11 +113,14 @@ fn a_deeply_nested_argument_leaves_the_document_readable() {
         deep = json!([deep]);
     }
     let mut suite = sample::compared();
-    let comparison = suite.scenarios[0].comparison.as_mut().unwrap();
-    let Some(Row::Pair(pair)) = comparison.rows.first_mut() else {
-        panic!("the first row is a pair");
-    };
-    pair.request.parameters[0].current = Some(deep);
+    let current = suite.scenarios[0].current.as_mut().unwrap();
+    let calls = Arc::make_mut(current).steps.iter_mut();
+    let mut calls = calls.filter_map(|it| match it {
+        Step::ToolCall(call) => Some(call),
+        _ => None,
+    });
+    let arguments = &mut calls.next().unwrap().arguments;
+    *arguments.values_mut().next().unwrap() = deep;
     let text = document::json(&ResultV1::from(&suite));
     document::parse(&text).unwrap();
     assert!(text.contains("(nested too deep to show)"));

@@ -158,10 +158,7 @@ fn passed() -> ScenarioResult {
                     2,
                     2,
                     false,
-                    request(
-                        1.0,
-                        vec![parameter("key", Some(json!("k1")), Some(json!("k1")))],
-                    ),
+                    request(1.0, vec![parameter("key")]),
                     same_response(),
                     1.0,
                 ),
@@ -174,8 +171,7 @@ fn passed() -> ScenarioResult {
                 path: Some("arguments/query".to_owned()),
                 expected: Some("environment variables".to_owned()),
                 got: Some("env vars".to_owned()),
-                rule: "words in common; a read that returned the same counts at least 0.9"
-                    .to_owned(),
+                rule: "words in common; a read that returned the same counts at least 0.9".into(),
             }],
             verdict: Verdict {
                 passed: true,

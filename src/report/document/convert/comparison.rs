@@ -3,14 +3,14 @@
 use serde_json::{Map, Value};
 
 use crate::model::comparison::{
-    Band, Comparison, ExecutionStatus, Pair, ParameterScore, Reason, ReasonKind, RequestScore,
-    ResponseScore, Row, Scores,
+    Band, Bound, Comparison, ExecutionStatus, Pair, ParameterScore, Reason, ReasonKind,
+    RequestScore, ResponseScore, Row, Scores,
 };
 use crate::model::trajectory::{FailureKind, Outcome, ToolCall, Trajectory};
 use crate::report::document::{
-    BandV1, CallV1, ComparisonV1, ContractChangeV1, DifferenceV1, DriftV1, ExecutionStatusV1,
-    LossV1, OutcomeV1, ParameterV1, ReasonKindV1, ReasonV1, RequestV1, ResponseV1, RowKindV1,
-    RowV1, ScoresV1, SlowerV1,
+    BandV1, BoundV1, CallV1, ComparisonV1, ContractChangeV1, DifferenceV1, DriftV1,
+    ExecutionStatusV1, LossV1, OutcomeV1, ParameterV1, PolledV1, ReasonKindV1, ReasonV1, RequestV1,
+    ResponseV1, RowKindV1, RowV1, ScoresV1, SlowerV1, SourceV1,
 };
 use crate::text::shorten;
 
@@ -58,7 +58,7 @@ pub(super) fn comparison(
                 path: it.path.clone(),
                 expected: it.expected.clone(),
                 got: it.got.clone(),
-                rule: it.rule.clone(),
+                rule: it.rule.to_string(),
             })
             .collect(),
         drift: comparison
@@ -132,16 +132,28 @@ fn pair_row(pair: &Pair, before: &[&ToolCall], now: &[&ToolCall]) -> RowV1 {
     RowV1 {
         baseline: Some(call(pair.baseline, left)),
         current: Some(call(pair.current, right)),
-        arguments: None,
-        request: Some(request(&pair.request)),
+        request: Some(request(&pair.request, left, right)),
         response: Some(response(&pair.response)),
         call: pair.call,
-        ..lonely(pair.effect, right.or(left))
+        bound: pair.bound.iter().map(bound).collect(),
+        polled: pair.polled.map(|it| PolledV1 {
+            baseline: it.baseline,
+            current: it.current,
+        }),
+        ..row_of(pair.effect, right.or(left))
+    }
+}
+
+/// The row of a call without a partner, its side to be filled in by the caller.
+fn lonely(effect: bool, call: Option<&ToolCall>) -> RowV1 {
+    RowV1 {
+        arguments: call.map(|it| shallow_object(&it.arguments, VALUE_DEPTH)),
+        ..row_of(effect, call)
     }
 }
 
 /// A row with what one call tells of itself, to be completed by the caller.
-fn lonely(effect: bool, call: Option<&ToolCall>) -> RowV1 {
+fn row_of(effect: bool, call: Option<&ToolCall>) -> RowV1 {
     RowV1 {
         kind: RowKindV1::Pair,
         server: call.and_then(|it| it.server.clone()),
@@ -149,10 +161,12 @@ fn lonely(effect: bool, call: Option<&ToolCall>) -> RowV1 {
         effect,
         baseline: None,
         current: None,
-        arguments: call.map(|it| shallow_object(&it.arguments, VALUE_DEPTH)),
+        arguments: None,
         request: None,
         response: None,
         call: 0.0,
+        bound: Vec::new(),
+        polled: None,
     }
 }
 
@@ -196,20 +210,34 @@ fn outcome(outcome: &Outcome) -> (OutcomeV1, Option<String>) {
     }
 }
 
-fn request(request: &RequestScore) -> RequestV1 {
+fn request(
+    request: &RequestScore,
+    baseline: Option<&ToolCall>,
+    current: Option<&ToolCall>,
+) -> RequestV1 {
     RequestV1 {
         similarity: request.similarity,
-        parameters: request.parameters.iter().map(parameter).collect(),
+        parameters: (request.parameters.iter())
+            .map(|it| parameter(it, baseline, current))
+            .collect(),
     }
 }
 
-fn parameter(score: &ParameterScore) -> ParameterV1 {
+fn parameter(
+    score: &ParameterScore,
+    baseline: Option<&ToolCall>,
+    current: Option<&ToolCall>,
+) -> ParameterV1 {
+    let given = |call: Option<&ToolCall>| {
+        let value = call?.arguments.get(&score.name)?;
+        Some(shallow(value, VALUE_DEPTH))
+    };
     ParameterV1 {
         name: score.name.clone(),
-        expected: score.baseline.as_ref().map(|it| shallow(it, VALUE_DEPTH)),
-        got: score.current.as_ref().map(|it| shallow(it, VALUE_DEPTH)),
+        expected: given(baseline),
+        got: given(current),
         similarity: score.similarity,
-        method: score.method.clone(),
+        method: score.method.to_owned(),
     }
 }
 
@@ -249,10 +277,22 @@ fn response(response: &ResponseScore) -> ResponseV1 {
                 expected: it.expected.clone(),
                 got: it.got.clone(),
                 similarity: it.similarity,
-                rule: it.rule.clone(),
+                rule: it.rule.to_string(),
                 loss: it.loss,
             })
             .collect(),
+    }
+}
+
+fn bound(bound: &Bound) -> BoundV1 {
+    BoundV1 {
+        path: bound.path.clone(),
+        from: SourceV1 {
+            call: bound.from.call,
+            path: bound.from.path.clone(),
+        },
+        expected: bound.baseline.clone(),
+        got: bound.current.clone(),
     }
 }
 

@@ -1,11 +1,14 @@
 //! Comparisons and what they are made of.
 
+use mcp_eval::model::binding::Source;
 use mcp_eval::model::comparison::{
-    Band, Comparison, ExecutionStatus, Loss, Pair, ParameterScore, Reason, ReasonKind,
-    RequestScore, ResponseScore, Row, Scores, Verdict,
+    Band, Bound, Comparison, ExecutionStatus, Loss, Pair, ParameterScore, Polled, Reason,
+    ReasonKind, RequestScore, ResponseScore, Row, Scores, Verdict,
 };
 use mcp_eval::model::suite::Check;
-use serde_json::{Value, json};
+use serde_json::json;
+
+use super::hostile::{ESCAPES, OVERRIDE, SCRIPT};
 
 pub(crate) fn comparison(overall: f64, band: Band) -> Comparison {
     Comparison {
@@ -49,7 +52,30 @@ pub(crate) fn pair(
         request,
         response,
         call,
+        bound: Vec::new(),
+        polled: None,
     }))
+}
+
+/// The pair with an argument that comes from an earlier answer, as part of a poll.
+pub(crate) fn bound(row: Row) -> Row {
+    let Row::Pair(mut pair) = row else {
+        return row;
+    };
+    pair.bound = vec![Bound {
+        path: SCRIPT.to_owned(),
+        from: Source {
+            call: 1,
+            path: ESCAPES.to_owned(),
+        },
+        baseline: json!(OVERRIDE),
+        current: Some(json!(SCRIPT)),
+    }];
+    pair.polled = Some(Polled {
+        baseline: 3,
+        current: 1,
+    });
+    Row::Pair(pair)
 }
 
 pub(crate) fn request(similarity: f64, parameters: Vec<ParameterScore>) -> RequestScore {
@@ -60,32 +86,18 @@ pub(crate) fn request(similarity: f64, parameters: Vec<ParameterScore>) -> Reque
 }
 
 pub(crate) fn words_request() -> RequestScore {
-    let before = Some(json!("environment variables"));
-    let now = Some(json!("env vars"));
-    request(0.533, vec![scored("query", before, now, 0.333, "words")])
+    request(0.533, vec![scored("query", 0.333, "words")])
 }
 
-pub(crate) fn parameter(
-    name: &str,
-    baseline: Option<Value>,
-    current: Option<Value>,
-) -> ParameterScore {
-    scored(name, baseline, current, 1.0, "equal")
+pub(crate) fn parameter(name: &str) -> ParameterScore {
+    scored(name, 1.0, "equal")
 }
 
-pub(crate) fn scored(
-    name: &str,
-    baseline: Option<Value>,
-    current: Option<Value>,
-    similarity: f64,
-    method: &str,
-) -> ParameterScore {
+pub(crate) fn scored(name: &str, similarity: f64, method: &'static str) -> ParameterScore {
     ParameterScore {
         name: name.to_owned(),
-        baseline,
-        current,
         similarity: Some(similarity),
-        method: method.to_owned(),
+        method,
         loss: 0.0,
     }
 }
@@ -98,7 +110,7 @@ pub(crate) fn same_response() -> ResponseScore {
     }
 }
 
-pub(crate) fn loss(points: f64, call: usize, path: &str, rule: &str) -> Loss {
+pub(crate) fn loss(points: f64, call: usize, path: &str, rule: &'static str) -> Loss {
     Loss {
         points,
         baseline: Some(call),
@@ -107,7 +119,7 @@ pub(crate) fn loss(points: f64, call: usize, path: &str, rule: &str) -> Loss {
         path: Some(path.to_owned()),
         expected: None,
         got: None,
-        rule: rule.to_owned(),
+        rule: rule.into(),
     }
 }
 

@@ -8,7 +8,7 @@ use mcp_eval::model::comparison::{
 use mcp_eval::model::suite::{ScenarioResult, Status};
 use serde_json::json;
 
-use super::comparisons::{check, comparison, loss, pair, parameter, reason, request};
+use super::comparisons::{bound, check, comparison, loss, pair, parameter, reason, request};
 use super::scenario;
 use super::trajectories::{assistant, call, text_answer, trajectory, user};
 
@@ -41,14 +41,11 @@ pub(crate) fn hostile() -> ScenarioResult {
         baseline: Some(Arc::new(current.clone())),
         current: Some(Arc::new(current)),
         comparison: Some(Comparison {
-            rows: vec![pair(
+            rows: vec![bound(pair(
                 1,
                 1,
                 true,
-                request(
-                    1.0,
-                    vec![parameter(SCRIPT, Some(json!(answer)), Some(json!(answer)))],
-                ),
+                request(1.0, vec![parameter(SCRIPT)]),
                 ResponseScore {
                     similarity: 0.5,
                     contract_changes: vec![ContractChange {
@@ -60,12 +57,12 @@ pub(crate) fn hostile() -> ScenarioResult {
                         expected: Some(answer.clone()),
                         got: Some(OVERRIDE.to_owned()),
                         similarity: 0.0,
-                        rule: SCRIPT.to_owned(),
+                        rule: SCRIPT.into(),
                         loss: 0.5,
                     }],
                 },
                 0.5,
-            )],
+            ))],
             losses: vec![loss(0.5, 1, SCRIPT, ESCAPES)],
             drift: vec![Drift {
                 server: SCRIPT.to_owned(),

@@ -28,6 +28,7 @@ pub(crate) fn trajectory(id: &str, name: &str, steps: Vec<Step>) -> Trajectory {
         ending: Ending::Completed,
         duration_ms: Some(11.0),
         volatile: Vec::new(),
+        bindings: Vec::new(),
     }
 }
 
@@ -40,6 +41,7 @@ pub(crate) fn stamp() -> Stamp {
             reason: "not a git repository".to_owned(),
         },
         source: Some(commit("a1b2c3d", "main", "Release 0.9.1", false)),
+        image: None,
     }
 }
 
@@ -51,7 +53,7 @@ pub(crate) fn commit(short: &str, branch: &str, subject: &str, dirty: bool) -> G
         describe: Some(format!("v0.9.1-3-g{short}")),
         subject: subject.to_owned(),
         committed_at: "2026-10-31T18:00:00+01:00".to_owned(),
-        dirty,
+        dirty: Some(dirty),
     })
 }
 

@@ -1,0 +1,179 @@
+//! What a replay needs beside the scenario: its baseline, and which of its arguments come from earlier answers.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::cli::args::{AgentChoice, ExecuteArgs, PaceChoice};
+use crate::cli::failure::Failure;
+use crate::cli::suite::BASELINES;
+use crate::model::scenario::{Agent, Pace, Scenario};
+use crate::model::suite::Problem;
+use crate::model::trajectory::Trajectory;
+use crate::run::SetupError;
+use crate::score;
+use crate::store::Baselines;
+
+/// Gives the scenarios the agent and the pace that the command line names.
+///
+/// # Errors
+///
+/// When a scripted agent is asked for and a scenario lists no calls.
+pub(super) fn choose(scenarios: &mut [Scenario], args: &ExecuteArgs) -> Result<(), Failure> {
+    for scenario in scenarios {
+        let calls = scenario.agent.calls();
+        match args.agent {
+            None => {}
+            Some(AgentChoice::Replay) => {
+                scenario.agent = Agent::Replay {
+                    calls: calls.to_vec(),
+                }
+            }
+            Some(AgentChoice::Scripted) if calls.is_empty() && scenario.enabled => {
+                let path = scenario.path.display();
+                return Err(
+                    Failure::usage(format!("{path} lists no calls for a scripted agent"))
+                        .hint("list calls under `expected_trajectory` or `agent.calls`"),
+                );
+            }
+            Some(AgentChoice::Scripted) => {
+                scenario.agent = Agent::Scripted {
+                    calls: calls.to_vec(),
+                }
+            }
+        }
+        match args.pace {
+            None => {}
+            Some(PaceChoice::Fast) => scenario.replaying.pace = Pace::Fast,
+            Some(PaceChoice::Recorded) => scenario.replaying.pace = Pace::Recorded,
+        }
+    }
+    Ok(())
+}
+
+/// The baselines in a folder, which may be the folder of all or, when one scenario is meant, its own folder or file.
+pub(super) fn baselines(root: &Path, scenario: &Scenario, selected: usize) -> Baselines {
+    let all = Baselines::new(root);
+    if selected == 1 && root.is_file() {
+        return Baselines::of_one_scenario(root.parent().unwrap_or(Path::new("")));
+    }
+    if selected == 1 && !all.path(&scenario.id).exists() && root.join("baseline.json").exists() {
+        return Baselines::of_one_scenario(root);
+    }
+    all
+}
+
+/// The accepted trajectories of a scenario, at least one, with their bindings.
+///
+/// # Errors
+///
+/// A [`Problem`] when there is none, or one cannot be read, or the scenario's rules do not fit it.
+pub(super) fn accepted(
+    scenario: &Scenario,
+    baselines: &Baselines,
+) -> Result<Vec<Trajectory>, Problem> {
+    let mut accepted = baselines.load(&scenario.id).map_err(|error| Problem {
+        message: error.to_string(),
+        hint: error.hint().map(str::to_owned),
+        details: Vec::new(),
+    })?;
+    if accepted.is_empty() {
+        return Err(no_baseline(scenario, baselines));
+    }
+    bind(&mut accepted, Some(scenario))?;
+    Ok(accepted)
+}
+
+fn no_baseline(scenario: &Scenario, baselines: &Baselines) -> Problem {
+    let path = baselines.path(&scenario.id);
+    let mut command = format!("mcp-eval record --scenario {}", scenario.path.display());
+    let usual = Baselines::new(BASELINES).path(&scenario.id);
+    if let Some(folder) = path.parent().filter(|_| path != usual) {
+        command = format!("{command} --output {}", folder.display());
+    }
+    let replays = matches!(scenario.agent, Agent::Replay { .. });
+    if replays {
+        command.push_str(" --agent scripted");
+    }
+    Problem {
+        message: format!("no baseline: {} does not exist", path.display()),
+        hint: Some(if replays && scenario.agent.calls().is_empty() {
+            "there is nothing to replay, and the scenario lists no calls to record a baseline with"
+                .to_owned()
+        } else {
+            format!("record one with `{command}`")
+        }),
+        details: Vec::new(),
+    }
+}
+
+/// The baseline a scenario replays: the main one of those accepted. `None` for another agent.
+pub(super) fn replayed(scenario: &Scenario, accepted: &[Trajectory]) -> Option<Arc<Trajectory>> {
+    let replays = matches!(scenario.agent, Agent::Replay { .. });
+    let main = accepted.first().filter(|_| replays)?;
+    Some(Arc::new(main.clone()))
+}
+
+/// Whether a run has all servers that a baseline's calls go to.
+///
+/// # Errors
+///
+/// A [`SetupError`] that names those it lacks.
+pub(super) fn check_servers(baseline: &Trajectory, servers: &[&str]) -> Result<(), SetupError> {
+    let called = baseline.calls().filter_map(|it| it.server.as_deref());
+    let lacking: BTreeSet<&str> = called.filter(|it| !servers.contains(it)).collect();
+    if lacking.is_empty() {
+        return Ok(());
+    }
+    let names = |servers: &mut dyn Iterator<Item = &str>| {
+        let quoted: Vec<String> = servers.map(|it| format!("`{it}`")).collect();
+        quoted.join(", ")
+    };
+    Err(SetupError {
+        message: format!(
+            "the baseline calls tools of {}, and this run has no such server; it has {}",
+            names(&mut lacking.into_iter()),
+            names(&mut servers.iter().copied())
+        ),
+        details: vec![
+            "declare it under `servers`, give it with `--mcp-config FILE`, or record the baseline again"
+                .to_owned(),
+        ],
+    })
+}
+
+/// Completes the bindings of accepted trajectories: those of one that was kept without are looked for, and the scenario's own rules
+/// apply.
+///
+/// # Errors
+///
+/// A [`Problem`] when a rule of the scenario does not fit the main baseline.
+pub(super) fn bind(
+    accepted: &mut [Trajectory],
+    scenario: Option<&Scenario>,
+) -> Result<(), Problem> {
+    let rules = scenario.map_or(&[][..], |it| &it.replaying.bindings);
+    let mut impossible = Vec::new();
+    for (index, trajectory) in accepted.iter_mut().enumerate() {
+        if trajectory.bindings.is_empty() {
+            trajectory.bindings = score::find_bindings(trajectory);
+        }
+        match score::with_rules(trajectory, rules) {
+            Ok(bindings) => trajectory.bindings = bindings,
+            // Rules count the calls of the main baseline; variants may have others.
+            Err(wrong) if index == 0 => impossible = wrong,
+            Err(_) => {}
+        }
+    }
+    if impossible.is_empty() {
+        return Ok(());
+    }
+    Err(Problem {
+        message: "`agent.bindings` does not fit the baseline".to_owned(),
+        hint: Some("the baseline's trajectory.txt shows its calls with their numbers".to_owned()),
+        details: impossible
+            .into_iter()
+            .map(|(rule, why)| format!("{}: {why}", rule.place))
+            .collect(),
+    })
+}

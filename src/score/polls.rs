@@ -1,0 +1,123 @@
+//! Polls: one and the same read, made again until its answer changed. How often it had to be made says nothing.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::model::catalogue::Tool;
+use crate::model::rules::Rules;
+use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
+
+use super::calls::{is_covered, request_key};
+use super::same::{self, View};
+use super::volatile::is_same_request;
+
+/// Tools of servers that say nothing of what reads: these first words of a name do.
+const READING: [&str; 14] = [
+    "check", "describe", "fetch", "find", "get", "is", "list", "poll", "query", "read", "search",
+    "show", "status", "wait",
+];
+
+/// A poll: calls by their numbers, the last of which had the final answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Poll {
+    pub first: usize,
+    pub last: usize,
+}
+
+/// The polls of a recorded trajectory, in order.
+///
+/// A poll is the same request to a tool that only reads, made at least twice in a row, whose last answer is another than the one
+/// before it. Where the server does not say whether the tool reads, the recording must: by the tool's name, or by a third call.
+pub fn polls(trajectory: &Trajectory, rules: &Rules) -> Vec<Poll> {
+    let calls: Vec<&ToolCall> = trajectory.calls().collect();
+    let mut polls = Vec::new();
+    let mut first = 0;
+    for run in calls.chunk_by(|a, b| is_same_request(a, b)) {
+        let last = first + run.len() - 1;
+        if is_poll(run, trajectory, rules) {
+            polls.push(Poll {
+                first: first + 1,
+                last: last + 1,
+            });
+        }
+        first = last + 1;
+    }
+    polls
+}
+
+/// The requests that a baseline polls, where only the last answer counts.
+#[derive(Debug, Default)]
+pub(super) struct Polled {
+    requests: HashSet<u64>,
+}
+
+impl Polled {
+    /// A request whose tries fail in the run and did not in the baseline is left out: that is to be seen.
+    pub(super) fn new(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Self {
+        let polls = polls(baseline, rules);
+        if polls.is_empty() {
+            return Self::default();
+        }
+        let calls: Vec<&ToolCall> = baseline.calls().collect();
+        let mut may_fail: HashMap<u64, bool> = HashMap::new();
+        for poll in polls {
+            let tries = &calls[poll.first - 1..poll.last - 1];
+            let failed = tries.iter().any(|it| it.outcome.is_failure());
+            let request = request_key(calls[poll.last - 1]);
+            *may_fail.entry(request).or_default() |= failed;
+        }
+        let calls: Vec<&ToolCall> = current.calls().collect();
+        for run in calls.chunk_by(|a, b| is_same_request(a, b)) {
+            let tries = &run[..run.len() - 1];
+            let request = request_key(run[0]);
+            if tries.iter().any(|it| it.outcome.is_failure())
+                && may_fail.get(&request) == Some(&false)
+            {
+                may_fail.remove(&request);
+            }
+        }
+        Self {
+            requests: may_fail.into_keys().collect(),
+        }
+    }
+
+    /// Whether a call that is made again is only a try, and nothing to compare.
+    pub(super) fn is_try(&self, key: u64) -> bool {
+        self.requests.contains(&key)
+    }
+}
+
+fn is_poll(run: &[&ToolCall], trajectory: &Trajectory, rules: &Rules) -> bool {
+    let [.., before, last] = run else {
+        return false;
+    };
+    if view(before) == view(last) {
+        return false;
+    }
+    if rules.reads.iter().any(|it| is_covered(it, last)) {
+        return true;
+    }
+    let server = last.server.as_deref().unwrap_or_default();
+    let hint = (trajectory.catalogue.tool(server, &last.tool)).and_then(Tool::read_only_hint);
+    hint.unwrap_or_else(|| {
+        let word = last.tool.split(['_', '-', '.', '/']).next();
+        let earlier = &run[..run.len() - 1];
+        READING.contains(&word.unwrap_or_default().to_lowercase().as_str())
+            || (run.len() > 2 && earlier.iter().all(|it| view(it) == view(before)))
+    })
+}
+
+/// What an answer says, apart from what varies by nature.
+fn view(call: &ToolCall) -> (bool, Vec<u64>) {
+    let hash = |it| same::hash(it, View::Masked);
+    match &call.outcome {
+        Outcome::Answer(answer) => {
+            let content = answer.content.iter().map(hash);
+            let structured = answer.structured_content.iter().map(hash);
+            (
+                call.outcome.is_failure(),
+                content.chain(structured).collect(),
+            )
+        }
+        Outcome::Failure(failure) => (true, vec![hash(&failure.message.clone().into())]),
+    }
+}

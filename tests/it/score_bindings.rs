@@ -1,0 +1,547 @@
+//! What later requests take from earlier answers: found in recorded trajectories, and known again in a run.
+
+use mcp_eval::model::binding::Binding;
+use mcp_eval::model::comparison::{Comparison, Row};
+use mcp_eval::model::rules::Rules;
+use mcp_eval::model::trajectory::{Step, ToolCall, Trajectory};
+use mcp_eval::score;
+use serde_json::{Value, json};
+
+use crate::score_kit::{assert_losses_add_up, trajectory};
+
+fn call(tool: &str, args: &Value, answer: &Value) -> Value {
+    json!({ "tool": format!("mcp__s__{tool}"), "args": args, "json": answer })
+}
+
+fn said(tool: &str, args: &Value, text: &str) -> Value {
+    json!({ "tool": format!("mcp__s__{tool}"), "args": args, "text": text })
+}
+
+fn shown(bindings: &[Binding]) -> Vec<String> {
+    bindings
+        .iter()
+        .map(|it| format!("{it} = {}", it.value))
+        .collect()
+}
+
+#[track_caller]
+fn assert_found(calls: &[Value], expected: &[&str]) {
+    assert_eq!(shown(&score::find_bindings(&trajectory(calls))), expected);
+}
+
+/// The first take with what the others show.
+fn learned(takes: &[Trajectory]) -> Trajectory {
+    let learned = score::learn(takes, &Rules::default());
+    Trajectory {
+        volatile: learned.volatile,
+        bindings: learned.bindings,
+        ..takes[0].clone()
+    }
+}
+
+fn recorded(calls: &[Value]) -> Trajectory {
+    learned(&[trajectory(calls)])
+}
+
+#[track_caller]
+fn compare(baseline: &Trajectory, current: &[Value]) -> Comparison {
+    let comparison = score::compare(baseline, &trajectory(current), &Rules::default());
+    assert_losses_add_up(&comparison, "bound");
+    comparison
+}
+
+/// Request and response of each pair.
+fn pairs(comparison: &Comparison) -> Vec<(f64, f64)> {
+    let rows = comparison.rows.iter();
+    rows.filter_map(|row| match row {
+        Row::Pair(pair) => Some((pair.request.similarity, pair.response.similarity)),
+        _ => None,
+    })
+    .collect()
+}
+
+#[test]
+fn values_that_a_server_made_up_are_bound() {
+    let get = |args: Value| call("get", &args, &json!({ "ok": true }));
+    let create = |answer: Value| call("create", &json!({ "title": "a" }), &answer);
+    let cases = [
+        (
+            create(json!({ "id": "item-8731" })),
+            json!({ "id": "item-8731" }),
+            "call 2 /id ← call 1 response /id = \"item-8731\"",
+        ),
+        (
+            create(json!({ "id": 482_913 })),
+            json!({ "id": 482_913 }),
+            "call 2 /id ← call 1 response /id = 482913",
+        ),
+        (
+            create(json!({ "id": 482_913 })),
+            json!({ "id": "482913" }),
+            "call 2 /id ← call 1 response /id = \"482913\"",
+        ),
+        (
+            create(json!({ "id": "4f2a" })),
+            json!({ "at": [{ "url": "https://h/i/4f2a/edit" }] }),
+            "call 2 /at/0/url ← call 1 response /id = \"4f2a\"",
+        ),
+        (
+            create(json!({ "t": "tok_ab12" })),
+            json!({ "auth": "Bearer tok_ab12" }),
+            "call 2 /auth ← call 1 response /t = \"tok_ab12\"",
+        ),
+        (
+            create(json!({ "dir": "/tmp/ws-8f3a" })),
+            json!({ "path": "/tmp/ws-8f3a/src/main.rs" }),
+            "call 2 /path ← call 1 response /dir = \"/tmp/ws-8f3a\"",
+        ),
+        (
+            create(json!({ "id": "k7k7" })),
+            json!({ "args_json": "{\"id\": \"k7k7\"}" }),
+            "call 2 /args_json ← call 1 response /id = \"k7k7\"",
+        ),
+        (
+            create(json!({ "body": "{\"id\": \"k7k7\"}" })),
+            json!({ "id": "k7k7" }),
+            "call 2 /id ← call 1 response /body/json/id = \"k7k7\"",
+        ),
+        (
+            create(json!({ "a/b": { "~": ["k7k7"] } })),
+            json!({ "id": "k7k7" }),
+            "call 2 /id ← call 1 response /a~1b/~0/0 = \"k7k7\"",
+        ),
+        (
+            create(json!({ "content": "k7k7" })),
+            json!({ "id": "k7k7" }),
+            "call 2 /id ← call 1 response /content/0/json/content = \"k7k7\"",
+        ),
+        (
+            said("create", &json!({}), "Created item 7f3c-91."),
+            json!({ "id": "7f3c-91" }),
+            "call 2 /id ← call 1 response /content/0/text = \"7f3c-91\"",
+        ),
+        (
+            json!({ "tool": "mcp__s__create", "content": [{ "type": "resource_link", "uri": "mem://8731x1", "name": "n" }] }),
+            json!({ "uri": "mem://8731x1" }),
+            "call 2 /uri ← call 1 response /content/0/uri = \"mem://8731x1\"",
+        ),
+        (
+            json!({ "tool": "mcp__s__create", "structured": { "id": "k7k7" }, "json": { "id": "k7k7" } }),
+            json!({ "id": "k7k7" }),
+            "call 2 /id ← call 1 response /id = \"k7k7\"",
+        ),
+        (
+            json!({ "tool": "mcp__s__create", "content": [{ "type": "text", "text": "ok" }, { "type": "text", "text": "{\"id\": \"k7k7\"}" }] }),
+            json!({ "id": "k7k7" }),
+            "call 2 /id ← call 1 response /content/1/json/id = \"k7k7\"",
+        ),
+    ];
+    // A number that a count happens to equal comes from where an id stands.
+    let small = [
+        call(
+            "create",
+            &json!({}),
+            &json!({ "count": 17, "items": [{ "id": 17 }] }),
+        ),
+        call("get", &json!({ "item_id": 17, "limit": 17 }), &json!({})),
+    ];
+    assert_found(
+        &small,
+        &["call 2 /item_id ← call 1 response /items/0/id = 17"],
+    );
+    for (create, args, expected) in cases {
+        assert_found(&[create, get(args)], &[expected]);
+    }
+}
+
+#[test]
+fn the_earliest_answer_is_the_source() {
+    let id = json!({ "id": "item-8731" });
+    assert_found(
+        &[
+            call("create", &json!({}), &id),
+            call("get", &id, &id),
+            call("delete", &id, &json!({})),
+        ],
+        &[
+            "call 2 /id ← call 1 response /id = \"item-8731\"",
+            "call 3 /id ← call 1 response /id = \"item-8731\"",
+        ],
+    );
+}
+
+#[test]
+fn what_nobody_made_up_is_not_bound() {
+    let user = |text: &str, calls: &[Value]| {
+        let mut trajectory = trajectory(calls);
+        trajectory.steps.insert(
+            0,
+            Step::User {
+                text: text.to_owned(),
+            },
+        );
+        score::find_bindings(&trajectory)
+    };
+    let id = json!({ "id": "item-8731" });
+    // The client's own, echoed.
+    assert_found(&[call("create", &id, &id), call("get", &id, &id)], &[]);
+    assert_found(
+        &[
+            call("create", &json!({ "q": "see item-8731, please" }), &id),
+            call("get", &id, &id),
+        ],
+        &[],
+    );
+    let calls = [call("list", &json!({}), &id), call("get", &id, &id)];
+    assert_eq!(user("show me item-8731.", &calls), []);
+    assert_eq!(user("show me item-9999", &calls).len(), 1);
+    // Words, flags, small numbers, versions and names are no ids.
+    let answer = json!({ "name": "github:search", "on": true, "n": 17, "v": "1.12.3", "day": "2026-01-02", "none": null });
+    let args = json!({ "tool": "github:search", "on": true, "limit": 17, "version": "1.12.3", "day": "2026-01-02", "none": null });
+    assert_found(
+        &[
+            call("list", &json!({}), &answer),
+            call("call", &args, &json!({})),
+        ],
+        &[],
+    );
+    // What a tool's description names was known before.
+    let mut listed = trajectory(&calls);
+    let tool = &mut listed.catalogue.servers[0].tools[1].served;
+    tool.insert("description".to_owned(), "for example `item-8731`".into());
+    assert_eq!(score::find_bindings(&listed), []);
+    // A tool that is not asked again gives nothing.
+    let mut elsewhere = trajectory(&[calls[0].clone(), calls[1].clone()]);
+    let Step::ToolCall(first) = &mut elsewhere.steps[0] else {
+        panic!()
+    };
+    first.server = None;
+    assert_eq!(score::find_bindings(&elsewhere), []);
+}
+
+#[test]
+fn takes_tell_what_is_bound() {
+    let take = |id: &str, load: u32| {
+        trajectory(&[
+            call(
+                "create",
+                &json!({}),
+                &json!({ "id": id, "load": load, "kind": "plain" }),
+            ),
+            call(
+                "get",
+                &json!({ "id": id, "limit": 57, "kind": "plain" }),
+                &json!({ "id": id, "load": load }),
+            ),
+        ])
+    };
+    // A word that looks chosen, but followed its source in both takes; a number that did not, though it looks made up.
+    let first = learned(&[take("brave otter", 57), take("calm heron", 58)]);
+    assert_eq!(
+        shown(&first.bindings),
+        ["call 2 /id ← call 1 response /id = \"brave otter\""]
+    );
+    let volatile: Vec<(usize, Vec<String>)> = first
+        .volatile
+        .iter()
+        .map(|it| (it.call, it.paths.clone()))
+        .collect();
+    let paths = |it: &[&str]| {
+        it.iter()
+            .map(|it| format!("/content/0/json/{it}"))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(volatile[0], (1, paths(&["id", "load"])));
+    assert!(
+        volatile[1].1.contains(&"/content/0/json/load".to_owned()),
+        "learned although the requests differ"
+    );
+    let big = |id: &str, size: u32| {
+        trajectory(&[
+            call("create", &json!({}), &json!({ "id": id, "size": size })),
+            call(
+                "get",
+                &json!({ "id": id, "max": 100_000 }),
+                &json!({ "ok": true }),
+            ),
+        ])
+    };
+    let first = learned(&[big("a1b2", 100_000), big("c3d4", 200_000)]);
+    assert_eq!(
+        shown(&first.bindings),
+        ["call 2 /id ← call 1 response /id = \"a1b2\""]
+    );
+}
+
+/// Create, get and delete of an item.
+fn flow(id: &str) -> Vec<Value> {
+    let args = json!({ "id": id });
+    vec![
+        call(
+            "create",
+            &json!({ "title": "a" }),
+            &json!({ "id": id, "edit": format!("https://h/{id}/edit") }),
+        ),
+        call(
+            "get",
+            &args,
+            &json!({ "items": { id: { "id": id, "note": format!("see {id}, {id}") } } }),
+        ),
+        said("delete", &args, &format!("Deleted item {id}.")),
+    ]
+}
+
+#[test]
+fn another_id_throughout_is_the_same() {
+    let baseline = recorded(&flow("item-8731"));
+    for other in ["item-9012", "k3k3k3k3", "00ff-aa11-9", "item-87311"] {
+        let comparison = compare(&baseline, &flow(other));
+        assert!(
+            (comparison.scores.overall - 1.0).abs() < 1e-12,
+            "{other}: {comparison:#?}"
+        );
+        assert!(comparison.verdict.passed);
+    }
+}
+
+#[test]
+fn an_old_id_that_turns_up_again_is_another_answer() {
+    let baseline = recorded(&flow("item-8731"));
+    let mut stale = flow("item-9012");
+    stale[2] = said(
+        "delete",
+        &json!({ "id": "item-9012" }),
+        "Deleted item item-8731.",
+    );
+    let comparison = compare(&baseline, &stale);
+    assert!(pairs(&comparison)[2].1 < 1.0, "{comparison:#?}");
+    // And it is told as it was said.
+    let Row::Pair(pair) = &comparison.rows[2] else {
+        panic!()
+    };
+    assert_eq!(
+        pair.response.differences[0].got.as_deref(),
+        Some("\"Deleted item item-8731.\"")
+    );
+    let loss = comparison.losses.last().and_then(|it| it.got.as_deref());
+    assert_eq!(loss, Some("\"Deleted item item-8731.\""));
+    assert_eq!(pair.request.parameters[0].method, "bound");
+}
+
+#[test]
+fn an_agent_that_uses_another_value_asked_differently() {
+    let baseline = recorded(&flow("item-8731"));
+    let mut other = flow("item-9012");
+    other[1] = call(
+        "get",
+        &json!({ "id": "item-8731" }),
+        &json!({ "error": "unknown" }),
+    );
+    let comparison = compare(&baseline, &other);
+    assert!(
+        pairs(&comparison)[1].0 < 1.0,
+        "the recorded id is no id of this run: {comparison:#?}"
+    );
+    let Row::Pair(pair) = &comparison.rows[1] else {
+        panic!()
+    };
+    assert_eq!(pair.request.parameters[0].method, "stale");
+}
+
+#[test]
+fn an_id_that_is_known_to_stay_the_same_is_a_change_where_it_came_from() {
+    let baseline = learned(&[
+        trajectory(&flow("item-8731")),
+        trajectory(&flow("item-8731")),
+    ]);
+    let comparison = compare(&baseline, &flow("item-9012"));
+    let pairs = pairs(&comparison);
+    assert!(pairs[0].1 < 0.6, "{comparison:#?}");
+    assert_eq!(
+        &pairs[1..],
+        [(1.0, 1.0), (1.0, 1.0)],
+        "later calls only use it"
+    );
+    let Row::Pair(pair) = &comparison.rows[0] else {
+        panic!()
+    };
+    let got: Vec<_> = pair
+        .response
+        .differences
+        .iter()
+        .filter_map(|it| it.got.as_deref())
+        .collect();
+    assert!(got.iter().any(|it| it.contains("item-9012")), "{got:?}");
+}
+
+#[test]
+fn two_ids_are_not_taken_for_each_other() {
+    let two = |a: &str, b: &str, deleted: &str| {
+        vec![
+            call("create", &json!({ "title": "a" }), &json!({ "id": a })),
+            call("create", &json!({ "title": "b" }), &json!({ "id": b })),
+            said(
+                "delete",
+                &json!({ "id": deleted }),
+                &format!("Deleted {deleted}"),
+            ),
+        ]
+    };
+    let baseline = recorded(&two("T-1001", "T-1002", "T-1002"));
+    // Ids that overlap with the recorded ones are the common case with a counter.
+    let same = compare(&baseline, &two("T-1002", "T-1003", "T-1003"));
+    assert!((same.scores.overall - 1.0).abs() < 1e-12, "{same:#?}");
+    let wrong = compare(&baseline, &two("T-1002", "T-1003", "T-1002"));
+    assert!(
+        pairs(&wrong)[2].0 < 1.0,
+        "the first was deleted instead of the second: {wrong:#?}"
+    );
+}
+
+#[test]
+fn ids_that_nobody_uses_are_known_by_those_that_somebody_does() {
+    let listed = |ids: [&str; 3]| {
+        let items: Vec<Value> = ["a", "b", "c"]
+            .iter()
+            .zip(ids)
+            .map(|(title, id)| json!({ "title": title, "id": id }))
+            .collect();
+        vec![
+            call(
+                "list",
+                &json!({}),
+                &json!({ "items": items, "cursor": "x9x9" }),
+            ),
+            call("get", &json!({ "id": ids[1] }), &json!({ "ok": true })),
+        ]
+    };
+    let baseline = recorded(&listed(["a1a1", "b2b2", "c3c3"]));
+    let other = compare(&baseline, &listed(["d4d4", "e5e5", "f6f6"]));
+    assert!((other.scores.overall - 1.0).abs() < 1e-12, "{other:#?}");
+    // Beside them, everything counts.
+    let mut cursor = listed(["d4d4", "e5e5", "f6f6"]);
+    cursor[0]["json"]["cursor"] = json!("y8y8");
+    assert!(compare(&baseline, &cursor).scores.overall < 1.0);
+}
+
+fn is_whole(score: f64) -> bool {
+    (score - 1.0).abs() < 1e-12
+}
+
+#[test]
+fn polls_count_once_however_often_they_ask() {
+    let status = |state: &str| {
+        let mut call = call(
+            "job_status",
+            &json!({ "job": "j-7731" }),
+            &json!({ "state": state, "job": "j-7731" }),
+        );
+        call["reads"] = json!(true);
+        call
+    };
+    let end = said("fetch", &json!({}), "42 pages");
+    let run = |states: &[&str]| -> Vec<Value> {
+        states
+            .iter()
+            .map(|it| status(it))
+            .chain([end.clone()])
+            .collect()
+    };
+    let baseline = recorded(&run(&["running", "running", "finished"]));
+    for states in [
+        &["finished"][..],
+        &["queued", "finished"],
+        &["running"; 9],
+        &["running", "queued", "x", "finished"],
+    ] {
+        let comparison = compare(&baseline, &run(states));
+        let settled = states.last() == Some(&"finished");
+        assert!(is_whole(comparison.scores.trajectory), "{states:?}");
+        assert_eq!(
+            is_whole(comparison.scores.overall),
+            settled,
+            "{states:?}: {comparison:#?}"
+        );
+        assert_eq!(comparison.rows.len(), 2);
+        let Row::Pair(pair) = &comparison.rows[1] else {
+            panic!()
+        };
+        assert_eq!(
+            (pair.baseline, pair.current),
+            (4, states.len() + 1),
+            "calls keep their numbers"
+        );
+    }
+    // What does not change is no poll, and neither is what changes something.
+    let twice = recorded(&run(&["finished", "finished"]));
+    assert!(compare(&twice, &run(&["finished"])).scores.trajectory < 1.0);
+    let effect = |state: &str| call("next", &json!({}), &json!({ "state": state }));
+    let effects = recorded(&[effect("a"), effect("b")]);
+    assert!(compare(&effects, &[effect("b")]).scores.trajectory < 1.0);
+}
+
+#[test]
+fn a_poll_has_settled_when_it_says_what_it_said_at_last() {
+    let status = |state: &str, elapsed: f64, more: &str| {
+        let mut answer = json!({ "state": state, "elapsed": elapsed, "job": "j-7731" });
+        if !more.is_empty() {
+            answer[more] = json!("new");
+        }
+        let mut call = call("job_status", &json!({}), &answer);
+        call["reads"] = json!(true);
+        call
+    };
+    let baseline = recorded(&[
+        status("running", 0.01, ""),
+        status("running", 0.4, ""),
+        status("done", 0.8, ""),
+    ]);
+    let rules = Rules::default();
+    let poll = score::polls(&baseline, &rules)[0];
+    let settled = |live: Value| {
+        let live = trajectory(&[live]);
+        let outcome = live.calls().next().unwrap().outcome.clone();
+        score::has_settled(&baseline, &rules, poll, &outcome, &score::Swap::default())
+    };
+    assert!(settled(status("done", 0.8, "")));
+    assert!(settled(status("done", 64.2, "")), "it took longer");
+    assert!(settled(status("done", 64.2, "owner")), "a field was added");
+    assert!(!settled(status("running", 0.8, "")));
+    assert!(!settled(status("running", 64.2, "owner")));
+    assert!(!settled(status("failed", 0.8, "")));
+    // Where only a number tells, it is what is waited for.
+    let percent = |done: u32| {
+        let mut call = said("check_job", &json!({}), &format!("{done} percent done"));
+        call["reads"] = json!(true);
+        call
+    };
+    let baseline = recorded(&[percent(10), percent(60), percent(100)]);
+    let poll = score::polls(&baseline, &rules)[0];
+    for (done, expected) in [(60, false), (75, false), (100, true)] {
+        let live = trajectory(&[percent(done)]);
+        let outcome = live.calls().next().unwrap().outcome.clone();
+        let swap = score::Swap::default();
+        assert_eq!(
+            score::has_settled(&baseline, &rules, poll, &outcome, &swap),
+            expected,
+            "{done}"
+        );
+    }
+}
+
+#[test]
+fn a_binding_names_a_call_of_its_own_trajectory() {
+    let baseline = recorded(&flow("item-8731"));
+    let calls: Vec<&ToolCall> = baseline.calls().collect();
+    for binding in &baseline.bindings {
+        assert!(binding.from.call < binding.call && binding.call <= calls.len());
+    }
+    // Bindings that fit nothing, as a file edited by hand may hold, are no harm.
+    let mut odd = baseline.clone();
+    for (call, from) in [(0, 0), (9, 1), (2, 9), (1, 3)] {
+        let mut binding = baseline.bindings[0].clone();
+        (binding.call, binding.from.call) = (call, from);
+        odd.bindings.push(binding);
+    }
+    assert!((compare(&odd, &flow("item-9012")).scores.overall - 1.0).abs() < 1e-12);
+}
