@@ -6,6 +6,7 @@
 //! ```text
 //! scenarios/*.yaml ─ scenario_file ─► Scenario
 //!         │
+//!         │  where it has a container: docker::Slot::reset, a fresh one that is proven ready
 //!         ▼
 //!     run::run ── ports ──► Tools (mcp)    list, call
 //!         │                 Agent (agent)  drive

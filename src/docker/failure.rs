@@ -61,11 +61,11 @@ pub(super) fn not_started(container: &Container, error: &EngineError) -> SetupEr
 
 /// What is wrong when a container has ended that should serve.
 pub(super) async fn ended(engine: &Engine, id: &str) -> SetupError {
-    let state = state(engine, id).await;
-    let how = state.as_ref().map_or_else(
-        || "is gone: somebody has removed it".to_owned(),
-        |it| format!("has {}", how_it_ended(it)),
-    );
+    let how = match state(engine, id).await {
+        Ok(Some(state)) => format!("has {}", how_it_ended(&state)),
+        Ok(None) => "is gone: somebody has removed it".to_owned(),
+        Err(error) => return unknown(&error),
+    };
     SetupError {
         message: format!("the container {how}"),
         details: last_words(engine, id).await,
@@ -74,25 +74,37 @@ pub(super) async fn ended(engine: &Engine, id: &str) -> SetupError {
 
 /// What is wrong when a container has not become ready, though it still runs.
 pub(super) async fn not_ready(engine: &Engine, id: &str, message: String) -> SetupError {
-    let state = state(engine, id).await;
-    let state = state.as_ref().map_or("is gone".to_owned(), |it| {
-        if it.running == Some(true) {
-            "is running".to_owned()
-        } else {
-            format!("has {}", how_it_ended(it))
-        }
-    });
+    let state = match state(engine, id).await {
+        Ok(Some(state)) if state.running == Some(true) => "is running".to_owned(),
+        Ok(Some(state)) => format!("has {}", how_it_ended(&state)),
+        Ok(None) => "is gone".to_owned(),
+        Err(error) => format!("cannot be looked at: {error}"),
+    };
     let mut details = vec![format!("the container {state}")];
     details.extend(last_words(engine, id).await);
     SetupError { message, details }
 }
 
 /// The state of a container; `None` when there is no such container.
-pub(super) async fn state(engine: &Engine, id: &str) -> Option<ContainerState> {
+pub(super) async fn state(
+    engine: &Engine,
+    id: &str,
+) -> Result<Option<ContainerState>, EngineError> {
     let inspected = engine
         .api
         .inspect_container(id, None::<InspectContainerOptions>);
-    engine.ask(inspected).await.ok()?.state
+    match engine.ask(inspected).await {
+        Ok(inspected) => Ok(inspected.state),
+        Err(EngineError::NotFound(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// What is wrong when the engine cannot tell what has become of a container.
+pub(super) fn unknown(error: &EngineError) -> SetupError {
+    SetupError::new(format!(
+        "what has become of the container cannot be told: {error}"
+    ))
 }
 
 fn how_it_ended(state: &ContainerState) -> String {

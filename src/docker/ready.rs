@@ -100,7 +100,7 @@ pub(super) async fn wait(
 /// Waits for the container's end.
 async fn end(engine: &Engine, id: &str) {
     loop {
-        let state = failure::state(engine, id).await;
+        let state = failure::state(engine, id).await.ok().flatten();
         if state.is_none_or(|it| it.running != Some(true)) {
             return;
         }
@@ -111,7 +111,7 @@ async fn end(engine: &Engine, id: &str) {
 async fn healthy(engine: &Engine, id: &str, waiting: &Waiting<'_>) -> Result<(), SetupError> {
     waiting.for_("its health check".to_owned());
     let mut pauses = pauses();
-    while let Some(state) = failure::state(engine, id).await {
+    while let Ok(Some(state)) = failure::state(engine, id).await {
         match state.health.as_ref().and_then(|it| it.status) {
             Some(HealthStatusEnum::STARTING) => {}
             Some(HealthStatusEnum::UNHEALTHY) => {

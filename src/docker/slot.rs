@@ -94,14 +94,21 @@ impl Slot {
     }
 
     /// Why the container is no longer running; `None` while it is, and where there is none.
-    pub async fn post_mortem(&self) -> Option<SetupError> {
+    ///
+    /// # Errors
+    ///
+    /// When the engine cannot tell.
+    pub async fn post_mortem(&self) -> Result<Option<SetupError>, SetupError> {
         let held = self.held.lock().await;
-        let started = &held.as_ref()?.started;
-        let engine = self.session.engine().await.ok()?;
-        if is_running(engine, started).await {
-            return None;
+        let Some(held) = held.as_ref() else {
+            return Ok(None);
+        };
+        let (engine, id) = (self.session.engine().await?, &held.started.id);
+        match failure::state(engine, id).await {
+            Ok(Some(state)) if state.running == Some(true) => Ok(None),
+            Ok(_) => Ok(Some(failure::ended(engine, id).await)),
+            Err(error) => Err(failure::unknown(&error)),
         }
-        Some(failure::ended(engine, &started.id).await)
     }
 
     /// What the container has said, since a moment where it may have been running before; `None` where there is none.
@@ -166,7 +173,7 @@ async fn standing(engine: &Engine, held: &Held) -> Result<Standing, SetupError> 
 }
 
 async fn is_running(engine: &Engine, started: &Started) -> bool {
-    let state = failure::state(engine, &started.id).await;
+    let state = failure::state(engine, &started.id).await.ok().flatten();
     state.is_some_and(|it| it.running == Some(true))
 }
 

@@ -7,7 +7,7 @@
 //! | `load` | defaults are merged, variables filled in, sections read, scenarios made |
 //! | `mocks` | the mock servers of a file alone |
 //! | `decode`, `values` | how sections are declared and read, so that all that is wrong is found |
-//! | `document`, `servers`, `interactions`, `resources`, `prompts`, `responses`, `condition`, `content`, `data`, `container`, `steps`, `fault`, `references`, `script`, `replaying`, `scoring` | the sections, and what they become |
+//! | `document`, `servers`, `interactions`, `resources`, `prompts`, `responses`, `condition`, `content`, `data`, `container`, `mounts`, `steps`, `fault`, `references`, `script`, `replaying`, `scoring` | the sections, and what they become |
 //! | `checks` | what must fit together between sections |
 //! | `client_config`, `expand` | servers of MCP clients' files, and values from the environment |
 //! | `schema` | the sections once more, as JSON Schema |
@@ -31,6 +31,7 @@ mod finding;
 mod interactions;
 mod load;
 mod mocks;
+mod mounts;
 mod nearest;
 mod node;
 mod parse;

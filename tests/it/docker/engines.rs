@@ -1,9 +1,10 @@
 //! Ways to an engine: contexts, other sockets, TCP; and how long a reset takes beside doing it by hand.
 
-use std::io::Write;
-use std::net::TcpListener;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
@@ -16,7 +17,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::common::{Project, ran};
-use crate::docker::kit::{A, docker, engine, scenario, search};
+use crate::docker::kit::{A, B, containers, docker, engine, scenario, search};
 
 /// Where the engine listens that the tests use.
 fn socket() -> String {
@@ -70,29 +71,97 @@ fn contexts_lead_to_their_engines() {
     unknown.says("the Docker context `nobody-knows` is not known");
 }
 
+/// Passes connections on to the engine until told to stop, which ends them all.
+struct Forwarder {
+    port: u16,
+    open: Arc<Mutex<Option<Vec<TcpStream>>>>,
+}
+
+impl Forwarder {
+    fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let open = Arc::new(Mutex::new(Some(Vec::new())));
+        let kept = Arc::clone(&open);
+        std::thread::spawn(move || {
+            for client in listener.incoming() {
+                let client = client.unwrap();
+                let Some(open) = &mut *kept.lock().unwrap() else {
+                    return;
+                };
+                let engine = UnixStream::connect(socket()).unwrap();
+                open.push(client.try_clone().unwrap());
+                let (mut from, mut to) = (client.try_clone().unwrap(), engine.try_clone().unwrap());
+                std::thread::spawn(move || std::io::copy(&mut from, &mut to));
+                let (mut from, mut to) = (engine, client);
+                std::thread::spawn(move || std::io::copy(&mut from, &mut to));
+            }
+        });
+        Self { port, open }
+    }
+
+    fn stop(&self) {
+        for client in self.open.lock().unwrap().take().unwrap() {
+            let _ = client.shutdown(std::net::Shutdown::Both);
+        }
+        // The one that is waited for finds out that it is too late.
+        let _ = TcpStream::connect(("127.0.0.1", self.port));
+    }
+
+    fn host(&self) -> String {
+        format!("tcp://127.0.0.1:{}", self.port)
+    }
+}
+
 #[test]
 fn an_engine_is_reached_over_tcp() {
     if !engine("an engine over TCP") {
         return;
     }
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    std::thread::spawn(move || {
-        for client in listener.incoming() {
-            let client = client.unwrap();
-            let engine = UnixStream::connect(socket()).unwrap();
-            let (mut from, mut to) = (client.try_clone().unwrap(), engine.try_clone().unwrap());
-            std::thread::spawn(move || std::io::copy(&mut from, &mut to));
-            let (mut from, mut to) = (engine, client);
-            std::thread::spawn(move || std::io::copy(&mut from, &mut to));
-        }
-    });
+    let forwarder = Forwarder::start();
     let project = project();
     let mut command = project.command();
-    let ran = ran(command
-        .env("DOCKER_HOST", format!("tcp://127.0.0.1:{port}"))
-        .arg("run"));
+    let ran = ran(command.env("DOCKER_HOST", forwarder.host()).arg("run"));
     assert_eq!(ran.code, 0, "{ran:#?}");
+}
+
+#[test]
+fn an_engine_that_stops_during_a_run_is_no_fault_of_the_server() {
+    if !engine("an engine that stops") {
+        return;
+    }
+    let forwarder = Forwarder::start();
+    let project = Project::new();
+    let calls = vec![("describe_tool", json!({ "tool": "printEnv" })); 60];
+    scenario(&project, "s", &json!({ "image": B }), &calls, &json!({}));
+    let mut child = project
+        .command()
+        .env("DOCKER_HOST", forwarder.host())
+        .args(["run", "-v"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(said.any(|it| it.unwrap().contains("call 1/60")));
+    // The engine is out of reach, and its containers have stopped.
+    forwarder.stop();
+    let label = format!("dev.mcp-eval.process={}", child.id());
+    let name = containers(&[&label]).remove(0);
+    docker(&["kill", &name]);
+    said.for_each(drop);
+    let output = child.wait_with_output().unwrap();
+    docker(&["rm", &name]);
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{told}");
+    let flowing = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        flowing.contains(
+            "what has become of the container cannot be told: the connection to the engine failed"
+        ),
+        "{told}"
+    );
 }
 
 /// Asks as the program itself does.
