@@ -349,7 +349,7 @@ pub(super) struct MockHttpArgs {
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub(super) port: u16,
     /// The address to listen on
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", value_parser = parse_address)]
     pub(super) host: IpAddr,
     /// Let --host name an address that other machines reach, and clients name this one as they like
     #[arg(long)]
@@ -403,6 +403,16 @@ fn parse_variable(text: &str) -> Result<(String, String), String> {
         }
         _ => Err("write NAME=VALUE".to_owned()),
     }
+}
+
+fn parse_address(text: &str) -> Result<IpAddr, String> {
+    let text = if text == "localhost" {
+        "127.0.0.1"
+    } else {
+        text
+    };
+    text.parse()
+        .map_err(|_| "write an IP address, such as 0.0.0.0 for all of this machine".to_owned())
 }
 
 fn parse_bytes(text: &str) -> Result<usize, String> {

@@ -74,7 +74,7 @@ fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
         Command::Validate(args) => commands::validate::run(&args, console),
         Command::List(args) => commands::list::run(&args, console),
         Command::Import(args) => commands::import::run(&args, console),
-        Command::Mock(args) => commands::mock::run(&args),
+        Command::Mock(args) => commands::mock::run(&args, console),
         Command::Clean(args) => commands::clean::run(&args, console),
         Command::Schema(args) => {
             commands::schema::run(&args);

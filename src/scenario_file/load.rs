@@ -16,6 +16,7 @@ use super::finding::{Finding, Severity, quoted};
 use super::nearest::did_you_mean;
 use super::node::{Content, Node};
 use super::parse::parse;
+use super::references;
 use super::source::{Findings, Mark};
 use super::values::Word;
 use super::variables;
@@ -106,6 +107,9 @@ impl<'a> Loader<'a> {
         let overrides = &self.options.variables;
         let declared = variables::fill(&mut document, overrides, &mut self.findings);
         self.variables.extend(declared);
+        if let Some(mocks) = document.get("mcp_interactions") {
+            references::check(mocks, &mut self.findings);
+        }
         let decoded = Document::decode(&document, &mut self.findings)?;
         let mounted = decoded.config_is_mounted();
         let config = decoded

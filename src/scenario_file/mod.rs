@@ -7,7 +7,7 @@
 //! | `load` | defaults are merged, variables filled in, sections read, scenarios made |
 //! | `mocks` | the mock servers of a file alone |
 //! | `decode`, `values` | how sections are declared and read, so that all that is wrong is found |
-//! | `document`, `servers`, `interactions`, `offers`, `responses`, `condition`, `content`, `container`, `mounts`, `steps`, `fault`, `script`, `replaying`, `scoring` | the sections, and what they become |
+//! | `document`, `servers`, `interactions`, `resources`, `prompts`, `responses`, `condition`, `content`, `data`, `container`, `mounts`, `steps`, `fault`, `references`, `script`, `replaying`, `scoring` | the sections, and what they become |
 //! | `checks` | what must fit together between sections |
 //! | `client_config`, `expand` | servers of MCP clients' files, and values from the environment |
 //! | `schema` | the sections once more, as JSON Schema |
@@ -21,6 +21,7 @@ mod client_config;
 mod condition;
 mod container;
 mod content;
+mod data;
 mod decode;
 mod document;
 mod expand;
@@ -33,9 +34,11 @@ mod mocks;
 mod mounts;
 mod nearest;
 mod node;
-mod offers;
 mod parse;
+mod prompts;
+mod references;
 mod replaying;
+mod resources;
 mod responses;
 mod scalar;
 mod schema;

@@ -27,6 +27,8 @@ fn every_command_of_the_readme_runs() {
     if engine {
         copy(&root().join("docker"), &project.path("docker"));
     }
+    let notes = written.iter().find(|it| it.contains("name: create"));
+    project.file("notes.yaml", notes.unwrap());
     let demo = written.into_iter().find(|it| it.starts_with("name: Demo"));
     let demo = demo.unwrap();
 
@@ -52,6 +54,11 @@ fn every_command_of_the_readme_runs() {
         if command == "cargo test" {
             continue;
         }
+        // A server would go on for ever; a port of its own would be taken on a busy machine.
+        let command = match command.strip_suffix(" --port 3030") {
+            Some(server) => format!("timeout --preserve-status --signal=INT 2 {server}"),
+            None => command,
+        };
         if command == "mcp-eval compare" && commands == 1 {
             // The first command of a newcomer knows nothing of the scenario written further down.
             fs::rename(
