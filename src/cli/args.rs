@@ -135,6 +135,9 @@ pub(super) struct ExecuteArgs {
     /// How the result is printed
     #[arg(long, value_enum, default_value_t = ResultFormat::Terminal)]
     pub(super) format: ResultFormat,
+    /// Write no pages; the result is kept, and `mcp-eval report --format html` makes them later
+    #[arg(long)]
+    pub(super) no_report: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -214,7 +217,7 @@ pub(super) struct CompareArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["mcp_config", "agent", "pace", "jobs", "fail_fast"])]
     pub(super) run: Option<PathBuf>,
     /// Where the report goes [default: reports/RUN/]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "no_report")]
     pub(super) output: Option<PathBuf>,
 }
 
@@ -230,7 +233,7 @@ pub(super) struct RunArgs {
     #[arg(long, value_name = "DIR")]
     pub(super) baseline: Option<PathBuf>,
     /// Where the report goes [default: reports/RUN/]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "no_report")]
     pub(super) output: Option<PathBuf>,
 }
 

@@ -25,6 +25,8 @@ pub(super) const RESULT: &str = "result.json";
 /// How a suite's result is told.
 pub(super) struct Telling<'a> {
     pub(super) format: ResultFormat,
+    /// Whether pages are written; without them the result is only kept.
+    pub(super) pages: bool,
     /// The folder the report goes to, where the user names one.
     pub(super) output: Option<&'a Path>,
     /// The threshold given on the command line.
@@ -44,24 +46,34 @@ pub(super) fn finish(
 ) -> Result<Exit, Failure> {
     let exit = Exit::of(&finished.suite);
     let runs = &finished.runs;
-    let folder = telling
-        .output
-        .map_or_else(|| Path::new(REPORTS).join(runs.id()), Path::to_owned);
+    let folder = match telling.output {
+        Some(folder) => folder.to_owned(),
+        None if telling.pages => Path::new(REPORTS).join(runs.id()),
+        None => runs.folder().to_owned(),
+    };
     let mut shown = ResultV1::from(&finished.suite).with_gate(gate(exit, telling.threshold));
     name_files(&mut shown, finished, &folder);
     let text = document::json(&shown);
-    let written = write_pages(&folder, &shown, &text, &finished.suite.scenarios).and_then(|()| {
-        if telling.output.is_none() {
-            point_latest(&folder);
-        }
-        keep(&mut shown, finished)
-    });
+    let written = if telling.pages {
+        write_pages(&folder, &shown, &text, &finished.suite.scenarios).and_then(|()| {
+            if telling.output.is_none() {
+                point_latest(&folder);
+            }
+            keep(&mut shown, finished)
+        })
+    } else {
+        store::write(&folder.join(RESULT), text.as_bytes())
+    };
     let Err(error) = written else {
         match telling.format {
             ResultFormat::Json => Console::document(&text),
             ResultFormat::Terminal => tell(&shown, telling.format, output, console),
         }
-        console.note(&format!("Report: {}", folder.join("index.html").display()));
+        if telling.pages {
+            console.note(&format!("Report: {}", folder.join("index.html").display()));
+        } else {
+            console.note(&format!("Result: {}", folder.join(RESULT).display()));
+        }
         return Ok(exit);
     };
     let failure = Failure::from(error);

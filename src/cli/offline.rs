@@ -72,6 +72,7 @@ pub(super) fn compare(
     };
     let telling = Telling {
         format: args.execute.format,
+        pages: !args.execute.no_report,
         output: args.output.as_deref(),
         threshold: args.score.threshold,
     };

@@ -47,32 +47,30 @@ fn main() {
         }
     });
     println!("reading {} files as JSON: {reference:?}", 2 * RUNS);
-    for format in ["json", "terminal"] {
+    for (what, options) in [
+        (
+            "--format json --no-report",
+            &["--format", "json", "--no-report"][..],
+        ),
+        ("all reports", &[]),
+    ] {
         let mut peak = 0;
         // Every round writes a report of its own: file systems are slow to make files where others were just removed.
         let took = fastest(|| {
-            peak = peak.max(compare(root, format));
+            peak = peak.max(compare(root, options));
         });
         let ratio = took.as_secs_f64() / reference.as_secs_f64();
         println!(
-            "compare with all reports, --format {format}: {took:?}, {ratio:.1} times the reading, at most {} MB",
+            "compare, {what}: {took:?}, {ratio:.1} times the reading, at most {} MB",
             peak / 1024
         );
     }
 }
 
 /// Runs the program and returns the most memory it held, in KiB (0 where `/usr/bin/time` is missing).
-fn compare(root: &Path, format: &str) -> u64 {
+fn compare(root: &Path, options: &[&str]) -> u64 {
     let program = env!("CARGO_BIN_EXE_mcp-eval");
-    let arguments = [
-        "compare",
-        "--baseline",
-        "baselines",
-        "--run",
-        "runs",
-        "--format",
-        format,
-    ];
+    let arguments = ["compare", "--baseline", "baselines", "--run", "runs"];
     let timer = Path::new("/usr/bin/time");
     let mut command = if timer.exists() {
         let mut command = Command::new(timer);
@@ -81,7 +79,12 @@ fn compare(root: &Path, format: &str) -> u64 {
     } else {
         Command::new(program)
     };
-    let output = command.args(arguments).current_dir(root).output().unwrap();
+    let output = command
+        .args(arguments)
+        .args(options)
+        .current_dir(root)
+        .output()
+        .unwrap();
     assert_eq!(
         output.status.code(),
         Some(0),

@@ -621,6 +621,18 @@ fn large_answers_hold_up_nobody_else() {
 }
 
 #[test]
+fn without_a_report_the_result_is_kept_for_one_later() {
+    let project = Project::shipped();
+    let ran = project.expect(0, &["compare", "--no-report"]);
+    ran.says("Result: .mcp-eval/runs/");
+    assert!(!project.path("reports").exists());
+    project.expect(0, &["report", "--format", "html"]);
+    assert!(project.path("reports").read_dir().unwrap().count() > 0);
+    let ran = project.expect(2, &["compare", "--no-report", "--output", "there"]);
+    ran.says("cannot be used with");
+}
+
+#[test]
 fn a_result_that_cannot_be_printed_is_not_green() {
     let project = Project::shipped();
     let program = env!("CARGO_BIN_EXE_mcp-eval");

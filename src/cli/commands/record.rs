@@ -47,6 +47,7 @@ pub(in crate::cli) fn run(
     })?;
     let telling = Telling {
         format: args.execute.format,
+        pages: !args.execute.no_report,
         output: None,
         threshold: None,
     };

@@ -46,6 +46,7 @@ pub(in crate::cli) fn run(
     })?;
     let telling = Telling {
         format: args.execute.format,
+        pages: !args.execute.no_report,
         output: args.output.as_deref(),
         threshold: args.score.threshold,
     };
