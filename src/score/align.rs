@@ -192,7 +192,9 @@ impl Middle {
                 b: i..anchor_b,
                 c: j..anchor_c,
             };
-            let found = if gap.b.len().saturating_mul(gap.c.len()) <= SMALL.min(cells) {
+            let area = gap.b.len().saturating_mul(gap.c.len());
+            // One with one needs no table.
+            let found = if area > 1 && area <= SMALL.min(cells) {
                 gap.exact(gap.whole_band(), value)
             } else {
                 gap.first_with_first(value)
