@@ -1,8 +1,11 @@
 //! What the user typed, as typed words; nothing below `cli` sees clap.
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::mock;
 
 /// Tells whether a change broke the way AI agents use your tools.
 #[derive(Debug, Parser)]
@@ -68,7 +71,7 @@ pub(super) enum Command {
     Validate(ValidateArgs),
     /// List scenarios with their tags, servers and baselines
     List(ListArgs),
-    /// Serve the mock MCP server a scenario declares, over stdio
+    /// Serve a mock MCP server, over stdio or HTTP
     Mock(MockArgs),
     /// Turn recordings of another tool into baselines
     Import(ImportArgs),
@@ -306,17 +309,60 @@ pub(super) enum ImportedTool {
 
 #[derive(Debug, Args)]
 pub(super) struct MockArgs {
-    /// A scenario file with `mcp_interactions`
-    pub(super) file: PathBuf,
+    /// A scenario with `mcp_interactions`, or a file that declares mock servers alone [default: a server with one tool that echoes]
+    pub(super) file: Option<PathBuf>,
     /// Which of its mock servers; may be left out when there is one
     #[arg(long, value_name = "NAME")]
     pub(super) server: Option<String>,
-    /// Set a {{variable}} of the scenario
-    #[arg(long = "var", value_name = "NAME=VALUE", value_parser = parse_variable)]
-    pub(super) variables: Vec<(String, String)>,
+    /// Serve what a recorded trajectory holds: a baseline's file, its folder, or the id of its scenario
+    #[arg(long, value_name = "BASELINE", conflicts_with = "file")]
+    pub(super) from: Option<PathBuf>,
+    /// How clients reach it
+    #[arg(long, value_enum, default_value_t = MockTransport::Stdio)]
+    pub(super) transport: MockTransport,
+    /// Check arguments against the input schema
+    #[arg(long)]
+    pub(super) validate: bool,
+    /// Write a line of JSON for each tool call
+    #[arg(long, value_name = "FILE")]
+    pub(super) call_log: Option<PathBuf>,
+    /// The longest message taken, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = mock::MAX_BODY, value_parser = parse_bytes)]
+    pub(super) max_body: usize,
+    #[command(flatten)]
+    pub(super) http: MockHttpArgs,
     /// The topmost folder whose `_defaults.yaml` reaches the file, for a run that has loaded it from there
     #[arg(long, value_name = "DIR", hide = true)]
     pub(super) defaults_from: Option<PathBuf>,
+}
+
+/// How a mock server listens.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "With --transport http")]
+pub(super) struct MockHttpArgs {
+    /// The port to listen on, 0 for a free one
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub(super) port: u16,
+    /// The address to listen on
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    pub(super) host: IpAddr,
+    /// Let --host name an address that other machines reach, and clients name this one as they like
+    #[arg(long)]
+    pub(super) allow_remote: bool,
+    /// Also serve the older transport of two endpoints, at /sse and /messages
+    #[arg(long)]
+    pub(super) legacy_sse: bool,
+    /// Let clients add, replace and remove tools, see calls and reset, at /__mock/
+    #[arg(long)]
+    pub(super) admin: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum MockTransport {
+    /// A message a line on stdin and stdout
+    Stdio,
+    /// Streamable HTTP at /mcp and /
+    Http,
 }
 
 #[derive(Debug, Args)]
@@ -342,6 +388,13 @@ fn parse_variable(text: &str) -> Result<(String, String), String> {
         }
         _ => Err("write NAME=VALUE".to_owned()),
     }
+}
+
+fn parse_bytes(text: &str) -> Result<usize, String> {
+    text.parse()
+        .ok()
+        .filter(|it| *it > 0)
+        .ok_or_else(|| "write a number of bytes above 0".to_owned())
 }
 
 fn parse_threshold(text: &str) -> Result<f64, String> {

@@ -27,8 +27,6 @@ const SOURCE_PATH: &str = "MCPPROXY_SOURCE_PATH";
 pub(super) struct Executor {
     /// Servers given on the command line; they win over a scenario's own.
     servers: Vec<Server>,
-    /// Values for variables given on the command line.
-    variables: Vec<(String, String)>,
     /// Our own program, which is also the mock server.
     program: OsString,
     interrupt: CancellationToken,
@@ -49,7 +47,6 @@ pub(super) struct Ran {
 impl Executor {
     pub(super) fn new(
         servers: Vec<Server>,
-        variables: Vec<(String, String)>,
         ours: Vec<PathBuf>,
         interrupt: CancellationToken,
     ) -> Self {
@@ -57,7 +54,6 @@ impl Executor {
             std::env::current_exe().map_or_else(|_| "mcp-eval".into(), PathBuf::into_os_string);
         Self {
             servers,
-            variables,
             program,
             interrupt,
             ours,
@@ -209,22 +205,19 @@ impl Executor {
             }
             Transport::Mock => Launch::Child(ChildCommand {
                 program: self.program.clone(),
-                args: self.mock_arguments(scenario, &server.name),
+                args: Self::mock_arguments(scenario, &server.name),
                 env: Vec::new(),
                 cwd: None,
             }),
         })
     }
 
-    /// Our own program's arguments for serving one mock of a scenario, with all that went into loading it here.
-    fn mock_arguments(&self, scenario: &Scenario, server: &str) -> Vec<OsString> {
+    /// Our own program's arguments for serving one mock of a scenario.
+    fn mock_arguments(scenario: &Scenario, server: &str) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = ["mock", "--server", server, "--defaults-from"]
             .map(Into::into)
             .to_vec();
         arguments.push(scenario.defaults_root.clone().into());
-        for (name, value) in &self.variables {
-            arguments.extend(["--var".into(), format!("{name}={value}").into()]);
-        }
         arguments.extend(["--".into(), scenario.path.clone().into()]);
         arguments
     }

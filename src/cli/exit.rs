@@ -17,6 +17,8 @@ pub(super) enum Exit {
     Incomplete,
     /// Stopped by a signal.
     Interrupted,
+    /// What a mock server was told to leave with.
+    Declared(u8),
 }
 
 impl Exit {
@@ -27,6 +29,7 @@ impl Exit {
             Self::Usage => 2,
             Self::Incomplete => 3,
             Self::Interrupted => 130,
+            Self::Declared(code) => code,
         }
     }
 
@@ -38,6 +41,7 @@ impl Exit {
             Self::Usage => "usage",
             Self::Incomplete => "incomplete",
             Self::Interrupted => "interrupted",
+            Self::Declared(_) => "declared",
         }
     }
 
@@ -49,6 +53,7 @@ impl Exit {
             Self::Usage => "wrong usage or an invalid file",
             Self::Incomplete => "something could not be run or judged, or nothing ran",
             Self::Interrupted => "interrupted",
+            Self::Declared(_) => "as declared",
         }
     }
 
@@ -78,6 +83,7 @@ impl Exit {
             Self::Failed => 2,
             Self::Usage => 3,
             Self::Interrupted => 4,
+            Self::Declared(_) => 5,
         };
         if weight(other) > weight(self) {
             other

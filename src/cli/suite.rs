@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use tokio::task::JoinSet;
 
 use crate::agent;
-use crate::cli::args::{ExecuteArgs, OutputArgs, Preset, ScoreArgs, SelectArgs};
+use crate::cli::args::{ExecuteArgs, OutputArgs, Preset, ScoreArgs};
 use crate::cli::console::Console;
 use crate::cli::execute::{Executor, Ran};
 use crate::cli::failure::Failure;
@@ -52,7 +52,6 @@ pub(super) struct Plan<'a> {
     /// The command's name.
     pub(super) command: &'a str,
     pub(super) scenarios: Vec<Scenario>,
-    pub(super) select: &'a SelectArgs,
     pub(super) execute: &'a ExecuteArgs,
     pub(super) output: OutputArgs,
     pub(super) console: Console,
@@ -117,12 +116,7 @@ where
 
     let (results, interrupted, git) = runtime.block_on(async {
         let interrupt = interrupt::token();
-        let executor = Arc::new(Executor::new(
-            servers,
-            plan.select.variables.clone(),
-            ours,
-            interrupt.clone(),
-        ));
+        let executor = Arc::new(Executor::new(servers, ours, interrupt.clone()));
         let progress = Arc::new(SuiteProgress::new(
             plan.scenarios.len(),
             plan.output,

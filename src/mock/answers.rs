@@ -1,193 +1,283 @@
-//! Which prepared response answers a call, and what it says.
+//! Which prepared response answers a request.
 
-use std::time::Duration;
+use std::sync::Arc;
 
 use regex::Regex;
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::mock::state::State;
+use crate::mock::template::Scope;
 use crate::model::Object;
-use crate::model::interactions::{ArgumentCondition, MockReply, MockResponse, MockTool};
+use crate::model::interactions::{ArgumentCondition, MockResponse, OnExhausted, Reference};
 
-/// A tool with the responses that are left.
+/// The prepared responses of a tool or method, and how often each has answered.
 #[derive(Debug)]
-pub(super) struct PreparedTool {
-    pub(super) tool: MockTool,
-    /// How often each response has answered.
-    answered: Vec<u32>,
-    /// Its regular expressions, by response and condition.
-    patterns: Vec<Vec<Option<Regex>>>,
+pub(super) struct Answers {
+    prepared: Vec<Prepared>,
+    on_exhausted: OnExhausted,
 }
 
-/// What to send back, and after how long.
 #[derive(Debug)]
-pub(super) struct Prepared {
-    pub(super) delay: Option<Duration>,
-    /// A result or an error object.
-    pub(super) reply: Result<Value, Value>,
+struct Prepared {
+    response: Arc<MockResponse>,
+    matches: Vec<(String, Condition)>,
+    when: Vec<(Reference, Condition)>,
+    answered: u32,
 }
 
-impl PreparedTool {
+#[derive(Debug)]
+enum Condition {
+    Equals(Value),
+    Contains(String),
+    Regex(Regex),
+    Any,
+    Absent,
+}
+
+/// What answers a request.
+#[derive(Debug)]
+pub(super) enum Choice {
+    /// The response with this number, counted from 1.
+    Response(usize, Arc<MockResponse>),
+    /// The answer of a tool without responses.
+    Default,
+    /// All that would fit are used up.
+    Exhausted,
+    /// None fits.
+    Unmatched,
+}
+
+impl Answers {
     /// # Errors
     ///
     /// A sentence when a regular expression is invalid.
-    pub(super) fn new(tool: MockTool) -> Result<Self, String> {
-        let patterns = tool
-            .responses
-            .iter()
-            .map(|response| {
-                response
-                    .matches
-                    .iter()
-                    .map(|(_, condition)| compile(condition))
-                    .collect()
-            })
-            .collect::<Result<_, String>>()
-            .map_err(|problem| format!("tool `{}`: {problem}", tool.name))?;
+    pub(super) fn new(
+        responses: &[MockResponse],
+        on_exhausted: OnExhausted,
+    ) -> Result<Self, String> {
+        let prepared = responses.iter().map(Prepared::new);
         Ok(Self {
-            answered: vec![0; tool.responses.len()],
-            tool,
-            patterns,
+            prepared: prepared.collect::<Result<_, _>>()?,
+            on_exhausted,
         })
     }
 
-    /// The answer of the first response that is not used up and whose conditions hold.
-    pub(super) fn answer(&mut self, arguments: &Object) -> Prepared {
-        let chosen = self
-            .tool
-            .responses
-            .iter()
-            .enumerate()
-            .position(|(index, response)| {
-                response
-                    .times
-                    .is_none_or(|times| self.answered[index] < times)
-                    && matches(response, &self.patterns[index], arguments)
-            });
-        let Some(index) = chosen else {
-            let text = if self.tool.responses.is_empty() {
-                format!(
-                    "the mock declares no response for tool `{}`",
-                    self.tool.name
-                )
-            } else {
-                format!(
-                    "none of the {} responses of mock tool `{}` fits the arguments {}",
-                    self.tool.responses.len(),
-                    self.tool.name,
-                    Value::Object(arguments.clone())
-                )
-            };
-            return Prepared {
-                delay: None,
-                reply: Ok(
-                    json!({ "content": [{ "type": "text", "text": text }], "isError": true }),
-                ),
-            };
-        };
-        self.answered[index] += 1;
-        let response = &self.tool.responses[index];
-        Prepared {
-            delay: response.delay,
-            reply: reply(&response.reply, arguments),
+    /// The first response that fits and is not used up.
+    pub(super) fn choose(
+        &mut self,
+        arguments: &Object,
+        scope: &mut Scope,
+        state: &mut State,
+    ) -> Choice {
+        if self.prepared.is_empty() {
+            return Choice::Default;
+        }
+        let mut last_fitting = None;
+        for (index, prepared) in self.prepared.iter_mut().enumerate() {
+            if !prepared.fits(arguments, scope, state) {
+                continue;
+            }
+            if prepared
+                .response
+                .times
+                .is_none_or(|times| prepared.answered < times)
+            {
+                prepared.answered = prepared.answered.saturating_add(1);
+                return Choice::Response(index + 1, Arc::clone(&prepared.response));
+            }
+            last_fitting = Some((index + 1, Arc::clone(&prepared.response)));
+        }
+        match (self.on_exhausted, last_fitting) {
+            (OnExhausted::Default, _) => Choice::Default,
+            (OnExhausted::RepeatLast, Some((number, last))) => Choice::Response(number, last),
+            (OnExhausted::Error, Some(_)) => Choice::Exhausted,
+            (_, None) => Choice::Unmatched,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.prepared.len()
+    }
+
+    /// All responses are as good as new.
+    pub(super) fn reset(&mut self) {
+        for prepared in &mut self.prepared {
+            prepared.answered = 0;
         }
     }
 }
 
-fn compile(condition: &ArgumentCondition) -> Result<Option<Regex>, String> {
-    match condition {
-        ArgumentCondition::Regex(pattern) => Regex::new(pattern)
-            .map(Some)
-            .map_err(|error| error.to_string()),
-        _ => Ok(None),
-    }
-}
-
-fn matches(response: &MockResponse, patterns: &[Option<Regex>], arguments: &Object) -> bool {
-    response
-        .matches
-        .iter()
-        .zip(patterns)
-        .all(|((name, condition), pattern)| {
-            let Some(argument) = arguments.get(name) else {
-                return false;
-            };
-            match (condition, pattern) {
-                (ArgumentCondition::Equals(expected), _) => argument == expected,
-                (ArgumentCondition::Contains(part), _) => argument
-                    .as_str()
-                    .is_some_and(|it| it.contains(part.as_str())),
-                (ArgumentCondition::Regex(_), Some(pattern)) => {
-                    argument.as_str().is_some_and(|it| pattern.is_match(it))
-                }
-                (ArgumentCondition::Regex(_), None) => false,
-                (ArgumentCondition::Any, _) => true,
-            }
+impl Prepared {
+    fn new(response: &MockResponse) -> Result<Self, String> {
+        let matches = response.matches.iter();
+        let when = response.when.iter();
+        Ok(Self {
+            matches: matches
+                .map(|(name, it)| Ok((name.clone(), Condition::new(it)?)))
+                .collect::<Result<_, String>>()?,
+            when: when
+                .map(|(place, it)| Ok((place.clone(), Condition::new(it)?)))
+                .collect::<Result<_, String>>()?,
+            response: Arc::new(response.clone()),
+            answered: 0,
         })
+    }
+
+    fn fits(&self, arguments: &Object, scope: &mut Scope, state: &mut State) -> bool {
+        if let Some(expected) = &self.response.arguments
+            && !same_members(expected, arguments)
+        {
+            return false;
+        }
+        let named = |(name, condition): &(String, Condition)| condition.holds(arguments.get(name));
+        self.matches.iter().all(named)
+            && self.when.iter().all(|(place, condition)| {
+                let path = scope.names(place, state);
+                condition.holds(state.get(&path))
+            })
+    }
 }
 
-fn reply(reply: &MockReply, arguments: &Object) -> Result<Value, Value> {
-    match reply {
-        MockReply::Result {
-            content,
-            structured_content,
-            is_error,
-        } => {
-            let mut content = Value::Array(content.clone());
-            fill(&mut content, arguments);
-            let mut result = json!({ "content": content });
-            if let Some(structured) = structured_content {
-                let mut structured = structured.clone();
-                fill(&mut structured, arguments);
-                result["structuredContent"] = structured;
+impl Condition {
+    fn new(declared: &ArgumentCondition) -> Result<Self, String> {
+        Ok(match declared {
+            ArgumentCondition::Equals(value) => Self::Equals(value.clone()),
+            ArgumentCondition::Contains(part) => Self::Contains(part.clone()),
+            ArgumentCondition::Regex(pattern) => {
+                Self::Regex(Regex::new(pattern).map_err(|error| error.to_string())?)
             }
-            if *is_error {
-                result["isError"] = Value::Bool(true);
-            }
-            Ok(result)
-        }
-        MockReply::Error {
-            code,
-            message,
-            data,
-        } => {
-            let mut error = json!({ "code": code, "message": message });
-            if let Some(data) = data {
-                error["data"] = data.clone();
-            }
-            Err(error)
+            ArgumentCondition::Any => Self::Any,
+            ArgumentCondition::Absent => Self::Absent,
+        })
+    }
+
+    fn holds(&self, value: Option<&Value>) -> bool {
+        let text = value.and_then(Value::as_str);
+        match self {
+            Self::Equals(expected) => value.is_some_and(|it| same(it, expected)),
+            Self::Contains(part) => text.is_some_and(|it| it.contains(part.as_str())),
+            Self::Regex(pattern) => text.is_some_and(|it| pattern.is_match(it)),
+            Self::Any => value.is_some(),
+            Self::Absent => value.is_none(),
         }
     }
 }
 
-/// Puts arguments where texts say `{{args.NAME}}`; a text that says nothing else takes the argument with its type.
-fn fill(value: &mut Value, arguments: &Object) {
-    match value {
-        Value::String(text) if text.contains("{{args.") => *value = filled(text, arguments),
-        Value::Array(items) => items.iter_mut().for_each(|it| fill(it, arguments)),
-        Value::Object(members) => members.values_mut().for_each(|it| fill(it, arguments)),
-        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
+/// Equality in which a number is the same however it is written: `1` and `1.0`.
+fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => {
+            a == b || (a.is_f64() || b.is_f64()) && a.as_f64() == b.as_f64()
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => same_members(a, b),
+        _ => a == b,
     }
 }
 
-fn filled(text: &str, arguments: &Object) -> Value {
-    let mut result = String::new();
-    let mut rest = text;
-    while let Some((before, reference)) = rest.split_once("{{args.") {
-        let Some((name, after)) = reference.split_once("}}") else {
-            break;
+fn same_members(a: &Object, b: &Object) -> bool {
+    a.len() == b.len()
+        && a.iter()
+            .all(|(name, it)| b.get(name).is_some_and(|other| same(it, other)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Answers, Choice};
+    use crate::mock::state::State;
+    use crate::mock::template::Scope;
+    use crate::model::interactions::{
+        ArgumentCondition as Is, MockResponse, OnExhausted, Reference,
+    };
+
+    fn on(matches: &[(&str, Is)], times: Option<u32>) -> MockResponse {
+        let matches = matches.iter();
+        MockResponse {
+            matches: matches
+                .map(|(name, it)| ((*name).to_owned(), it.clone()))
+                .collect(),
+            times,
+            ..MockResponse::default()
+        }
+    }
+
+    /// The number of the response that answers; 0 for the default answer, -1 when used up, -2 when none fits.
+    fn choose(answers: &mut Answers, arguments: &Value, state: &mut State) -> i64 {
+        let arguments = arguments.as_object().unwrap();
+        match answers.choose(arguments, &mut Scope::new(), state) {
+            Choice::Response(number, _) => i64::try_from(number).unwrap(),
+            Choice::Default => 0,
+            Choice::Exhausted => -1,
+            Choice::Unmatched => -2,
+        }
+    }
+
+    #[test]
+    fn the_first_response_that_fits_and_is_not_used_up_answers() {
+        let responses = [
+            on(&[("q", Is::Equals(json!("a")))], Some(1)),
+            on(&[("q", Is::Contains("a".to_owned()))], None),
+            on(&[("q", Is::Regex("^b+$".to_owned()))], None),
+            on(&[("any", Is::Any), ("q", Is::Absent)], None),
+            on(&[("n", Is::Equals(json!({ "x": [1.0] })))], None),
+        ];
+        let mut answers = Answers::new(&responses, OnExhausted::Error).unwrap();
+        let cases = [
+            (json!({ "q": "a" }), 1),
+            (json!({ "q": "a" }), 2),
+            (json!({ "q": "bb" }), 3),
+            (json!({ "q": "bbc" }), -2),
+            (json!({ "any": null }), 4),
+            (json!({ "any": null, "q": 1 }), -2),
+            (json!({ "n": { "x": [1] } }), 5),
+            (json!({ "n": { "x": [2] } }), -2),
+            (json!({}), -2),
+        ];
+        for (arguments, expected) in cases {
+            let chosen = choose(&mut answers, &arguments, &mut State::default());
+            assert_eq!(chosen, expected, "{arguments}");
+        }
+        answers.reset();
+        assert_eq!(
+            choose(&mut answers, &json!({ "q": "a" }), &mut State::default()),
+            1
+        );
+    }
+
+    #[test]
+    fn what_follows_the_last_response_is_declared() {
+        let cases = [
+            (OnExhausted::Error, [1, -1, -2]),
+            (OnExhausted::RepeatLast, [1, 1, -2]),
+            (OnExhausted::Default, [1, 0, 0]),
+        ];
+        for (on_exhausted, expected) in cases {
+            let responses = [on(&[("q", Is::Any)], Some(1))];
+            let mut answers = Answers::new(&responses, on_exhausted).unwrap();
+            let calls = [json!({ "q": 1 }), json!({ "q": 1 }), json!({})];
+            let chosen = calls.map(|it| choose(&mut answers, &it, &mut State::default()));
+            assert_eq!(chosen, expected, "{on_exhausted:?}");
+        }
+    }
+
+    #[test]
+    fn conditions_on_the_state_count() {
+        let when = |condition| MockResponse {
+            when: vec![(Reference::state("things.x").unwrap(), condition)],
+            ..MockResponse::default()
         };
-        let argument = arguments.get(name.trim());
-        if before.is_empty() && after.is_empty() && result.is_empty() {
-            return argument.cloned().unwrap_or(Value::Null);
-        }
-        result.push_str(before);
-        match argument {
-            Some(Value::String(text)) => result.push_str(text),
-            Some(other) => result.push_str(&other.to_string()),
-            None => {}
-        }
-        rest = after;
+        let responses = [when(Is::Equals(json!(1))), when(Is::Any), when(Is::Absent)];
+        let mut answers = Answers::new(&responses, OnExhausted::Error).unwrap();
+        let mut state = State::default();
+        let path = ["things".to_owned(), "x".to_owned()];
+        assert_eq!(choose(&mut answers, &json!({}), &mut state), 3);
+        state.set(&path, json!(1));
+        assert_eq!(choose(&mut answers, &json!({}), &mut state), 1);
+        state.set(&path, json!(2));
+        assert_eq!(choose(&mut answers, &json!({}), &mut state), 2);
     }
-    result.push_str(rest);
-    Value::String(result)
 }

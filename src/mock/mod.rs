@@ -1,10 +1,130 @@
-//! The mock MCP server: a declaration answers requests, a thin front carries them.
+//! The mock MCP server: a declaration answers requests, thin fronts carry them.
 //!
-//! It works on plain JSON rather than on a typed server, so that it can say exactly what is declared.
+//! It works on plain JSON rather than on a typed server, so that it can say exactly what is declared, and misbehave on purpose.
+//!
+//! | file | what happens there |
+//! |---|---|
+//! | `wire` | JSON-RPC: what a message is, how replies are written |
+//! | `core`, `exchange` | pure: a declaration, a state and a request make events and an answer |
+//! | `tools`, `answers`, `recorded` | which response answers a call |
+//! | `resources`, `prompts`, `lists` | the rest of what a server offers |
+//! | `template`, `state` | `{{references}}`, and what the server remembers |
+//! | `faults` | what goes wrong with a reply |
+//! | `session`, `service` | clients, and what is under way with them |
+//! | `call_log` | which tools were called |
+//! | `stdio`, `http` | the fronts |
+//! | `server` | a server inside this process |
 
 mod answers;
+mod call_log;
+mod core;
+mod echo;
+mod exchange;
+mod faults;
+mod http;
+mod lists;
+mod prompts;
+mod recorded;
+mod resources;
 mod server;
+mod service;
+mod session;
+mod state;
 mod stdio;
+mod template;
+mod tools;
+mod wire;
 
-pub use server::Mock;
-pub use stdio::serve_stdio;
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+
+use tokio::io::{AsyncBufRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use crate::model::interactions::DeclaredServer;
+
+pub use self::core::Options;
+pub use self::http::{HttpOptions, MAX_BODY, ReadTool, url};
+pub use call_log::Call;
+pub use echo::{ECHO_NAME, echo};
+pub use recorded::recorded;
+pub use server::MockServer;
+pub use tools::MAX_TOOLS;
+
+/// A mock server, not yet served.
+#[derive(Debug)]
+pub struct Mock {
+    service: Arc<service::Service>,
+}
+
+/// How serving ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// The client left, or we were told to stop.
+    Closed,
+    /// A fault wants the process to end with this code.
+    Exit(u8),
+}
+
+impl Mock {
+    /// A server as declared; `name` is its name in the scenario.
+    ///
+    /// # Errors
+    ///
+    /// A sentence when the declaration cannot be served.
+    pub fn new(name: &str, declared: DeclaredServer, options: Options) -> Result<Self, String> {
+        let core = core::Core::new(name, declared, options)?;
+        Ok(Self {
+            service: service::Service::new(core),
+        })
+    }
+
+    /// From now on, tool calls are also written to a file, a line of JSON each: time, server, tool, arguments without secrets, and
+    /// the number of the response that answers.
+    pub fn log_calls(&self, file: File) {
+        self.service.calls().write_to(file);
+    }
+
+    /// Answers messages from `input` on `output`, a line each, until the input ends. Lines longer than `longest_line` bytes are
+    /// refused.
+    ///
+    /// # Errors
+    ///
+    /// When the streams fail, other than by the client being gone, or the log of calls is not complete.
+    pub async fn serve_stdio(
+        self,
+        input: impl AsyncBufRead + Unpin,
+        output: impl AsyncWrite + Unpin,
+        longest_line: usize,
+    ) -> io::Result<Ended> {
+        let ended = stdio::serve(Arc::clone(&self.service), input, output, longest_line).await?;
+        self.complete(ended)
+    }
+
+    /// Answers HTTP requests until `stop` is cancelled or a fault ends the server, which cancels it.
+    ///
+    /// # Errors
+    ///
+    /// When no connection can be taken any more, or the log of calls is not complete.
+    pub async fn serve_http(
+        self,
+        listener: TcpListener,
+        options: HttpOptions,
+        stop: CancellationToken,
+    ) -> io::Result<Ended> {
+        let ended = http::serve(Arc::clone(&self.service), listener, options, stop).await?;
+        self.complete(ended)
+    }
+
+    fn complete(&self, ended: Ended) -> io::Result<Ended> {
+        let failure = self.service.calls().take_failure();
+        match failure {
+            None => Ok(ended),
+            Some(failure) => Err(io::Error::other(format!(
+                "the call log is not complete: {failure}"
+            ))),
+        }
+    }
+}

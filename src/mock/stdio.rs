@@ -1,45 +1,185 @@
 //! The mock over standard streams: one JSON message a line.
 
 use std::io;
+use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::mpsc;
 
-use crate::mock::server::Mock;
+use crate::mock::Ended;
+use crate::mock::faults::Delivery;
+use crate::mock::service::{Outgoing, Received, Service};
+use crate::mock::wire::{self, INVALID_REQUEST, Id};
+
+/// How long answers under way are waited for once the client has closed its side.
+const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
 /// Answers messages from `input` on `output` until the input ends.
-///
-/// # Errors
-///
-/// When the streams fail, other than by the client being gone.
-pub async fn serve_stdio(
-    mut mock: Mock,
-    mut input: impl AsyncBufRead + Unpin,
+pub(super) async fn serve(
+    service: Arc<Service>,
+    input: impl AsyncBufRead + Unpin,
     mut output: impl AsyncWrite + Unpin,
-) -> io::Result<()> {
-    let mut line = Vec::new();
+    longest_line: usize,
+) -> io::Result<Ended> {
+    match converse(&service, input, &mut output, longest_line).await {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Ended::Closed),
+        other => other,
+    }
+}
+
+async fn converse(
+    service: &Arc<Service>,
+    input: impl AsyncBufRead + Unpin,
+    output: &mut (impl AsyncWrite + Unpin),
+    longest_line: usize,
+) -> io::Result<Ended> {
+    let session = service.open("stdio");
+    let mut lines = Lines::new(input, longest_line);
+    let (out, mut outgoing) = mpsc::channel(64);
     loop {
-        line.clear();
-        if input.read_until(b'\n', &mut line).await? == 0 {
-            return Ok(());
+        let delivery = tokio::select! {
+            line = lines.next() => match line? {
+                Line::End => break,
+                Line::TooLong => {
+                    let message = format!("the message is longer than {longest_line} bytes");
+                    let error = wire::error(INVALID_REQUEST, &message);
+                    Delivery::Messages(vec![wire::error_reply(&Id::null(), &error)])
+                }
+                Line::Message => match service.receive(&session, &lines.line) {
+                    Received::Nothing => continue,
+                    Received::Refused(reply) => Delivery::Messages(vec![reply]),
+                    Received::Now(delivery) => delivery,
+                    Received::Later(running) => {
+                        tokio::spawn(running.drive(out.clone()));
+                        continue;
+                    }
+                },
+            },
+            Some(outgoing) = outgoing.recv() => delivery(outgoing),
+            news = session.outbox.next() => Delivery::Messages(vec![news]),
+        };
+        if let Some(ended) = write(output, delivery).await? {
+            return Ok(ended);
         }
-        let text = String::from_utf8_lossy(&line);
-        if text.trim().is_empty() {
-            continue;
+    }
+    drop(out);
+    let last_answers = async {
+        while let Some(outgoing) = outgoing.recv().await {
+            if let Some(ended) = write(output, delivery(outgoing)).await? {
+                return Ok(ended);
+            }
         }
-        let reply = mock.answer(&text);
-        if let Some(delay) = reply.delay {
-            tokio::time::sleep(delay).await;
+        Ok(Ended::Closed)
+    };
+    let ended = tokio::time::timeout(LAST_ANSWERS, last_answers).await;
+    service.close("stdio");
+    ended.unwrap_or(Ok(Ended::Closed))
+}
+
+fn delivery(outgoing: Outgoing) -> Delivery {
+    match outgoing {
+        Outgoing::Message(message) => Delivery::Messages(vec![message]),
+        Outgoing::Last(delivery) => delivery,
+    }
+}
+
+/// Writes a delivery; returns how the conversation ends if it ends by it.
+async fn write(
+    output: &mut (impl AsyncWrite + Unpin),
+    delivery: Delivery,
+) -> io::Result<Option<Ended>> {
+    match delivery {
+        Delivery::Messages(messages) => {
+            for mut message in messages {
+                message.push('\n');
+                output.write_all(message.as_bytes()).await?;
+            }
         }
-        if let Some(message) = reply.message {
-            let mut text = message.to_string();
-            text.push('\n');
-            let written = async {
-                output.write_all(text.as_bytes()).await?;
-                output.flush().await
-            };
-            match written.await {
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
-                other => other?,
+        Delivery::Broken(text) => output.write_all(format!("{text}\n").as_bytes()).await?,
+        Delivery::Empty => output.write_all(b"\n").await?,
+        Delivery::Status { error, .. } => output.write_all(format!("{error}\n").as_bytes()).await?,
+        Delivery::Never => {}
+        Delivery::Slow {
+            message,
+            bytes,
+            every,
+        } => {
+            for chunk in format!("{message}\n").as_bytes().chunks(bytes.max(1)) {
+                output.write_all(chunk).await?;
+                output.flush().await?;
+                tokio::time::sleep(every).await;
+            }
+        }
+        Delivery::Cut(text) => {
+            output.write_all(text.as_bytes()).await?;
+            output.flush().await?;
+            return Ok(Some(Ended::Closed));
+        }
+        Delivery::Exit(code) => return Ok(Some(Ended::Exit(code))),
+    }
+    output.flush().await?;
+    Ok(None)
+}
+
+/// Lines of bounded length. [`Lines::next`] may be dropped at any time without losing anything.
+struct Lines<R> {
+    input: R,
+    longest: usize,
+    /// The line being read, or the one read last.
+    line: Vec<u8>,
+    complete: bool,
+    /// The line being read is too long, and the rest of it is skipped.
+    skipping: bool,
+}
+
+enum Line {
+    /// In [`Lines::line`]; never blank.
+    Message,
+    TooLong,
+    End,
+}
+
+impl<R: AsyncBufRead + Unpin> Lines<R> {
+    fn new(input: R, longest: usize) -> Self {
+        Self {
+            input,
+            longest,
+            line: Vec::new(),
+            complete: false,
+            skipping: false,
+        }
+    }
+
+    async fn next(&mut self) -> io::Result<Line> {
+        loop {
+            if std::mem::take(&mut self.complete) {
+                self.line.clear();
+            }
+            let available = self.input.fill_buf().await?;
+            let at_end = available.is_empty();
+            let end = available.iter().position(|it| *it == b'\n');
+            let length = end.map_or(available.len(), |it| it + 1);
+            if !self.skipping {
+                self.line.extend_from_slice(&available[..length]);
+            }
+            self.input.consume(length);
+            if self.line.len() > self.longest {
+                self.line.clear();
+                self.skipping = true;
+            }
+            if end.is_none() && !at_end {
+                continue;
+            }
+            self.complete = true;
+            if std::mem::take(&mut self.skipping) {
+                return Ok(Line::TooLong);
+            }
+            if !self.line.trim_ascii().is_empty() {
+                return Ok(Line::Message);
+            }
+            if at_end {
+                return Ok(Line::End);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::model::Object;
 use crate::model::binding::BindingRule;
-use crate::model::interactions::MockServer;
+use crate::model::interactions::DeclaredServer;
 use crate::model::rules::Rules;
 
 /// One thing a user wants from the servers, and what is expected of it.
@@ -30,7 +30,7 @@ pub struct Scenario {
     /// The servers it declares, in order, with `${…}` not yet filled in.
     pub servers: Vec<Server>,
     /// The mock servers it declares, by server name.
-    pub interactions: Vec<(String, MockServer)>,
+    pub interactions: Vec<(String, DeclaredServer)>,
     pub agent: Agent,
     /// How its baseline is replayed.
     pub replaying: Replaying,

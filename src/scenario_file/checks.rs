@@ -33,7 +33,7 @@ impl Document {
             }
         }
         for (name, interaction) in interactions {
-            interaction.check_names(findings);
+            interaction.check(findings);
             match kinds.get(name.as_str()) {
                 Some(Some(Kind::Mock)) => {}
                 Some(_) => {

@@ -1,12 +1,23 @@
 //! Content blocks of a mock server's results: snake case here, camel case on the wire.
 
+use std::borrow::Cow;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value, json};
 
 use crate::model::Object;
+use crate::model::interactions::AnswerBlock;
 
-use super::decode::{At, NO_HINT, Use, check_use, choice, section};
-use super::source::{Findings, Mark};
+use super::decode::{At, Decode, NO_HINT, Use, check_use, choice, section};
+use super::finding::quoted;
+use super::node::Node;
+use super::source::{Findings, Mark, read_bytes};
 use super::values::{Fraction, Word};
+
+/// The largest file of data, in bytes.
+const MAX_DATA: u64 = 16 * 1024 * 1024;
 
 /// The kinds of content blocks the protocol knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,10 +51,12 @@ section! {
         json: Option<At<Value>>,
         /// The bytes of an `image` or `audio` block, in Base64.
         data: Option<At<String>>,
+        /// Instead of `data`: a file, relative to this one.
+        data_file: Option<At<DataFile>>,
         /// The MIME type of an `image`, an `audio` block or a `resource_link`.
         mime_type: Option<At<String>>,
         /// What a `resource` block embeds.
-        resource: Option<At<ResourceSection>>,
+        resource: Option<At<EmbeddedSection>>,
         /// The address a `resource_link` leads to.
         uri: Option<At<Word>>,
         /// The name of a `resource_link`.
@@ -56,12 +69,14 @@ section! {
         size: Option<At<i64>>,
         /// For whom the block is meant, and how important it is.
         annotations: Option<BlockAnnotationsSection>,
+        /// `_meta` of the block, served as written.
+        _meta: Option<Object>,
     }
 }
 
 section! {
     /// A resource embedded in a result.
-    ResourceSection, checked by check_resource {
+    EmbeddedSection, checked by check_resource {
         /// The address of the resource.
         uri: Word,
         /// The MIME type of the resource.
@@ -69,7 +84,9 @@ section! {
         /// The resource, where it is text.
         text: Option<String>,
         /// The resource, where it is not text, in Base64.
-        blob: Option<String>,
+        blob: Option<At<String>>,
+        /// Instead of `blob`: a file, relative to this one.
+        blob_file: Option<DataFile>,
     }
 }
 
@@ -93,9 +110,48 @@ choice! {
     }
 }
 
-/// A text block as served.
-pub(super) fn text_block(text: &str) -> Value {
-    json!({"type": "text", "text": text})
+/// The content of a file, in Base64.
+#[derive(Debug, Clone)]
+pub(super) struct DataFile(pub(super) String);
+
+impl Decode for DataFile {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let path = Word::decode(node, findings)?.0;
+        let bytes = read_bytes(&findings.folder(node.at).join(&path), MAX_DATA);
+        match bytes {
+            Ok(bytes) => Some(Self(STANDARD.encode(bytes))),
+            Err(problem) => {
+                let message = format!("the file {} {problem}", quoted(&path));
+                findings.error(node.at, message, NO_HINT);
+                None
+            }
+        }
+    }
+}
+
+impl JsonSchema for DataFile {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "DataFile".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({"type": "string", "pattern": r"\S"})
+    }
+}
+
+/// Says so when bytes are not written in Base64. Broken bytes are sent by the fault `invalid_base64`.
+pub(super) fn check_base64(data: Option<&At<String>>, findings: &mut Findings) {
+    if let Some(data) = data
+        && STANDARD.decode(&data.value).is_err()
+        && !data.value.contains("{{")
+    {
+        let hint = "the fault `invalid_base64` sends such data on purpose";
+        findings.error(data.at, "is no Base64", Some(hint));
+    }
 }
 
 /// What each kind of block has to have, may have, and no other.
@@ -108,6 +164,11 @@ fn check(block: &BlockSection, at: Mark, findings: &mut Findings) {
         } else {
             Use::Never
         }
+    };
+    let data = if block.data_file.is_some() {
+        Use::May
+    } else {
+        Use::Must
     };
     let mime_type = if kind == ResourceLink {
         Use::May
@@ -128,7 +189,12 @@ fn check(block: &BlockSection, at: Mark, findings: &mut Findings) {
         (
             "data",
             block.data.as_ref().map(At::mark),
-            when(&[Image, Audio], Use::Must),
+            when(&[Image, Audio], data),
+        ),
+        (
+            "data_file",
+            block.data_file.as_ref().map(At::mark),
+            when(&[Image, Audio], Use::May),
         ),
         (
             "mime_type",
@@ -169,15 +235,26 @@ fn check(block: &BlockSection, at: Mark, findings: &mut Findings) {
     for (key, given, usage) in given {
         check_use(key, given, (usage, "block"), at, findings);
     }
+    if block.data.is_some() && block.data_file.is_some() {
+        findings.error(at, "a block has `data` or a `data_file`, not both", NO_HINT);
+    }
+    check_base64(block.data.as_ref(), findings);
     if kind == Text && block.text.is_some() == block.json.is_some() {
         findings.error(at, "a text block needs either `text` or `json`", NO_HINT);
     }
 }
 
-fn check_resource(resource: &ResourceSection, at: Mark, findings: &mut Findings) {
-    if resource.text.is_some() == resource.blob.is_some() {
-        findings.error(at, "a resource needs either `text` or `blob`", NO_HINT);
+fn check_resource(resource: &EmbeddedSection, at: Mark, findings: &mut Findings) {
+    let given = [
+        resource.text.is_some(),
+        resource.blob.is_some(),
+        resource.blob_file.is_some(),
+    ];
+    if given.iter().filter(|it| **it).count() != 1 {
+        let message = "a resource needs exactly one of `text`, `blob` and `blob_file`";
+        findings.error(at, message, NO_HINT);
     }
+    check_base64(resource.blob.as_ref(), findings);
 }
 
 impl BlockSection {
@@ -185,8 +262,15 @@ impl BlockSection {
         self.r#type.as_ref().map_or(BlockKind::Text, |it| it.0)
     }
 
-    /// The block as it goes over the wire.
-    pub(super) fn served(&self) -> Value {
+    pub(super) fn block(&self) -> AnswerBlock {
+        AnswerBlock {
+            served: self.served(),
+            json: self.json.as_ref().map(|it| it.value.clone()),
+        }
+    }
+
+    /// The block as it goes over the wire, but for the text that its `json` becomes.
+    fn served(&self) -> Value {
         let text = |it: &Option<At<String>>| it.as_ref().map(|it| json!(it.value));
         let kind = match self.kind() {
             BlockKind::Text => "text",
@@ -195,11 +279,13 @@ impl BlockSection {
             BlockKind::Resource => "resource",
             BlockKind::ResourceLink => "resource_link",
         };
-        let json = self.json.as_ref().map(|it| json!(it.value.to_string()));
         let parts = [
             ("type", Some(json!(kind))),
-            ("text", text(&self.text).or(json)),
-            ("data", text(&self.data)),
+            ("text", text(&self.text)),
+            (
+                "data",
+                text(&self.data).or(self.data_file.as_ref().map(|it| json!(it.value.0))),
+            ),
             ("resource", self.resource.as_ref().map(|it| it.served())),
             ("uri", self.uri.as_ref().map(|it| json!(it.0))),
             ("name", text(&self.name)),
@@ -213,40 +299,47 @@ impl BlockSection {
                     .as_ref()
                     .map(BlockAnnotationsSection::served),
             ),
+            ("_meta", self._meta.clone().map(Value::Object)),
         ];
-        object(parts)
+        Value::Object(object(parts))
     }
 }
 
-impl ResourceSection {
+impl EmbeddedSection {
     fn served(&self) -> Value {
-        object([
+        Value::Object(object([
             ("uri", Some(json!(self.uri.0))),
             ("mimeType", self.mime_type.as_ref().map(|it| json!(it))),
             ("text", self.text.as_ref().map(|it| json!(it))),
-            ("blob", self.blob.as_ref().map(|it| json!(it))),
-        ])
+            (
+                "blob",
+                self.blob
+                    .as_ref()
+                    .map(|it| json!(it.value))
+                    .or(self.blob_file.as_ref().map(|it| json!(it.0))),
+            ),
+        ]))
     }
 }
 
 impl BlockAnnotationsSection {
-    fn served(&self) -> Value {
+    pub(super) fn served(&self) -> Value {
         let audience = |it: &Vec<AudienceWord>| it.iter().map(|it| it.0).collect::<Value>();
-        object([
+        Value::Object(object([
             ("audience", self.audience.as_ref().map(audience)),
             ("priority", self.priority.map(|it| json!(it.0))),
             (
                 "lastModified",
                 self.last_modified.as_ref().map(|it| json!(it)),
             ),
-        ])
+        ]))
     }
 }
 
 /// An object of the parts that are there.
-fn object<const N: usize>(parts: [(&str, Option<Value>); N]) -> Value {
-    let given = parts
-        .into_iter()
-        .filter_map(|(name, value)| value.map(|it| (name.to_owned(), it)));
-    Value::Object(given.collect::<Object>())
+pub(super) fn object<const N: usize>(parts: [(&str, Option<Value>); N]) -> Object {
+    let given = parts.into_iter();
+    given
+        .filter_map(|(name, value)| value.map(|it| (name.to_owned(), it)))
+        .collect()
 }

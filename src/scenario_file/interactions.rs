@@ -1,32 +1,62 @@
-//! The `mcp_interactions` section: mock servers and what they answer.
+//! The `mcp_interactions` section: mock servers and their tools.
 
-use std::borrow::Cow;
+use std::collections::HashSet;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value, json};
 
 use crate::model::Object;
-use crate::model::interactions::{
-    ArgumentCondition, MockReply, MockResponse, MockServer, MockTool,
-};
+use crate::model::interactions::{DeclaredServer, HttpResponses, MockTool, OnExhausted};
 
-use super::content::{BlockSection, text_block};
-use super::decode::{At, Decode, NO_HINT, Named, only_entry, section, wrong_kind};
-use super::node::{Content, Node};
-use super::source::{Findings, Mark};
-use super::values::{Count, Pattern, Wait, Word};
+use super::content::object;
+use super::decode::{At, NO_HINT, Named, choice, section};
+use super::finding::quoted;
+use super::offers::{PromptSection, ResourceSection, TemplateSection};
+use super::responses::ResponseSection;
+use super::source::Findings;
+use super::values::{Count, Word};
+
+/// The most tools of one server.
+const MAX_TOOLS: usize = 1000;
 
 section! {
-    /// A mock server: the tools it offers and how it answers.
+    /// A mock server: what it offers and how it answers.
     MockSection {
         /// The name the server gives itself; its name in the scenario unless given.
         name: Option<Word>,
+        /// The name people are shown.
+        title: Option<String>,
         /// The version the server gives itself; `1.0.0` unless given.
         version: Option<Word>,
         /// Usage instructions the server hands to models.
         instructions: Option<String>,
         /// The tools it offers, in this order.
         tools: Option<Vec<ToolSection>>,
+        /// The resources it offers, in this order.
+        resources: Option<Vec<ResourceSection>>,
+        /// The resource templates it offers, in this order.
+        resource_templates: Option<Vec<TemplateSection>>,
+        /// The prompts it offers, in this order.
+        prompts: Option<Vec<PromptSection>>,
+        /// Answers to requests other than tool calls, by method; where none matches, the server answers by itself.
+        methods: Option<Named<Vec<ResponseSection>>>,
+        /// The server offers logging, even if no step logs.
+        logging: Option<bool>,
+        /// What the server remembers before anything was set.
+        state: Option<Object>,
+        /// How many entries a page of a list holds; all unless given.
+        page_size: Option<Count>,
+        /// Whether the server says that its lists may change.
+        list_changed: Option<bool>,
+        /// How answers to HTTP requests are sent.
+        http_responses: Option<HttpResponsesWord>,
+    }
+}
+
+choice! {
+    /// How answers to HTTP requests are sent: `auto` sends JSON, and an event stream where something comes before the answer.
+    HttpResponsesWord for HttpResponses {
+        "auto" => HttpResponses::Auto,
+        "event_stream" => HttpResponses::EventStream,
     }
 }
 
@@ -45,8 +75,23 @@ section! {
         output_schema: Option<Object>,
         /// What the tool says about its effects.
         annotations: Option<AnnotationsSection>,
-        /// Its answers; the first that matches a call is given.
+        /// `_meta` of the tool, served as written.
+        _meta: Option<Object>,
+        /// The tool is unknown until a step shows it.
+        hidden: Option<bool>,
+        /// Its answers; the first that matches a call is given. Without any, the tool tells what it was called with.
         responses: Option<Vec<ResponseSection>>,
+        /// What follows when all answers that match are used up; `error` unless given.
+        on_exhausted: Option<OnExhaustedWord>,
+    }
+}
+
+choice! {
+    /// What follows when all answers that match a call are used up: a tool error, the last of them again, or the answer of a tool without any.
+    OnExhaustedWord for OnExhausted {
+        "error" => OnExhausted::Error,
+        "repeat_last" => OnExhausted::RepeatLast,
+        "default" => OnExhausted::Default,
     }
 }
 
@@ -66,242 +111,132 @@ section! {
     }
 }
 
-section! {
-    /// One prepared answer. Texts may hold `{{args.NAME}}`, which stands for an argument of the call.
-    ResponseSection, checked by check_response {
-        /// What the arguments of a call must be for this answer to be given; any call unless given.
-        r#match: Option<Named<Condition>>,
-        /// How many calls it answers before the next answer takes over; any number unless given.
-        times: Option<Count>,
-        /// How long the server takes to answer.
-        delay: Option<Wait>,
-        /// The content of the result: content blocks, or text for one block of text.
-        content: Option<ContentSection>,
-        /// The structured content of the result.
-        structured_content: Option<Object>,
-        /// The tool says that it failed.
-        is_error: Option<bool>,
-        /// Answer with a JSON-RPC error instead of a result.
-        error: Option<ErrorSection>,
-    }
-}
-
-section! {
-    /// A JSON-RPC error.
-    ErrorSection {
-        /// The error code, such as -32603 for an internal error.
-        code: i64,
-        /// What went wrong, in a sentence.
-        message: String,
-        /// Anything more the server has to say.
-        data: Option<Value>,
-    }
-}
-
-/// Content blocks, or a text that stands for one block of text.
-#[derive(Debug, Clone, JsonSchema)]
-#[schemars(untagged)]
-pub(super) enum ContentSection {
-    Text(String),
-    Blocks(Vec<BlockSection>),
-}
-
-impl Decode for ContentSection {
-    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
-        match &node.content {
-            Content::Text(text) => Some(Self::Text(text.clone())),
-            Content::List(_) => Decode::decode(node, findings).map(Self::Blocks),
-            _ => {
-                wrong_kind(node, "text or a list of content blocks", findings);
-                None
-            }
-        }
-    }
-}
-
-/// What an argument must be.
-#[derive(Debug, Clone)]
-pub(super) struct Condition(ArgumentCondition);
-
-impl Decode for Condition {
-    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
-        if !matches!(node.content, Content::Map(_)) {
-            return Some(Self(ArgumentCondition::Equals(node.to_json())));
-        }
-        let known = ["contains", "regex", "any", "equals"];
-        let (operator, value) = only_entry(node, &known, findings)?;
-        let condition = match operator {
-            "contains" => ArgumentCondition::Contains(Decode::decode(value, findings)?),
-            "regex" => ArgumentCondition::Regex(Pattern::decode(value, findings)?.0),
-            "any" if bool::decode(value, findings)? => ArgumentCondition::Any,
-            "any" => {
-                findings.error(value.at, "only `any: true` has a meaning", NO_HINT);
-                return None;
-            }
-            _ => ArgumentCondition::Equals(value.to_json()),
-        };
-        Some(Self(condition))
-    }
-}
-
-// Says in the schema what `Condition` reads.
-/// What an argument must be.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-#[expect(dead_code, reason = "exists for its JSON Schema")]
-enum ConditionSchema {
-    /// The argument equals this value.
-    Literal(Literal),
-    /// The argument meets this condition.
-    Operator(Operator),
-}
-
-#[derive(JsonSchema)]
-#[schemars(rename_all = "snake_case")]
-#[expect(dead_code, reason = "exists for its JSON Schema")]
-enum Operator {
-    /// The argument is a text containing this one.
-    Contains(String),
-    /// The argument is a text matching this regular expression.
-    Regex(Pattern),
-    /// The argument is there, whatever it is.
-    Any(bool),
-    /// The argument equals this value, which may be a map.
-    Equals(Value),
-}
-
-/// Any value but a map.
-struct Literal;
-
-impl JsonSchema for Literal {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Literal".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        schemars::json_schema!({"type": ["null", "boolean", "number", "string", "array"]})
-    }
-}
-
-impl JsonSchema for Condition {
-    fn schema_name() -> Cow<'static, str> {
-        "Condition".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        ConditionSchema::json_schema(generator)
-    }
-}
-
-/// An answer is a result or an error, and never nothing at all.
-fn check_response(response: &ResponseSection, at: Mark, findings: &mut Findings) {
-    let is_result = response.content.is_some()
-        || response.structured_content.is_some()
-        || response.is_error.is_some();
-    match (&response.error, is_result) {
-        (Some(_), true) => {
-            let message = "a response is a result or an `error`, not both";
-            let hint = "for a tool that reports a failure, use `is_error: true` with `content`";
-            findings.error(at, message, Some(hint));
-        }
-        (None, false) => {
-            let message = "a response needs `content`, `structured_content`, `is_error` or `error`";
-            findings.error(at, message, NO_HINT);
-        }
-        _ => {}
-    }
-}
-
 impl MockSection {
-    pub(super) fn server(&self) -> MockServer {
+    pub(super) fn server(&self) -> DeclaredServer {
         let tools = self.tools.iter().flatten();
-        MockServer {
+        let resources = self.resources.iter().flatten();
+        let templates = self.resource_templates.iter().flatten();
+        let prompts = self.prompts.iter().flatten();
+        let methods = self.methods.iter().flat_map(|it| &it.0);
+        let page_size = self.page_size.map(|it| usize::try_from(it.0));
+        DeclaredServer {
             name: self.name.as_ref().map(|it| it.0.clone()),
+            title: self.title.clone(),
             version: self.version.as_ref().map(|it| it.0.clone()),
             instructions: self.instructions.clone(),
             tools: tools.map(ToolSection::tool).collect(),
+            state: self.state.clone().unwrap_or_default(),
+            page_size: page_size.and_then(Result::ok),
+            list_changed: self.list_changed,
+            http_responses: self.http_responses.map(|it| it.0).unwrap_or_default(),
+            resources: resources.map(ResourceSection::resource).collect(),
+            resource_templates: templates.map(TemplateSection::template).collect(),
+            prompts: prompts.map(PromptSection::prompt).collect(),
+            methods: methods
+                .map(|(method, responses)| {
+                    let responses = responses.iter().map(ResponseSection::response);
+                    (method.value.clone(), responses.collect())
+                })
+                .collect(),
+            logging: self.logging.unwrap_or(false),
         }
     }
 
-    /// Says so when a tool is declared twice.
-    pub(super) fn check_names(&self, findings: &mut Findings) {
-        let mut names = std::collections::HashSet::new();
+    /// Says so when something is declared twice, or in a place where it means nothing.
+    pub(super) fn check(&self, findings: &mut Findings) {
+        self.check_tools(findings);
+        let resources = self.resources.iter().flatten().map(|it| &it.uri);
+        let templates = self
+            .resource_templates
+            .iter()
+            .flatten()
+            .map(|it| &it.uri_template);
+        let prompts = self.prompts.iter().flatten().map(|it| &it.name);
+        check_unique("resource", resources, findings);
+        check_unique("resource template", templates, findings);
+        check_unique("prompt", prompts, findings);
+        for (method, responses) in self.methods.iter().flat_map(|it| &it.0) {
+            if method.value == "tools/call" {
+                let message = "calls are answered by the `responses` of their tool";
+                findings.error(method.at, message, NO_HINT);
+            }
+            for response in responses {
+                response.check_method(method.at, findings);
+            }
+        }
+    }
+
+    fn check_tools(&self, findings: &mut Findings) {
+        let mut names = HashSet::new();
         for tool in self.tools.iter().flatten() {
             if !names.insert(tool.name.0.as_str()) {
                 let message = format!("the tool `{}` is declared twice", tool.name.0);
+                findings.error(tool.name.at, message, NO_HINT);
+            } else if names.len() == MAX_TOOLS + 1 {
+                let message = format!("a mock server has at most {MAX_TOOLS} tools");
                 findings.error(tool.name.at, message, NO_HINT);
             }
         }
     }
 }
 
+fn check_unique<'a>(
+    what: &str,
+    names: impl Iterator<Item = &'a At<Word>>,
+    findings: &mut Findings,
+) {
+    let mut seen = HashSet::new();
+    for name in names {
+        if !seen.insert(name.0.as_str()) {
+            let message = format!("the {what} {} is declared twice", quoted(&name.0));
+            findings.error(name.at, message, NO_HINT);
+        }
+    }
+}
+
 impl ToolSection {
-    fn tool(&self) -> MockTool {
+    pub(super) fn tool(&self) -> MockTool {
         let responses = self.responses.iter().flatten();
+        let text = |it: &Option<String>| it.clone().map(Value::String);
+        let schema = self.input_schema.clone().map(Value::Object);
+        let served = [
+            ("name", Some(json!(self.name.0))),
+            ("title", text(&self.title)),
+            ("description", text(&self.description)),
+            (
+                "inputSchema",
+                Some(schema.unwrap_or_else(|| json!({ "type": "object" }))),
+            ),
+            (
+                "outputSchema",
+                self.output_schema.clone().map(Value::Object),
+            ),
+            (
+                "annotations",
+                self.annotations.as_ref().map(AnnotationsSection::served),
+            ),
+            ("_meta", self._meta.clone().map(Value::Object)),
+        ];
         MockTool {
             name: self.name.0.clone(),
-            title: self.title.clone(),
-            description: self.description.clone(),
-            input_schema: self.input_schema.clone().map(Value::Object),
-            output_schema: self.output_schema.clone().map(Value::Object),
-            annotations: self.annotations.as_ref().map(AnnotationsSection::served),
+            served: object(served),
+            hidden: self.hidden.unwrap_or(false),
             responses: responses.map(ResponseSection::response).collect(),
+            on_exhausted: self.on_exhausted.map(|it| it.0).unwrap_or_default(),
+            recorded: false,
         }
     }
 }
 
 impl AnnotationsSection {
     /// The annotations as they go over the wire.
-    fn served(&self) -> Object {
-        let hints = [
-            ("readOnlyHint", self.read_only_hint),
-            ("destructiveHint", self.destructive_hint),
-            ("idempotentHint", self.idempotent_hint),
-            ("openWorldHint", self.open_world_hint),
-        ];
-        let title = self.title.iter().map(|it| ("title", json!(it)));
-        let hints = hints
-            .iter()
-            .filter_map(|(name, hint)| hint.map(|it| (*name, json!(it))));
-        title
-            .chain(hints)
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect()
-    }
-}
-
-impl ResponseSection {
-    fn response(&self) -> MockResponse {
-        let reply = match &self.error {
-            Some(error) => MockReply::Error {
-                code: error.code,
-                message: error.message.clone(),
-                data: error.data.clone(),
-            },
-            None => MockReply::Result {
-                content: match &self.content {
-                    None => Vec::new(),
-                    Some(ContentSection::Text(text)) => vec![text_block(text)],
-                    Some(ContentSection::Blocks(blocks)) => {
-                        blocks.iter().map(BlockSection::served).collect()
-                    }
-                },
-                structured_content: self.structured_content.clone().map(Value::Object),
-                is_error: self.is_error.unwrap_or(false),
-            },
-        };
-        let conditions = self.r#match.iter().flat_map(|it| &it.0);
-        MockResponse {
-            matches: conditions
-                .map(|(name, condition)| (name.value.clone(), condition.0.clone()))
-                .collect(),
-            times: self.times.map(|it| it.0),
-            delay: self.delay.map(|it| it.0),
-            reply,
-        }
+    fn served(&self) -> Value {
+        Value::Object(object([
+            ("title", self.title.as_ref().map(|it| json!(it))),
+            ("readOnlyHint", self.read_only_hint.map(Value::Bool)),
+            ("destructiveHint", self.destructive_hint.map(Value::Bool)),
+            ("idempotentHint", self.idempotent_hint.map(Value::Bool)),
+            ("openWorldHint", self.open_world_hint.map(Value::Bool)),
+        ]))
     }
 }

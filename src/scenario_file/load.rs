@@ -42,13 +42,7 @@ pub struct Loaded {
 ///
 /// All files are read and everything wrong with them is found in one go, but for what lies behind broken YAML syntax.
 pub fn load(found: &[Found], options: &Options) -> Loaded {
-    let mut loader = Loader {
-        options,
-        findings: Findings::default(),
-        defaults: HashMap::new(),
-        variables: BTreeSet::new(),
-        all_parsed: true,
-    };
+    let mut loader = Loader::new(options);
     let scenarios: Vec<Scenario> = found.iter().filter_map(|it| loader.scenario(it)).collect();
     if loader.all_parsed && !found.is_empty() {
         loader.check_overrides();
@@ -59,7 +53,7 @@ pub fn load(found: &[Found], options: &Options) -> Loaded {
     }
 }
 
-struct Loader<'a> {
+pub(super) struct Loader<'a> {
     options: &'a Options,
     findings: Findings,
     /// The defaults of each folder that has some; `Err` for those with errors.
@@ -70,7 +64,32 @@ struct Loader<'a> {
     all_parsed: bool,
 }
 
-impl Loader<'_> {
+impl<'a> Loader<'a> {
+    pub(super) fn new(options: &'a Options) -> Self {
+        Self {
+            options,
+            findings: Findings::default(),
+            defaults: HashMap::new(),
+            variables: BTreeSet::new(),
+            all_parsed: true,
+        }
+    }
+
+    pub(super) fn into_findings(self) -> Findings {
+        self.findings
+    }
+
+    /// A file's document over its defaults; `None` after saying why there is none.
+    pub(super) fn merged(&mut self, found: &Found) -> Option<Node> {
+        let own = self.document(&found.path)?;
+        let (defaults, are_right) = self.defaults_of(found);
+        let merged = match defaults {
+            Some(defaults) => own.over(defaults),
+            None => own,
+        };
+        are_right.then_some(merged)
+    }
+
     /// One scenario; `None` after saying why there is none.
     fn scenario(&mut self, found: &Found) -> Option<Scenario> {
         let errors = self.findings.errors();

@@ -5,8 +5,9 @@
 //! | `find` | paths, folders and patterns become files with ids |
 //! | `source`, `parse`, `scalar`, `node` | a file becomes a tree in which each value knows its place |
 //! | `load` | defaults are merged, variables filled in, sections read, scenarios made |
+//! | `mocks` | the mock servers of a file alone |
 //! | `decode`, `values` | how sections are declared and read, so that all that is wrong is found |
-//! | `document`, `servers`, `interactions`, `content`, `script`, `replaying`, `scoring` | the sections, and what they become |
+//! | `document`, `servers`, `interactions`, `offers`, `responses`, `condition`, `content`, `steps`, `fault`, `script`, `replaying`, `scoring` | the sections, and what they become |
 //! | `checks` | what must fit together between sections |
 //! | `client_config`, `expand` | servers of MCP clients' files, and values from the environment |
 //! | `schema` | the sections once more, as JSON Schema |
@@ -17,24 +18,30 @@
 
 mod checks;
 mod client_config;
+mod condition;
 mod content;
 mod decode;
 mod document;
 mod expand;
+mod fault;
 mod find;
 mod finding;
 mod interactions;
 mod load;
+mod mocks;
 mod nearest;
 mod node;
+mod offers;
 mod parse;
 mod replaying;
+mod responses;
 mod scalar;
 mod schema;
 mod scoring;
 mod script;
 mod servers;
 mod source;
+mod steps;
 mod values;
 mod variables;
 
@@ -43,4 +50,5 @@ pub use expand::{Expanded, MissingVariables, expand};
 pub use find::{Found, find};
 pub use finding::{Finding, Severity, sort};
 pub use load::{Loaded, Options, load};
+pub use mocks::{LoadedMocks, mock_tool, mocks};
 pub use schema::json_schema;

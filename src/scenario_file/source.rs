@@ -50,7 +50,7 @@ pub(super) struct Findings {
 impl Findings {
     /// Reads a file; `None` after saying why it cannot be read.
     pub(super) fn read(&mut self, path: &Path) -> Option<usize> {
-        let bytes = match read_bytes(path) {
+        let bytes = match read_bytes(path, MAX_FILE) {
             Ok(bytes) => bytes,
             Err(problem) => {
                 self.push(Finding::about(path.display(), Severity::Error, problem));
@@ -60,13 +60,7 @@ impl Findings {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
         let text = String::from_utf8_lossy(bytes);
         let broken = std::str::from_utf8(bytes).err().map(|it| it.valid_up_to());
-        let source = self.sources.len();
-        self.sources.push(Source {
-            path: path.to_owned(),
-            lines: line_starts(&text),
-            text: text.into(),
-            findings: 0,
-        });
+        let source = self.add_text(path, &text);
         let nul = bytes.iter().position(|it| *it == 0);
         let (at, message) = match (broken, nul) {
             (Some(broken), nul) if nul.is_none_or(|it| broken < it) => {
@@ -79,6 +73,17 @@ impl Findings {
         let mark = self.mark_of_offset(source, at);
         self.error(mark, message, None::<&str>);
         None
+    }
+
+    /// Adds a text that is no file, or that of one already read.
+    pub(super) fn add_text(&mut self, path: impl AsRef<Path>, text: &str) -> usize {
+        self.sources.push(Source {
+            path: path.as_ref().to_owned(),
+            lines: line_starts(text),
+            text: text.into(),
+            findings: 0,
+        });
+        self.sources.len() - 1
     }
 
     pub(super) fn text(&self, source: usize) -> Arc<str> {
@@ -201,7 +206,7 @@ impl Findings {
 }
 
 /// The bytes of a file, or why there are none.
-fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
+pub(super) fn read_bytes(path: &Path, longest: u64) -> Result<Vec<u8>, String> {
     let failed = |error: io::Error| format!("cannot be read: {error}");
     let kind = std::fs::metadata(path).map_err(failed)?;
     if kind.is_dir() {
@@ -213,10 +218,10 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, String> {
     }
     let mut bytes = Vec::new();
     File::open(path)
-        .and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes))
+        .and_then(|file| file.take(longest + 1).read_to_end(&mut bytes))
         .map_err(failed)?;
-    if bytes.len() as u64 > MAX_FILE {
-        return Err(format!("is larger than {} MiB", MAX_FILE / 1024 / 1024));
+    if bytes.len() as u64 > longest {
+        return Err(format!("is larger than {} MiB", longest / 1024 / 1024));
     }
     Ok(bytes)
 }

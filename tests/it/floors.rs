@@ -16,7 +16,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("mcp", &["model", "run", "text"]),
     ("git", &["model", "text"]),
     ("store", &["model", "text"]),
-    ("mock", &["model", "text"]),
+    ("mock", &["model", "redact", "text"]),
     ("import", &["model", "text"]),
     ("evaluate", &["model", "run", "text"]),
 ];
@@ -32,7 +32,8 @@ const LIVES_IN: &[(&str, &[&str])] = &[
     ("reqwest", &["mcp"]),
     ("serde_yaml", &["scenario_file"]),
     ("granit_parser", &["scenario_file"]),
-    ("jsonschema", &["score"]),
+    ("jsonschema", &["score", "mock"]),
+    ("axum", &["mock"]),
 ];
 
 /// Modules that know no file, clock, randomness, environment or process.

@@ -14,6 +14,7 @@ mod fuzz;
 mod http;
 mod import;
 mod import_log;
+mod mock;
 mod readme;
 mod record;
 mod replay;

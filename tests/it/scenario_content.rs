@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mcp_eval::model::interactions::{ArgumentCondition, MockReply};
+use mcp_eval::model::interactions::{AnswerBlock, ArgumentCondition, MockReply};
 use mcp_eval::model::rules::{ArgumentMatch, Gate, Match, Preset, Responses};
 use mcp_eval::model::scenario::{Agent, Criterion, Scenario, Transport};
 use mcp_eval::scenario_file::{self, Options};
@@ -207,16 +207,16 @@ fn every_key_of_mocks_arrives_in_the_words_of_the_protocol() {
     assert_eq!(server.version.as_deref(), Some("2.0.1"));
     assert_eq!(server.instructions.as_deref(), Some("Search first"));
     let tool = &server.tools[0];
-    assert_eq!(tool.title.as_deref(), Some("Search"));
-    assert_eq!(tool.description.as_deref(), Some("Finds tools"));
-    let schema = tool.input_schema.as_ref().unwrap();
+    assert_eq!(tool.served["title"], "Search");
+    assert_eq!(tool.served["description"], "Finds tools");
+    let schema = tool.input_schema().unwrap();
     assert_eq!(
         schema["properties"],
         json!({"some_key": {"type": "string"}})
     );
-    assert_eq!(tool.output_schema, Some(json!({"type": "object"})));
+    assert_eq!(tool.served["outputSchema"], json!({"type": "object"}));
     assert_eq!(
-        json!(tool.annotations),
+        tool.served["annotations"],
         json!({"title": "S", "readOnlyHint": true, "destructiveHint": false, "idempotentHint": true, "openWorldHint": false})
     );
     let first = &tool.responses[0];
@@ -238,10 +238,24 @@ fn every_key_of_mocks_arrives_in_the_words_of_the_protocol() {
     assert_eq!(first.times, Some(2));
     assert_eq!(first.delay, Some(Duration::from_millis(5)));
     let replies: Vec<_> = tool.responses.iter().map(|it| it.reply.clone()).collect();
+    // What becomes a text of JSON only when it is served stands here under `json`.
     let result = |content: serde_json::Value, structured_content, is_error| MockReply::Result {
-        content: content.as_array().unwrap().clone(),
+        content: content
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|block| {
+                let mut block = block.clone();
+                let json = block.as_object_mut().unwrap().remove("json");
+                AnswerBlock {
+                    served: block,
+                    json,
+                }
+            })
+            .collect(),
         structured_content,
         is_error,
+        meta: None,
     };
     assert_eq!(
         replies,
@@ -255,7 +269,7 @@ fn every_key_of_mocks_arrives_in_the_words_of_the_protocol() {
                 json!([
                     {"type": "text", "text": "hello", "annotations":
                         {"audience": ["user"], "priority": 0.5, "lastModified": "2026-01-01T00:00:00Z"}},
-                    {"type": "text", "text": r#"{"some_key":[1,2.5,null],"b":"{{args.query}}"}"#},
+                    {"type": "text", "json": {"some_key": [1, 2.5, null], "b": "{{args.query}}"}},
                     {"type": "image", "data": "AAAA", "mimeType": "image/png"},
                     {"type": "audio", "data": "AAAA", "mimeType": "audio/wav"},
                     {"type": "resource", "resource": {"uri": "file:///a", "mimeType": "text/plain", "text": "a"}},

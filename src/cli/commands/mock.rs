@@ -1,74 +1,198 @@
-//! `mcp-eval mock`: serve the mock MCP server a scenario declares.
+//! `mcp-eval mock`: serve a mock MCP server.
 
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io;
+use std::path::Path;
 
+use serde_json::json;
 use tokio::io::BufReader;
+use tokio::net::TcpListener;
 
-use crate::cli::args::MockArgs;
+use crate::cli::args::{MockArgs, MockTransport};
+use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
-use crate::mock::{self, Mock};
-use crate::scenario_file::{self, Found, Options};
+use crate::mock::{self, Ended, HttpOptions, Mock};
+use crate::model::interactions::DeclaredServer;
+use crate::scenario_file::{self, Found};
+use crate::store;
 
 pub(in crate::cli) fn run(args: &MockArgs) -> Result<Exit, Failure> {
-    let (found, mut findings) = match &args.defaults_from {
-        Some(root) => (
-            vec![Found::below(root.clone(), args.file.clone())],
-            Vec::new(),
-        ),
-        None => scenario_file::find(std::slice::from_ref(&args.file)),
-    };
-    let options = Options {
-        variables: args.variables.clone(),
-        ..Options::default()
-    };
-    let loaded = scenario_file::load(&found, &options);
-    findings.extend(loaded.findings);
-    let Some(scenario) = loaded.scenarios.first() else {
-        let mut message = format!("{} declares no mock server", args.file.display());
-        for finding in &findings {
-            let _ = write!(message, "\n{finding}");
+    if !args.http.host.is_loopback() && !args.http.allow_remote {
+        let message = format!("other machines could reach a server at {}", args.http.host);
+        return Err(Failure::usage(message).hint("if they may, add --allow-remote"));
+    }
+    check_transport(args)?;
+    let (name, declared) = match (&args.file, &args.from) {
+        (Some(file), _) => declared(args, file)?,
+        (None, Some(baseline)) => recorded(args, baseline)?,
+        (None, None) if args.server.is_some() => {
+            return Err(Failure::usage(
+                "--server picks one of the servers of a file, and there is none",
+            ));
         }
-        return Err(Failure::usage(message));
+        (None, None) => (mock::ECHO_NAME.to_owned(), mock::echo()),
     };
-    let names: Vec<String> = scenario
-        .interactions
-        .iter()
-        .map(|(name, _)| format!("`{name}`"))
-        .collect();
-    let declared = match (&args.server, scenario.interactions.as_slice()) {
-        (Some(wanted), servers) => servers.iter().find(|(name, _)| name == wanted),
-        (None, [only]) => Some(only),
-        (None, _) => None,
+    let options = mock::Options {
+        // The tool of the built-in server cannot do without its argument.
+        validate: args.validate || args.file.is_none() && args.from.is_none(),
+        changes: args.http.admin,
     };
-    let Some((name, declared)) = declared else {
-        let failure = Failure::usage(format!(
-            "which mock server of {} is to be served?",
-            args.file.display()
-        ));
-        return Err(match names.as_slice() {
-            [] => failure.hint("the scenario declares none under `mcp_interactions`"),
-            names => failure.hint(format!("--server takes one of {}", names.join(", "))),
-        });
-    };
-    let mock = Mock::new(name, declared).map_err(Failure::usage)?;
+    let mock = Mock::new(&name, declared, options).map_err(Failure::usage)?;
+    if let Some(path) = &args.call_log {
+        let file = File::create(path).map_err(|error| {
+            Failure::usage(format!(
+                "the call log {} cannot be written: {error}",
+                path.display()
+            ))
+        })?;
+        mock.log_calls(file);
+    }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| {
             Failure::incomplete(format!("cannot start the asynchronous runtime: {error}"))
         })?;
-    let served = runtime.block_on(async {
-        let interrupt = interrupt::token();
-        let input = BufReader::new(tokio::io::stdin());
-        tokio::select! {
-            served = mock::serve_stdio(mock, input, tokio::io::stdout()) => served,
-            () = interrupt.cancelled() => Ok(()),
-        }
-    });
+    let ended = runtime.block_on(serve(mock, args));
     // Reading stdin blocks a thread that would otherwise be waited for.
     runtime.shutdown_background();
-    served.map_err(|error| Failure::incomplete(format!("the connection failed: {error}")))?;
-    Ok(Exit::Passed)
+    Ok(match ended? {
+        Ended::Closed => Exit::Passed,
+        Ended::Exit(code) => Exit::Declared(code),
+    })
+}
+
+async fn serve(mock: Mock, args: &MockArgs) -> Result<Ended, Failure> {
+    let interrupt = interrupt::token();
+    let served = match args.transport {
+        MockTransport::Stdio => {
+            let input = BufReader::new(tokio::io::stdin());
+            tokio::select! {
+                served = mock.serve_stdio(input, tokio::io::stdout(), args.max_body) => served,
+                () = interrupt.cancelled() => Ok(Ended::Closed),
+            }
+        }
+        MockTransport::Http => {
+            let listener = listen(args).await.map_err(|error| {
+                let message = format!(
+                    "cannot listen on {} port {}: {error}",
+                    args.http.host, args.http.port
+                );
+                Failure::incomplete(message)
+            })?;
+            let address = listener
+                .local_addr()
+                .map_err(|error| Failure::incomplete(format!("the port is unknown: {error}")))?;
+            let ready = json!({ "port": address.port(), "url": mock::url(address) });
+            Console::document(&ready.to_string());
+            let options = HttpOptions {
+                max_body: args.max_body,
+                any_host: args.http.allow_remote,
+                admin: args.http.admin.then_some(scenario_file::mock_tool),
+                legacy_sse: args.http.legacy_sse,
+            };
+            mock.serve_http(listener, options, interrupt).await
+        }
+    };
+    served.map_err(|error| Failure::incomplete(format!("the connection failed: {error}")))
+}
+
+async fn listen(args: &MockArgs) -> io::Result<TcpListener> {
+    TcpListener::bind((args.http.host, args.http.port)).await
+}
+
+/// What only makes sense over HTTP is not silently without effect.
+fn check_transport(args: &MockArgs) -> Result<(), Failure> {
+    let given = [
+        ("--port", args.http.port != 0),
+        ("--admin", args.http.admin),
+        ("--legacy-sse", args.http.legacy_sse),
+        ("--allow-remote", args.http.allow_remote),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) if args.transport == MockTransport::Stdio => {
+            let message = format!("{option} means nothing over stdio");
+            Err(Failure::usage(message).hint("add --transport http"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The server of a recorded trajectory that is to be served.
+fn recorded(args: &MockArgs, baseline: &Path) -> Result<(String, DeclaredServer), Failure> {
+    let beside = |it: &Path| it.join("baseline.json");
+    let places = [
+        baseline.to_owned(),
+        beside(baseline),
+        beside(&Path::new("baselines").join(baseline)),
+    ];
+    let Some(path) = places.iter().find(|it| it.is_file()) else {
+        let message = format!("there is no baseline at {}", baseline.display());
+        return Err(Failure::usage(message)
+            .hint("name the file, its folder, or a scenario with a folder below `baselines`"));
+    };
+    let trajectory = store::load(path).map_err(|error| Failure::usage(error.to_string()))?;
+    choose(args, path, mock::recorded(&trajectory))
+}
+
+/// The server of a file that is to be served.
+fn declared(args: &MockArgs, file: &Path) -> Result<(String, DeclaredServer), Failure> {
+    let (found, mut findings) = match &args.defaults_from {
+        Some(root) => (
+            vec![Found::below(root.clone(), file.to_owned())],
+            Vec::new(),
+        ),
+        None => scenario_file::find(&[file.to_owned()]),
+    };
+    let mut servers = Vec::new();
+    if let [found] = found.as_slice() {
+        let loaded = scenario_file::mocks(found);
+        servers = loaded.servers;
+        findings.extend(loaded.findings);
+    }
+    if servers.is_empty() {
+        let mut message = format!("{} cannot be served", file.display());
+        for finding in &findings {
+            let _ = write!(message, "\n{finding}");
+        }
+        return Err(Failure::usage(message));
+    }
+    choose(args, file, servers)
+}
+
+/// The one server that is asked for.
+fn choose(
+    args: &MockArgs,
+    file: &Path,
+    mut servers: Vec<(String, DeclaredServer)>,
+) -> Result<(String, DeclaredServer), Failure> {
+    let names: Vec<String> = servers
+        .iter()
+        .map(|(name, _)| format!("`{name}`"))
+        .collect();
+    let chosen = match &args.server {
+        Some(wanted) => servers.iter().position(|(name, _)| name == wanted),
+        None => (servers.len() == 1).then_some(0),
+    };
+    let Some(chosen) = chosen else {
+        let question = format!("which mock server of {} is to be served?", file.display());
+        let failure = Failure::usage(question);
+        return Err(match names.as_slice() {
+            [] => failure.hint("it knows of no server"),
+            [name] if name == "``" => {
+                failure.hint("the file declares a single server without a name: leave --server out")
+            }
+            names => failure.hint(format!("--server takes one of {}", names.join(", "))),
+        });
+    };
+    let (name, declared) = servers.swap_remove(chosen);
+    let name = if name.is_empty() {
+        "mock".to_owned()
+    } else {
+        name
+    };
+    Ok((name, declared))
 }

@@ -35,7 +35,6 @@ pub(in crate::cli) fn run(
     let plan = Plan {
         command: "record",
         scenarios,
-        select: &args.select,
         execute: &args.execute,
         output,
         console,

@@ -33,7 +33,6 @@ pub(in crate::cli) fn run(
     let plan = Plan {
         command: "run",
         scenarios,
-        select: &args.select,
         execute: &args.execute,
         output,
         console,

@@ -8,7 +8,7 @@ use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::select::{self, plural};
-use crate::mock::Mock;
+use crate::mock::{self, Mock};
 use crate::scenario_file::{self, Finding};
 
 /// What `--format json` prints, version 1.
@@ -29,7 +29,7 @@ pub(in crate::cli) fn run(args: &ValidateArgs, console: Console) -> Result<Exit,
         findings.extend(advice::idle_rules(scenario));
         for (name, declared) in &scenario.interactions {
             // The loader has checked every part; together they make a server or the loader has missed something.
-            Mock::new(name, declared).map_err(|problem| {
+            Mock::new(name, declared.clone(), mock::Options::default()).map_err(|problem| {
                 Failure::usage(format!("{}: {problem}", scenario.path.display()))
             })?;
         }

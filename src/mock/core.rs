@@ -1,0 +1,229 @@
+//! The mock's side of the protocol, pure: a declaration, a state and a request make an exchange.
+//!
+//! Protocol: <https://modelcontextprotocol.io/specification/2025-11-25>
+
+use serde_json::{Value, json};
+
+use crate::mock::answers::{Answers, Choice};
+use crate::mock::exchange::Exchange;
+use crate::mock::lists::page;
+use crate::mock::prompts::set_level;
+use crate::mock::resources::UriPattern;
+use crate::mock::session::Client;
+use crate::mock::state::State;
+use crate::mock::template::Scope;
+use crate::mock::tools::{Called, Tools, bad_params};
+use crate::mock::wire::{self, Id, METHOD_NOT_FOUND};
+use crate::model::Object;
+use crate::model::interactions::{DeclaredServer, Fault, MockResponse, OnExhausted, Step};
+
+/// Protocol revisions the mock speaks, latest last.
+pub(super) const PROTOCOL_VERSIONS: [&str; 4] =
+    ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+
+/// How a mock server behaves beyond its declaration.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// Arguments are checked against the input schema.
+    pub validate: bool,
+    /// Tools may come and go while it runs, which clients are told beforehand.
+    pub changes: bool,
+}
+
+/// A mock server with its state.
+#[derive(Debug)]
+pub(super) struct Core {
+    pub(super) declared: DeclaredServer,
+    /// Its name in the scenario.
+    pub(super) name: String,
+    pub(super) options: Options,
+    pub(super) tools: Tools,
+    pub(super) state: State,
+    /// One for each resource template.
+    pub(super) uri_patterns: Vec<UriPattern>,
+    /// Prepared responses by method.
+    methods: Vec<(String, Answers)>,
+    capabilities: Value,
+}
+
+impl Core {
+    /// A server as declared; `name` is its name in the scenario.
+    ///
+    /// # Errors
+    ///
+    /// A sentence when the declaration cannot be served.
+    pub(super) fn new(
+        name: &str,
+        declared: DeclaredServer,
+        options: Options,
+    ) -> Result<Self, String> {
+        let templates = declared.resource_templates.iter();
+        let methods = declared.methods.iter().map(|(method, responses)| {
+            let answers = Answers::new(responses, OnExhausted::Error)
+                .map_err(|problem| format!("method `{method}`: {problem}"))?;
+            Ok((method.clone(), answers))
+        });
+        Ok(Self {
+            name: name.to_owned(),
+            options,
+            tools: Tools::new(&declared.tools)?,
+            state: State::new(declared.state.clone()),
+            uri_patterns: templates
+                .map(|it| UriPattern::new(&it.uri_template))
+                .collect::<Result<_, _>>()?,
+            methods: methods.collect::<Result<_, String>>()?,
+            capabilities: capabilities(&declared, options),
+            declared,
+        })
+    }
+
+    /// Begins to answer a request.
+    pub(super) fn begin(
+        &mut self,
+        client: &mut Client,
+        id: Id,
+        method: &str,
+        params: &Value,
+    ) -> (Exchange, Option<Called>) {
+        let arguments = match params {
+            Value::Null => Object::new(),
+            Value::Object(members) => members.clone(),
+            _ => {
+                let problem = "`params` is no object";
+                let error = bad_params(problem, &Value::Null, problem);
+                return (Exchange::answered(id, Err(error)), None);
+            }
+        };
+        if method == "tools/call" {
+            return self.call(id, params);
+        }
+        let answer = self.answer(client, method, params);
+        let prepared = self.methods.iter_mut().find(|(it, _)| it == method);
+        if let Some((_, answers)) = prepared {
+            let mut scope = Scope::new().with("args", Value::Object(arguments.clone()));
+            let choice = answers.choose(&arguments, &mut scope, &mut self.state);
+            if let Choice::Response(_, response) = choice {
+                let exchange = Exchange::playing(id, response, scope, params).instead_of(answer);
+                return (exchange, None);
+            }
+        }
+        (Exchange::answered(id, answer), None)
+    }
+
+    /// What the server answers when nothing else is declared.
+    fn answer(
+        &mut self,
+        client: &mut Client,
+        method: &str,
+        params: &Value,
+    ) -> Result<Value, Value> {
+        let declared = &self.declared;
+        let size = declared.page_size;
+        let has_resources =
+            !declared.resources.is_empty() || !declared.resource_templates.is_empty();
+        let has_prompts = !declared.prompts.is_empty();
+        match method {
+            "initialize" => Ok(self.initialize(client, params)),
+            "ping" => Ok(json!({})),
+            "tools/list" => page("tools", self.tools.listed().into_iter(), size, params),
+            "resources/list" if has_resources => {
+                let resources = declared.resources.iter().map(|it| it.served.clone());
+                page("resources", resources, size, params)
+            }
+            "resources/templates/list" if has_resources => {
+                let templates = declared.resource_templates.iter();
+                page(
+                    "resourceTemplates",
+                    templates.map(|it| it.served.clone()),
+                    size,
+                    params,
+                )
+            }
+            "resources/read" if has_resources => self.read(params),
+            "resources/subscribe" if has_resources => self.subscribe(client, params, true),
+            "resources/unsubscribe" if has_resources => self.subscribe(client, params, false),
+            "prompts/list" if has_prompts => {
+                let prompts = declared.prompts.iter().map(|it| it.served.clone());
+                page("prompts", prompts, size, params)
+            }
+            "prompts/get" if has_prompts => self.prompt(params),
+            "completion/complete" if has_resources || has_prompts => self.complete(params),
+            "logging/setLevel" if self.capabilities.get("logging").is_some() => {
+                set_level(client, params)
+            }
+            _ => {
+                let message = format!("there is no method `{method}`");
+                Err(wire::error(METHOD_NOT_FOUND, &message))
+            }
+        }
+    }
+
+    fn initialize(&self, client: &mut Client, params: &Value) -> Value {
+        let asked = params.get("protocolVersion").and_then(Value::as_str);
+        let latest = PROTOCOL_VERSIONS[PROTOCOL_VERSIONS.len() - 1];
+        let version = asked
+            .filter(|it| PROTOCOL_VERSIONS.contains(it))
+            .unwrap_or(latest);
+        client.capabilities = params.get("capabilities").cloned().unwrap_or_default();
+        let declared = &self.declared;
+        let mut info = json!({ "name": declared.name.as_deref().unwrap_or(&self.name) });
+        if let Some(title) = &declared.title {
+            info["title"] = json!(title);
+        }
+        info["version"] = json!(declared.version.as_deref().unwrap_or("1.0.0"));
+        let mut result = json!({
+            "protocolVersion": version,
+            "capabilities": self.capabilities,
+            "serverInfo": info,
+        });
+        if let Some(instructions) = &declared.instructions {
+            result["instructions"] = json!(instructions);
+        }
+        result
+    }
+
+    /// Forgets what happened since the start. Tools that were added or removed stay so.
+    pub(super) fn reset(&mut self) {
+        self.reset_tools();
+        for (_, answers) in &mut self.methods {
+            answers.reset();
+        }
+        self.state = State::new(self.declared.state.clone());
+    }
+}
+
+/// What the server says it can do.
+fn capabilities(declared: &DeclaredServer, options: Options) -> Value {
+    let responses = declared.tools.iter().flat_map(|it| &it.responses);
+    let methods = declared.methods.iter().flat_map(|(_, it)| it);
+    let responses: Vec<&MockResponse> = responses.chain(methods).collect();
+    let any_step = |is: fn(&Step) -> bool| responses.iter().any(|it| it.steps.iter().any(is));
+    let changes = options.changes
+        || responses.iter().any(|it| it.fault == Some(Fault::Vanish))
+        || any_step(|it| {
+            matches!(
+                it,
+                Step::ShowTools(_) | Step::HideTools(_) | Step::ListChanged { .. }
+            )
+        });
+    let changes = declared.list_changed.unwrap_or(changes);
+    let mut capabilities = json!({ "tools": { "supported": true, "listChanged": changes } });
+    if !declared.resources.is_empty() || !declared.resource_templates.is_empty() {
+        capabilities["resources"] = json!({ "subscribe": true, "listChanged": changes });
+    }
+    if !declared.prompts.is_empty() {
+        capabilities["prompts"] = json!({ "listChanged": changes });
+    }
+    let completes = declared.prompts.iter().any(|it| !it.completions.is_empty())
+        || declared
+            .resource_templates
+            .iter()
+            .any(|it| !it.completions.is_empty());
+    if completes {
+        capabilities["completions"] = json!({});
+    }
+    if declared.logging || any_step(|it| matches!(it, Step::Log { .. })) {
+        capabilities["logging"] = json!({});
+    }
+    capabilities
+}

@@ -1,0 +1,411 @@
+//! One request from its arrival to its answer: what happens, one event after the other.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::mock::core::Core;
+use crate::mock::session::Client;
+use crate::mock::state::State;
+use crate::mock::template::Scope;
+use crate::mock::wire::{self, Id};
+use crate::model::interactions::{AnswerBlock, Fault, MockReply, MockResponse, Step};
+
+/// A request that is being answered.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    pub(super) id: Id,
+    work: Work,
+}
+
+#[derive(Debug)]
+enum Work {
+    /// The answer is known.
+    Answered(Result<Value, Value>),
+    /// A prepared response is being played.
+    Playing(Box<Playing>),
+}
+
+/// A prepared response on its way.
+#[derive(Debug)]
+struct Playing {
+    response: Arc<MockResponse>,
+    scope: Scope,
+    /// The tool that was called, if it was one.
+    tool: Option<String>,
+    /// What the server would answer without the response, where that is no tool's answer.
+    instead_of: Option<Result<Value, Value>>,
+    progress_token: Option<Value>,
+    waited: bool,
+    next_step: usize,
+    /// The root under which the client's answer will be found.
+    asked: Option<&'static str>,
+}
+
+/// What happens next.
+#[derive(Debug, PartialEq)]
+pub(super) enum Event {
+    Wait(Duration),
+    /// A message that belongs to this request goes out before its answer.
+    Message(String),
+    /// The client is asked something; its answer goes to the next call of [`Core::advance`].
+    Ask {
+        method: &'static str,
+        params: Value,
+    },
+    /// A message goes to clients beyond this exchange.
+    Announce(Announcement),
+    /// The answer, and what goes wrong with it.
+    Answer {
+        id: Id,
+        reply: String,
+        fault: Option<Fault>,
+    },
+}
+
+/// News for clients beyond one exchange.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Announcement {
+    /// A list changed: `tools`, `resources` or `prompts`.
+    ListChanged(&'static str),
+    /// A resource changed; its subscribers hear of it.
+    ResourceUpdated(String),
+}
+
+impl Announcement {
+    /// The notification, as text.
+    pub(super) fn message(&self) -> String {
+        match self {
+            Self::ListChanged(list) => {
+                wire::notification(&format!("notifications/{list}/list_changed"), &Value::Null)
+            }
+            Self::ResourceUpdated(uri) => {
+                wire::notification("notifications/resources/updated", &json!({ "uri": uri }))
+            }
+        }
+    }
+
+    /// Whether a client hears of it.
+    pub(super) fn concerns(&self, client: &Client) -> bool {
+        match self {
+            Self::ListChanged(_) => true,
+            Self::ResourceUpdated(uri) => client.is_subscribed(uri),
+        }
+    }
+}
+
+impl Exchange {
+    pub(super) fn answered(id: Id, answer: Result<Value, Value>) -> Self {
+        Self {
+            id,
+            work: Work::Answered(answer),
+        }
+    }
+
+    pub(super) fn playing(
+        id: Id,
+        response: Arc<MockResponse>,
+        scope: Scope,
+        params: &Value,
+    ) -> Self {
+        let token = params.pointer("/_meta/progressToken").cloned();
+        let playing = Playing {
+            response,
+            scope,
+            tool: None,
+            instead_of: None,
+            progress_token: token,
+            waited: false,
+            next_step: 0,
+            asked: None,
+        };
+        Self {
+            id,
+            work: Work::Playing(Box::new(playing)),
+        }
+    }
+
+    /// The response stands for the answer of this tool.
+    pub(super) fn of_tool(mut self, name: &str) -> Self {
+        if let Work::Playing(playing) = &mut self.work {
+            playing.tool = Some(name.to_owned());
+        }
+        self
+    }
+
+    /// The response comes in place of this answer, which goes out where it declares none of its own.
+    pub(super) fn instead_of(mut self, answer: Result<Value, Value>) -> Self {
+        if let Work::Playing(playing) = &mut self.work {
+            playing.instead_of = Some(answer);
+        }
+        self
+    }
+}
+
+impl Core {
+    /// What happens next with a request. `answer` is the client's, after an [`Event::Ask`]; nothing comes after an [`Event::Answer`].
+    pub(super) fn advance(
+        &mut self,
+        client: &Client,
+        exchange: &mut Exchange,
+        answer: Option<Result<Value, Value>>,
+    ) -> Event {
+        let id = exchange.id.clone();
+        let playing = match &mut exchange.work {
+            Work::Answered(answer) => {
+                let reply = match answer {
+                    Ok(result) => wire::result_reply(&id, result),
+                    Err(error) => wire::error_reply(&id, error),
+                };
+                return Event::Answer {
+                    id,
+                    reply,
+                    fault: None,
+                };
+            }
+            Work::Playing(playing) => playing,
+        };
+        if let Some(root) = playing.asked.take() {
+            match answer.unwrap_or_else(|| Err(json!({ "message": "no answer" }))) {
+                Ok(answer) => playing.scope.insert(root, answer),
+                Err(error) => {
+                    let message = error
+                        .get("message")
+                        .and_then(Value::as_str)
+                        .unwrap_or_default();
+                    return refused(id, &format!("the client refused {root}: {message}"));
+                }
+            }
+        }
+        if !playing.waited {
+            playing.waited = true;
+            if let Some(delay) = playing.response.delay {
+                return Event::Wait(delay);
+            }
+        }
+        let response = Arc::clone(&playing.response);
+        while let Some(step) = response.steps.get(playing.next_step) {
+            playing.next_step += 1;
+            match self.step(client, playing, step) {
+                Ok(None) => {}
+                Ok(Some(event)) => return event,
+                Err(message) => return refused(id, &message),
+            }
+        }
+        self.conclude(id, playing, &response)
+    }
+
+    /// One step: the event it leads to, if any; an error ends the call.
+    fn step(
+        &mut self,
+        client: &Client,
+        playing: &mut Playing,
+        step: &Step,
+    ) -> Result<Option<Event>, String> {
+        let Playing {
+            scope,
+            asked,
+            progress_token,
+            ..
+        } = playing;
+        let state = &mut self.state;
+        let mut ask = |method, root, capability: &str, params| {
+            if !client.can(capability) {
+                return Err(format!("the client does not support {capability}"));
+            }
+            *asked = Some(root);
+            Ok(Some(Event::Ask { method, params }))
+        };
+        match step {
+            Step::Wait(wait) => Ok(Some(Event::Wait(*wait))),
+            Step::Log {
+                level,
+                logger,
+                data,
+            } => {
+                if !client.hears(level) {
+                    return Ok(None);
+                }
+                let mut params = json!({ "level": level });
+                if let Some(logger) = logger {
+                    params["logger"] = json!(logger);
+                }
+                params["data"] = scope.fill(data, state);
+                Ok(Some(Event::Message(wire::notification(
+                    "notifications/message",
+                    &params,
+                ))))
+            }
+            Step::Progress {
+                progress,
+                total,
+                message,
+            } => {
+                let Some(token) = progress_token else {
+                    return Ok(None);
+                };
+                let mut params =
+                    json!({ "progressToken": token, "progress": scope.fill(progress, state) });
+                if let Some(total) = total {
+                    params["total"] = scope.fill(total, state);
+                }
+                if let Some(message) = message {
+                    params["message"] = json!(scope.text(message, state));
+                }
+                Ok(Some(Event::Message(wire::notification(
+                    "notifications/progress",
+                    &params,
+                ))))
+            }
+            Step::Sample { params } => ask(
+                "sampling/createMessage",
+                "sampling",
+                "sampling",
+                scope.fill(params, state),
+            ),
+            Step::Elicit { params } => ask(
+                "elicitation/create",
+                "elicitation",
+                "elicitation",
+                scope.fill(params, state),
+            ),
+            Step::ListRoots => ask("roots/list", "roots", "roots", Value::Null),
+            Step::Notify { method, params } => Ok(Some(Event::Message(wire::notification(
+                method,
+                &scope.fill(params, state),
+            )))),
+            Step::UpdateResource { uri } => {
+                let uri = scope.text(uri, state);
+                Ok(Some(Event::Announce(Announcement::ResourceUpdated(uri))))
+            }
+            Step::ListChanged { list } => {
+                Ok(Some(Event::Announce(Announcement::ListChanged(list))))
+            }
+            Step::ShowTools(names) => Ok(self.hide(names, false)),
+            Step::HideTools(names) => Ok(self.hide(names, true)),
+        }
+    }
+
+    fn hide(&mut self, names: &[String], hidden: bool) -> Option<Event> {
+        self.tools
+            .hide(names, hidden)
+            .then_some(Event::Announce(Announcement::ListChanged("tools")))
+    }
+
+    /// The answer after all steps. What the response sets is there before the answer is written.
+    fn conclude(&mut self, id: Id, playing: &mut Playing, response: &MockResponse) -> Event {
+        if response.fault == Some(Fault::Vanish)
+            && let Some(tool) = playing.tool.take()
+            && let Some(event) = self.hide(&[tool], true)
+        {
+            // The answer follows once clients know that the tool is gone.
+            return event;
+        }
+        let scope = &mut playing.scope;
+        let state = &mut self.state;
+        for (place, value) in &response.set {
+            let path = scope.names(place, state);
+            let value = scope.fill(value, state);
+            state.set(&path, value);
+        }
+        for place in &response.unset {
+            let path = scope.names(place, state);
+            state.unset(&path);
+        }
+        let reply = match (&response.reply, playing.instead_of.take()) {
+            (MockReply::Default, Some(Ok(result))) => wire::result_reply(&id, &result),
+            (MockReply::Default, Some(Err(error))) => wire::error_reply(&id, &error),
+            (reply, _) => self.reply(&id, scope, reply),
+        };
+        let fault = response.fault.clone().filter(|it| *it != Fault::Vanish);
+        Event::Answer { id, reply, fault }
+    }
+
+    /// The reply as it would go out if nothing went wrong with it.
+    fn reply(&mut self, id: &Id, scope: &mut Scope, reply: &MockReply) -> String {
+        let state = &mut self.state;
+        match reply {
+            MockReply::Default => {
+                let result = default_result(scope, state);
+                wire::result_reply(id, &result)
+            }
+            MockReply::Result {
+                content,
+                structured_content,
+                is_error,
+                meta,
+            } => {
+                let blocks: Vec<Value> = content.iter().map(|it| block(it, scope, state)).collect();
+                let mut result = json!({ "content": blocks });
+                if let Some(structured) = structured_content {
+                    result["structuredContent"] = scope.fill(structured, state);
+                }
+                if *is_error {
+                    result["isError"] = Value::Bool(true);
+                }
+                if let Some(meta) = meta {
+                    result["_meta"] = scope.fill(meta, state);
+                }
+                wire::result_reply(id, &result)
+            }
+            MockReply::Error {
+                code,
+                message,
+                data,
+            } => {
+                let mut error = wire::error(*code, &scope.text(message, state));
+                if let Some(data) = data {
+                    error["data"] = scope.fill(data, state);
+                }
+                wire::error_reply(id, &error)
+            }
+            MockReply::RawResult(result) => wire::result_reply(id, &scope.fill(result, state)),
+            MockReply::Verbatim(result) => wire::result_reply(id, result),
+            MockReply::VerbatimError(error) => wire::error_reply(id, error),
+            MockReply::RawMessage(message) => {
+                let id = serde_json::from_str(id.as_json()).unwrap_or_default();
+                scope.insert("id", id);
+                match message {
+                    Value::String(text) => scope.text(text, state),
+                    message => scope.fill(message, state).to_string(),
+                }
+            }
+        }
+    }
+}
+
+/// A content block with its references filled in. Its own members stay texts; the value of a `json` keeps its types.
+pub(super) fn block(block: &AnswerBlock, scope: &mut Scope, state: &mut State) -> Value {
+    let mut served = scope.fill_texts(&block.served, state);
+    if let (Some(json), Some(members)) = (&block.json, served.as_object_mut()) {
+        let text = scope.fill(json, state).to_string();
+        members.insert("text".to_owned(), Value::String(text));
+    }
+    served
+}
+
+/// What a tool without responses answers.
+fn default_result(scope: &mut Scope, state: &mut State) -> Value {
+    let answer = json!({
+        "tool": "{{tool}}",
+        "result": "Mock tool execution successful",
+        "arguments": "{{args}}",
+        "timestamp": "{{now}}",
+    });
+    json!({ "content": [block(&AnswerBlock::json(answer), scope, state)] })
+}
+
+/// A tool error of ours.
+fn refused(id: Id, message: &str) -> Event {
+    let reply = wire::result_reply(&id, &tool_error(message));
+    Event::Answer {
+        id,
+        reply,
+        fault: None,
+    }
+}
+
+pub(super) fn tool_error(message: &str) -> Value {
+    json!({ "content": [{ "type": "text", "text": message }], "isError": true })
+}

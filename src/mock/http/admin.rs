@@ -1,0 +1,127 @@
+//! Control over a running mock server, at `/__mock/`.
+//!
+//! | request | effect |
+//! |---|---|
+//! | `GET /__mock/tools` | the tools as listed |
+//! | `POST /__mock/tools` | add a tool, written as in a declaration, in JSON or YAML |
+//! | `PUT /__mock/tools/NAME` | replace a tool |
+//! | `DELETE /__mock/tools/NAME` | remove a tool |
+//! | `DELETE /__mock/tools` | remove all tools |
+//! | `GET /__mock/calls` | the tool calls so far, without secrets |
+//! | `POST /__mock/reset` | forget calls, state and used-up responses |
+
+use axum::body::{Body, Bytes};
+use axum::extract::{DefaultBodyLimit, Path, Request, State};
+use axum::http::{Response, StatusCode};
+use axum::middleware::{self, Next};
+use axum::routing::{get, post, put};
+use axum::{Json, Router};
+use serde_json::{Value, json};
+
+use super::endpoint::{refused, respond};
+use super::{Front, guard};
+use crate::mock::call_log::Call;
+use crate::model::interactions::MockTool;
+
+/// Reads a tool as a declaration would hold it; the error is for people.
+pub type ReadTool = fn(&str) -> Result<MockTool, String>;
+
+type Answer = Result<Response<Body>, (StatusCode, Json<Value>)>;
+
+pub(super) fn routes(front: &Front) -> Router<Front> {
+    Router::new()
+        .route("/__mock/tools", get(list).post(add).delete(clear))
+        .route("/__mock/tools/{name}", put(replace).delete(remove))
+        .route("/__mock/calls", get(calls))
+        .route("/__mock/reset", post(reset))
+        .layer(DefaultBodyLimit::max(front.options.max_body))
+        .layer(middleware::from_fn_with_state(front.clone(), same_site))
+}
+
+async fn same_site(State(front): State<Front>, request: Request, next: Next) -> Response<Body> {
+    match guard::same_site(request.headers(), front.options.any_host) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => refused(&refusal),
+    }
+}
+
+async fn list(State(front): State<Front>) -> Json<Value> {
+    Json(json!({ "tools": front.service.core().tools.listed() }))
+}
+
+async fn add(State(front): State<Front>, body: Bytes) -> Answer {
+    let tool = read(&front, &body)?;
+    let name = tool.name.clone();
+    if front.service.core().tools.contains(&name) {
+        return Err(problem(
+            StatusCode::CONFLICT,
+            &format!("there is a tool `{name}` already; PUT replaces it"),
+        ));
+    }
+    put_tool(&front, tool)?;
+    Ok(respond(StatusCode::CREATED, None, Body::empty()))
+}
+
+async fn replace(State(front): State<Front>, Path(name): Path<String>, body: Bytes) -> Answer {
+    let tool = read(&front, &body)?;
+    if tool.name != name {
+        let message = format!("the tool is called `{}`, not `{name}`", tool.name);
+        return Err(problem(StatusCode::BAD_REQUEST, &message));
+    }
+    if !front.service.core().tools.contains(&name) {
+        return Err(unknown(&name));
+    }
+    put_tool(&front, tool)?;
+    Ok(done())
+}
+
+async fn remove(State(front): State<Front>, Path(name): Path<String>) -> Answer {
+    if front.service.remove_tool(&name) {
+        Ok(done())
+    } else {
+        Err(unknown(&name))
+    }
+}
+
+async fn clear(State(front): State<Front>) -> Response<Body> {
+    front.service.clear_tools();
+    done()
+}
+
+async fn calls(State(front): State<Front>) -> Json<Value> {
+    let log = front.service.calls();
+    let calls: Vec<Value> = log.latest().map(Call::told).collect();
+    Json(json!({ "total": log.total(), "calls": calls }))
+}
+
+async fn reset(State(front): State<Front>) -> Response<Body> {
+    front.service.reset();
+    done()
+}
+
+fn read(front: &Front, body: &[u8]) -> Result<MockTool, (StatusCode, Json<Value>)> {
+    let refuse = |message: &str| problem(StatusCode::BAD_REQUEST, message);
+    let text = std::str::from_utf8(body).map_err(|_| refuse("the tool is not UTF-8 text"))?;
+    let read = front
+        .options
+        .admin
+        .ok_or_else(|| refuse("tools cannot be read here"))?;
+    read(text).map_err(|problem| refuse(&problem))
+}
+
+fn put_tool(front: &Front, tool: MockTool) -> Result<(), (StatusCode, Json<Value>)> {
+    let put = front.service.put_tool(tool);
+    put.map_err(|message| problem(StatusCode::BAD_REQUEST, &message))
+}
+
+fn done() -> Response<Body> {
+    respond(StatusCode::NO_CONTENT, None, Body::empty())
+}
+
+fn unknown(name: &str) -> (StatusCode, Json<Value>) {
+    problem(StatusCode::NOT_FOUND, &format!("there is no tool `{name}`"))
+}
+
+fn problem(status: StatusCode, message: &str) -> (StatusCode, Json<Value>) {
+    (status, Json(json!({ "error": message })))
+}

@@ -1,0 +1,207 @@
+//! Which requests are let in.
+
+use axum::http::header::{ACCEPT, CONTENT_TYPE, HOST, ORIGIN};
+use axum::http::{HeaderMap, StatusCode};
+
+/// Why a request is refused.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Refusal {
+    pub(super) status: StatusCode,
+    pub(super) message: String,
+}
+
+fn refuse(status: StatusCode, message: impl Into<String>) -> Result<(), Refusal> {
+    Err(Refusal {
+        status,
+        message: message.into(),
+    })
+}
+
+/// A page in a browser must not reach us: neither by a name that leads to this machine (`Host`), nor from another site (`Origin`).
+pub(super) fn same_site(headers: &HeaderMap, any_host: bool) -> Result<(), Refusal> {
+    let host = text(headers, HOST.as_str()).unwrap_or_default();
+    if !any_host && !is_loopback(host_name(host)) {
+        return refuse(
+            StatusCode::FORBIDDEN,
+            format!("the host `{host}` is not this machine"),
+        );
+    }
+    let Some(origin) = text(headers, ORIGIN.as_str()) else {
+        if headers.contains_key(ORIGIN) {
+            return refuse(StatusCode::FORBIDDEN, "the origin is no text");
+        }
+        return Ok(());
+    };
+    let site = origin.split_once("://").map(|(_, site)| site);
+    let is_ours = site.is_some_and(|it| {
+        is_loopback(host_name(it)) || any_host && host_name(it) == host_name(host)
+    });
+    if is_ours {
+        return Ok(());
+    }
+    refuse(
+        StatusCode::FORBIDDEN,
+        format!("requests from `{origin}` are not allowed"),
+    )
+}
+
+fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+    headers.get(name).and_then(|it| it.to_str().ok())
+}
+
+/// The host without its port.
+fn host_name(host: &str) -> &str {
+    if let Some(end) = host.find(']') {
+        return &host[..=end];
+    }
+    host.split(':').next().unwrap_or(host)
+}
+
+fn is_loopback(host: &str) -> bool {
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost")
+        || address
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|it| it.is_loopback())
+}
+
+/// The body of a message is JSON.
+pub(super) fn is_json(headers: &HeaderMap) -> Result<(), Refusal> {
+    let kind = text(headers, CONTENT_TYPE.as_str()).unwrap_or_default();
+    let essence = kind.split(';').next().unwrap_or_default().trim();
+    if essence.eq_ignore_ascii_case("application/json") {
+        return Ok(());
+    }
+    refuse(
+        StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        "the content type must be application/json",
+    )
+}
+
+/// The client takes all of these types; one that says nothing takes everything.
+pub(super) fn accepts(headers: &HeaderMap, types: &[&str]) -> Result<(), Refusal> {
+    let mut accepted = headers.get_all(ACCEPT).iter().peekable();
+    if accepted.peek().is_none() {
+        return Ok(());
+    }
+    let ranges: Vec<String> = accepted
+        .filter_map(|it| it.to_str().ok())
+        .flat_map(|it| it.split(','))
+        .map(|it| {
+            it.split(';')
+                .next()
+                .unwrap_or_default()
+                .trim()
+                .to_lowercase()
+        })
+        .collect();
+    let missing = types.iter().find(|wanted| {
+        let family = wanted.split('/').next().unwrap_or_default();
+        !ranges
+            .iter()
+            .any(|it| it == *wanted || it == "*/*" || *it == format!("{family}/*"))
+    });
+    match missing {
+        None => Ok(()),
+        Some(missing) => refuse(
+            StatusCode::NOT_ACCEPTABLE,
+            format!("the client must accept {missing}"),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::{HeaderMap, HeaderName, HeaderValue};
+
+    use super::{accepts, is_json, same_site};
+
+    fn headers(given: &[(&'static str, &'static str)]) -> HeaderMap {
+        let given = given.iter();
+        given
+            .map(|(name, value)| {
+                (
+                    HeaderName::from_static(name),
+                    HeaderValue::from_static(value),
+                )
+            })
+            .collect()
+    }
+
+    #[test]
+    fn only_this_machine_is_let_in() {
+        let cases = [
+            (&[("host", "127.0.0.1:80")][..], true, true),
+            (&[("host", "localhost")], true, true),
+            (&[("host", "[::1]:3000")], true, true),
+            (&[], false, true),
+            (&[("host", "evil.example")], false, true),
+            (&[("host", "localhost.evil.example")], false, true),
+            (
+                &[("host", "127.0.0.1"), ("origin", "http://localhost:3000")],
+                true,
+                true,
+            ),
+            (
+                &[("host", "127.0.0.1"), ("origin", "http://evil.example")],
+                false,
+                false,
+            ),
+            (
+                &[
+                    ("host", "127.0.0.1"),
+                    ("origin", "http://localhost.evil.example"),
+                ],
+                false,
+                false,
+            ),
+            (&[("host", "127.0.0.1"), ("origin", "null")], false, false),
+            (
+                &[("host", "proxy:80"), ("origin", "http://proxy:80")],
+                false,
+                true,
+            ),
+        ];
+        for (given, here, anywhere) in cases {
+            assert_eq!(same_site(&headers(given), false).is_ok(), here, "{given:?}");
+            assert_eq!(
+                same_site(&headers(given), true).is_ok(),
+                anywhere,
+                "{given:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn content_types_are_checked() {
+        for (kind, right) in [
+            ("application/json", true),
+            ("Application/JSON; charset=utf-8", true),
+            ("text/plain", false),
+            ("application/json-patch+json", false),
+        ] {
+            assert_eq!(
+                is_json(&headers(&[("content-type", kind)])).is_ok(),
+                right,
+                "{kind}"
+            );
+        }
+        assert!(is_json(&headers(&[])).is_err());
+        let both = ["application/json", "text/event-stream"];
+        for (accept, right) in [
+            ("application/json, text/event-stream", true),
+            ("text/event-stream;q=0.5,APPLICATION/JSON", true),
+            ("*/*", true),
+            ("application/*, text/*", true),
+            ("application/json", false),
+            ("text/html", false),
+        ] {
+            assert_eq!(
+                accepts(&headers(&[("accept", accept)]), &both).is_ok(),
+                right,
+                "{accept}"
+            );
+        }
+        assert!(accepts(&headers(&[]), &both).is_ok());
+    }
+}

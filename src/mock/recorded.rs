@@ -1,0 +1,188 @@
+//! A mock server made from a recorded trajectory: the same catalogue, and the recorded answers by tool and arguments.
+
+use serde_json::{Value, json};
+
+use crate::model::Object;
+use crate::model::interactions::{
+    DeclaredServer, Fault, MockReply, MockResponse, MockTool, OnExhausted,
+};
+use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome, ToolCall, Trajectory};
+use crate::text::shorten;
+
+/// How many differences to the nearest call an error tells, and how much of each value.
+const MAX_DIFFERENCES: usize = 5;
+const MAX_VALUE: usize = 80;
+
+/// The servers of a trajectory, by name, each as it showed itself. A call that was made several times is answered in the order
+/// recorded, and then as it was the last time.
+pub fn recorded(trajectory: &Trajectory) -> Vec<(String, DeclaredServer)> {
+    let mut names: Vec<&str> = Vec::new();
+    let catalogues = &trajectory.catalogue.servers;
+    let called = trajectory.calls().filter_map(|it| it.server.as_deref());
+    for name in catalogues.iter().map(|it| it.server.as_str()).chain(called) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let servers = names.into_iter();
+    servers
+        .map(|name| (name.to_owned(), server(trajectory, name)))
+        .collect()
+}
+
+fn server(trajectory: &Trajectory, name: &str) -> DeclaredServer {
+    let catalogue = trajectory
+        .catalogue
+        .servers
+        .iter()
+        .find(|it| it.server == name);
+    let listed = catalogue.into_iter().flat_map(|it| &it.tools);
+    let mut tools: Vec<MockTool> = listed
+        .map(|it| MockTool {
+            served: it.served.clone(),
+            ..tool(it.name())
+        })
+        .collect();
+    // A recording without a catalogue still knows which tools were called.
+    let has_catalogue = !tools.is_empty();
+    for call in trajectory
+        .calls()
+        .filter(|it| it.server.as_deref() == Some(name))
+    {
+        let place = tools.iter().position(|it| it.name == call.tool);
+        let place = match place {
+            Some(place) => place,
+            None if has_catalogue => continue,
+            None => {
+                tools.push(tool(&call.tool));
+                tools.len() - 1
+            }
+        };
+        tools[place].responses.push(response(call));
+    }
+    let info = |key| {
+        let info = catalogue.and_then(|it| it.info.as_ref());
+        info.and_then(|it| it.get(key)?.as_str()).map(str::to_owned)
+    };
+    DeclaredServer {
+        name: info("name"),
+        title: info("title"),
+        version: info("version"),
+        instructions: catalogue.and_then(|it| it.instructions.clone()),
+        tools,
+        ..DeclaredServer::default()
+    }
+}
+
+fn tool(name: &str) -> MockTool {
+    MockTool {
+        recorded: true,
+        on_exhausted: OnExhausted::RepeatLast,
+        ..MockTool::new(name, None)
+    }
+}
+
+fn response(call: &ToolCall) -> MockResponse {
+    let (reply, fault) = match &call.outcome {
+        Outcome::Answer(answer) => (MockReply::Verbatim(result(answer)), None),
+        Outcome::Failure(failure) => failed(failure),
+    };
+    MockResponse {
+        arguments: Some(call.arguments.clone()),
+        times: Some(1),
+        reply,
+        fault,
+        ..MockResponse::default()
+    }
+}
+
+/// The result as it was served.
+fn result(answer: &Answer) -> Value {
+    let mut result = Object::new();
+    result.insert("content".to_owned(), json!(answer.content));
+    if let Some(structured) = &answer.structured_content {
+        result.insert("structuredContent".to_owned(), structured.clone());
+    }
+    if answer.is_error {
+        result.insert("isError".to_owned(), json!(true));
+    }
+    result.extend(answer.other.clone());
+    Value::Object(result)
+}
+
+/// A call that came to no answer comes to none again.
+fn failed(failure: &Failure) -> (MockReply, Option<Fault>) {
+    let fault = match failure.kind {
+        FailureKind::Rpc => {
+            let mut error =
+                json!({ "code": failure.code.unwrap_or(-32603), "message": failure.message });
+            if let Some(data) = &failure.data {
+                error["data"] = data.clone();
+            }
+            return (MockReply::VerbatimError(error), None);
+        }
+        FailureKind::Timeout => Fault::Hang,
+        FailureKind::Disconnected => Fault::Disconnect,
+        FailureKind::InvalidResponse => Fault::ContentNotAList,
+        FailureKind::Transport => Fault::HttpStatus {
+            status: 502,
+            headers: Vec::new(),
+            body: failure.message.clone(),
+        },
+    };
+    (MockReply::Default, Some(fault))
+}
+
+/// What to say when none of a recorded tool's calls has these arguments: the nearest one, and how it differs. `None` for a tool
+/// that was declared rather than recorded.
+pub(super) fn nearest(tool: &MockTool, arguments: &Object) -> Option<String> {
+    if !tool.recorded {
+        return None;
+    }
+    let given = shown(&json!(arguments));
+    let calls = tool.responses.iter().filter_map(|it| it.arguments.as_ref());
+    let nearest = calls
+        .map(|recorded| (differences(recorded, arguments), recorded))
+        .min_by_key(|(differences, _)| differences.len());
+    let Some((differences, recorded)) = nearest else {
+        return Some(format!(
+            "tool `{}` was never called in the recording; the arguments are {given}",
+            tool.name
+        ));
+    };
+    let recorded = shown(&json!(recorded));
+    let mut told = differences
+        .iter()
+        .take(MAX_DIFFERENCES)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
+    if differences.len() > MAX_DIFFERENCES {
+        told.push_str(" and more");
+    }
+    Some(format!(
+        "no recorded call of tool `{}` has the arguments {given}; the nearest has {recorded}: {told}",
+        tool.name
+    ))
+}
+
+/// How arguments differ from recorded ones, a sentence each.
+fn differences(recorded: &Object, given: &Object) -> Vec<String> {
+    let changed = recorded
+        .iter()
+        .filter_map(|(name, was)| match given.get(name) {
+            None => Some(format!("`{name}` is missing")),
+            Some(is) if is != was => {
+                Some(format!("`{name}` was {} and is {}", shown(was), shown(is)))
+            }
+            Some(_) => None,
+        });
+    let added = given.keys().filter(|it| !recorded.contains_key(*it));
+    changed
+        .chain(added.map(|it| format!("`{it}` was not given")))
+        .collect()
+}
+
+fn shown(value: &Value) -> String {
+    shorten(&value.to_string(), MAX_VALUE).into_owned()
+}

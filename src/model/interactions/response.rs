@@ -1,0 +1,211 @@
+//! Prepared responses: when they answer, what happens before, what goes back and how.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::model::Object;
+
+use super::reference::Reference;
+
+/// One prepared response.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct MockResponse {
+    /// Conditions on arguments, all of which must hold.
+    pub matches: Vec<(String, ArgumentCondition)>,
+    /// The arguments as a whole must equal these.
+    pub arguments: Option<Object>,
+    /// Conditions on the server's state, all of which must hold.
+    pub when: Vec<(Reference, ArgumentCondition)>,
+    /// How many calls it answers before the next one takes over; `None` for any number.
+    pub times: Option<u32>,
+    /// How long the server takes to answer.
+    pub delay: Option<Duration>,
+    /// What happens between the call and its answer.
+    pub steps: Vec<Step>,
+    /// What the server remembers of the call.
+    pub set: Vec<(Reference, Value)>,
+    /// What the server forgets.
+    pub unset: Vec<Reference>,
+    pub reply: MockReply,
+    /// What goes wrong with the reply.
+    pub fault: Option<Fault>,
+}
+
+/// What a call must have for a response to answer it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ArgumentCondition {
+    /// The value equals this one.
+    Equals(Value),
+    /// The value is a text containing this one.
+    Contains(String),
+    /// The value is a text matching this regular expression.
+    Regex(String),
+    /// The value is there, whatever it is.
+    Any,
+    /// There is no value.
+    Absent,
+}
+
+/// Which answer is given once all responses that fit a call are used up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum OnExhausted {
+    /// A tool error that says so.
+    #[default]
+    Error,
+    /// The last response that fits, once more.
+    RepeatLast,
+    /// The answer of a tool without responses.
+    Default,
+}
+
+/// What goes back.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum MockReply {
+    /// The answer of a tool without responses.
+    #[default]
+    Default,
+    /// A tool result; it may refer to the call (`{{args.NAME}}`) and to the server's state.
+    Result {
+        content: Vec<AnswerBlock>,
+        structured_content: Option<Value>,
+        is_error: bool,
+        /// `_meta` of the result.
+        meta: Option<Value>,
+    },
+    /// A JSON-RPC error.
+    Error {
+        code: i64,
+        message: String,
+        data: Option<Value>,
+    },
+    /// The `result` of the reply, whatever it is; it may refer to the call.
+    RawResult(Value),
+    /// The `result` of the reply, to the letter.
+    Verbatim(Value),
+    /// The `error` of the reply, to the letter.
+    VerbatimError(Value),
+    /// All that is sent, as it is: text to the letter, anything else as JSON.
+    RawMessage(Value),
+}
+
+/// A content block.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AnswerBlock {
+    /// The block as served.
+    pub served: Value,
+    /// The value that a text block's text is made of, as compact JSON.
+    pub json: Option<Value>,
+}
+
+/// Something the server does between a call and its answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    Wait(Duration),
+    /// `notifications/message`.
+    Log {
+        level: String,
+        logger: Option<String>,
+        data: Value,
+    },
+    /// `notifications/progress`, where the call asks for it.
+    Progress {
+        progress: Value,
+        total: Option<Value>,
+        message: Option<String>,
+    },
+    /// `sampling/createMessage`; the answer is `{{sampling.…}}` from here on.
+    Sample {
+        params: Value,
+    },
+    /// `elicitation/create`; the answer is `{{elicitation.…}}` from here on.
+    Elicit {
+        params: Value,
+    },
+    /// `roots/list`; the answer is `{{roots.…}}` from here on.
+    ListRoots,
+    /// A notification with any method.
+    Notify {
+        method: String,
+        params: Value,
+    },
+    /// Tells the subscribers of a resource that it changed.
+    UpdateResource {
+        uri: String,
+    },
+    /// Tells all clients that a list changed: `tools`, `resources` or `prompts`.
+    ListChanged {
+        list: &'static str,
+    },
+    /// Puts tools into the list, and tells all clients.
+    ShowTools(Vec<String>),
+    /// Takes tools out of the list, and tells all clients.
+    HideTools(Vec<String>),
+}
+
+/// What can go wrong with a reply.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fault {
+    /// HTTP: this status instead of a reply. Over stdio, which has none, a JSON-RPC error that names it.
+    HttpStatus {
+        status: u16,
+        headers: Vec<(String, String)>,
+        body: String,
+    },
+    /// The reply breaks off, so that it is no JSON.
+    InvalidJson,
+    /// Nothing where the reply belongs.
+    EmptyBody,
+    /// No reply, ever.
+    Hang,
+    /// The reply comes a few bytes at a time.
+    SlowBytes { bytes: usize, every: Duration },
+    /// The connection ends in the middle of the reply.
+    Disconnect,
+    /// The reply carries an id nobody asked with.
+    WrongId,
+    /// The reply comes twice.
+    DuplicateReply,
+    /// A reply with a text of this many bytes.
+    Oversized(usize),
+    /// The server's process ends with this code instead of replying.
+    Exit(u8),
+    /// The tool answers and is gone from then on.
+    Vanish,
+    /// `content` is a text.
+    ContentNotAList,
+    /// One of the content blocks is none.
+    BadItem,
+    /// An image whose data is no Base64.
+    InvalidBase64,
+}
+
+impl AnswerBlock {
+    /// A block of text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self {
+            served: serde_json::json!({ "type": "text", "text": text.into() }),
+            json: None,
+        }
+    }
+
+    /// A block whose text is this value as compact JSON.
+    pub fn json(value: Value) -> Self {
+        Self {
+            served: serde_json::json!({ "type": "text" }),
+            json: Some(value),
+        }
+    }
+}
+
+impl MockReply {
+    /// A result with these blocks.
+    pub fn content(blocks: Vec<AnswerBlock>) -> Self {
+        Self::Result {
+            content: blocks,
+            structured_content: None,
+            is_error: false,
+            meta: None,
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! The mock server: what it says, over both transports, and how it misbehaves when told to.
+
+mod admin;
+mod client;
+mod conformance;
+mod declared;
+mod faults;
+mod fuzz;
+mod http;
+mod load;
+mod offers;
+mod python;
+mod recorded;
+mod requests;
+mod stdio;
+mod steps;

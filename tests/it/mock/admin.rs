@@ -1,0 +1,230 @@
+//! Control over a running server: over HTTP, as a Rust API, and in the log of calls.
+
+use std::fs;
+
+use mcp_eval::mock::{MockServer, Options};
+use mcp_eval::model::interactions::{
+    AnswerBlock, DeclaredServer, MockReply, MockResponse, MockTool,
+};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use super::client::{Piped, Served, http_client, posting, request};
+use crate::common::Project;
+
+#[tokio::test]
+async fn tools_come_and_go_by_the_admin_routes() {
+    let (_project, served) = Served::of("tools: [{ name: a }]", &["--admin"]);
+    let admin = async |method: Method, path: &str, body: &str| {
+        let asking = served
+            .client
+            .request(method, served.at(path))
+            .body(body.to_owned());
+        let response = asking.send().await.unwrap();
+        let status = response.status().as_u16();
+        let text = response.text().await.unwrap();
+        (
+            status,
+            serde_json::from_str::<Value>(&text).unwrap_or_default(),
+        )
+    };
+    let names = async || {
+        let (_, listed) = admin(Method::GET, "/__mock/tools", "").await;
+        let tools = listed["tools"].as_array().unwrap().clone();
+        tools
+            .iter()
+            .map(|it| it["name"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    let hello = served.ask("initialize", json!({})).await;
+    assert_eq!(
+        hello["result"]["capabilities"]["tools"]["listChanged"],
+        true
+    );
+    let b = r#"{ "name": "b", "annotations": { "read_only_hint": true }, "responses": [{ "content": "one" }] }"#;
+    assert_eq!(admin(Method::POST, "/__mock/tools", b).await.0, 201);
+    assert_eq!(admin(Method::POST, "/__mock/tools", b).await.0, 409);
+    assert_eq!(names().await, ["a", "b"]);
+    assert_eq!(
+        served.call("b", json!({ "x": 1 })).await["content"][0]["text"],
+        "one"
+    );
+    let two = "name: b\nresponses:\n  - content: two\n";
+    assert_eq!(admin(Method::PUT, "/__mock/tools/b", two).await.0, 204);
+    assert_eq!(
+        served.call("b", json!({})).await["content"][0]["text"],
+        "two"
+    );
+    assert_eq!(admin(Method::PUT, "/__mock/tools/c", two).await.0, 400);
+    assert_eq!(
+        admin(Method::PUT, "/__mock/tools/c", "name: c").await.0,
+        404
+    );
+    let (status, problem) = admin(Method::POST, "/__mock/tools", "{ \"nam\": 5 }").await;
+    let problem = problem["error"].as_str().unwrap();
+    assert_eq!(status, 400);
+    assert!(
+        problem.contains("did you mean `name`") && problem.contains("tool:1:3"),
+        "{problem}"
+    );
+    let (_, calls) = admin(Method::GET, "/__mock/calls", "").await;
+    assert_eq!(calls["total"], 2);
+    assert_eq!(
+        (&calls["calls"][0]["tool"], &calls["calls"][0]["arguments"]),
+        (&json!("b"), &json!({ "x": 1 }))
+    );
+    assert_eq!(admin(Method::DELETE, "/__mock/tools/b", "").await.0, 204);
+    assert_eq!(admin(Method::DELETE, "/__mock/tools/b", "").await.0, 404);
+    assert_eq!(names().await, ["a"]);
+    assert_eq!(admin(Method::POST, "/__mock/reset", "").await.0, 204);
+    assert_eq!(
+        admin(Method::GET, "/__mock/calls", "").await.1,
+        json!({ "total": 0, "calls": [] })
+    );
+    assert_eq!(admin(Method::DELETE, "/__mock/tools", "").await.0, 204);
+    assert!(names().await.is_empty());
+    let stranger = served
+        .client
+        .get(served.at("/__mock/tools"))
+        .header("origin", "http://evil.example");
+    assert_eq!(stranger.send().await.unwrap().status(), 403);
+}
+
+#[tokio::test]
+async fn without_admin_there_is_no_control() {
+    let (_project, served) = Served::of("tools: []", &[]);
+    let response = served
+        .client
+        .get(served.at("/__mock/tools"))
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(response.status(), 404);
+}
+
+#[tokio::test]
+async fn a_reset_forgets_state_and_used_up_responses() {
+    let declared = "state: { n: 0 }\ntools: [{ name: a, responses: [{ times: 1, set: { n: 1 }, content: first }, { content: 'then {{get.n}} {{counter.c}}' }] }]";
+    let (_project, served) = Served::of(declared, &["--admin"]);
+    let say = async || served.call("a", json!({})).await["content"][0]["text"].clone();
+    for _ in 0..2 {
+        assert_eq!(
+            (say().await, say().await),
+            (json!("first"), json!("then 1 1"))
+        );
+        served
+            .client
+            .post(served.at("/__mock/reset"))
+            .send()
+            .await
+            .unwrap();
+    }
+}
+
+fn answering(name: &str, text: &str) -> MockTool {
+    let response = MockResponse {
+        reply: MockReply::content(vec![AnswerBlock::text(text)]),
+        ..MockResponse::default()
+    };
+    MockTool::new(name, Some(response))
+}
+
+#[tokio::test]
+async fn a_server_in_the_process_starts_changes_tells_and_stops() {
+    let declared = DeclaredServer {
+        tools: vec![answering("a", "from a")],
+        ..DeclaredServer::default()
+    };
+    let server = MockServer::start(declared, Options::default()).unwrap();
+    let (client, url) = (http_client(), server.url());
+    let call = async |tool: &str| {
+        let message = request(
+            1,
+            "tools/call",
+            &json!({ "name": tool, "arguments": { "x": 1 } }),
+        );
+        let response = posting(&client, &url, message).send().await.unwrap();
+        response.json::<Value>().await.unwrap()
+    };
+    assert_eq!(call("a").await["result"]["content"][0]["text"], "from a");
+    assert_eq!(call("b").await["error"]["code"], -32602);
+    server.add_tool(answering("b", "from b")).unwrap();
+    assert_eq!(call("b").await["result"]["content"][0]["text"], "from b");
+    assert!(server.remove_tool("a") && !server.remove_tool("a"));
+    assert_eq!(call("a").await["error"]["code"], -32602);
+    let calls = server.calls();
+    let told: Vec<_> = calls
+        .iter()
+        .map(|it| (it.tool.as_str(), it.response))
+        .collect();
+    assert_eq!(told, [("a", Some(1)), ("b", Some(1))]);
+    server.clear_tools();
+    assert_eq!(call("b").await["error"]["code"], -32602);
+    for number in 0..1000 {
+        server
+            .add_tool(MockTool::new(&format!("t{number}"), None))
+            .unwrap();
+    }
+    assert!(server.add_tool(MockTool::new("one more", None)).is_err());
+    server.stop();
+    let address = url.trim_start_matches("http://").trim_end_matches("/mcp");
+    assert!(std::net::TcpStream::connect(address).is_err());
+}
+
+#[test]
+fn every_call_is_a_line_of_the_log_and_holds_no_secret() {
+    let project = Project::new();
+    project.file("mock.yaml", "mcp_interactions: { desk: { tools: [{ name: a, responses: [{ match: { q: 1 }, content: x }, { content: y }] }, { name: b }] } }");
+    let mut piped = Piped::start(&project, &["mock.yaml", "--call-log", "calls.jsonl"]);
+    let secret = "Bearer abcdefghijklmnopqrstuvwxyz0123456789";
+    piped.call(
+        "a",
+        &json!({ "q": 2, "header": secret, "api_key": "hunter2hunter2" }),
+    );
+    piped.call("a", &json!({ "q": 1 }));
+    piped.call("b", &json!({}));
+    piped.close();
+    let text = fs::read_to_string(project.path("calls.jsonl")).unwrap();
+    assert!(!text.contains("abcdefghijklmnop"), "{text}");
+    let lines: Vec<Value> = text
+        .lines()
+        .map(|it| serde_json::from_str(it).unwrap())
+        .collect();
+    let told: Vec<_> = lines
+        .iter()
+        .map(|it| {
+            (
+                &it["server"],
+                &it["tool"],
+                &it["arguments"]["q"],
+                &it["response"],
+            )
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (&json!("desk"), &json!("a"), &json!(2), &json!(2)),
+            (&json!("desk"), &json!("a"), &json!(1), &json!(1)),
+            (&json!("desk"), &json!("b"), &json!(null), &json!(null)),
+        ]
+    );
+    for line in &lines {
+        line["time"]
+            .as_str()
+            .unwrap()
+            .parse::<jiff::Timestamp>()
+            .unwrap();
+    }
+    project
+        .expect(
+            2,
+            &[
+                "mock",
+                "mock.yaml",
+                "--call-log",
+                "no/such/folder/calls.jsonl",
+            ],
+        )
+        .says("cannot be written");
+}

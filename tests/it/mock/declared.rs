@@ -1,0 +1,81 @@
+//! Files of mock servers: what is read, and what is wrong with them.
+
+use serde_json::json;
+
+use super::client::Piped;
+use crate::common::Project;
+
+#[test]
+fn mocks_are_found_wherever_a_file_may_hold_them() {
+    let project = Project::new();
+    project.file("scenario.yaml", "name: s\nservers: { one: { type: mock } }\nexpected_trajectory: [{ tool: a }]\nmcp_interactions: { one: { tools: [{ name: a }] } }\n");
+    project.file(
+        "section.yaml",
+        "mcp_interactions: { one: { tools: [{ name: a }] }, two: { tools: [{ name: b }] } }\n",
+    );
+    project.file(
+        "block.yaml",
+        "one: { tools: [{ name: a }] }\ntools: { tools: [{ name: b }] }\n",
+    );
+    project.file("server.yaml", "tools: [{ name: a }]\n");
+    let cases = [
+        (&["scenario.yaml"][..], "one", "a"),
+        (&["section.yaml", "--server", "two"], "two", "b"),
+        (&["block.yaml", "--server", "tools"], "tools", "b"),
+        (&["server.yaml"], "mock", "a"),
+    ];
+    for (arguments, name, tool) in cases {
+        let mut piped = Piped::start(&project, arguments);
+        assert_eq!(
+            piped.ask("initialize", &json!({}))["result"]["serverInfo"]["name"],
+            name
+        );
+        assert_eq!(
+            piped.ask("tools/list", &json!({}))["result"]["tools"][0]["name"],
+            tool
+        );
+    }
+    project
+        .expect(2, &["mock", "section.yaml"])
+        .says("--server takes one of `one`, `two`");
+    project
+        .expect(2, &["mock", "section.yaml", "--server", "three"])
+        .says("`one`, `two`");
+    project
+        .expect(2, &["mock", "server.yaml", "--server", "one"])
+        .says("leave --server out");
+    project
+        .expect(2, &["mock", "nowhere.yaml"])
+        .says("nowhere.yaml");
+}
+
+#[test]
+fn files_without_mocks_are_refused_with_a_way_out() {
+    let project = Project::new();
+    let cases = [
+        ("", "empty"),
+        ("[]", "a list"),
+        ("mcp_interaction: { one: 5 }", "mcp_interactions"),
+        (
+            "name: s\nservers: { s: { type: mock } }\n",
+            "declare it under `mcp_interactions`",
+        ),
+        ("mcp_interactions: {}", "declares no mock server"),
+        (
+            "mcp_interactions: { one: { tools: [{ nam: a }] } }",
+            "m.yaml:1:38: error: unknown key `nam`",
+        ),
+        (
+            "mcp_interactions: { one: { tols: [] } }",
+            "did you mean `tools`?",
+        ),
+        (
+            "mcp_interactions: { one: { tools: [] } }\nexpected_trajectry: []\n",
+            "did you mean `expected_trajectory`?",
+        ),
+    ];
+    for (text, message) in cases {
+        project.file("m.yaml", text);
+        project.expect(2, &["mock", "m.yaml"]).says(message);
+    }
+}
