@@ -9,15 +9,14 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::{Replay, Scripted};
-use crate::cli::replay;
+use crate::cli::{agents, replay};
 use crate::git;
 use crate::mcp::{self, ChildCommand, Launch, Target};
-use crate::model::scenario::{Agent, Scenario, Server, Transport};
+use crate::model::scenario::{Scenario, Server, Transport};
 use crate::model::stamp::{GitStamp, Stamp};
 use crate::model::trajectory::Trajectory;
 use crate::redact::Redactor;
-use crate::run::{self, Job, Observer, SetupError};
+use crate::run::{self, Budget, Job, Observer, SetupError};
 use crate::scenario_file;
 
 /// Names the repository of the system under test for scenarios without `source.repo`.
@@ -32,6 +31,7 @@ pub(super) struct Executor {
     interrupt: CancellationToken,
     /// Folders we write to: changes there do not make a repository dirty.
     ours: Vec<PathBuf>,
+    budget: Option<Arc<Budget>>,
     stamps: Mutex<HashMap<PathBuf, GitStamp>>,
 }
 
@@ -48,6 +48,7 @@ impl Executor {
     pub(super) fn new(
         servers: Vec<Server>,
         ours: Vec<PathBuf>,
+        budget: Option<Arc<Budget>>,
         interrupt: CancellationToken,
     ) -> Self {
         let program =
@@ -57,6 +58,7 @@ impl Executor {
             program,
             interrupt,
             ours,
+            budget,
             stamps: Mutex::default(),
         }
     }
@@ -75,8 +77,15 @@ impl Executor {
             baseline.map_or(Ok(()), |it| replay::check_servers(it, &names))?;
             Ok(targets)
         });
+        let reached = agents::reach(scenario, &mut secrets);
         let redactor = Redactor::new(secrets.iter().cloned());
-        let mut agent = agent(scenario, baseline, Redactor::new(secrets));
+        let agent =
+            reached.and_then(|it| agents::agent(scenario, it, baseline, Redactor::new(secrets)));
+        let (mut agent, targets) = match (agent, targets) {
+            (Ok(agent), targets) => (agent, targets),
+            // The run ends before anybody asks.
+            (Err(problem), _) => (agents::nobody(), Err(problem)),
+        };
         let job = Job {
             scenario,
             stamp: self.stamp(scenario),
@@ -90,6 +99,7 @@ impl Executor {
             agent: agent.as_mut(),
             observer,
             interrupt: self.interrupt.clone(),
+            budget: self.budget.as_deref(),
             redactor: &redactor,
         };
         let trajectory = run::run(job).await;
@@ -105,6 +115,7 @@ impl Executor {
         let mut secrets = Vec::new();
         // What cannot be resolved holds no secret.
         let _ = self.targets(scenario, &mut secrets);
+        let _ = agents::reach(scenario, &mut secrets);
         let mut told = scenario.clone();
         Redactor::new(secrets).scenario(&mut told);
         told
@@ -156,7 +167,10 @@ impl Executor {
             .map(|server| {
                 Ok(Target {
                     connect_timeout: server.connect_timeout.unwrap_or(scenario.timeouts.connect),
-                    tool_timeout: server.tool_timeout.unwrap_or(scenario.timeouts.tool),
+                    tool_timeout: server
+                        .tool_timeout
+                        .or(scenario.agent.model().and_then(|it| it.tool_timeout))
+                        .unwrap_or(scenario.timeouts.tool),
                     launch: self.launch(scenario, &server, secrets)?,
                     name: server.name,
                 })
@@ -237,6 +251,7 @@ impl Executor {
             recorded_at: Timestamp::now(),
             mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
             agent: scenario.agent.kind().to_owned(),
+            model: scenario.agent.model().map(|it| it.model.clone()),
             scenarios: self.git(folder),
             source: source.as_deref().map(|it| self.git(it)),
         }
@@ -256,27 +271,8 @@ impl Executor {
     }
 }
 
-/// Who asks. Whoever runs a replay has made sure of its baseline; without one there is nothing to ask.
-fn agent(
-    scenario: &Scenario,
-    baseline: Option<&Arc<Trajectory>>,
-    redactor: Redactor,
-) -> Box<dyn run::Agent> {
-    match (&scenario.agent, baseline) {
-        (Agent::Replay { .. }, Some(baseline)) => Box::new(Replay::new(
-            Arc::clone(baseline),
-            scenario.replaying.clone(),
-            scenario.scoring.clone(),
-            redactor,
-        )),
-        (Agent::Scripted { calls } | Agent::Replay { calls }, _) => {
-            Box::new(Scripted::new(scenario.user_intent.clone(), calls.clone()))
-        }
-    }
-}
-
 /// The values whose names say that they are secret. Of one in two parts, such as `Bearer abc`, the second is secret by itself.
-fn secret_values(named: &[(String, String)]) -> Vec<String> {
+pub(super) fn secret_values(named: &[(String, String)]) -> Vec<String> {
     let values = named
         .iter()
         .filter(|(name, _)| Redactor::is_secret_name(name))
@@ -292,7 +288,7 @@ fn secret_values(named: &[(String, String)]) -> Vec<String> {
 }
 
 /// The parameters in an address.
-fn query(url: &str) -> Vec<(String, String)> {
+pub(super) fn query(url: &str) -> Vec<(String, String)> {
     let query = url.split_once('?').map_or("", |(_, query)| query);
     let parameters = query.split('#').next().unwrap_or_default().split('&');
     parameters

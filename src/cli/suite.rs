@@ -22,6 +22,7 @@ use crate::model::rules::Rules;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::{Ending, Trajectory};
+use crate::run::Budget;
 use crate::scenario_file;
 use crate::score;
 use crate::store::Runs;
@@ -105,6 +106,7 @@ where
     ours.extend(plan.ours.map(Path::to_owned));
     let selected = plan.scenarios.iter().filter(|it| it.enabled).count();
     let jobs = usize::from(plan.execute.jobs);
+    let budget = plan.execute.budget.map(|it| Arc::new(Budget::new(it)));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         // One more than can be busy with large answers, so that time is kept and signals are heard.
         .worker_threads(jobs.min(8) + 1)
@@ -116,7 +118,12 @@ where
 
     let (results, interrupted, git) = runtime.block_on(async {
         let interrupt = interrupt::token();
-        let executor = Arc::new(Executor::new(servers, ours, interrupt.clone()));
+        let executor = Arc::new(Executor::new(
+            servers,
+            ours,
+            budget.clone(),
+            interrupt.clone(),
+        ));
         let progress = Arc::new(SuiteProgress::new(
             plan.scenarios.len(),
             plan.output,
@@ -131,15 +138,25 @@ where
                 let Some((index, scenario)) = waiting.next() else {
                     break;
                 };
-                let skip = match (scenario.enabled, stopped) {
-                    (false, _) => Some("the scenario is disabled (`enabled: false`)"),
-                    (true, true) => {
-                        Some("not started: an earlier scenario has not passed (`--fail-fast`)")
+                let exhausted = budget.as_ref().and_then(|it| it.exhausted());
+                let skip = match (scenario.enabled, stopped, exhausted) {
+                    (false, _, _) => Some((
+                        Status::Skipped,
+                        "the scenario is disabled (`enabled: false`)".to_owned(),
+                    )),
+                    (true, true, _) => Some((
+                        Status::Skipped,
+                        "not started: an earlier scenario has not passed (`--fail-fast`)"
+                            .to_owned(),
+                    )),
+                    // Whatever needs no model costs nothing.
+                    (true, false, Some(why)) if scenario.agent.model().is_some() => {
+                        Some((Status::Error, format!("not started: {why}")))
                     }
-                    (true, false) => None,
+                    (true, false, _) => None,
                 };
-                if let Some(why) = skip {
-                    let result = skipped(&executor.told(&scenario), why);
+                if let Some((status, why)) = skip {
+                    let result = not_run(&executor.told(&scenario), status, why);
                     progress.finished(&result);
                     results.insert(index, result);
                     continue;
@@ -307,10 +324,10 @@ pub(super) fn result(scenario: &Scenario, status: Status) -> ScenarioResult {
     }
 }
 
-fn skipped(scenario: &Scenario, why: &str) -> ScenarioResult {
+fn not_run(scenario: &Scenario, status: Status, why: String) -> ScenarioResult {
     ScenarioResult {
         problem: Some(problem(why)),
-        ..result(scenario, Status::Skipped)
+        ..result(scenario, status)
     }
 }
 
@@ -323,10 +340,12 @@ pub(super) fn problem(message: impl Into<String>) -> Problem {
     }
 }
 
-/// The result of a run that is no basis for a verdict; `None` when it is one.
+/// The result of a run that is not compared: it is no basis for a verdict, or a limit has ended it as failed. `None` when it is to be
+/// judged.
 pub(super) fn incomplete(executed: &Executed) -> Option<ScenarioResult> {
     let (status, message, details) = match &executed.trajectory.ending {
         Ending::Completed | Ending::Blocked { .. } => return None,
+        Ending::LimitReached { message } => (Status::Failed, message.clone(), Vec::new()),
         Ending::TimedOut { message } => (Status::Timeout, message.clone(), Vec::new()),
         Ending::Interrupted => (Status::Error, "interrupted".to_owned(), Vec::new()),
         Ending::Error { message, details } => (Status::Error, message.clone(), details.clone()),

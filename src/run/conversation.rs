@@ -1,21 +1,30 @@
 //! What an agent does its work through, and what records every step of it.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use serde_json::json;
 
 use crate::model::Object;
+use crate::model::agent::Limits;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::{Failure, FailureKind, Outcome, Step, ToolCall};
-use crate::run::ports::{Observer, Progress, SetupError, Tools};
+use crate::model::usage::{Attempt, ModelRequest, Usage, total_cost, total_usage};
+use crate::run::budget::Budget;
+use crate::run::ports::{Called, Observer, Progress, SetupError, Tools};
 
-/// The conversation of one run. Whatever an agent says or calls goes through here and is recorded as it happens, so that a run cut
+/// The conversation of one run. Whatever an agent says, calls or asks goes through here and is recorded as it happens, so that a run cut
 /// short keeps what it did.
 pub struct Conversation<'a> {
     tools: &'a dyn Tools,
     observer: &'a dyn Observer,
     started: Instant,
+    limits: Limits,
+    budget: Option<&'a Budget>,
     steps: Vec<Step>,
     calls: usize,
-    in_flight: Option<ToolCall>,
+    in_flight: Vec<ToolCall>,
+    requests: Vec<ModelRequest>,
 }
 
 /// Why an agent has to stop before it is done.
@@ -23,8 +32,28 @@ pub struct Conversation<'a> {
 pub enum Stop {
     /// A critical call failed.
     Blocked { message: String },
+    /// A limit of the scenario was reached.
+    LimitReached { message: String },
     /// The run cannot go on, for a reason that is no verdict on the servers' answers.
     Error(SetupError),
+}
+
+/// A tool call a model asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WantedCall {
+    /// `mcp__<server>__<tool>`, or whatever else the model said.
+    pub name: String,
+    /// The arguments, or why the call cannot be made.
+    pub arguments: Result<Object, Unsendable>,
+}
+
+/// Why a call that a model asks for cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsendable {
+    /// In a sentence.
+    pub why: String,
+    /// What the model said for arguments.
+    pub said: String,
 }
 
 impl<'a> Conversation<'a> {
@@ -34,10 +63,28 @@ impl<'a> Conversation<'a> {
             tools,
             observer,
             started,
+            limits: Limits::default(),
+            budget: None,
             steps: Vec::new(),
             calls: 0,
-            in_flight: None,
+            in_flight: Vec::new(),
+            requests: Vec::new(),
         }
+    }
+
+    /// The same, ended by these limits.
+    #[must_use]
+    pub fn within(self, limits: Limits, budget: Option<&'a Budget>) -> Self {
+        Self {
+            limits,
+            budget,
+            ..self
+        }
+    }
+
+    /// What the servers offered when they were connected.
+    pub fn catalogue(&self) -> &'a Catalogue {
+        self.tools.catalogue()
     }
 
     /// Records a message of the person the agent works for.
@@ -55,6 +102,7 @@ impl<'a> Conversation<'a> {
     /// # Errors
     ///
     /// [`Stop::Error`] when the name leads to no server or to several, or when the server is gone; in the latter case the call is recorded.
+    /// [`Stop::LimitReached`] when no further call is allowed.
     pub async fn call(&mut self, name: &str, arguments: Object) -> Result<&ToolCall, Stop> {
         let (server, tool) = route(self.tools.catalogue(), name)
             .map_err(|message| Stop::Error(SetupError::new(message)))?;
@@ -66,6 +114,7 @@ impl<'a> Conversation<'a> {
     /// # Errors
     ///
     /// [`Stop::Error`] when the run has no such server, or when the server is gone; in the latter case the call is recorded.
+    /// [`Stop::LimitReached`] when no further call is allowed.
     pub async fn call_on(
         &mut self,
         server: &str,
@@ -83,6 +132,42 @@ impl<'a> Conversation<'a> {
         self.make(&name, server, tool, arguments).await
     }
 
+    /// Makes the calls a model asks for, all at once, and records them in their order. One that cannot be made is recorded as such.
+    ///
+    /// # Errors
+    ///
+    /// [`Stop::Error`] when a server is gone; the calls are recorded all the same.
+    pub async fn call_all(&mut self, wanted: Vec<WantedCall>) -> Result<Vec<ToolCall>, Stop> {
+        let made = wanted.len();
+        for WantedCall { name, arguments } in wanted {
+            let routed = route(self.tools.catalogue(), &name);
+            let (server, tool) = match &routed {
+                Ok((server, tool)) => (Some(server.clone()), tool.clone()),
+                Err(_) => (None, name),
+            };
+            let (arguments, outcome) = match (arguments, routed) {
+                (Ok(arguments), Ok(_)) => (arguments, unanswered()),
+                (Ok(arguments), Err(why)) => (arguments, not_sent(&why, None)),
+                (Err(it), _) => (Object::new(), not_sent(&it.why, Some(&it.said))),
+            };
+            self.in_flight.push(ToolCall {
+                server,
+                tool,
+                arguments,
+                outcome,
+                start_ms: Some(milliseconds(self.started.elapsed())),
+                duration_ms: None,
+            });
+        }
+        let lost = self.fly().await;
+        let calls = self.steps[self.steps.len() - made..].iter();
+        let calls = calls.filter_map(|step| match step {
+            Step::ToolCall(call) => Some(call.as_ref().clone()),
+            _ => None,
+        });
+        lost.map_or_else(|| Ok(calls.collect()), |it| Err(Stop::Error(it)))
+    }
+
     async fn make(
         &mut self,
         name: &str,
@@ -90,46 +175,218 @@ impl<'a> Conversation<'a> {
         tool: String,
         arguments: Object,
     ) -> Result<&ToolCall, Stop> {
-        self.calls += 1;
-        let number = self.calls;
-        self.observer
-            .progress(Progress::Calling { number, tool: name });
-        let begun = Instant::now();
+        if let Some(most) = self.limits.max_steps
+            && self.calls >= most as usize
+        {
+            return Err(limit("max_steps", &format!("{most} tool calls were made")));
+        }
         // Recorded before the answer is awaited: if the run is cut short here, the call is not lost.
-        let call = self.in_flight.insert(ToolCall {
-            server: Some(server.clone()),
-            tool: tool.clone(),
-            arguments: arguments.clone(),
+        self.in_flight.push(ToolCall {
+            server: Some(server),
+            tool,
+            arguments,
             outcome: unanswered(),
-            start_ms: Some(milliseconds(begun - self.started)),
+            start_ms: Some(milliseconds(self.started.elapsed())),
             duration_ms: None,
         });
-        let called = self.tools.call(&server, &tool, &arguments).await;
-        let duration_ms = milliseconds(begun.elapsed());
-        call.outcome = called.outcome;
-        call.duration_ms = Some(duration_ms);
-        self.observer.progress(Progress::Called {
-            number,
-            tool: name,
-            outcome: &call.outcome,
-            duration_ms,
-        });
-        self.steps.extend(self.in_flight.take().map(tool_call_step));
-        match (called.lost, self.steps.last()) {
+        let lost = self.fly().await;
+        match (lost, self.steps.last()) {
             (None, Some(Step::ToolCall(call))) => Ok(call),
             (Some(lost), _) => Err(Stop::Error(SetupError {
-                message: format!("call {number} of `{name}`: {}", lost.message),
+                message: format!("call {} of `{name}`: {}", self.calls, lost.message),
                 details: lost.details,
             })),
             (None, _) => unreachable!("the call was recorded just above"),
         }
     }
 
-    /// The steps so far. A call that was still waiting is recorded as unanswered.
-    pub fn into_steps(mut self) -> Vec<Step> {
-        self.steps.extend(self.in_flight.take().map(tool_call_step));
+    /// Makes the calls in flight, all at once, and records them. Says so when a server is lost.
+    async fn fly(&mut self) -> Option<SetupError> {
+        let (tools, observer) = (self.tools, self.observer);
+        let first = self.calls + 1;
+        self.calls += self.in_flight.len();
+        let calls = self.in_flight.iter_mut().enumerate();
+        let lost = join_all(calls.map(|(index, call)| async move {
+            let name = call.full_name();
+            let number = first + index;
+            observer.progress(Progress::Calling {
+                number,
+                tool: &name,
+            });
+            let begun = Instant::now();
+            let sent = call.server.as_ref().filter(|_| !is_not_sent(&call.outcome));
+            let mut lost = None;
+            if let Some(server) = sent {
+                let called = tools.call(server, &call.tool, &call.arguments).await;
+                let Called {
+                    outcome,
+                    lost: gone,
+                } = called;
+                call.outcome = outcome;
+                lost = gone;
+            }
+            let duration_ms = milliseconds(begun.elapsed());
+            call.duration_ms = Some(duration_ms);
+            observer.progress(Progress::Called {
+                number,
+                tool: &name,
+                outcome: &call.outcome,
+                duration_ms,
+            });
+            lost
+        }))
+        .await;
         self.steps
+            .extend(self.in_flight.drain(..).map(tool_call_step));
+        lost.into_iter().flatten().next()
     }
+
+    /// Records that the agent asks its model, where it still may.
+    ///
+    /// # Errors
+    ///
+    /// [`Stop::LimitReached`] when no further request is allowed; `max_steps` is the agent's own bound. [`Stop::Error`] when the
+    /// budget of the command is spent.
+    pub fn ask(&mut self, max_steps: u32) -> Result<(), Stop> {
+        let most = self
+            .limits
+            .max_steps
+            .map_or(max_steps, |it| it.min(max_steps));
+        if self.requests.len() >= most as usize {
+            return Err(limit(
+                "max_steps",
+                &format!("{most} requests to the model were made and it was not done"),
+            ));
+        }
+        self.budget.map_or(Ok(()), Budget::check)?;
+        self.requests.push(ModelRequest {
+            after_steps: self.steps.len(),
+            model: None,
+            stop_reason: None,
+            usage: Usage::default(),
+            cost: None,
+            attempts: Vec::new(),
+        });
+        self.observer.progress(Progress::Asking {
+            number: self.requests.len(),
+        });
+        Ok(())
+    }
+
+    /// Records that an attempt at the latest request begins.
+    pub fn attempt(&mut self) {
+        let start_ms = milliseconds(self.started.elapsed());
+        if let Some(request) = self.requests.last_mut() {
+            request.attempts.push(Attempt {
+                start_ms,
+                duration_ms: 0.0,
+                status: None,
+                problem: Some("the run ended before the answer came".to_owned()),
+            });
+        }
+    }
+
+    /// Records how the latest attempt ended, and whether there will be another after a pause.
+    pub fn attempted(
+        &mut self,
+        status: Option<u16>,
+        problem: Option<String>,
+        pause: Option<Duration>,
+    ) {
+        let now = milliseconds(self.started.elapsed());
+        let number = self.requests.len();
+        if let Some(attempt) = self
+            .requests
+            .last_mut()
+            .and_then(|it| it.attempts.last_mut())
+        {
+            attempt.duration_ms = ((now - attempt.start_ms) * 10.0).round() / 10.0;
+            attempt.status = status;
+            attempt.problem = problem;
+            if let (Some(pause), Some(problem)) = (pause, &attempt.problem) {
+                self.observer.progress(Progress::AskingAgain {
+                    number,
+                    pause,
+                    status,
+                    problem,
+                });
+            }
+        }
+    }
+
+    /// Records what the latest request was answered.
+    ///
+    /// # Errors
+    ///
+    /// [`Stop::LimitReached`] when the answer goes beyond what the run may use; [`Stop::Error`] when that cannot be told.
+    pub fn answered(
+        &mut self,
+        model: Option<String>,
+        stop_reason: Option<String>,
+        usage: Usage,
+        cost: Option<f64>,
+    ) -> Result<(), Stop> {
+        if let Some(request) = self.requests.last_mut() {
+            request.model = model;
+            request.stop_reason = stop_reason;
+            request.usage = usage;
+            request.cost = cost;
+        }
+        if let Some(budget) = self.budget {
+            budget.spend(cost)?;
+        }
+        if let Some(most) = self.limits.max_total_tokens {
+            let used = total_usage(&self.requests).and_then(|it| it.total());
+            let used =
+                used.ok_or_else(|| unknown("max_total_tokens", "how many tokens it used"))?;
+            if used > most {
+                return Err(limit(
+                    "max_total_tokens",
+                    &format!("{used} tokens were used of {most}"),
+                ));
+            }
+        }
+        if let Some(most) = self.limits.max_cost {
+            let cost = total_cost(&self.requests);
+            let cost = cost.ok_or_else(|| unknown("max_cost", "what it cost"))?;
+            if cost > most {
+                return Err(limit("max_cost", &format!("the run cost {cost} of {most}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// The steps and requests so far. Calls that were still waiting are recorded as unanswered.
+    pub fn into_record(mut self) -> (Vec<Step>, Vec<ModelRequest>) {
+        self.steps
+            .extend(self.in_flight.drain(..).map(tool_call_step));
+        (self.steps, self.requests)
+    }
+}
+
+fn limit(name: &str, reached: &str) -> Stop {
+    Stop::LimitReached {
+        message: format!("`limits.{name}` ended the run: {reached}"),
+    }
+}
+
+fn unknown(name: &str, what: &str) -> Stop {
+    Stop::Error(SetupError::new(format!(
+        "`limits.{name}` cannot be kept: the model's answer does not tell {what}"
+    )))
+}
+
+fn not_sent(why: &str, said: Option<&str>) -> Outcome {
+    Outcome::Failure(Failure {
+        kind: FailureKind::NotSent,
+        message: why.to_owned(),
+        code: None,
+        data: said.map(|it| json!({ "arguments": it })),
+    })
+}
+
+fn is_not_sent(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Failure(it) if it.kind == FailureKind::NotSent)
 }
 
 fn tool_call_step(call: ToolCall) -> Step {
@@ -146,7 +403,7 @@ fn unanswered() -> Outcome {
 }
 
 /// A duration in milliseconds, to a tenth: finer would only be noise.
-pub(crate) fn milliseconds(duration: std::time::Duration) -> f64 {
+pub(crate) fn milliseconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 10_000.0).round() / 10.0
 }
 

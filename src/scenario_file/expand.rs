@@ -1,9 +1,10 @@
-//! `${NAME}` in servers: values from the environment.
+//! `${NAME}` in servers and agents: values from the environment.
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::model::agent::ModelAgent;
 use crate::model::scenario::{Server, Transport};
 
 use super::finding::quoted;
@@ -66,14 +67,43 @@ pub fn expand(
     servers: &[Server],
     lookup: impl Fn(&str) -> Option<String>,
 ) -> Result<Expanded, MissingVariables> {
+    let filled = filled(&lookup, |filling| {
+        servers.iter().map(|it| filling.server(it)).collect()
+    });
+    filled.map(|(servers, variables)| Expanded { servers, variables })
+}
+
+/// Fills in `${NAME}` and `${NAME:-default}` in an agent's model, address and headers, and returns it with the variables whose values
+/// went into it.
+///
+/// # Errors
+///
+/// Everything that is missing.
+pub fn expand_agent(
+    agent: &ModelAgent,
+    lookup: impl Fn(&str) -> Option<String>,
+) -> Result<(ModelAgent, Vec<String>), MissingVariables> {
+    filled(&lookup, |filling| ModelAgent {
+        model: filling.text(&agent.model),
+        base_url: agent.base_url.as_ref().map(|it| filling.text(it)),
+        extra_headers: filling.pairs(&agent.extra_headers),
+        ..agent.clone()
+    })
+}
+
+/// What is made with the environment, and the variables that were used.
+fn filled<T>(
+    lookup: &dyn Fn(&str) -> Option<String>,
+    make: impl FnOnce(&mut Filling<'_>) -> T,
+) -> Result<(T, Vec<String>), MissingVariables> {
     let mut filling = Filling {
-        lookup: &lookup,
+        lookup,
         used: BTreeSet::new(),
         unset: BTreeSet::new(),
         unprovided: BTreeSet::new(),
         malformed: BTreeSet::new(),
     };
-    let servers = servers.iter().map(|it| filling.server(it)).collect();
+    let made = make(&mut filling);
     let Filling {
         lookup: _,
         used,
@@ -82,10 +112,7 @@ pub fn expand(
         malformed,
     } = filling;
     if unset.is_empty() && unprovided.is_empty() && malformed.is_empty() {
-        return Ok(Expanded {
-            servers,
-            variables: used.into_iter().collect(),
-        });
+        return Ok((made, used.into_iter().collect()));
     }
     Err(MissingVariables {
         unset: unset.into_iter().collect(),

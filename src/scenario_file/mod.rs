@@ -7,7 +7,7 @@
 //! | `load` | defaults are merged, variables filled in, sections read, scenarios made |
 //! | `mocks` | the mock servers of a file alone |
 //! | `decode`, `values` | how sections are declared and read, so that all that is wrong is found |
-//! | `document`, `servers`, `interactions`, `offers`, `responses`, `condition`, `content`, `steps`, `fault`, `script`, `replaying`, `scoring` | the sections, and what they become |
+//! | `document`, `servers`, `interactions`, `offers`, `responses`, `condition`, `content`, `steps`, `fault`, `script`, `model_agent`, `replaying`, `scoring` | the sections, and what they become |
 //! | `checks` | what must fit together between sections |
 //! | `client_config`, `expand` | servers of MCP clients' files, and values from the environment |
 //! | `schema` | the sections once more, as JSON Schema |
@@ -29,6 +29,7 @@ mod finding;
 mod interactions;
 mod load;
 mod mocks;
+mod model_agent;
 mod nearest;
 mod node;
 mod offers;
@@ -46,7 +47,7 @@ mod values;
 mod variables;
 
 pub use client_config::{ClientConfigError, client_config};
-pub use expand::{Expanded, MissingVariables, expand};
+pub use expand::{Expanded, MissingVariables, expand, expand_agent};
 pub use find::{Found, find};
 pub use finding::{Finding, Severity, sort};
 pub use load::{Loaded, Options, load};

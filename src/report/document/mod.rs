@@ -13,6 +13,7 @@ mod convert;
 mod row;
 mod scenario;
 mod side;
+mod usage;
 
 pub use comparison::{
     BandV1, ComparisonV1, DriftV1, ExecutionStatusV1, LossV1, ReasonKindV1, ReasonV1, ScoresV1,
@@ -24,6 +25,7 @@ pub use row::{
 };
 pub use scenario::{CheckV1, ProblemV1, ScenarioV1, StatusV1};
 pub use side::{BindingV1, EndingV1, GitV1, ServerV1, SideV1, StampV1, VolatileV1};
+pub use usage::{AttemptV1, ModelRequestV1, ModelUseV1, TokensV1};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -204,6 +204,7 @@ fn outcome(outcome: &Outcome) -> (OutcomeV1, Option<String>) {
                 FailureKind::Disconnected => OutcomeV1::Disconnected,
                 FailureKind::InvalidResponse => OutcomeV1::InvalidResponse,
                 FailureKind::Transport => OutcomeV1::Transport,
+                FailureKind::NotSent => OutcomeV1::NotSent,
             },
             Some(shorten(&failure.message, ERROR_CHARS).into_owned()),
         ),
