@@ -329,13 +329,16 @@ pub(super) struct MockArgs {
     /// Serve what a recorded trajectory holds: a baseline's file, its folder, or the id of its scenario
     #[arg(long, value_name = "BASELINE", conflicts_with = "file")]
     pub(super) from: Option<PathBuf>,
+    /// Stand in for the API of a language model: follow the `llm_interactions` of this file over HTTP, as Anthropic, OpenAI and Ollama do
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "from", "server", "transport", "validate", "legacy_sse", "admin"])]
+    pub(super) llm: Option<PathBuf>,
     /// How clients reach it
     #[arg(long, value_enum, default_value_t = MockTransport::Stdio)]
     pub(super) transport: MockTransport,
     /// Check arguments against the input schema
     #[arg(long)]
     pub(super) validate: bool,
-    /// Write a line of JSON for each tool call
+    /// Write a line of JSON for each tool call, or each request to a model
     #[arg(long, value_name = "FILE")]
     pub(super) call_log: Option<PathBuf>,
     /// The longest message taken, in bytes

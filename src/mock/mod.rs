@@ -13,6 +13,7 @@
 //! | `session`, `service` | clients, and what is under way with them |
 //! | `call_log` | which tools were called |
 //! | `stdio`, `http` | the fronts |
+//! | `llm` | a stand-in for the API of a model |
 //! | `server` | a server inside this process |
 
 mod answers;
@@ -23,6 +24,7 @@ mod exchange;
 mod faults;
 mod http;
 mod lists;
+mod llm;
 mod prompts;
 mod recorded;
 mod resources;
@@ -47,6 +49,7 @@ use crate::model::interactions::DeclaredServer;
 
 pub use self::core::Options;
 pub use self::http::{HttpOptions, MAX_BODY, ReadTool, url};
+pub use self::llm::MockLlm;
 pub use call_log::Call;
 pub use echo::{ECHO_NAME, echo};
 pub use recorded::recorded;

@@ -10,6 +10,7 @@ use crate::model::scenario::{Agent, Scenario, Server, Timeouts};
 use super::decode::{At, Decode, Field, NO_HINT, Named, section, wrong_kind};
 use super::find::Found;
 use super::interactions::MockSection;
+use super::llm::InteractionSection;
 use super::model_agent::LimitsSection;
 use super::node::{Content, Node};
 use super::scoring::ScoringSection;
@@ -46,6 +47,9 @@ section! {
         servers: Option<Field<Named<ServerSection>>>,
         /// What the mock servers offer and answer, by the server's name.
         mcp_interactions: Option<Field<Named<MockSection>>>,
+        /// What a stand-in for a model expects and answers, request by request: `mcp-eval mock --llm FILE` serves it.
+        #[expect(dead_code, reason = "checked with the scenario, and served without it")]
+        llm_interactions: Option<Field<Vec<InteractionSection>>>,
         /// Who asks; a scripted agent that plays `expected_trajectory` unless given.
         agent: Option<Field<At<AgentSection>>>,
         /// The system under test.

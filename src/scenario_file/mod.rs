@@ -5,7 +5,7 @@
 //! | `find` | paths, folders and patterns become files with ids |
 //! | `source`, `parse`, `scalar`, `node` | a file becomes a tree in which each value knows its place |
 //! | `load` | defaults are merged, variables filled in, sections read, scenarios made |
-//! | `mocks` | the mock servers of a file alone |
+//! | `mocks`, `llm` | the mock servers of a file alone, and the script of a stand-in for a model |
 //! | `decode`, `values` | how sections are declared and read, so that all that is wrong is found |
 //! | `document`, `servers`, `interactions`, `offers`, `responses`, `condition`, `content`, `steps`, `fault`, `script`, `model_agent`, `replaying`, `scoring` | the sections, and what they become |
 //! | `checks` | what must fit together between sections |
@@ -27,6 +27,7 @@ mod fault;
 mod find;
 mod finding;
 mod interactions;
+mod llm;
 mod load;
 mod mocks;
 mod model_agent;
@@ -50,6 +51,7 @@ pub use client_config::{ClientConfigError, client_config};
 pub use expand::{Expanded, MissingVariables, expand, expand_agent};
 pub use find::{Found, find};
 pub use finding::{Finding, Severity, sort};
+pub use llm::{LoadedLlm, llm};
 pub use load::{Loaded, Options, load};
 pub use mocks::{LoadedMocks, mock_tool, mocks};
 pub use schema::json_schema;
