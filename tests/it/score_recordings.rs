@@ -3,6 +3,7 @@
 use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use mcp_eval::model::comparison::{ExecutionStatus, ReasonKind};
 use mcp_eval::model::rules::{Responses, Rules};
+use mcp_eval::model::agent::Limits;
 use mcp_eval::model::scenario::{Agent, ExpectedCall, Replaying, Scenario, Timeouts};
 use mcp_eval::model::trajectory::{Ending, Outcome, Step, Trajectory, Volatile};
 use mcp_eval::score;
@@ -267,6 +268,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         enabled: true,
         tags: Vec::new(),
         user_intent: None,
+        turns: Vec::new(),
         config_file: None,
         servers: Vec::new(),
         interactions: Vec::new(),
@@ -277,6 +279,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         source: None,
         scoring: Rules::default(),
         timeouts: Timeouts::default(),
+        limits: Limits::default(),
     }
 }
 

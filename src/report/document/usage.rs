@@ -85,6 +85,25 @@ impl ModelUseV1 {
         })
     }
 
+    /// Several uses as one; `None` where there are none. The cost is known where each is.
+    pub(super) fn sum(uses: &[&Self]) -> Option<Self> {
+        let add = |a: Option<u64>, b: Option<u64>| match (a, b) {
+            (Some(a), Some(b)) => Some(a.saturating_add(b)),
+            (one, other) => one.or(other),
+        };
+        uses.iter().map(|it| (*it).clone()).reduce(|a, b| Self {
+            tokens: TokensV1 {
+                input_tokens: add(a.tokens.input_tokens, b.tokens.input_tokens),
+                output_tokens: add(a.tokens.output_tokens, b.tokens.output_tokens),
+                cache_read_tokens: add(a.tokens.cache_read_tokens, b.tokens.cache_read_tokens),
+                cache_write_tokens: add(a.tokens.cache_write_tokens, b.tokens.cache_write_tokens),
+                total_tokens: add(a.tokens.total_tokens, b.tokens.total_tokens),
+            },
+            cost: a.cost.zip(b.cost).map(|(a, b)| a + b),
+            requests: [a.requests, b.requests].concat(),
+        })
+    }
+
     /// For people: `2 requests, 1234 tokens in, 56 out, cost 0.0045`.
     pub fn words(&self) -> String {
         let count = self.requests.len();
@@ -124,7 +143,7 @@ impl TokensV1 {
 }
 
 /// A sum of money, to four places.
-fn cost_words(cost: f64) -> String {
+pub(crate) fn cost_words(cost: f64) -> String {
     format!("{cost:.4}")
 }
 

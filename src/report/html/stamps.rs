@@ -1,6 +1,6 @@
 //! What the two sides ran on, row by row.
 
-use crate::report::document::{GitV1, ServerV1, SideV1};
+use crate::report::document::{GitV1, ModelUseV1, ServerV1, SideV1};
 use crate::report::{duration, moment};
 
 /// One row of the table: a subject and what it was on either side.
@@ -42,7 +42,7 @@ const SUBJECTS: &[(&str, Column, bool)] = &[
         },
         true,
     ),
-    ("Agent", |side| vec![side.stamp.agent.clone()], true),
+    ("Agent", agent, true),
     ("mcp-eval", |side| vec![side.stamp.mcp_eval.clone()], true),
     ("Ending", ending, true),
     ("Calls", calls, true),
@@ -52,6 +52,11 @@ const SUBJECTS: &[(&str, Column, bool)] = &[
             let known = side.duration_ms.map(duration::words);
             vec![known.unwrap_or_else(|| "unknown".to_owned())]
         },
+        false,
+    ),
+    (
+        "Model use",
+        |side| side.usage.iter().map(ModelUseV1::words).collect(),
         false,
     ),
     (
@@ -66,9 +71,8 @@ const SUBJECTS: &[(&str, Column, bool)] = &[
 
 /// The table for two sides, of which either may be missing.
 pub(super) fn rows(baseline: Option<&SideV1>, current: Option<&SideV1>) -> Vec<StampRow> {
-    SUBJECTS
-        .iter()
-        .map(|(subject, column, telling)| {
+    let rows = SUBJECTS.iter();
+    let rows = rows.map(|(subject, column, telling)| {
             let baseline = baseline.map(column);
             let current = current.map(column);
             StampRow {
@@ -77,8 +81,13 @@ pub(super) fn rows(baseline: Option<&SideV1>, current: Option<&SideV1>) -> Vec<S
                 baseline,
                 current,
             }
-        })
-        .collect()
+        });
+    // Of what neither side has, there is nothing to tell.
+    rows.filter(|row| {
+        let sides = [&row.baseline, &row.current];
+        sides.into_iter().flatten().any(|it| !it.is_empty())
+    })
+    .collect()
 }
 
 /// The versions of the system under test in one line: `a1b2c3d on main → 51c0ffe on fix`, or one where both are the same.
@@ -122,6 +131,13 @@ pub(super) fn git_words(stamp: &GitV1) -> Vec<String> {
         }
         GitV1::Unknown { reason } => vec![format!("unknown: {reason}")],
     }
+}
+
+fn agent(side: &SideV1) -> Vec<String> {
+    vec![match &side.stamp.model {
+        Some(model) => format!("{}, {model}", side.stamp.agent),
+        None => side.stamp.agent.clone(),
+    }]
 }
 
 fn servers(side: &SideV1) -> Vec<String> {
