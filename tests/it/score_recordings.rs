@@ -1,9 +1,9 @@
 //! What recording learns and marks, and what a scenario expects, as the comparison sees them.
 
+use mcp_eval::model::agent::Limits;
 use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use mcp_eval::model::comparison::{ExecutionStatus, ReasonKind};
 use mcp_eval::model::rules::{Responses, Rules};
-use mcp_eval::model::agent::Limits;
 use mcp_eval::model::scenario::{Agent, ExpectedCall, Replaying, Scenario, Timeouts};
 use mcp_eval::model::trajectory::{Ending, Outcome, Step, Trajectory, Volatile};
 use mcp_eval::score;

@@ -230,8 +230,11 @@ fn why_failing(scenario: &Scenario, trajectory: &Trajectory, checks: &[Check]) -
     }
     let all = !reasons.is_empty();
     for (index, call) in trajectory.calls().enumerate() {
-        let unanswered =
-            matches!(&call.outcome, Outcome::Failure(failure) if failure.kind != FailureKind::Rpc);
+        // What a model asked for and could not be sent is the model's affair, and it was told.
+        let unanswered = matches!(
+            &call.outcome,
+            Outcome::Failure(it) if !matches!(it.kind, FailureKind::Rpc | FailureKind::NotSent)
+        );
         if unanswered || (all && call.outcome.is_failure()) {
             reasons.push(format!(
                 "call {} of `{}`: {}",

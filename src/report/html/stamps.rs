@@ -73,15 +73,15 @@ const SUBJECTS: &[(&str, Column, bool)] = &[
 pub(super) fn rows(baseline: Option<&SideV1>, current: Option<&SideV1>) -> Vec<StampRow> {
     let rows = SUBJECTS.iter();
     let rows = rows.map(|(subject, column, telling)| {
-            let baseline = baseline.map(column);
-            let current = current.map(column);
-            StampRow {
-                subject,
-                changed: *telling && baseline.is_some() && current.is_some() && baseline != current,
-                baseline,
-                current,
-            }
-        });
+        let baseline = baseline.map(column);
+        let current = current.map(column);
+        StampRow {
+            subject,
+            changed: *telling && baseline.is_some() && current.is_some() && baseline != current,
+            baseline,
+            current,
+        }
+    });
     // Of what neither side has, there is nothing to tell.
     rows.filter(|row| {
         let sides = [&row.baseline, &row.current];
