@@ -6,6 +6,7 @@
 //! ```text
 //! scenarios/*.yaml ─ scenario_file ─► Scenario
 //!         │
+//!         │  where it has a container: docker::Slot::reset, a fresh one that is proven ready
 //!         ▼
 //!     run::run ── ports ──► Tools (mcp)    list, call
 //!         │                 Agent (agent)  drive
@@ -22,7 +23,7 @@
 //! |---|---|---|
 //! | 0 | [`model`] | the words above as plain types |
 //! | 0 | [`text`] | texts from outside made safe to look at |
-//! | 1 | [`score`] | similarity, alignment, responses, drift, verdict: two trajectories in, one comparison out |
+//! | 1 | [`score`] | similarity, alignment, responses, drift, verdict: two trajectories in, one comparison out; what varies, and what is bound |
 //! | 1 | [`report`] | results in, text out; HTML through the templates alone |
 //! | 1 | [`redact`] | secrets out of any value before it is stored or shown |
 //! | 1 | [`http_client`] | how servers are asked over HTTP |
@@ -30,6 +31,7 @@
 //! | 3 | [`scenario_file`] | YAML to scenarios; every finding with its line and column |
 //! | 3 | [`agent`] | who asks: one file per kind of agent |
 //! | 3 | [`mcp`] | client sessions with MCP servers |
+//! | 3 | [`docker`] | containers that servers under test run in, reset before each run |
 //! | 3 | [`mock`] | the mock MCP server: a declaration that answers |
 //! | 3 | [`git`] | stamps of repositories |
 //! | 3 | [`store`] | baselines and runs on disk |
@@ -51,6 +53,7 @@
 
 pub mod agent;
 pub mod cli;
+pub mod docker;
 pub mod evaluate;
 pub mod git;
 pub mod http_client;

@@ -1,6 +1,6 @@
 //! What the loader cannot judge of a scenario's `scoring` section: whether its paths can be read, and whether its rules can have an effect.
 
-use crate::model::scenario::Scenario;
+use crate::model::scenario::{Agent, Scenario};
 use crate::scenario_file::{Finding, Severity};
 use crate::score::{self, KnownCall};
 
@@ -21,6 +21,10 @@ pub(super) fn unreadable_paths(scenario: &Scenario) -> Vec<Finding> {
 
 /// Rules that no call of the scenario can be affected by.
 pub(super) fn idle_rules(scenario: &Scenario) -> Vec<Finding> {
+    // What a replay asks is in its baseline, which nobody needs for this.
+    if matches!(scenario.agent, Agent::Replay { .. }) {
+        return Vec::new();
+    }
     let scripted = scenario.agent.calls().iter().map(|it| KnownCall {
         tool: &it.tool,
         arguments: &it.arguments,

@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::agent::{Chat, Key, Replay, Scripted, key_env};
 use crate::cli::args::{AgentChoice, ExecuteArgs, PaceChoice};
 use crate::cli::execute::{query, secret_values};
 use crate::cli::failure::Failure;
+use crate::model::Object;
 use crate::model::agent::{ModelAgent, ModelApi};
 use crate::model::scenario::{Agent, Pace, Scenario};
 use crate::model::trajectory::Trajectory;
@@ -144,6 +147,7 @@ pub(super) fn reach(
     let named = variables.iter().filter(|it| Redactor::is_secret_name(it));
     secrets.extend(named.filter_map(|it| lookup(it)));
     secrets.extend(secret_values(&settings.extra_headers));
+    secrets.extend(secret_members(&settings.extra_body));
     if let Some(url) = &settings.base_url {
         secrets.extend(secret_values(&query(url)));
     }
@@ -161,6 +165,16 @@ pub(super) fn reach(
         }
     };
     Ok(Some(Reached { settings, key }))
+}
+
+/// The texts of a body whose names say that they are secret, at any depth.
+fn secret_members(body: &Object) -> Vec<String> {
+    let members = body.iter().flat_map(|(name, value)| match value {
+        Value::String(text) if Redactor::is_secret_name(name) => vec![text.clone()],
+        Value::Object(inner) => secret_members(inner),
+        _ => Vec::new(),
+    });
+    members.collect()
 }
 
 /// An agent that asks nothing.

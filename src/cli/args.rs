@@ -75,6 +75,8 @@ pub(super) enum Command {
     Mock(MockArgs),
     /// Turn recordings of another tool into baselines
     Import(ImportArgs),
+    /// Remove containers, networks and volumes that earlier runs have left in the Docker engine
+    Clean(CleanArgs),
     /// Print the JSON Schema of a kind of file
     Schema(SchemaArgs),
 }
@@ -133,6 +135,9 @@ pub(super) struct ExecuteArgs {
     /// Start no further scenario once one has not passed
     #[arg(short = 'x', long)]
     pub(super) fail_fast: bool,
+    /// Use the servers as they stand, without starting or resetting any container
+    #[arg(long)]
+    pub(super) no_docker: bool,
     /// How the result is printed
     #[arg(long, value_enum, default_value_t = ResultFormat::Terminal)]
     pub(super) format: ResultFormat,
@@ -359,7 +364,7 @@ pub(super) struct MockHttpArgs {
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     pub(super) port: u16,
     /// The address to listen on
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1", value_parser = parse_address)]
     pub(super) host: IpAddr,
     /// Let --host name an address that other machines reach, and clients name this one as they like
     #[arg(long)]
@@ -378,6 +383,16 @@ pub(super) enum MockTransport {
     Stdio,
     /// Streamable HTTP at /mcp and /
     Http,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CleanArgs {
+    /// Only tell what would be removed
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    /// How it is told
+    #[arg(long, value_enum, default_value_t = ResultFormat::Terminal)]
+    pub(super) format: ResultFormat,
 }
 
 #[derive(Debug, Args)]
@@ -403,6 +418,16 @@ fn parse_variable(text: &str) -> Result<(String, String), String> {
         }
         _ => Err("write NAME=VALUE".to_owned()),
     }
+}
+
+fn parse_address(text: &str) -> Result<IpAddr, String> {
+    let text = if text == "localhost" {
+        "127.0.0.1"
+    } else {
+        text
+    };
+    text.parse()
+        .map_err(|_| "write an IP address, such as 0.0.0.0 for all of this machine".to_owned())
 }
 
 fn parse_bytes(text: &str) -> Result<usize, String> {

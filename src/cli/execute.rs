@@ -9,14 +9,18 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::{agents, replay};
+use crate::cli::agents;
+use crate::cli::containers::{self, Place, ServersProbe};
+use crate::cli::replay;
+use crate::docker::{Reached, Session, Standing};
 use crate::git;
 use crate::mcp::{self, ChildCommand, Launch, Target};
+use crate::model::container::Reset;
 use crate::model::scenario::{Scenario, Server, Transport};
 use crate::model::stamp::{GitStamp, Stamp};
 use crate::model::trajectory::Trajectory;
 use crate::redact::Redactor;
-use crate::run::{self, Budget, Job, Observer, SetupError};
+use crate::run::{self, Budget, Job, Observer, Progress, SetupError};
 use crate::scenario_file;
 
 /// Names the repository of the system under test for scenarios without `source.repo`.
@@ -29,6 +33,8 @@ pub(super) struct Executor {
     /// Our own program, which is also the mock server.
     program: OsString,
     interrupt: CancellationToken,
+    /// Where containers are reset; `None` to use the servers as they stand.
+    pub(super) containers: Option<Arc<Session>>,
     /// Folders we write to: changes there do not make a repository dirty.
     ours: Vec<PathBuf>,
     budget: Option<Arc<Budget>>,
@@ -42,12 +48,15 @@ pub(super) struct Ran {
     pub(super) redactor: Redactor,
     /// What the agent has to tell of it.
     pub(super) notes: Vec<String>,
+    /// What the container has said, without secrets.
+    pub(super) log: Option<String>,
 }
 
 impl Executor {
     pub(super) fn new(
         servers: Vec<Server>,
         ours: Vec<PathBuf>,
+        containers: Option<Arc<Session>>,
         budget: Option<Arc<Budget>>,
         interrupt: CancellationToken,
     ) -> Self {
@@ -57,30 +66,42 @@ impl Executor {
             servers,
             program,
             interrupt,
+            containers,
             ours,
             budget,
             stamps: Mutex::default(),
         }
     }
 
-    /// Runs a scenario once, with the baseline to play where it replays one.
+    /// Runs a scenario once, with the baseline to play where it replays one, and returns what happened, however it ended. `place` has
+    /// the container, if any, before and after.
     pub(super) async fn execute(
         &self,
         scenario: &Scenario,
         baseline: Option<&Arc<Trajectory>>,
+        place: &Place,
         observer: &dyn Observer,
     ) -> Ran {
+        let begun = Timestamp::now();
         let mut secrets = Vec::new();
-        let targets = self.targets(scenario, &mut secrets).and_then(|targets| {
-            let names: Vec<&str> = targets.iter().map(|it| it.name.as_str()).collect();
-            let baseline = baseline.map(AsRef::as_ref);
-            baseline.map_or(Ok(()), |it| replay::check_servers(it, &names))?;
-            Ok(targets)
-        });
-        let reached = agents::reach(scenario, &mut secrets);
+        // Whoever cannot ask needs no container.
+        let reachable = agents::reach(scenario, &mut secrets);
+        let able = reachable.as_ref().map(|_| ()).map_err(Clone::clone);
+        let standing = match able.and_then(|()| self.check_servers(scenario, baseline)) {
+            Ok(()) => self.stand(scenario, place, observer, &mut secrets).await,
+            Err(problem) => Err(problem),
+        };
+        let mut stamp = self.stamp(scenario);
+        let (image, reached) = match &standing {
+            Ok(Some(standing)) => (Some(standing.image.clone()), Some(standing.reached.clone())),
+            _ => (None, None),
+        };
+        stamp.image = image;
+        let targets = standing.and_then(|_| self.targets(scenario, reached.as_ref(), &mut secrets));
+        let stands = targets.is_ok();
         let redactor = Redactor::new(secrets.iter().cloned());
         let agent =
-            reached.and_then(|it| agents::agent(scenario, it, baseline, Redactor::new(secrets)));
+            reachable.and_then(|it| agents::agent(scenario, it, baseline, Redactor::new(secrets)));
         let (mut agent, targets) = match (agent, targets) {
             (Ok(agent), targets) => (agent, targets),
             // The run ends before anybody asks.
@@ -88,7 +109,7 @@ impl Executor {
         };
         let job = Job {
             scenario,
-            stamp: self.stamp(scenario),
+            stamp,
             connect: async move {
                 match targets {
                     Ok(targets) => mcp::connect(&targets).await,
@@ -102,11 +123,56 @@ impl Executor {
             budget: self.budget.as_deref(),
             redactor: &redactor,
         };
-        let trajectory = run::run(job).await;
+        let mut trajectory = run::run(job).await;
+        if stands {
+            place.examine(&mut trajectory, &redactor).await;
+        }
+        let log = place.log(begun, &redactor).await;
         Ran {
             trajectory,
             redactor,
             notes: agent.notes().to_vec(),
+            log,
+        }
+    }
+
+    /// The servers that a baseline was recorded with are those of this run.
+    fn check_servers(
+        &self,
+        scenario: &Scenario,
+        baseline: Option<&Arc<Trajectory>>,
+    ) -> Result<(), SetupError> {
+        let Some(baseline) = baseline else {
+            return Ok(());
+        };
+        let servers = self.servers(scenario);
+        let names: Vec<&str> = servers.iter().map(|it| it.name.as_str()).collect();
+        replay::check_servers(baseline, &names)
+    }
+
+    /// Puts a container that is ready in its place; `None` when the scenario has none, or none is to be used.
+    async fn stand(
+        &self,
+        scenario: &Scenario,
+        place: &Place,
+        observer: &dyn Observer,
+        secrets: &mut Vec<String>,
+    ) -> Result<Option<Standing>, SetupError> {
+        let (Some(container), Some(session)) = (&scenario.container, &self.containers) else {
+            return Ok(None);
+        };
+        let container = containers::expand(container, secrets)?;
+        let slot = place.slot(session, container, scenario.config_file.clone());
+        let probe = ServersProbe {
+            executor: self,
+            scenario,
+        };
+        let tell = |doing: &str| observer.progress(Progress::Preparing { doing });
+        tokio::select! {
+            biased;
+            // The run notices it for itself.
+            () = self.interrupt.cancelled() => Ok(None),
+            standing = slot.reset(&probe, &tell) => standing.map(Some),
         }
     }
 
@@ -114,8 +180,11 @@ impl Executor {
     pub(super) fn told(&self, scenario: &Scenario) -> Scenario {
         let mut secrets = Vec::new();
         // What cannot be resolved holds no secret.
-        let _ = self.targets(scenario, &mut secrets);
+        let _ = self.targets(scenario, None, &mut secrets);
         let _ = agents::reach(scenario, &mut secrets);
+        if let Some(container) = &scenario.container {
+            let _ = containers::expand(container, &mut secrets);
+        }
         let mut told = scenario.clone();
         Redactor::new(secrets).scenario(&mut told);
         told
@@ -123,9 +192,12 @@ impl Executor {
 
     /// The servers of a scenario that are not started anew for every run: what one run leaves behind, the next one meets.
     pub(super) fn outliving_servers(&self, scenario: &Scenario) -> Vec<String> {
+        let fresh = self.containers.is_some()
+            && (scenario.container.as_ref()).is_some_and(|it| it.reset == Reset::Scenario);
         let servers = self.servers(scenario).into_iter();
         servers
             .filter(|it| matches!(it.transport, Transport::Http { .. }))
+            .filter(|it| !(fresh && containers::holds(scenario, it)))
             .map(|it| it.name)
             .collect()
     }
@@ -142,10 +214,12 @@ impl Executor {
         servers
     }
 
-    /// The scenario's servers, ready to connect to; the secrets they are given are added to `secrets`.
+    /// The scenario's servers, ready to connect to; the secrets they are given are added to `secrets`. Without a container, its servers
+    /// are taken to stand where it would have published them.
     fn targets(
         &self,
         scenario: &Scenario,
+        reached: Option<&Reached>,
         secrets: &mut Vec<String>,
     ) -> Result<Vec<Target>, SetupError> {
         let servers = self.servers(scenario);
@@ -154,7 +228,15 @@ impl Executor {
                 "the scenario has no servers: declare `servers:`, or give them with `--mcp-config FILE`",
             ));
         }
-        let expanded = scenario_file::expand(&servers, |name| std::env::var(name).ok())
+        let reached = reached
+            .cloned()
+            .or_else(|| containers::as_it_stands(scenario));
+        let lookup = |name: &str| match (name, &reached) {
+            (scenario_file::CONTAINER_URL, Some(reached)) => Some(reached.url()),
+            (scenario_file::CONTAINER_PORT, Some(reached)) => Some(reached.port.to_string()),
+            _ => std::env::var(name).ok(),
+        };
+        let expanded = scenario_file::expand(&servers, lookup)
             .map_err(|missing| SetupError::new(missing.to_string()))?;
         let named = expanded
             .variables
@@ -176,6 +258,28 @@ impl Executor {
                 })
             })
             .collect()
+    }
+
+    /// The servers that run in the scenario's container, ready to connect to.
+    pub(super) fn targets_inside(
+        &self,
+        scenario: &Scenario,
+        reached: &Reached,
+    ) -> Result<Vec<Target>, SetupError> {
+        let inside: Vec<String> = self
+            .servers(scenario)
+            .into_iter()
+            .filter(|it| containers::holds(scenario, it))
+            .map(|it| it.name)
+            .collect();
+        if inside.is_empty() {
+            return Err(SetupError::new(
+                "no server of the scenario is reached through its container: give one `url: \"${docker.url}/mcp\"`",
+            ));
+        }
+        let mut targets = self.targets(scenario, Some(reached), &mut Vec::new())?;
+        targets.retain(|it| inside.contains(&it.name));
+        Ok(targets)
     }
 
     fn launch(
@@ -254,6 +358,7 @@ impl Executor {
             model: scenario.agent.model().map(|it| it.model.clone()),
             scenarios: self.git(folder),
             source: source.as_deref().map(|it| self.git(it)),
+            image: None,
         }
     }
 

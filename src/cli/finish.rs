@@ -153,6 +153,7 @@ fn write_pages(
 fn name_files(result: &mut ResultV1, finished: &Finished, folder: &Path) {
     let seen = SeenFrom::new(folder);
     for (told, files) in result.scenarios.iter_mut().zip(&finished.files) {
+        told.container_log = files.container_log.as_deref().map(|it| seen.path(it));
         for (side, file) in [
             (&mut told.current, &files.current),
             (&mut told.baseline, &files.baseline),

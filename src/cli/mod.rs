@@ -6,10 +6,12 @@ mod args;
 mod ci;
 mod commands;
 mod console;
+mod containers;
 mod execute;
 mod exit;
 mod failure;
 mod finish;
+mod images;
 mod interrupt;
 mod judge;
 mod offline;
@@ -73,7 +75,8 @@ fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
         Command::Validate(args) => commands::validate::run(&args, console),
         Command::List(args) => commands::list::run(&args, console),
         Command::Import(args) => commands::import::run(&args, console),
-        Command::Mock(args) => commands::mock::run(&args),
+        Command::Mock(args) => commands::mock::run(&args, console),
+        Command::Clean(args) => commands::clean::run(&args, console),
         Command::Schema(args) => {
             commands::schema::run(&args);
             Ok(Exit::Passed)

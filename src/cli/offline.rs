@@ -83,6 +83,7 @@ pub(super) fn compare(
                     accepted_file(&root, &baseline.scenario, comparison.variant, single)
                 },
             ),
+            container_log: None,
         });
     let files = files.collect();
     finish::finish(&Finished { suite, runs, files }, &telling, output, console)

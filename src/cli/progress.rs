@@ -1,12 +1,13 @@
 //! What is going on, while it goes on: a bar on a terminal, lines elsewhere.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::cli::args::OutputArgs;
 use crate::cli::console::Console;
+use crate::model::scenario::{Agent, Scenario};
 use crate::model::suite::ScenarioResult;
 use crate::model::trajectory::Outcome;
 use crate::report::duration;
@@ -31,13 +32,48 @@ pub(super) struct SuiteProgress {
 pub(super) struct ScenarioProgress {
     suite: Arc<SuiteProgress>,
     name: String,
+    /// How many calls the agent will make, where that is known.
+    calls: Option<usize>,
+    /// What was last said of the container.
+    doing: Mutex<String>,
 }
 
 impl ScenarioProgress {
-    pub(super) fn new(suite: &Arc<SuiteProgress>, name: &str) -> Self {
+    pub(super) fn new(suite: &Arc<SuiteProgress>, scenario: &Scenario) -> Self {
         Self {
             suite: Arc::clone(suite),
-            name: text::line(name).into_owned(),
+            name: text::line(&scenario.name).into_owned(),
+            calls: match &scenario.agent {
+                Agent::Scripted { calls } => Some(calls.len()),
+                // A poll may be asked more often than it was recorded, and a model does as it likes.
+                Agent::Replay { .. } | Agent::Model { .. } => None,
+            },
+            doing: Mutex::default(),
+        }
+    }
+
+    /// A call's number, and of how many where that is known.
+    fn number(&self, number: usize) -> String {
+        match self.calls.filter(|it| number <= *it) {
+            Some(calls) => format!("{number}/{calls}"),
+            None => number.to_string(),
+        }
+    }
+
+    /// On a terminal the bar says it; elsewhere a line does, when asked for more or when it takes so long that one may wonder.
+    fn preparing(&self, doing: &str) {
+        let doing = text::line(doing);
+        self.suite
+            .bar
+            .set_message(format!("{}: {doing}", self.name));
+        let mut last = self.doing.lock().unwrap_or_else(PoisonError::into_inner);
+        if *last == doing {
+            return;
+        }
+        let takes_long = doing.starts_with("building") && last.is_empty();
+        doing.as_ref().clone_into(&mut last);
+        if self.suite.verbose || (takes_long && !self.suite.silent) {
+            self.suite.note(&format!("{}: {doing}", self.name));
         }
     }
 }
@@ -72,10 +108,7 @@ impl SuiteProgress {
     pub(super) fn finished(&self, result: &ScenarioResult) {
         self.bar.inc(1);
         let number = {
-            let mut finished = self
-                .finished
-                .lock()
-                .unwrap_or_else(std::sync::PoisonError::into_inner);
+            let mut finished = self.finished.lock().unwrap_or_else(PoisonError::into_inner);
             *finished += 1;
             *finished
         };
@@ -103,6 +136,7 @@ impl Observer for ScenarioProgress {
     fn progress(&self, progress: Progress<'_>) {
         let name = &self.name;
         match progress {
+            Progress::Preparing { doing } => self.preparing(doing),
             Progress::Connecting => self
                 .suite
                 .bar
@@ -129,9 +163,11 @@ impl Observer for ScenarioProgress {
                 self.suite.bar.set_message(again);
             }
             Progress::Calling { number, tool } => {
-                self.suite
-                    .bar
-                    .set_message(format!("{name}: call {number} {}", text::line(tool)));
+                self.suite.bar.set_message(format!(
+                    "{name}: call {} {}",
+                    self.number(number),
+                    text::line(tool)
+                ));
             }
             Progress::Called {
                 number,
@@ -147,7 +183,8 @@ impl Observer for ScenarioProgress {
                     Outcome::Failure(failure) => failure.kind.words(),
                 };
                 self.suite.note(&format!(
-                    "{name}: call {number} {tool}: {how} ({})",
+                    "{name}: call {} {tool}: {how} ({})",
+                    self.number(number),
                     duration::words(duration_ms)
                 ));
             }

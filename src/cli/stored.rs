@@ -75,6 +75,9 @@ impl Stored {
                 }
             };
             sides.push((load(&mut scenario.baseline), load(&mut scenario.current)));
+            let log = scenario.container_log.take();
+            let log = log.map(|it| self.folder.join(it));
+            scenario.container_log = log.filter(|it| it.exists()).map(|it| seen.path(&it));
         }
         for (scenario, (baseline, current)) in result.scenarios.iter().zip(&sides) {
             let page = html::scenario(&result, scenario, baseline.as_ref(), current.as_ref());

@@ -13,10 +13,12 @@ use tokio::task::JoinSet;
 use crate::agent;
 use crate::cli::args::{ExecuteArgs, OutputArgs, Preset, ScoreArgs};
 use crate::cli::console::Console;
+use crate::cli::containers::Place;
 use crate::cli::execute::{Executor, Ran};
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::progress::{ScenarioProgress, SuiteProgress};
+use crate::docker::{Guard, Session};
 use crate::model::rules;
 use crate::model::rules::Rules;
 use crate::model::scenario::Scenario;
@@ -46,6 +48,7 @@ pub(super) struct Finished {
 pub(super) struct Files {
     pub(super) current: Option<PathBuf>,
     pub(super) baseline: Option<PathBuf>,
+    pub(super) container_log: Option<PathBuf>,
 }
 
 /// What a command runs, and how.
@@ -65,6 +68,7 @@ pub(super) struct Bench {
     executor: Arc<Executor>,
     pub(super) runs: Arc<Runs>,
     progress: ScenarioProgress,
+    place: Arc<Place>,
 }
 
 /// A run that has ended, however it did.
@@ -104,9 +108,14 @@ where
         .map(PathBuf::from)
         .to_vec();
     ours.extend(plan.ours.map(Path::to_owned));
-    let selected = plan.scenarios.iter().filter(|it| it.enabled).count();
+    let mut selected = plan.scenarios.iter().filter(|it| it.enabled).count();
     let jobs = usize::from(plan.execute.jobs);
     let budget = plan.execute.budget.map(|it| Arc::new(Budget::new(it)));
+    let containers = (!plan.execute.no_docker).then(|| {
+        let variable = |name: &str| std::env::var(name).ok();
+        Arc::new(Session::new(variable))
+    });
+    let _guard = containers.clone().map(Guard);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         // One more than can be busy with large answers, so that time is kept and signals are heard.
         .worker_threads(jobs.min(8) + 1)
@@ -121,6 +130,7 @@ where
         let executor = Arc::new(Executor::new(
             servers,
             ours,
+            containers.clone(),
             budget.clone(),
             interrupt.clone(),
         ));
@@ -164,11 +174,21 @@ where
                 let bench = Bench {
                     executor: Arc::clone(&executor),
                     runs: Arc::clone(&runs),
-                    progress: ScenarioProgress::new(&progress, &scenario.name),
+                    progress: ScenarioProgress::new(&progress, &scenario),
+                    place: Arc::default(),
                 };
-                let name = Arc::clone(&scenario);
+                let (executor, place) = (Arc::clone(&executor), Arc::clone(&bench.place));
+                let it = Arc::clone(&scenario);
                 let task = AssertUnwindSafe(work(scenario, bench)).catch_unwind();
-                running.spawn(async move { (index, task.await.unwrap_or_else(|_| broken(&name))) });
+                running.spawn(async move {
+                    if let Some(why) = executor.why_not(&it).await {
+                        return (index, not_run(&executor.told(&it), Status::Skipped, why));
+                    }
+                    let mut result = task.await.unwrap_or_else(|_| broken(&it));
+                    let look = !is_fine(&result) && !was_interrupted(&result);
+                    result.notes.extend(place.release(look).await);
+                    (index, result)
+                });
             }
             let done = tokio::select! {
                 biased;
@@ -178,11 +198,9 @@ where
             // Nothing is running any more, or nothing is to run any more.
             let Some(done) = done else { break };
             if let Ok((index, result)) = done {
-                let fine = matches!(
-                    result.status,
-                    Status::Passed | Status::Recorded | Status::Skipped
-                );
-                stopped |= plan.execute.fail_fast && !fine;
+                stopped |= plan.execute.fail_fast && !is_fine(&result);
+                // What cannot run here was not to run.
+                selected -= usize::from(result.status == Status::Skipped);
                 progress.finished(&result);
                 results.insert(index, result);
             }
@@ -194,6 +212,9 @@ where
         };
         let _ = tokio::time::timeout(STOP_TIMEOUT, stopping).await;
         running.abort_all();
+        if let Some(containers) = &containers {
+            containers.end().await;
+        }
         progress.end();
         (
             results,
@@ -218,6 +239,7 @@ where
     let files = suite.scenarios.iter().map(|it| Files {
         current: Some(runs.path(&it.id)).filter(|it| it.exists()),
         baseline: Some(runs.baseline_path(&it.id)).filter(|it| it.exists()),
+        container_log: Some(runs.log_path(&it.id)).filter(|it| it.exists()),
     });
     Ok(Finished {
         files: files.collect(),
@@ -233,12 +255,15 @@ impl Bench {
         scenario: &Scenario,
         baseline: Option<&Arc<Trajectory>>,
     ) -> Executed {
-        let ran = self.executor.execute(scenario, baseline, &self.progress);
+        let ran = self
+            .executor
+            .execute(scenario, baseline, &self.place, &self.progress);
         let Ran {
             mut trajectory,
             redactor,
             notes: told_by_agent,
-        } = ran.await;
+            log,
+        } = Box::pin(ran).await;
         score::mark_breaches(&mut trajectory);
         let mut told = scenario.clone();
         for expected in &mut told.expected_trajectory {
@@ -246,8 +271,10 @@ impl Bench {
         }
         redactor.scenario(&mut told);
         let lost = self.runs.save(&scenario.id, &trajectory).err();
+        let log = log.and_then(|it| self.runs.save_log(&scenario.id, &it).err());
         let mut notes: Vec<String> = lost
             .iter()
+            .chain(&log)
             .map(|error| format!("the run could not be kept: {error}"))
             .collect();
         notes.extend(
@@ -271,8 +298,10 @@ impl Bench {
         scenario: &Scenario,
         baseline: Option<&Arc<Trajectory>>,
     ) -> Executed {
-        let ran = self.executor.execute(scenario, baseline, &self.progress);
-        let mut trajectory = ran.await.trajectory;
+        let ran = self
+            .executor
+            .execute(scenario, baseline, &self.place, &self.progress);
+        let mut trajectory = Box::pin(ran).await.trajectory;
         score::mark_breaches(&mut trajectory);
         Executed {
             scenario: scenario.clone(),
@@ -322,6 +351,14 @@ pub(super) fn result(scenario: &Scenario, status: Status) -> ScenarioResult {
         current: None,
         notes: Vec::new(),
     }
+}
+
+/// Nobody needs to look at it.
+fn is_fine(result: &ScenarioResult) -> bool {
+    matches!(
+        result.status,
+        Status::Passed | Status::Recorded | Status::Skipped
+    )
 }
 
 fn not_run(scenario: &Scenario, status: Status, why: String) -> ScenarioResult {

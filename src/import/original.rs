@@ -74,6 +74,7 @@ pub fn original(text: &str, id: &str) -> Result<Trajectory, ImportError> {
                 reason: "imported from a recording of the original tool".to_owned(),
             },
             source: log.get("mcpproxy_git_info").and_then(source),
+            image: None,
         },
         catalogue: catalogue(&log, &servers),
         steps: steps(&Source {

@@ -7,14 +7,15 @@ use std::io::{self, Write};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use crate::mock::state::members_weight;
 use crate::mock::tools::Called;
 use crate::model::Object;
 use crate::redact::Redactor;
 
 /// The most calls kept in memory.
-const MAX_CALLS: usize = 10_000;
+const MAX_CALLS: usize = 1000;
 /// About how many bytes of arguments are kept in memory.
-const MAX_WEIGHT: usize = 16 * 1024 * 1024;
+const MAX_WEIGHT: usize = 4 * 1024 * 1024;
 /// The largest log file, in bytes; later calls are not written.
 const MAX_FILE: u64 = 256 * 1024 * 1024;
 
@@ -120,24 +121,6 @@ impl CallLog {
     pub(super) fn take_failure(&mut self) -> Option<io::Error> {
         self.failure.take()
     }
-}
-
-/// About how many bytes a value holds.
-fn weight(value: &Value) -> usize {
-    let own = 32;
-    own + match value {
-        Value::String(text) => text.len(),
-        Value::Array(items) => items.iter().map(weight).sum(),
-        Value::Object(members) => members_weight(members),
-        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
-    }
-}
-
-fn members_weight(members: &Object) -> usize {
-    members
-        .iter()
-        .map(|(name, it)| name.len() + weight(it))
-        .sum()
 }
 
 #[cfg(test)]

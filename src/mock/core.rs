@@ -5,11 +5,11 @@
 use serde_json::{Value, json};
 
 use crate::mock::answers::{Answers, Choice};
+use crate::mock::client::Client;
 use crate::mock::exchange::Exchange;
 use crate::mock::lists::page;
 use crate::mock::prompts::set_level;
 use crate::mock::resources::UriPattern;
-use crate::mock::session::Client;
 use crate::mock::state::State;
 use crate::mock::template::Scope;
 use crate::mock::tools::{Called, Tools, bad_params};

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::mock::client::Client;
 use crate::mock::core::Core;
-use crate::mock::session::Client;
-use crate::mock::state::State;
+use crate::mock::news::Announcement;
+use crate::mock::render::{self, tool_error};
 use crate::mock::template::Scope;
 use crate::mock::wire::{self, Id};
-use crate::model::interactions::{AnswerBlock, Fault, MockReply, MockResponse, Step};
+use crate::model::interactions::{Fault, MockReply, MockResponse, Step};
 
 /// A request that is being answered.
 #[derive(Debug)]
@@ -62,37 +63,6 @@ pub(super) enum Event {
         reply: String,
         fault: Option<Fault>,
     },
-}
-
-/// News for clients beyond one exchange.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Announcement {
-    /// A list changed: `tools`, `resources` or `prompts`.
-    ListChanged(&'static str),
-    /// A resource changed; its subscribers hear of it.
-    ResourceUpdated(String),
-}
-
-impl Announcement {
-    /// The notification, as text.
-    pub(super) fn message(&self) -> String {
-        match self {
-            Self::ListChanged(list) => {
-                wire::notification(&format!("notifications/{list}/list_changed"), &Value::Null)
-            }
-            Self::ResourceUpdated(uri) => {
-                wire::notification("notifications/resources/updated", &json!({ "uri": uri }))
-            }
-        }
-    }
-
-    /// Whether a client hears of it.
-    pub(super) fn concerns(&self, client: &Client) -> bool {
-        match self {
-            Self::ListChanged(_) => true,
-            Self::ResourceUpdated(uri) => client.is_subscribed(uri),
-        }
-    }
 }
 
 impl Exchange {
@@ -307,7 +277,9 @@ impl Core {
         for (place, value) in &response.set {
             let path = scope.names(place, state);
             let value = scope.fill(value, state);
-            state.set(&path, value);
+            if !state.set(&path, value) {
+                return refused(id, "the server cannot remember any more");
+            }
         }
         for place in &response.unset {
             let path = scope.names(place, state);
@@ -316,84 +288,11 @@ impl Core {
         let reply = match (&response.reply, playing.instead_of.take()) {
             (MockReply::Default, Some(Ok(result))) => wire::result_reply(&id, &result),
             (MockReply::Default, Some(Err(error))) => wire::error_reply(&id, &error),
-            (reply, _) => self.reply(&id, scope, reply),
+            (reply, _) => render::reply(&id, reply, scope, state),
         };
         let fault = response.fault.clone().filter(|it| *it != Fault::Vanish);
         Event::Answer { id, reply, fault }
     }
-
-    /// The reply as it would go out if nothing went wrong with it.
-    fn reply(&mut self, id: &Id, scope: &mut Scope, reply: &MockReply) -> String {
-        let state = &mut self.state;
-        match reply {
-            MockReply::Default => {
-                let result = default_result(scope, state);
-                wire::result_reply(id, &result)
-            }
-            MockReply::Result {
-                content,
-                structured_content,
-                is_error,
-                meta,
-            } => {
-                let blocks: Vec<Value> = content.iter().map(|it| block(it, scope, state)).collect();
-                let mut result = json!({ "content": blocks });
-                if let Some(structured) = structured_content {
-                    result["structuredContent"] = scope.fill(structured, state);
-                }
-                if *is_error {
-                    result["isError"] = Value::Bool(true);
-                }
-                if let Some(meta) = meta {
-                    result["_meta"] = scope.fill(meta, state);
-                }
-                wire::result_reply(id, &result)
-            }
-            MockReply::Error {
-                code,
-                message,
-                data,
-            } => {
-                let mut error = wire::error(*code, &scope.text(message, state));
-                if let Some(data) = data {
-                    error["data"] = scope.fill(data, state);
-                }
-                wire::error_reply(id, &error)
-            }
-            MockReply::RawResult(result) => wire::result_reply(id, &scope.fill(result, state)),
-            MockReply::Verbatim(result) => wire::result_reply(id, result),
-            MockReply::VerbatimError(error) => wire::error_reply(id, error),
-            MockReply::RawMessage(message) => {
-                let id = serde_json::from_str(id.as_json()).unwrap_or_default();
-                scope.insert("id", id);
-                match message {
-                    Value::String(text) => scope.text(text, state),
-                    message => scope.fill(message, state).to_string(),
-                }
-            }
-        }
-    }
-}
-
-/// A content block with its references filled in. Its own members stay texts; the value of a `json` keeps its types.
-pub(super) fn block(block: &AnswerBlock, scope: &mut Scope, state: &mut State) -> Value {
-    let mut served = scope.fill_texts(&block.served, state);
-    if let (Some(json), Some(members)) = (&block.json, served.as_object_mut()) {
-        let text = scope.fill(json, state).to_string();
-        members.insert("text".to_owned(), Value::String(text));
-    }
-    served
-}
-
-/// What a tool without responses answers.
-fn default_result(scope: &mut Scope, state: &mut State) -> Value {
-    let answer = json!({
-        "tool": "{{tool}}",
-        "result": "Mock tool execution successful",
-        "arguments": "{{args}}",
-        "timestamp": "{{now}}",
-    });
-    json!({ "content": [block(&AnswerBlock::json(answer), scope, state)] })
 }
 
 /// A tool error of ours.
@@ -404,8 +303,4 @@ fn refused(id: Id, message: &str) -> Event {
         reply,
         fault: None,
     }
-}
-
-pub(super) fn tool_error(message: &str) -> Value {
-    json!({ "content": [{ "type": "text", "text": message }], "isError": true })
 }

@@ -8,9 +8,9 @@
 //! | `core`, `exchange` | pure: a declaration, a state and a request make events and an answer |
 //! | `tools`, `answers`, `recorded` | which response answers a call |
 //! | `resources`, `prompts`, `lists` | the rest of what a server offers |
-//! | `template`, `state` | `{{references}}`, and what the server remembers |
+//! | `template`, `state`, `render` | `{{references}}`, what the server remembers, and how replies are said |
 //! | `faults` | what goes wrong with a reply |
-//! | `session`, `service` | clients, and what is under way with them |
+//! | `client`, `session`, `running`, `service`, `news` | clients, what is under way with them, what they are told |
 //! | `call_log` | which tools were called |
 //! | `stdio`, `http` | the fronts |
 //! | `llm` | a stand-in for the API of a model |
@@ -18,6 +18,7 @@
 
 mod answers;
 mod call_log;
+mod client;
 mod core;
 mod echo;
 mod exchange;
@@ -25,9 +26,12 @@ mod faults;
 mod http;
 mod lists;
 mod llm;
+mod news;
 mod prompts;
 mod recorded;
+mod render;
 mod resources;
+mod running;
 mod server;
 mod service;
 mod session;

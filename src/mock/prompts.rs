@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
+use crate::mock::client::{Client, LOG_LEVELS};
 use crate::mock::core::Core;
-use crate::mock::exchange::block;
-use crate::mock::session::{Client, LOG_LEVELS};
+use crate::mock::render::block;
 use crate::mock::template::Scope;
 use crate::mock::wire::{self, INVALID_PARAMS};
 use crate::model::Object;

@@ -3,8 +3,8 @@
 use regex::Regex;
 use serde_json::{Value, json};
 
+use crate::mock::client::Client;
 use crate::mock::core::Core;
-use crate::mock::session::Client;
 use crate::mock::template::Scope;
 use crate::mock::wire::{self, INVALID_PARAMS, RESOURCE_NOT_FOUND};
 use crate::model::Object;

@@ -1,28 +1,26 @@
 //! A mock server as its fronts see it: messages of clients in, deliveries out.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use serde_json::Value;
-use tokio::sync::{Notify, mpsc, oneshot};
-use tokio_util::sync::CancellationToken;
 
 use crate::mock::call_log::CallLog;
 use crate::mock::core::Core;
-use crate::mock::exchange::{Announcement, Event, Exchange};
+use crate::mock::exchange::Event;
 use crate::mock::faults::{Delivery, deliver};
-use crate::mock::session::Client;
-use crate::mock::wire::{self, Id, Incoming};
+use crate::mock::news::Announcement;
+use crate::mock::running::Running;
+use crate::mock::session::Session;
+use crate::mock::wire::{self, Id, Incoming, SERVER_ERROR};
 use crate::model::interactions::{HttpResponses, MockTool};
 
 /// The most sessions kept; the one that was silent for longest makes room for a new one.
 const MAX_SESSIONS: usize = 1000;
-/// The most messages kept for a client that does not fetch them; the oldest make room.
-const MAX_WAITING: usize = 1000;
-/// How long a client may take to answer a request of ours.
-const ASK_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// The most requests of one client that are being answered at once.
+const MAX_RUNNING: usize = 1000;
 
 /// A mock server and its clients.
 #[derive(Debug)]
@@ -39,31 +37,6 @@ struct Sessions {
     uses: u64,
 }
 
-/// One client and what is under way with it.
-#[derive(Debug, Default)]
-pub(super) struct Session {
-    client: Mutex<Client>,
-    last_use: AtomicU64,
-    /// Messages that belong to no request.
-    pub(super) outbox: Outbox,
-    /// Our requests that wait for the client's answer.
-    asked: Mutex<HashMap<u64, oneshot::Sender<Result<Value, Value>>>>,
-    last_number: AtomicU64,
-    /// The client's requests that are being answered.
-    running: Mutex<HashMap<Id, CancellationToken>>,
-    /// Cancelled when another stream fetches what lies in the outbox.
-    stream: Mutex<CancellationToken>,
-    /// Cancelled when the session has ended.
-    pub(super) ended: CancellationToken,
-}
-
-/// Messages that wait to be fetched.
-#[derive(Debug, Default)]
-pub(super) struct Outbox {
-    waiting: Mutex<VecDeque<String>>,
-    arrived: Notify,
-}
-
 /// What to do about a message of a client.
 #[derive(Debug)]
 pub(super) enum Received {
@@ -75,23 +48,6 @@ pub(super) enum Received {
     Now(Delivery),
     /// Something goes back in time.
     Later(Running),
-}
-
-/// What goes back over time.
-#[derive(Debug)]
-pub(super) enum Outgoing {
-    Message(String),
-    Last(Delivery),
-}
-
-/// A request that is being answered.
-#[derive(Debug)]
-pub(super) struct Running {
-    service: Arc<Service>,
-    session: Arc<Session>,
-    exchange: Exchange,
-    event: Event,
-    cancelled: CancellationToken,
 }
 
 impl Service {
@@ -238,7 +194,17 @@ impl Service {
             event => event,
         };
         let cancelled = session.ended.child_token();
-        lock(&session.running).insert(exchange.id.clone(), cancelled.clone());
+        let mut running = lock(&session.running);
+        if running.len() >= MAX_RUNNING {
+            let error = wire::error(SERVER_ERROR, "too many requests are under way");
+            return Received::Now(deliver(
+                &exchange.id,
+                wire::error_reply(&exchange.id, &error),
+                None,
+            ));
+        }
+        running.insert(exchange.id.clone(), cancelled.clone());
+        drop(running);
         Received::Later(Running {
             service: Arc::clone(self),
             session: Arc::clone(session),
@@ -253,106 +219,6 @@ impl Sessions {
     fn touch(&mut self, session: &Session) {
         self.uses += 1;
         session.last_use.store(self.uses, Ordering::Relaxed);
-    }
-}
-
-impl Session {
-    /// Begins to fetch from the outbox in place of whoever did. The token is cancelled when somebody else takes over, or the session
-    /// ends.
-    pub(super) fn take_over(&self) -> CancellationToken {
-        let ours = self.ended.child_token();
-        std::mem::replace(&mut *lock(&self.stream), ours.clone()).cancel();
-        ours
-    }
-
-    fn cancel(&self, params: &Value) {
-        let Some(id) = params.get("requestId").and_then(Id::of) else {
-            return;
-        };
-        if let Some(running) = lock(&self.running).get(&id) {
-            running.cancel();
-        }
-    }
-}
-
-impl Outbox {
-    pub(super) fn put(&self, message: String) {
-        let mut waiting = lock(&self.waiting);
-        if waiting.len() >= MAX_WAITING {
-            waiting.pop_front();
-        }
-        waiting.push_back(message);
-        drop(waiting);
-        self.arrived.notify_one();
-    }
-
-    /// The next message, once there is one.
-    pub(super) async fn next(&self) -> String {
-        loop {
-            if let Some(message) = lock(&self.waiting).pop_front() {
-                return message;
-            }
-            self.arrived.notified().await;
-        }
-    }
-}
-
-impl Running {
-    /// Plays the exchange to its end. It ends early, without an answer, when it is cancelled or nobody listens any more.
-    pub(super) async fn drive(mut self, out: mpsc::Sender<Outgoing>) {
-        let cancelled = self.cancelled.clone();
-        tokio::select! {
-            () = self.play(&out) => {}
-            () = cancelled.cancelled() => {}
-            () = out.closed() => {}
-        }
-        lock(&self.session.running).remove(&self.exchange.id);
-    }
-
-    async fn play(&mut self, out: &mpsc::Sender<Outgoing>) {
-        loop {
-            let placeholder = Event::Wait(Duration::ZERO);
-            let answer = match std::mem::replace(&mut self.event, placeholder) {
-                Event::Wait(wait) => {
-                    tokio::time::sleep(wait).await;
-                    None
-                }
-                Event::Message(message) => {
-                    let _ = out.send(Outgoing::Message(message)).await;
-                    None
-                }
-                Event::Announce(news) => {
-                    self.service.announce(&news);
-                    None
-                }
-                Event::Ask { method, params } => Some(self.ask(out, method, &params).await),
-                Event::Answer { id, reply, fault } => {
-                    let _ = out.send(Outgoing::Last(deliver(&id, reply, fault))).await;
-                    return;
-                }
-            };
-            let mut core = self.service.core();
-            let client = lock(&self.session.client);
-            self.event = core.advance(&client, &mut self.exchange, answer);
-        }
-    }
-
-    async fn ask(
-        &self,
-        out: &mpsc::Sender<Outgoing>,
-        method: &str,
-        params: &Value,
-    ) -> Result<Value, Value> {
-        let number = self.session.last_number.fetch_add(1, Ordering::Relaxed) + 1;
-        let (answered, answer) = oneshot::channel();
-        lock(&self.session.asked).insert(number, answered);
-        let _ = out
-            .send(Outgoing::Message(wire::request(number, method, params)))
-            .await;
-        let answer = tokio::time::timeout(ASK_TIMEOUT, answer).await;
-        lock(&self.session.asked).remove(&number);
-        let no_answer = || Err(wire::error(wire::SERVER_ERROR, "no answer came"));
-        answer.ok().and_then(Result::ok).unwrap_or_else(no_answer)
     }
 }
 

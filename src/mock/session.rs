@@ -1,61 +1,83 @@
-//! What a mock server knows about one client.
+//! One client's session: what it told us, what is under way, and what waits to be fetched.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
 
 use serde_json::Value;
+use tokio::sync::{Notify, oneshot};
+use tokio_util::sync::CancellationToken;
 
-/// Log levels, the least severe first (RFC 5424).
-pub(super) const LOG_LEVELS: [&str; 8] = [
-    "debug",
-    "info",
-    "notice",
-    "warning",
-    "error",
-    "critical",
-    "alert",
-    "emergency",
-];
+use crate::mock::client::Client;
+use crate::mock::service::lock;
+use crate::mock::wire::Id;
 
-/// The most resources one client may subscribe to.
-const MAX_SUBSCRIPTIONS: usize = 1000;
+/// The most messages kept for a client that does not fetch them; the oldest make room.
+const MAX_WAITING: usize = 1000;
 
-/// What one client told the server.
+/// One client and what is under way with it.
 #[derive(Debug, Default)]
-pub(super) struct Client {
-    /// The capabilities it declared.
-    pub(super) capabilities: Value,
-    /// The least severe level it wants to hear of, as an index into [`LOG_LEVELS`].
-    pub(super) log_level: usize,
-    subscriptions: HashSet<String>,
+pub(super) struct Session {
+    pub(super) client: Mutex<Client>,
+    pub(super) last_use: AtomicU64,
+    /// Messages that belong to no request.
+    pub(super) outbox: Outbox,
+    /// Our requests that wait for the client's answer.
+    pub(super) asked: Mutex<HashMap<u64, oneshot::Sender<Result<Value, Value>>>>,
+    pub(super) last_number: AtomicU64,
+    /// The client's requests that are being answered.
+    pub(super) running: Mutex<HashMap<Id, CancellationToken>>,
+    /// Cancelled when another stream fetches what lies in the outbox.
+    stream: Mutex<CancellationToken>,
+    /// Cancelled when the session has ended.
+    pub(super) ended: CancellationToken,
 }
 
-impl Client {
-    /// Whether it can be asked: `sampling`, `elicitation` or `roots`.
-    pub(super) fn can(&self, capability: &str) -> bool {
-        self.capabilities
-            .get(capability)
-            .is_some_and(Value::is_object)
+/// Messages that wait to be fetched.
+#[derive(Debug, Default)]
+pub(super) struct Outbox {
+    waiting: Mutex<VecDeque<String>>,
+    arrived: Notify,
+}
+
+impl Session {
+    /// Begins to fetch from the outbox in place of whoever did. The token is cancelled when somebody else takes over, or the session
+    /// ends.
+    pub(super) fn take_over(&self) -> CancellationToken {
+        let ours = self.ended.child_token();
+        std::mem::replace(&mut *lock(&self.stream), ours.clone()).cancel();
+        ours
     }
 
-    pub(super) fn hears(&self, level: &str) -> bool {
-        let level = LOG_LEVELS.iter().position(|it| *it == level);
-        level.is_none_or(|it| it >= self.log_level)
-    }
-
-    /// False when it has subscribed to too many already.
-    pub(super) fn subscribe(&mut self, uri: &str) -> bool {
-        let fits = self.subscriptions.len() < MAX_SUBSCRIPTIONS;
-        if fits {
-            self.subscriptions.insert(uri.to_owned());
+    /// Cancels the request that a `notifications/cancelled` names, if it is being answered.
+    pub(super) fn cancel(&self, params: &Value) {
+        let Some(id) = params.get("requestId").and_then(Id::of) else {
+            return;
+        };
+        if let Some(running) = lock(&self.running).get(&id) {
+            running.cancel();
         }
-        fits
+    }
+}
+
+impl Outbox {
+    pub(super) fn put(&self, message: String) {
+        let mut waiting = lock(&self.waiting);
+        if waiting.len() >= MAX_WAITING {
+            waiting.pop_front();
+        }
+        waiting.push_back(message);
+        drop(waiting);
+        self.arrived.notify_one();
     }
 
-    pub(super) fn unsubscribe(&mut self, uri: &str) {
-        self.subscriptions.remove(uri);
-    }
-
-    pub(super) fn is_subscribed(&self, uri: &str) -> bool {
-        self.subscriptions.contains(uri)
+    /// The next message, once there is one.
+    pub(super) async fn next(&self) -> String {
+        loop {
+            if let Some(message) = lock(&self.waiting).pop_front() {
+                return message;
+            }
+            self.arrived.notified().await;
+        }
     }
 }

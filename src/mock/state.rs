@@ -9,10 +9,15 @@ use crate::model::Object;
 /// The most names a path below which something is set may have; deeper paths set nothing.
 const MAX_DEPTH: usize = 32;
 
+/// About how many bytes are remembered at most: what clients say must not fill the memory.
+const MAX_WEIGHT: usize = 64 * 1024 * 1024;
+
 #[derive(Debug, Default)]
 pub(super) struct State {
     values: Value,
     counters: HashMap<String, u64>,
+    /// About how many bytes were added since the start.
+    weight: usize,
 }
 
 impl State {
@@ -20,6 +25,7 @@ impl State {
         Self {
             values: Value::Object(values),
             counters: HashMap::new(),
+            weight: 0,
         }
     }
 
@@ -28,20 +34,27 @@ impl State {
             .try_fold(&self.values, |at, name| member(at, name))
     }
 
-    /// Sets a value; whatever stands in the way of its path is replaced by an object.
-    pub(super) fn set(&mut self, path: &[String], value: Value) {
-        if path.len() > MAX_DEPTH {
-            return;
+    /// Sets a value; whatever stands in the way of its path is replaced by an object. False when there is no room for it.
+    pub(super) fn set(&mut self, path: &[String], value: Value) -> bool {
+        let names: usize = path.iter().map(String::len).sum();
+        let added = names + weight(&value);
+        if path.len() > MAX_DEPTH || self.weight + added > MAX_WEIGHT {
+            return false;
         }
+        self.weight += added;
         let mut at = &mut self.values;
         for name in path {
             if !at.is_object() {
                 *at = Value::Object(Object::new());
             }
-            let Value::Object(members) = at else { return };
+            let Value::Object(members) = at else {
+                return false;
+            };
             at = members.entry(name.clone()).or_insert(Value::Null);
         }
+        self.weight = self.weight.saturating_sub(weight(at));
         *at = value;
+        true
     }
 
     pub(super) fn unset(&mut self, path: &[String]) {
@@ -53,12 +66,20 @@ impl State {
         });
         if let Some(Value::Object(members)) = parent {
             // The others keep their order.
-            members.shift_remove(last);
+            let removed = members.shift_remove(last);
+            let removed = removed.map_or(0, |it| weight(&it));
+            self.weight = self.weight.saturating_sub(removed);
         }
     }
 
-    /// The next number of a counter, from 1.
+    /// The next number of a counter, from 1; 0 when there is no room for another counter.
     pub(super) fn count(&mut self, counter: &str) -> u64 {
+        if !self.counters.contains_key(counter) {
+            if self.weight + counter.len() > MAX_WEIGHT {
+                return 0;
+            }
+            self.weight += counter.len() + OWN_WEIGHT;
+        }
         let count = self.counters.entry(counter.to_owned()).or_default();
         *count += 1;
         *count
@@ -74,11 +95,31 @@ pub(super) fn member<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
     }
 }
 
+/// What a value takes besides its texts, about.
+const OWN_WEIGHT: usize = 64;
+
+/// About how many bytes a value takes in memory.
+pub(super) fn weight(value: &Value) -> usize {
+    OWN_WEIGHT
+        + match value {
+            Value::String(text) => text.len(),
+            Value::Array(items) => items.iter().map(weight).sum(),
+            Value::Object(members) => members_weight(members),
+            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        }
+}
+
+/// About how many bytes the members of an object take in memory.
+pub(super) fn members_weight(members: &Object) -> usize {
+    let members = members.iter();
+    members.map(|(name, it)| name.len() + weight(it)).sum()
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::State;
+    use super::{MAX_WEIGHT, State};
 
     fn path(text: &str) -> Vec<String> {
         text.split('.').map(str::to_owned).collect()
@@ -101,6 +142,19 @@ mod tests {
             state.get(&path("things.b")),
             Some(&json!({"name": {"first": 1}}))
         );
+    }
+
+    #[test]
+    fn there_is_an_end_to_what_is_remembered() {
+        let mut state = State::default();
+        let text = json!("x".repeat(MAX_WEIGHT / 10));
+        let room = (0..20).filter(|it| state.set(&path(&format!("a.{it}")), text.clone()));
+        assert_eq!(room.count(), 9);
+        // The same again takes no more room, and what is forgotten gives room.
+        assert!(state.set(&path("a.1"), json!(1)));
+        state.unset(&path("a.2"));
+        assert!(state.set(&path("a.new"), text.clone()));
+        assert!(!state.set(&path(&"a.".repeat(40)), json!(1)));
     }
 
     #[test]

@@ -9,7 +9,8 @@ use tokio::sync::mpsc;
 
 use crate::mock::Ended;
 use crate::mock::faults::Delivery;
-use crate::mock::service::{Outgoing, Received, Service};
+use crate::mock::running::Outgoing;
+use crate::mock::service::{Received, Service};
 use crate::mock::wire::{self, INVALID_REQUEST, Id};
 
 /// How long answers under way are waited for once the client has closed its side.

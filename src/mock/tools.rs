@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use crate::mock::answers::{Answers, Choice};
 use crate::mock::core::Core;
-use crate::mock::exchange::{Exchange, tool_error};
+use crate::mock::exchange::Exchange;
 use crate::mock::recorded;
+use crate::mock::render::tool_error;
 use crate::mock::template::Scope;
 use crate::mock::wire::{self, INVALID_PARAMS, Id};
 use crate::model::Object;

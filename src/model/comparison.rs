@@ -135,7 +135,8 @@ pub struct ParameterScore {
     pub name: String,
     /// `None` where a rule leaves the argument out of the comparison.
     pub similarity: Option<f64>,
-    /// How it was compared: `equal`, `words`, `distance`, `type` … , `missing` or `added`, or the scenario's rule.
+    /// How it was compared: `equal`, `words`, `distance`, `type` … , `missing` or `added`, or the scenario's rule; `bound` for
+    /// a value that each side's own server gave, `stale` for the baseline's where the run's server gave another.
     pub method: &'static str,
     /// The share of the request's similarity lost here; the shares of one request add up to 1 − its similarity.
     pub loss: f64,
@@ -253,6 +254,8 @@ pub enum ReasonKind {
     Drift,
     /// A call became slower.
     Slower,
+    /// The model used many more tokens.
+    Tokens,
     /// A `scoring.match` mode that is all or nothing does not hold.
     Match,
     /// An expectation of the scenario is not met.
@@ -314,6 +317,7 @@ impl ReasonKind {
             Self::EffectChange => "effect_change",
             Self::Drift => "drift",
             Self::Slower => "slower",
+            Self::Tokens => "tokens",
             Self::Match => "match",
             Self::Expectation => "expectation",
         }

@@ -4,6 +4,7 @@ pub mod agent;
 pub mod binding;
 pub mod catalogue;
 pub mod comparison;
+pub mod container;
 pub mod interactions;
 pub mod rules;
 pub mod scenario;

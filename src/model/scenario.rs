@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::model::Object;
 use crate::model::agent::{Limits, ModelAgent};
 use crate::model::binding::BindingRule;
+use crate::model::container::Container;
 use crate::model::interactions::DeclaredServer;
 use crate::model::rules::Rules;
 
@@ -34,6 +35,8 @@ pub struct Scenario {
     pub servers: Vec<Server>,
     /// The mock servers it declares, by server name.
     pub interactions: Vec<(String, DeclaredServer)>,
+    /// The container that is reset before each run, with `${…}` not yet filled in.
+    pub container: Option<Container>,
     pub agent: Agent,
     /// How its baseline is replayed.
     pub replaying: Replaying,
@@ -107,11 +110,13 @@ pub struct Replaying {
     pub bindings: Vec<BindingRule>,
 }
 
-impl Default for Replaying {
-    fn default() -> Self {
+impl Replaying {
+    /// How it is done unless the scenario, whose whole timeout this is, says otherwise: a poll is given up while there is time left to
+    /// ask what comes after it.
+    pub fn within(timeout: Duration) -> Self {
         Self {
             pace: Pace::Fast,
-            poll_timeout: Duration::from_secs(30),
+            poll_timeout: Duration::from_secs(30).min(timeout / 2),
             bindings: Vec::new(),
         }
     }

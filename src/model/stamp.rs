@@ -17,6 +17,25 @@ pub struct Stamp {
     pub scenarios: GitStamp,
     /// The repository of the system under test, where the scenario names one.
     pub source: Option<GitStamp>,
+    /// The image of the container the server under test ran in, where there was one.
+    pub image: Option<ImageStamp>,
+}
+
+/// An image, and what it says of the source it was made from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ImageStamp {
+    /// The name it was asked for by.
+    pub name: String,
+    /// What the engine knows it by: `sha256:…`.
+    pub id: String,
+    /// What registries know it by: `name@sha256:…`; `None` for one that was never pushed or pulled.
+    pub digest: Option<String>,
+    /// Its label `org.opencontainers.image.revision`.
+    pub revision: Option<String>,
+    /// Its label `org.opencontainers.image.source`.
+    pub source: Option<String>,
+    /// Its label `org.opencontainers.image.version`.
+    pub version: Option<String>,
 }
 
 /// The state of a git repository, or why it could not be told.

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::model::Object;
 use crate::model::scenario::{Criterion, Scenario};
-use crate::model::stamp::GitStamp;
+use crate::model::stamp::{GitStamp, ImageStamp};
 use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
 
 /// The shortest value the caller can name: shorter ones would tear holes into innocent text.
@@ -127,6 +127,9 @@ impl Redactor {
             .source
             .iter_mut()
             .for_each(|it| self.git(it));
+        if let Some(image) = &mut trajectory.stamp.image {
+            self.image(image);
+        }
         for step in &mut trajectory.steps {
             match step {
                 Step::User { text } | Step::Assistant { text } => self.string(text),
@@ -203,6 +206,21 @@ impl Redactor {
     }
 
     /// What a repository says of itself was written by people, as anything else.
+    fn image(&self, stamp: &mut ImageStamp) {
+        let ImageStamp {
+            name,
+            id: _,
+            digest,
+            revision,
+            source,
+            version,
+        } = stamp;
+        self.string(name);
+        for label in [digest, revision, source, version].into_iter().flatten() {
+            self.string(label);
+        }
+    }
+
     fn git(&self, stamp: &mut GitStamp) {
         match stamp {
             GitStamp::Known(commit) => {
@@ -304,7 +322,7 @@ mod tests {
     use super::Redactor;
     use crate::model::Object;
     use crate::model::catalogue::Catalogue;
-    use crate::model::stamp::{GitCommit, GitStamp, Stamp};
+    use crate::model::stamp::{GitCommit, GitStamp, ImageStamp, Stamp};
     use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
 
     #[test]
@@ -464,6 +482,12 @@ mod tests {
                     committed_at: String::new(),
                     dirty: None,
                 })),
+                image: Some(ImageStamp {
+                    name: format!("image:{token}"),
+                    source: Some(format!("https://{token}@host/repository")),
+                    version: Some(token.clone()),
+                    ..ImageStamp::default()
+                }),
             },
             catalogue: Catalogue::default(),
             steps: vec![Step::ToolCall(Box::new(ToolCall {

@@ -154,8 +154,7 @@ impl Page {
             self.indented(4, "✗ ", RED, &reason);
         }
         if let Some(usage) = scenario.usage().filter(|_| wordy) {
-            let words = format!("model: {}", usage.words());
-            self.indented(4, "", DIM, &words);
+            self.indented(4, "", DIM, &format!("model: {}", usage.words()));
         }
         let Some(comparison) = &scenario.comparison else {
             self.notes(scenario);

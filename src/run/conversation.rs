@@ -1,15 +1,20 @@
 //! What an agent does its work through, and what records every step of it.
 
+mod asking;
+mod route;
+
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use serde_json::json;
 
+use self::asking::limit;
+use self::route::{no_such_server, route};
 use crate::model::Object;
 use crate::model::agent::Limits;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::{Failure, FailureKind, Outcome, Step, ToolCall};
-use crate::model::usage::{Attempt, ModelRequest, Usage, total_cost, total_usage};
+use crate::model::usage::ModelRequest;
 use crate::run::budget::Budget;
 use crate::run::ports::{Called, Observer, Progress, SetupError, Tools};
 
@@ -178,7 +183,9 @@ impl<'a> Conversation<'a> {
         if let Some(most) = self.limits.max_steps
             && self.calls >= most as usize
         {
-            return Err(limit("max_steps", &format!("{most} tool calls were made")));
+            let noun = if most == 1 { "call" } else { "calls" };
+            let reached = format!("{most} tool {noun} had been made");
+            return Err(limit("limits.max_steps", &reached));
         }
         // Recorded before the answer is awaited: if the run is cut short here, the call is not lost.
         self.in_flight.push(ToolCall {
@@ -241,139 +248,12 @@ impl<'a> Conversation<'a> {
         lost.into_iter().flatten().next()
     }
 
-    /// Records that the agent asks its model, where it still may.
-    ///
-    /// # Errors
-    ///
-    /// [`Stop::LimitReached`] when no further request is allowed; `max_steps` is the agent's own bound. [`Stop::Error`] when the
-    /// budget of the command is spent.
-    pub fn ask(&mut self, max_steps: u32) -> Result<(), Stop> {
-        let most = self
-            .limits
-            .max_steps
-            .map_or(max_steps, |it| it.min(max_steps));
-        if self.requests.len() >= most as usize {
-            return Err(limit(
-                "max_steps",
-                &format!("{most} requests to the model were made and it was not done"),
-            ));
-        }
-        self.budget.map_or(Ok(()), Budget::check)?;
-        self.requests.push(ModelRequest {
-            after_steps: self.steps.len(),
-            model: None,
-            stop_reason: None,
-            usage: Usage::default(),
-            cost: None,
-            attempts: Vec::new(),
-        });
-        self.observer.progress(Progress::Asking {
-            number: self.requests.len(),
-        });
-        Ok(())
-    }
-
-    /// Records that an attempt at the latest request begins.
-    pub fn attempt(&mut self) {
-        let start_ms = milliseconds(self.started.elapsed());
-        if let Some(request) = self.requests.last_mut() {
-            request.attempts.push(Attempt {
-                start_ms,
-                duration_ms: 0.0,
-                status: None,
-                problem: Some("the run ended before the answer came".to_owned()),
-            });
-        }
-    }
-
-    /// Records how the latest attempt ended, and whether there will be another after a pause.
-    pub fn attempted(
-        &mut self,
-        status: Option<u16>,
-        problem: Option<String>,
-        pause: Option<Duration>,
-    ) {
-        let now = milliseconds(self.started.elapsed());
-        let number = self.requests.len();
-        if let Some(attempt) = self
-            .requests
-            .last_mut()
-            .and_then(|it| it.attempts.last_mut())
-        {
-            attempt.duration_ms = ((now - attempt.start_ms) * 10.0).round() / 10.0;
-            attempt.status = status;
-            attempt.problem = problem;
-            if let (Some(pause), Some(problem)) = (pause, &attempt.problem) {
-                self.observer.progress(Progress::AskingAgain {
-                    number,
-                    pause,
-                    status,
-                    problem,
-                });
-            }
-        }
-    }
-
-    /// Records what the latest request was answered.
-    ///
-    /// # Errors
-    ///
-    /// [`Stop::LimitReached`] when the answer goes beyond what the run may use; [`Stop::Error`] when that cannot be told.
-    pub fn answered(
-        &mut self,
-        model: Option<String>,
-        stop_reason: Option<String>,
-        usage: Usage,
-        cost: Option<f64>,
-    ) -> Result<(), Stop> {
-        if let Some(request) = self.requests.last_mut() {
-            request.model = model;
-            request.stop_reason = stop_reason;
-            request.usage = usage;
-            request.cost = cost;
-        }
-        if let Some(budget) = self.budget {
-            budget.spend(cost)?;
-        }
-        if let Some(most) = self.limits.max_total_tokens {
-            let used = total_usage(&self.requests).and_then(|it| it.total());
-            let used =
-                used.ok_or_else(|| unknown("max_total_tokens", "how many tokens it used"))?;
-            if used > most {
-                return Err(limit(
-                    "max_total_tokens",
-                    &format!("{used} tokens were used of {most}"),
-                ));
-            }
-        }
-        if let Some(most) = self.limits.max_cost {
-            let cost = total_cost(&self.requests);
-            let cost = cost.ok_or_else(|| unknown("max_cost", "what it cost"))?;
-            if cost > most {
-                return Err(limit("max_cost", &format!("the run cost {cost} of {most}")));
-            }
-        }
-        Ok(())
-    }
-
     /// The steps and requests so far. Calls that were still waiting are recorded as unanswered.
     pub fn into_record(mut self) -> (Vec<Step>, Vec<ModelRequest>) {
         self.steps
             .extend(self.in_flight.drain(..).map(tool_call_step));
         (self.steps, self.requests)
     }
-}
-
-fn limit(name: &str, reached: &str) -> Stop {
-    Stop::LimitReached {
-        message: format!("`limits.{name}` ended the run: {reached}"),
-    }
-}
-
-fn unknown(name: &str, what: &str) -> Stop {
-    Stop::Error(SetupError::new(format!(
-        "`limits.{name}` cannot be kept: the model's answer does not tell {what}"
-    )))
 }
 
 fn not_sent(why: &str, said: Option<&str>) -> Outcome {
@@ -405,115 +285,4 @@ fn unanswered() -> Outcome {
 /// A duration in milliseconds, to a tenth: finer would only be noise.
 pub(crate) fn milliseconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 10_000.0).round() / 10.0
-}
-
-/// The server and the tool a name stands for.
-///
-/// `mcp__<server>__<tool>` goes to that server even if it lists no such tool: what the server then says is worth recording. Server
-/// names may hold `__` themselves, so the longest that fits wins. A bare name goes to the one server that lists it.
-fn route(catalogue: &Catalogue, name: &str) -> Result<(String, String), String> {
-    let servers = || catalogue.servers.iter();
-    if let Some(rest) = name.strip_prefix("mcp__") {
-        return servers()
-            .filter_map(|it| {
-                let tool = rest.strip_prefix(it.server.as_str())?.strip_prefix("__")?;
-                Some((it.server.clone(), tool.to_owned()))
-            })
-            .max_by_key(|(server, _)| server.len())
-            .ok_or_else(|| no_such_server(catalogue, name));
-    }
-    let having: Vec<&str> = servers()
-        .filter(|it| it.tools.iter().any(|tool| tool.name() == name))
-        .map(|it| it.server.as_str())
-        .collect();
-    match (having.as_slice(), catalogue.servers.as_slice()) {
-        ([server], _) => Ok(((*server).to_owned(), name.to_owned())),
-        ([], [only]) => Ok((only.server.clone(), name.to_owned())),
-        ([], _) => Err(format!(
-            "no server lists a tool `{name}`; the servers of this run are {}",
-            names(catalogue)
-        )),
-        (several, _) => {
-            let choices: Vec<String> = several
-                .iter()
-                .map(|it| format!("`mcp__{it}__{name}`"))
-                .collect();
-            Err(format!(
-                "tool `{name}` is ambiguous: write {}",
-                choices.join(" or ")
-            ))
-        }
-    }
-}
-
-fn no_such_server(catalogue: &Catalogue, name: &str) -> String {
-    format!(
-        "tool `{name}` belongs to no server of this run, which has {}",
-        names(catalogue)
-    )
-}
-
-fn names(catalogue: &Catalogue) -> String {
-    let servers = catalogue.servers.iter();
-    let names: Vec<String> = servers.map(|it| format!("`{}`", it.server)).collect();
-    names.join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::route;
-    use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
-
-    fn catalogue(servers: &[(&str, &[&str])]) -> Catalogue {
-        let tool = |name: &&str| Tool {
-            served: json!({ "name": name })
-                .as_object()
-                .cloned()
-                .unwrap_or_default(),
-        };
-        Catalogue {
-            servers: servers
-                .iter()
-                .map(|(server, tools)| ServerCatalogue {
-                    server: (*server).to_owned(),
-                    tools: tools.iter().map(tool).collect(),
-                    ..ServerCatalogue::default()
-                })
-                .collect(),
-        }
-    }
-
-    #[test]
-    fn names_lead_to_servers() {
-        let two = catalogue(&[("a", &["x", "both"]), ("a__b", &["y", "both"])]);
-        let routed = |name: &str| match route(&two, name) {
-            Ok((server, tool)) => format!("{server} {tool}"),
-            Err(message) => message,
-        };
-        let cases = [
-            ("mcp__a__x", "a x"),
-            ("mcp__a__b__y", "a__b y"),
-            ("mcp__a__unlisted", "a unlisted"),
-            ("x", "a x"),
-            (
-                "both",
-                "tool `both` is ambiguous: write `mcp__a__both` or `mcp__a__b__both`",
-            ),
-            (
-                "z",
-                "no server lists a tool `z`; the servers of this run are `a`, `a__b`",
-            ),
-            (
-                "mcp__c__x",
-                "tool `mcp__c__x` belongs to no server of this run, which has `a`, `a__b`",
-            ),
-        ];
-        for (name, expected) in cases {
-            assert_eq!(routed(name), expected);
-        }
-        let one = catalogue(&[("a", &[])]);
-        assert_eq!(route(&one, "gone"), Ok(("a".to_owned(), "gone".to_owned())));
-    }
 }

@@ -76,6 +76,8 @@ pub trait Observer: Send + Sync {
 /// What a run is doing.
 #[derive(Debug, Clone, Copy)]
 pub enum Progress<'a> {
+    /// Getting the container ready that a server runs in; `doing` says what is going on.
+    Preparing { doing: &'a str },
     /// Starting servers and reading their catalogues.
     Connecting,
     /// The model is asked; requests are numbered from 1.

@@ -2,9 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::model::scenario::{Agent, Server};
+use crate::model::scenario::{Agent, Server, Transport};
 
 use super::document::{Document, given, is_wrong};
+use super::expand::{self, CONTAINER_NAMES};
 use super::finding::quoted;
 use super::nearest::did_you_mean;
 use super::scoring::ScoringSection;
@@ -50,6 +51,54 @@ impl Document {
                     findings.error(name.at, message, Some(hint));
                 }
             }
+        }
+    }
+
+    /// A container is asked through its address, and its address is that of a container.
+    pub(super) fn check_container(
+        &self,
+        servers: &[Server],
+        has_config: bool,
+        findings: &mut Findings,
+    ) {
+        if is_wrong(self.docker.as_ref()) || is_wrong(self.servers.as_ref()) {
+            return;
+        }
+        let container = given(self.docker.as_ref());
+        let declared = given(self.servers.as_ref()).into_iter();
+        let texts = declared.flat_map(|it| &it.0).flat_map(|(_, it)| it.texts());
+        for (at, text) in texts {
+            for name in expand::names(text).filter(|it| it.contains('.')) {
+                let known = CONTAINER_NAMES.contains(&name);
+                if known && container.is_some() {
+                    continue;
+                }
+                let hint = if known {
+                    Some("it is given by a container, which the section `docker` describes".into())
+                } else {
+                    did_you_mean(name, CONTAINER_NAMES)
+                };
+                let message = format!("nothing in the scenario provides {}", quoted(name));
+                findings.error(at, message, hint);
+            }
+        }
+        let Some(container) = container else { return };
+        let reached = |it: &Server| match &it.transport {
+            Transport::Http { url, .. } => {
+                expand::mentions_container(url) || container.host_port.is_some()
+            }
+            Transport::Stdio { .. } | Transport::Mock => false,
+        };
+        if !servers.is_empty() && !servers.iter().any(reached) {
+            let message = "no server of the scenario is reached through its container";
+            let hint = "give one `url: \"${docker.url}/mcp\"`";
+            findings.error(container.at, message, Some(hint));
+        }
+        if let Some(target) = container.config_target.as_ref().filter(|_| !has_config)
+            && self.config_file().is_none()
+        {
+            let message = "nothing is mounted here: the scenario has no `config_file`";
+            findings.warning(target.at, message, None::<&str>);
         }
     }
 

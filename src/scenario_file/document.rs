@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
-use crate::model::scenario::{Agent, Scenario, Server, Timeouts};
+use crate::model::scenario::{Agent, Replaying, Scenario, Server, Timeouts};
 
+use super::container::ContainerSection;
 use super::decode::{At, Decode, Field, NO_HINT, Named, section, wrong_kind};
 use super::find::Found;
 use super::interactions::MockSection;
@@ -50,6 +51,8 @@ section! {
         /// What a stand-in for a model expects and answers, request by request: `mcp-eval mock --llm FILE` serves it.
         #[expect(dead_code, reason = "checked with the scenario, and served without it")]
         llm_interactions: Option<Field<Vec<InteractionSection>>>,
+        /// The container a server under test runs in.
+        docker: Option<Field<At<ContainerSection>>>,
         /// Who asks; a scripted agent that plays `expected_trajectory` unless given.
         agent: Option<Field<At<AgentSection>>>,
         /// The system under test.
@@ -120,6 +123,11 @@ impl Document {
         given(self.config_file.as_ref())
     }
 
+    /// Whether the configuration file is for the container, and says nothing of the servers we talk to.
+    pub(super) fn config_is_mounted(&self) -> bool {
+        given(self.docker.as_ref()).is_some_and(|it| it.config_target.is_some())
+    }
+
     /// The scenario, with the servers of its configuration file after its own; `None`, after saying why, where it cannot run.
     pub(super) fn scenario(
         &self,
@@ -142,11 +150,11 @@ impl Document {
             }
         }
         self.check_mocks(findings);
+        self.check_container(&servers, config_file.is_some(), findings);
         if !is_wrong(self.servers.as_ref()) {
             self.check_tools(&servers, findings);
         }
         let agent = self.agent(start, findings);
-        let replaying = given(self.agent.as_ref()).map(|it| it.replaying(findings));
         let timeouts = Timeouts::default();
         let wait = |field: &Option<Field<Timeout>>, default| {
             given(field.as_ref()).map_or(default, |it| it.0)
@@ -159,7 +167,10 @@ impl Document {
         let expected = given(self.expected_trajectory.as_ref());
         let criteria = given(self.success_criteria.as_ref());
         let source = given(self.source.as_ref()).and_then(|it| it.repo.as_ref());
-        let (agent, replaying) = (agent?, replaying.unwrap_or_default());
+        let whole = wait(&self.timeout, timeouts.scenario);
+        let replaying = given(self.agent.as_ref()).map(|it| it.replaying(whole, findings));
+        let replaying = replaying.unwrap_or_else(|| Replaying::within(whole));
+        let agent = agent?;
         Some(Scenario {
             id: found.id.clone(),
             path: found.path.clone(),
@@ -180,6 +191,7 @@ impl Document {
                 .flat_map(|it| &it.0)
                 .map(|(name, it)| (name.value.clone(), it.server()))
                 .collect(),
+            container: given(self.docker.as_ref()).and_then(|it| it.container(findings)),
             agent,
             replaying,
             expected_trajectory: expected
@@ -199,7 +211,7 @@ impl Document {
             timeouts: Timeouts {
                 connect: wait(&self.connect_timeout, timeouts.connect),
                 tool: wait(&self.tool_timeout, timeouts.tool),
-                scenario: wait(&self.timeout, timeouts.scenario),
+                scenario: whole,
             },
             limits: limits.unwrap_or_default(),
         })

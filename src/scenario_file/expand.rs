@@ -5,9 +5,17 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::model::agent::ModelAgent;
+use crate::model::container::{Build, Container, Image, Mount, MountSource};
 use crate::model::scenario::{Server, Transport};
 
 use super::finding::quoted;
+
+/// The name that stands for the address of the scenario's container, without a path: `http://127.0.0.1:49153`.
+pub const CONTAINER_URL: &str = "docker.url";
+/// The name that stands for the port the container is published on.
+pub const CONTAINER_PORT: &str = "docker.port";
+/// All names a container gives.
+pub(super) const CONTAINER_NAMES: [&str; 2] = [CONTAINER_URL, CONTAINER_PORT];
 
 /// Servers with every `${…}` filled in.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,7 +65,7 @@ impl fmt::Display for MissingVariables {
 
 /// Fills in `${NAME}` and `${NAME:-default}` in addresses, headers, commands, arguments, environments and folders.
 ///
-/// `lookup` gives the value of an environment variable. As in a shell, the default also stands in for an empty value, and it
+/// `lookup` gives the value of an environment variable, and of the names with a dot that the scenario provides. As in a shell, the default also stands in for an empty value, and it
 /// is plain text up to the next `}`. `$${` is a literal `${`. A bearer token's variable must be set, too.
 ///
 /// # Errors
@@ -67,14 +75,29 @@ pub fn expand(
     servers: &[Server],
     lookup: impl Fn(&str) -> Option<String>,
 ) -> Result<Expanded, MissingVariables> {
-    let filled = filled(&lookup, |filling| {
-        servers.iter().map(|it| filling.server(it)).collect()
-    });
-    filled.map(|(servers, variables)| Expanded { servers, variables })
+    let mut filling = Filling::new(&lookup);
+    let servers = servers.iter().map(|it| filling.server(it)).collect();
+    let variables = filling.finish()?;
+    Ok(Expanded { servers, variables })
 }
 
-/// Fills in `${NAME}` and `${NAME:-default}` in an agent's model, address and headers, and returns it with the variables whose values
-/// went into it.
+/// Fills in `${…}` in the description of a container, as [`expand`] does in servers; with it come the variables whose values went into
+/// it, sorted.
+///
+/// # Errors
+///
+/// Everything that is missing.
+pub fn expand_container(
+    container: &Container,
+    lookup: impl Fn(&str) -> Option<String>,
+) -> Result<(Container, Vec<String>), MissingVariables> {
+    let mut filling = Filling::new(&lookup);
+    let container = filling.container(container);
+    Ok((container, filling.finish()?))
+}
+
+/// Fills in `${…}` in an agent's model, address and headers, as [`expand`] does in servers; with it come the variables whose values went
+/// into it, sorted.
 ///
 /// # Errors
 ///
@@ -83,42 +106,19 @@ pub fn expand_agent(
     agent: &ModelAgent,
     lookup: impl Fn(&str) -> Option<String>,
 ) -> Result<(ModelAgent, Vec<String>), MissingVariables> {
-    filled(&lookup, |filling| ModelAgent {
+    let mut filling = Filling::new(&lookup);
+    let agent = ModelAgent {
         model: filling.text(&agent.model),
         base_url: agent.base_url.as_ref().map(|it| filling.text(it)),
         extra_headers: filling.pairs(&agent.extra_headers),
         ..agent.clone()
-    })
+    };
+    Ok((agent, filling.finish()?))
 }
 
-/// What is made with the environment, and the variables that were used.
-fn filled<T>(
-    lookup: &dyn Fn(&str) -> Option<String>,
-    make: impl FnOnce(&mut Filling<'_>) -> T,
-) -> Result<(T, Vec<String>), MissingVariables> {
-    let mut filling = Filling {
-        lookup,
-        used: BTreeSet::new(),
-        unset: BTreeSet::new(),
-        unprovided: BTreeSet::new(),
-        malformed: BTreeSet::new(),
-    };
-    let made = make(&mut filling);
-    let Filling {
-        lookup: _,
-        used,
-        unset,
-        unprovided,
-        malformed,
-    } = filling;
-    if unset.is_empty() && unprovided.is_empty() && malformed.is_empty() {
-        return Ok((made, used.into_iter().collect()));
-    }
-    Err(MissingVariables {
-        unset: unset.into_iter().collect(),
-        unprovided: unprovided.into_iter().collect(),
-        malformed: malformed.into_iter().collect(),
-    })
+/// Whether a text refers to the scenario's container.
+pub fn mentions_container(text: &str) -> bool {
+    names(text).any(|it| CONTAINER_NAMES.contains(&it))
 }
 
 struct Filling<'a> {
@@ -129,7 +129,71 @@ struct Filling<'a> {
     malformed: BTreeSet<String>,
 }
 
-impl Filling<'_> {
+impl<'a> Filling<'a> {
+    fn new(lookup: &'a dyn Fn(&str) -> Option<String>) -> Self {
+        Self {
+            lookup,
+            used: BTreeSet::new(),
+            unset: BTreeSet::new(),
+            unprovided: BTreeSet::new(),
+            malformed: BTreeSet::new(),
+        }
+    }
+
+    /// The environment variables used, or all that is missing.
+    fn finish(self) -> Result<Vec<String>, MissingVariables> {
+        let Self {
+            lookup: _,
+            used,
+            unset,
+            unprovided,
+            malformed,
+        } = self;
+        if unset.is_empty() && unprovided.is_empty() && malformed.is_empty() {
+            return Ok(used.into_iter().collect());
+        }
+        Err(MissingVariables {
+            unset: unset.into_iter().collect(),
+            unprovided: unprovided.into_iter().collect(),
+            malformed: malformed.into_iter().collect(),
+        })
+    }
+
+    fn container(&mut self, container: &Container) -> Container {
+        let image = match &container.image {
+            Image::Named(name) => Image::Named(self.text(name)),
+            Image::Built(build) => Image::Built(Build {
+                context: self.folder(&build.context),
+                dockerfile: self.text(&build.dockerfile),
+                args: self.pairs(&build.args),
+            }),
+        };
+        let mounts = container.mounts.iter().map(|it| Mount {
+            source: match &it.source {
+                MountSource::Path(path) => MountSource::Path(self.folder(path)),
+                MountSource::Volume(name) => MountSource::Volume(self.text(name)),
+                MountSource::Memory => MountSource::Memory,
+            },
+            target: self.text(&it.target),
+            read_only: it.read_only,
+        });
+        let mounts = mounts.collect();
+        let mut text = |it: &Option<String>| it.as_deref().map(|it| self.text(it));
+        Container {
+            image,
+            mounts,
+            config_target: text(&container.config_target),
+            network: text(&container.network),
+            user: text(&container.user),
+            command: container
+                .command
+                .as_ref()
+                .map(|it| it.iter().map(|it| self.text(it)).collect()),
+            env: self.pairs(&container.env),
+            ..container.clone()
+        }
+    }
+
     fn server(&mut self, server: &Server) -> Server {
         let transport = match &server.transport {
             Transport::Stdio {
@@ -193,10 +257,12 @@ impl Filling<'_> {
             match part {
                 Ok(Part::Text(text)) => filled.push_str(text),
                 Ok(Part::Reference { name, default }) => {
-                    if name.contains('.') {
-                        self.unprovided.insert(name.to_owned());
-                    } else {
+                    if !name.contains('.') {
                         filled.push_str(&self.environment(name, default));
+                    } else if let Some(value) = (self.lookup)(name) {
+                        filled.push_str(&value);
+                    } else {
+                        self.unprovided.insert(name.to_owned());
                     }
                 }
                 Err(problem) => {
@@ -234,6 +300,14 @@ pub(super) struct Problem {
 /// Whether every `${…}` of a text can be read.
 pub(super) fn check(text: &str) -> Result<(), Problem> {
     parts(text).try_for_each(|it| it.map(drop))
+}
+
+/// The names a text refers to.
+pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
+    parts(text).filter_map(|it| match it {
+        Ok(Part::Reference { name, .. }) => Some(name),
+        _ => None,
+    })
 }
 
 #[derive(Debug)]

@@ -10,7 +10,8 @@ use crate::model::interactions::{DeclaredServer, HttpResponses, MockTool, OnExha
 use super::content::object;
 use super::decode::{At, NO_HINT, Named, choice, section};
 use super::finding::quoted;
-use super::offers::{PromptSection, ResourceSection, TemplateSection};
+use super::prompts::PromptSection;
+use super::resources::{ResourceSection, TemplateSection};
 use super::responses::ResponseSection;
 use super::source::Findings;
 use super::values::{Count, Word};

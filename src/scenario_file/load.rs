@@ -16,6 +16,7 @@ use super::finding::{Finding, Severity, quoted};
 use super::nearest::did_you_mean;
 use super::node::{Content, Node};
 use super::parse::parse;
+use super::references;
 use super::source::{Findings, Mark};
 use super::values::Word;
 use super::variables;
@@ -106,8 +107,14 @@ impl<'a> Loader<'a> {
         let overrides = &self.options.variables;
         let declared = variables::fill(&mut document, overrides, &mut self.findings);
         self.variables.extend(declared);
+        if let Some(mocks) = document.get("mcp_interactions") {
+            references::check(mocks, &mut self.findings);
+        }
         let decoded = Document::decode(&document, &mut self.findings)?;
-        let config = decoded.config_file().and_then(|it| self.config_file(it));
+        let mounted = decoded.config_is_mounted();
+        let config = decoded
+            .config_file()
+            .and_then(|it| self.config_file(it, mounted));
         let hash = hash(&document.to_json());
         let scenario = decoded.scenario(found, hash, config, start, &mut self.findings)?;
         (are_right && self.findings.errors() == errors).then_some(scenario)
@@ -205,8 +212,8 @@ impl<'a> Loader<'a> {
         }
     }
 
-    /// Where a scenario's configuration file lies, and the servers in it if it is one for MCP clients.
-    fn config_file(&mut self, named: &At<Word>) -> Option<(PathBuf, Vec<Server>)> {
+    /// Where a scenario's configuration file lies, and the servers in it if it is one for MCP clients and not for the container.
+    fn config_file(&mut self, named: &At<Word>, mounted: bool) -> Option<(PathBuf, Vec<Server>)> {
         let folder = self.findings.folder(named.at);
         let path = folder
             .ancestors()
@@ -217,9 +224,16 @@ impl<'a> Loader<'a> {
             let message = format!("the file {} is found nowhere", quoted(&named.0));
             let hint =
                 "looked beside this file, in the folders above it and in the working directory";
-            self.findings.warning(named.at, message, Some(hint));
+            if mounted {
+                self.findings.error(named.at, message, Some(hint));
+            } else {
+                self.findings.warning(named.at, message, Some(hint));
+            }
             return None;
         };
+        if mounted {
+            return Some((path, Vec::new()));
+        }
         let servers = match client_config(&path) {
             Ok(servers) => servers,
             // A system under test may be configured by any kind of file.

@@ -11,6 +11,7 @@ use super::load::{Loader, Options};
 use super::nearest::did_you_mean;
 use super::node::{Content, Entry, Node};
 use super::parse::parse;
+use super::references;
 use super::source::Findings;
 
 const SECTION: &str = "mcp_interactions";
@@ -31,7 +32,10 @@ pub fn mocks(found: &Found) -> LoadedMocks {
     let mut loader = Loader::new(&options);
     let document = loader.merged(found);
     let mut findings = loader.into_findings();
-    let servers = document.and_then(|it| servers(&it, &mut findings));
+    let servers = document.and_then(|it| {
+        references::check(it.get(SECTION).unwrap_or(&it), &mut findings);
+        servers(&it, &mut findings)
+    });
     let is_right = findings.errors() == 0;
     LoadedMocks {
         servers: servers.filter(|_| is_right).unwrap_or_default(),

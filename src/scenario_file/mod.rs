@@ -7,7 +7,7 @@
 //! | `load` | defaults are merged, variables filled in, sections read, scenarios made |
 //! | `mocks`, `llm` | the mock servers of a file alone, and the script of a stand-in for a model |
 //! | `decode`, `values` | how sections are declared and read, so that all that is wrong is found |
-//! | `document`, `servers`, `interactions`, `offers`, `responses`, `condition`, `content`, `steps`, `fault`, `script`, `model_agent`, `replaying`, `scoring` | the sections, and what they become |
+//! | `document`, `servers`, `interactions`, `resources`, `prompts`, `responses`, `condition`, `content`, `data`, `container`, `mounts`, `steps`, `fault`, `references`, `script`, `model_agent`, `replaying`, `scoring` | the sections, and what they become |
 //! | `checks` | what must fit together between sections |
 //! | `client_config`, `expand` | servers of MCP clients' files, and values from the environment |
 //! | `schema` | the sections once more, as JSON Schema |
@@ -19,7 +19,9 @@
 mod checks;
 mod client_config;
 mod condition;
+mod container;
 mod content;
+mod data;
 mod decode;
 mod document;
 mod expand;
@@ -31,11 +33,14 @@ mod llm;
 mod load;
 mod mocks;
 mod model_agent;
+mod mounts;
 mod nearest;
 mod node;
-mod offers;
 mod parse;
+mod prompts;
+mod references;
 mod replaying;
+mod resources;
 mod responses;
 mod scalar;
 mod schema;
@@ -48,7 +53,10 @@ mod values;
 mod variables;
 
 pub use client_config::{ClientConfigError, client_config};
-pub use expand::{Expanded, MissingVariables, expand, expand_agent};
+pub use expand::{
+    CONTAINER_PORT, CONTAINER_URL, Expanded, MissingVariables, expand, expand_agent,
+    expand_container, mentions_container,
+};
 pub use find::{Found, find};
 pub use finding::{Finding, Severity, sort};
 pub use llm::{LoadedLlm, llm};

@@ -10,7 +10,7 @@ use super::source::{Findings, Mark};
 use super::values::{Amount, Count, Positive, Timeout, Word, number};
 
 choice! {
-    /// Which of `OpenAI`'s APIs is spoken: `chat` (Chat Completions, which other servers speak, too) or `responses`.
+    /// Which of OpenAI's APIs is spoken: `chat` (Chat Completions, which other servers speak, too) or `responses`.
     ApiWord for ModelApi {
         "chat" => ModelApi::OpenAiChat,
         "responses" => ModelApi::OpenAiResponses,
@@ -33,6 +33,7 @@ section! {
 
 section! {
     /// What ends a run as failed.
+    #[expect(clippy::struct_field_names, reason = "the keys are called so")]
     LimitsSection {
         /// How many tokens all requests to the model may take together, in and out.
         max_total_tokens: Option<Count>,

@@ -1,6 +1,7 @@
 //! How a baseline is replayed: parts of the `agent` section.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -126,8 +127,17 @@ fn check(binding: &BindingSection, _: Mark, findings: &mut Findings) {
 }
 
 impl AgentSection {
-    pub(super) fn replaying(&self, findings: &mut Findings) -> Replaying {
-        let defaults = Replaying::default();
+    /// `whole` is the timeout of the scenario.
+    pub(super) fn replaying(&self, whole: Duration, findings: &mut Findings) -> Replaying {
+        let defaults = Replaying::within(whole);
+        if let Some(timeout) = self.poll_timeout.as_ref().filter(|it| it.value.0 >= whole) {
+            let message = format!("the scenario's timeout of {whole:?} passes before this does");
+            findings.warning(
+                timeout.at,
+                message,
+                Some("give the scenario a longer `timeout`"),
+            );
+        }
         let mut seen = HashSet::new();
         let mut rules = Vec::new();
         for binding in self.bindings.iter().flatten() {
@@ -148,7 +158,10 @@ impl AgentSection {
         }
         Replaying {
             pace: self.pace.map_or(defaults.pace, |it| it.0),
-            poll_timeout: self.poll_timeout.map_or(defaults.poll_timeout, |it| it.0),
+            poll_timeout: self
+                .poll_timeout
+                .as_ref()
+                .map_or(defaults.poll_timeout, |it| it.value.0),
             bindings: rules,
         }
     }

@@ -44,13 +44,13 @@ section! {
         calls: Option<At<Vec<CallSection>>>,
         /// When a replay makes the next call; `fast` unless given.
         pace: Option<PaceWord>,
-        /// How long a replay asks again for the recorded final answer of a poll; 30s unless given.
-        poll_timeout: Option<Timeout>,
+        /// How long a replay asks again for the recorded final answer of a poll; 30s unless given, and no longer than half of the scenario's timeout.
+        poll_timeout: Option<At<Timeout>>,
         /// What calls of the baseline take from earlier answers, in place of what was found when recording.
         bindings: Option<Vec<BindingSection>>,
         /// The model, as its API names it. `${NAME}` stands for an environment variable, here and in `base_url` and `extra_headers`.
         model: Option<At<Word>>,
-        /// Which of `OpenAI`'s APIs is spoken; `chat` unless given.
+        /// Which of OpenAI's APIs is spoken; `chat` unless given.
         api: Option<At<ApiWord>>,
         /// Where the API is, with or without `/v1`; the vendor's own address unless given.
         base_url: Option<At<Word>>,

@@ -63,6 +63,20 @@ impl ServerSection {
         }
     }
 
+    /// Every text that may hold `${…}`.
+    pub(super) fn texts(&self) -> impl Iterator<Item = (Mark, &str)> {
+        let words = [&self.url, &self.command, &self.cwd].into_iter().flatten();
+        let words = words.map(|it| (it.at, it.0.as_str()));
+        let named = [&self.headers, &self.env].into_iter().flatten();
+        let named = named
+            .flat_map(|it| &it.0)
+            .map(|(_, it)| (it.at, it.as_str()));
+        let args = self.args.iter().flat_map(|it| &it.value);
+        words
+            .chain(named)
+            .chain(args.map(|it| (it.at, it.as_str())))
+    }
+
     /// The server; `None` where a check has found it incomplete.
     pub(super) fn server(&self, name: &str, findings: &Findings) -> Option<Server> {
         let transport = match self.kind()? {
@@ -156,17 +170,7 @@ fn check(server: &ServerSection, at: Mark, findings: &mut Findings) {
     for (key, given, usage) in given {
         check_use(key, given, (usage, "server"), at, findings);
     }
-    let words = [&server.url, &server.command, &server.cwd]
-        .into_iter()
-        .flatten();
-    let words = words.map(|it| (it.at, it.0.as_str()));
-    let named = [&server.headers, &server.env].into_iter().flatten();
-    let named = named
-        .flat_map(|it| &it.0)
-        .map(|(_, it)| (it.at, it.as_str()));
-    let args = server.args.iter().flat_map(|it| &it.value);
-    let args = args.map(|it| (it.at, it.as_str()));
-    for (at, text) in words.chain(named).chain(args) {
+    for (at, text) in server.texts() {
         if let Err(problem) = expand::check(text) {
             findings.error(at, problem.message, problem.hint);
         }

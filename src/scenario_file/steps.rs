@@ -11,7 +11,7 @@ use crate::model::interactions::Step;
 use super::content::object;
 use super::decode::{Decode, NO_HINT, choice, only_entry, section};
 use super::node::{Content, Node};
-use super::offers::MessageSection;
+use super::prompts::MessageSection;
 use super::source::{Findings, Mark};
 use super::values::{Fraction, Wait, Word};
 

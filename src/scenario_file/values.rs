@@ -166,6 +166,67 @@ impl Decode for Count {
     }
 }
 
+/// A port: a whole number from 1 to 65535.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Port(pub(super) u16);
+
+impl Decode for Port {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let value = i64::decode(node, findings)?;
+        let port = u16::try_from(value).ok().filter(|it| *it > 0);
+        if port.is_none() {
+            let message = format!("expected a port from 1 to 65535, found {value}");
+            findings.error(node.at, message, NO_HINT);
+        }
+        port.map(Self)
+    }
+}
+
+/// An amount of memory: text such as `512m` or `2g`, or a number of bytes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Size(pub(super) u64);
+
+/// A size's units and how many bits they shift by, as the engine reads them: powers of 1024.
+const UNITS: [(&str, u32); 5] = [("b", 0), ("k", 10), ("m", 20), ("g", 30), ("t", 40)];
+
+impl Decode for Size {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        if !matches!(node.content, Content::Text(_) | Content::Number(_)) {
+            wrong_kind(node, "an amount of memory", findings);
+            return None;
+        }
+        let written = node.as_written();
+        let size = bytes(&written.to_ascii_lowercase()).filter(|it| i64::try_from(*it).is_ok());
+        if size.is_none_or(|it| it == 0) {
+            let message = format!("{} is no amount of memory", quoted(&written));
+            findings.error(node.at, message, Some("write it like 512m, 2g or 1.5g"));
+            return None;
+        }
+        size.map(Self)
+    }
+}
+
+fn bytes(text: &str) -> Option<u64> {
+    let number = text.trim_end_matches(|it: char| it.is_ascii_alphabetic());
+    let unit = text[number.len()..].trim_end_matches("ib");
+    // `mb` means the same as `m`.
+    let unit = unit
+        .strip_suffix('b')
+        .filter(|it| !it.is_empty())
+        .unwrap_or(unit);
+    let (_, shift) = UNITS
+        .iter()
+        .find(|(name, _)| *name == unit || unit.is_empty())?;
+    let (whole, part) = number.trim().split_once('.').unwrap_or((number.trim(), ""));
+    let whole = whole.parse::<u64>().ok()?.checked_mul(1 << shift)?;
+    if part.is_empty() {
+        return (!number.contains('.')).then_some(whole);
+    }
+    let places = u32::try_from(part.len()).ok().filter(|it| *it <= 6)?;
+    let part = part.parse::<u64>().ok()? << shift;
+    whole.checked_add(part / 10_u64.pow(places))
+}
+
 /// A length of time: text such as `60s`, `1m30s`, `250ms`, or a number of seconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Wait(pub(super) Duration);
@@ -263,6 +324,14 @@ schema!(
     "Count",
     |_| json_schema!({"type": "integer", "minimum": 1, "maximum": u32::MAX})
 );
+schema!(
+    Port,
+    "Port",
+    |_| json_schema!({"type": "integer", "minimum": 1, "maximum": u16::MAX})
+);
+schema!(Size, "Size", |_| json_schema!({
+    "anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": r"^\d"}]
+}));
 schema!(Wait, "Wait", |_| json_schema!({
     "anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": r"^\s*\d"}]
 }));

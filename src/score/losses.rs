@@ -97,6 +97,9 @@ pub(super) fn asked(call: &crate::model::trajectory::ToolCall) -> String {
 /// the score of the call, whichever rule it came by.
 fn of_pair<'a>(sides: &Sides<'a>, pair: &Pair, each: f64, losses: &mut Vec<Loss>) {
     let (request, response) = (pair.request.similarity, pair.response.similarity);
+    if request >= 1.0 && pair.response.differences.is_empty() {
+        return;
+    }
     let kept = 1.0 - request * (1.0 - response);
     let asked = if kept > 0.0 {
         pair.call / kept
@@ -114,7 +117,7 @@ fn of_pair<'a>(sides: &Sides<'a>, pair: &Pair, each: f64, losses: &mut Vec<Loss>
     if request < 1.0 {
         let scale = each * (1.0 - asked) / (1.0 - request);
         for it in pair.request.parameters.iter().filter(|it| it.loss > 0.0) {
-            let given = |call: &Call<'a>| call.made.arguments.get(&it.name);
+            let given = |call: &Call<'a>| call.said.arguments.get(&it.name);
             let (expected, got) = match (given(b), given(c)) {
                 (Some(b), Some(c)) => {
                     let (b, c) = excerpt::of_values(b, c);

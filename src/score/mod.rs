@@ -8,6 +8,10 @@
 //! (`losses`); the `verdict` says in words what failed, with what changed in the tool catalogue (`drift`, `schema`) as
 //! the cause where it is one.
 //!
+//! Some values differ because they must: ids a server makes up anew. `binding` tells which arguments come from earlier answers, `terms`
+//! puts a run into its baseline's words (`swap`), and `polls` and `settled` tell which calls merely asked again. `volatile` learns
+//! all that from several takes.
+//!
 //! Nothing here recurses deeper than a fixed bound, and nothing takes quadratic time or memory beyond a fixed budget:
 //! long lists are aligned within a band ([`compare()`] stays exact for few changes), and what a comparison keeps of the
 //! two sides are short excerpts.
@@ -35,11 +39,13 @@ mod mask;
 mod matching;
 mod number;
 mod pairing;
+mod partners;
 mod path;
 mod polls;
 mod response;
 mod same;
 mod schema;
+mod settled;
 mod status;
 mod swap;
 mod terms;
@@ -53,7 +59,8 @@ pub use binding::{fill, find_bindings, resolve, with_rules};
 pub use breach::mark_breaches;
 pub use compare::{compare, compare_variants};
 pub use expectation::expectation;
-pub use polls::{Poll, has_settled, polls};
+pub use polls::{Poll, polls};
+pub use settled::has_settled;
 pub use status::status;
 pub use swap::Swap;
 pub use volatile::{Learned, learn};

@@ -3,15 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::model::catalogue::Tool;
-use crate::model::rules::{Responses, Rules};
+use crate::model::rules::Rules;
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 
 use super::calls::{is_covered, request_key};
-use super::json::Context;
-use super::pairing::patterns;
-use super::response::{self, Response};
 use super::same::{self, View};
-use super::swap::Swap;
 use super::volatile::is_same_request;
 
 /// Tools of servers that say nothing of what reads: these first words of a name do.
@@ -19,9 +15,6 @@ const READING: [&str; 14] = [
     "check", "describe", "fetch", "find", "get", "is", "list", "poll", "query", "read", "search",
     "show", "status", "wait",
 ];
-
-/// An answer this similar to the recorded final one, without a change of its contract, is that answer.
-const SETTLED: f64 = 0.9;
 
 /// A poll: calls by their numbers, the last of which had the final answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,45 +120,4 @@ fn view(call: &ToolCall) -> (bool, Vec<u64>) {
         }
         Outcome::Failure(failure) => (true, vec![hash(&failure.message.clone().into())]),
     }
-}
-
-/// Whether a live answer is the recorded final one of a poll: equal to it after masking, or more like it than like any before it.
-/// `swap` knows the values that stand for recorded ones.
-pub fn has_settled(
-    trajectory: &Trajectory,
-    rules: &Rules,
-    poll: Poll,
-    live: &Outcome,
-    swap: &Swap,
-) -> bool {
-    let mut live = live.clone();
-    swap.outcome(&mut live);
-    let calls: Vec<&ToolCall> = trajectory.calls().collect();
-    let learned = trajectory.volatile.iter().find(|it| it.call == poll.last);
-    let volatile = patterns(learned.map_or(&[], |it| &it.paths));
-    let ignore = patterns(&rules.ignore);
-    let compare = |number: usize| {
-        let recorded = Response {
-            outcome: &calls[number - 1].outcome,
-            breach: None,
-        };
-        let now = Response {
-            outcome: &live,
-            breach: None,
-        };
-        let context = Context {
-            ignore: &ignore,
-            volatile: &volatile,
-            learned: learned.is_some(),
-            echoes: &[],
-            mode: Responses::Similar,
-        };
-        response::compare(recorded, now, context)
-    };
-    let last = compare(poll.last);
-    let is_equal = last.similarity >= 1.0 - 1e-9;
-    is_equal
-        || (last.similarity >= SETTLED
-            && last.contract_changes.is_empty()
-            && (poll.first..poll.last).all(|it| compare(it).similarity < last.similarity))
 }

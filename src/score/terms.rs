@@ -5,14 +5,14 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use crate::model::binding::{Binding, Source};
-use crate::model::comparison::{Bound, Comparison, Row};
+use crate::model::comparison::{Bound, Row};
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
 
 use super::binding::{
-    alike, at, fill, full_paths, is_generated, resolve, text_of, value_at, value_at_mut,
+    alike, at, fill, full_paths, is_generated, read_calls, resolve, text_of, value_at, value_at_mut,
 };
-use super::pairing::Sides;
+use super::partners::Partners;
 use super::path::covers_path;
 use super::swap::Swap;
 
@@ -47,8 +47,9 @@ pub(super) fn terms(baseline: &Trajectory, current: &Trajectory, rules: &Rules) 
         return None;
     }
     let partners = Partners::new(baseline, current, rules);
-    let recorded: Vec<&ToolCall> = baseline.calls().collect();
-    let live: Vec<&ToolCall> = current.calls().collect();
+    let (recorded, live) = (read_calls(baseline), read_calls(current));
+    let recorded: Vec<&ToolCall> = recorded.iter().collect();
+    let live: Vec<&ToolCall> = live.iter().collect();
     let unused = unused(&baseline.bindings, &recorded);
     let followed: Vec<Followed<'_>> = (baseline.bindings.iter().chain(&unused))
         .map(|binding| follow(binding, baseline, &recorded, &live, &partners))
@@ -250,75 +251,44 @@ fn bound(followed: &[Followed<'_>]) -> HashMap<usize, Vec<Bound>> {
 }
 
 impl Terms {
-    /// Gives a comparison made in the baseline's terms the run's own words back.
-    pub(super) fn restore(&self, current: &Trajectory, comparison: &mut Comparison) {
+    /// Gives rows that were compared in the baseline's terms the run's own words back.
+    pub(super) fn restore(
+        &self,
+        (baseline, current): (&Trajectory, &Trajectory),
+        rows: &mut [Row],
+    ) {
+        let recorded: Vec<&ToolCall> = baseline.calls().collect();
         let said: Vec<&ToolCall> = current.calls().collect();
         let meant: Vec<&ToolCall> = self.current.calls().collect();
         let back = self.swap.reversed();
         let own: HashMap<usize, Swap> = (self.own.iter())
             .map(|(call, swap)| (*call, swap.reversed()))
             .collect();
-        let restore = |call: Option<usize>, text: &mut Option<String>| {
-            let swap = call.and_then(|it| own.get(&it)).unwrap_or(&back);
-            if let Some(text) = text {
-                swap.string(text);
-            }
-        };
-        for row in &mut comparison.rows {
+        for row in rows {
             let Row::Pair(pair) = row else { continue };
             for parameter in &mut pair.request.parameters {
-                let given = |calls: &[&'_ ToolCall]| {
-                    let call = calls.get(pair.current - 1)?;
+                let given = |calls: &[&'_ ToolCall], number: usize| {
+                    let call = calls.get(number - 1)?;
                     call.arguments.get(&parameter.name).cloned()
                 };
-                if parameter.similarity == Some(1.0) && given(&said) != given(&meant) {
-                    parameter.method = "bound";
+                let own = given(&said, pair.current);
+                let is_equal = parameter.similarity == Some(1.0);
+                if own != given(&meant, pair.current) {
+                    let is_recorded = own == given(&recorded, pair.baseline);
+                    match (is_equal, is_recorded) {
+                        (true, _) => parameter.method = "bound",
+                        (false, true) => parameter.method = "stale",
+                        (false, false) => {}
+                    }
                 }
             }
+            let swap = own.get(&pair.current).unwrap_or(&back);
             for difference in &mut pair.response.differences {
-                restore(Some(pair.current), &mut difference.got);
+                if let Some(got) = &mut difference.got {
+                    swap.string(got);
+                }
             }
             pair.bound = self.bound.get(&pair.baseline).cloned().unwrap_or_default();
         }
-        for loss in &mut comparison.losses {
-            restore(loss.current, &mut loss.got);
-        }
-        let verdict = &mut comparison.verdict;
-        for reason in verdict.reasons.iter_mut().chain(&mut verdict.warnings) {
-            restore(reason.current, &mut reason.got);
-        }
-    }
-}
-
-/// Which calls of the run stand for which of the baseline, before any value is known to stand for another.
-struct Partners {
-    of: HashMap<usize, Vec<usize>>,
-}
-
-impl Partners {
-    /// Equal requests in a row are taken together, so that a poll stands for a poll however often it asked.
-    fn new(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Self {
-        let sides = Sides::in_runs(baseline, current, rules);
-        let tools =
-            |calls: &[super::calls::Call<'_>]| calls.iter().map(|it| it.tool).collect::<Vec<_>>();
-        let pairs = if tools(&sides.baseline) == tools(&sides.current) {
-            (0..sides.baseline.len()).map(|it| (it, it)).collect()
-        } else {
-            sides.align()
-        };
-        let mut of = HashMap::new();
-        for (b, c) in pairs {
-            let (b, c) = (&sides.baseline[b], &sides.current[c]);
-            let partners: Vec<usize> = (c.number + 1 - c.attempts..=c.number).collect();
-            for number in b.number + 1 - b.attempts..=b.number {
-                of.insert(number, partners.clone());
-            }
-        }
-        Self { of }
-    }
-
-    /// By the number of the baseline's call; the last of them has the answer that counts.
-    fn calls(&self, baseline: usize) -> &[usize] {
-        self.of.get(&baseline).map_or(&[], Vec::as_slice)
     }
 }

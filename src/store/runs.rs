@@ -1,4 +1,5 @@
-//! Every run, whatever came of it: `.mcp-eval/runs/<run>/current/<scenario>.json`, and what it was compared with under `baseline/`.
+//! Every run, whatever came of it: `.mcp-eval/runs/<run>/current/<scenario>.json`, and what it was compared with under `baseline/`, what its
+//! container said under `logs/`.
 
 use std::fs;
 use std::io;
@@ -73,6 +74,22 @@ impl Runs {
         below(&self.folder.join("baseline"), scenario)
     }
 
+    /// The file that keeps what a scenario's container said.
+    pub fn log_path(&self, scenario: &str) -> PathBuf {
+        with_extension(&self.folder.join("logs"), scenario, ".log")
+    }
+
+    /// Keeps what a scenario's container said, which must be free of secrets.
+    ///
+    /// # Errors
+    ///
+    /// A [`StoreError`] when it cannot be written.
+    pub fn save_log(&self, scenario: &str, log: &str) -> Result<PathBuf, StoreError> {
+        let path = self.log_path(scenario);
+        write(&path, log.as_bytes())?;
+        Ok(path)
+    }
+
     /// Keeps a run's trajectory and returns the file's path.
     ///
     /// # Errors
@@ -102,7 +119,11 @@ impl Runs {
 
 /// The file of a scenario in a folder.
 fn below(folder: &Path, scenario: &str) -> PathBuf {
+    with_extension(folder, scenario, ".json")
+}
+
+fn with_extension(folder: &Path, scenario: &str, extension: &str) -> PathBuf {
     let mut path = folder.join(scenario).into_os_string();
-    path.push(".json");
+    path.push(extension);
     path.into()
 }

@@ -46,6 +46,7 @@ fn trajectory(steps: Vec<Step>) -> Trajectory {
                 reason: "not asked".to_owned(),
             },
             source: None,
+            image: None,
         },
         catalogue: Catalogue::default(),
         steps,

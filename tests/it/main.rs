@@ -9,6 +9,7 @@ mod browser;
 mod client_config;
 mod common;
 mod compare;
+mod docker;
 mod faults;
 mod floors;
 mod fuzz;

@@ -3,7 +3,8 @@
 use std::fs;
 use std::process::Command;
 
-use crate::common::{Project, ran, root};
+use crate::common::{Project, copy, ran, root, stand_in};
+use crate::docker::kit as docker;
 
 /// The fenced blocks of a language, without their fences.
 fn blocks(text: &str, language: &str) -> Vec<String> {
@@ -16,12 +17,41 @@ fn blocks(text: &str, language: &str) -> Vec<String> {
     blocks
 }
 
+/// The scenario with a model.
+fn umbrella(readme: &str) -> String {
+    let mut blocks = blocks(readme, "yaml").into_iter();
+    blocks.find(|it| it.starts_with("name: Umbrella")).unwrap()
+}
+
+#[test]
+fn the_stand_in_plays_the_model_of_the_readme() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let project = Project::new();
+    project.file("umbrella.yaml", umbrella(&readme));
+    let (_stand_in, url) = stand_in(&project, "umbrella.yaml");
+    let ran = ran(project
+        .command()
+        .args(["run", "umbrella.yaml"])
+        .env("LLM_URL", url));
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    ran.says("Models: 2 requests, 290 tokens in, 40 out, cost 0.0015");
+}
+
 #[test]
 fn every_command_of_the_readme_runs() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let project = Project::shipped();
-    let first_scenario = blocks(&readme, "yaml").remove(0);
-    project.file("scenarios/weather.yaml", first_scenario);
+    let mut written = blocks(&readme, "yaml");
+    project.file("scenarios/weather.yaml", written.remove(0));
+    let engine = docker::engine("the README's commands with containers");
+    if engine {
+        copy(&root().join("docker"), &project.path("docker"));
+    }
+    let notes = written.iter().find(|it| it.contains("name: create"));
+    project.file("notes.yaml", notes.unwrap());
+    project.file("umbrella.yaml", umbrella(&readme));
+    let demo = written.into_iter().find(|it| it.starts_with("name: Demo"));
+    let demo = demo.unwrap();
 
     let log = fs::read(root().join("tests/fixtures/import/greeting/detailed_log.json")).unwrap();
     project.file("recordings/greeting/detailed_log.json", log);
@@ -45,6 +75,11 @@ fn every_command_of_the_readme_runs() {
         if command == "cargo test" {
             continue;
         }
+        // A server would go on for ever; a port of its own would be taken on a busy machine.
+        let command = match command.strip_suffix(" --port 3030") {
+            Some(server) => format!("timeout --preserve-status --signal=INT 2 {server}"),
+            None => command,
+        };
         if command == "mcp-eval compare" && commands == 1 {
             // The first command of a newcomer knows nothing of the scenario written further down.
             fs::rename(
@@ -53,6 +88,16 @@ fn every_command_of_the_readme_runs() {
             )
             .unwrap();
         }
+        if ["docker", "demo", "clean"]
+            .iter()
+            .any(|it| command.contains(it))
+        {
+            if !engine {
+                continue;
+            }
+            project.file("scenarios/demo.yaml", &demo);
+        }
+        let _alone = command.contains("clean").then(docker::alone);
         let ran = ran(Command::new("bash")
             .args(["-c", &command])
             .current_dir(project.path(""))
@@ -72,17 +117,36 @@ fn every_command_of_the_readme_runs() {
 }
 
 #[test]
-fn the_scoring_section_of_the_readme_is_valid() {
+fn the_sections_of_the_readme_are_valid() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let scoring = blocks(&readme, "yaml")
-        .into_iter()
-        .find(|it| it.starts_with("scoring:"))
-        .unwrap();
+    let section = |name: &str| {
+        let blocks = blocks(&readme, "yaml").into_iter();
+        let mut found = blocks.filter(|it| it.starts_with(&format!("{name}:")));
+        found.next().unwrap()
+    };
     let project = Project::new();
-    project.file("scenarios/s.yaml", format!("name: s\nservers: {{ s: {{ type: stdio, command: x }} }}\nexpected_trajectory: [{{ tool: t }}]\n{scoring}"));
+    let head = "name: s\nservers: { s: { type: stdio, command: x } }\nexpected_trajectory: [{ tool: t }]\n";
+    let sections = format!("{head}{}\n{}", section("scoring"), section("agent"));
+    project.file("scenarios/s.yaml", sections);
     project
         .expect(0, &["validate"])
         .says("1 valid scenario, 0 errors");
+}
+
+#[test]
+fn the_docker_section_of_the_readme_is_valid() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let section = blocks(&readme, "yaml")
+        .into_iter()
+        .find(|it| it.starts_with("docker:"))
+        .unwrap();
+    let project = Project::new();
+    let rest = "name: s\nconfig_file: s.json\nservers: { s: { type: http, url: \"${docker.url}/mcp\" } }\nexpected_trajectory: [{ tool: t }]\n";
+    project.file("scenarios/s.json", "{}");
+    project.file("scenarios/s.yaml", format!("{rest}{section}"));
+    project
+        .expect(0, &["validate"])
+        .says("1 valid scenario, 0 errors, 0 warnings");
 }
 
 #[test]

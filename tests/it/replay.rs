@@ -766,14 +766,51 @@ fn an_imported_recording_replays_without_a_catalogue_of_its_own() {
 }
 
 #[test]
+fn a_recording_of_the_original_tool_is_bound_when_it_is_imported() {
+    let project = Project::new();
+    let asked = |id: &str, tool: &str, input: Value| {
+        json!({ "timestamp": "2026-01-02T03:04:07.000000", "type": "AssistantMessage",
+            "content": { "_type": "AssistantMessage", "content": [{ "id": id, "name": format!("mcp__s__{tool}"), "input": input }] } })
+    };
+    let answered = |id: &str, text: &str| {
+        json!({ "timestamp": "2026-01-02T03:04:08.000000", "type": "UserMessage",
+            "content": { "_type": "UserMessage", "content": [{ "tool_use_id": id, "content": [{ "type": "text", "text": text }], "is_error": null }] } })
+    };
+    let log = json!({
+        "scenario": "Two items",
+        "execution_time": "2026-01-02T03:04:05.500000",
+        "user_intent": "Make an item and delete it",
+        "execution_status": "SUCCESS",
+        "early_stopped": false,
+        "messages": [
+            asked("t1", "create_item", json!({ "title": "first" })),
+            answered("t1", "Created item item-8731 for you."),
+            asked("t2", "delete_item", json!({ "id": "item-8731" })),
+            answered("t2", "Deleted item item-8731."),
+        ],
+    });
+    project.file("recordings/flow/detailed_log.json", log.to_string());
+    project.expect(0, &["import", "original", "recordings"]);
+    assert_eq!(
+        bindings(&baseline(&project, "flow")),
+        ["2 /id <- 1 /content/0/text"]
+    );
+    let agent = json!({ "agent": { "kind": "replay" } });
+    items(&project, "flow", &["items=text"], &json!([]), &agent);
+    let result = project.result(0, &["compare"]);
+    let scores = &result["scenarios"][0]["comparison"]["scores"];
+    assert_eq!(scores["overall"], 1.0, "{result:#}");
+}
+
+#[test]
 fn a_slower_tool_fails_where_the_scenario_says_so() {
     let project = Project::new();
     let calls = json!([{ "tool": "create_item", "args": { "title": "first" } }, { "tool": "list_items", "args": {} }]);
-    let slower = |gate: &str| json!({ "scoring": { "slower": { "factor": 3, "floor": "200ms", "gate": gate } } });
+    let slower = |gate: &str| json!({ "scoring": { "slower": { "factor": 3, "floor": "1s", "gate": gate } } });
     items(&project, "flow", &["items=short"], &calls, &slower("fail"));
     project.expect(0, &["record"]);
     project.expect(0, &["compare", "--agent", "replay"]);
-    let slow = ["items=short", "slow=list_items:400"];
+    let slow = ["items=short", "slow=list_items:1400"];
     items(&project, "flow", &slow, &calls, &slower("fail"));
     let ran = project.expect(1, &["compare", "--agent", "replay"]);
     ran.says("call 2, mcp__s__list_items, took much longer: expected about")
@@ -782,7 +819,7 @@ fn a_slower_tool_fails_where_the_scenario_says_so() {
     let comparison = &result["scenarios"][0]["comparison"];
     assert_eq!(comparison["scores"]["overall"], 1.0);
     assert_eq!(comparison["reasons"][0]["kind"], "slower");
-    assert!(comparison["slower"][0]["current_ms"].as_f64().unwrap() >= 400.0);
+    assert!(comparison["slower"][0]["current_ms"].as_f64().unwrap() >= 1400.0);
     let page = project.read("reports/latest/flow.html");
     assert!(
         page.contains("took much longer") && page.contains("Calls that became slower"),

@@ -136,6 +136,19 @@ fn values_that_a_server_made_up_are_bound() {
             "call 2 /id ← call 1 response /content/1/json/id = \"k7k7\"",
         ),
     ];
+    // A number that a count happens to equal comes from where an id stands.
+    let small = [
+        call(
+            "create",
+            &json!({}),
+            &json!({ "count": 17, "items": [{ "id": 17 }] }),
+        ),
+        call("get", &json!({ "item_id": 17, "limit": 17 }), &json!({})),
+    ];
+    assert_found(
+        &small,
+        &["call 2 /item_id ← call 1 response /items/0/id = 17"],
+    );
     for (create, args, expected) in cases {
         assert_found(&[create, get(args)], &[expected]);
     }
@@ -292,6 +305,26 @@ fn another_id_throughout_is_the_same() {
 }
 
 #[test]
+fn an_id_is_bound_wherever_it_is_used() {
+    // By itself it could be a name; as the value of an `id` it is one.
+    let calls = [
+        call("create", &json!({}), &json!({ "id": "tok_xbedfdba1" })),
+        call(
+            "open",
+            &json!({ "url": "https://h/tok_xbedfdba1/edit" }),
+            &json!({}),
+        ),
+        call("get", &json!({ "id": "tok_xbedfdba1" }), &json!({})),
+    ];
+    let bound = [
+        "call 2 /url ← call 1 response /id = \"tok_xbedfdba1\"",
+        "call 3 /id ← call 1 response /id = \"tok_xbedfdba1\"",
+    ];
+    assert_found(&calls, &bound);
+    assert_found(&calls[..2], &[]);
+}
+
+#[test]
 fn an_old_id_that_turns_up_again_is_another_answer() {
     let baseline = recorded(&flow("item-8731"));
     let mut stale = flow("item-9012");
@@ -310,6 +343,8 @@ fn an_old_id_that_turns_up_again_is_another_answer() {
         pair.response.differences[0].got.as_deref(),
         Some("\"Deleted item item-8731.\"")
     );
+    let loss = comparison.losses.last().and_then(|it| it.got.as_deref());
+    assert_eq!(loss, Some("\"Deleted item item-8731.\""));
     assert_eq!(pair.request.parameters[0].method, "bound");
 }
 
@@ -327,6 +362,10 @@ fn an_agent_that_uses_another_value_asked_differently() {
         pairs(&comparison)[1].0 < 1.0,
         "the recorded id is no id of this run: {comparison:#?}"
     );
+    let Row::Pair(pair) = &comparison.rows[1] else {
+        panic!()
+    };
+    assert_eq!(pair.request.parameters[0].method, "stale");
 }
 
 #[test]
@@ -459,6 +498,55 @@ fn polls_count_once_however_often_they_ask() {
     let effect = |state: &str| call("next", &json!({}), &json!({ "state": state }));
     let effects = recorded(&[effect("a"), effect("b")]);
     assert!(compare(&effects, &[effect("b")]).scores.trajectory < 1.0);
+}
+
+#[test]
+fn a_poll_has_settled_when_it_says_what_it_said_at_last() {
+    let status = |state: &str, elapsed: f64, more: &str| {
+        let mut answer = json!({ "state": state, "elapsed": elapsed, "job": "j-7731" });
+        if !more.is_empty() {
+            answer[more] = json!("new");
+        }
+        let mut call = call("job_status", &json!({}), &answer);
+        call["reads"] = json!(true);
+        call
+    };
+    let baseline = recorded(&[
+        status("running", 0.01, ""),
+        status("running", 0.4, ""),
+        status("done", 0.8, ""),
+    ]);
+    let rules = Rules::default();
+    let poll = score::polls(&baseline, &rules)[0];
+    let settled = |live: Value| {
+        let live = trajectory(&[live]);
+        let outcome = live.calls().next().unwrap().outcome.clone();
+        score::has_settled(&baseline, &rules, poll, &outcome, &score::Swap::default())
+    };
+    assert!(settled(status("done", 0.8, "")));
+    assert!(settled(status("done", 64.2, "")), "it took longer");
+    assert!(settled(status("done", 64.2, "owner")), "a field was added");
+    assert!(!settled(status("running", 0.8, "")));
+    assert!(!settled(status("running", 64.2, "owner")));
+    assert!(!settled(status("failed", 0.8, "")));
+    // Where only a number tells, it is what is waited for.
+    let percent = |done: u32| {
+        let mut call = said("check_job", &json!({}), &format!("{done} percent done"));
+        call["reads"] = json!(true);
+        call
+    };
+    let baseline = recorded(&[percent(10), percent(60), percent(100)]);
+    let poll = score::polls(&baseline, &rules)[0];
+    for (done, expected) in [(60, false), (75, false), (100, true)] {
+        let live = trajectory(&[percent(done)]);
+        let outcome = live.calls().next().unwrap().outcome.clone();
+        let swap = score::Swap::default();
+        assert_eq!(
+            score::has_settled(&baseline, &rules, poll, &outcome, &swap),
+            expected,
+            "{done}"
+        );
+    }
 }
 
 #[test]

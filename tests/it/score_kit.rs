@@ -68,6 +68,7 @@ pub(crate) fn recorded(calls: &[Value]) -> Trajectory {
             model: None,
             scenarios: unknown,
             source: None,
+            image: None,
         },
         catalogue: Catalogue::default(),
         steps: calls.iter().map(step).collect(),

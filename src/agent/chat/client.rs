@@ -166,19 +166,20 @@ impl Client {
             Err(error) => return Err(self.no_response(&error, Some(status))),
         };
         if !is_success {
-            return Err(self.refused(ApiError::read(status, &text), retry_after));
+            return Err(self.refused(&ApiError::read(status, &text), retry_after));
         }
-        serde_json::from_str(&text)
-            .map(|it| (status, it))
-            .map_err(|error| {
-                let problem = format!("the answer is not JSON: {error}");
-                let mut failed = self.failed(Some(status), &problem);
-                failed
-                    .error
-                    .details
-                    .push(format!("it begins with: {}", shorten(&text, 200)));
-                failed
-            })
+        let answer: Value = serde_json::from_str(&text).map_err(|error| {
+            let problem = format!("the answer is not JSON: {error}");
+            let mut failed = self.failed(Some(status), &problem);
+            let beginning = format!("it begins with: {}", shorten(&text, 200));
+            failed.error.details.push(beginning);
+            failed
+        })?;
+        // Some gateways are content to have answered at all.
+        if answer.get("error").is_some_and(|it| !it.is_null()) {
+            return Err(self.refused(&ApiError::read(status, &text), retry_after));
+        }
+        Ok((status, answer))
     }
 
     fn no_response(&self, error: &reqwest::Error, status: Option<u16>) -> Failed {
@@ -203,7 +204,7 @@ impl Client {
         }
     }
 
-    fn refused(&self, error: ApiError, retry_after: Option<Duration>) -> Failed {
+    fn refused(&self, error: &ApiError, retry_after: Option<Duration>) -> Failed {
         let url = self.shown_url();
         let asked = Asked {
             model: &self.model,

@@ -1,4 +1,4 @@
-//! `OpenAI` Chat Completions, which gateways and local servers speak, too: <https://platform.openai.com/docs/api-reference/chat>.
+//! OpenAI Chat Completions, which gateways and local servers speak, too: <https://platform.openai.com/docs/api-reference/chat>.
 
 use serde_json::{Value, json};
 
@@ -129,7 +129,7 @@ impl Wire for ChatCompletions {
     }
 }
 
-/// A tool as `OpenAI` and `Ollama` have it.
+/// A tool as OpenAI and Ollama have it.
 pub(super) fn function(tool: &OfferedTool) -> Value {
     let mut function = json!({ "name": tool.name });
     if let Some(description) = &tool.description {
@@ -174,4 +174,51 @@ fn messages(message: &Message) -> Vec<Value> {
 
 fn result(result: &ToolResult) -> Value {
     json!({ "role": "tool", "tool_call_id": result.id, "content": result.text() })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::ChatCompletions;
+    use crate::agent::chat::message::Request;
+    use crate::agent::chat::wire::Wire;
+    use crate::model::agent::{ModelAgent, ModelApi};
+
+    #[test]
+    fn the_bound_of_an_answer_has_the_name_each_server_knows() {
+        let settings = ModelAgent {
+            max_tokens: Some(5),
+            ..ModelAgent::new(ModelApi::OpenAiChat, "m")
+        };
+        let request = Request {
+            settings: &settings,
+            tools: &[],
+            tool_choice: None,
+            history: &[],
+        };
+        let at_home = ChatCompletions.body(&request, true);
+        assert_eq!(at_home["max_completion_tokens"], 5);
+        assert_eq!(at_home.get("max_tokens"), None);
+        let elsewhere = ChatCompletions.body(&request, false);
+        assert_eq!(elsewhere["max_tokens"], 5);
+    }
+
+    #[test]
+    fn what_has_no_place_in_the_next_request_is_left_out() {
+        let message = json!({
+            "role": "assistant", "content": null, "annotations": [], "audio": null, "reasoning_content": "hm",
+            "tool_calls": [{ "id": "1", "type": "function", "function": { "name": "t", "arguments": "{" } }],
+        });
+        let body = json!({ "choices": [{ "message": message, "finish_reason": "tool_calls" }] });
+        let response = ChatCompletions.read(&body).unwrap();
+        let mut expected =
+            json!({ "role": "assistant", "content": null, "reasoning_content": "hm" });
+        expected["tool_calls"] = message["tool_calls"].clone();
+        expected["tool_calls"][0]["function"]["arguments"] = json!("{}");
+        assert_eq!(response.said, expected);
+        assert!(response.calls[0].arguments.is_err());
+        assert_eq!(response.usage.total(), None);
+        assert!(ChatCompletions.read(&Value::Null).is_err());
+    }
 }

@@ -1,4 +1,4 @@
-//! `OpenAI` Responses: <https://platform.openai.com/docs/api-reference/responses>.
+//! OpenAI Responses: <https://platform.openai.com/docs/api-reference/responses>.
 
 use serde_json::{Value, json};
 

@@ -9,6 +9,7 @@ use crate::cli::args::{ListArgs, ResultFormat};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::images::{ImageStateV1, images};
 use crate::cli::select;
 use crate::model::scenario::Scenario;
 use crate::store::Baselines;
@@ -34,12 +35,19 @@ struct ListedV1 {
     baseline: &'static str,
     /// When the accepted baseline was recorded.
     recorded_at: Option<String>,
+    /// The container it runs in; `null` without one.
+    docker: Option<ImageStateV1>,
 }
 
 pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Failure> {
     let (scenarios, findings) = select::load(&args.select);
     let baselines = Baselines::new(&args.baseline);
-    let listed: Vec<ListedV1> = scenarios.iter().map(|it| listed(it, &baselines)).collect();
+    let images = images(&scenarios)?;
+    let listed: Vec<ListedV1> = scenarios
+        .iter()
+        .zip(images)
+        .map(|(it, image)| listed(it, image, &baselines))
+        .collect();
     match args.format {
         ResultFormat::Json => {
             let document = ListV1 {
@@ -62,7 +70,7 @@ pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Fai
     Ok(Exit::Passed)
 }
 
-fn listed(scenario: &Scenario, baselines: &Baselines) -> ListedV1 {
+fn listed(scenario: &Scenario, docker: Option<ImageStateV1>, baselines: &Baselines) -> ListedV1 {
     let (baseline, recorded_at) = match baselines.load(&scenario.id).as_deref() {
         Err(_) => ("unreadable", None),
         Ok([]) => ("none", None),
@@ -85,6 +93,7 @@ fn listed(scenario: &Scenario, baselines: &Baselines) -> ListedV1 {
         servers: scenario.servers.iter().map(|it| it.name.clone()).collect(),
         baseline,
         recorded_at,
+        docker,
     }
 }
 
@@ -103,6 +112,15 @@ fn table(listed: &[ListedV1]) -> String {
             it.name.clone()
         } else {
             format!("{} (disabled)", it.name)
+        };
+        let name = match &it.docker {
+            Some(docker) if docker.state == "missing" => {
+                format!("{name} (image {} is missing)", docker.image)
+            }
+            Some(docker) if docker.state == "unknown" => {
+                format!("{name} (image {}, but no Docker engine)", docker.image)
+            }
+            _ => name,
         };
         let baseline = match &it.recorded_at {
             Some(at) => format!("{} ({})", it.baseline, at.get(..10).unwrap_or(at)),

@@ -21,7 +21,7 @@ use crate::model::interactions::DeclaredServer;
 use crate::scenario_file::{self, Found};
 use crate::store;
 
-pub(in crate::cli) fn run(args: &MockArgs) -> Result<Exit, Failure> {
+pub(in crate::cli) fn run(args: &MockArgs, console: Console) -> Result<Exit, Failure> {
     if !args.http.host.is_loopback() && !args.http.allow_remote {
         let message = format!("other machines could reach a server at {}", args.http.host);
         return Err(Failure::usage(message).hint("if they may, add --allow-remote"));
@@ -31,7 +31,7 @@ pub(in crate::cli) fn run(args: &MockArgs) -> Result<Exit, Failure> {
     }
     check_transport(args)?;
     let (name, declared) = match (&args.file, &args.from) {
-        (Some(file), _) => declared(args, file)?,
+        (Some(file), _) => declared(args, file, console)?,
         (None, Some(baseline)) => recorded(args, baseline)?,
         (None, None) if args.server.is_some() => {
             return Err(Failure::usage(
@@ -155,7 +155,11 @@ fn recorded(args: &MockArgs, baseline: &Path) -> Result<(String, DeclaredServer)
 }
 
 /// The server of a file that is to be served.
-fn declared(args: &MockArgs, file: &Path) -> Result<(String, DeclaredServer), Failure> {
+fn declared(
+    args: &MockArgs,
+    file: &Path,
+    console: Console,
+) -> Result<(String, DeclaredServer), Failure> {
     let (found, mut findings) = match &args.defaults_from {
         Some(root) => (
             vec![Found::below(root.clone(), file.to_owned())],
@@ -175,6 +179,9 @@ fn declared(args: &MockArgs, file: &Path) -> Result<(String, DeclaredServer), Fa
             let _ = write!(message, "\n{finding}");
         }
         return Err(Failure::usage(message));
+    }
+    for finding in &findings {
+        console.note(&finding.to_string());
     }
     choose(args, file, servers)
 }

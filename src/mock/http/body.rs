@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 use super::Front;
 use crate::mock::faults::Delivery;
-use crate::mock::service::Outgoing;
+use crate::mock::running::Outgoing;
 
 /// A message as an event of a stream.
 pub(super) fn event(message: &str) -> String {

@@ -1,8 +1,9 @@
 //! The MCP endpoint: POST brings a message, GET fetches what belongs to no request, DELETE ends a session.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use axum::http::{HeaderMap, Method, Response, StatusCode};
@@ -15,12 +16,16 @@ use super::body;
 use super::guard::{self, Refusal};
 use crate::mock::core::PROTOCOL_VERSIONS;
 use crate::mock::faults::Delivery;
-use crate::mock::service::{Outgoing, Received, Session};
+use crate::mock::running::Outgoing;
+use crate::mock::service::Received;
+use crate::mock::session::Session;
 use crate::mock::wire::{self, INVALID_REQUEST, Id, Incoming};
 use crate::model::interactions::HttpResponses;
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+/// How long a client may take to send the body of a request.
+const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 const JSON: &str = "application/json";
 pub(super) const EVENT_STREAM: &str = "text/event-stream";
 
@@ -43,11 +48,7 @@ async fn post(front: &Front, request: Request) -> Result<Response<Body>, Refusal
     guard::same_site(&headers, front.options.any_host)?;
     guard::is_json(&headers)?;
     guard::accepts(&headers, &[JSON, EVENT_STREAM])?;
-    let max_body = front.options.max_body;
-    let bytes = to_bytes(body, max_body).await.map_err(|_| Refusal {
-        status: StatusCode::PAYLOAD_TOO_LARGE,
-        message: format!("the body is longer than {max_body} bytes, or it broke off"),
-    })?;
+    let bytes = read_body(body, front.options.max_body).await?;
     let message = Incoming::read(&bytes);
     let service = &front.service;
     let method = match &message {
@@ -84,6 +85,20 @@ async fn post(front: &Front, request: Request) -> Result<Response<Body>, Refusal
         response.headers_mut().insert(SESSION_ID, id);
     }
     Ok(response)
+}
+
+/// The whole body of a request, while it is neither too long nor too slow.
+pub(super) async fn read_body(body: Body, max_body: usize) -> Result<Bytes, Refusal> {
+    let refuse = |status, message: String| Refusal { status, message };
+    let read = tokio::time::timeout(BODY_TIMEOUT, to_bytes(body, max_body)).await;
+    let read = read.map_err(|_| {
+        let message = "the body did not come in time";
+        refuse(StatusCode::REQUEST_TIMEOUT, message.to_owned())
+    })?;
+    read.map_err(|_| {
+        let message = format!("the body is longer than {max_body} bytes, or it broke off");
+        refuse(StatusCode::PAYLOAD_TOO_LARGE, message)
+    })
 }
 
 fn get(front: &Front, headers: &HeaderMap) -> Result<Response<Body>, Refusal> {
@@ -143,7 +158,7 @@ fn known_session(front: &Front, headers: &HeaderMap) -> Result<Option<Arc<Sessio
     Ok(Some(session))
 }
 
-fn unknown_session() -> Refusal {
+pub(super) fn unknown_session() -> Refusal {
     Refusal {
         status: StatusCode::NOT_FOUND,
         message: "there is no such session".to_owned(),

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::{Query, Request, State};
 use axum::http::{HeaderMap, Response, StatusCode};
 use axum::routing::{get, post};
@@ -15,11 +15,14 @@ use futures_util::{StreamExt, stream};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use super::endpoint::{EVENT_STREAM, refused, respond, status_response, stream_response};
+use super::endpoint::{
+    EVENT_STREAM, read_body, refused, respond, status_response, stream_response, unknown_session,
+};
 use super::guard::{self, Refusal};
 use super::{Front, body, lock};
 use crate::mock::faults::Delivery;
-use crate::mock::service::{Outgoing, Received};
+use crate::mock::running::Outgoing;
+use crate::mock::service::Received;
 
 /// Where the answers of each session go.
 pub(super) type Streams = Arc<Mutex<HashMap<String, mpsc::Sender<Outgoing>>>>;
@@ -90,22 +93,13 @@ async fn take(
     let (parts, body) = request.into_parts();
     guard::same_site(&parts.headers, front.options.any_host)?;
     guard::is_json(&parts.headers)?;
-    let refuse = |status, message: &str| Refusal {
-        status,
-        message: message.to_owned(),
-    };
     let id = query.get("sessionId").map_or("", String::as_str);
     let session = front.service.session(id);
     let out = lock(&front.streams).get(id).cloned();
     let (Some(session), Some(out)) = (session, out) else {
-        return Err(refuse(StatusCode::NOT_FOUND, "there is no such session"));
+        return Err(unknown_session());
     };
-    let bytes = to_bytes(body, front.options.max_body).await.map_err(|_| {
-        refuse(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "the body is too long, or it broke off",
-        )
-    })?;
+    let bytes = read_body(body, front.options.max_body).await?;
     let accepted = respond(StatusCode::ACCEPTED, None, Body::empty());
     match front.service.receive(&session, &bytes) {
         Received::Nothing => {}

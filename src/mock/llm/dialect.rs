@@ -1,5 +1,7 @@
 //! One wire format: from an API's requests to what they ask, and from what is answered to the API's responses.
 
+use std::fmt::Write as _;
+
 use axum::http::HeaderMap;
 use serde_json::Value;
 
@@ -100,9 +102,9 @@ pub(super) fn events(events: &[(Option<&str>, Value)]) -> String {
     let mut text = String::new();
     for (name, data) in events {
         if let Some(name) = name {
-            text.push_str(&format!("event: {name}\n"));
+            let _ = writeln!(text, "event: {name}");
         }
-        text.push_str(&format!("data: {data}\n\n"));
+        let _ = write!(text, "data: {data}\n\n");
     }
     text
 }

@@ -1,4 +1,4 @@
-//! `OpenAI` Chat Completions: <https://platform.openai.com/docs/api-reference/chat>.
+//! OpenAI Chat Completions: <https://platform.openai.com/docs/api-reference/chat>.
 
 use axum::http::HeaderMap;
 use serde_json::{Value, json};
@@ -132,7 +132,7 @@ impl Dialect for ChatCompletions {
     }
 }
 
-/// An error as both of `OpenAI`'s APIs have it.
+/// An error as both of OpenAI's APIs have it.
 pub(super) fn openai_error(error: &LlmError) -> Value {
     let (kind, usual) = match error.status {
         401 => ("invalid_request_error", Some("invalid_api_key")),

@@ -82,8 +82,11 @@ impl Script {
         let number = asked.turns + 1;
         let Some(turn) = self.turns.get(asked.turns) else {
             return Err(format!(
-                "the script has {} answers of the model, and this request asks for answer {number}",
-                self.turns.len()
+                "the script ends after {}, and this request asks for answer {number} of the model",
+                match self.turns.len() {
+                    1 => "one answer".to_owned(),
+                    many => format!("{many} answers"),
+                }
             ));
         };
         let digest: [u8; 32] = Sha256::digest(body.to_string()).into();

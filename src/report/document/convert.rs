@@ -3,13 +3,13 @@
 mod comparison;
 
 use crate::model::catalogue::ServerCatalogue;
-use crate::model::stamp::{GitStamp, Stamp};
+use crate::model::stamp::{GitStamp, ImageStamp, Stamp};
 use crate::model::suite::{ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::report::in_words;
 
 use super::{
-    BindingV1, CheckV1, EndingV1, FORMAT_VERSION, GitV1, ModelUseV1, ProblemV1, ResultV1,
+    BindingV1, CheckV1, EndingV1, FORMAT_VERSION, GitV1, ImageV1, ModelUseV1, ProblemV1, ResultV1,
     ScenarioV1, ServerV1, SideV1, SourceV1, StampV1, StatusV1, SummaryV1, VolatileV1,
 };
 
@@ -63,6 +63,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> ScenarioV1 {
             details: it.details.clone(),
         }),
         notes: result.notes.clone(),
+        container_log: None,
         checks: result
             .checks
             .iter()
@@ -138,6 +139,18 @@ fn stamp(stamp: &Stamp) -> StampV1 {
         model: stamp.model.clone(),
         scenarios: git(&stamp.scenarios),
         source: stamp.source.as_ref().map(git),
+        image: stamp.image.as_ref().map(image),
+    }
+}
+
+fn image(stamp: &ImageStamp) -> ImageV1 {
+    ImageV1 {
+        name: stamp.name.clone(),
+        id: stamp.id.clone(),
+        digest: stamp.digest.clone(),
+        revision: stamp.revision.clone(),
+        source: stamp.source.clone(),
+        version: stamp.version.clone(),
     }
 }
 

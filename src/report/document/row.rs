@@ -173,7 +173,8 @@ pub struct ParameterV1 {
     pub got: Option<Value>,
     /// 0 to 1; `null` where a rule leaves the argument out of the comparison.
     pub similarity: Option<f64>,
-    /// How it was compared: `equal`, `words`, `distance`, `type` …, `missing` or `added`, or the scenario's rule.
+    /// How it was compared: `equal`, `words`, `distance`, `type` …, `missing` or `added`, or the scenario's rule; `bound` for
+    /// a value that each side's own server gave, `stale` for the baseline's where the run's server gave another.
     pub method: String,
 }
 

@@ -24,6 +24,9 @@ pub struct ScenarioV1 {
     pub problem: Option<ProblemV1>,
     /// What a reader should know although it changes no status.
     pub notes: Vec<String>,
+    /// Where the log of the scenario's container is kept, relative to this document; `null` without a container.
+    #[serde(default)]
+    pub container_log: Option<String>,
     /// Expectations of the scenario itself, met or not.
     pub checks: Vec<CheckV1>,
     /// One sentence on who changed: the agent, the server or the tool catalogue; `null` where nothing was compared.

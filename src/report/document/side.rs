@@ -51,6 +51,38 @@ pub struct StampV1 {
     pub scenarios: GitV1,
     /// The repository of the system under test, where the scenario names one.
     pub source: Option<GitV1>,
+    /// The image of the container the server under test ran in, where there was one.
+    #[serde(default)]
+    pub image: Option<ImageV1>,
+}
+
+/// An image, and what it says of the source it was made from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ImageV1 {
+    /// The name it was asked for by.
+    pub name: String,
+    /// What the engine knows it by.
+    pub id: String,
+    /// What registries know it by; `null` for one that was never pushed or pulled.
+    pub digest: Option<String>,
+    /// Its label `org.opencontainers.image.revision`.
+    pub revision: Option<String>,
+    /// Its label `org.opencontainers.image.source`.
+    pub source: Option<String>,
+    /// Its label `org.opencontainers.image.version`.
+    pub version: Option<String>,
+}
+
+impl ImageV1 {
+    /// The image in words: `mcpproxy:latest (4f2a8c91d03b)`.
+    pub fn words(&self) -> String {
+        let id = self.id.strip_prefix("sha256:").unwrap_or(&self.id);
+        format!(
+            "{} ({})",
+            self.name,
+            id.chars().take(12).collect::<String>()
+        )
+    }
 }
 
 /// The state of a git repository, or why it could not be told.

@@ -1,5 +1,7 @@
 //! What a model was asked and what it took, in the published result.
 
+use std::fmt::Write as _;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -115,7 +117,7 @@ impl ModelUseV1 {
         };
         let mut words = format!("{count} {noun}{again}, {}", self.tokens.words());
         if let Some(cost) = self.cost {
-            words.push_str(&format!(", cost {}", cost_words(cost)));
+            let _ = write!(words, ", cost {}", cost_words(cost));
         }
         words
     }
@@ -135,7 +137,7 @@ impl TokensV1 {
             (self.cache_write_tokens, "to cache"),
         ] {
             if let Some(tokens) = tokens.filter(|it| *it > 0) {
-                words.push_str(&format!(", {tokens} {how}"));
+                let _ = write!(words, ", {tokens} {how}");
             }
         }
         words

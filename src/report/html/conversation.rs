@@ -6,7 +6,7 @@ use crate::report::document::{
     CallV1, ContractChangeV1, DifferenceV1, OutcomeV1, ResultV1, RowKindV1, RowV1, ScenarioV1,
 };
 use crate::report::{duration, in_words};
-use crate::text::shorten;
+use crate::text::{line, shorten};
 
 use super::answer::{self, PartView, parts, pretty};
 use super::excerpt::Excerpt;
@@ -208,7 +208,7 @@ impl<'a> Maker<'a> {
             bound: row
                 .bound
                 .iter()
-                .map(|it| shorten(&it.to_string(), BOUND_CHARS).into_owned())
+                .map(|it| line(&shorten(&it.to_string(), BOUND_CHARS)).into_owned())
                 .collect(),
             polled: row.polled.map(|it| it.to_string()),
         }

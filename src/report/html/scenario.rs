@@ -34,6 +34,8 @@ pub(super) struct ScenarioPage<'a> {
     left_title: Option<&'static str>,
     right_title: &'static str,
     blocks: Vec<Block<'a>>,
+    /// Leads to the log of the container of a scenario that needs a look.
+    container_log: Option<String>,
     /// The conversations are incomplete because a trajectory was not at hand.
     incomplete: bool,
 }
@@ -110,6 +112,9 @@ impl<'a> ScenarioPage<'a> {
                 _ => "Current run",
             },
             blocks: conversation::blocks(result, scenario, baseline, current),
+            container_log: (scenario.container_log.as_deref())
+                .filter(|_| !scenario.status.is_fine())
+                .map(link),
             incomplete: lacks(scenario.current.as_ref(), current)
                 || (compared && lacks(scenario.baseline.as_ref(), baseline)),
         }
@@ -124,6 +129,16 @@ impl<'a> ScenarioPage<'a> {
         let current = self.scenario.current.iter().map(|it| ("current", it));
         baseline.chain(current)
     }
+}
+
+/// A relative path as a link: whatever has a meaning in addresses is encoded.
+fn link(path: &str) -> String {
+    let plain = |it: u8| it.is_ascii_alphanumeric() || b"/._-~".contains(&it);
+    let encoded = path.bytes().map(|it| match it {
+        it if plain(it) => char::from(it).to_string(),
+        it => format!("%{it:02X}"),
+    });
+    encoded.collect()
 }
 
 impl<'a> VerdictView<'a> {

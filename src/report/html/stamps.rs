@@ -1,6 +1,6 @@
 //! What the two sides ran on, row by row.
 
-use crate::report::document::{GitV1, ModelUseV1, ServerV1, SideV1};
+use crate::report::document::{GitV1, ImageV1, ModelUseV1, ServerV1, SideV1};
 use crate::report::{duration, moment};
 
 /// One row of the table: a subject and what it was on either side.
@@ -32,6 +32,7 @@ const SUBJECTS: &[(&str, Column, bool)] = &[
         },
         true,
     ),
+    ("Image", image, true),
     ("Servers", servers, true),
     ("Scenarios", |side| git_words(&side.stamp.scenarios), true),
     (
@@ -71,30 +72,35 @@ const SUBJECTS: &[(&str, Column, bool)] = &[
 
 /// The table for two sides, of which either may be missing.
 pub(super) fn rows(baseline: Option<&SideV1>, current: Option<&SideV1>) -> Vec<StampRow> {
-    let rows = SUBJECTS.iter();
-    let rows = rows.map(|(subject, column, telling)| {
-        let baseline = baseline.map(column);
-        let current = current.map(column);
-        StampRow {
-            subject,
-            changed: *telling && baseline.is_some() && current.is_some() && baseline != current,
-            baseline,
-            current,
-        }
-    });
-    // Of what neither side has, there is nothing to tell.
-    rows.filter(|row| {
-        let sides = [&row.baseline, &row.current];
-        sides.into_iter().flatten().any(|it| !it.is_empty())
-    })
-    .collect()
+    SUBJECTS
+        .iter()
+        .map(|(subject, column, telling)| {
+            let baseline = baseline.map(column);
+            let current = current.map(column);
+            StampRow {
+                subject,
+                changed: *telling && baseline.is_some() && current.is_some() && baseline != current,
+                baseline,
+                current,
+            }
+        })
+        // A run without a container has no image to tell of.
+        .filter(|row| {
+            [&row.baseline, &row.current]
+                .iter()
+                .any(|it| it.as_ref().is_some_and(|it| !it.is_empty()))
+        })
+        .collect()
 }
 
 /// The versions of the system under test in one line: `a1b2c3d on main → 51c0ffe on fix`, or one where both are the same.
 pub(super) fn versions(baseline: Option<&SideV1>, current: Option<&SideV1>) -> Option<String> {
     let version = |side: Option<&SideV1>| {
-        let words = git_words(side?.stamp.source.as_ref()?);
-        words.into_iter().next()
+        let stamp = &side?.stamp;
+        match (&stamp.source, &stamp.image) {
+            (Some(git), _) => git_words(git).into_iter().next(),
+            (None, image) => image.as_ref().map(ImageV1::words),
+        }
     };
     match (version(baseline), version(current)) {
         (Some(before), Some(now)) if before != now => Some(format!("{before} → {now}")),
@@ -131,6 +137,23 @@ pub(super) fn git_words(stamp: &GitV1) -> Vec<String> {
         }
         GitV1::Unknown { reason } => vec![format!("unknown: {reason}")],
     }
+}
+
+/// What a container was made from; empty for a server that runs in none.
+fn image(side: &SideV1) -> Vec<String> {
+    let Some(image) = &side.stamp.image else {
+        return Vec::new();
+    };
+    let mut lines = vec![image.words()];
+    lines.extend(image.digest.clone());
+    let labels = [
+        ("version", &image.version),
+        ("revision", &image.revision),
+        ("source", &image.source),
+    ];
+    let labels = labels.into_iter();
+    lines.extend(labels.filter_map(|(name, it)| Some(format!("{name} {}", it.as_ref()?))));
+    lines
 }
 
 fn agent(side: &SideV1) -> Vec<String> {

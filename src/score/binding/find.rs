@@ -10,13 +10,17 @@ use crate::score::path::escape;
 
 use super::fill::{is_filled_with, value_at};
 use super::place;
-use super::token::{is_generated, occurrences, text_of, tokens};
+use super::token::{is_generated, is_id, occurrences, text_of, tokens};
 use super::{Takes, resolve};
 
 /// Longer texts are only looked for as a whole.
 const LONG: usize = 4_000;
 /// The most answers' texts of several pieces that an argument is searched for.
 const COMPOSITES: usize = 2_000;
+/// The most places of one value that are considered.
+const PLACES: usize = 8;
+/// The shortest value that, bound in one place, is bound in all.
+const NAME: usize = 6;
 /// The most bindings of one trajectory.
 const BINDINGS: usize = 1_000;
 
@@ -25,11 +29,27 @@ const BINDINGS: usize = 1_000;
 /// A value counts as the server's if it stood in an answer before anybody else said it: the user, an earlier request, the tools'
 /// descriptions. Of several answers the earliest is the source. Other takes of the same scenario decide where they can: what followed
 /// its source in all of them is bound, what did not is not. Where they say nothing, or the value was the same in all, it is bound if
-/// it looks made up (see [`is_generated`]).
+/// it looks made up (see [`is_generated`] and [`is_id`]), there or wherever else it is used.
 pub(super) fn find(trajectory: &Trajectory, takes: &[&Trajectory]) -> Vec<Binding> {
+    let mut takes = Takes::new(trajectory, takes);
+    let bindings = find_once(trajectory, &takes);
+    let bound = bindings.iter().filter_map(|it| text_of(&it.value));
+    takes.made_up = bound.filter(|it| is_a_name(it)).collect();
+    if takes.made_up.is_empty() {
+        bindings
+    } else {
+        find_once(trajectory, &takes)
+    }
+}
+
+/// Whether a text is long enough, and no mere number, to mean the same thing wherever it stands.
+fn is_a_name(text: &str) -> bool {
+    text.len() >= NAME && text.contains(char::is_alphabetic)
+}
+
+fn find_once(trajectory: &Trajectory, takes: &Takes) -> Vec<Binding> {
     let mut said = Said::default();
     said.by_client(&serde_json::to_string(&tools(trajectory)).unwrap_or_default());
-    let takes = Takes::new(trajectory, takes);
     let mut bindings = Vec::new();
     let mut number = 0;
     for step in &trajectory.steps {
@@ -40,7 +60,7 @@ pub(super) fn find(trajectory: &Trajectory, takes: &[&Trajectory]) -> Vec<Bindin
             Step::ToolCall(call) if call.server.is_none() => said.elsewhere(call),
             Step::ToolCall(call) => {
                 number += 1;
-                of_call(call, number, &said, &takes, &mut bindings);
+                of_call(call, number, &said, takes, &mut bindings);
                 for (_, value) in arguments(call) {
                     said.by_client(&text_of(value).unwrap_or_default());
                 }
@@ -69,9 +89,9 @@ fn tools(trajectory: &Trajectory) -> Vec<&crate::model::Object> {
 #[derive(Default)]
 struct Said {
     client: HashSet<String>,
-    /// Whole values of answers, and pieces of their texts, by where they stood first.
-    values: HashMap<String, Source>,
-    pieces: HashMap<String, Source>,
+    /// Where whole values of answers, and pieces of their texts, stood first.
+    values: HashMap<String, Vec<Source>>,
+    pieces: HashMap<String, Vec<Source>>,
     /// Values of several pieces, which may stand within an argument.
     composites: Vec<String>,
 }
@@ -118,22 +138,33 @@ impl Said {
                 }
                 for piece in pieces {
                     if piece != text && !self.client.contains(piece) {
-                        self.pieces.entry(piece.to_owned()).or_insert_with(source);
+                        add(&mut self.pieces, piece, source());
                     }
                 }
             }
             if !self.client.contains(&text) && !text.is_empty() {
-                self.values.entry(text).or_insert_with(source);
+                add(&mut self.values, &text, source());
             }
         }
     }
 
-    /// Where a text stood first, preferably as a value of its own.
-    fn source(&self, text: &str) -> Option<&Source> {
-        match (self.values.get(text), self.pieces.get(text)) {
-            (Some(value), Some(piece)) if piece.call < value.call => Some(piece),
-            (value, piece) => value.or(piece),
-        }
+    /// Where a text stood, the earliest answer first, and in each answer the places where it is a value of its own.
+    fn sources(&self, text: &str) -> Vec<&Source> {
+        let found = [self.values.get(text), self.pieces.get(text)];
+        let mut sources: Vec<&Source> = found.into_iter().flatten().flatten().collect();
+        sources.sort_by_key(|it| it.call);
+        sources
+    }
+
+    fn is_known(&self, text: &str) -> bool {
+        self.values.contains_key(text) || self.pieces.contains_key(text)
+    }
+}
+
+fn add(places: &mut HashMap<String, Vec<Source>>, text: &str, source: Source) {
+    let known = places.entry(text.to_owned()).or_default();
+    if known.len() < PLACES {
+        known.push(source);
     }
 }
 
@@ -166,28 +197,26 @@ fn of_call(
     call: &ToolCall,
     number: usize,
     said: &Said,
-    takes: &Takes<'_>,
+    takes: &Takes,
     bindings: &mut Vec<Binding>,
 ) {
     for (path, value) in arguments(call) {
-        let bind = |value: Value, source: &Source| {
-            let binding = Binding {
+        let bind = |text: &str, value: Value| {
+            let sources = said.sources(text).into_iter();
+            let mut possible = sources.map(|source| Binding {
                 call: number,
                 path: path.clone(),
-                value,
+                value: value.clone(),
                 from: source.clone(),
-            };
-            takes.confirm(&binding).then_some(binding)
+            });
+            possible.find(|it| takes.confirm(it))
         };
         let text = text_of(value).unwrap_or_default();
-        let whole = said.source(&text).and_then(|it| bind(value.clone(), it));
-        if let Some(whole) = whole {
+        if let Some(whole) = bind(&text, value.clone()) {
             bindings.push(whole);
         } else if value.is_string() && text.len() <= LONG {
-            for part in parts(&text, said) {
-                let source = said.source(part);
-                bindings.extend(source.and_then(|it| bind(part.into(), it)));
-            }
+            let parts = parts(&text, said).into_iter();
+            bindings.extend(parts.filter_map(|it| bind(it, it.into())));
         }
     }
 }
@@ -198,11 +227,7 @@ fn parts<'t>(text: &'t str, said: &'t Said) -> Vec<&'t str> {
     let mut known: Vec<&str> = composites
         .filter(|it| it.len() < text.len() && occurrences(text, it).next().is_some())
         .collect();
-    known.extend(
-        tokens(text)
-            .into_iter()
-            .filter(|it| said.source(it).is_some()),
-    );
+    known.extend(tokens(text).into_iter().filter(|it| said.is_known(it)));
     known.sort_by_key(|it| std::cmp::Reverse(it.len()));
     known.dedup();
     let mut taken: Vec<(usize, usize)> = Vec::new();
@@ -221,7 +246,7 @@ fn parts<'t>(text: &'t str, said: &'t Said) -> Vec<&'t str> {
     known
 }
 
-impl Takes<'_> {
+impl Takes {
     /// Whether the other takes bear a binding out, or at least leave it possible.
     fn confirm(&self, binding: &Binding) -> bool {
         let mut followed = false;
@@ -242,17 +267,19 @@ impl Takes<'_> {
             }
             followed = true;
         }
-        followed || is_generated(&binding.value)
+        followed
+            || is_generated(&binding.value)
+            || is_id(&binding.value, &binding.path, &binding.from.path)
+            || text_of(&binding.value).is_some_and(|it| self.made_up.contains(&it))
     }
 
     /// The recorded and the take's answer at the source, and the take's call that uses it.
     fn sides<'t>(
         &'t self,
-        take: &'t [&ToolCall],
+        take: &'t [ToolCall],
         binding: &Binding,
     ) -> Option<(&'t Answer, &'t Answer, &'t ToolCall)> {
-        let call =
-            |calls: &'t [&ToolCall], number: usize| calls.get(number.checked_sub(1)?).copied();
+        let call = |calls: &'t [ToolCall], number: usize| calls.get(number.checked_sub(1)?);
         let (source, source_now) = (
             call(&self.first, binding.from.call)?,
             call(take, binding.from.call)?,

@@ -19,7 +19,7 @@ use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 
 pub use fill::fill;
 pub(super) use fill::{value_at, value_at_mut};
-pub(super) use place::{alike, at, full_paths, full_patterns};
+pub(super) use place::{alike, at, full_paths, full_patterns, read};
 pub(super) use token::{is_generated, stands_alone, text_of};
 
 /// The bindings that can be told from one trajectory alone, and from what is known to vary in it.
@@ -33,18 +33,35 @@ pub(super) fn find_in_takes(first: &Trajectory, others: &[Trajectory]) -> Vec<Bi
 }
 
 /// The takes of one scenario.
-struct Takes<'a> {
-    first: Vec<&'a ToolCall>,
-    others: Vec<Vec<&'a ToolCall>>,
+struct Takes {
+    first: Vec<ToolCall>,
+    others: Vec<Vec<ToolCall>>,
+    /// Values that are bound somewhere, so they are the server's wherever they are used.
+    made_up: HashSet<String>,
 }
 
-impl<'a> Takes<'a> {
-    fn new(first: &'a Trajectory, others: &[&'a Trajectory]) -> Self {
+impl Takes {
+    /// Without other takes the first is never looked at.
+    fn new(first: &Trajectory, others: &[&Trajectory]) -> Self {
+        let first = (!others.is_empty()).then(|| read_calls(first));
         Self {
-            first: first.calls().collect(),
-            others: others.iter().map(|it| it.calls().collect()).collect(),
+            first: first.unwrap_or_default(),
+            others: others.iter().map(|it| read_calls(it)).collect(),
+            made_up: HashSet::new(),
         }
     }
+}
+
+/// The scored calls with the JSON in their answers read.
+pub(super) fn read_calls(trajectory: &Trajectory) -> Vec<ToolCall> {
+    let read = |call: &ToolCall| {
+        let mut call = call.clone();
+        if let Outcome::Answer(answer) = &mut call.outcome {
+            *answer = read(answer);
+        }
+        call
+    };
+    trajectory.calls().map(read).collect()
 }
 
 /// The value a live answer has where the recorded answer has the bound one; `None` when there is no text and no number there.

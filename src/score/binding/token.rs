@@ -68,6 +68,33 @@ fn is_generated_token(token: &str) -> bool {
     (digits >= 3 && length >= 5) || (digits >= 2 && length >= 8) || (turns >= 2 && length >= 4)
 }
 
+/// Whether a value is an id by the names of the two places it stands in, though it looks like any other: `id: 17` from `item_id: 17`.
+pub(super) fn is_id(value: &Value, argument: &str, source: &str) -> bool {
+    let is_short_word = text_of(value).is_none_or(|it| !it.bytes().any(|it| it.is_ascii_digit()));
+    let is_fraction = matches!(value, Value::Number(number) if number.is_f64());
+    !is_short_word && !is_fraction && names_id(argument) && names_id(source)
+}
+
+/// Whether the last key of a path ends in a word for an id: `/items/0/itemId`.
+fn names_id(path: &str) -> bool {
+    const WORDS: [&str; 8] = [
+        "id", "ids", "uuid", "guid", "cursor", "handle", "session", "token",
+    ];
+    let is_index = |it: &&str| it.bytes().all(|it| it.is_ascii_digit());
+    let key = path
+        .rsplit('/')
+        .find(|it| !is_index(it))
+        .unwrap_or_default();
+    // A word begins after a sign, and where a capital follows a small letter.
+    let boundary = key.char_indices().rev().find_map(|(at, it)| {
+        let before = key[..at].chars().next_back();
+        let capital = it.is_uppercase() && before.is_some_and(char::is_lowercase);
+        let sign = (!it.is_alphanumeric()).then_some(at + it.len_utf8());
+        sign.or(capital.then_some(at))
+    });
+    WORDS.contains(&key[boundary.unwrap_or(0)..].to_lowercase().as_str())
+}
+
 /// How often letters follow on digits, or digits on letters, with nothing between them.
 fn turns(token: &str) -> usize {
     let bytes = token.as_bytes().windows(2);
@@ -129,7 +156,7 @@ pub(super) fn replaced(text: &str, value: &str, by: &str) -> Option<String> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{is_generated, tokens};
+    use super::{is_generated, is_id, tokens};
 
     #[test]
     fn made_up_values_are_told_from_chosen_ones() {
@@ -166,6 +193,29 @@ mod tests {
         for value in chosen {
             assert!(!is_generated(&value), "{value}");
         }
+    }
+
+    #[test]
+    fn ids_are_known_by_their_names() {
+        let seventeen = json!(17);
+        for (argument, source) in [
+            ("/id", "/id"),
+            ("/itemId", "/items/0/id"),
+            ("/ids/0", "/item_id"),
+        ] {
+            assert!(is_id(&seventeen, argument, source), "{argument} {source}");
+        }
+        for (argument, source) in [
+            ("/limit", "/id"),
+            ("/id", "/count"),
+            ("/valid", "/grid"),
+            ("/0", "/id"),
+        ] {
+            assert!(!is_id(&seventeen, argument, source), "{argument} {source}");
+        }
+        assert!(is_id(&json!("a7"), "/id", "/id"));
+        assert!(!is_id(&json!("github:search"), "/id", "/id"), "a name");
+        assert!(!is_id(&json!(1.5), "/id", "/id"));
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! - 1: the first.
 
 mod convert;
+mod image;
 mod request;
 
 use std::fs;
@@ -18,6 +19,7 @@ use serde_json::Value;
 use crate::model::Object;
 use crate::model::trajectory::Trajectory;
 use crate::store::files::StoreError;
+use crate::store::format::image::ImageV1;
 use crate::text::shorten;
 use request::RequestV1;
 
@@ -78,6 +80,9 @@ struct StampV1 {
     scenarios: GitV1,
     /// The repository of the system under test, or null where the scenario names none.
     source: Option<GitV1>,
+    /// The image of the container the server under test ran in, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    image: Option<ImageV1>,
 }
 
 /// The state of a git repository, or why it is unknown.

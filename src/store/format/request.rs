@@ -22,6 +22,10 @@ pub(super) struct RequestV1 {
 
 /// Tokens, each counted once; null where the API does not tell.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[expect(
+    clippy::struct_field_names,
+    reason = "the members are called as elsewhere"
+)]
 pub(super) struct UsageV1 {
     /// Tokens of the request that were neither read from a cache nor written to one.
     input_tokens: Option<u64>,

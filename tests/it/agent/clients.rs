@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::stand_in::Stage;
 use crate::common::{Project, ran, root, skipped};
 
-const SCRIPT: &str = r#"
+const SCRIPT: &str = r"
   - { error: { status: 429, message: slow down, retry_after: 0.05 } }
   - expect: { user: { contains: umbrella }, tools: [forecast] }
     text: Let me look.
@@ -16,7 +16,7 @@ const SCRIPT: &str = r#"
   - expect: { tool_results: [rain] }
     text: Take one.
     usage: { input: 150, output: 5 }
-"#;
+";
 
 #[test]
 fn the_vendors_clients_take_the_stand_in_for_the_real_thing() {

@@ -21,13 +21,13 @@ fn a_limit_fails_the_run_and_is_named() {
         (
             PRICED,
             "limits: { max_steps: 2 }",
-            "`limits.max_steps` ended the run: 2 requests",
+            "`limits.max_steps` ended the run: after 2 requests",
             2,
         ),
         (
             "kind: anthropic, max_steps: 1",
             "",
-            "`limits.max_steps` ended the run: 1 requests",
+            "`agent.max_steps` ended the run: after 1 request ",
             1,
         ),
         (
@@ -95,7 +95,7 @@ fn without_a_model_steps_are_calls() {
     let calls = [("echo", json!({})), ("echo", json!({}))];
     project.faulty_with("s", &[], &calls, &json!({ "limits": { "max_steps": 1 } }));
     let ran = project.expect(1, &["run"]);
-    ran.says("`limits.max_steps` ended the run: 1 tool calls were made");
+    ran.says("`limits.max_steps` ended the run: 1 tool call had been made");
 }
 
 #[test]

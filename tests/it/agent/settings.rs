@@ -214,7 +214,7 @@ fn the_stand_in_says_what_a_request_lacks() {
     );
     stage
         .expect(3, &["run"])
-        .says("the script has 1 answers of the model, and this request asks for answer 2");
+        .says("the script ends after one answer, and this request asks for answer 2 of the model");
 }
 
 #[test]

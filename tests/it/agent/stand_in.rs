@@ -1,11 +1,10 @@
 //! The stand-in, and scenarios that use it.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use serde_json::Value;
 
-use crate::common::{Project, Ran, ran};
+use crate::common::{Project, Ran, StandIn, ran, stand_in};
 
 /// A key that must be seen nowhere.
 pub(super) const CANARY: &str = "canary-4f9d2c71b6";
@@ -42,7 +41,7 @@ mcp_interactions:
 /// A project with one scenario, and the stand-in that follows its script.
 pub(super) struct Stage {
     pub(super) project: Project,
-    child: Child,
+    _stand_in: StandIn,
     pub(super) url: String,
 }
 
@@ -57,22 +56,11 @@ impl Stage {
     /// A stand-in for a project that has its scenarios.
     pub(super) fn of(project: Project, script: &str) -> Self {
         project.file("llm.yaml", format!("llm_interactions:\n{script}"));
-        let mut command: Command = project.command();
-        let mut child = command
-            .args(["mock", "--llm", "llm.yaml", "--call-log", "asked.jsonl"])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
-        let ready: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line:?}"));
+        let (stand_in, url) = stand_in(&project, "llm.yaml");
         Self {
             project,
-            child,
-            url: ready["url"].as_str().unwrap().to_owned(),
+            _stand_in: stand_in,
+            url,
         }
     }
 
@@ -125,13 +113,6 @@ impl Stage {
             .lines()
             .map(|it| serde_json::from_str::<Value>(it).unwrap());
         lines.map(|it| it["body"].clone()).collect()
-    }
-}
-
-impl Drop for Stage {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

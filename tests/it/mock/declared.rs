@@ -79,3 +79,37 @@ fn files_without_mocks_are_refused_with_a_way_out() {
         project.expect(2, &["mock", "m.yaml"]).says(message);
     }
 }
+
+#[test]
+fn there_are_at_most_a_thousand_tools() {
+    let project = Project::new();
+    let tools = |count: usize| {
+        let tools: Vec<String> = (0..count).map(|it| format!("{{ name: t{it} }}")).collect();
+        format!("tools: [{}]", tools.join(", "))
+    };
+    project.file("m.yaml", tools(1001));
+    project
+        .expect(2, &["mock", "m.yaml"])
+        .says("at most 1000 tools");
+    project.file("m.yaml", tools(1000));
+    let mut piped = Piped::start(&project, &["m.yaml"]);
+    let listed = piped.ask("tools/list", &json!({}));
+    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 1000);
+}
+
+#[test]
+fn a_misspelt_reference_is_told_and_served_as_it_is() {
+    let project = Project::new();
+    project.file(
+        "m.yaml",
+        "tools: [{ name: a, responses: [{ content: '{{arg.x}}' }] }]",
+    );
+    project
+        .expect(0, &["mock", "m.yaml"])
+        .says("did you mean `args`?");
+    let mut piped = Piped::start(&project, &["m.yaml"]);
+    assert_eq!(
+        piped.call("a", &json!({}))["content"][0]["text"],
+        "{{arg.x}}"
+    );
+}

@@ -3,15 +3,16 @@
 
 use std::time::{Duration, Instant};
 
-use mcp_eval::mock::{Mock, Options, echo};
+use mcp_eval::mock::{Mock, MockServer, Options, echo};
 use mcp_eval::model::interactions::{AnswerBlock, MockReply, MockResponse, MockTool, Reference};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
+use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
-use super::client::PATIENCE;
+use super::client::{PATIENCE, http_client, posting, request};
 
 /// Messages, most of them nearly right.
 fn message() -> impl Strategy<Value = Vec<u8>> {
@@ -215,4 +216,61 @@ async fn fuzzed_messages_get_errors_of_the_protocol_and_never_end_the_server() {
         ended.unwrap();
     }
     println!("{sent} messages in {seconds} s, seed {seed}");
+}
+
+/// Headers, most of them right.
+fn headers() -> impl Strategy<Value = Vec<(&'static str, String)>> {
+    let header = prop_oneof![
+        ("[a-z*/,;= ]{0,20}").prop_map(|it| ("accept", it)),
+        ("[a-z/;=]{0,20}").prop_map(|it| ("content-type", it)),
+        ("[!-~]{0,20}").prop_map(|it| ("mcp-session-id", it)),
+        ("[0-9-]{0,12}").prop_map(|it| ("mcp-protocol-version", it)),
+        ("[a-z:/.]{0,20}").prop_map(|it| ("origin", it)),
+        ("[!-~]{0,20}").prop_map(|it| ("last-event-id", it)),
+    ];
+    prop_oneof![
+        3 => Just(Vec::new()),
+        1 => prop::collection::vec(header, 1..3),
+    ]
+}
+
+#[tokio::test]
+async fn fuzzed_requests_over_http_get_statuses_of_the_protocol_and_never_end_the_server() {
+    let seconds = std::env::var("MCP_EVAL_FUZZ_SECONDS")
+        .ok()
+        .and_then(|it| it.parse().ok())
+        .unwrap_or(1);
+    let until = Instant::now() + Duration::from_secs(seconds);
+    let mut runner = TestRunner::default();
+    let strategy = (message(), headers(), 0..6_u8);
+    let server = MockServer::start(echo(), Options::default()).unwrap();
+    let client = http_client();
+    let known = [200, 202, 204, 400, 403, 404, 405, 406, 415];
+    let mut sent = 0_u64;
+    while Instant::now() < until {
+        let (body, headers, method) = strategy.new_tree(&mut runner).unwrap().current();
+        let shown = format!("{}\n{headers:?}", String::from_utf8_lossy(&body));
+        let method = [Method::GET, Method::DELETE, Method::PUT]
+            .into_iter()
+            .nth(method.into());
+        let mut asking = client
+            .request(method.unwrap_or(Method::POST), server.url())
+            .body(body);
+        if !headers.iter().any(|it| it.0 == "content-type") {
+            asking = asking.header("content-type", "application/json");
+        }
+        for (name, value) in headers {
+            asking = asking.header(name, value);
+        }
+        let Ok(request) = asking.build() else {
+            continue;
+        };
+        let response = client.execute(request).await.expect(&shown);
+        let status = response.status().as_u16();
+        assert!(known.contains(&status), "{status}: {shown}");
+        sent += 1;
+    }
+    let ping = posting(&client, &server.url(), request(1, "ping", &json!({})));
+    assert_eq!(ping.send().await.unwrap().status(), 200);
+    println!("{sent} requests in {seconds} s");
 }

@@ -91,6 +91,22 @@ fn content_of_every_kind_arrives_in_order_and_to_the_byte() {
 }
 
 #[test]
+fn texts_stay_texts_and_values_keep_their_type() {
+    let (_project, mut piped) = Piped::of(
+        "tools: [{ name: a, responses: [{ content: [{ text: '{{args.n}}' }, { json: '{{args.n}}' }, { json: { n: '{{args.n}}' } }], structured_content: { n: '{{args.n}}', t: 'n={{args.n}}' } }] }]",
+    );
+    let result = piped.call("a", &json!({ "n": 3 }));
+    let texts: Vec<&Value> = result["content"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["text"])
+        .collect();
+    assert_eq!(texts, ["3", "3", "{\"n\":3}"]);
+    assert_eq!(result["structuredContent"], json!({ "n": 3, "t": "n=3" }));
+}
+
+#[test]
 fn lists_come_in_pages_with_the_words_of_the_protocol() {
     let (_project, mut piped) = offers();
     let hello = piped.ask("initialize", &json!({}))["result"].clone();

@@ -39,18 +39,43 @@ fn answers_under_way_are_still_given_when_the_input_ends() {
 }
 
 #[test]
-fn a_slow_answer_does_not_hold_up_others_and_can_be_cancelled() {
+fn a_slow_answer_does_not_hold_up_others() {
     let (_project, mut piped) = Piped::of(
         "tools: [{ name: slow, responses: [{ delay: 1h, content: late }] }, { name: quick }]",
     );
     piped.send(request(1, "tools/call", &json!({ "name": "slow" })));
     piped.send(request(2, "tools/call", &json!({ "name": "quick" })));
     assert_eq!(piped.next()["id"], 2);
-    piped.send(json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } }).to_string());
+}
+
+#[test]
+fn a_cancelled_call_is_never_answered() {
+    let (_project, mut piped) = Piped::of(
+        "tools: [{ name: slow, responses: [{ delay: 300ms, content: late }] }, { name: slower, responses: [{ delay: 900ms, content: later }] }]",
+    );
+    piped.send(request(1, "tools/call", &json!({ "name": "slow" })));
+    piped.send(request(2, "tools/call", &json!({ "name": "slower" })));
+    let cancelled = json!({ "requestId": 1, "reason": "no longer needed" });
+    let message =
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled });
+    piped.send(message.to_string());
+    assert_eq!(piped.next()["id"], 2);
+    assert_eq!(piped.close(), (String::new(), 0));
+}
+
+#[test]
+fn calls_under_way_are_bounded() {
+    let (_project, mut piped) =
+        Piped::of("tools: [{ name: slow, responses: [{ delay: 1h, content: late }] }]");
+    for id in 0..=1000 {
+        piped.send(request(id, "tools/call", &json!({ "name": "slow" })));
+    }
+    let refused = piped.next();
+    assert_eq!(
+        (&refused["id"], &refused["error"]["code"]),
+        (&json!(1000), &json!(-32000))
+    );
     assert_eq!(piped.ask("ping", &json!({}))["result"], json!({}));
-    // Nothing is left to wait for.
-    let (rest, code) = piped.close();
-    assert_eq!((rest.as_str(), code), ("", 0));
 }
 
 #[test]

@@ -305,6 +305,7 @@ fn reason(reason: &Reason) -> ReasonV1 {
             ReasonKind::EffectChange => ReasonKindV1::EffectChange,
             ReasonKind::Drift => ReasonKindV1::Drift,
             ReasonKind::Slower => ReasonKindV1::Slower,
+            ReasonKind::Tokens => ReasonKindV1::Tokens,
             ReasonKind::Match => ReasonKindV1::Match,
             ReasonKind::Expectation => ReasonKindV1::Expectation,
         },

@@ -1,10 +1,14 @@
 //! Comparisons and what they are made of.
 
+use mcp_eval::model::binding::Source;
 use mcp_eval::model::comparison::{
-    Band, Comparison, ExecutionStatus, Loss, Pair, ParameterScore, Reason, ReasonKind,
-    RequestScore, ResponseScore, Row, Scores, Verdict,
+    Band, Bound, Comparison, ExecutionStatus, Loss, Pair, ParameterScore, Polled, Reason,
+    ReasonKind, RequestScore, ResponseScore, Row, Scores, Verdict,
 };
 use mcp_eval::model::suite::Check;
+use serde_json::json;
+
+use super::hostile::{ESCAPES, OVERRIDE, SCRIPT};
 
 pub(crate) fn comparison(overall: f64, band: Band) -> Comparison {
     Comparison {
@@ -51,6 +55,27 @@ pub(crate) fn pair(
         bound: Vec::new(),
         polled: None,
     }))
+}
+
+/// The pair with an argument that comes from an earlier answer, as part of a poll.
+pub(crate) fn bound(row: Row) -> Row {
+    let Row::Pair(mut pair) = row else {
+        return row;
+    };
+    pair.bound = vec![Bound {
+        path: SCRIPT.to_owned(),
+        from: Source {
+            call: 1,
+            path: ESCAPES.to_owned(),
+        },
+        baseline: json!(OVERRIDE),
+        current: Some(json!(SCRIPT)),
+    }];
+    pair.polled = Some(Polled {
+        baseline: 3,
+        current: 1,
+    });
+    Row::Pair(pair)
 }
 
 pub(crate) fn request(similarity: f64, parameters: Vec<ParameterScore>) -> RequestScore {

@@ -8,7 +8,7 @@ use mcp_eval::model::comparison::{
 use mcp_eval::model::suite::{ScenarioResult, Status};
 use serde_json::json;
 
-use super::comparisons::{check, comparison, loss, pair, parameter, reason, request};
+use super::comparisons::{bound, check, comparison, loss, pair, parameter, reason, request};
 use super::scenario;
 use super::trajectories::{assistant, call, text_answer, trajectory, user};
 
@@ -41,7 +41,7 @@ pub(crate) fn hostile() -> ScenarioResult {
         baseline: Some(Arc::new(current.clone())),
         current: Some(Arc::new(current)),
         comparison: Some(Comparison {
-            rows: vec![pair(
+            rows: vec![bound(pair(
                 1,
                 1,
                 true,
@@ -62,7 +62,7 @@ pub(crate) fn hostile() -> ScenarioResult {
                     }],
                 },
                 0.5,
-            )],
+            ))],
             losses: vec![loss(0.5, 1, SCRIPT, ESCAPES)],
             drift: vec![Drift {
                 server: SCRIPT.to_owned(),

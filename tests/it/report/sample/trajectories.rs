@@ -43,6 +43,7 @@ pub(crate) fn stamp() -> Stamp {
             reason: "not a git repository".to_owned(),
         },
         source: Some(commit("a1b2c3d", "main", "Release 0.9.1", false)),
+        image: None,
     }
 }
 

@@ -1,0 +1,179 @@
+//! The containers that scenarios run with: what they are asked, and what becomes of them.
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use jiff::Timestamp;
+
+use crate::cli::execute::{Executor, secret_values};
+use crate::docker::{Probe, Reached, Session, Slot};
+use crate::mcp;
+use crate::model::container::Container;
+use crate::model::scenario::{Scenario, Server, Transport};
+use crate::model::trajectory::{Ending, FailureKind, Outcome, Trajectory};
+use crate::redact::Redactor;
+use crate::run::SetupError;
+use crate::scenario_file;
+
+/// Where the container of one scenario is, once there is one.
+#[derive(Default)]
+pub(super) struct Place(OnceLock<Slot>);
+
+impl Place {
+    pub(super) fn slot(
+        &self,
+        session: &Arc<Session>,
+        container: Container,
+        config: Option<PathBuf>,
+    ) -> &Slot {
+        self.0
+            .get_or_init(|| Slot::new(Arc::clone(session), container, config))
+    }
+
+    /// Turns a run whose container has ended meanwhile into one that is no basis for a verdict, whatever was made of its silence.
+    pub(super) async fn examine(&self, trajectory: &mut Trajectory, redactor: &Redactor) {
+        let Some(slot) = self
+            .0
+            .get()
+            .filter(|_| trajectory.ending != Ending::Interrupted)
+        else {
+            return;
+        };
+        let found = match slot.post_mortem().await {
+            Ok(None) => return,
+            Ok(Some(mut found)) => {
+                found.message.push_str(" during the run");
+                found
+            }
+            // With an answer to every call, it must have been there.
+            Err(_) if trajectory.ending.is_complete() && all_answered(trajectory) => return,
+            Err(unknown) => unknown,
+        };
+        let before = match &trajectory.ending {
+            Ending::Error { message, details } => {
+                let details = details.iter().cloned();
+                std::iter::once(message.clone()).chain(details).collect()
+            }
+            Ending::Blocked { message }
+            | Ending::LimitReached { message }
+            | Ending::TimedOut { message } => vec![message.clone()],
+            Ending::Completed | Ending::Interrupted => Vec::new(),
+        };
+        let clean = |text: &String| redactor.text(text).into_owned();
+        trajectory.ending = Ending::Error {
+            message: clean(&found.message),
+            details: before
+                .into_iter()
+                .chain(found.details.iter().map(clean))
+                .collect(),
+        };
+    }
+
+    /// What the container has said since the run began, without secrets.
+    pub(super) async fn log(&self, begun: Timestamp, redactor: &Redactor) -> Option<String> {
+        let log = self.0.get()?.log(begun).await?;
+        Some(redactor.text(&log).into_owned())
+    }
+
+    /// The scenario is done; somebody may want to `look` at the container of one that has not passed. Returns what a reader should know.
+    pub(super) async fn release(&self, look: bool) -> Option<String> {
+        self.0.get()?.release(look).await
+    }
+}
+
+/// Whether every call reached a server that said something.
+fn all_answered(trajectory: &Trajectory) -> bool {
+    trajectory.calls().all(|it| match &it.outcome {
+        Outcome::Answer(_) => true,
+        Outcome::Failure(failure) => match failure.kind {
+            FailureKind::Rpc | FailureKind::InvalidResponse | FailureKind::NotSent => true,
+            FailureKind::Timeout | FailureKind::Disconnected | FailureKind::Transport => false,
+        },
+    })
+}
+
+/// Asks the servers in a scenario's container for their tools.
+pub(super) struct ServersProbe<'a> {
+    pub(super) executor: &'a Executor,
+    pub(super) scenario: &'a Scenario,
+}
+
+impl Probe for ServersProbe<'_> {
+    fn tools<'a>(
+        &'a self,
+        reached: &'a Reached,
+        limit: Duration,
+    ) -> BoxFuture<'a, Result<Vec<String>, String>> {
+        async move {
+            let said = |error: SetupError| error.message;
+            let targets = self.executor.targets_inside(self.scenario, reached);
+            let mut targets = targets.map_err(said)?;
+            for target in &mut targets {
+                target.connect_timeout = target.connect_timeout.min(limit);
+            }
+            let tools = mcp::connect(&targets).await.map_err(said)?;
+            let servers = tools.catalogue().servers.iter();
+            let names = servers
+                .flat_map(|it| &it.tools)
+                .map(|it| it.name().to_owned());
+            let names = names.collect();
+            tools.close().await;
+            Ok(names)
+        }
+        .boxed()
+    }
+}
+
+/// A container with its `${…}` filled in; the secrets it is given are added to `secrets`.
+pub(super) fn expand(
+    container: &Container,
+    secrets: &mut Vec<String>,
+) -> Result<Container, SetupError> {
+    let lookup = |name: &str| std::env::var(name).ok();
+    let (container, variables) = scenario_file::expand_container(container, lookup)
+        .map_err(|missing| SetupError::new(missing.to_string()))?;
+    let named = variables.iter().filter(|it| Redactor::is_secret_name(it));
+    secrets.extend(named.filter_map(|name| std::env::var(name).ok()));
+    secrets.extend(secret_values(&container.env));
+    Ok(container)
+}
+
+/// Whether a server of a scenario runs in its container: its address says so, or leads to the fixed port.
+pub(super) fn holds(scenario: &Scenario, server: &Server) -> bool {
+    let (Some(container), Transport::Http { url, .. }) = (&scenario.container, &server.transport)
+    else {
+        return false;
+    };
+    let fixed = |port: u16| {
+        let rest = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
+        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        authority.split_once(':').is_some_and(|(host, of)| {
+            matches!(host, "localhost" | "127.0.0.1") && of == port.to_string()
+        })
+    };
+    scenario_file::mentions_container(url) || container.host_port.is_some_and(fixed)
+}
+
+/// Where the server of a scenario's container listens when it was started by hand.
+pub(super) fn as_it_stands(scenario: &Scenario) -> Option<Reached> {
+    let container = scenario.container.as_ref()?;
+    Some(Reached {
+        host: "127.0.0.1".to_owned(),
+        port: container.host_port.unwrap_or(container.port),
+    })
+}
+
+impl Executor {
+    /// Why a scenario that can do without its container's image is not run; `None` when it is.
+    pub(super) async fn why_not(&self, scenario: &Scenario) -> Option<String> {
+        let container = scenario
+            .container
+            .as_ref()
+            .filter(|it| it.optional.is_some())?;
+        let container = expand(container, &mut Vec::new()).ok()?;
+        self.containers.as_ref()?.why_not(&container).await
+    }
+}

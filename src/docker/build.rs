@@ -1,0 +1,123 @@
+//! Images built from a folder.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use bollard::body_full;
+use bollard::query_parameters::BuildImageOptions;
+use futures_util::StreamExt;
+use sha2::{Digest, Sha256};
+
+use crate::docker::context;
+use crate::docker::engine::{Engine, EngineError};
+use crate::docker::image::Found;
+use crate::docker::owner::BUILT;
+use crate::docker::session::Tell;
+use crate::model::container::Build;
+use crate::run::SetupError;
+
+/// How many of the last lines of a failed build are quoted.
+const LAST_LINES: usize = 20;
+
+impl Engine {
+    /// Builds an image; the engine takes what has not changed from its cache. `tell` hears which step is under way.
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be read or the build fails, with the last lines of its output.
+    pub(super) async fn build(&self, build: &Build, tell: Tell<'_>) -> Result<Found, SetupError> {
+        let folder = build.context.display();
+        tell(&format!("building {folder}"));
+        let owned = build.clone();
+        let packed = tokio::task::spawn_blocking(move || context::pack(&owned)).await;
+        let packed = packed
+            .map_err(|error| error.to_string())
+            .and_then(|it| it)
+            .map_err(|why| SetupError::new(format!("the image cannot be built: {why}")))?;
+        let name = name(build);
+        let options = BuildImageOptions {
+            dockerfile: build.dockerfile.clone(),
+            t: Some(name.clone()),
+            rm: true,
+            forcerm: true,
+            buildargs: Some(build.args.iter().cloned().collect()),
+            labels: Some(HashMap::from([(BUILT.to_owned(), "true".to_owned())])),
+            ..BuildImageOptions::default()
+        };
+        let mut lines: Vec<String> = Vec::new();
+        let mut output = std::pin::pin!(self.api.build_image(
+            options,
+            None,
+            Some(body_full(packed.into()))
+        ));
+        while let Some(said) = output.next().await {
+            let said = said.map_err(|error| {
+                let from = lines.len().saturating_sub(LAST_LINES);
+                failed(build, &EngineError::from(&error), lines[from..].to_vec())
+            })?;
+            for line in said.stream.iter().flat_map(|it| it.lines()) {
+                if let Some(step) = line
+                    .strip_prefix("Step ")
+                    .and_then(|it| it.split(' ').next())
+                {
+                    tell(&format!("building {folder}: step {step}"));
+                }
+                if !line.trim().is_empty() {
+                    lines.push(line.to_owned());
+                }
+            }
+        }
+        let mut found = self.image(&name).await?;
+        found.stamp.name = name;
+        Ok(found)
+    }
+}
+
+fn failed(build: &Build, error: &EngineError, output: Vec<String>) -> SetupError {
+    let text = error.to_string();
+    let hint = match &text {
+        it if it.contains("BuildKit") => {
+            ": what needs BuildKit must be built by hand, with `docker build -t NAME`, and named by `image:`"
+        }
+        it if it.contains("dockerfile") || it.contains("Dockerfile") => {
+            ": `build: { context, dockerfile }` names another"
+        }
+        _ => "",
+    };
+    SetupError {
+        message: format!("building {} failed: {text}{hint}", build.context.display()),
+        details: output,
+    }
+}
+
+/// The name of a built image: readable, the same for the same folder and arguments, and different for others.
+fn name(build: &Build) -> String {
+    let context = std::path::absolute(&build.context).unwrap_or_else(|_| build.context.clone());
+    let folder = plain(&context);
+    let identity = format!(
+        "{} {} {:?}",
+        context.display(),
+        build.dockerfile,
+        build.args
+    );
+    let hash = hex::encode(Sha256::digest(identity.as_bytes()));
+    format!("mcp-eval/{folder}:{}", &hash[..12])
+}
+
+/// The last part of a path in the letters that names of images may have.
+fn plain(path: &Path) -> String {
+    let name = path.components().rev().find_map(|it| match it {
+        std::path::Component::Normal(name) => Some(name.to_string_lossy().to_ascii_lowercase()),
+        _ => None,
+    });
+    let name: String = name
+        .unwrap_or_default()
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .collect();
+    if name.is_empty() {
+        "image".to_owned()
+    } else {
+        name
+    }
+}

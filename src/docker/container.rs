@@ -1,0 +1,235 @@
+//! Containers: made as the scenario describes them, started, removed.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use bollard::models::{
+    ContainerCreateBody, HealthConfig, HostConfig, Mount as EngineMount, MountType, PortBinding,
+};
+use bollard::query_parameters::{
+    CreateContainerOptions, InspectContainerOptions, RemoveContainerOptions,
+};
+
+use crate::docker::address::{Address, USUAL_SOCKET};
+use crate::docker::engine::{Engine, EngineError};
+use crate::docker::failure;
+use crate::docker::image::Found;
+use crate::docker::owner::Labels;
+use crate::model::container::{Container, Mount, MountSource};
+use crate::run::SetupError;
+
+/// How often a fresh container's health is asked for by engines that can do so more often at first, in nanoseconds.
+const START_INTERVAL: i64 = 250_000_000;
+
+/// A container that has been started.
+#[derive(Debug, Clone)]
+pub(super) struct Started {
+    pub(super) id: String,
+    pub(super) name: String,
+    /// `None` for one that has ended at once.
+    pub(super) reached: Option<Reached>,
+}
+
+/// Where a container's port is published.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reached {
+    pub host: String,
+    pub port: u16,
+}
+
+impl Reached {
+    /// The address without a path: `http://127.0.0.1:49153`.
+    pub fn url(&self) -> String {
+        format!("http://{}:{}", self.host, self.port)
+    }
+}
+
+/// What a container is made from.
+pub(super) struct Plan<'a> {
+    pub(super) container: &'a Container,
+    /// The scenario's configuration file.
+    pub(super) config: Option<&'a Path>,
+    pub(super) image: &'a Found,
+    pub(super) name: &'a str,
+    pub(super) labels: Labels,
+}
+
+impl Engine {
+    /// Makes a container and starts it.
+    ///
+    /// # Errors
+    ///
+    /// When the engine refuses; what was made is then removed by whoever removes what carries our labels.
+    pub(super) async fn start(&self, plan: &Plan<'_>) -> Result<Started, SetupError> {
+        let options = CreateContainerOptions {
+            name: Some(plan.name.to_owned()),
+            ..CreateContainerOptions::default()
+        };
+        let body = self.body(plan);
+        let created = self
+            .ask(self.api.create_container(Some(options), body))
+            .await
+            .map_err(|error| failure::not_created(plan.container, &error))?;
+        let started = self.ask(self.api.start_container(&created.id, None));
+        if let Err(error) = started.await {
+            let failed = failure::not_started(plan.container, &error);
+            // Nothing has run in it.
+            let _ = self.remove(&created.id).await;
+            return Err(failed);
+        }
+        self.started(&created.id, plan.container).await
+    }
+
+    /// A container that has been started, with where its port is published.
+    pub(super) async fn started(
+        &self,
+        id: &str,
+        container: &Container,
+    ) -> Result<Started, SetupError> {
+        let inspected = self
+            .ask(
+                self.api
+                    .inspect_container(id, None::<InspectContainerOptions>),
+            )
+            .await
+            .map_err(|error| {
+                SetupError::new(format!("the container cannot be looked at: {error}"))
+            })?;
+        let running = inspected.state.as_ref().and_then(|it| it.running);
+        let name = inspected.name.unwrap_or_default();
+        let name = name.trim_start_matches('/').to_owned();
+        let host = self.address.remote_host().unwrap_or("127.0.0.1").to_owned();
+        let ports = inspected.network_settings.and_then(|it| it.ports);
+        let published = ports
+            .and_then(|mut it| it.remove(&format!("{}/tcp", container.port))?)
+            .and_then(|it| it.into_iter().find_map(|it| it.host_port?.parse().ok()));
+        let port = match published {
+            None if container.network.as_deref() == Some("host") => Some(container.port),
+            None if running == Some(true) => {
+                return Err(SetupError::new(format!(
+                    "the engine has not published port {} of the container: a `network` that publishes no ports cannot be used here",
+                    container.port
+                )));
+            }
+            published => published,
+        };
+        Ok(Started {
+            id: id.to_owned(),
+            name,
+            reached: port.map(|port| Reached { host, port }),
+        })
+    }
+
+    /// Removes a container with its anonymous volumes. That it is gone already, or being removed, is fine.
+    pub(super) async fn remove(&self, id: &str) -> Result<(), EngineError> {
+        let options = RemoveContainerOptions {
+            force: true,
+            v: true,
+            link: false,
+        };
+        match self.ask(self.api.remove_container(id, Some(options))).await {
+            Ok(()) | Err(EngineError::NotFound(_) | EngineError::Conflict(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn body(&self, plan: &Plan<'_>) -> ContainerCreateBody {
+        let container = plan.container;
+        let port = format!("{}/tcp", container.port);
+        let env = container.env.iter();
+        ContainerCreateBody {
+            image: Some(plan.image.stamp.id.clone()),
+            env: Some(env.map(|(name, value)| format!("{name}={value}")).collect()),
+            cmd: container.command.clone(),
+            user: container.user.clone(),
+            labels: Some(plan.labels.clone()),
+            exposed_ports: Some(vec![port.clone()]),
+            healthcheck: plan.image.has_health_check.then(|| HealthConfig {
+                start_interval: Some(START_INTERVAL),
+                ..HealthConfig::default()
+            }),
+            host_config: Some(self.host_config(plan, port)),
+            ..ContainerCreateBody::default()
+        }
+    }
+
+    fn host_config(&self, plan: &Plan<'_>, port: String) -> HostConfig {
+        let container = plan.container;
+        // The ports of another machine are of use only where this one can reach them.
+        let listen = match self.address.remote_host() {
+            Some(_) => "0.0.0.0",
+            None => "127.0.0.1",
+        };
+        let binding = PortBinding {
+            host_ip: Some(listen.to_owned()),
+            host_port: Some(container.host_port.unwrap_or(0).to_string()),
+        };
+        let mut mounts: Vec<EngineMount> = container.mounts.iter().map(mount).collect();
+        if let (Some(target), Some(config)) = (&container.config_target, plan.config) {
+            mounts.push(bind(config, target, true));
+        }
+        if container.docker_socket {
+            mounts.push(bind(&self.socket(), USUAL_SOCKET, false));
+        }
+        HostConfig {
+            port_bindings: Some(HashMap::from([(port, Some(vec![binding]))])),
+            mounts: Some(mounts),
+            network_mode: container.network.clone(),
+            memory: container.memory.and_then(|it| i64::try_from(it).ok()),
+            // Without this, twice the memory could be used before the limit bites.
+            memory_swap: container.memory.and_then(|it| i64::try_from(it).ok()),
+            nano_cpus: container.cpus.map(nano),
+            pids_limit: container.pids.map(i64::from),
+            readonly_rootfs: Some(container.read_only),
+            ..HostConfig::default()
+        }
+    }
+
+    /// The engine's socket as the engine itself sees it: Docker Desktop and its like run in a machine of their own, whose socket is in
+    /// the usual place.
+    fn socket(&self) -> std::path::PathBuf {
+        match &self.address {
+            Address::Socket(path) if path.starts_with("/run") || path.starts_with("/var/run") => {
+                path.clone()
+            }
+            _ => USUAL_SOCKET.into(),
+        }
+    }
+}
+
+fn mount(mount: &Mount) -> EngineMount {
+    match &mount.source {
+        MountSource::Path(path) => bind(path, &mount.target, mount.read_only),
+        MountSource::Volume(name) => EngineMount {
+            source: Some(name.clone()),
+            ..mounted(MountType::VOLUME, &mount.target, mount.read_only)
+        },
+        MountSource::Memory => mounted(MountType::TMPFS, &mount.target, mount.read_only),
+    }
+}
+
+fn bind(source: &Path, target: &str, read_only: bool) -> EngineMount {
+    let source = std::path::absolute(source).unwrap_or_else(|_| source.to_owned());
+    EngineMount {
+        source: Some(source.to_string_lossy().into_owned()),
+        ..mounted(MountType::BIND, target, read_only)
+    }
+}
+
+fn mounted(kind: MountType, target: &str, read_only: bool) -> EngineMount {
+    EngineMount {
+        target: Some(target.to_owned()),
+        typ: Some(kind),
+        read_only: Some(read_only),
+        ..EngineMount::default()
+    }
+}
+
+/// Processors in the engine's unit.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "no machine has so many processors"
+)]
+fn nano(cpus: f64) -> i64 {
+    (cpus * 1e9).round() as i64
+}

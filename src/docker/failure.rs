@@ -1,0 +1,163 @@
+//! Why a container is of no use, in words: its state, its last words, and what to try.
+
+use std::fmt::Write as _;
+
+use bollard::models::{ContainerState, HealthStatusEnum};
+use bollard::query_parameters::InspectContainerOptions;
+
+use crate::docker::engine::{Engine, EngineError};
+use crate::model::container::Container;
+use crate::run::SetupError;
+
+/// How many of its last lines a failed container is quoted with.
+const LAST_LINES: usize = 20;
+
+/// What is wrong when the engine does not make a container.
+pub(super) fn not_created(container: &Container, error: &EngineError) -> SetupError {
+    let text = error.to_string();
+    let hint = match &text {
+        it if it.contains("bind source path does not exist") => {
+            ": paths under `mounts` are relative to the file that names them"
+        }
+        it if it.contains("Minimum memory limit") => ": give `memory` more",
+        it if it.contains("CPUs available") => ": give `cpus` less",
+        _ => "",
+    };
+    SetupError::new(format!(
+        "the container of {} cannot be created: {text}{hint}",
+        container.image.words()
+    ))
+}
+
+/// What is wrong when a container does not start.
+pub(super) fn not_started(container: &Container, error: &EngineError) -> SetupError {
+    let text = error.to_string();
+    let taken = ["port is already allocated", "address already in use"];
+    if let Some(port) = container.host_port
+        && taken.iter().any(|it| text.contains(it))
+    {
+        return SetupError::new(format!(
+            "port {port} of this machine is taken: `docker ps --filter publish={port}` and `ss -ltnp` show by whom; without `host_port`, a free one is used"
+        ));
+    }
+    let hint = match &text {
+        it if it.contains("executable file not found")
+            || it.contains("no such file or directory") =>
+        {
+            ": look at `command` and at the image's entry point"
+        }
+        it if it.contains("unable to find user")
+            || it.contains("no matching entries in passwd") =>
+        {
+            ": the image knows no such `user`; give its number"
+        }
+        _ => "",
+    };
+    SetupError::new(format!(
+        "the container of {} cannot be started: {text}{hint}",
+        container.image.words()
+    ))
+}
+
+/// What is wrong when a container has ended that should serve.
+pub(super) async fn ended(engine: &Engine, id: &str) -> SetupError {
+    let how = match state(engine, id).await {
+        Ok(Some(state)) => format!("has {}", how_it_ended(&state)),
+        Ok(None) => "is gone: somebody has removed it".to_owned(),
+        Err(error) => return unknown(&error),
+    };
+    SetupError {
+        message: format!("the container {how}"),
+        details: last_words(engine, id).await,
+    }
+}
+
+/// What is wrong when a container has not become ready, though it still runs.
+pub(super) async fn not_ready(engine: &Engine, id: &str, message: String) -> SetupError {
+    let state = match state(engine, id).await {
+        Ok(Some(state)) if state.running == Some(true) => "is running".to_owned(),
+        Ok(Some(state)) => format!("has {}", how_it_ended(&state)),
+        Ok(None) => "is gone".to_owned(),
+        Err(error) => format!("cannot be looked at: {error}"),
+    };
+    let mut details = vec![format!("the container {state}")];
+    details.extend(last_words(engine, id).await);
+    SetupError { message, details }
+}
+
+/// The state of a container; `None` when there is no such container.
+pub(super) async fn state(
+    engine: &Engine,
+    id: &str,
+) -> Result<Option<ContainerState>, EngineError> {
+    let inspected = engine
+        .api
+        .inspect_container(id, None::<InspectContainerOptions>);
+    match engine.ask(inspected).await {
+        Ok(inspected) => Ok(inspected.state),
+        Err(EngineError::NotFound(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// What is wrong when the engine cannot tell what has become of a container.
+pub(super) fn unknown(error: &EngineError) -> SetupError {
+    SetupError::new(format!(
+        "what has become of the container cannot be told: {error}"
+    ))
+}
+
+fn how_it_ended(state: &ContainerState) -> String {
+    let code = state.exit_code.unwrap_or_default();
+    let mut how = format!("exited with code {code}");
+    if state.oom_killed == Some(true) {
+        how.push_str(", killed because it was out of memory (`memory` gives it more)");
+    } else if let Some(signal) = signal(code) {
+        let _ = write!(how, " ({signal})");
+    }
+    if let Some(error) = state.error.as_ref().filter(|it| !it.is_empty()) {
+        let _ = write!(how, ": {error}");
+    }
+    how
+}
+
+/// The signals that exit codes commonly stand for.
+fn signal(code: i64) -> Option<&'static str> {
+    Some(match code {
+        126 => "its program cannot be executed",
+        127 => "its program was not found",
+        134 => "SIGABRT",
+        137 => "SIGKILL",
+        139 => "SIGSEGV",
+        143 => "SIGTERM",
+        _ => return None,
+    })
+}
+
+/// What the health check said last, of a container that is not healthy.
+pub(super) fn health_words(state: &ContainerState) -> Option<String> {
+    let health = state.health.as_ref()?;
+    let status = match health.status? {
+        HealthStatusEnum::UNHEALTHY => "unhealthy",
+        HealthStatusEnum::STARTING => "starting",
+        _ => return None,
+    };
+    let last = health.log.as_ref().and_then(|it| it.last());
+    let output = last.and_then(|it| it.output.as_deref()).map(str::trim);
+    Some(match output.filter(|it| !it.is_empty()) {
+        Some(output) => format!("{status}, its health check says: {output}"),
+        None => status.to_owned(),
+    })
+}
+
+async fn last_words(engine: &Engine, id: &str) -> Vec<String> {
+    let log = engine.log(id, None).await.unwrap_or_default();
+    let lines: Vec<&str> = log.lines().collect();
+    let last = &lines[lines.len().saturating_sub(LAST_LINES)..];
+    if last.is_empty() {
+        return vec!["it has said nothing".to_owned()];
+    }
+    std::iter::once("its last lines:".to_owned())
+        .chain(last.iter().map(|it| (*it).to_owned()))
+        .collect()
+}

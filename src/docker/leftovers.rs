@@ -1,0 +1,235 @@
+//! What earlier runs of the program have left in the engine.
+
+use std::collections::HashMap;
+
+use bollard::query_parameters::{
+    ListContainersOptions, ListImagesOptions, ListNetworksOptions, ListVolumesOptions,
+    RemoveImageOptions, RemoveVolumeOptions,
+};
+
+use crate::docker::engine::{Engine, EngineError};
+use crate::docker::owner::{self, BUILT, Fate, Labels, OUTLIVES, Owner, SESSION};
+use crate::run::SetupError;
+
+/// How the names of containers begin that were kept for a look at them.
+pub(super) const KEPT: &str = "mcp-eval-kept-";
+
+/// Kinds of things in an engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Container,
+    Network,
+    Volume,
+    /// An image we have built, and built anew since.
+    Image,
+}
+
+impl Kind {
+    /// The kind in a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Container => "container",
+            Self::Network => "network",
+            Self::Volume => "volume",
+            Self::Image => "image",
+        }
+    }
+}
+
+/// Something in the engine that we have made.
+#[derive(Debug, Clone)]
+pub struct Left {
+    pub kind: Kind,
+    /// What the engine knows it by.
+    id: String,
+    pub name: String,
+    pub why: Why,
+}
+
+/// Why something of ours is in the engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Why {
+    /// The run that made it has been killed.
+    Orphaned,
+    /// It was kept for a look at it after a scenario had not passed.
+    Kept,
+    /// It was made to be left running, by `reset: never`.
+    Outlives,
+    /// A newer build has taken its name.
+    Replaced,
+    /// The run that made it, of this process number, is still at work.
+    InUse(String),
+    /// It was made on another machine, or in another container: whether that run is still at work cannot be told from here.
+    Elsewhere,
+}
+
+impl Why {
+    /// Whether nobody needs it any more, or only whoever asks to clean up.
+    pub fn is_free(&self) -> bool {
+        match self {
+            Self::Orphaned | Self::Kept | Self::Outlives | Self::Replaced => true,
+            Self::InUse(_) | Self::Elsewhere => false,
+        }
+    }
+}
+
+impl Engine {
+    /// Everything in the engine that any run of the program has made, containers first, as it must be removed.
+    ///
+    /// # Errors
+    ///
+    /// When the engine cannot tell.
+    pub async fn leftovers(&self) -> Result<Vec<Left>, SetupError> {
+        let listed = async {
+            let mut left = self.labelled(SESSION).await?;
+            left.extend(self.replaced_images().await?);
+            Ok::<_, EngineError>(left)
+        };
+        listed.await.map_err(|error| {
+            SetupError::new(format!("the engine's containers cannot be listed: {error}"))
+        })
+    }
+
+    /// Removes something. That it is gone already is fine.
+    ///
+    /// # Errors
+    ///
+    /// When the engine refuses.
+    pub async fn remove_left(&self, left: &Left) -> Result<(), SetupError> {
+        let id = left.id.as_str();
+        let removed = match left.kind {
+            Kind::Container => self.remove(id).await,
+            Kind::Network => self.ask(self.api.remove_network(id)).await,
+            Kind::Volume => {
+                let options = None::<RemoveVolumeOptions>;
+                self.ask(self.api.remove_volume(id, options)).await
+            }
+            Kind::Image => {
+                let options = None::<RemoveImageOptions>;
+                let removed = self.api.remove_image(id, options, None);
+                self.ask(removed).await.map(drop)
+            }
+        };
+        match removed {
+            Ok(()) | Err(EngineError::NotFound(_)) => Ok(()),
+            Err(error) => Err(SetupError::new(format!(
+                "the {} {} cannot be removed: {error}",
+                left.kind.word(),
+                left.name
+            ))),
+        }
+    }
+
+    /// Removes what killed runs have left behind, and nothing else.
+    pub(super) async fn sweep(&self) {
+        for left in self.labelled(SESSION).await.unwrap_or_default() {
+            if left.why == Why::Orphaned {
+                // What cannot be removed now is tried again by the next run.
+                let _ = self.remove_left(&left).await;
+            }
+        }
+    }
+
+    /// Removes all that one run of the program has made, but for what it kept on purpose.
+    pub(super) async fn remove_all_of(&self, owner: &Owner) {
+        let label = format!("{SESSION}={}", owner.session);
+        let of_this_run = self.labelled(&label).await.unwrap_or_default();
+        let of_this_run = of_this_run
+            .iter()
+            .filter(|it| matches!(it.why, Why::InUse(_)));
+        let (containers, rest): (Vec<&Left>, Vec<&Left>) =
+            of_this_run.partition(|it| it.kind == Kind::Container);
+        for several in [containers, rest] {
+            let removals = several.iter().map(|it| self.remove_left(it));
+            futures_util::future::join_all(removals).await;
+        }
+    }
+
+    /// Containers, then networks and volumes, that carry a label.
+    async fn labelled(&self, label: &str) -> Result<Vec<Left>, EngineError> {
+        let filters = || {
+            Some(HashMap::from([(
+                "label".to_owned(),
+                vec![label.to_owned()],
+            )]))
+        };
+        let this = Owner::this();
+        let mut left = Vec::new();
+        let options = ListContainersOptions {
+            all: true,
+            filters: filters(),
+            ..ListContainersOptions::default()
+        };
+        for it in self.ask(self.api.list_containers(Some(options))).await? {
+            let names = it.names.unwrap_or_default();
+            let name = names
+                .first()
+                .map(|it| it.trim_start_matches('/').to_owned());
+            let (id, labels) = (it.id.unwrap_or_default(), it.labels.unwrap_or_default());
+            let name = name.unwrap_or_else(|| id.clone());
+            let why = why(&this, &labels, name.starts_with(KEPT));
+            left.push(Left {
+                kind: Kind::Container,
+                id,
+                name,
+                why,
+            });
+        }
+        let options = ListNetworksOptions { filters: filters() };
+        for it in self.ask(self.api.list_networks(Some(options))).await? {
+            let (id, name) = (it.id.unwrap_or_default(), it.name.unwrap_or_default());
+            let why = why(&this, &it.labels.unwrap_or_default(), false);
+            left.push(Left {
+                kind: Kind::Network,
+                id,
+                name,
+                why,
+            });
+        }
+        let options = ListVolumesOptions { filters: filters() };
+        let volumes = self.ask(self.api.list_volumes(Some(options))).await?;
+        for it in volumes.volumes.unwrap_or_default() {
+            left.push(Left {
+                kind: Kind::Volume,
+                why: why(&this, &it.labels, false),
+                id: it.name.clone(),
+                name: it.name,
+            });
+        }
+        Ok(left)
+    }
+
+    /// Images we have built whose name has gone to a newer build.
+    async fn replaced_images(&self) -> Result<Vec<Left>, EngineError> {
+        let filter = |name: &str, value: &str| (name.to_owned(), vec![value.to_owned()]);
+        let options = ListImagesOptions {
+            filters: Some(HashMap::from([
+                filter("label", BUILT),
+                filter("dangling", "true"),
+            ])),
+            ..ListImagesOptions::default()
+        };
+        let images = self.ask(self.api.list_images(Some(options))).await?;
+        let left = images.into_iter().map(|it| Left {
+            kind: Kind::Image,
+            name: it.id.chars().take(19).collect(),
+            id: it.id,
+            why: Why::Replaced,
+        });
+        Ok(left.collect())
+    }
+}
+
+fn why(this: &Owner, labels: &Labels, kept: bool) -> Why {
+    if kept {
+        return Why::Kept;
+    }
+    if labels.contains_key(OUTLIVES) {
+        return Why::Outlives;
+    }
+    match this.fate(labels) {
+        Fate::Dead => Why::Orphaned,
+        Fate::Lives => Why::InUse(owner::process(labels).unwrap_or("?").to_owned()),
+        Fate::Unknown => Why::Elsewhere,
+    }
+}

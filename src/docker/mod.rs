@@ -1,0 +1,36 @@
+//! Containers that servers under test run in: fresh for every run, proven ready, and gone in the end.
+//!
+//! | file | what happens there |
+//! |---|---|
+//! | `address`, `engine` | the engine is found, connected and asked |
+//! | `image`, `build`, `context` | images are looked up, or built from a folder |
+//! | `container`, `surroundings`, `log` | containers are made, started, listened to and removed, with their networks and volumes |
+//! | `ready` | a fresh container proves that it can be asked |
+//! | `failure` | why one cannot, in words |
+//! | `session`, `slot` | which scenario has which container, and that none is left in the end |
+//! | `owner`, `leftovers` | what runs that were killed have left behind |
+//!
+//! Everything made here carries labels that name the process that made it. Only what carries them is ever removed.
+
+mod address;
+mod build;
+mod container;
+mod context;
+mod engine;
+mod failure;
+mod image;
+mod leftovers;
+mod log;
+mod owner;
+mod ready;
+mod session;
+mod slot;
+mod surroundings;
+
+pub use address::Variable;
+pub use container::Reached;
+pub use engine::Engine;
+pub use leftovers::{Kind, Left, Why};
+pub use ready::Probe;
+pub use session::{Guard, Session, Tell};
+pub use slot::{Slot, Standing};

@@ -1,0 +1,134 @@
+//! Whose a container is: labels that name the process that made it, and whether that process still lives.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+/// Names the run of the program that made something; everything we make carries it.
+pub(super) const SESSION: &str = "dev.mcp-eval.session";
+/// The machine the program ran on, as far as processes can be told apart there.
+const MACHINE: &str = "dev.mcp-eval.machine";
+/// The machine's start, as the kernel names it.
+const BOOT: &str = "dev.mcp-eval.boot";
+const PROCESS: &str = "dev.mcp-eval.process";
+/// When the process was started, in the kernel's ticks: process numbers are used again.
+const STARTED: &str = "dev.mcp-eval.started";
+/// What was made is meant to outlive the program.
+pub(super) const OUTLIVES: &str = "dev.mcp-eval.outlives";
+/// An image that we have built.
+pub(super) const BUILT: &str = "dev.mcp-eval.built";
+
+/// The labels of something in the engine.
+pub(super) type Labels = HashMap<String, String>;
+
+/// One run of the program, as its labels name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Owner {
+    pub(super) session: String,
+    machine: String,
+    boot: String,
+    process: u32,
+    started: String,
+}
+
+/// What has become of the run of the program that made something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    Lives,
+    Dead,
+    /// It ran on another machine, or in another container, and cannot be asked for.
+    Unknown,
+}
+
+impl Owner {
+    /// This run of the program.
+    pub(super) fn this() -> Self {
+        let process = std::process::id();
+        let (machine, boot, started) = (machine(), boot(), started(process).unwrap_or_default());
+        let name = format!("{machine} {boot} {process} {started}");
+        Self {
+            session: hex::encode(Sha256::digest(name.as_bytes()))[..12].to_owned(),
+            machine,
+            boot,
+            process,
+            started,
+        }
+    }
+
+    /// The labels of what this run of the program makes.
+    pub(super) fn labels(&self, outlives: bool) -> Labels {
+        let mut labels = Labels::from([
+            (SESSION.to_owned(), self.session.clone()),
+            (MACHINE.to_owned(), self.machine.clone()),
+            (BOOT.to_owned(), self.boot.clone()),
+            (PROCESS.to_owned(), self.process.to_string()),
+            (STARTED.to_owned(), self.started.clone()),
+        ]);
+        if outlives {
+            labels.insert(OUTLIVES.to_owned(), "true".to_owned());
+        }
+        labels
+    }
+
+    /// What has become of the run of the program that made something with these labels, asked from this one.
+    pub(super) fn fate(&self, labels: &Labels) -> Fate {
+        let label = |name: &str| labels.get(name).map(String::as_str);
+        if label(SESSION) == Some(&self.session) {
+            return Fate::Lives;
+        }
+        let process = label(PROCESS).and_then(|it| it.parse::<u32>().ok());
+        let (Some(process), true) = (process, label(MACHINE) == Some(&self.machine)) else {
+            return Fate::Unknown;
+        };
+        if label(BOOT) != Some(&self.boot) {
+            return Fate::Dead;
+        }
+        match started(process) {
+            Some(started) if label(STARTED) == Some(&started) => Fate::Lives,
+            _ => Fate::Dead,
+        }
+    }
+}
+
+/// The number of the process that made something with these labels.
+pub(super) fn process(labels: &Labels) -> Option<&str> {
+    labels.get(PROCESS).map(String::as_str)
+}
+
+/// A name for the space in which process numbers are told apart: this machine, or a container on it. Hashed, because the identity of a
+/// machine is not for everybody to read.
+fn machine() -> String {
+    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let space = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    let name = format!(
+        "mcp-eval {} {} {}",
+        rustix::system::uname().nodename().to_string_lossy(),
+        read("/etc/machine-id"),
+        space.display()
+    );
+    hex::encode(Sha256::digest(name.as_bytes()))[..16].to_owned()
+}
+
+fn boot() -> String {
+    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    id.trim().to_owned()
+}
+
+/// When a process was started; `None` when there is none of that number. Where the system does not tell, all of one number count as one.
+fn started(process: u32) -> Option<String> {
+    if !Path::new("/proc/self/stat").exists() {
+        let id = rustix::process::Pid::from_raw(i32::try_from(process).ok()?)?;
+        let there = rustix::process::test_kill_process(id) != Err(rustix::io::Errno::SRCH);
+        return there.then(String::new);
+    }
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name of the program, in parentheses, may hold anything; what follows it does not. The start is the 22nd field of all.
+    let (_, fields) = stat.rsplit_once(')')?;
+    let mut fields = fields.split_whitespace();
+    // A process that has ended and waits to be asked for its exit code does nothing for its containers any more.
+    let state = fields.next()?;
+    (!matches!(state, "Z" | "X")).then_some(())?;
+    fields.nth(18).map(str::to_owned)
+}

@@ -1,0 +1,245 @@
+//! All containers of one run of the program: made, shared, removed in the end whatever happens.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bollard::query_parameters::ListContainersOptions;
+use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
+use tokio_util::task::TaskTracker;
+
+use crate::docker::address::Variable;
+use crate::docker::container::{Plan, Started};
+use crate::docker::engine::Engine;
+use crate::docker::image::Found;
+use crate::docker::owner::{OUTLIVES, Owner};
+use crate::model::container::{Container, Image, Reset};
+use crate::model::stamp::ImageStamp;
+use crate::run::SetupError;
+
+/// How long removing everything may take in the end.
+const END_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// Says which description a container was made from, for `reset: never` to find it again.
+const DESCRIPTION: &str = "dev.mcp-eval.description";
+
+/// Names what is going on, for whoever shows it.
+pub type Tell<'a> = &'a (dyn Fn(&str) + Send + Sync);
+
+/// What came of building an image.
+type Built = Result<Found, SetupError>;
+
+/// The containers of one run of the program. Nothing is asked of the engine before the first of them is needed.
+pub struct Session {
+    variable: Box<Variable>,
+    owner: Owner,
+    engine: OnceCell<Result<Engine, SetupError>>,
+    /// Images that are built, each once, by their description.
+    built: Mutex<HashMap<String, Arc<OnceCell<Built>>>>,
+    /// Containers that may be shared and that nobody uses now.
+    idle: Mutex<Vec<Held>>,
+    /// Containers of earlier runs that this one has taken over.
+    taken: Mutex<HashSet<String>>,
+    /// One permit for each fixed port of this machine.
+    ports: Mutex<HashMap<u16, Arc<Semaphore>>>,
+    /// Networks and volumes are made by one at a time, so that none is made twice.
+    surroundings: tokio::sync::Mutex<()>,
+    /// What must not be broken off half-way: the engine would go on with it after we have looked for what to remove.
+    starting: TaskTracker,
+    number: AtomicUsize,
+}
+
+/// A container in use, or ready to be.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub(super) started: Started,
+    pub(super) image: ImageStamp,
+    /// Names the description it was made from.
+    pub(super) description: String,
+    /// Its fixed port is nobody else's meanwhile.
+    pub(super) _port: Option<OwnedSemaphorePermit>,
+}
+
+impl Session {
+    /// `variable` gives the values of environment variables.
+    pub fn new(variable: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
+        Self {
+            variable: Box::new(variable),
+            owner: Owner::this(),
+            engine: OnceCell::new(),
+            built: Mutex::default(),
+            idle: Mutex::default(),
+            taken: Mutex::default(),
+            ports: Mutex::default(),
+            surroundings: tokio::sync::Mutex::default(),
+            starting: TaskTracker::new(),
+            number: AtomicUsize::new(1),
+        }
+    }
+
+    /// Why a scenario that can do without its image is not to be run; `None` when it is to be.
+    pub async fn why_not(&self, container: &Container) -> Option<String> {
+        let (Some(how), Image::Named(name)) = (&container.optional, &container.image) else {
+            return None;
+        };
+        let has = match self.engine().await {
+            Ok(engine) => engine.has_image(name).await,
+            Err(error) => Err(error),
+        };
+        match has {
+            Ok(true) => None,
+            Ok(false) => Some(format!("its image `{name}` is not there: {how}")),
+            Err(error) => Some(format!("its image `{name}` cannot be used: {error}")),
+        }
+    }
+
+    /// The engine; what killed runs have left in it is removed before it is used for the first time.
+    pub(super) async fn engine(&self) -> Result<&Engine, SetupError> {
+        let connect = async {
+            let engine = Engine::connect(&*self.variable).await?;
+            engine.sweep().await;
+            Ok(engine)
+        };
+        let engine = self.engine.get_or_init(|| connect).await;
+        engine.as_ref().map_err(Clone::clone)
+    }
+
+    /// The image of a container, built first where that is asked for; once for all who ask for the same.
+    pub(super) async fn image(&self, image: &Image, tell: Tell<'_>) -> Result<Found, SetupError> {
+        let engine = self.engine().await?;
+        let build = match image {
+            Image::Named(name) => return engine.image(name).await,
+            Image::Built(build) => build,
+        };
+        let cell = {
+            let mut images = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(images.entry(format!("{build:?}")).or_default())
+        };
+        let found = cell.get_or_init(|| engine.build(build, tell)).await;
+        found.clone()
+    }
+
+    /// Removes everything this run has made, but for what it kept on purpose, and waits for that.
+    pub async fn end(&self) {
+        let Some(Ok(engine)) = self.engine.get() else {
+            return;
+        };
+        self.starting.close();
+        let end = async {
+            self.starting.wait().await;
+            engine.remove_all_of(&self.owner).await;
+        };
+        // What is left then is removed by the next run.
+        let _ = tokio::time::timeout(END_TIMEOUT, end).await;
+    }
+
+    pub(super) async fn port(&self, port: Option<u16>) -> Option<OwnedSemaphorePermit> {
+        let semaphore = {
+            let mut ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
+            let semaphore = ports.entry(port?);
+            Arc::clone(semaphore.or_insert_with(|| Arc::new(Semaphore::new(1))))
+        };
+        // It is never closed.
+        semaphore.acquire_owned().await.ok()
+    }
+
+    /// Makes a container and starts it. Broken off by its caller, it goes on, so that [`Self::end`] finds what was made.
+    pub(super) async fn start(
+        self: &Arc<Self>,
+        container: &Container,
+        config: Option<&Path>,
+        image: &Found,
+        description: &str,
+    ) -> Result<Started, SetupError> {
+        let session = Arc::clone(self);
+        let (container, image) = (container.clone(), image.clone());
+        let (config, description) = (config.map(Path::to_owned), description.to_owned());
+        let task = async move {
+            let engine = session.engine().await?;
+            let mut labels = session.owner.labels(container.reset == Reset::Never);
+            {
+                let _one_at_a_time = session.surroundings.lock().await;
+                engine.surround(&container, &labels).await?;
+            }
+            labels.insert(DESCRIPTION.to_owned(), description);
+            let number = session.number.fetch_add(1, Ordering::Relaxed);
+            let plan = Plan {
+                container: &container,
+                config: config.as_deref(),
+                image: &image,
+                name: &format!("mcp-eval-{}-{number}", session.owner.session),
+                labels,
+            };
+            engine.start(&plan).await
+        };
+        let started = self.starting.spawn(task).await;
+        started.unwrap_or_else(|error| {
+            Err(SetupError::new(format!(
+                "starting the container failed: {error}"
+            )))
+        })
+    }
+
+    /// Gives back a container that others may use.
+    pub(super) fn put_idle(&self, held: Held) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.push(held);
+    }
+
+    /// The container that an earlier run has left running for this one.
+    pub(super) async fn left_running(
+        &self,
+        engine: &Engine,
+        description: &str,
+    ) -> Result<Option<(String, Option<String>)>, SetupError> {
+        let labels = vec![format!("{DESCRIPTION}={description}"), OUTLIVES.to_owned()];
+        let options = ListContainersOptions {
+            filters: Some(HashMap::from([
+                ("label".to_owned(), labels),
+                ("status".to_owned(), vec!["running".to_owned()]),
+            ])),
+            ..ListContainersOptions::default()
+        };
+        let listed = engine.ask(engine.api.list_containers(Some(options))).await;
+        let listed = listed.map_err(|error| {
+            SetupError::new(format!("the engine's containers cannot be listed: {error}"))
+        })?;
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = listed
+            .into_iter()
+            .filter_map(|it| Some((it.id?, it.image_id)))
+            .find(|(id, _)| taken.insert(id.clone()));
+        Ok(free)
+    }
+
+    /// A container made from the same description that nobody uses now.
+    pub(super) fn take_idle(&self, description: &str) -> Option<Held> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let position = idle.iter().position(|it| it.description == description)?;
+        Some(idle.swap_remove(position))
+    }
+}
+
+/// Removes a session's containers when the thread that holds it panics: then nobody comes to [`Session::end`].
+pub struct Guard(pub Arc<Session>);
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            return;
+        }
+        let session = Arc::clone(&self.0);
+        // On a thread of its own: this one may be in the middle of another runtime.
+        let removing = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
+            if let Ok(runtime) = runtime {
+                runtime.block_on(session.end());
+            }
+        });
+        let _ = removing.join();
+    }
+}

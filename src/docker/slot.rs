@@ -1,0 +1,204 @@
+//! The place of one scenario's container, and what happens to it there.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bollard::query_parameters::RenameContainerOptions;
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+
+use crate::docker::container::{Reached, Started};
+use crate::docker::engine::{Engine, EngineError};
+use crate::docker::failure;
+use crate::docker::image::Found;
+use crate::docker::leftovers::KEPT;
+use crate::docker::ready::{self, Probe};
+use crate::docker::session::{Held, Session, Tell};
+use crate::model::container::{Container, Keep, Reset};
+use crate::model::stamp::ImageStamp;
+use crate::run::SetupError;
+
+/// The place of one scenario's container. Each reset puts a fresh one there, or one that may be shared.
+pub struct Slot {
+    session: Arc<Session>,
+    container: Container,
+    config: Option<PathBuf>,
+    held: tokio::sync::Mutex<Option<Held>>,
+}
+
+/// A container that is ready to be asked.
+#[derive(Debug, Clone)]
+pub struct Standing {
+    pub reached: Reached,
+    pub image: ImageStamp,
+}
+
+impl Slot {
+    /// A place for the container described, in which every `${…}` is filled in. `config` is the scenario's configuration file.
+    pub fn new(session: Arc<Session>, container: Container, config: Option<PathBuf>) -> Self {
+        Self {
+            session,
+            container,
+            config,
+            held: tokio::sync::Mutex::default(),
+        }
+    }
+
+    /// Puts a container there that is ready to be asked: a fresh one, unless `reset` says otherwise.
+    ///
+    /// # Errors
+    ///
+    /// When there is no engine or no image, or the container does not get ready; with its state and its last lines.
+    pub async fn reset(&self, probe: &dyn Probe, tell: Tell<'_>) -> Result<Standing, SetupError> {
+        let mut held = self.held.lock().await;
+        let session = &self.session;
+        let engine = session.engine().await?;
+        let image = session.image(&self.container.image, tell).await?;
+        let description = self.description();
+        let shared = self.container.reset != Reset::Scenario;
+        let before = held.take();
+        let before = before.or_else(|| session.take_idle(&description).filter(|_| shared));
+        if let Some(before) = before {
+            if shared && is_running(engine, &before.started).await {
+                return standing(engine, held.insert(before)).await;
+            }
+            tell("removing the container of the last run");
+            removed(engine, &before.started).await?;
+        }
+        let port = session.port(self.container.host_port).await;
+        tell(&format!("starting {}", image.stamp.name));
+        let running = match self.container.reset {
+            Reset::Never => self.left_running(engine, &image, &description).await?,
+            Reset::Scenario | Reset::Suite => None,
+        };
+        let started = if let Some(running) = running {
+            running
+        } else {
+            let config = self.config.as_deref();
+            session
+                .start(&self.container, config, &image, &description)
+                .await?
+        };
+        // Whatever comes of it, it is ours to remove or to keep.
+        let container = held.insert(Held {
+            started,
+            image: image.stamp,
+            description,
+            _port: port,
+        });
+        let standing = standing(engine, container).await?;
+        let ready = (&self.container.ready, image.has_health_check);
+        let started = (container.started.id.as_str(), &standing.reached);
+        ready::wait(engine, started, ready, probe, tell).await?;
+        Ok(standing)
+    }
+
+    /// Why the container is no longer running; `None` while it is, and where there is none.
+    ///
+    /// # Errors
+    ///
+    /// When the engine cannot tell.
+    pub async fn post_mortem(&self) -> Result<Option<SetupError>, SetupError> {
+        let held = self.held.lock().await;
+        let Some(held) = held.as_ref() else {
+            return Ok(None);
+        };
+        let (engine, id) = (self.session.engine().await?, &held.started.id);
+        match failure::state(engine, id).await {
+            Ok(Some(state)) if state.running == Some(true) => Ok(None),
+            Ok(_) => Ok(Some(failure::ended(engine, id).await)),
+            Err(error) => Err(failure::unknown(&error)),
+        }
+    }
+
+    /// What the container has said, since a moment where it may have been running before; `None` where there is none.
+    pub async fn log(&self, since: Timestamp) -> Option<String> {
+        let held = self.held.lock().await;
+        let started = &held.as_ref()?.started;
+        let engine = self.session.engine().await.ok()?;
+        let since = (self.container.reset != Reset::Scenario).then_some(since);
+        engine.log(&started.id, since).await.ok()
+    }
+
+    /// The scenario is done: removes the container, gives it back or, where somebody may want to `look` at it, keeps it if that is asked
+    /// for. Returns what a reader should know of it.
+    pub async fn release(&self, look: bool) -> Option<String> {
+        let held = self.held.lock().await.take()?;
+        let engine = self.session.engine().await.ok()?;
+        let keep = self.container.keep == Keep::OnFailure && look;
+        match self.container.reset {
+            _ if keep => keep_for_a_look(engine, &held.started).await,
+            Reset::Scenario => removed(engine, &held.started)
+                .await
+                .err()
+                .map(|it| it.message),
+            Reset::Suite | Reset::Never => {
+                self.session.put_idle(held);
+                None
+            }
+        }
+    }
+
+    /// A container that an earlier run has left running; one of another version of the image is replaced.
+    async fn left_running(
+        &self,
+        engine: &Engine,
+        image: &Found,
+        description: &str,
+    ) -> Result<Option<Started>, SetupError> {
+        while let Some((id, of)) = self.session.left_running(engine, description).await? {
+            if of.as_ref() == Some(&image.stamp.id) {
+                return engine.started(&id, &self.container).await.map(Some);
+            }
+            engine.remove(&id).await.map_err(|it| not_removed(&it))?;
+        }
+        Ok(None)
+    }
+
+    /// A name for all that the container is made from but the image's content.
+    fn description(&self) -> String {
+        let described = format!("{:?} {:?}", self.container, self.config);
+        hex::encode(Sha256::digest(described.as_bytes()))[..16].to_owned()
+    }
+}
+
+async fn standing(engine: &Engine, held: &Held) -> Result<Standing, SetupError> {
+    match &held.started.reached {
+        Some(reached) => Ok(Standing {
+            reached: reached.clone(),
+            image: held.image.clone(),
+        }),
+        None => Err(failure::ended(engine, &held.started.id).await),
+    }
+}
+
+async fn is_running(engine: &Engine, started: &Started) -> bool {
+    let state = failure::state(engine, &started.id).await.ok().flatten();
+    state.is_some_and(|it| it.running == Some(true))
+}
+
+async fn removed(engine: &Engine, started: &Started) -> Result<(), SetupError> {
+    engine
+        .remove(&started.id)
+        .await
+        .map_err(|it| not_removed(&it))
+}
+
+fn not_removed(error: &EngineError) -> SetupError {
+    SetupError::new(format!(
+        "the container of the last run cannot be removed: {error}"
+    ))
+}
+
+/// Keeps a container. Its name says so, for later runs to leave it alone.
+async fn keep_for_a_look(engine: &Engine, started: &Started) -> Option<String> {
+    let name = started.name.replacen("mcp-eval-", KEPT, 1);
+    let options = RenameContainerOptions { name: name.clone() };
+    let renamed = engine.api.rename_container(&started.id, options);
+    Some(match engine.ask(renamed).await {
+        Ok(()) => format!(
+            "the container is kept as {name}: look at it with `docker logs {name}` or `docker exec`; `mcp-eval clean` removes it"
+        ),
+        Err(error) => format!("the container could not be kept: {error}"),
+    })
+}

@@ -1,0 +1,132 @@
+//! The container a server under test runs in, as a scenario describes it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A container that is reset before a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Container {
+    pub image: Image,
+    /// Set where the scenario is skipped without its image, and no error: how to get the image, in words.
+    pub optional: Option<String>,
+    /// The port the server listens on inside the container.
+    pub port: u16,
+    /// Where the port is published; `None` for a free port.
+    pub host_port: Option<u16>,
+    pub env: Vec<(String, String)>,
+    /// Replaces the image's command; its entry point stays.
+    pub command: Option<Vec<String>>,
+    pub mounts: Vec<Mount>,
+    /// Where the scenario's configuration file is mounted, read-only.
+    pub config_target: Option<String>,
+    /// The network it joins; one that is not there is made.
+    pub network: Option<String>,
+    /// In bytes.
+    pub memory: Option<u64>,
+    /// How many processors it may use, in fractions.
+    pub cpus: Option<f64>,
+    /// How many processes it may have.
+    pub pids: Option<u32>,
+    /// A user and group as the engine takes them, such as `1000:1000`.
+    pub user: Option<String>,
+    /// Its own file system cannot be written.
+    pub read_only: bool,
+    /// The engine's socket is mounted, for servers that start containers themselves.
+    pub docker_socket: bool,
+    pub ready: Ready,
+    pub reset: Reset,
+    pub keep: Keep,
+}
+
+/// Where the container's image comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Image {
+    /// One the engine has.
+    Named(String),
+    /// One that is built before the first run.
+    Built(Build),
+}
+
+/// How an image is built.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Build {
+    /// The folder whose files the build may use.
+    pub context: PathBuf,
+    /// Below the context.
+    pub dockerfile: String,
+    pub args: Vec<(String, String)>,
+}
+
+/// Something mounted into the container.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mount {
+    pub source: MountSource,
+    /// An absolute path in the container.
+    pub target: String,
+    pub read_only: bool,
+}
+
+/// What is mounted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MountSource {
+    /// A file or folder of this machine.
+    Path(PathBuf),
+    /// A volume; one that is not there is made.
+    Volume(String),
+    /// A file system in memory, empty at every start.
+    Memory,
+}
+
+/// What proves that the server can be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ready {
+    /// Tools that must be listed.
+    pub tools: Vec<String>,
+    /// How many tools must be listed at least.
+    pub min_tools: usize,
+    /// From the start of the container.
+    pub timeout: Duration,
+    /// How long the list of tools must have stayed the same.
+    pub settle: Duration,
+}
+
+/// When the container is replaced by a fresh one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reset {
+    /// Before every run.
+    Scenario,
+    /// Once for all scenarios of a command that describe the same container.
+    Suite,
+    /// It is started where it does not run, and left running.
+    Never,
+}
+
+/// What becomes of the container after the scenario's last run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keep {
+    /// It is removed.
+    Never,
+    /// It is kept for a look at it when the scenario has not passed.
+    OnFailure,
+}
+
+impl Default for Ready {
+    fn default() -> Self {
+        Self {
+            tools: Vec::new(),
+            min_tools: 0,
+            timeout: Duration::from_secs(60),
+            settle: Duration::ZERO,
+        }
+    }
+}
+
+impl Image {
+    /// The image in words: its name, or the folder it is built from.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Named(name) => format!("`{name}`"),
+            Self::Built(build) => format!("built from {}", build.context.display()),
+        }
+    }
+}
