@@ -144,6 +144,7 @@ impl<'a> Conversation<'a> {
     /// [`Stop::Error`] when a server is gone; the calls are recorded all the same.
     pub async fn call_all(&mut self, wanted: Vec<WantedCall>) -> Result<Vec<ToolCall>, Stop> {
         let made = wanted.len();
+        let names: Vec<String> = wanted.iter().map(|it| it.name.clone()).collect();
         for WantedCall { name, arguments } in wanted {
             let routed = route(self.tools.catalogue(), &name);
             let (server, tool) = match &routed {
@@ -164,7 +165,7 @@ impl<'a> Conversation<'a> {
                 duration_ms: None,
             });
         }
-        let lost = self.fly().await;
+        let lost = self.fly(&names).await;
         let calls = self.steps[self.steps.len() - made..].iter();
         let calls = calls.filter_map(|step| match step {
             Step::ToolCall(call) => Some(call.as_ref().clone()),
@@ -196,30 +197,23 @@ impl<'a> Conversation<'a> {
             start_ms: Some(milliseconds(self.started.elapsed())),
             duration_ms: None,
         });
-        let lost = self.fly().await;
+        let lost = self.fly(&[name.to_owned()]).await;
         match (lost, self.steps.last()) {
             (None, Some(Step::ToolCall(call))) => Ok(call),
-            (Some(lost), _) => Err(Stop::Error(SetupError {
-                message: format!("call {} of `{name}`: {}", self.calls, lost.message),
-                details: lost.details,
-            })),
+            (Some(lost), _) => Err(Stop::Error(lost)),
             (None, _) => unreachable!("the call was recorded just above"),
         }
     }
 
-    /// Makes the calls in flight, all at once, and records them. Says so when a server is lost.
-    async fn fly(&mut self) -> Option<SetupError> {
+    /// Makes the calls in flight, all at once, by the names they were asked for with, and records them. Says so when a server is lost.
+    async fn fly(&mut self, names: &[String]) -> Option<SetupError> {
         let (tools, observer) = (self.tools, self.observer);
         let first = self.calls + 1;
         self.calls += self.in_flight.len();
-        let calls = self.in_flight.iter_mut().enumerate();
-        let lost = join_all(calls.map(|(index, call)| async move {
-            let name = call.full_name();
+        let calls = self.in_flight.iter_mut().zip(names).enumerate();
+        let lost = join_all(calls.map(|(index, (call, name))| async move {
             let number = first + index;
-            observer.progress(Progress::Calling {
-                number,
-                tool: &name,
-            });
+            observer.progress(Progress::Calling { number, tool: name });
             let begun = Instant::now();
             let sent = call.server.as_ref().filter(|_| !is_not_sent(&call.outcome));
             let mut lost = None;
@@ -230,13 +224,16 @@ impl<'a> Conversation<'a> {
                     lost: gone,
                 } = called;
                 call.outcome = outcome;
-                lost = gone;
+                lost = gone.map(|it| SetupError {
+                    message: format!("call {number} of `{name}`: {}", it.message),
+                    details: it.details,
+                });
             }
             let duration_ms = milliseconds(begun.elapsed());
             call.duration_ms = Some(duration_ms);
             observer.progress(Progress::Called {
                 number,
-                tool: &name,
+                tool: name,
                 outcome: &call.outcome,
                 duration_ms,
             });

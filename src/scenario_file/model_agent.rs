@@ -209,6 +209,12 @@ pub(super) fn check(agent: &AgentSection, at: Mark, findings: &mut Findings) {
         let given = agent.tool_choice.as_ref().map(At::mark);
         refuse("tool_choice", given, NO_HINT);
     }
+    if let Some(body) = &agent.extra_body
+        && body.get("stream") == Some(&serde_json::Value::Bool(true))
+    {
+        let message = "`stream` cannot be asked for: answers are taken as a whole";
+        findings.error(body.at, message, NO_HINT);
+    }
     let headers = agent.extra_headers.iter().flat_map(|it| &it.0);
     let headers = headers.map(|(_, it)| (it.at, it.as_str()));
     let words = [&agent.base_url, &agent.model].into_iter().flatten();

@@ -100,6 +100,13 @@ pub(super) enum Finish {
     Paused,
 }
 
+impl Response {
+    /// Whether it neither says nor wants anything.
+    pub(super) fn is_empty(&self) -> bool {
+        self.calls.is_empty() && self.texts.iter().all(|it| it.trim().is_empty())
+    }
+}
+
 impl Request<'_> {
     /// The body with what the scenario adds to it: members replace, maps are merged, `null` removes (RFC 7396).
     pub(super) fn completed(&self, mut body: Value) -> Value {

@@ -131,7 +131,8 @@ impl Chat {
                 "the model's answer cannot be understood: {problem}"
             )))
         })?;
-        for text in &response.texts {
+        let texts = response.texts.iter();
+        for text in texts.filter(|it| !it.trim().is_empty()) {
             conversation.assistant(text);
         }
         let price = self.settings.price.as_ref();
@@ -160,7 +161,7 @@ impl Chat {
                 "an answer of the model was cut off at its longest ({}): `agent.max_tokens` allows more",
                 response.stop_reason.as_deref().unwrap_or("max_tokens")
             )),
-            Finish::Done if response.texts.is_empty() && response.calls.is_empty() => {
+            Finish::Done if response.is_empty() => {
                 self.notes.push("the model answered with nothing".to_owned());
             }
             Finish::Done | Finish::Paused => {}

@@ -72,10 +72,13 @@ fn a_filtered_answer_is_no_answer() {
 
 #[test]
 fn a_model_that_says_nothing_is_noted() {
-    let stage = Stage::new("kind: ollama", "", "  - { text: \"\" }\n");
-    stage
-        .expect(0, &["run", "-v"])
-        .says("the model answered with nothing");
+    for (name, agent) in APIS {
+        let stage = Stage::new(agent, "", "  - { text: \"\" }\n");
+        stage
+            .expect(0, &["run", "-v"])
+            .says("the model answered with nothing");
+        assert_eq!(steps(&stage.trajectory(0)).len(), 1, "{name}");
+    }
 }
 
 #[test]

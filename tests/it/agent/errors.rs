@@ -6,7 +6,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 
 use super::stand_in::{APIS, Stage, steps};
-use crate::common::ran;
+use crate::common::{Project, ran};
 
 fn attempts(trajectory: &Value) -> Vec<(Value, Value)> {
     let attempts = trajectory["requests"][0]["attempts"].as_array().unwrap();
@@ -180,4 +180,19 @@ fn an_interruption_is_prompt_and_the_attempt_is_recorded() {
     );
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{output:?}");
+}
+
+#[test]
+fn a_server_that_dies_ends_the_run_with_the_call_it_died_of() {
+    let project = Project::new();
+    let agent = json!({ "kind": "openai", "model": "m", "base_url": "${LLM_URL}" });
+    let more = json!({ "agent": agent, "user_intent": "x" });
+    project.faulty_with("s", &["die-after=1"], &[], &more);
+    let script =
+        "  - tool_calls: [{ name: mcp__s__echo }]\n  - tool_calls: [{ name: mcp__s__echo }]\n";
+    let stage = Stage::of(project, script);
+    let ran = stage.expect(3, &["run"]);
+    ran.says("call 2 of `mcp__s__echo`: ");
+    let recorded = stage.trajectory(3);
+    assert_eq!(steps(&recorded)[1..], ["echo ok", "echo disconnected"]);
 }

@@ -136,6 +136,11 @@ fn what_makes_no_sense_is_found_when_the_file_is_read() {
             "",
             "has no closing",
         ),
+        (
+            "kind: ollama, extra_body: { stream: true }",
+            "",
+            "`stream` cannot be asked for",
+        ),
         ("kind: opnai", "", "did you mean `openai`?"),
     ];
     for (agent, more, words) in cases {
