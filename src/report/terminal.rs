@@ -54,12 +54,19 @@ const TEXT_CHARS: usize = 600;
 pub fn terminal(result: &ResultV1, style: Style) -> String {
     let mut page = Page::new(style);
     let columns = Columns::new(result, page.width);
-    for scenario in &result.scenarios {
+    for (at, scenario) in result.scenarios.iter().enumerate() {
         if style.verbosity == Verbosity::Quiet && scenario.status.is_fine() {
             continue;
         }
         page.scenario_line(scenario, columns);
-        page.below(scenario);
+        // Of several that are skipped for one reason, the last tells it.
+        let next = result.scenarios.get(at + 1);
+        let is_told_next = scenario.status == StatusV1::Skipped
+            && next
+                .is_some_and(|it| it.status == StatusV1::Skipped && it.problem == scenario.problem);
+        if !is_told_next {
+            page.below(scenario);
+        }
     }
     if !page.text.is_empty() {
         page.text.push('\n');
@@ -140,7 +147,7 @@ impl Page {
     /// What stands under a scenario's line.
     fn below(&mut self, scenario: &ScenarioV1) {
         let verbose = self.style.verbosity == Verbosity::Verbose;
-        if !scenario.status.is_fine() {
+        if !scenario.status.is_fine() && scenario.status != StatusV1::Skipped {
             self.indented(4, "", DIM, &scenario.path);
         }
         if let Some(problem) = &scenario.problem {

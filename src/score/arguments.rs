@@ -48,7 +48,7 @@ pub(super) struct Argument<'a> {
     /// Equal for equal values.
     hash: u64,
     /// Its words, once they were needed; `None` unless it is a text that holds no JSON.
-    words: OnceCell<Option<Words<'a>>>,
+    words: OnceCell<Option<Box<Words<'a>>>>,
 }
 
 impl<'a> Argument<'a> {
@@ -85,10 +85,12 @@ impl<'a> Argument<'a> {
 
     fn words(&self) -> Option<&Words<'a>> {
         let words = self.words.get_or_init(|| match self.value {
-            Value::String(text) if value::embedded(text).is_none() => Some(Words::new(text)),
+            Value::String(text) if value::embedded(text).is_none() => {
+                Some(Box::new(Words::new(text)))
+            }
             _ => None,
         });
-        words.as_ref()
+        words.as_deref()
     }
 }
 
