@@ -26,6 +26,7 @@
 //! | 1 | [`score`] | similarity, alignment, responses, drift, verdict: two trajectories in, one comparison out; what varies, and what is bound |
 //! | 1 | [`report`] | results in, text out; HTML through the templates alone |
 //! | 1 | [`redact`] | secrets out of any value before it is stored or shown |
+//! | 1 | [`http_client`] | how servers are asked over HTTP |
 //! | 2 | [`run`] | one execution of one scenario: its ports, its recorder, its limits |
 //! | 3 | [`scenario_file`] | YAML to scenarios; every finding with its line and column |
 //! | 3 | [`agent`] | who asks: one file per kind of agent |
@@ -55,6 +56,7 @@ pub mod cli;
 pub mod docker;
 pub mod evaluate;
 pub mod git;
+pub mod http_client;
 pub mod import;
 pub mod mcp;
 pub mod mock;

@@ -1,9 +1,11 @@
 //! Who asks: one file per kind of agent.
 
+mod chat;
 mod reference;
 mod replay;
 mod scripted;
 
+pub use chat::{Chat, Key, key_env};
 pub use reference::fill_references;
 pub use replay::Replay;
 pub use scripted::Scripted;

@@ -10,25 +10,26 @@ use crate::run::{Agent, Conversation, SetupError, Stop};
 
 /// An agent that makes the calls of a script, in order, whatever comes back.
 pub struct Scripted {
-    user_intent: Option<String>,
+    /// What the user says.
+    messages: Vec<String>,
     calls: Vec<ScriptedCall>,
     /// The answers so far; `None` where a call had no answer.
     answers: Vec<Option<Answer>>,
 }
 
 impl Scripted {
-    /// An agent that plays these calls after the user has said what they want.
-    pub fn new(user_intent: Option<String>, calls: Vec<ScriptedCall>) -> Self {
+    /// An agent that plays these calls after the user has said what they want, all of it.
+    pub fn new(messages: Vec<String>, calls: Vec<ScriptedCall>) -> Self {
         Self {
-            user_intent,
+            messages,
             calls,
             answers: Vec::new(),
         }
     }
 
     async fn play(&mut self, conversation: &mut Conversation<'_>) -> Result<(), Stop> {
-        if let Some(intent) = &self.user_intent {
-            conversation.user(intent);
+        for message in &self.messages {
+            conversation.user(message);
         }
         for (index, scripted) in self.calls.iter().enumerate() {
             let number = index + 1;

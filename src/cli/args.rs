@@ -120,6 +120,12 @@ pub(super) struct ExecuteArgs {
     /// Who makes the calls, instead of the scenario's agent
     #[arg(long, value_enum)]
     pub(super) agent: Option<AgentChoice>,
+    /// The model to ask, instead of the scenario's; what that one costs is then unknown
+    #[arg(long, value_name = "NAME")]
+    pub(super) model: Option<String>,
+    /// What all requests to models may cost together, in the currency of the scenarios' prices
+    #[arg(long, value_name = "AMOUNT", value_parser = parse_budget)]
+    pub(super) budget: Option<f64>,
     /// When a replay makes the next call [default: the scenario's, else fast]
     #[arg(long, value_enum)]
     pub(super) pace: Option<PaceChoice>,
@@ -146,6 +152,12 @@ pub(super) enum AgentChoice {
     Scripted,
     /// Plays the calls of the accepted baseline, with the ids the live server gives
     Replay,
+    /// A model behind the Anthropic Messages API
+    Anthropic,
+    /// A model behind an API that speaks as OpenAI's does
+    Openai,
+    /// A model behind Ollama
+    Ollama,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -191,7 +203,7 @@ pub(super) struct RecordArgs {
     #[arg(long, value_name = "DIR")]
     pub(super) output: Option<PathBuf>,
     /// How often to play each scenario, to learn which places of the answers vary by nature [default: 2 where all servers are started
-    /// anew for every run, else 1]
+    /// anew for every run and no model is asked, else 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=20))]
     pub(super) takes: Option<u16>,
     /// Keep runs that failed, too
@@ -214,7 +226,7 @@ pub(super) struct CompareArgs {
     #[arg(long, value_name = "DIR")]
     pub(super) baseline: Option<PathBuf>,
     /// Score this stored trajectory, or all of a folder, without running anything
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["mcp_config", "agent", "pace", "jobs", "fail_fast"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["mcp_config", "agent", "model", "budget", "pace", "jobs", "fail_fast"])]
     pub(super) run: Option<PathBuf>,
     /// Where the report goes [default: reports/RUN/]
     #[arg(long, value_name = "DIR", conflicts_with = "no_report")]
@@ -325,13 +337,16 @@ pub(super) struct MockArgs {
     /// Serve what a recorded trajectory holds: a baseline's file, its folder, or the id of its scenario
     #[arg(long, value_name = "BASELINE", conflicts_with = "file")]
     pub(super) from: Option<PathBuf>,
+    /// Stand in for the API of a language model: follow the `llm_interactions` of this file over HTTP, as Anthropic, OpenAI and Ollama do
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "from", "server", "transport", "validate", "legacy_sse", "admin"])]
+    pub(super) llm: Option<PathBuf>,
     /// How clients reach it
     #[arg(long, value_enum, default_value_t = MockTransport::Stdio)]
     pub(super) transport: MockTransport,
     /// Check arguments against the input schema
     #[arg(long)]
     pub(super) validate: bool,
-    /// Write a line of JSON for each tool call
+    /// Write a line of JSON for each tool call, or each request to a model
     #[arg(long, value_name = "FILE")]
     pub(super) call_log: Option<PathBuf>,
     /// The longest message taken, in bytes
@@ -430,6 +445,13 @@ fn parse_threshold(text: &str) -> Result<f64, String> {
         .ok()
         .filter(|it| (0.0..=1.0).contains(it))
         .ok_or_else(|| "write a number from 0 to 1".to_owned())
+}
+
+fn parse_budget(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|it: &f64| it.is_finite() && *it > 0.0)
+        .ok_or_else(|| "write an amount above 0".to_owned())
 }
 
 impl SelectArgs {

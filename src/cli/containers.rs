@@ -57,7 +57,9 @@ impl Place {
                 let details = details.iter().cloned();
                 std::iter::once(message.clone()).chain(details).collect()
             }
-            Ending::Blocked { message } | Ending::TimedOut { message } => vec![message.clone()],
+            Ending::Blocked { message }
+            | Ending::LimitReached { message }
+            | Ending::TimedOut { message } => vec![message.clone()],
             Ending::Completed | Ending::Interrupted => Vec::new(),
         };
         let clean = |text: &String| redactor.text(text).into_owned();
@@ -87,7 +89,7 @@ fn all_answered(trajectory: &Trajectory) -> bool {
     trajectory.calls().all(|it| match &it.outcome {
         Outcome::Answer(_) => true,
         Outcome::Failure(failure) => match failure.kind {
-            FailureKind::Rpc | FailureKind::InvalidResponse => true,
+            FailureKind::Rpc | FailureKind::InvalidResponse | FailureKind::NotSent => true,
             FailureKind::Timeout | FailureKind::Disconnected | FailureKind::Transport => false,
         },
     })

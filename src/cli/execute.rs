@@ -9,18 +9,18 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::{Replay, Scripted};
+use crate::cli::agents;
 use crate::cli::containers::{self, Place, ServersProbe};
 use crate::cli::replay;
 use crate::docker::{Reached, Session, Standing};
 use crate::git;
 use crate::mcp::{self, ChildCommand, Launch, Target};
 use crate::model::container::Reset;
-use crate::model::scenario::{Agent, Scenario, Server, Transport};
+use crate::model::scenario::{Scenario, Server, Transport};
 use crate::model::stamp::{GitStamp, Stamp};
 use crate::model::trajectory::Trajectory;
 use crate::redact::Redactor;
-use crate::run::{self, Job, Observer, Progress, SetupError};
+use crate::run::{self, Budget, Job, Observer, Progress, SetupError};
 use crate::scenario_file;
 
 /// Names the repository of the system under test for scenarios without `source.repo`.
@@ -37,6 +37,7 @@ pub(super) struct Executor {
     pub(super) containers: Option<Arc<Session>>,
     /// Folders we write to: changes there do not make a repository dirty.
     ours: Vec<PathBuf>,
+    budget: Option<Arc<Budget>>,
     stamps: Mutex<HashMap<PathBuf, GitStamp>>,
 }
 
@@ -56,6 +57,7 @@ impl Executor {
         servers: Vec<Server>,
         ours: Vec<PathBuf>,
         containers: Option<Arc<Session>>,
+        budget: Option<Arc<Budget>>,
         interrupt: CancellationToken,
     ) -> Self {
         let program =
@@ -66,6 +68,7 @@ impl Executor {
             interrupt,
             containers,
             ours,
+            budget,
             stamps: Mutex::default(),
         }
     }
@@ -81,7 +84,10 @@ impl Executor {
     ) -> Ran {
         let begun = Timestamp::now();
         let mut secrets = Vec::new();
-        let standing = match self.check_servers(scenario, baseline) {
+        // Whoever cannot ask needs no container.
+        let reachable = agents::reach(scenario, &mut secrets);
+        let able = reachable.as_ref().map(|_| ()).map_err(Clone::clone);
+        let standing = match able.and_then(|()| self.check_servers(scenario, baseline)) {
             Ok(()) => self.stand(scenario, place, observer, &mut secrets).await,
             Err(problem) => Err(problem),
         };
@@ -94,7 +100,13 @@ impl Executor {
         let targets = standing.and_then(|_| self.targets(scenario, reached.as_ref(), &mut secrets));
         let stands = targets.is_ok();
         let redactor = Redactor::new(secrets.iter().cloned());
-        let mut agent = agent(scenario, baseline, Redactor::new(secrets));
+        let agent =
+            reachable.and_then(|it| agents::agent(scenario, it, baseline, Redactor::new(secrets)));
+        let (mut agent, targets) = match (agent, targets) {
+            (Ok(agent), targets) => (agent, targets),
+            // The run ends before anybody asks.
+            (Err(problem), _) => (agents::nobody(), Err(problem)),
+        };
         let job = Job {
             scenario,
             stamp,
@@ -108,6 +120,7 @@ impl Executor {
             agent: agent.as_mut(),
             observer,
             interrupt: self.interrupt.clone(),
+            budget: self.budget.as_deref(),
             redactor: &redactor,
         };
         let mut trajectory = run::run(job).await;
@@ -168,6 +181,7 @@ impl Executor {
         let mut secrets = Vec::new();
         // What cannot be resolved holds no secret.
         let _ = self.targets(scenario, None, &mut secrets);
+        let _ = agents::reach(scenario, &mut secrets);
         if let Some(container) = &scenario.container {
             let _ = containers::expand(container, &mut secrets);
         }
@@ -235,7 +249,10 @@ impl Executor {
             .map(|server| {
                 Ok(Target {
                     connect_timeout: server.connect_timeout.unwrap_or(scenario.timeouts.connect),
-                    tool_timeout: server.tool_timeout.unwrap_or(scenario.timeouts.tool),
+                    tool_timeout: server
+                        .tool_timeout
+                        .or(scenario.agent.model().and_then(|it| it.tool_timeout))
+                        .unwrap_or(scenario.timeouts.tool),
                     launch: self.launch(scenario, &server, secrets)?,
                     name: server.name,
                 })
@@ -338,6 +355,7 @@ impl Executor {
             recorded_at: Timestamp::now(),
             mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
             agent: scenario.agent.kind().to_owned(),
+            model: scenario.agent.model().map(|it| it.model.clone()),
             scenarios: self.git(folder),
             source: source.as_deref().map(|it| self.git(it)),
             image: None,
@@ -358,25 +376,6 @@ impl Executor {
     }
 }
 
-/// Who asks. Whoever runs a replay has made sure of its baseline; without one there is nothing to ask.
-fn agent(
-    scenario: &Scenario,
-    baseline: Option<&Arc<Trajectory>>,
-    redactor: Redactor,
-) -> Box<dyn run::Agent> {
-    match (&scenario.agent, baseline) {
-        (Agent::Replay { .. }, Some(baseline)) => Box::new(Replay::new(
-            Arc::clone(baseline),
-            scenario.replaying.clone(),
-            scenario.scoring.clone(),
-            redactor,
-        )),
-        (Agent::Scripted { calls } | Agent::Replay { calls }, _) => {
-            Box::new(Scripted::new(scenario.user_intent.clone(), calls.clone()))
-        }
-    }
-}
-
 /// The values whose names say that they are secret. Of one in two parts, such as `Bearer abc`, the second is secret by itself.
 pub(super) fn secret_values(named: &[(String, String)]) -> Vec<String> {
     let values = named
@@ -394,7 +393,7 @@ pub(super) fn secret_values(named: &[(String, String)]) -> Vec<String> {
 }
 
 /// The parameters in an address.
-fn query(url: &str) -> Vec<(String, String)> {
+pub(super) fn query(url: &str) -> Vec<(String, String)> {
     let query = url.split_once('?').map_or("", |(_, query)| query);
     let parameters = query.split('#').next().unwrap_or_default().split('&');
     parameters

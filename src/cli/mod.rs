@@ -1,6 +1,7 @@
 //! The command line: arguments, settings, exit codes, what is printed, one file per command.
 
 mod advice;
+mod agents;
 mod args;
 mod ci;
 mod commands;

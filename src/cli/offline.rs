@@ -191,6 +191,7 @@ fn compare_file(
     };
     let unfinished = match &current.ending {
         Ending::Completed | Ending::Blocked { .. } => None,
+        Ending::LimitReached { message } => Some((Status::Failed, message.clone())),
         Ending::TimedOut { message } => Some((Status::Timeout, message.clone())),
         Ending::Interrupted => Some((Status::Error, "the run was interrupted".to_owned())),
         Ending::Error { message, .. } => Some((Status::Error, message.clone())),

@@ -45,8 +45,8 @@ impl ScenarioProgress {
             name: text::line(&scenario.name).into_owned(),
             calls: match &scenario.agent {
                 Agent::Scripted { calls } => Some(calls.len()),
-                // A poll may be asked more often than it was recorded.
-                Agent::Replay { .. } => None,
+                // A poll may be asked more often than it was recorded, and a model does as it likes.
+                Agent::Replay { .. } | Agent::Model { .. } => None,
             },
             doing: Mutex::default(),
         }
@@ -141,6 +141,27 @@ impl Observer for ScenarioProgress {
                 .suite
                 .bar
                 .set_message(format!("{name}: starting servers")),
+            Progress::Asking { number } => {
+                self.suite
+                    .bar
+                    .set_message(format!("{name}: request {number} to the model"));
+            }
+            Progress::AskingAgain {
+                number,
+                pause,
+                status,
+                problem: _,
+            } => {
+                // What the API said may hold secrets.
+                let why = status.map_or("no answer".to_owned(), |it| format!("HTTP {it}"));
+                let pause = duration::words(pause.as_secs_f64() * 1000.0);
+                let again =
+                    format!("{name}: request {number} to the model: {why}, again in {pause}");
+                if self.suite.verbose {
+                    self.suite.note(&again);
+                }
+                self.suite.bar.set_message(again);
+            }
             Progress::Calling { number, tool } => {
                 self.suite.bar.set_message(format!(
                     "{name}: call {} {}",

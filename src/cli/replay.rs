@@ -4,52 +4,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::cli::args::{AgentChoice, ExecuteArgs, PaceChoice};
-use crate::cli::failure::Failure;
 use crate::cli::suite::BASELINES;
-use crate::model::scenario::{Agent, Pace, Scenario};
+use crate::model::scenario::{Agent, Scenario};
 use crate::model::suite::Problem;
 use crate::model::trajectory::Trajectory;
 use crate::run::SetupError;
 use crate::score;
 use crate::store::Baselines;
-
-/// Gives the scenarios the agent and the pace that the command line names.
-///
-/// # Errors
-///
-/// When a scripted agent is asked for and a scenario lists no calls.
-pub(super) fn choose(scenarios: &mut [Scenario], args: &ExecuteArgs) -> Result<(), Failure> {
-    for scenario in scenarios {
-        let calls = scenario.agent.calls();
-        match args.agent {
-            None => {}
-            Some(AgentChoice::Replay) => {
-                scenario.agent = Agent::Replay {
-                    calls: calls.to_vec(),
-                }
-            }
-            Some(AgentChoice::Scripted) if calls.is_empty() && scenario.enabled => {
-                let path = scenario.path.display();
-                return Err(
-                    Failure::usage(format!("{path} lists no calls for a scripted agent"))
-                        .hint("list calls under `expected_trajectory` or `agent.calls`"),
-                );
-            }
-            Some(AgentChoice::Scripted) => {
-                scenario.agent = Agent::Scripted {
-                    calls: calls.to_vec(),
-                }
-            }
-        }
-        match args.pace {
-            None => {}
-            Some(PaceChoice::Fast) => scenario.replaying.pace = Pace::Fast,
-            Some(PaceChoice::Recorded) => scenario.replaying.pace = Pace::Recorded,
-        }
-    }
-    Ok(())
-}
 
 /// The baselines in a folder, which may be the folder of all or, when one scenario is meant, its own folder or file.
 pub(super) fn baselines(root: &Path, scenario: &Scenario, selected: usize) -> Baselines {

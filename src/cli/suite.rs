@@ -24,6 +24,7 @@ use crate::model::rules::Rules;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::{Ending, Trajectory};
+use crate::run::Budget;
 use crate::scenario_file;
 use crate::score;
 use crate::store::Runs;
@@ -109,6 +110,7 @@ where
     ours.extend(plan.ours.map(Path::to_owned));
     let mut selected = plan.scenarios.iter().filter(|it| it.enabled).count();
     let jobs = usize::from(plan.execute.jobs);
+    let budget = plan.execute.budget.map(|it| Arc::new(Budget::new(it)));
     let containers = (!plan.execute.no_docker).then(|| {
         let variable = |name: &str| std::env::var(name).ok();
         Arc::new(Session::new(variable))
@@ -129,6 +131,7 @@ where
             servers,
             ours,
             containers.clone(),
+            budget.clone(),
             interrupt.clone(),
         ));
         let progress = Arc::new(SuiteProgress::new(
@@ -145,15 +148,25 @@ where
                 let Some((index, scenario)) = waiting.next() else {
                     break;
                 };
-                let skip = match (scenario.enabled, stopped) {
-                    (false, _) => Some("the scenario is disabled (`enabled: false`)"),
-                    (true, true) => {
-                        Some("not started: an earlier scenario has not passed (`--fail-fast`)")
+                let exhausted = budget.as_ref().and_then(|it| it.exhausted());
+                let skip = match (scenario.enabled, stopped, exhausted) {
+                    (false, _, _) => Some((
+                        Status::Skipped,
+                        "the scenario is disabled (`enabled: false`)".to_owned(),
+                    )),
+                    (true, true, _) => Some((
+                        Status::Skipped,
+                        "not started: an earlier scenario has not passed (`--fail-fast`)"
+                            .to_owned(),
+                    )),
+                    // Whatever needs no model costs nothing.
+                    (true, false, Some(why)) if scenario.agent.model().is_some() => {
+                        Some((Status::Error, format!("not started: {why}")))
                     }
-                    (true, false) => None,
+                    (true, false, _) => None,
                 };
-                if let Some(why) = skip {
-                    let result = skipped(&executor.told(&scenario), why);
+                if let Some((status, why)) = skip {
+                    let result = not_run(&executor.told(&scenario), status, why);
                     progress.finished(&result);
                     results.insert(index, result);
                     continue;
@@ -169,7 +182,7 @@ where
                 let task = AssertUnwindSafe(work(scenario, bench)).catch_unwind();
                 running.spawn(async move {
                     if let Some(why) = executor.why_not(&it).await {
-                        return (index, skipped(&executor.told(&it), &why));
+                        return (index, not_run(&executor.told(&it), Status::Skipped, why));
                     }
                     let mut result = task.await.unwrap_or_else(|_| broken(&it));
                     let look = !is_fine(&result) && !was_interrupted(&result);
@@ -348,10 +361,10 @@ fn is_fine(result: &ScenarioResult) -> bool {
     )
 }
 
-fn skipped(scenario: &Scenario, why: &str) -> ScenarioResult {
+fn not_run(scenario: &Scenario, status: Status, why: String) -> ScenarioResult {
     ScenarioResult {
         problem: Some(problem(why)),
-        ..result(scenario, Status::Skipped)
+        ..result(scenario, status)
     }
 }
 
@@ -364,10 +377,12 @@ pub(super) fn problem(message: impl Into<String>) -> Problem {
     }
 }
 
-/// The result of a run that is no basis for a verdict; `None` when it is one.
+/// The result of a run that is not compared: it is no basis for a verdict, or a limit has ended it as failed. `None` when it is to be
+/// judged.
 pub(super) fn incomplete(executed: &Executed) -> Option<ScenarioResult> {
     let (status, message, details) = match &executed.trajectory.ending {
         Ending::Completed | Ending::Blocked { .. } => return None,
+        Ending::LimitReached { message } => (Status::Failed, message.clone(), Vec::new()),
         Ending::TimedOut { message } => (Status::Timeout, message.clone(), Vec::new()),
         Ending::Interrupted => (Status::Error, "interrupted".to_owned(), Vec::new()),
         Ending::Error { message, details } => (Status::Error, message.clone(), details.clone()),

@@ -73,7 +73,8 @@ fn texts(trajectory: &Trajectory) -> Vec<String> {
 
 /// Checks that the calls a scenario expects to succeed have done so. A call that was meant to fail says so with `is_error`.
 ///
-/// Expected and real calls are matched in order, by tool; a call nobody expected must succeed, too.
+/// Expected and real calls are matched in order, by tool; a call nobody expected must succeed, too. A model may try again: its failed call
+/// is forgotten when a later one of the same tool succeeds.
 pub fn check_outcomes(scenario: &Scenario, trajectory: &Trajectory) -> Vec<Check> {
     let mut meant_to_fail: Vec<&str> = scenario
         .expected_trajectory
@@ -89,6 +90,12 @@ pub fn check_outcomes(scenario: &Scenario, trajectory: &Trajectory) -> Vec<Check
     {
         if let Some(meant) = meant_to_fail.iter().position(|it| is_called(call, it)) {
             meant_to_fail.remove(meant);
+            continue;
+        }
+        let mut later = trajectory.calls().skip(index + 1);
+        let is_made_good = scenario.agent.model().is_some()
+            && later.any(|it| it.full_name() == call.full_name() && !it.outcome.is_failure());
+        if is_made_good {
             continue;
         }
         let said = match &call.outcome {

@@ -18,6 +18,7 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::{Sse, SseStream};
 
+use crate::http_client;
 use crate::mcp::wire::Wire;
 use crate::text::shorten;
 
@@ -46,26 +47,8 @@ impl WatchedHttp {
         connect_timeout: Duration,
         wire: Arc<Wire>,
     ) -> Result<Self, reqwest::Error> {
-        // Whoever installed a provider before us has chosen well enough.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let roots = webpki_root_certs::TLS_SERVER_ROOT_CERTS
-            .iter()
-            .filter_map(|it| reqwest::Certificate::from_der(it).ok());
-        let mut builder = reqwest::Client::builder()
-            .connect_timeout(connect_timeout)
-            .tcp_nodelay(true)
-            // Another place is another server; headers with keys must not follow.
-            .redirect(reqwest::redirect::Policy::none())
-            .user_agent(concat!("mcp-eval/", env!("CARGO_PKG_VERSION")))
-            .tls_certs_merge(roots);
-        let host = reqwest::Url::parse(url)
-            .ok()
-            .and_then(|it| it.host_str().map(str::to_owned));
-        if matches!(host.as_deref(), Some("localhost" | "127.0.0.1" | "[::1]")) {
-            builder = builder.no_proxy();
-        }
         Ok(Self {
-            client: builder.build()?,
+            client: http_client::builder(url, connect_timeout).build()?,
             wire,
         })
     }

@@ -26,7 +26,7 @@ struct Prepared {
 }
 
 #[derive(Debug)]
-enum Condition {
+pub(super) enum Condition {
     Equals(Value),
     Contains(String),
     Regex(Regex),
@@ -139,7 +139,7 @@ impl Prepared {
 }
 
 impl Condition {
-    fn new(declared: &ArgumentCondition) -> Result<Self, String> {
+    pub(super) fn new(declared: &ArgumentCondition) -> Result<Self, String> {
         Ok(match declared {
             ArgumentCondition::Equals(value) => Self::Equals(value.clone()),
             ArgumentCondition::Contains(part) => Self::Contains(part.clone()),
@@ -151,7 +151,7 @@ impl Condition {
         })
     }
 
-    fn holds(&self, value: Option<&Value>) -> bool {
+    pub(super) fn holds(&self, value: Option<&Value>) -> bool {
         let text = value.and_then(Value::as_str);
         match self {
             Self::Equals(expected) => value.is_some_and(|it| same(it, expected)),

@@ -13,6 +13,7 @@
 //! | `client`, `session`, `running`, `service`, `news` | clients, what is under way with them, what they are told |
 //! | `call_log` | which tools were called |
 //! | `stdio`, `http` | the fronts |
+//! | `llm` | a stand-in for the API of a model |
 //! | `server` | a server inside this process |
 
 mod answers;
@@ -24,6 +25,7 @@ mod exchange;
 mod faults;
 mod http;
 mod lists;
+mod llm;
 mod news;
 mod prompts;
 mod recorded;
@@ -51,6 +53,7 @@ use crate::model::interactions::DeclaredServer;
 
 pub use self::core::Options;
 pub use self::http::{HttpOptions, MAX_BODY, ReadTool, url};
+pub use self::llm::MockLlm;
 pub use call_log::Call;
 pub use echo::{ECHO_NAME, echo};
 pub use recorded::recorded;

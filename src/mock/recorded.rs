@@ -121,7 +121,7 @@ fn failed(failure: &Failure) -> (MockReply, Option<Fault>) {
             }
             return (MockReply::VerbatimError(error), None);
         }
-        FailureKind::Timeout => Fault::Hang,
+        FailureKind::Timeout | FailureKind::NotSent => Fault::Hang,
         FailureKind::Disconnected => Fault::Disconnect,
         FailureKind::InvalidResponse => Fault::ContentNotAList,
         FailureKind::Transport => Fault::HttpStatus {

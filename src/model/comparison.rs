@@ -254,6 +254,8 @@ pub enum ReasonKind {
     Drift,
     /// A call became slower.
     Slower,
+    /// The model used many more tokens.
+    Tokens,
     /// A `scoring.match` mode that is all or nothing does not hold.
     Match,
     /// An expectation of the scenario is not met.
@@ -315,6 +317,7 @@ impl ReasonKind {
             Self::EffectChange => "effect_change",
             Self::Drift => "drift",
             Self::Slower => "slower",
+            Self::Tokens => "tokens",
             Self::Match => "match",
             Self::Expectation => "expectation",
         }

@@ -1,5 +1,6 @@
 //! The words of the project as plain types: no I/O, no behaviour beyond small views.
 
+pub mod agent;
 pub mod binding;
 pub mod catalogue;
 pub mod comparison;
@@ -10,6 +11,7 @@ pub mod scenario;
 pub mod stamp;
 pub mod suite;
 pub mod trajectory;
+pub mod usage;
 
 /// A JSON object, keys in the order they came.
 pub type Object = serde_json::Map<String, serde_json::Value>;

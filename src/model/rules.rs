@@ -23,6 +23,7 @@ pub struct Rules {
     /// JSON paths into responses that are left out of the comparison, `*` for any key or index.
     pub ignore: Vec<String>,
     pub slower: Slower,
+    pub tokens: Tokens,
 }
 
 impl Default for Rules {
@@ -37,6 +38,7 @@ impl Default for Rules {
             reads: Vec::new(),
             ignore: Vec::new(),
             slower: Slower::default(),
+            tokens: Tokens::default(),
         }
     }
 }
@@ -110,6 +112,26 @@ impl Default for Slower {
         Self {
             factor: 3.0,
             floor_ms: 250.0,
+            gate: Gate::Warn,
+        }
+    }
+}
+
+/// When a run counts as using more tokens than its baseline.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tokens {
+    /// How many times as many it must be.
+    pub factor: f64,
+    /// How many more it must be, too.
+    pub floor: u32,
+    pub gate: Gate,
+}
+
+impl Default for Tokens {
+    fn default() -> Self {
+        Self {
+            factor: 3.0,
+            floor: 1000,
             gate: Gate::Warn,
         }
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::model::Object;
+use crate::model::agent::{Limits, ModelAgent};
 use crate::model::binding::BindingRule;
 use crate::model::container::Container;
 use crate::model::interactions::DeclaredServer;
@@ -26,6 +27,8 @@ pub struct Scenario {
     pub enabled: bool,
     pub tags: Vec<String>,
     pub user_intent: Option<String>,
+    /// What the user says, message by message, each after the agent is done with the one before; empty where `user_intent` is all.
+    pub turns: Vec<String>,
     /// A configuration file, resolved; `None` when the scenario names none or the named one is missing.
     pub config_file: Option<PathBuf>,
     /// The servers it declares, in order, with `${…}` not yet filled in.
@@ -43,6 +46,7 @@ pub struct Scenario {
     pub source: Option<PathBuf>,
     pub scoring: Rules,
     pub timeouts: Timeouts,
+    pub limits: Limits,
 }
 
 /// A server as the scenario names it.
@@ -86,6 +90,12 @@ pub enum Agent {
     /// Plays the calls of the accepted baseline.
     Replay {
         /// What a scripted agent would play, to record the baseline with.
+        calls: Vec<ScriptedCall>,
+    },
+    /// A language model, which decides for itself.
+    Model {
+        settings: Box<ModelAgent>,
+        /// What a scripted agent would play in its place.
         calls: Vec<ScriptedCall>,
     },
 }
@@ -180,19 +190,39 @@ impl Default for Timeouts {
     }
 }
 
+impl Scenario {
+    /// What the user says, message by message.
+    pub fn messages(&self) -> Vec<String> {
+        if self.turns.is_empty() {
+            self.user_intent.clone().into_iter().collect()
+        } else {
+            self.turns.clone()
+        }
+    }
+}
+
 impl Agent {
     /// The kind, as scenario files spell it.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Scripted { .. } => "scripted",
             Self::Replay { .. } => "replay",
+            Self::Model { settings, .. } => settings.api.kind(),
         }
     }
 
     /// The listed calls; empty where the scenario lists none.
     pub fn calls(&self) -> &[ScriptedCall] {
         match self {
-            Self::Scripted { calls } | Self::Replay { calls } => calls,
+            Self::Scripted { calls } | Self::Replay { calls } | Self::Model { calls, .. } => calls,
+        }
+    }
+
+    /// How the model is asked; `None` for an agent without one.
+    pub fn model(&self) -> Option<&ModelAgent> {
+        match self {
+            Self::Model { settings, .. } => Some(settings),
+            Self::Scripted { .. } | Self::Replay { .. } => None,
         }
     }
 }

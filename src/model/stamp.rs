@@ -11,6 +11,8 @@ pub struct Stamp {
     pub mcp_eval: String,
     /// The kind of agent that drove the run: `scripted`.
     pub agent: String,
+    /// The model it was to ask; `None` for an agent without one.
+    pub model: Option<String>,
     /// The repository the scenario file lies in.
     pub scenarios: GitStamp,
     /// The repository of the system under test, where the scenario names one.

@@ -6,6 +6,7 @@ use crate::model::Object;
 use crate::model::binding::Binding;
 use crate::model::catalogue::Catalogue;
 use crate::model::stamp::Stamp;
+use crate::model::usage::ModelRequest;
 
 /// The recorded course of one run.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +27,8 @@ pub struct Trajectory {
     pub volatile: Vec<Volatile>,
     /// What its calls take from earlier answers; found when it is kept as a baseline.
     pub bindings: Vec<Binding>,
+    /// What the agent asked its model; empty for one without.
+    pub requests: Vec<ModelRequest>,
 }
 
 /// One thing that happened.
@@ -106,6 +109,8 @@ pub enum FailureKind {
     InvalidResponse,
     /// The HTTP exchange failed.
     Transport,
+    /// What the agent asked for is no call that could be made.
+    NotSent,
 }
 
 /// How a run ended.
@@ -115,6 +120,8 @@ pub enum Ending {
     Completed,
     /// A critical call failed, and the run ended early for it.
     Blocked { message: String },
+    /// A limit of the scenario was reached.
+    LimitReached { message: String },
     /// The scenario's timeout passed.
     TimedOut { message: String },
     /// Somebody asked the program to stop.
@@ -176,6 +183,7 @@ impl FailureKind {
             Self::Disconnected => "the connection ended",
             Self::InvalidResponse => "not a tool result",
             Self::Transport => "HTTP failure",
+            Self::NotSent => "not sent",
         }
     }
 }

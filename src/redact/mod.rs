@@ -148,8 +148,23 @@ impl Redactor {
                 tool.served.values_mut().for_each(|it| self.texts(it));
             }
         }
+        trajectory
+            .stamp
+            .model
+            .iter_mut()
+            .for_each(|it| self.string(it));
+        for request in &mut trajectory.requests {
+            let texts = request.model.iter_mut().chain(&mut request.stop_reason);
+            texts.for_each(|it| self.string(it));
+            let problems = request.attempts.iter_mut();
+            problems
+                .filter_map(|it| it.problem.as_mut())
+                .for_each(|it| self.string(it));
+        }
         match &mut trajectory.ending {
-            Ending::Blocked { message } | Ending::TimedOut { message } => self.string(message),
+            Ending::Blocked { message }
+            | Ending::LimitReached { message }
+            | Ending::TimedOut { message } => self.string(message),
             Ending::Error { message, details } => {
                 self.string(message);
                 for line in details {
@@ -178,6 +193,7 @@ impl Redactor {
         scenario
             .user_intent
             .iter_mut()
+            .chain(&mut scenario.turns)
             .for_each(|it| self.string(it));
         for expected in &mut scenario.expected_trajectory {
             self.object(&mut expected.arguments);
@@ -453,6 +469,7 @@ mod tests {
                 recorded_at: Timestamp::UNIX_EPOCH,
                 mcp_eval: "0.0.0".to_owned(),
                 agent: "scripted".to_owned(),
+                model: None,
                 scenarios: GitStamp::Unknown {
                     reason: format!("{token} is no folder"),
                 },
@@ -485,6 +502,7 @@ mod tests {
             duration_ms: None,
             volatile: Vec::new(),
             bindings: Vec::new(),
+            requests: Vec::new(),
         };
         Redactor::default().trajectory(&mut trajectory);
         assert!(

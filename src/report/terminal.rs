@@ -160,6 +160,9 @@ impl Page {
         for reason in scenario.reasons() {
             self.indented(4, "✗ ", RED, &reason);
         }
+        if let Some(usage) = scenario.usage().filter(|_| wordy) {
+            self.indented(4, "", DIM, &format!("model: {}", usage.words()));
+        }
         let Some(comparison) = &scenario.comparison else {
             self.notes(scenario);
             return;
@@ -263,6 +266,9 @@ impl Page {
         let painted = self.painted(if fine { GREEN } else { RED }.bold(), &line);
         self.text.push_str(&painted);
         self.text.push('\n');
+        if let Some(usage) = result.model_use() {
+            self.indented(0, "", DIM, &format!("Models: {usage}"));
+        }
         if result.command == "record" {
             let recorded = format!(
                 "Recorded {} of {} scenarios",

@@ -1,21 +1,35 @@
 //! What an agent does its work through, and what records every step of it.
 
-use std::time::Instant;
+mod asking;
+mod route;
 
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use serde_json::json;
+
+use self::asking::limit;
+use self::route::{no_such_server, route};
 use crate::model::Object;
+use crate::model::agent::Limits;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::{Failure, FailureKind, Outcome, Step, ToolCall};
-use crate::run::ports::{Observer, Progress, SetupError, Tools};
+use crate::model::usage::ModelRequest;
+use crate::run::budget::Budget;
+use crate::run::ports::{Called, Observer, Progress, SetupError, Tools};
 
-/// The conversation of one run. Whatever an agent says or calls goes through here and is recorded as it happens, so that a run cut
+/// The conversation of one run. Whatever an agent says, calls or asks goes through here and is recorded as it happens, so that a run cut
 /// short keeps what it did.
 pub struct Conversation<'a> {
     tools: &'a dyn Tools,
     observer: &'a dyn Observer,
     started: Instant,
+    limits: Limits,
+    budget: Option<&'a Budget>,
     steps: Vec<Step>,
     calls: usize,
-    in_flight: Option<ToolCall>,
+    in_flight: Vec<ToolCall>,
+    requests: Vec<ModelRequest>,
 }
 
 /// Why an agent has to stop before it is done.
@@ -23,8 +37,28 @@ pub struct Conversation<'a> {
 pub enum Stop {
     /// A critical call failed.
     Blocked { message: String },
+    /// A limit of the scenario was reached.
+    LimitReached { message: String },
     /// The run cannot go on, for a reason that is no verdict on the servers' answers.
     Error(SetupError),
+}
+
+/// A tool call a model asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WantedCall {
+    /// `mcp__<server>__<tool>`, or whatever else the model said.
+    pub name: String,
+    /// The arguments, or why the call cannot be made.
+    pub arguments: Result<Object, Unsendable>,
+}
+
+/// Why a call that a model asks for cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsendable {
+    /// In a sentence.
+    pub why: String,
+    /// What the model said for arguments.
+    pub said: String,
 }
 
 impl<'a> Conversation<'a> {
@@ -34,10 +68,28 @@ impl<'a> Conversation<'a> {
             tools,
             observer,
             started,
+            limits: Limits::default(),
+            budget: None,
             steps: Vec::new(),
             calls: 0,
-            in_flight: None,
+            in_flight: Vec::new(),
+            requests: Vec::new(),
         }
+    }
+
+    /// The same, ended by these limits.
+    #[must_use]
+    pub fn within(self, limits: Limits, budget: Option<&'a Budget>) -> Self {
+        Self {
+            limits,
+            budget,
+            ..self
+        }
+    }
+
+    /// What the servers offered when they were connected.
+    pub fn catalogue(&self) -> &'a Catalogue {
+        self.tools.catalogue()
     }
 
     /// Records a message of the person the agent works for.
@@ -55,6 +107,7 @@ impl<'a> Conversation<'a> {
     /// # Errors
     ///
     /// [`Stop::Error`] when the name leads to no server or to several, or when the server is gone; in the latter case the call is recorded.
+    /// [`Stop::LimitReached`] when no further call is allowed.
     pub async fn call(&mut self, name: &str, arguments: Object) -> Result<&ToolCall, Stop> {
         let (server, tool) = route(self.tools.catalogue(), name)
             .map_err(|message| Stop::Error(SetupError::new(message)))?;
@@ -66,6 +119,7 @@ impl<'a> Conversation<'a> {
     /// # Errors
     ///
     /// [`Stop::Error`] when the run has no such server, or when the server is gone; in the latter case the call is recorded.
+    /// [`Stop::LimitReached`] when no further call is allowed.
     pub async fn call_on(
         &mut self,
         server: &str,
@@ -83,6 +137,43 @@ impl<'a> Conversation<'a> {
         self.make(&name, server, tool, arguments).await
     }
 
+    /// Makes the calls a model asks for, all at once, and records them in their order. One that cannot be made is recorded as such.
+    ///
+    /// # Errors
+    ///
+    /// [`Stop::Error`] when a server is gone; the calls are recorded all the same.
+    pub async fn call_all(&mut self, wanted: Vec<WantedCall>) -> Result<Vec<ToolCall>, Stop> {
+        let made = wanted.len();
+        let names: Vec<String> = wanted.iter().map(|it| it.name.clone()).collect();
+        for WantedCall { name, arguments } in wanted {
+            let routed = route(self.tools.catalogue(), &name);
+            let (server, tool) = match &routed {
+                Ok((server, tool)) => (Some(server.clone()), tool.clone()),
+                Err(_) => (None, name),
+            };
+            let (arguments, outcome) = match (arguments, routed) {
+                (Ok(arguments), Ok(_)) => (arguments, unanswered()),
+                (Ok(arguments), Err(why)) => (arguments, not_sent(&why, None)),
+                (Err(it), _) => (Object::new(), not_sent(&it.why, Some(&it.said))),
+            };
+            self.in_flight.push(ToolCall {
+                server,
+                tool,
+                arguments,
+                outcome,
+                start_ms: Some(milliseconds(self.started.elapsed())),
+                duration_ms: None,
+            });
+        }
+        let lost = self.fly(&names).await;
+        let calls = self.steps[self.steps.len() - made..].iter();
+        let calls = calls.filter_map(|step| match step {
+            Step::ToolCall(call) => Some(call.as_ref().clone()),
+            _ => None,
+        });
+        lost.map_or_else(|| Ok(calls.collect()), |it| Err(Stop::Error(it)))
+    }
+
     async fn make(
         &mut self,
         name: &str,
@@ -90,46 +181,89 @@ impl<'a> Conversation<'a> {
         tool: String,
         arguments: Object,
     ) -> Result<&ToolCall, Stop> {
-        self.calls += 1;
-        let number = self.calls;
-        self.observer
-            .progress(Progress::Calling { number, tool: name });
-        let begun = Instant::now();
+        if let Some(most) = self.limits.max_steps
+            && self.calls >= most as usize
+        {
+            let noun = if most == 1 { "call" } else { "calls" };
+            let reached = format!("{most} tool {noun} had been made");
+            return Err(limit("limits.max_steps", &reached));
+        }
         // Recorded before the answer is awaited: if the run is cut short here, the call is not lost.
-        let call = self.in_flight.insert(ToolCall {
-            server: Some(server.clone()),
-            tool: tool.clone(),
-            arguments: arguments.clone(),
+        self.in_flight.push(ToolCall {
+            server: Some(server),
+            tool,
+            arguments,
             outcome: unanswered(),
-            start_ms: Some(milliseconds(begun - self.started)),
+            start_ms: Some(milliseconds(self.started.elapsed())),
             duration_ms: None,
         });
-        let called = self.tools.call(&server, &tool, &arguments).await;
-        let duration_ms = milliseconds(begun.elapsed());
-        call.outcome = called.outcome;
-        call.duration_ms = Some(duration_ms);
-        self.observer.progress(Progress::Called {
-            number,
-            tool: name,
-            outcome: &call.outcome,
-            duration_ms,
-        });
-        self.steps.extend(self.in_flight.take().map(tool_call_step));
-        match (called.lost, self.steps.last()) {
+        let lost = self.fly(&[name.to_owned()]).await;
+        match (lost, self.steps.last()) {
             (None, Some(Step::ToolCall(call))) => Ok(call),
-            (Some(lost), _) => Err(Stop::Error(SetupError {
-                message: format!("call {number} of `{name}`: {}", lost.message),
-                details: lost.details,
-            })),
+            (Some(lost), _) => Err(Stop::Error(lost)),
             (None, _) => unreachable!("the call was recorded just above"),
         }
     }
 
-    /// The steps so far. A call that was still waiting is recorded as unanswered.
-    pub fn into_steps(mut self) -> Vec<Step> {
-        self.steps.extend(self.in_flight.take().map(tool_call_step));
+    /// Makes the calls in flight, all at once, by the names they were asked for with, and records them. Says so when a server is lost.
+    async fn fly(&mut self, names: &[String]) -> Option<SetupError> {
+        let (tools, observer) = (self.tools, self.observer);
+        let first = self.calls + 1;
+        self.calls += self.in_flight.len();
+        let calls = self.in_flight.iter_mut().zip(names).enumerate();
+        let lost = join_all(calls.map(|(index, (call, name))| async move {
+            let number = first + index;
+            observer.progress(Progress::Calling { number, tool: name });
+            let begun = Instant::now();
+            let sent = call.server.as_ref().filter(|_| !is_not_sent(&call.outcome));
+            let mut lost = None;
+            if let Some(server) = sent {
+                let called = tools.call(server, &call.tool, &call.arguments).await;
+                let Called {
+                    outcome,
+                    lost: gone,
+                } = called;
+                call.outcome = outcome;
+                lost = gone.map(|it| SetupError {
+                    message: format!("call {number} of `{name}`: {}", it.message),
+                    details: it.details,
+                });
+            }
+            let duration_ms = milliseconds(begun.elapsed());
+            call.duration_ms = Some(duration_ms);
+            observer.progress(Progress::Called {
+                number,
+                tool: name,
+                outcome: &call.outcome,
+                duration_ms,
+            });
+            lost
+        }))
+        .await;
         self.steps
+            .extend(self.in_flight.drain(..).map(tool_call_step));
+        lost.into_iter().flatten().next()
     }
+
+    /// The steps and requests so far. Calls that were still waiting are recorded as unanswered.
+    pub fn into_record(mut self) -> (Vec<Step>, Vec<ModelRequest>) {
+        self.steps
+            .extend(self.in_flight.drain(..).map(tool_call_step));
+        (self.steps, self.requests)
+    }
+}
+
+fn not_sent(why: &str, said: Option<&str>) -> Outcome {
+    Outcome::Failure(Failure {
+        kind: FailureKind::NotSent,
+        message: why.to_owned(),
+        code: None,
+        data: said.map(|it| json!({ "arguments": it })),
+    })
+}
+
+fn is_not_sent(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::Failure(it) if it.kind == FailureKind::NotSent)
 }
 
 fn tool_call_step(call: ToolCall) -> Step {
@@ -146,117 +280,6 @@ fn unanswered() -> Outcome {
 }
 
 /// A duration in milliseconds, to a tenth: finer would only be noise.
-pub(crate) fn milliseconds(duration: std::time::Duration) -> f64 {
+pub(crate) fn milliseconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 10_000.0).round() / 10.0
-}
-
-/// The server and the tool a name stands for.
-///
-/// `mcp__<server>__<tool>` goes to that server even if it lists no such tool: what the server then says is worth recording. Server
-/// names may hold `__` themselves, so the longest that fits wins. A bare name goes to the one server that lists it.
-fn route(catalogue: &Catalogue, name: &str) -> Result<(String, String), String> {
-    let servers = || catalogue.servers.iter();
-    if let Some(rest) = name.strip_prefix("mcp__") {
-        return servers()
-            .filter_map(|it| {
-                let tool = rest.strip_prefix(it.server.as_str())?.strip_prefix("__")?;
-                Some((it.server.clone(), tool.to_owned()))
-            })
-            .max_by_key(|(server, _)| server.len())
-            .ok_or_else(|| no_such_server(catalogue, name));
-    }
-    let having: Vec<&str> = servers()
-        .filter(|it| it.tools.iter().any(|tool| tool.name() == name))
-        .map(|it| it.server.as_str())
-        .collect();
-    match (having.as_slice(), catalogue.servers.as_slice()) {
-        ([server], _) => Ok(((*server).to_owned(), name.to_owned())),
-        ([], [only]) => Ok((only.server.clone(), name.to_owned())),
-        ([], _) => Err(format!(
-            "no server lists a tool `{name}`; the servers of this run are {}",
-            names(catalogue)
-        )),
-        (several, _) => {
-            let choices: Vec<String> = several
-                .iter()
-                .map(|it| format!("`mcp__{it}__{name}`"))
-                .collect();
-            Err(format!(
-                "tool `{name}` is ambiguous: write {}",
-                choices.join(" or ")
-            ))
-        }
-    }
-}
-
-fn no_such_server(catalogue: &Catalogue, name: &str) -> String {
-    format!(
-        "tool `{name}` belongs to no server of this run, which has {}",
-        names(catalogue)
-    )
-}
-
-fn names(catalogue: &Catalogue) -> String {
-    let servers = catalogue.servers.iter();
-    let names: Vec<String> = servers.map(|it| format!("`{}`", it.server)).collect();
-    names.join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::route;
-    use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
-
-    fn catalogue(servers: &[(&str, &[&str])]) -> Catalogue {
-        let tool = |name: &&str| Tool {
-            served: json!({ "name": name })
-                .as_object()
-                .cloned()
-                .unwrap_or_default(),
-        };
-        Catalogue {
-            servers: servers
-                .iter()
-                .map(|(server, tools)| ServerCatalogue {
-                    server: (*server).to_owned(),
-                    tools: tools.iter().map(tool).collect(),
-                    ..ServerCatalogue::default()
-                })
-                .collect(),
-        }
-    }
-
-    #[test]
-    fn names_lead_to_servers() {
-        let two = catalogue(&[("a", &["x", "both"]), ("a__b", &["y", "both"])]);
-        let routed = |name: &str| match route(&two, name) {
-            Ok((server, tool)) => format!("{server} {tool}"),
-            Err(message) => message,
-        };
-        let cases = [
-            ("mcp__a__x", "a x"),
-            ("mcp__a__b__y", "a__b y"),
-            ("mcp__a__unlisted", "a unlisted"),
-            ("x", "a x"),
-            (
-                "both",
-                "tool `both` is ambiguous: write `mcp__a__both` or `mcp__a__b__both`",
-            ),
-            (
-                "z",
-                "no server lists a tool `z`; the servers of this run are `a`, `a__b`",
-            ),
-            (
-                "mcp__c__x",
-                "tool `mcp__c__x` belongs to no server of this run, which has `a`, `a__b`",
-            ),
-        ];
-        for (name, expected) in cases {
-            assert_eq!(routed(name), expected);
-        }
-        let one = catalogue(&[("a", &[])]);
-        assert_eq!(route(&one, "gone"), Ok(("a".to_owned(), "gone".to_owned())));
-    }
 }

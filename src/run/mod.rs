@@ -1,9 +1,11 @@
 //! One execution of one scenario: the ports it needs, the conversation it records, the limits it keeps.
 
+mod budget;
 mod conversation;
 mod ports;
 mod runner;
 
-pub use conversation::{Conversation, Stop};
+pub use budget::Budget;
+pub use conversation::{Conversation, Stop, Unsendable, WantedCall};
 pub use ports::{Agent, Called, Observer, Progress, SetupError, Tools};
 pub use runner::{Job, run};

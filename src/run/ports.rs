@@ -1,5 +1,7 @@
 //! What a run needs from outside, as traits: tools to call and an agent to call them.
 
+use std::time::Duration;
+
 use futures_util::future::BoxFuture;
 
 use crate::model::Object;
@@ -78,6 +80,17 @@ pub enum Progress<'a> {
     Preparing { doing: &'a str },
     /// Starting servers and reading their catalogues.
     Connecting,
+    /// The model is asked; requests are numbered from 1.
+    Asking { number: usize },
+    /// The model gave no answer and will be asked the same again.
+    AskingAgain {
+        number: usize,
+        pause: Duration,
+        /// The HTTP status, where a response came.
+        status: Option<u16>,
+        /// May hold secrets.
+        problem: &'a str,
+    },
     /// A call is under way; calls are numbered from 1.
     Calling { number: usize, tool: &'a str },
     /// A call has ended.

@@ -8,8 +8,9 @@ use tokio_util::sync::CancellationToken;
 use crate::model::catalogue::Catalogue;
 use crate::model::scenario::Scenario;
 use crate::model::stamp::Stamp;
-use crate::model::trajectory::{Ending, Step, Trajectory};
+use crate::model::trajectory::{Ending, Trajectory};
 use crate::redact::Redactor;
+use crate::run::budget::Budget;
 use crate::run::conversation::{Conversation, Stop, milliseconds};
 use crate::run::ports::{Agent, Observer, Progress, SetupError, Tools};
 
@@ -23,6 +24,8 @@ pub struct Job<'a> {
     pub observer: &'a dyn Observer,
     /// Cancelled when the program is asked to stop.
     pub interrupt: CancellationToken,
+    /// What all runs of the command may cost together.
+    pub budget: Option<&'a Budget>,
     /// What must not be stored.
     pub redactor: &'a Redactor,
 }
@@ -35,29 +38,37 @@ pub async fn run(job: Job<'_>) -> Trajectory {
     let limit = job.scenario.timeouts.scenario;
     let deadline = tokio::time::sleep(limit);
     tokio::pin!(deadline);
+    let limits = job.scenario.limits;
+    let longest = limits.max_duration;
+    let run_out = tokio::time::sleep(longest.unwrap_or(limit));
+    tokio::pin!(run_out);
     job.observer.progress(Progress::Connecting);
 
     let connected = tokio::select! {
         biased;
         () = job.interrupt.cancelled() => Err(Ending::Interrupted),
         connected = job.connect => connected.map_err(error),
+        () = &mut run_out, if longest.is_some() => Err(ran_out(longest)),
         () = &mut deadline => Err(timed_out(limit, "connecting to the servers")),
     };
-    let (catalogue, steps, ending) = match connected {
-        Err(ending) => (Catalogue::default(), Vec::new(), ending),
+    let (catalogue, (steps, requests), ending) = match connected {
+        Err(ending) => (Catalogue::default(), <_>::default(), ending),
         Ok(tools) => {
-            let mut conversation = Conversation::new(tools.as_ref(), job.observer, started);
+            let mut conversation =
+                Conversation::new(tools.as_ref(), job.observer, started).within(limits, job.budget);
             let ending = tokio::select! {
                 biased;
                 () = job.interrupt.cancelled() => Ending::Interrupted,
                 driven = job.agent.drive(&mut conversation) => match driven {
                     Ok(()) => Ending::Completed,
                     Err(Stop::Blocked { message }) => Ending::Blocked { message },
+                    Err(Stop::LimitReached { message }) => Ending::LimitReached { message },
                     Err(Stop::Error(failed)) => error(failed),
                 },
+                () = &mut run_out, if longest.is_some() => ran_out(longest),
                 () = &mut deadline => timed_out(limit, "the agent was still at work"),
             };
-            let steps: Vec<Step> = conversation.into_steps();
+            let record = conversation.into_record();
             let catalogue = tools.catalogue().clone();
             if ending != Ending::Interrupted {
                 // Dropped half-way, the servers are ended at once.
@@ -66,7 +77,7 @@ pub async fn run(job: Job<'_>) -> Trajectory {
                     () = tools.close() => {}
                 }
             }
-            (catalogue, steps, ending)
+            (catalogue, record, ending)
         }
     };
 
@@ -81,6 +92,7 @@ pub async fn run(job: Job<'_>) -> Trajectory {
         duration_ms: Some(milliseconds(started.elapsed())),
         volatile: Vec::new(),
         bindings: Vec::new(),
+        requests,
     };
     job.redactor.trajectory(&mut trajectory);
     trajectory
@@ -96,5 +108,12 @@ fn error(failed: SetupError) -> Ending {
 fn timed_out(limit: Duration, doing: &str) -> Ending {
     Ending::TimedOut {
         message: format!("the scenario's timeout of {limit:?} passed: {doing}"),
+    }
+}
+
+fn ran_out(longest: Option<Duration>) -> Ending {
+    let longest = longest.unwrap_or_default();
+    Ending::LimitReached {
+        message: format!("`limits.max_duration` ended the run: {longest:?} passed"),
     }
 }

@@ -154,7 +154,16 @@ impl Document {
                 )
             }
         };
-        let kind = agent.and_then(|it| it.kind).map(|it| it.0);
+        let kind = agent.and_then(|it| it.kind.as_ref()).map(|it| it.0);
+        if let (Some(AgentKind::Model(api)), Some(agent)) = (kind, agent) {
+            let settings = agent.model_agent(api, findings).map(Box::new);
+            let has_turns = self.turns.is_some() || self.user_intent.is_some();
+            if !has_turns {
+                let hint = "say what the user wants with `user_intent` or `turns`";
+                findings.error(start, "the model has nothing to do", Some(hint));
+            }
+            return settings.map(|settings| Agent::Model { settings, calls });
+        }
         if kind == Some(AgentKind::Replay) {
             return Some(Agent::Replay { calls });
         }

@@ -22,6 +22,16 @@ pub(super) trait Decode: Sized {
         None
     }
 
+    /// What `null` stands for; `None` where it means the same as nothing at all.
+    fn of_null() -> Option<Self> {
+        None
+    }
+
+    /// The same, for a wrapper that wants to know the place.
+    fn null(_: &Node) -> Option<Self> {
+        Self::of_null()
+    }
+
     /// What a key stands for that is wrong, or missing, after that was said; `None` when its section is lost with it.
     fn failed() -> Option<Self> {
         None
@@ -141,7 +151,7 @@ impl<'a> Fields<'a> {
             Some(value) if !matches!(value.content, Content::Null) => {
                 T::decode(value, findings).or_else(T::failed)
             }
-            _ => T::absent().or_else(|| {
+            given => given.and_then(T::null).or_else(T::absent).or_else(|| {
                 if !findings.partial {
                     findings.error(self.node.at, format!("missing key `{key}`"), NO_HINT);
                 }
@@ -269,6 +279,10 @@ impl<T: Decode> Decode for At<T> {
         let value = T::decode(node, findings)?;
         Some(Self { at: node.at, value })
     }
+
+    fn null(node: &Node) -> Option<Self> {
+        T::of_null().map(|value| Self { at: node.at, value })
+    }
 }
 
 /// The value of a key that is wrong without the rest of its section being lost.
@@ -304,6 +318,10 @@ impl<T: Decode> Decode for Option<T> {
 
     fn absent() -> Option<Self> {
         Some(None)
+    }
+
+    fn null(node: &Node) -> Option<Self> {
+        T::null(node).map(Some)
     }
 
     fn failed() -> Option<Self> {

@@ -5,12 +5,14 @@ use std::path::PathBuf;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
-use crate::model::scenario::{Replaying, Scenario, Server, Timeouts};
+use crate::model::scenario::{Agent, Replaying, Scenario, Server, Timeouts};
 
 use super::container::ContainerSection;
-use super::decode::{At, Decode, Field, Named, section, wrong_kind};
+use super::decode::{At, Decode, Field, NO_HINT, Named, section, wrong_kind};
 use super::find::Found;
 use super::interactions::MockSection;
+use super::llm::InteractionSection;
+use super::model_agent::LimitsSection;
 use super::node::{Content, Node};
 use super::scoring::ScoringSection;
 use super::script::{AgentSection, CriterionSection, ExpectedSection};
@@ -33,6 +35,8 @@ section! {
         config_file: Option<Field<At<Word>>>,
         /// What the user asks for. `{{name}}` stands for a variable.
         user_intent: Option<Field<String>>,
+        /// What the user says, message by message, each after the agent is done with the one before; instead of `user_intent`.
+        turns: Option<Field<At<Vec<Word>>>>,
         /// The calls that are expected, in order.
         expected_trajectory: Option<Field<At<Vec<ExpectedSection>>>>,
         /// What must hold for a run to pass: text that appears in it, or a condition on its calls.
@@ -44,6 +48,9 @@ section! {
         servers: Option<Field<Named<ServerSection>>>,
         /// What the mock servers offer and answer, by the server's name.
         mcp_interactions: Option<Field<Named<MockSection>>>,
+        /// What a stand-in for a model expects and answers, request by request: `mcp-eval mock --llm FILE` serves it.
+        #[expect(dead_code, reason = "checked with the scenario, and served without it")]
+        llm_interactions: Option<Field<Vec<InteractionSection>>>,
         /// The container a server under test runs in.
         docker: Option<Field<At<ContainerSection>>>,
         /// Who asks; a scripted agent that plays `expected_trajectory` unless given.
@@ -56,6 +63,8 @@ section! {
         connect_timeout: Option<Field<Timeout>>,
         /// How long one tool call may take; 60s unless given.
         tool_timeout: Option<Field<Timeout>>,
+        /// What ends a run as failed.
+        limits: Option<Field<LimitsSection>>,
         /// How the scenario is scored.
         scoring: Option<Field<ScoringSection>>,
     }
@@ -150,6 +159,9 @@ impl Document {
         let wait = |field: &Option<Field<Timeout>>, default| {
             given(field.as_ref()).map_or(default, |it| it.0)
         };
+        let limits = given(self.limits.as_ref());
+        let limits = limits.map(|it| it.limits(agent.as_ref().and_then(Agent::model), findings));
+        let turns = self.turns(findings);
         let interactions = given(self.mcp_interactions.as_ref());
         let tags = given(self.tags.as_ref()).into_iter().flatten();
         let expected = given(self.expected_trajectory.as_ref());
@@ -168,7 +180,10 @@ impl Document {
             description: given(self.description.as_ref()).cloned(),
             enabled: given(self.enabled.as_ref()).copied().unwrap_or(true),
             tags: tags.map(|it| it.0.clone()).collect(),
-            user_intent: given(self.user_intent.as_ref()).cloned(),
+            user_intent: given(self.user_intent.as_ref())
+                .cloned()
+                .or_else(|| (!turns.is_empty()).then(|| turns.join("\n\n"))),
+            turns,
             config_file,
             servers,
             interactions: interactions
@@ -198,6 +213,22 @@ impl Document {
                 tool: wait(&self.tool_timeout, timeouts.tool),
                 scenario: whole,
             },
+            limits: limits.unwrap_or_default(),
         })
+    }
+
+    /// What the user says, message by message.
+    fn turns(&self, findings: &mut Findings) -> Vec<String> {
+        let Some(turns) = given(self.turns.as_ref()) else {
+            return Vec::new();
+        };
+        if given(self.user_intent.as_ref()).is_some() {
+            let message = "`turns` and `user_intent` both say what the user wants";
+            findings.error(turns.at, message, Some("keep one of the two"));
+        }
+        if turns.is_empty() {
+            findings.error(turns.at, "lists no message", NO_HINT);
+        }
+        turns.iter().map(|it| it.0.clone()).collect()
     }
 }

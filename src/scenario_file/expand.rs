@@ -1,9 +1,10 @@
-//! `${NAME}` in servers: values from the environment.
+//! `${NAME}` in servers and agents: values from the environment.
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::model::agent::ModelAgent;
 use crate::model::container::{Build, Container, Image, Mount, MountSource};
 use crate::model::scenario::{Server, Transport};
 
@@ -93,6 +94,26 @@ pub fn expand_container(
     let mut filling = Filling::new(&lookup);
     let container = filling.container(container);
     Ok((container, filling.finish()?))
+}
+
+/// Fills in `${…}` in an agent's model, address and headers, as [`expand`] does in servers; with it come the variables whose values went
+/// into it, sorted.
+///
+/// # Errors
+///
+/// Everything that is missing.
+pub fn expand_agent(
+    agent: &ModelAgent,
+    lookup: impl Fn(&str) -> Option<String>,
+) -> Result<(ModelAgent, Vec<String>), MissingVariables> {
+    let mut filling = Filling::new(&lookup);
+    let agent = ModelAgent {
+        model: filling.text(&agent.model),
+        base_url: agent.base_url.as_ref().map(|it| filling.text(it)),
+        extra_headers: filling.pairs(&agent.extra_headers),
+        ..agent.clone()
+    };
+    Ok((agent, filling.finish()?))
 }
 
 /// Whether a text refers to the scenario's container.

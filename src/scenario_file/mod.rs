@@ -5,9 +5,9 @@
 //! | `find` | paths, folders and patterns become files with ids |
 //! | `source`, `parse`, `scalar`, `node` | a file becomes a tree in which each value knows its place |
 //! | `load` | defaults are merged, variables filled in, sections read, scenarios made |
-//! | `mocks` | the mock servers of a file alone |
+//! | `mocks`, `llm` | the mock servers of a file alone, and the script of a stand-in for a model |
 //! | `decode`, `values` | how sections are declared and read, so that all that is wrong is found |
-//! | `document`, `servers`, `interactions`, `resources`, `prompts`, `responses`, `condition`, `content`, `data`, `container`, `mounts`, `steps`, `fault`, `references`, `script`, `replaying`, `scoring` | the sections, and what they become |
+//! | `document`, `servers`, `interactions`, `resources`, `prompts`, `responses`, `condition`, `content`, `data`, `container`, `mounts`, `steps`, `fault`, `references`, `script`, `model_agent`, `replaying`, `scoring` | the sections, and what they become |
 //! | `checks` | what must fit together between sections |
 //! | `client_config`, `expand` | servers of MCP clients' files, and values from the environment |
 //! | `schema` | the sections once more, as JSON Schema |
@@ -29,8 +29,10 @@ mod fault;
 mod find;
 mod finding;
 mod interactions;
+mod llm;
 mod load;
 mod mocks;
+mod model_agent;
 mod mounts;
 mod nearest;
 mod node;
@@ -52,11 +54,12 @@ mod variables;
 
 pub use client_config::{ClientConfigError, client_config};
 pub use expand::{
-    CONTAINER_PORT, CONTAINER_URL, Expanded, MissingVariables, expand, expand_container,
-    mentions_container,
+    CONTAINER_PORT, CONTAINER_URL, Expanded, MissingVariables, expand, expand_agent,
+    expand_container, mentions_container,
 };
 pub use find::{Found, find};
 pub use finding::{Finding, Severity, sort};
+pub use llm::{LoadedLlm, llm};
 pub use load::{Loaded, Options, load};
 pub use mocks::{LoadedMocks, mock_tool, mocks};
 pub use schema::json_schema;

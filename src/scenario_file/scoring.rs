@@ -6,14 +6,14 @@ use std::borrow::Cow;
 
 use crate::model::Object;
 use crate::model::rules::{
-    ArgumentMatch, ArgumentRule, Gate, Match, Preset, ReadRule, Responses, Rules, Slower,
+    ArgumentMatch, ArgumentRule, Gate, Match, Preset, ReadRule, Responses, Rules, Slower, Tokens,
 };
 
 use super::decode::{At, Decode, NO_HINT, Named, choice, choose, only_entry, section, wrong_kind};
 use super::finding::quoted;
 use super::node::{Content, Node};
 use super::source::{Findings, Mark};
-use super::values::{Fraction, Pattern, Positive, Wait, Word};
+use super::values::{Count, Fraction, Pattern, Positive, Wait, Word};
 
 choice! {
     /// Which family of formulas to use: `standard`, or `classic` for those of the original tool.
@@ -77,6 +77,20 @@ section! {
         ignore: Option<Vec<Word>>,
         /// When a call counts as slower than before.
         slower: Option<SlowerSection>,
+        /// When a run counts as using more tokens than before.
+        tokens: Option<TokensSection>,
+    }
+}
+
+section! {
+    /// When a run counts as using more tokens than before: both must hold.
+    TokensSection {
+        /// How many times as many it uses; 3 unless given.
+        factor: Option<Positive>,
+        /// How many more it uses; 1000 unless given.
+        floor: Option<Count>,
+        /// What that does to the verdict; `warn` unless given.
+        gate: Option<GateWord>,
     }
 }
 
@@ -260,6 +274,10 @@ impl ScoringSection {
                 .slower
                 .as_ref()
                 .map_or(defaults.slower, SlowerSection::slower),
+            tokens: self
+                .tokens
+                .as_ref()
+                .map_or(defaults.tokens, TokensSection::tokens),
         }
     }
 }
@@ -284,6 +302,17 @@ impl ReadSection {
                 tool: call.tool.0.clone(),
                 arguments: call.args.clone().unwrap_or_default(),
             },
+        }
+    }
+}
+
+impl TokensSection {
+    fn tokens(&self) -> Tokens {
+        let defaults = Tokens::default();
+        Tokens {
+            factor: self.factor.map_or(defaults.factor, |it| it.0),
+            floor: self.floor.map_or(defaults.floor, |it| it.0),
+            gate: self.gate.map_or(defaults.gate, |it| it.0),
         }
     }
 }

@@ -101,7 +101,7 @@ impl Decode for Pattern {
 }
 
 /// A number within bounds.
-fn number(
+pub(super) fn number(
     node: &Node,
     expected: &str,
     fits: impl Fn(f64) -> bool,
@@ -137,6 +137,16 @@ pub(super) struct Positive(pub(super) f64);
 impl Decode for Positive {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
         number(node, "a number above 0", |it| it > 0.0, findings).map(Self)
+    }
+}
+
+/// A number from 0: a sum of money.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Amount(pub(super) f64);
+
+impl Decode for Amount {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        number(node, "a number from 0", |it| it >= 0.0, findings).map(Self)
     }
 }
 
@@ -303,6 +313,11 @@ schema!(
     Positive,
     "Positive",
     |_| json_schema!({"type": "number", "exclusiveMinimum": 0})
+);
+schema!(
+    Amount,
+    "Amount",
+    |_| json_schema!({"type": "number", "minimum": 0})
 );
 schema!(
     Count,

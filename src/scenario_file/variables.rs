@@ -49,8 +49,16 @@ pub(super) fn fill(
         left: MAX_FILLED,
         findings,
     };
-    if let Some(intent) = document.get_mut("user_intent") {
-        filling.node(intent, false);
+    for said in ["user_intent", "turns"] {
+        if let Some(said) = document.get_mut(said) {
+            filling.node(said, false);
+        }
+    }
+    let system = document
+        .get_mut("agent")
+        .and_then(|it| it.get_mut("system"));
+    if let Some(system) = system {
+        filling.node(system, false);
     }
     if let Some(criteria) = document.get_mut("success_criteria") {
         filling.node(criteria, false);

@@ -5,8 +5,9 @@ use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
 
 use crate::model::comparison::{Band, Comparison, ExecutionStatus, Loss, Row, Scores, SlowerCall};
-use crate::model::rules::{Preset, Rules, Slower};
+use crate::model::rules::{Preset, Rules, Slower, Tokens};
 use crate::model::trajectory::Trajectory;
+use crate::model::usage::total_usage;
 
 use super::classic;
 use super::drift;
@@ -82,6 +83,7 @@ pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Co
         losses: &losses,
         drift: &drift,
         slower: &slower,
+        tokens: more_tokens(baseline, current, &rules.tokens),
         rules,
         unmatched: unmatched.into_iter().collect(),
         may_miss: matched.may_miss,
@@ -222,4 +224,22 @@ fn slower(sides: &Sides<'_>, rows: &[Row], rule: &Slower) -> Vec<SlowerCall> {
         })
     };
     rows.iter().filter_map(compare).collect()
+}
+
+/// The tokens of both sides, where the run used more than so many times as many as the baseline, and at least so many more.
+fn more_tokens(baseline: &Trajectory, current: &Trajectory, rule: &Tokens) -> Option<(u64, u64)> {
+    let used = |it: &Trajectory| total_usage(&it.requests).and_then(|it| it.total());
+    let (before, now) = used(baseline).zip(used(current))?;
+    let more = now.saturating_sub(before);
+    let is_more =
+        approximately(now) > rule.factor * approximately(before) && more >= u64::from(rule.floor);
+    is_more.then_some((before, now))
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "nobody uses so many tokens that a double could not count them"
+)]
+fn approximately(tokens: u64) -> f64 {
+    tokens as f64
 }

@@ -35,6 +35,7 @@ pub fn expectation(scenario: &Scenario, current: &Trajectory) -> Trajectory {
         duration_ms: None,
         volatile: Vec::new(),
         bindings: Vec::new(),
+        requests: Vec::new(),
     }
 }
 

@@ -33,6 +33,8 @@ pub(super) struct Evidence<'e, 'a> {
     pub(super) losses: &'e [Loss],
     pub(super) drift: &'e [Finding],
     pub(super) slower: &'e [SlowerCall],
+    /// The tokens of both sides, where there are many more now.
+    pub(super) tokens: Option<(u64, u64)>,
     pub(super) rules: &'e Rules,
     /// Why a way of matching that is all or nothing does not hold.
     pub(super) unmatched: Vec<Reason>,
@@ -81,6 +83,21 @@ pub(super) fn verdict(evidence: &Evidence<'_, '_>) -> Verdict {
     for slower in evidence.slower {
         let it = slow(evidence, slower);
         match evidence.rules.slower.gate {
+            Gate::Ignore => {}
+            Gate::Fail => reasons.push(it),
+            Gate::Warn => warnings.push(it),
+        }
+    }
+    if let Some((before, now)) = evidence.tokens {
+        let it = Reason {
+            expected: Some(format!("about {before}")),
+            got: Some(now.to_string()),
+            ..reason(
+                ReasonKind::Tokens,
+                "the model used many more tokens".to_owned(),
+            )
+        };
+        match evidence.rules.tokens.gate {
             Gate::Ignore => {}
             Gate::Fail => reasons.push(it),
             Gate::Warn => warnings.push(it),

@@ -43,6 +43,7 @@ pub fn dialogue(trajectory: &Trajectory) -> String {
     let ending = match &trajectory.ending {
         Ending::Completed => "completed".to_owned(),
         Ending::Blocked { message } => format!("blocked: {message}"),
+        Ending::LimitReached { message } => format!("limit reached: {message}"),
         Ending::TimedOut { message } => format!("timed out: {message}"),
         Ending::Interrupted => "interrupted".to_owned(),
         Ending::Error { message, .. } => format!("error: {message}"),

@@ -4,6 +4,7 @@
 )]
 //! The project's tests, one module per subject.
 
+mod agent;
 mod browser;
 mod client_config;
 mod common;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::common::{Project, copy, ran, root};
+use crate::common::{Project, copy, ran, root, stand_in};
 use crate::docker::kit as docker;
 
 /// The fenced blocks of a language, without their fences.
@@ -15,6 +15,26 @@ fn blocks(text: &str, language: &str) -> Vec<String> {
         }
     }
     blocks
+}
+
+/// The scenario with a model.
+fn umbrella(readme: &str) -> String {
+    let mut blocks = blocks(readme, "yaml").into_iter();
+    blocks.find(|it| it.starts_with("name: Umbrella")).unwrap()
+}
+
+#[test]
+fn the_stand_in_plays_the_model_of_the_readme() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let project = Project::new();
+    project.file("umbrella.yaml", umbrella(&readme));
+    let (_stand_in, url) = stand_in(&project, "umbrella.yaml");
+    let ran = ran(project
+        .command()
+        .args(["run", "umbrella.yaml"])
+        .env("LLM_URL", url));
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    ran.says("Models: 2 requests, 290 tokens in, 40 out, cost 0.0015");
 }
 
 #[test]
@@ -29,6 +49,7 @@ fn every_command_of_the_readme_runs() {
     }
     let notes = written.iter().find(|it| it.contains("name: create"));
     project.file("notes.yaml", notes.unwrap());
+    project.file("umbrella.yaml", umbrella(&readme));
     let demo = written.into_iter().find(|it| it.starts_with("name: Demo"));
     let demo = demo.unwrap();
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use mcp_eval::model::agent::{Limits, ModelAgent, ModelApi, Price, Temperature, ToolChoice};
 use mcp_eval::model::binding::Source;
 use mcp_eval::model::interactions::{AnswerBlock, ArgumentCondition, MockReply};
 use mcp_eval::model::rules::{ArgumentMatch, Gate, Match, Preset, Responses};
@@ -230,6 +231,53 @@ fn every_key_of_scoring_arrives() {
     assert!((rules.slower.factor - 2.0).abs() < 1e-12);
     assert!((rules.slower.floor_ms - 100.0).abs() < 1e-9);
     assert_eq!(rules.slower.gate, Gate::Fail);
+    assert!((rules.tokens.factor - 1.5).abs() < 1e-12);
+    assert_eq!(rules.tokens.floor, 10);
+    assert_eq!(rules.tokens.gate, Gate::Fail);
+}
+
+#[test]
+fn every_key_of_limits_and_models_arrives() {
+    let (_folder, scenario) = everything();
+    assert_eq!(
+        scenario.limits,
+        Limits {
+            max_total_tokens: Some(1000),
+            max_steps: Some(5),
+            max_duration: Some(Duration::from_secs(60)),
+            max_cost: Some(0.5),
+        }
+    );
+    let scenario = load_one(
+        "name: x\nturns: [a, \"{{b}}\"]\nvariables: { b: c }\nagent:\n  kind: openai\n  api: responses\n  model: m\n  base_url: \"http://h\"\n  api_key_env: K\n\
+         \x20 system: s\n  temperature: null\n  max_tokens: 5\n  max_steps: 6\n  tool_choice: { tool: t }\n  timeout: 7s\n  tool_timeout: 8s\n\
+         \x20 max_result_chars: 9\n  extra_headers: { A: b }\n  extra_body: { c: null }\n  price: { input: 1, output: 2, cache_read: 3, cache_write: 4 }\n",
+        &[],
+    );
+    assert_eq!(scenario.turns, ["a", "c"]);
+    assert_eq!(scenario.user_intent.as_deref(), Some("a\n\nc"));
+    let expected = ModelAgent {
+        base_url: Some("http://h".to_owned()),
+        api_key_env: Some("K".to_owned()),
+        system: Some("s".to_owned()),
+        temperature: Temperature::Unset,
+        max_tokens: Some(5),
+        max_steps: 6,
+        tool_choice: Some(ToolChoice::Tool("t".to_owned())),
+        timeout: Duration::from_secs(7),
+        tool_timeout: Some(Duration::from_secs(8)),
+        max_result_chars: Some(9),
+        extra_headers: vec![("A".to_owned(), "b".to_owned())],
+        extra_body: json!({ "c": null }).as_object().unwrap().clone(),
+        price: Some(Price {
+            input: 1.0,
+            output: 2.0,
+            cache_read: Some(3.0),
+            cache_write: Some(4.0),
+        }),
+        ..ModelAgent::new(ModelApi::OpenAiResponses, "m")
+    };
+    assert_eq!(scenario.agent.model(), Some(&expected));
 }
 
 #[test]

@@ -65,6 +65,7 @@ pub(crate) fn recorded(calls: &[Value]) -> Trajectory {
             recorded_at: "2026-01-02T03:04:05Z".parse().unwrap(),
             mcp_eval: "0.0.0".to_owned(),
             agent: "scripted".to_owned(),
+            model: None,
             scenarios: unknown,
             source: None,
             image: None,
@@ -75,6 +76,7 @@ pub(crate) fn recorded(calls: &[Value]) -> Trajectory {
         duration_ms: None,
         volatile: Vec::new(),
         bindings: Vec::new(),
+        requests: Vec::new(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What recording learns and marks, and what a scenario expects, as the comparison sees them.
 
+use mcp_eval::model::agent::Limits;
 use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use mcp_eval::model::comparison::{ExecutionStatus, ReasonKind};
 use mcp_eval::model::rules::{Responses, Rules};
@@ -267,6 +268,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         enabled: true,
         tags: Vec::new(),
         user_intent: None,
+        turns: Vec::new(),
         config_file: None,
         servers: Vec::new(),
         interactions: Vec::new(),
@@ -278,6 +280,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         source: None,
         scoring: Rules::default(),
         timeouts: Timeouts::default(),
+        limits: Limits::default(),
     }
 }
 

@@ -1,8 +1,9 @@
 //! What a scenario can say about how it is scored.
 
 use mcp_eval::model::rules::{
-    ArgumentMatch, ArgumentRule, Gate, Preset, ReadRule, Responses, Rules, Slower,
+    ArgumentMatch, ArgumentRule, Gate, Preset, ReadRule, Responses, Rules, Slower, Tokens,
 };
+use mcp_eval::model::usage::{ModelRequest, Usage};
 use mcp_eval::score::{self, KnownCall, check_path, check_regex, idle_rules};
 use serde_json::{Value, json};
 
@@ -423,4 +424,41 @@ fn rules_that_can_have_no_effect_are_told() {
             "scoring.ignore: answers are not compared at all",
         ]
     );
+}
+
+#[test]
+fn many_more_tokens_are_told_and_gate_only_on_demand() {
+    let run = |tokens: Option<u64>| {
+        let mut run = trajectory(&[json!({"tool": "mcp__p__t", "text": "ok"})]);
+        run.requests = vec![ModelRequest {
+            after_steps: 0,
+            model: None,
+            stop_reason: None,
+            usage: Usage {
+                input: tokens,
+                ..Usage::default()
+            },
+            cost: None,
+            attempts: Vec::new(),
+        }];
+        run
+    };
+    let tokens = |before: Option<u64>, now: Option<u64>, gate: Gate| {
+        let rules = Rules {
+            tokens: Tokens {
+                gate,
+                ..Tokens::default()
+            },
+            ..Rules::default()
+        };
+        let verdict = score::compare(&run(before), &run(now), &rules).verdict;
+        (verdict.passed, verdict.warnings.len())
+    };
+    assert_eq!(tokens(Some(1000), Some(3001), Gate::Warn), (true, 1));
+    assert_eq!(tokens(Some(1000), Some(3000), Gate::Warn), (true, 0));
+    assert_eq!(tokens(Some(100), Some(1099), Gate::Warn), (true, 0));
+    assert_eq!(tokens(Some(1000), Some(3001), Gate::Fail), (false, 0));
+    assert_eq!(tokens(Some(1000), Some(3001), Gate::Ignore), (true, 0));
+    assert_eq!(tokens(None, Some(9000), Gate::Fail), (true, 0));
+    assert_eq!(tokens(Some(9000), None, Gate::Fail), (true, 0));
 }

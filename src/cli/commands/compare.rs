@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::cli::agents;
 use crate::cli::args::{CompareArgs, OutputArgs, ScoreArgs};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
@@ -26,7 +27,7 @@ pub(in crate::cli) fn run(
         return offline::compare(args, run, output, console);
     }
     let mut scenarios = select::select(&args.select, console)?;
-    replay::choose(&mut scenarios, &args.execute)?;
+    agents::choose(&mut scenarios, &args.execute)?;
     let root = args
         .baseline
         .clone()

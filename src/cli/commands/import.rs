@@ -265,7 +265,9 @@ fn keep(
     let id = &trajectory.scenario;
     if !trajectory.ending.is_complete() {
         let why = match &trajectory.ending {
-            Ending::Error { message, .. } | Ending::TimedOut { message } => message,
+            Ending::Error { message, .. }
+            | Ending::LimitReached { message }
+            | Ending::TimedOut { message } => message,
             _ => "it was interrupted",
         };
         return Err(Refusal::incomplete(format!(

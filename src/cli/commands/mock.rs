@@ -3,11 +3,13 @@
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io;
+use std::net::SocketAddr;
 use std::path::Path;
 
 use serde_json::json;
 use tokio::io::BufReader;
 use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
 
 use crate::cli::args::{MockArgs, MockTransport};
 use crate::cli::console::Console;
@@ -23,6 +25,9 @@ pub(in crate::cli) fn run(args: &MockArgs, console: Console) -> Result<Exit, Fai
     if !args.http.host.is_loopback() && !args.http.allow_remote {
         let message = format!("other machines could reach a server at {}", args.http.host);
         return Err(Failure::usage(message).hint("if they may, add --allow-remote"));
+    }
+    if let Some(file) = &args.llm {
+        return super::mock_llm::run(args, file);
     }
     check_transport(args)?;
     let (name, declared) = match (&args.file, &args.from) {
@@ -42,20 +47,9 @@ pub(in crate::cli) fn run(args: &MockArgs, console: Console) -> Result<Exit, Fai
     };
     let mock = Mock::new(&name, declared, options).map_err(Failure::usage)?;
     if let Some(path) = &args.call_log {
-        let file = File::create(path).map_err(|error| {
-            Failure::usage(format!(
-                "the call log {} cannot be written: {error}",
-                path.display()
-            ))
-        })?;
-        mock.log_calls(file);
+        mock.log_calls(call_log(path)?);
     }
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| {
-            Failure::incomplete(format!("cannot start the asynchronous runtime: {error}"))
-        })?;
+    let runtime = runtime()?;
     let ended = runtime.block_on(serve(mock, args));
     // Reading stdin blocks a thread that would otherwise be waited for.
     runtime.shutdown_background();
@@ -76,16 +70,7 @@ async fn serve(mock: Mock, args: &MockArgs) -> Result<Ended, Failure> {
             }
         }
         MockTransport::Http => {
-            let listener = listen(args).await.map_err(|error| {
-                let message = format!(
-                    "cannot listen on {} port {}: {error}",
-                    args.http.host, args.http.port
-                );
-                Failure::incomplete(message)
-            })?;
-            let address = listener
-                .local_addr()
-                .map_err(|error| Failure::incomplete(format!("the port is unknown: {error}")))?;
+            let (listener, address) = listen(args).await?;
             let ready = json!({ "port": address.port(), "url": mock::url(address) });
             Console::document(&ready.to_string());
             let options = HttpOptions {
@@ -100,8 +85,39 @@ async fn serve(mock: Mock, args: &MockArgs) -> Result<Ended, Failure> {
     served.map_err(|error| Failure::incomplete(format!("the connection failed: {error}")))
 }
 
-async fn listen(args: &MockArgs) -> io::Result<TcpListener> {
-    TcpListener::bind((args.http.host, args.http.port)).await
+/// A listener where the options want it, and its address.
+pub(super) async fn listen(args: &MockArgs) -> Result<(TcpListener, SocketAddr), Failure> {
+    let failed = |error: io::Error| {
+        let message = format!(
+            "cannot listen on {} port {}: {error}",
+            args.http.host, args.http.port
+        );
+        Failure::incomplete(message)
+    };
+    let listener = TcpListener::bind((args.http.host, args.http.port)).await;
+    let listener = listener.map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    Ok((listener, address))
+}
+
+/// A log of what clients ask.
+pub(super) fn call_log(path: &Path) -> Result<File, Failure> {
+    File::create(path).map_err(|error| {
+        Failure::usage(format!(
+            "the call log {} cannot be written: {error}",
+            path.display()
+        ))
+    })
+}
+
+/// What everything that serves runs on.
+pub(super) fn runtime() -> Result<Runtime, Failure> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| {
+            Failure::incomplete(format!("cannot start the asynchronous runtime: {error}"))
+        })
 }
 
 /// What only makes sense over HTTP is not silently without effect.

@@ -6,6 +6,7 @@ pub(super) mod explain;
 pub(super) mod import;
 pub(super) mod list;
 pub(super) mod mock;
+mod mock_llm;
 pub(super) mod record;
 pub(super) mod report;
 pub(super) mod run;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::cli::agents;
 use crate::cli::args::{OutputArgs, RecordArgs};
 use crate::cli::ci;
 use crate::cli::console::Console;
@@ -30,7 +31,7 @@ pub(in crate::cli) fn run(
 ) -> Result<Exit, Failure> {
     ci::refuse(args.force)?;
     let mut scenarios = select::select(&args.select, console)?;
-    replay::choose(&mut scenarios, &args.execute)?;
+    agents::choose(&mut scenarios, &args.execute)?;
     let baselines = baselines(args);
     let plan = Plan {
         command: "record",
@@ -77,7 +78,7 @@ async fn record(
 ) -> ScenarioResult {
     // A replay plays the baseline there is, and keeps what its calls are answered now.
     let replayed = match &scenario.agent {
-        Agent::Scripted { .. } => None,
+        Agent::Scripted { .. } | Agent::Model { .. } => None,
         Agent::Replay { .. } => match replay::accepted(scenario, baselines) {
             Ok(accepted) => replay::replayed(scenario, &accepted),
             Err(problem) => {
@@ -186,7 +187,9 @@ async fn learn(
     trajectory: &mut Trajectory,
 ) -> Vec<String> {
     let kept = bench.outliving_servers(scenario);
-    let takes = takes.unwrap_or(if kept.is_empty() { USUAL_TAKES } else { 1 });
+    // A model does not make the same calls twice, and each take costs.
+    let once = !kept.is_empty() || scenario.agent.model().is_some();
+    let takes = takes.unwrap_or(if once { 1 } else { USUAL_TAKES });
     let mut played = vec![trajectory.clone()];
     let mut notes = Vec::new();
     for take in 2..=takes {
@@ -228,8 +231,11 @@ fn why_failing(scenario: &Scenario, trajectory: &Trajectory, checks: &[Check]) -
     }
     let all = !reasons.is_empty();
     for (index, call) in trajectory.calls().enumerate() {
-        let unanswered =
-            matches!(&call.outcome, Outcome::Failure(failure) if failure.kind != FailureKind::Rpc);
+        // What a model asked for and could not be sent is the model's affair, and it was told.
+        let unanswered = matches!(
+            &call.outcome,
+            Outcome::Failure(it) if !matches!(it.kind, FailureKind::Rpc | FailureKind::NotSent)
+        );
         if unanswered || (all && call.outcome.is_failure()) {
             reasons.push(format!(
                 "call {} of `{}`: {}",

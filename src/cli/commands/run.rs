@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::cli::agents;
 use crate::cli::args::{OutputArgs, RunArgs, ScoreArgs};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
@@ -24,7 +25,7 @@ pub(in crate::cli) fn run(
     console: Console,
 ) -> Result<Exit, Failure> {
     let mut scenarios = select::select(&args.select, console)?;
-    replay::choose(&mut scenarios, &args.execute)?;
+    agents::choose(&mut scenarios, &args.execute)?;
     let root = args
         .baseline
         .clone()
@@ -60,7 +61,7 @@ async fn expect(
     score: &ScoreArgs,
 ) -> ScenarioResult {
     let replayed = match &scenario.agent {
-        Agent::Scripted { .. } => None,
+        Agent::Scripted { .. } | Agent::Model { .. } => None,
         Agent::Replay { .. } => match replay::accepted(scenario, baselines) {
             Ok(accepted) => replay::replayed(scenario, &accepted),
             Err(problem) => {

@@ -86,7 +86,7 @@ pub(super) fn slow(
 }
 
 /// A piece of a body, after which the connection ends.
-pub(super) fn cut(text: String) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
+pub(in crate::mock) fn cut(text: String) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
     let pause = async {
         // Else the failure overtakes the piece.
         tokio::time::sleep(Duration::from_millis(20)).await;

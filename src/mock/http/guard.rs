@@ -5,9 +5,9 @@ use axum::http::{HeaderMap, StatusCode};
 
 /// Why a request is refused.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Refusal {
-    pub(super) status: StatusCode,
-    pub(super) message: String,
+pub(in crate::mock) struct Refusal {
+    pub(in crate::mock) status: StatusCode,
+    pub(in crate::mock) message: String,
 }
 
 fn refuse(status: StatusCode, message: impl Into<String>) -> Result<(), Refusal> {
@@ -18,7 +18,7 @@ fn refuse(status: StatusCode, message: impl Into<String>) -> Result<(), Refusal>
 }
 
 /// A page in a browser must not reach us: neither by a name that leads to this machine (`Host`), nor from another site (`Origin`).
-pub(super) fn same_site(headers: &HeaderMap, any_host: bool) -> Result<(), Refusal> {
+pub(in crate::mock) fn same_site(headers: &HeaderMap, any_host: bool) -> Result<(), Refusal> {
     let host = text(headers, HOST.as_str()).unwrap_or_default();
     if !any_host && !is_loopback(host_name(host)) {
         return refuse(

@@ -19,6 +19,8 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 pub use self::admin::ReadTool;
+pub(super) use self::body::cut;
+pub(super) use self::guard::same_site;
 use crate::mock::Ended;
 use crate::mock::service::{Service, lock};
 

@@ -1,5 +1,6 @@
 //! What a mock server is declared to be: the `mcp_interactions` section.
 
+mod llm;
 mod reference;
 mod response;
 
@@ -7,6 +8,10 @@ use serde_json::Value;
 
 use crate::model::Object;
 
+pub use llm::{
+    LlmAnswer, LlmArguments, LlmError, LlmExpectation, LlmInteraction, LlmReply, LlmStop,
+    LlmToolCall,
+};
 pub use reference::{Filter, Reference, Segment};
 pub use response::{
     AnswerBlock, ArgumentCondition, Fault, MockReply, MockResponse, OnExhausted, Step,

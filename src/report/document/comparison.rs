@@ -152,6 +152,8 @@ pub enum ReasonKindV1 {
     Drift,
     /// A call became slower.
     Slower,
+    /// The model used many more tokens.
+    Tokens,
     /// A match mode that is all or nothing does not hold.
     Match,
     /// An expectation of the scenario is not met.

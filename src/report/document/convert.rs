@@ -9,8 +9,8 @@ use crate::model::trajectory::{Ending, Trajectory};
 use crate::report::in_words;
 
 use super::{
-    BindingV1, CheckV1, EndingV1, FORMAT_VERSION, GitV1, ImageV1, ProblemV1, ResultV1, ScenarioV1,
-    ServerV1, SideV1, SourceV1, StampV1, StatusV1, SummaryV1, VolatileV1,
+    BindingV1, CheckV1, EndingV1, FORMAT_VERSION, GitV1, ImageV1, ModelUseV1, ProblemV1, ResultV1,
+    ScenarioV1, ServerV1, SideV1, SourceV1, StampV1, StatusV1, SummaryV1, VolatileV1,
 };
 
 impl From<&SuiteResult> for ResultV1 {
@@ -89,6 +89,7 @@ fn side(trajectory: &Trajectory) -> SideV1 {
     let (ending, ending_message) = match &trajectory.ending {
         Ending::Completed => (EndingV1::Completed, None),
         Ending::Blocked { message } => (EndingV1::Blocked, Some(message.clone())),
+        Ending::LimitReached { message } => (EndingV1::LimitReached, Some(message.clone())),
         Ending::TimedOut { message } => (EndingV1::TimedOut, Some(message.clone())),
         Ending::Interrupted => (EndingV1::Interrupted, None),
         Ending::Error { message, .. } => (EndingV1::Error, Some(message.clone())),
@@ -106,6 +107,7 @@ fn side(trajectory: &Trajectory) -> SideV1 {
             .calls()
             .filter(|it| it.outcome.is_failure())
             .count(),
+        usage: ModelUseV1::of(&trajectory.requests),
         volatile: trajectory
             .volatile
             .iter()
@@ -134,6 +136,7 @@ fn stamp(stamp: &Stamp) -> StampV1 {
         recorded_at: stamp.recorded_at.to_string(),
         mcp_eval: stamp.mcp_eval.clone(),
         agent: stamp.agent.clone(),
+        model: stamp.model.clone(),
         scenarios: git(&stamp.scenarios),
         source: stamp.source.as_ref().map(git),
         image: stamp.image.as_ref().map(image),

@@ -13,6 +13,7 @@ mod convert;
 mod row;
 mod scenario;
 mod side;
+mod usage;
 
 pub use comparison::{
     BandV1, ComparisonV1, DriftV1, ExecutionStatusV1, LossV1, ReasonKindV1, ReasonV1, ScoresV1,
@@ -24,6 +25,8 @@ pub use row::{
 };
 pub use scenario::{CheckV1, ProblemV1, ScenarioV1, StatusV1};
 pub use side::{BindingV1, EndingV1, GitV1, ImageV1, ServerV1, SideV1, StampV1, VolatileV1};
+pub(crate) use usage::cost_words;
+pub use usage::{AttemptV1, ModelRequestV1, ModelUseV1, TokensV1};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -170,6 +173,12 @@ impl ResultV1 {
     pub fn with_gate(mut self, gate: GateV1) -> Self {
         self.gate = Some(gate);
         self
+    }
+
+    /// What all models of the run used, in words; `None` where there were none.
+    pub fn model_use(&self) -> Option<String> {
+        let uses: Vec<&ModelUseV1> = self.scenarios.iter().filter_map(|it| it.usage()).collect();
+        ModelUseV1::sum(&uses).map(|it| it.words())
     }
 
     /// The scenario of this id, if the document has it.

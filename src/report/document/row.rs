@@ -140,6 +140,8 @@ pub enum OutcomeV1 {
     InvalidStructuredContent,
     /// The HTTP exchange failed.
     Transport,
+    /// What the agent asked for is no call that could be made.
+    NotSent,
 }
 
 /// The two requests of a pair, compared.
@@ -230,6 +232,7 @@ impl OutcomeV1 {
             Self::InvalidResponse => "invalid response",
             Self::InvalidStructuredContent => "invalid structured content",
             Self::Transport => "HTTP exchange failed",
+            Self::NotSent => "not sent",
         }
     }
 

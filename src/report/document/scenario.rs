@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ComparisonV1, SideV1};
+use super::{ComparisonV1, ModelUseV1, SideV1};
 
 /// The outcome of one scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -113,6 +113,11 @@ impl ScenarioV1 {
             .map(ToString::to_string)
             .chain(unmet.map(|it| format!("{}: {}", it.name, it.message)))
             .collect()
+    }
+
+    /// What the model of the run used; `None` without one.
+    pub fn usage(&self) -> Option<&ModelUseV1> {
+        self.current.as_ref()?.usage.as_ref()
     }
 
     /// The numbers of scored calls, for people: `3`, or `3 → 2` where the two sides differ.

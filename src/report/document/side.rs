@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::SourceV1;
+use super::{ModelUseV1, SourceV1};
 
 /// One trajectory, without its steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,6 +24,9 @@ pub struct SideV1 {
     pub calls: usize,
     /// The number of scored calls that failed.
     pub failed_calls: usize,
+    /// What its model used; `null` for an agent without one.
+    #[serde(default)]
+    pub usage: Option<ModelUseV1>,
     /// Places in the answers that recording several takes showed to vary by nature.
     pub volatile: Vec<VolatileV1>,
     /// What its calls take from earlier answers; found when a baseline is recorded.
@@ -39,8 +42,11 @@ pub struct StampV1 {
     pub recorded_at: String,
     /// The version of mcp-eval that ran it.
     pub mcp_eval: String,
-    /// The kind of agent that drove the run: `scripted`, `replay`, or `imported` for a recording from elsewhere.
+    /// The kind of agent that drove the run: `scripted`, `replay`, `anthropic`, `openai`, `ollama`, or `imported` for a recording from elsewhere.
     pub agent: String,
+    /// The model it was to ask; `null` for an agent without one.
+    #[serde(default)]
+    pub model: Option<String>,
     /// The repository the scenario file lies in.
     pub scenarios: GitV1,
     /// The repository of the system under test, where the scenario names one.
@@ -136,6 +142,8 @@ pub enum EndingV1 {
     Completed,
     /// A critical call failed, and the run ended early for it.
     Blocked,
+    /// A limit of the scenario was reached.
+    LimitReached,
     /// The scenario's timeout passed.
     TimedOut,
     /// Somebody asked the program to stop.
@@ -159,6 +167,7 @@ impl EndingV1 {
         match self {
             Self::Completed => "completed",
             Self::Blocked => "blocked by a failed critical call",
+            Self::LimitReached => "ended by a limit",
             Self::TimedOut => "stopped by its timeout",
             Self::Interrupted => "interrupted",
             Self::Error => "ended by an error",

@@ -9,6 +9,7 @@ use crate::report::moment;
 
 use super::conversation::{self, Block};
 use super::index::duration_words;
+use super::model_use::{self, RequestView};
 use super::score;
 use super::stamps::{self, StampRow};
 
@@ -24,6 +25,8 @@ pub(super) struct ScenarioPage<'a> {
     /// Which versions of the system under test the two sides met, where the scenario names its repository.
     versions: Option<String>,
     verdict: Option<VerdictView<'a>>,
+    /// What the model of the current run was asked.
+    requests: Vec<RequestView>,
     stamps: Vec<StampRow>,
     /// The table of stamps has a column for the baseline.
     baseline_stamped: bool,
@@ -94,6 +97,7 @@ impl<'a> ScenarioPage<'a> {
             calls: scenario.calls(),
             versions: stamps::versions(stamped, scenario.current.as_ref()),
             verdict: scenario.comparison.as_ref().map(VerdictView::new),
+            requests: model_use::requests(scenario.current.as_ref()),
             stamps: match (stamped, scenario.current.as_ref()) {
                 (None, None) => Vec::new(),
                 (baseline, current) => stamps::rows(baseline, current),

@@ -1,6 +1,6 @@
 //! What the two sides ran on, row by row.
 
-use crate::report::document::{GitV1, ImageV1, ServerV1, SideV1};
+use crate::report::document::{GitV1, ImageV1, ModelUseV1, ServerV1, SideV1};
 use crate::report::{duration, moment};
 
 /// One row of the table: a subject and what it was on either side.
@@ -43,7 +43,7 @@ const SUBJECTS: &[(&str, Column, bool)] = &[
         },
         true,
     ),
-    ("Agent", |side| vec![side.stamp.agent.clone()], true),
+    ("Agent", agent, true),
     ("mcp-eval", |side| vec![side.stamp.mcp_eval.clone()], true),
     ("Ending", ending, true),
     ("Calls", calls, true),
@@ -53,6 +53,11 @@ const SUBJECTS: &[(&str, Column, bool)] = &[
             let known = side.duration_ms.map(duration::words);
             vec![known.unwrap_or_else(|| "unknown".to_owned())]
         },
+        false,
+    ),
+    (
+        "Model use",
+        |side| side.usage.iter().map(ModelUseV1::words).collect(),
         false,
     ),
     (
@@ -149,6 +154,13 @@ fn image(side: &SideV1) -> Vec<String> {
     let labels = labels.into_iter();
     lines.extend(labels.filter_map(|(name, it)| Some(format!("{name} {}", it.as_ref()?))));
     lines
+}
+
+fn agent(side: &SideV1) -> Vec<String> {
+    vec![match &side.stamp.model {
+        Some(model) => format!("{}, {model}", side.stamp.agent),
+        None => side.stamp.agent.clone(),
+    }]
 }
 
 fn servers(side: &SideV1) -> Vec<String> {

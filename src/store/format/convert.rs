@@ -26,6 +26,7 @@ impl From<&Trajectory> for TrajectoryV1 {
                 recorded_at: it.stamp.recorded_at,
                 mcp_eval: it.stamp.mcp_eval.clone(),
                 agent: it.stamp.agent.clone(),
+                model: it.stamp.model.clone(),
                 scenarios: (&it.stamp.scenarios).into(),
                 source: it.stamp.source.as_ref().map(Into::into),
                 image: it.stamp.image.as_ref().map(Into::into),
@@ -33,6 +34,7 @@ impl From<&Trajectory> for TrajectoryV1 {
             ending: (&it.ending).into(),
             duration_ms: it.duration_ms,
             steps: it.steps.iter().map(Into::into).collect(),
+            requests: it.requests.iter().map(Into::into).collect(),
             volatile: it
                 .volatile
                 .iter()
@@ -57,6 +59,7 @@ impl From<TrajectoryV1> for Trajectory {
                 recorded_at: it.stamp.recorded_at,
                 mcp_eval: it.stamp.mcp_eval,
                 agent: it.stamp.agent,
+                model: it.stamp.model,
                 scenarios: it.stamp.scenarios.into(),
                 source: it.stamp.source.map(Into::into),
                 image: it.stamp.image.map(Into::into),
@@ -64,6 +67,7 @@ impl From<TrajectoryV1> for Trajectory {
             ending: it.ending.into(),
             duration_ms: it.duration_ms,
             steps: it.steps.into_iter().map(Into::into).collect(),
+            requests: it.requests.into_iter().map(Into::into).collect(),
             volatile: it
                 .volatile
                 .into_iter()
@@ -163,6 +167,9 @@ impl From<&Ending> for EndingV1 {
         let (kind, message, details) = match it {
             Ending::Completed => (EndingKindV1::Completed, None, &[][..]),
             Ending::Blocked { message } => (EndingKindV1::Blocked, Some(message), &[][..]),
+            Ending::LimitReached { message } => {
+                (EndingKindV1::LimitReached, Some(message), &[][..])
+            }
             Ending::TimedOut { message } => (EndingKindV1::TimedOut, Some(message), &[][..]),
             Ending::Interrupted => (EndingKindV1::Interrupted, None, &[][..]),
             Ending::Error { message, details } => {
@@ -183,6 +190,7 @@ impl From<EndingV1> for Ending {
         match it.kind {
             EndingKindV1::Completed => Self::Completed,
             EndingKindV1::Blocked => Self::Blocked { message },
+            EndingKindV1::LimitReached => Self::LimitReached { message },
             EndingKindV1::TimedOut => Self::TimedOut { message },
             EndingKindV1::Interrupted => Self::Interrupted,
             EndingKindV1::Error => Self::Error {
@@ -259,6 +267,7 @@ impl From<&Outcome> for OutcomeV1 {
                     FailureKind::Disconnected => StatusV1::Disconnected,
                     FailureKind::InvalidResponse => StatusV1::InvalidResponse,
                     FailureKind::Transport => StatusV1::TransportError,
+                    FailureKind::NotSent => StatusV1::NotSent,
                 },
                 content: None,
                 structured_content: None,
@@ -294,6 +303,7 @@ impl From<OutcomeV1> for Outcome {
             StatusV1::Disconnected => FailureKind::Disconnected,
             StatusV1::InvalidResponse => FailureKind::InvalidResponse,
             StatusV1::TransportError => FailureKind::Transport,
+            StatusV1::NotSent => FailureKind::NotSent,
         };
         Self::Failure(Failure {
             kind,

@@ -6,6 +6,7 @@
 
 mod convert;
 mod image;
+mod request;
 
 use std::fs;
 use std::path::Path;
@@ -20,6 +21,7 @@ use crate::model::trajectory::Trajectory;
 use crate::store::files::StoreError;
 use crate::store::format::image::ImageV1;
 use crate::text::shorten;
+use request::RequestV1;
 
 /// The version this program writes, and the only one it reads.
 pub const FORMAT_VERSION: u32 = 1;
@@ -38,6 +40,9 @@ struct TrajectoryV1 {
     duration_ms: Option<f64>,
     /// What happened, in order.
     steps: Vec<StepV1>,
+    /// What the agent asked its model.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    requests: Vec<RequestV1>,
     /// Places in answers that varied between takes of the same request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     volatile: Vec<VolatileV1>,
@@ -68,6 +73,9 @@ struct StampV1 {
     mcp_eval: String,
     /// The kind of agent.
     agent: String,
+    /// The model it was to ask; absent for an agent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
     /// The repository of the scenario file.
     scenarios: GitV1,
     /// The repository of the system under test, or null where the scenario names none.
@@ -121,6 +129,8 @@ enum EndingKindV1 {
     Completed,
     /// A critical call failed and the run ended early.
     Blocked,
+    /// A limit of the scenario was reached.
+    LimitReached,
     /// The scenario's timeout passed.
     TimedOut,
     Interrupted,
@@ -190,6 +200,8 @@ enum StatusV1 {
     InvalidStructuredContent,
     /// The HTTP exchange failed.
     TransportError,
+    /// What the agent asked for is no call that could be made.
+    NotSent,
 }
 
 /// Why there is no usable answer.

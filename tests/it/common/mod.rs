@@ -1,10 +1,10 @@
 //! A project in a temporary folder, and the real program run in it.
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -185,9 +185,9 @@ pub(crate) fn ran(command: &mut Command) -> Ran {
     let shown = format!("{command:?}");
     let (done, end) = std::sync::mpsc::channel();
     command
-        .stdin(std::process::Stdio::null())
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped());
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let child = command.spawn().unwrap();
     let id = child.id();
     std::thread::spawn(move || done.send(child.wait_with_output()));
@@ -205,6 +205,34 @@ pub(crate) fn ran(command: &mut Command) -> Ran {
         stderr: String::from_utf8(output.stderr).unwrap(),
         took: started.elapsed(),
     }
+}
+
+/// A stand-in for the API of a model that ends with its test.
+pub(crate) struct StandIn(Child);
+
+impl Drop for StandIn {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts a stand-in that follows a file of the project and logs requests in `asked.jsonl`; returns it with its address.
+pub(crate) fn stand_in(project: &Project, file: &str) -> (StandIn, String) {
+    let arguments = ["mock", "--llm", file, "--call-log", "asked.jsonl"];
+    let mut child = project
+        .command()
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    let ready: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line:?}"));
+    (StandIn(child), ready["url"].as_str().unwrap().to_owned())
 }
 
 /// Says that a test did not run for want of something. In the gate, which installs all it needs, that is a failure.

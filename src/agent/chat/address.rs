@@ -1,0 +1,128 @@
+//! Where an API is asked.
+
+use reqwest::Url;
+
+use super::wire::Wire;
+
+/// The endpoint of an API, and whether that is the vendor's own.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Address {
+    pub(super) url: Url,
+    pub(super) at_home: bool,
+}
+
+/// The endpoint below a base address, which may or may not hold the version or the endpoint already.
+///
+/// # Errors
+///
+/// A sentence on what is wrong with the address.
+pub(super) fn address(base_url: Option<&str>, wire: &dyn Wire) -> Result<Address, String> {
+    let home = Url::parse(wire.home()).ok();
+    let base = base_url.unwrap_or(wire.home());
+    let wrong = |why: &str| format!("`base_url` {base}: {why}");
+    let mut url = Url::parse(base).map_err(|error| wrong(&error.to_string()))?;
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+        return Err(wrong("write http://HOST or https://HOST"));
+    }
+    let path = url.path().trim_end_matches('/').to_owned();
+    let path = path
+        .strip_suffix(wire.endpoint())
+        .or_else(|| path.strip_suffix("/api"))
+        .filter(|_| wire.version().is_none() || path.ends_with(wire.endpoint()))
+        .unwrap_or(&path)
+        .trim_end_matches('/');
+    let is_version = |it: &str| {
+        it.strip_prefix('v')
+            .is_some_and(|rest| rest.starts_with(|it: char| it.is_ascii_digit()))
+    };
+    let path = match wire.version() {
+        // A gateway may have its own idea of where the version stands.
+        Some(version) if !path.split('/').any(is_version) => format!("{path}/{version}"),
+        Some(_) => path.to_owned(),
+        None => path.strip_suffix("/v1").unwrap_or(path).to_owned(),
+    };
+    url.set_path(&format!("{path}/{}", wire.endpoint()));
+    let at_home = home.is_some_and(|it| it.host_str() == url.host_str());
+    Ok(Address { url, at_home })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::address;
+    use crate::agent::chat::wire::wire;
+    use crate::model::agent::ModelApi;
+
+    #[test]
+    fn base_addresses_are_taken_with_and_without_version() {
+        use ModelApi::{Anthropic, Ollama, OpenAiChat, OpenAiResponses};
+        let cases = [
+            (Anthropic, None, "https://api.anthropic.com/v1/messages"),
+            (
+                Anthropic,
+                Some("http://localhost:1/"),
+                "http://localhost:1/v1/messages",
+            ),
+            (
+                Anthropic,
+                Some("http://localhost:1/v1/"),
+                "http://localhost:1/v1/messages",
+            ),
+            (
+                Anthropic,
+                Some("http://h/proxy/v1/messages"),
+                "http://h/proxy/v1/messages",
+            ),
+            (
+                OpenAiChat,
+                None,
+                "https://api.openai.com/v1/chat/completions",
+            ),
+            (
+                OpenAiChat,
+                Some("http://h:8000"),
+                "http://h:8000/v1/chat/completions",
+            ),
+            (
+                OpenAiChat,
+                Some("http://h/openai"),
+                "http://h/openai/v1/chat/completions",
+            ),
+            (
+                OpenAiChat,
+                Some("http://h/v1beta/openai/"),
+                "http://h/v1beta/openai/chat/completions",
+            ),
+            (
+                OpenAiChat,
+                Some("http://h/openai/v1?api-version=preview"),
+                "http://h/openai/v1/chat/completions?api-version=preview",
+            ),
+            (
+                OpenAiChat,
+                Some("http://h/v1/chat/completions"),
+                "http://h/v1/chat/completions",
+            ),
+            (
+                OpenAiResponses,
+                Some("http://h/v1"),
+                "http://h/v1/responses",
+            ),
+            (Ollama, None, "http://localhost:11434/api/chat"),
+            (Ollama, Some("http://h:1/api"), "http://h:1/api/chat"),
+            (Ollama, Some("http://h:1/v1"), "http://h:1/api/chat"),
+            (
+                Ollama,
+                Some("http://h:1/x/api/chat"),
+                "http://h:1/x/api/chat",
+            ),
+        ];
+        for (api, base, expected) in cases {
+            let found = address(base, wire(api)).unwrap();
+            assert_eq!(found.url.as_str(), expected, "{base:?}");
+            assert_eq!(found.at_home, base.is_none(), "{base:?}");
+        }
+        for base in ["localhost:8000", "ftp://h", "nonsense", ""] {
+            assert!(address(Some(base), wire(OpenAiChat)).is_err(), "{base}");
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! Asks an API over HTTP: again where that may help, and with every attempt in the record.
+
+use std::error::Error;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{Client as Http, Response};
+use serde_json::Value;
+
+use super::address::{Address, address};
+use super::errors::{ApiError, Asked};
+use super::wire::{Wire, wire};
+use crate::http_client;
+use crate::model::agent::ModelAgent;
+use crate::run::{Conversation, SetupError};
+use crate::text::shorten;
+
+/// How often a request is made before it is given up.
+const ATTEMPTS: u32 = 5;
+/// The pause after the first attempt; each one after is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+/// The longest pause, also where the API asks for one.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// The most a response may hold, in bytes.
+const LONGEST_BODY: usize = 64 * 1024 * 1024;
+
+pub(super) struct Client {
+    http: Http,
+    pub(super) address: Address,
+    headers: HeaderMap,
+    timeout: Duration,
+    model: String,
+    /// The environment variable that holds the key.
+    key_env: Option<String>,
+}
+
+/// A key, and the environment variable it comes from.
+#[derive(Clone)]
+pub struct Key {
+    pub env: String,
+    pub value: String,
+}
+
+/// Why an attempt gave no answer.
+struct Failed {
+    status: Option<u16>,
+    /// For the record.
+    problem: String,
+    /// For the user, when it was the last attempt.
+    error: SetupError,
+    /// Whether another attempt may help.
+    is_passing: bool,
+    /// How long the API wants to be left alone.
+    retry_after: Option<Duration>,
+}
+
+/// The environment variable that holds the key for an agent: the one it names, else the vendor's usual one at the vendor's own address.
+///
+/// A key is never sent to anybody it was not meant for.
+///
+/// # Errors
+///
+/// What is wrong with the agent's `base_url`.
+pub fn key_env(settings: &ModelAgent) -> Result<Option<String>, SetupError> {
+    let wire = wire(settings.api);
+    let address = address(settings.base_url.as_deref(), wire).map_err(SetupError::new)?;
+    let usual = wire.usual_key_env().filter(|_| address.at_home);
+    let usual = usual.map(str::to_owned);
+    Ok(settings.api_key_env.clone().or(usual))
+}
+
+impl Client {
+    pub(super) fn new(
+        settings: &ModelAgent,
+        wire: &dyn Wire,
+        key: Option<&Key>,
+    ) -> Result<Self, SetupError> {
+        let address = address(settings.base_url.as_deref(), wire).map_err(SetupError::new)?;
+        let http = http_client::builder(address.url.as_str(), CONNECT_TIMEOUT)
+            .build()
+            .map_err(|error| SetupError::new(format!("no HTTP client: {error}")))?;
+        let own = wire.headers(key.map(|it| it.value.as_str()));
+        let own = own
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value));
+        let mut headers = HeaderMap::new();
+        for (name, value) in own.chain(settings.extra_headers.iter().cloned()) {
+            let wrong = || {
+                SetupError::new(format!(
+                    "`{name}` cannot be sent as an HTTP header: it has a character that has no place there"
+                ))
+            };
+            let header = HeaderName::try_from(&name).map_err(|_| wrong())?;
+            let mut value = HeaderValue::try_from(&value).map_err(|_| wrong())?;
+            value.set_sensitive(true);
+            headers.insert(header, value);
+        }
+        Ok(Self {
+            http,
+            address,
+            headers,
+            timeout: settings.timeout,
+            model: settings.model.clone(),
+            key_env: key.map(|it| it.env.clone()),
+        })
+    }
+
+    /// Asks, at most a few times, and returns the body of the answer.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none.
+    pub(super) async fn ask(
+        &self,
+        conversation: &mut Conversation<'_>,
+        body: &Value,
+    ) -> Result<Value, SetupError> {
+        let mut attempts = 0;
+        let mut pause = FIRST_PAUSE;
+        loop {
+            attempts += 1;
+            conversation.attempt();
+            let failed = match self.attempt(body).await {
+                Ok((status, answer)) => {
+                    conversation.attempted(Some(status), None, None);
+                    return Ok(answer);
+                }
+                Err(failed) => failed,
+            };
+            let wanted = failed.retry_after.unwrap_or(pause);
+            let again = failed.is_passing && attempts < ATTEMPTS && wanted <= LONGEST_PAUSE;
+            conversation.attempted(failed.status, Some(failed.problem), again.then_some(wanted));
+            if !again {
+                let mut error = failed.error;
+                if attempts > 1 {
+                    error.details.push(format!("{attempts} attempts were made"));
+                } else if failed.is_passing && wanted > LONGEST_PAUSE {
+                    let asked = format!("the API asks to wait for {wanted:?}");
+                    error.details.push(asked);
+                }
+                return Err(error);
+            }
+            tokio::time::sleep(wanted).await;
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    async fn attempt(&self, body: &Value) -> Result<(u16, Value), Failed> {
+        let request = self
+            .http
+            .post(self.address.url.clone())
+            .headers(self.headers.clone())
+            .timeout(self.timeout)
+            .json(body);
+        let response = request
+            .send()
+            .await
+            .map_err(|error| self.no_response(&error, None))?;
+        let status = response.status().as_u16();
+        let is_success = response.status().is_success();
+        let retry_after = retry_after(response.headers());
+        let text = match text(response).await {
+            Ok(text) => text,
+            Err(error) => return Err(self.no_response(&error, Some(status))),
+        };
+        if !is_success {
+            return Err(self.refused(&ApiError::read(status, &text), retry_after));
+        }
+        let answer: Value = serde_json::from_str(&text).map_err(|error| {
+            let problem = format!("the answer is not JSON: {error}");
+            let mut failed = self.failed(Some(status), &problem);
+            let beginning = format!("it begins with: {}", shorten(&text, 200));
+            failed.error.details.push(beginning);
+            failed
+        })?;
+        // Some gateways are content to have answered at all.
+        if answer.get("error").is_some_and(|it| !it.is_null()) {
+            return Err(self.refused(&ApiError::read(status, &text), retry_after));
+        }
+        Ok((status, answer))
+    }
+
+    fn no_response(&self, error: &reqwest::Error, status: Option<u16>) -> Failed {
+        let problem = if error.is_timeout() && !error.is_connect() {
+            format!("no answer within {:?} (`agent.timeout`)", self.timeout)
+        } else if error.is_connect() {
+            format!("no connection: {}", cause(error))
+        } else {
+            format!("the connection broke: {}", cause(error))
+        };
+        self.failed(status, &problem)
+    }
+
+    fn failed(&self, status: Option<u16>, problem: &str) -> Failed {
+        let url = self.shown_url();
+        Failed {
+            status,
+            problem: problem.to_owned(),
+            error: SetupError::new(format!("the model cannot be reached at {url}: {problem}")),
+            is_passing: true,
+            retry_after: None,
+        }
+    }
+
+    fn refused(&self, error: &ApiError, retry_after: Option<Duration>) -> Failed {
+        let url = self.shown_url();
+        let asked = Asked {
+            model: &self.model,
+            url: &url,
+            key: self.key_env.as_deref(),
+        };
+        let details = if error.said.is_empty() {
+            Vec::new()
+        } else {
+            vec![format!("the API said: {}", error.said)]
+        };
+        Failed {
+            status: Some(error.status),
+            problem: match error.said.as_str() {
+                "" => format!("HTTP {}", error.status),
+                said => format!("HTTP {}: {said}", error.status),
+            },
+            error: SetupError {
+                message: error.message(&asked),
+                details,
+            },
+            is_passing: error.is_passing(),
+            retry_after,
+        }
+    }
+
+    /// The address without what may be secret in it.
+    fn shown_url(&self) -> String {
+        let mut url = self.address.url.clone();
+        let _ = url.set_password(None);
+        let _ = url.set_username("");
+        url.set_query(None);
+        url.into()
+    }
+}
+
+/// A body as text, as far as we are willing to read.
+async fn text(mut response: Response) -> Result<String, reqwest::Error> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await? {
+        body.extend_from_slice(&chunk);
+        if body.len() > LONGEST_BODY {
+            break;
+        }
+    }
+    Ok(String::from_utf8_lossy(&body).into_owned())
+}
+
+/// The innermost reason, which names what really happened.
+fn cause(error: &reqwest::Error) -> String {
+    let mut innermost: &dyn Error = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    innermost.to_string()
+}
+
+/// How long the API wants to be left alone: milliseconds, seconds, or until a date.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name: &str| headers.get(name).and_then(|it| it.to_str().ok());
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    if let Some(milliseconds) = text("retry-after-ms").and_then(number) {
+        return Duration::try_from_secs_f64(milliseconds / 1000.0).ok();
+    }
+    let wanted = text("retry-after")?;
+    if let Some(seconds) = number(wanted) {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let date = jiff::fmt::rfc2822::parse(wanted).ok()?.timestamp();
+    let left = date.duration_since(Timestamp::now());
+    Some(left.try_into().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use reqwest::header::HeaderMap;
+
+    use super::retry_after;
+
+    #[test]
+    fn pauses_are_read_in_every_form() {
+        let read = |name: &'static str, value: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(name, value.parse().unwrap());
+            retry_after(&headers)
+        };
+        assert_eq!(read("retry-after", "2"), Some(Duration::from_secs(2)));
+        assert_eq!(read("retry-after", "0.5"), Some(Duration::from_millis(500)));
+        assert_eq!(
+            read("retry-after-ms", "250"),
+            Some(Duration::from_millis(250))
+        );
+        assert_eq!(read("retry-after", "soon"), None);
+        assert_eq!(read("retry-after", "-1"), None);
+        let past = read("retry-after", "Fri, 20 Nov 2020 10:00:00 GMT");
+        assert_eq!(past, Some(Duration::ZERO));
+        let future = read("retry-after", "Fri, 20 Nov 2099 10:00:00 GMT");
+        assert!(future > Some(Duration::from_secs(1_000_000)));
+    }
+}

@@ -1,0 +1,256 @@
+//! What an API's error means, in our own words.
+
+use serde_json::Value;
+
+use crate::text::shorten;
+
+/// How much of what an API said is told.
+const EXCERPT: usize = 400;
+
+/// A response that is no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ApiError {
+    pub(super) kind: Kind,
+    pub(super) status: u16,
+    /// What the API said.
+    pub(super) said: String,
+}
+
+/// What kind of trouble it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Unauthorised,
+    Forbidden,
+    UnknownModel,
+    /// There is nothing at the address.
+    NotFound,
+    /// Nothing is left of what was paid for.
+    Quota,
+    RateLimit,
+    ContextTooLong,
+    ContentFilter,
+    /// The model takes no temperature, or not this one.
+    Temperature,
+    /// The model cannot call tools.
+    NoTools,
+    /// The API has trouble of its own.
+    Overloaded,
+    Other,
+}
+
+/// Words by which APIs tell what the matter is, whatever the status; the first that fits counts.
+const WORDS: &[(&str, Kind)] = &[
+    ("insufficient_quota", Kind::Quota),
+    ("billing_error", Kind::Quota),
+    ("credit balance is too low", Kind::Quota),
+    ("exceeded your current quota", Kind::Quota),
+    ("context_length_exceeded", Kind::ContextTooLong),
+    ("maximum context length", Kind::ContextTooLong),
+    ("prompt is too long", Kind::ContextTooLong),
+    ("exceeds the available context size", Kind::ContextTooLong),
+    ("request_too_large", Kind::ContextTooLong),
+    ("content_filter", Kind::ContentFilter),
+    ("content filtering policy", Kind::ContentFilter),
+    ("content_policy_violation", Kind::ContentFilter),
+    ("content management policy", Kind::ContentFilter),
+    ("does not support tools", Kind::NoTools),
+    ("invalid_api_key", Kind::Unauthorised),
+    ("authentication_error", Kind::Unauthorised),
+    ("model_not_found", Kind::UnknownModel),
+];
+
+impl ApiError {
+    /// Reads the body of a response with an error status.
+    pub(super) fn read(status: u16, body: &str) -> Self {
+        let json: Value = serde_json::from_str(body).unwrap_or_default();
+        let said = said(&json).unwrap_or_else(|| body.trim().to_owned());
+        let everything = if json.is_null() {
+            said.to_lowercase()
+        } else {
+            json.to_string().to_lowercase()
+        };
+        Self {
+            kind: kind(status, &everything, &said.to_lowercase()),
+            status,
+            said: shorten(&said, EXCERPT).into_owned(),
+        }
+    }
+
+    /// Whether the same request may succeed later.
+    pub(super) fn is_passing(&self) -> bool {
+        match self.kind {
+            Kind::RateLimit | Kind::Overloaded => true,
+            Kind::Other => matches!(self.status, 408 | 409 | 425),
+            _ => false,
+        }
+    }
+
+    /// What is wrong, in a sentence without its end.
+    pub(super) fn message(&self, asked: &Asked<'_>) -> String {
+        let Asked { model, url, key } = asked;
+        let status = self.status;
+        match (self.kind, key) {
+            (Kind::Unauthorised, Some(name)) => {
+                format!("the API does not accept the key in `{name}` (HTTP {status})")
+            }
+            (Kind::Unauthorised, None) => format!(
+                "the API wants a key, and none was sent (HTTP {status}): name the environment variable that holds it in \
+                 `agent.api_key_env`"
+            ),
+            (Kind::Forbidden, _) => {
+                format!("the API does not allow this request (HTTP {status})")
+            }
+            (Kind::UnknownModel, _) => {
+                format!("the API knows no model `{model}` (HTTP {status}): check `agent.model`")
+            }
+            (Kind::NotFound, _) => {
+                format!("there is no API at {url} (HTTP {status}): check `agent.base_url`")
+            }
+            (Kind::Quota, _) => format!(
+                "the quota of the account is used up (HTTP {status}): add credit, or use another key"
+            ),
+            (Kind::RateLimit, _) => {
+                format!("the API's rate limit was reached again and again (HTTP {status})")
+            }
+            (Kind::ContextTooLong, _) => format!(
+                "the conversation is too long for `{model}` (HTTP {status}): `agent.max_result_chars` shortens what tools answer"
+            ),
+            (Kind::ContentFilter, _) => {
+                format!("the vendor's content filter blocked the request (HTTP {status})")
+            }
+            (Kind::Temperature, _) => format!(
+                "`{model}` does not take this temperature (HTTP {status}): with `temperature: null` under `agent`, none is sent"
+            ),
+            (Kind::NoTools, _) => {
+                format!("`{model}` cannot call tools (HTTP {status}): choose another model")
+            }
+            (Kind::Overloaded, _) => format!("the API has failed again and again (HTTP {status})"),
+            (Kind::Other, _) => format!("the API refused the request (HTTP {status})"),
+        }
+    }
+}
+
+/// What was asked, for messages.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Asked<'a> {
+    pub(super) model: &'a str,
+    pub(super) url: &'a str,
+    /// The environment variable that holds the key; `None` when none was sent.
+    pub(super) key: Option<&'a str>,
+}
+
+fn kind(status: u16, everything: &str, said: &str) -> Kind {
+    if let Some((_, kind)) = WORDS.iter().find(|(word, _)| everything.contains(word)) {
+        return *kind;
+    }
+    match status {
+        401 => Kind::Unauthorised,
+        402 => Kind::Quota,
+        403 => Kind::Forbidden,
+        404 if said.contains("model") => Kind::UnknownModel,
+        404 => Kind::NotFound,
+        413 => Kind::ContextTooLong,
+        429 => Kind::RateLimit,
+        400 | 422 if said.contains("temperature") => Kind::Temperature,
+        500..=599 => Kind::Overloaded,
+        _ => Kind::Other,
+    }
+}
+
+/// The message of an error, wherever the API puts it.
+fn said(json: &Value) -> Option<String> {
+    let places = ["/error/message", "/error", "/message", "/detail"];
+    let text = places
+        .iter()
+        .find_map(|it| json.pointer(it).and_then(Value::as_str))?;
+    Some(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ApiError, Kind};
+
+    #[test]
+    fn errors_are_told_apart() {
+        let cases = [
+            (
+                401,
+                r#"{"type":"error","error":{"type":"authentication_error","message":"invalid x-api-key"}}"#,
+                Kind::Unauthorised,
+            ),
+            (
+                404,
+                r#"{"type":"error","error":{"type":"not_found_error","message":"model: claude-0"}}"#,
+                Kind::UnknownModel,
+            ),
+            (
+                404,
+                r#"{"error":{"message":"The model `x` does not exist","code":"model_not_found"}}"#,
+                Kind::UnknownModel,
+            ),
+            (
+                404,
+                r#"{"error":"model 'x' not found"}"#,
+                Kind::UnknownModel,
+            ),
+            (404, "404 page not found", Kind::NotFound),
+            (
+                429,
+                r#"{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}"#,
+                Kind::Quota,
+            ),
+            (
+                400,
+                r#"{"error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the API"}}"#,
+                Kind::Quota,
+            ),
+            (
+                429,
+                r#"{"error":{"type":"rate_limit_error","message":"slow down"}}"#,
+                Kind::RateLimit,
+            ),
+            (
+                400,
+                r#"{"error":{"message":"prompt is too long: 200001 tokens > 200000 maximum"}}"#,
+                Kind::ContextTooLong,
+            ),
+            (
+                400,
+                r#"{"error":{"code":"context_length_exceeded","message":"too many"}}"#,
+                Kind::ContextTooLong,
+            ),
+            (
+                400,
+                r#"{"error":{"code":"content_filter","message":"no"}}"#,
+                Kind::ContentFilter,
+            ),
+            (
+                400,
+                r#"{"error":{"param":"temperature","message":"Unsupported value: 'temperature' does not support 0"}}"#,
+                Kind::Temperature,
+            ),
+            (
+                400,
+                r#"{"error":"m does not support tools"}"#,
+                Kind::NoTools,
+            ),
+            (
+                529,
+                r#"{"error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+                Kind::Overloaded,
+            ),
+            (500, "<html>", Kind::Overloaded),
+            (400, "{}", Kind::Other),
+        ];
+        for (status, body, expected) in cases {
+            let error = ApiError::read(status, body);
+            assert_eq!(error.kind, expected, "{status} {body}");
+            let passing = matches!(expected, Kind::RateLimit | Kind::Overloaded);
+            assert_eq!(error.is_passing(), passing, "{status} {body}");
+        }
+        assert_eq!(
+            ApiError::read(404, r#"{"error":"model 'x' not found"}"#).said,
+            "model 'x' not found"
+        );
+    }
+}

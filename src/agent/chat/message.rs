@@ -1,0 +1,229 @@
+//! What passes between us and a model, whatever API it speaks.
+
+use serde_json::Value;
+
+use crate::model::Object;
+use crate::model::agent::{ModelAgent, ToolChoice};
+use crate::model::usage::Usage;
+use crate::run::Unsendable;
+
+/// A tool as the model is offered it.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct OfferedTool {
+    /// The name the API allows.
+    pub(super) name: String,
+    pub(super) description: Option<String>,
+    /// JSON Schema of the arguments.
+    pub(super) input_schema: Value,
+}
+
+/// A message of the conversation with the model.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Message {
+    User(String),
+    /// What the model said, as its API wants it back.
+    Assistant(Value),
+    Results(Vec<ToolResult>),
+}
+
+/// What became of a call, as the model is told.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ToolResult {
+    /// The call's id, where the API gives ids.
+    pub(super) id: Option<String>,
+    /// The tool, as the model called it.
+    pub(super) name: String,
+    pub(super) parts: Vec<Part>,
+    pub(super) is_error: bool,
+}
+
+/// A part of a tool's answer that models understand.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Part {
+    Text(String),
+    /// A picture in Base64.
+    Image {
+        mime_type: String,
+        data: String,
+    },
+}
+
+/// Everything one request says.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Request<'a> {
+    pub(super) settings: &'a ModelAgent,
+    pub(super) tools: &'a [OfferedTool],
+    /// A tool is meant by the name it is offered with.
+    pub(super) tool_choice: Option<&'a ToolChoice>,
+    pub(super) history: &'a [Message],
+}
+
+/// What a model answers.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Response {
+    /// The model, as the API names it.
+    pub(super) model: Option<String>,
+    /// What it said, for the history.
+    pub(super) said: Value,
+    /// What it said to the user.
+    pub(super) texts: Vec<String>,
+    pub(super) calls: Vec<Call>,
+    pub(super) finish: Finish,
+    /// Why it stopped, in the API's own word.
+    pub(super) stop_reason: Option<String>,
+    pub(super) usage: Usage,
+}
+
+/// A call the model asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Call {
+    pub(super) id: Option<String>,
+    /// The tool, by the name it was offered with, if the model remembers it right.
+    pub(super) name: String,
+    pub(super) arguments: Result<Object, Unsendable>,
+}
+
+/// Why a model stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Finish {
+    /// It is done, or wants its calls to be made.
+    Done,
+    /// The longest answer allowed was reached.
+    MaxTokens,
+    /// It does not want to.
+    Refused,
+    /// The vendor does not want it to.
+    Filtered,
+    /// There is no room left for an answer.
+    ContextFull,
+    /// It wants to go on when asked again.
+    Paused,
+}
+
+impl Response {
+    /// Whether it neither says nor wants anything.
+    pub(super) fn is_empty(&self) -> bool {
+        self.calls.is_empty() && self.texts.iter().all(|it| it.trim().is_empty())
+    }
+}
+
+impl Request<'_> {
+    /// The body with what the scenario adds to it: members replace, maps are merged, `null` removes (RFC 7396).
+    pub(super) fn completed(&self, mut body: Value) -> Value {
+        merge(&mut body, &Value::Object(self.settings.extra_body.clone()));
+        body
+    }
+}
+
+fn merge(target: &mut Value, patch: &Value) {
+    let Value::Object(patch) = patch else {
+        *target = patch.clone();
+        return;
+    };
+    if !target.is_object() {
+        *target = Value::Object(Object::new());
+    }
+    if let Value::Object(members) = target {
+        for (name, value) in patch {
+            if value.is_null() {
+                members.shift_remove(name);
+            } else {
+                merge(members.entry(name.as_str()).or_insert(Value::Null), value);
+            }
+        }
+    }
+}
+
+impl ToolResult {
+    /// The texts, joined by line breaks; a picture is named in its place.
+    pub(super) fn text(&self) -> String {
+        let texts: Vec<String> = self
+            .parts
+            .iter()
+            .map(|it| match it {
+                Part::Text(text) => text.clone(),
+                Part::Image { mime_type, .. } => format!("[a picture: {mime_type}]"),
+            })
+            .collect();
+        texts.join("\n")
+    }
+
+    /// The pictures: MIME type and Base64.
+    pub(super) fn images(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.parts.iter().filter_map(|it| match it {
+            Part::Text(_) => None,
+            Part::Image { mime_type, data } => Some((mime_type.as_str(), data.as_str())),
+        })
+    }
+}
+
+/// Arguments a model gives as a JSON text, as several APIs have it. No text at all stands for no arguments.
+pub(super) fn parse_arguments(text: &str) -> Result<Object, Unsendable> {
+    if text.trim().is_empty() {
+        return Ok(Object::new());
+    }
+    match serde_json::from_str(text) {
+        Ok(Value::Object(arguments)) => Ok(arguments),
+        Ok(_) => Err(malformed("the arguments are no JSON object", text)),
+        Err(error) => Err(malformed(
+            &format!("the arguments are not valid JSON: {error}"),
+            text,
+        )),
+    }
+}
+
+/// Arguments a model gives as JSON.
+pub(super) fn object_arguments(value: &Value) -> Result<Object, Unsendable> {
+    match value {
+        Value::Object(arguments) => Ok(arguments.clone()),
+        Value::Null => Ok(Object::new()),
+        Value::String(text) => parse_arguments(text),
+        other => Err(malformed(
+            "the arguments are no JSON object",
+            &other.to_string(),
+        )),
+    }
+}
+
+fn malformed(why: &str, said: &str) -> Unsendable {
+    Unsendable {
+        why: why.to_owned(),
+        said: said.to_owned(),
+    }
+}
+
+/// A text member of a JSON object.
+pub(super) fn text(value: &Value, name: &str) -> Option<String> {
+    value.get(name).and_then(Value::as_str).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{merge, object_arguments, parse_arguments};
+
+    #[test]
+    fn bodies_are_patched() {
+        let mut body = json!({ "a": 1, "options": { "x": 1, "y": 2 } });
+        merge(
+            &mut body,
+            &json!({ "a": null, "options": { "y": 3, "z": {} }, "b": [1] }),
+        );
+        assert_eq!(
+            body,
+            json!({ "options": { "x": 1, "y": 3, "z": {} }, "b": [1] })
+        );
+    }
+
+    #[test]
+    fn arguments_are_objects_or_malformed() {
+        assert!(parse_arguments("").unwrap().is_empty());
+        assert_eq!(parse_arguments(r#"{"a":1}"#).unwrap()["a"], 1);
+        assert_eq!(parse_arguments("{\"a\":").unwrap_err().said, "{\"a\":");
+        assert!(parse_arguments("[1]").is_err());
+        assert!(object_arguments(&json!(null)).unwrap().is_empty());
+        assert!(object_arguments(&json!(7)).is_err());
+        assert_eq!(object_arguments(&json!("{\"a\":2}")).unwrap()["a"], 2);
+    }
+}

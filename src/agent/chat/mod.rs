@@ -1,0 +1,261 @@
+//! An agent that thinks: a language model behind one of several APIs, and the loop in which it calls tools.
+//!
+//! | file | what happens there |
+//! |---|---|
+//! | `message` | what passes between us and a model, whatever API it speaks |
+//! | `wire` | what an API has to know how to do; `anthropic`, `openai_chat`, `openai_responses` and `ollama` know it |
+//! | `address`, `client`, `errors` | where and how an API is asked, and what its errors mean |
+//! | `names` | tool names as an API allows them |
+//! | `results` | answers of tools as a model is told of them |
+
+mod address;
+mod anthropic;
+mod client;
+mod errors;
+mod message;
+mod names;
+mod ollama;
+mod openai_chat;
+mod openai_responses;
+mod results;
+mod wire;
+
+use futures_util::future::BoxFuture;
+use serde_json::json;
+
+use self::client::Client;
+pub use self::client::{Key, key_env};
+use self::message::{Call, Finish, Message, OfferedTool, Request, Response, ToolResult};
+use self::names::Names;
+use self::wire::{Wire, wire};
+use crate::model::agent::{ModelAgent, ToolChoice};
+use crate::model::catalogue::Catalogue;
+use crate::run::{Agent, Conversation, SetupError, Stop, Unsendable, WantedCall};
+
+/// An agent that asks a model what to do, until the model has nothing more to do.
+pub struct Chat {
+    settings: ModelAgent,
+    wire: &'static dyn Wire,
+    client: Client,
+    /// What the user says, message by message.
+    turns: Vec<String>,
+    history: Vec<Message>,
+    notes: Vec<String>,
+}
+
+/// The tools of a run as the model knows them.
+struct Offer {
+    tools: Vec<OfferedTool>,
+    names: Names,
+    tool_choice: Option<ToolChoice>,
+}
+
+impl Chat {
+    /// An agent with these settings, which asks with this key.
+    ///
+    /// # Errors
+    ///
+    /// What cannot be used of the settings.
+    pub fn new(
+        settings: ModelAgent,
+        key: Option<&Key>,
+        turns: Vec<String>,
+    ) -> Result<Self, SetupError> {
+        let wire = wire(settings.api);
+        Ok(Self {
+            client: Client::new(&settings, wire, key)?,
+            wire,
+            settings,
+            turns,
+            history: Vec::new(),
+            notes: Vec::new(),
+        })
+    }
+
+    async fn converse(&mut self, conversation: &mut Conversation<'_>) -> Result<(), Stop> {
+        let offer = self.offer(conversation.catalogue()).map_err(Stop::Error)?;
+        for turn in std::mem::take(&mut self.turns) {
+            conversation.user(&turn);
+            self.history.push(Message::User(turn));
+            let mut is_first = true;
+            loop {
+                let response = self.ask(conversation, &offer, is_first).await?;
+                is_first = false;
+                let Response {
+                    said,
+                    calls,
+                    finish,
+                    ..
+                } = response;
+                self.history.push(Message::Assistant(said));
+                if calls.is_empty() {
+                    if finish == Finish::Paused {
+                        continue;
+                    }
+                    break;
+                }
+                let results = self.act(conversation, &offer, calls, finish).await?;
+                self.history.push(Message::Results(results));
+            }
+        }
+        Ok(())
+    }
+
+    /// One request and its answer, recorded.
+    async fn ask(
+        &mut self,
+        conversation: &mut Conversation<'_>,
+        offer: &Offer,
+        is_first: bool,
+    ) -> Result<Response, Stop> {
+        conversation.ask(self.settings.max_steps)?;
+        // A model that must call a tool each time would never come to an end.
+        let must_call = matches!(
+            offer.tool_choice,
+            Some(ToolChoice::Required | ToolChoice::Tool(_))
+        );
+        let request = Request {
+            settings: &self.settings,
+            tools: &offer.tools,
+            tool_choice: offer
+                .tool_choice
+                .as_ref()
+                .filter(|_| is_first || !must_call),
+            history: &self.history,
+        };
+        let body = self.wire.body(&request, self.client.address.at_home);
+        let answer = self.client.ask(conversation, &body).await;
+        let answer = answer.map_err(Stop::Error)?;
+        let response = self.wire.read(&answer).map_err(|problem| {
+            Stop::Error(SetupError::new(format!(
+                "the model's answer cannot be understood: {problem}"
+            )))
+        })?;
+        let texts = response.texts.iter();
+        for text in texts.filter(|it| !it.trim().is_empty()) {
+            conversation.assistant(text);
+        }
+        let price = self.settings.price.as_ref();
+        conversation.answered(
+            response.model.clone(),
+            response.stop_reason.clone(),
+            response.usage,
+            price.and_then(|it| response.usage.cost(it)),
+        )?;
+        self.judge(&response)?;
+        Ok(response)
+    }
+
+    /// What the way a model stopped means for the run.
+    fn judge(&mut self, response: &Response) -> Result<(), Stop> {
+        let end = |message: &str| Err(Stop::Error(SetupError::new(message)));
+        match response.finish {
+            Finish::Filtered => return end("the vendor's content filter blocked the answer"),
+            Finish::ContextFull => {
+                return end(
+                    "the conversation is too long for the model: `agent.max_result_chars` shortens what tools answer",
+                );
+            }
+            Finish::Refused => self.notes.push("the model refused".to_owned()),
+            Finish::MaxTokens => self.notes.push(format!(
+                "an answer of the model was cut off at its longest ({}): `agent.max_tokens` allows more",
+                response.stop_reason.as_deref().unwrap_or("max_tokens")
+            )),
+            Finish::Done if response.is_empty() => {
+                self.notes.push("the model answered with nothing".to_owned());
+            }
+            Finish::Done | Finish::Paused => {}
+        }
+        Ok(())
+    }
+
+    /// Makes the calls the model asks for.
+    async fn act(
+        &self,
+        conversation: &mut Conversation<'_>,
+        offer: &Offer,
+        mut calls: Vec<Call>,
+        finish: Finish,
+    ) -> Result<Vec<ToolResult>, Stop> {
+        // The last call of an answer that was cut off may lack a part of its arguments, and still look whole.
+        if let (Finish::MaxTokens, Some(last)) = (finish, calls.last_mut()) {
+            let said = match &last.arguments {
+                Ok(arguments) => json!(arguments).to_string(),
+                Err(unsendable) => unsendable.said.clone(),
+            };
+            last.arguments = Err(Unsendable {
+                why: "the answer was cut off at its longest, so the call may be incomplete"
+                    .to_owned(),
+                said,
+            });
+        }
+        let wanted = calls.iter().map(|call| WantedCall {
+            name: offer.names.full(&call.name).to_owned(),
+            arguments: call.arguments.clone(),
+        });
+        let made = conversation.call_all(wanted.collect()).await?;
+        let results = calls.into_iter().zip(made).map(|(call, made)| ToolResult {
+            id: call.id,
+            name: call.name,
+            parts: results::parts(&made.outcome, self.settings.max_result_chars),
+            is_error: made.outcome.is_failure(),
+        });
+        Ok(results.collect())
+    }
+
+    /// The tools of a catalogue as the model is offered them.
+    fn offer(&self, catalogue: &Catalogue) -> Result<Offer, SetupError> {
+        let tools = catalogue.servers.iter().flat_map(|server| {
+            let tools = server.tools.iter();
+            tools.map(|it| (format!("mcp__{}__{}", server.server, it.name()), it))
+        });
+        let tools: Vec<_> = tools.collect();
+        let full = tools.iter().map(|(name, _)| name.as_str());
+        let names = Names::new(full.clone(), self.wire.name_rule());
+        let tool_choice = match &self.settings.tool_choice {
+            Some(ToolChoice::Tool(wanted)) => {
+                let bare = format!("__{wanted}");
+                let found = names.offered(wanted).or_else(|| {
+                    let mut fitting = full.clone().filter(|it| it.ends_with(&bare));
+                    let only = fitting.next().filter(|_| fitting.next().is_none());
+                    only.and_then(|it| names.offered(it))
+                });
+                let found = found.ok_or_else(|| {
+                    SetupError::new(format!(
+                        "`agent.tool_choice` names `{wanted}`, and no single tool of the servers is called so"
+                    ))
+                })?;
+                Some(ToolChoice::Tool(found.to_owned()))
+            }
+            other => other.clone(),
+        };
+        let tools = tools.iter().map(|(name, tool)| OfferedTool {
+            name: names.offered(name).unwrap_or(name).to_owned(),
+            description: message::text(&json!(tool.served), "description"),
+            input_schema: tool
+                .served
+                .get("inputSchema")
+                .filter(|it| it.is_object())
+                .cloned()
+                .unwrap_or_else(|| json!({ "type": "object", "properties": {} })),
+        });
+        Ok(Offer {
+            tools: tools.collect(),
+            names,
+            tool_choice,
+        })
+    }
+}
+
+impl Agent for Chat {
+    fn drive<'a>(
+        &'a mut self,
+        conversation: &'a mut Conversation<'_>,
+    ) -> BoxFuture<'a, Result<(), Stop>> {
+        Box::pin(self.converse(conversation))
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}

@@ -1,0 +1,49 @@
+//! `mcp-eval mock --llm`: stand in for the API of a language model.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::json;
+
+use super::mock::{call_log, listen, runtime};
+use crate::cli::args::MockArgs;
+use crate::cli::console::Console;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::interrupt;
+use crate::mock::{self, MockLlm};
+use crate::scenario_file;
+
+pub(super) fn run(args: &MockArgs, file: &Path) -> Result<Exit, Failure> {
+    let (found, mut findings) = scenario_file::find(&[file.to_owned()]);
+    let mut interactions = Vec::new();
+    if let [found] = found.as_slice() {
+        let loaded = scenario_file::llm(found);
+        interactions = loaded.interactions;
+        findings.extend(loaded.findings);
+    }
+    if interactions.is_empty() {
+        let mut message = format!("{} cannot be served", file.display());
+        for finding in &findings {
+            let _ = write!(message, "\n{finding}");
+        }
+        return Err(Failure::usage(message));
+    }
+    let mut llm = MockLlm::new(&interactions).map_err(Failure::usage)?;
+    if let Some(path) = &args.call_log {
+        llm = llm.log_requests(call_log(path)?);
+    }
+    let runtime = runtime()?;
+    let served = runtime.block_on(async {
+        let interrupt = interrupt::token();
+        let (listener, address) = listen(args).await?;
+        let url = mock::url(address);
+        let url = url.trim_end_matches("/mcp");
+        Console::document(&json!({ "port": address.port(), "url": url }).to_string());
+        let served = llm.serve(listener, args.max_body, args.http.allow_remote, interrupt);
+        let served = served.await;
+        served.map_err(|error| Failure::incomplete(error.to_string()))
+    });
+    runtime.shutdown_background();
+    served.map(|()| Exit::Passed)
+}

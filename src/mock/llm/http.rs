@@ -1,0 +1,184 @@
+//! The stand-in over HTTP: the endpoints of four APIs in one server.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{DefaultBodyLimit, State};
+use axum::http::{HeaderMap, Response, StatusCode, Uri, header};
+use axum::routing::post;
+use axum::serve::ListenerExt;
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use super::MockLlm;
+use super::dialect::Dialect;
+use super::script::Script;
+use super::{anthropic, ollama, openai_chat, openai_responses};
+use crate::mock::http::{cut, same_site};
+use crate::model::interactions::{LlmError, LlmReply};
+use crate::redact::Redactor;
+
+/// What every request needs.
+struct Front {
+    script: Script,
+    log: Mutex<Option<std::fs::File>>,
+    /// Why the log is not complete.
+    failure: Mutex<Option<io::Error>>,
+    any_host: bool,
+    /// How many answers were given, so that no two have the same ids.
+    answers: AtomicU64,
+}
+
+pub(super) async fn serve(
+    mock: MockLlm,
+    listener: TcpListener,
+    max_body: usize,
+    any_host: bool,
+    stop: CancellationToken,
+) -> io::Result<()> {
+    let front = Arc::new(Front {
+        script: mock.script,
+        log: Mutex::new(mock.log),
+        failure: Mutex::default(),
+        any_host,
+        answers: AtomicU64::default(),
+    });
+    let route = |dialect: &'static dyn Dialect| {
+        post(
+            move |State(front): State<Arc<Front>>, uri: Uri, headers: HeaderMap, body: Bytes| async move {
+                answer(&front, dialect, &uri, &headers, &body).await
+            },
+        )
+    };
+    let router = Router::new()
+        .route("/v1/messages", route(&anthropic::Messages))
+        .route("/v1/chat/completions", route(&openai_chat::ChatCompletions))
+        .route("/v1/responses", route(&openai_responses::Responses))
+        .route("/api/chat", route(&ollama::Chat))
+        .layer(DefaultBodyLimit::max(max_body))
+        .with_state(Arc::clone(&front));
+    let listener = listener.tap_io(|stream| {
+        let _ = stream.set_nodelay(true);
+    });
+    tokio::select! {
+        served = async { axum::serve(listener, router).await } => served?,
+        () = stop.cancelled() => {}
+    }
+    let failure = lock(&front.failure).take();
+    failure.map_or(Ok(()), |it| {
+        Err(io::Error::other(format!(
+            "the log of requests is not complete: {it}"
+        )))
+    })
+}
+
+async fn answer(
+    front: &Front,
+    dialect: &'static dyn Dialect,
+    uri: &Uri,
+    headers: &HeaderMap,
+    body: &Bytes,
+) -> Response<Body> {
+    let refuse = |status: u16, message: String| {
+        let error = LlmError {
+            status,
+            code: None,
+            message,
+            retry_after: None,
+        };
+        json_response(status, &dialect.error(&error).to_string(), None)
+    };
+    if let Err(refusal) = same_site(headers, front.any_host) {
+        return refuse(refusal.status.as_u16(), refusal.message);
+    }
+    let body: Value = match serde_json::from_slice(body) {
+        Ok(body) => body,
+        Err(error) => return refuse(400, format!("the body is not JSON: {error}")),
+    };
+    let asked = dialect.asked(&body);
+    let found = dialect
+        .check(headers, &body)
+        .and_then(|()| front.script.answer(&asked, headers, &body));
+    front.log(uri, &body, found.as_ref().ok().map(|it| it.number));
+    let interaction = match found {
+        Ok(interaction) => &interaction.declared,
+        Err(problem) => return refuse(400, problem),
+    };
+    if let Some(delay) = interaction.delay {
+        tokio::time::sleep(delay).await;
+    }
+    match &interaction.reply {
+        LlmReply::Answer(said) => {
+            let number = front.answers.fetch_add(1, Ordering::Relaxed) + 1;
+            let model = asked.model.unwrap_or_default();
+            let answer = dialect.answer(said, &model, number);
+            // The one API that streams unless told otherwise is also the only one with this path.
+            let streams = body.get("stream").and_then(Value::as_bool);
+            if streams.unwrap_or(uri.path() == "/api/chat") {
+                let (text, kind) = dialect.stream(&answer);
+                return response(200, kind, Body::from(text), None);
+            }
+            json_response(200, &answer.to_string(), None)
+        }
+        LlmReply::Error(error) => json_response(
+            error.status,
+            &dialect.error(error).to_string(),
+            error.retry_after,
+        ),
+        LlmReply::Cut => {
+            let half = Body::from_stream(cut("{\"id\": \"half an ans".to_owned()));
+            response(200, "application/json", half, None)
+        }
+        LlmReply::Hang => std::future::pending().await,
+        LlmReply::InvalidJson => json_response(200, "{\"id\": \"half an ans", None),
+    }
+}
+
+impl Front {
+    /// Writes a line about a request, where that is wanted.
+    fn log(&self, uri: &Uri, body: &Value, interaction: Option<usize>) {
+        let mut log = lock(&self.log);
+        let Some(file) = log.as_mut() else { return };
+        let mut body = body.clone();
+        Redactor::new([]).value(&mut body);
+        let line = json!({
+            "time": Timestamp::now().to_string(),
+            "path": uri.path(),
+            "interaction": interaction,
+            "body": body,
+        });
+        if let Err(error) = file.write_all(format!("{line}\n").as_bytes()) {
+            *lock(&self.failure) = Some(error);
+            *log = None;
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn json_response(status: u16, body: &str, retry_after: Option<f64>) -> Response<Body> {
+    response(
+        status,
+        "application/json",
+        Body::from(body.to_owned()),
+        retry_after,
+    )
+}
+
+fn response(status: u16, kind: &str, body: Body, retry_after: Option<f64>) -> Response<Body> {
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = Response::builder()
+        .status(status)
+        .header(header::CONTENT_TYPE, kind);
+    if let Some(seconds) = retry_after {
+        response = response.header(header::RETRY_AFTER, seconds.to_string());
+    }
+    response.body(body).unwrap_or_default()
+}

@@ -1,0 +1,204 @@
+//! OpenAI Responses: <https://platform.openai.com/docs/api-reference/responses>.
+
+use axum::http::HeaderMap;
+use serde_json::{Value, json};
+
+use super::dialect::{
+    Asked, Dialect, check_names, check_pairs, content_text, events, list, required,
+};
+use super::openai_chat::openai_error;
+use crate::model::interactions::{LlmAnswer, LlmError, LlmStop};
+use crate::model::usage::Usage;
+
+pub(super) struct Responses;
+
+impl Dialect for Responses {
+    fn check(&self, _: &HeaderMap, body: &Value) -> Result<(), String> {
+        for name in ["model", "input"] {
+            required(body, name)?;
+        }
+        check_names(
+            list(body, "tools")
+                .iter()
+                .filter_map(|it| it["name"].as_str()),
+        )?;
+        let ids = |kind: &str| -> Vec<&str> {
+            let items = list(body, "input").iter().filter(|it| it["type"] == kind);
+            items.filter_map(|it| it["call_id"].as_str()).collect()
+        };
+        check_pairs(&ids("function_call"), &ids("function_call_output"))
+    }
+
+    fn asked(&self, body: &Value) -> Asked {
+        let items = list(body, "input");
+        let of_model = |it: &Value| {
+            it["role"] == "assistant"
+                || matches!(it["type"].as_str(), Some("function_call" | "reasoning"))
+        };
+        let mut turns = 0;
+        let mut before = false;
+        for item in items {
+            let now = of_model(item);
+            turns += usize::from(now && !before);
+            before = now;
+        }
+        let spoken = items.iter().rposition(of_model);
+        let results = items[spoken.map_or(0, |it| it + 1)..].iter();
+        let user = items.iter().rfind(|it| it["role"] == "user");
+        Asked {
+            model: body["model"].as_str().map(str::to_owned),
+            system: body["instructions"].as_str().map(str::to_owned),
+            user: user
+                .map(|it| content_text(&it["content"]))
+                .or_else(|| body["input"].as_str().map(str::to_owned)),
+            tools: list(body, "tools")
+                .iter()
+                .filter_map(|it| it["name"].as_str().map(str::to_owned))
+                .collect(),
+            tool_results: results
+                .filter(|it| it["type"] == "function_call_output")
+                .map(|it| content_text(&it["output"]))
+                .collect(),
+            turns,
+        }
+    }
+
+    fn answer(&self, answer: &LlmAnswer, model: &str, number: u64) -> Value {
+        let part = |text: &String| match answer.stop {
+            LlmStop::Refusal => json!({ "type": "refusal", "refusal": text }),
+            _ => json!({ "type": "output_text", "text": text, "annotations": [] }),
+        };
+        let text = answer.text.iter().map(|it| {
+            json!({
+                "type": "message",
+                "id": format!("msg_{number:04}"),
+                "status": "completed",
+                "role": "assistant",
+                "content": [part(it)],
+            })
+        });
+        let calls = answer.tool_calls.iter().enumerate().map(|(index, it)| {
+            json!({
+                "type": "function_call",
+                "id": format!("fc_{number:04}_{index}"),
+                "call_id": format!("call_{number:04}_{index}"),
+                "name": it.name,
+                "arguments": it.arguments.text(),
+                "status": "completed",
+            })
+        });
+        let output: Vec<Value> = text.chain(calls).collect();
+        let reason = match answer.stop {
+            LlmStop::MaxTokens => Some("max_output_tokens"),
+            LlmStop::ContentFilter => Some("content_filter"),
+            LlmStop::Done | LlmStop::Refusal => None,
+        };
+        json!({
+            "id": format!("resp_{number:04}"),
+            "object": "response",
+            "created_at": 1_700_000_000,
+            "status": if reason.is_some() { "incomplete" } else { "completed" },
+            "error": null,
+            "incomplete_details": reason.map(|it| json!({ "reason": it })),
+            "instructions": null,
+            "metadata": {},
+            "model": model,
+            "output": output,
+            "parallel_tool_calls": true,
+            "temperature": 1.0,
+            "tool_choice": "auto",
+            "tools": [],
+            "top_p": 1.0,
+            "usage": usage(&answer.usage),
+        })
+    }
+
+    fn stream(&self, answer: &Value) -> (String, &'static str) {
+        let mut stream = Vec::new();
+        let mut add = |kind: &'static str, mut data: Value| {
+            data["type"] = json!(kind);
+            data["sequence_number"] = json!(stream.len());
+            stream.push((Some(kind), data));
+        };
+        let mut begun = answer.clone();
+        begun["status"] = json!("in_progress");
+        begun["output"] = json!([]);
+        begun["usage"] = Value::Null;
+        add("response.created", json!({ "response": begun }));
+        for (index, item) in list(answer, "output").iter().enumerate() {
+            let place = json!({ "item_id": item["id"], "output_index": index, "content_index": 0 });
+            let with = |name: &str, value: &Value| {
+                let mut data = place.clone();
+                data[name] = value.clone();
+                data
+            };
+            let mut empty = item.clone();
+            empty["status"] = json!("in_progress");
+            if item["type"] == "function_call" {
+                empty["arguments"] = json!("");
+                add(
+                    "response.output_item.added",
+                    json!({ "output_index": index, "item": empty }),
+                );
+                add(
+                    "response.function_call_arguments.delta",
+                    with("delta", &item["arguments"]),
+                );
+                add(
+                    "response.function_call_arguments.done",
+                    with("arguments", &item["arguments"]),
+                );
+            } else {
+                let part = &item["content"][0];
+                empty["content"] = json!([]);
+                add(
+                    "response.output_item.added",
+                    json!({ "output_index": index, "item": empty }),
+                );
+                let mut blank = part.clone();
+                if part["type"] == "output_text" {
+                    blank["text"] = json!("");
+                    add("response.content_part.added", with("part", &blank));
+                    add("response.output_text.delta", with("delta", &part["text"]));
+                    add("response.output_text.done", with("text", &part["text"]));
+                } else {
+                    blank["refusal"] = json!("");
+                    add("response.content_part.added", with("part", &blank));
+                    add("response.refusal.delta", with("delta", &part["refusal"]));
+                    add("response.refusal.done", with("refusal", &part["refusal"]));
+                }
+                add("response.content_part.done", with("part", part));
+            }
+            add(
+                "response.output_item.done",
+                json!({ "output_index": index, "item": item }),
+            );
+        }
+        let end = if answer["status"] == "completed" {
+            "response.completed"
+        } else {
+            "response.incomplete"
+        };
+        add(end, json!({ "response": answer }));
+        (events(&stream), "text/event-stream")
+    }
+
+    fn error(&self, error: &LlmError) -> Value {
+        openai_error(error)
+    }
+}
+
+fn usage(usage: &Usage) -> Value {
+    if usage.total().is_none() {
+        return Value::Null;
+    }
+    let input = usage.input.unwrap_or(0) + usage.cache_read.unwrap_or(0);
+    let output = usage.output.unwrap_or(0);
+    json!({
+        "input_tokens": input,
+        "input_tokens_details": { "cached_tokens": usage.cache_read.unwrap_or(0) },
+        "output_tokens": output,
+        "output_tokens_details": { "reasoning_tokens": 0 },
+        "total_tokens": input + output,
+    })
+}

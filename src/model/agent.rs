@@ -1,0 +1,132 @@
+//! An agent that thinks: a language model behind an API.
+
+use std::time::Duration;
+
+use crate::model::Object;
+
+/// How a model is reached and asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelAgent {
+    pub api: ModelApi,
+    /// The model's name, as the API knows it.
+    pub model: String,
+    /// Where the API is, with or without `/v1`; the vendor's own address unless given.
+    pub base_url: Option<String>,
+    /// The environment variable that holds the key; the vendor's usual one at the vendor's own address, none elsewhere.
+    pub api_key_env: Option<String>,
+    /// The system prompt.
+    pub system: Option<String>,
+    pub temperature: Temperature,
+    /// The most tokens one answer of the model may have.
+    pub max_tokens: Option<u32>,
+    /// The most requests a run may make.
+    pub max_steps: u32,
+    pub tool_choice: Option<ToolChoice>,
+    /// For the answer to one request.
+    pub timeout: Duration,
+    /// For the answer to one tool call, in place of the scenario's.
+    pub tool_timeout: Option<Duration>,
+    /// How many characters of a tool's answer the model is shown; all unless given. The record keeps all.
+    pub max_result_chars: Option<usize>,
+    /// Headers sent along, with `${…}` not yet filled in.
+    pub extra_headers: Vec<(String, String)>,
+    /// Members that are added to the body of each request, or replace those there.
+    pub extra_body: Object,
+    pub price: Option<Price>,
+}
+
+/// The wire formats spoken here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ModelApi {
+    /// Messages.
+    Anthropic,
+    /// Chat Completions, which many other servers speak, too.
+    OpenAiChat,
+    OpenAiResponses,
+    /// `/api/chat`.
+    Ollama,
+}
+
+/// How much chance the model is allowed.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub enum Temperature {
+    /// 0, the least.
+    #[default]
+    Lowest,
+    /// Whatever the API does when nobody says anything: some models take no other.
+    Unset,
+    Value(f64),
+}
+
+/// Whether the model has to call tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolChoice {
+    Auto,
+    None,
+    Required,
+    /// This tool, by the name agents use.
+    Tool(String),
+}
+
+/// What a million tokens cost, in whatever currency the scenario counts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Price {
+    pub input: f64,
+    pub output: f64,
+    /// As `input` unless given.
+    pub cache_read: Option<f64>,
+    /// As `input` unless given.
+    pub cache_write: Option<f64>,
+}
+
+/// What ends a run as failed.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Limits {
+    /// Tokens of all requests together, in and out.
+    pub max_total_tokens: Option<u64>,
+    /// Requests to the model; for an agent without one, tool calls.
+    pub max_steps: Option<u32>,
+    /// Wall time of the run, set-up included.
+    pub max_duration: Option<Duration>,
+    /// In the currency of [`Price`].
+    pub max_cost: Option<f64>,
+}
+
+/// How many requests a run may make unless the scenario says otherwise.
+pub const MAX_STEPS: u32 = 50;
+/// How long one answer of a model may take unless the scenario says otherwise.
+pub const TIMEOUT: Duration = Duration::from_secs(120);
+
+impl ModelAgent {
+    /// Settings that say nothing but which model of which API is asked.
+    pub fn new(api: ModelApi, model: &str) -> Self {
+        Self {
+            api,
+            model: model.to_owned(),
+            base_url: None,
+            api_key_env: None,
+            system: None,
+            temperature: Temperature::default(),
+            max_tokens: None,
+            max_steps: MAX_STEPS,
+            tool_choice: None,
+            timeout: TIMEOUT,
+            tool_timeout: None,
+            max_result_chars: None,
+            extra_headers: Vec::new(),
+            extra_body: Object::new(),
+            price: None,
+        }
+    }
+}
+
+impl ModelApi {
+    /// The kind of agent, as scenario files spell it.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Self::Anthropic => "anthropic",
+            Self::OpenAiChat | Self::OpenAiResponses => "openai",
+            Self::Ollama => "ollama",
+        }
+    }
+}

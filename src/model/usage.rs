@@ -1,0 +1,123 @@
+//! What a model was asked, how often, and what it took.
+
+use crate::model::agent::Price;
+
+/// Tokens. Each is counted once: `input` holds those that were neither read from a cache nor written to one. `None` is unknown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    pub input: Option<u64>,
+    pub output: Option<u64>,
+    pub cache_read: Option<u64>,
+    pub cache_write: Option<u64>,
+}
+
+/// One step of an agent that thinks: a request to its model, with every attempt it took.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelRequest {
+    /// How many steps the trajectory had before it.
+    pub after_steps: usize,
+    /// The model that answered, as the API names it.
+    pub model: Option<String>,
+    /// Why the model stopped, in the API's own word.
+    pub stop_reason: Option<String>,
+    pub usage: Usage,
+    /// In the currency of the price; `None` where the price or the usage is unknown.
+    pub cost: Option<f64>,
+    pub attempts: Vec<Attempt>,
+}
+
+/// One attempt at a request.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Attempt {
+    /// Milliseconds from the start of the run.
+    pub start_ms: f64,
+    pub duration_ms: f64,
+    /// The HTTP status; `None` when no response came.
+    pub status: Option<u16>,
+    /// Why it gave no answer; `None` when it did.
+    pub problem: Option<String>,
+}
+
+impl Usage {
+    /// All tokens; `None` when nothing is known.
+    pub fn total(&self) -> Option<u64> {
+        let parts = [self.input, self.output, self.cache_read, self.cache_write];
+        sum(parts)
+    }
+
+    /// The tokens of both; what one of them does not know counts as none there.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            input: sum([self.input, other.input]),
+            output: sum([self.output, other.output]),
+            cache_read: sum([self.cache_read, other.cache_read]),
+            cache_write: sum([self.cache_write, other.cache_write]),
+        }
+    }
+
+    /// What it costs; `None` unless input and output are known.
+    pub fn cost(&self, price: &Price) -> Option<f64> {
+        let cache_read = price.cache_read.unwrap_or(price.input);
+        let cache_write = price.cache_write.unwrap_or(price.input);
+        let millionths = tokens(self.input?) * price.input
+            + tokens(self.output?) * price.output
+            + tokens(self.cache_read.unwrap_or(0)) * cache_read
+            + tokens(self.cache_write.unwrap_or(0)) * cache_write;
+        Some(millionths / 1e6)
+    }
+}
+
+/// The sum of what is known; `None` when nothing is.
+fn sum<const N: usize>(parts: [Option<u64>; N]) -> Option<u64> {
+    let known = parts.into_iter().flatten();
+    known.reduce(u64::saturating_add)
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "nobody uses so many tokens that a double could not count them"
+)]
+fn tokens(count: u64) -> f64 {
+    count as f64
+}
+
+/// The usage of all requests; `None` where there are none.
+pub fn total_usage(requests: &[ModelRequest]) -> Option<Usage> {
+    requests.iter().map(|it| it.usage).reduce(Usage::and)
+}
+
+/// The cost of all requests; `None` where there are none, or that of one is unknown.
+pub fn total_cost(requests: &[ModelRequest]) -> Option<f64> {
+    let costs: Option<Vec<f64>> = requests.iter().map(|it| it.cost).collect();
+    costs.filter(|it| !it.is_empty()).map(|it| it.iter().sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Usage;
+    use crate::model::agent::Price;
+
+    #[test]
+    fn what_is_unknown_is_not_zero() {
+        let nothing = Usage::default();
+        let some = Usage {
+            input: Some(1_000_000),
+            output: Some(500_000),
+            cache_read: Some(2_000_000),
+            cache_write: None,
+        };
+        assert_eq!(nothing.total(), None);
+        assert_eq!(some.total(), Some(3_500_000));
+        assert_eq!(nothing.and(some), some);
+        assert_eq!(some.and(some).input, Some(2_000_000));
+        let price = Price {
+            input: 3.0,
+            output: 15.0,
+            cache_read: Some(0.5),
+            cache_write: None,
+        };
+        assert_eq!(nothing.cost(&price), None);
+        assert_eq!(some.cost(&price), Some(11.5));
+    }
+}

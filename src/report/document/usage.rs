@@ -1,0 +1,162 @@
+//! What a model was asked and what it took, in the published result.
+
+use std::fmt::Write as _;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::usage::{ModelRequest, Usage, total_cost, total_usage};
+
+/// What the agent's model used in one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ModelUseV1 {
+    /// All requests together.
+    #[serde(flatten)]
+    pub tokens: TokensV1,
+    /// What all requests cost, in the currency of the scenario's price; `null` without one.
+    pub cost: Option<f64>,
+    /// The requests, in order.
+    pub requests: Vec<ModelRequestV1>,
+}
+
+/// Tokens, each counted once; `null` where the API does not tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TokensV1 {
+    /// Tokens of requests that were neither read from a cache nor written to one.
+    pub input_tokens: Option<u64>,
+    pub output_tokens: Option<u64>,
+    pub cache_read_tokens: Option<u64>,
+    pub cache_write_tokens: Option<u64>,
+    /// The sum of those that are known.
+    pub total_tokens: Option<u64>,
+}
+
+/// One request to the model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ModelRequestV1 {
+    /// How many steps of the trajectory came before it.
+    pub after_steps: usize,
+    /// The model that answered, as the API names it.
+    pub model: Option<String>,
+    /// Why the model stopped, in the API's own word.
+    pub stop_reason: Option<String>,
+    #[serde(flatten)]
+    pub tokens: TokensV1,
+    pub cost: Option<f64>,
+    pub attempts: Vec<AttemptV1>,
+}
+
+/// One attempt at a request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AttemptV1 {
+    /// Milliseconds from the start of the run.
+    pub start_ms: f64,
+    pub duration_ms: f64,
+    /// The HTTP status; `null` when no response came.
+    pub status: Option<u16>,
+    /// Why it gave no answer; `null` when it did.
+    pub problem: Option<String>,
+}
+
+impl ModelUseV1 {
+    /// The use of these requests; `None` where there are none.
+    pub(super) fn of(requests: &[ModelRequest]) -> Option<Self> {
+        Some(Self {
+            tokens: total_usage(requests)?.into(),
+            cost: total_cost(requests),
+            requests: requests
+                .iter()
+                .map(|it| ModelRequestV1 {
+                    after_steps: it.after_steps,
+                    model: it.model.clone(),
+                    stop_reason: it.stop_reason.clone(),
+                    tokens: it.usage.into(),
+                    cost: it.cost,
+                    attempts: it
+                        .attempts
+                        .iter()
+                        .map(|it| AttemptV1 {
+                            start_ms: it.start_ms,
+                            duration_ms: it.duration_ms,
+                            status: it.status,
+                            problem: it.problem.clone(),
+                        })
+                        .collect(),
+                })
+                .collect(),
+        })
+    }
+
+    /// Several uses as one; `None` where there are none. The cost is known where each is.
+    pub(super) fn sum(uses: &[&Self]) -> Option<Self> {
+        let add = |a: Option<u64>, b: Option<u64>| match (a, b) {
+            (Some(a), Some(b)) => Some(a.saturating_add(b)),
+            (one, other) => one.or(other),
+        };
+        uses.iter().map(|it| (*it).clone()).reduce(|a, b| Self {
+            tokens: TokensV1 {
+                input_tokens: add(a.tokens.input_tokens, b.tokens.input_tokens),
+                output_tokens: add(a.tokens.output_tokens, b.tokens.output_tokens),
+                cache_read_tokens: add(a.tokens.cache_read_tokens, b.tokens.cache_read_tokens),
+                cache_write_tokens: add(a.tokens.cache_write_tokens, b.tokens.cache_write_tokens),
+                total_tokens: add(a.tokens.total_tokens, b.tokens.total_tokens),
+            },
+            cost: a.cost.zip(b.cost).map(|(a, b)| a + b),
+            requests: [a.requests, b.requests].concat(),
+        })
+    }
+
+    /// For people: `2 requests, 1234 tokens in, 56 out, cost 0.0045`.
+    pub fn words(&self) -> String {
+        let count = self.requests.len();
+        let noun = if count == 1 { "request" } else { "requests" };
+        let attempts: usize = self.requests.iter().map(|it| it.attempts.len()).sum();
+        let again = match attempts.saturating_sub(count) {
+            0 => String::new(),
+            again => format!(" ({again} more attempts)"),
+        };
+        let mut words = format!("{count} {noun}{again}, {}", self.tokens.words());
+        if let Some(cost) = self.cost {
+            let _ = write!(words, ", cost {}", cost_words(cost));
+        }
+        words
+    }
+}
+
+impl TokensV1 {
+    /// For people: `1234 tokens in, 56 out, 200 from cache`.
+    pub fn words(&self) -> String {
+        let number = |tokens: Option<u64>| tokens.map_or("?".to_owned(), |it| it.to_string());
+        let mut words = format!(
+            "{} tokens in, {} out",
+            number(self.input_tokens),
+            number(self.output_tokens)
+        );
+        for (tokens, how) in [
+            (self.cache_read_tokens, "from cache"),
+            (self.cache_write_tokens, "to cache"),
+        ] {
+            if let Some(tokens) = tokens.filter(|it| *it > 0) {
+                let _ = write!(words, ", {tokens} {how}");
+            }
+        }
+        words
+    }
+}
+
+/// A sum of money, to four places.
+pub(crate) fn cost_words(cost: f64) -> String {
+    format!("{cost:.4}")
+}
+
+impl From<Usage> for TokensV1 {
+    fn from(it: Usage) -> Self {
+        Self {
+            input_tokens: it.input,
+            output_tokens: it.output,
+            cache_read_tokens: it.cache_read,
+            cache_write_tokens: it.cache_write,
+            total_tokens: it.total(),
+        }
+    }
+}

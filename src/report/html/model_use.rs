@@ -1,0 +1,45 @@
+//! What the model was asked, request by request.
+
+use crate::report::document::{AttemptV1, ModelRequestV1, SideV1, cost_words};
+use crate::report::duration;
+
+/// One request, its numbers as text.
+#[derive(Debug)]
+pub(super) struct RequestView {
+    pub(super) number: usize,
+    pub(super) model: String,
+    pub(super) stop_reason: String,
+    pub(super) tokens: String,
+    pub(super) cost: String,
+    /// One line each.
+    pub(super) attempts: Vec<String>,
+}
+
+/// The requests of a run; none for an agent without a model.
+pub(super) fn requests(side: Option<&SideV1>) -> Vec<RequestView> {
+    let usage = side.and_then(|it| it.usage.as_ref());
+    let requests = usage.into_iter().flat_map(|it| &it.requests).enumerate();
+    requests.map(|(index, it)| view(index + 1, it)).collect()
+}
+
+fn view(number: usize, request: &ModelRequestV1) -> RequestView {
+    let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
+    RequestView {
+        number,
+        model: known(&request.model),
+        stop_reason: known(&request.stop_reason),
+        tokens: request.tokens.words(),
+        cost: request
+            .cost
+            .map_or_else(|| "unknown".to_owned(), cost_words),
+        attempts: request.attempts.iter().map(attempt).collect(),
+    }
+}
+
+fn attempt(attempt: &AttemptV1) -> String {
+    let took = duration::words(attempt.duration_ms);
+    match &attempt.problem {
+        None => format!("answered in {took}"),
+        Some(problem) => format!("{problem} ({took})"),
+    }
+}

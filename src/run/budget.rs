@@ -1,0 +1,49 @@
+//! What all runs of one command may cost together.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::run::conversation::Stop;
+use crate::run::ports::SetupError;
+
+/// Money for the models of a whole command, in the currency of their prices.
+#[derive(Debug)]
+pub struct Budget {
+    limit: f64,
+    spent: Mutex<f64>,
+}
+
+impl Budget {
+    pub fn new(limit: f64) -> Self {
+        Self {
+            limit,
+            spent: Mutex::default(),
+        }
+    }
+
+    /// Why nothing more may be spent; `None` while something is left.
+    pub fn exhausted(&self) -> Option<String> {
+        let spent = *self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        (spent >= self.limit).then(|| {
+            format!(
+                "the budget is spent: {spent:.4} of {} (`--budget`)",
+                self.limit
+            )
+        })
+    }
+
+    /// Says so when nothing more may be spent. That is no verdict on anything.
+    pub(super) fn check(&self) -> Result<(), Stop> {
+        self.exhausted()
+            .map_or(Ok(()), |why| Err(Stop::Error(SetupError::new(why))))
+    }
+
+    /// Takes note of an expense.
+    pub(super) fn spend(&self, cost: Option<f64>) -> Result<(), Stop> {
+        let Some(cost) = cost else {
+            let why = "`--budget` cannot be kept: what the model's answer cost is unknown";
+            return Err(Stop::Error(SetupError::new(why)));
+        };
+        *self.spent.lock().unwrap_or_else(PoisonError::into_inner) += cost;
+        Ok(())
+    }
+}

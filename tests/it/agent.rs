@@ -1,0 +1,11 @@
+//! Agents that think, over real HTTP, against the stand-in.
+
+mod bodies;
+mod clients;
+mod endings;
+mod errors;
+mod limits;
+mod secrets;
+mod settings;
+mod stand_in;
+mod tools;
