@@ -3,6 +3,7 @@
 mod advice;
 mod agents;
 mod args;
+mod bench;
 mod ci;
 mod commands;
 mod console;
@@ -15,6 +16,7 @@ mod images;
 mod interrupt;
 mod judge;
 mod offline;
+mod outcome;
 mod progress;
 mod replay;
 mod select;

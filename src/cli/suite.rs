@@ -10,23 +10,21 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 use tokio::task::JoinSet;
 
-use crate::agent;
 use crate::cli::args::{ExecuteArgs, OutputArgs, Preset, ScoreArgs};
+use crate::cli::bench::Bench;
 use crate::cli::console::Console;
-use crate::cli::containers::Place;
-use crate::cli::execute::{Executor, Ran};
+use crate::cli::execute::Executor;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
+use crate::cli::outcome::{broken, is_fine, not_run, was_interrupted};
 use crate::cli::progress::{ScenarioProgress, SuiteProgress};
 use crate::docker::{Guard, Session};
 use crate::model::rules;
 use crate::model::rules::Rules;
 use crate::model::scenario::Scenario;
-use crate::model::suite::{Problem, ScenarioResult, Status, SuiteResult};
-use crate::model::trajectory::{Ending, Trajectory};
+use crate::model::suite::{ScenarioResult, Status, SuiteResult};
 use crate::run::Budget;
 use crate::scenario_file;
-use crate::score;
 use crate::store::Runs;
 
 /// Where baselines lie unless the user says otherwise.
@@ -61,23 +59,6 @@ pub(super) struct Plan<'a> {
     pub(super) console: Console,
     /// A folder the command writes to, besides the usual ones.
     pub(super) ours: Option<&'a Path>,
-}
-
-/// What running one scenario needs.
-pub(super) struct Bench {
-    executor: Arc<Executor>,
-    pub(super) runs: Arc<Runs>,
-    progress: ScenarioProgress,
-    place: Arc<Place>,
-}
-
-/// A run that has ended, however it did.
-pub(super) struct Executed {
-    /// The scenario as it may be told: without secrets, its expectations filled in with what the run answered.
-    pub(super) scenario: Scenario,
-    pub(super) trajectory: Trajectory,
-    /// What a reader should know of the run.
-    pub(super) notes: Vec<String>,
 }
 
 /// How long running scenarios may take to stop when the program is asked to.
@@ -246,165 +227,6 @@ where
         suite,
         runs,
     })
-}
-
-impl Bench {
-    /// Runs the scenario and keeps the run, whatever came of it. A replay plays `baseline`.
-    pub(super) async fn execute(
-        &self,
-        scenario: &Scenario,
-        baseline: Option<&Arc<Trajectory>>,
-    ) -> Executed {
-        let ran = self
-            .executor
-            .execute(scenario, baseline, &self.place, &self.progress);
-        let Ran {
-            mut trajectory,
-            redactor,
-            notes: told_by_agent,
-            log,
-        } = Box::pin(ran).await;
-        score::mark_breaches(&mut trajectory);
-        let mut told = scenario.clone();
-        for expected in &mut told.expected_trajectory {
-            agent::fill_references(&mut expected.arguments, &trajectory);
-        }
-        redactor.scenario(&mut told);
-        let lost = self.runs.save(&scenario.id, &trajectory).err();
-        let log = log.and_then(|it| self.runs.save_log(&scenario.id, &it).err());
-        let mut notes: Vec<String> = lost
-            .iter()
-            .chain(&log)
-            .map(|error| format!("the run could not be kept: {error}"))
-            .collect();
-        notes.extend(
-            told_by_agent
-                .iter()
-                .map(|it| redactor.text(it).into_owned()),
-        );
-        if let Ending::Blocked { message } = &trajectory.ending {
-            notes.push(format!("the run ended early: {message}"));
-        }
-        Executed {
-            scenario: told,
-            trajectory,
-            notes,
-        }
-    }
-
-    /// Runs the scenario once more for what can be learned from it, without keeping the run.
-    pub(super) async fn play_again(
-        &self,
-        scenario: &Scenario,
-        baseline: Option<&Arc<Trajectory>>,
-    ) -> Executed {
-        let ran = self
-            .executor
-            .execute(scenario, baseline, &self.place, &self.progress);
-        let mut trajectory = Box::pin(ran).await.trajectory;
-        score::mark_breaches(&mut trajectory);
-        Executed {
-            scenario: scenario.clone(),
-            trajectory,
-            notes: Vec::new(),
-        }
-    }
-
-    /// The servers of a scenario that are not started anew for every run.
-    pub(super) fn outliving_servers(&self, scenario: &Scenario) -> Vec<String> {
-        self.executor.outliving_servers(scenario)
-    }
-
-    /// The scenario as it may be told when it was not run.
-    pub(super) fn told(&self, scenario: &Scenario) -> Scenario {
-        self.executor.told(scenario)
-    }
-}
-
-/// The result of a scenario whose run ended in a panic: a fault of ours, and no reason to lose the others.
-fn broken(scenario: &Scenario) -> ScenarioResult {
-    ScenarioResult {
-        problem: Some(Problem {
-            message: "mcp-eval itself failed on this scenario".to_owned(),
-            hint: Some("this is a bug: please report it with what was printed above".to_owned()),
-            details: Vec::new(),
-        }),
-        ..result(scenario, Status::Error)
-    }
-}
-
-/// What every result says of its scenario.
-pub(super) fn result(scenario: &Scenario, status: Status) -> ScenarioResult {
-    ScenarioResult {
-        id: scenario.id.clone(),
-        name: scenario.name.clone(),
-        path: scenario.path.display().to_string(),
-        description: scenario.description.clone(),
-        user_intent: scenario.user_intent.clone(),
-        tags: scenario.tags.clone(),
-        status,
-        duration_ms: None,
-        problem: None,
-        checks: Vec::new(),
-        comparison: None,
-        baseline: None,
-        current: None,
-        notes: Vec::new(),
-    }
-}
-
-/// Nobody needs to look at it.
-fn is_fine(result: &ScenarioResult) -> bool {
-    matches!(
-        result.status,
-        Status::Passed | Status::Recorded | Status::Skipped
-    )
-}
-
-fn not_run(scenario: &Scenario, status: Status, why: String) -> ScenarioResult {
-    ScenarioResult {
-        problem: Some(problem(why)),
-        ..result(scenario, status)
-    }
-}
-
-/// A problem that says it all in one sentence.
-pub(super) fn problem(message: impl Into<String>) -> Problem {
-    Problem {
-        message: message.into(),
-        hint: None,
-        details: Vec::new(),
-    }
-}
-
-/// The result of a run that is not compared: it is no basis for a verdict, or a limit has ended it as failed. `None` when it is to be
-/// judged.
-pub(super) fn incomplete(executed: &Executed) -> Option<ScenarioResult> {
-    let (status, message, details) = match &executed.trajectory.ending {
-        Ending::Completed | Ending::Blocked { .. } => return None,
-        Ending::LimitReached { message } => (Status::Failed, message.clone(), Vec::new()),
-        Ending::TimedOut { message } => (Status::Timeout, message.clone(), Vec::new()),
-        Ending::Interrupted => (Status::Error, "interrupted".to_owned(), Vec::new()),
-        Ending::Error { message, details } => (Status::Error, message.clone(), details.clone()),
-    };
-    Some(ScenarioResult {
-        problem: Some(Problem {
-            message,
-            hint: None,
-            details,
-        }),
-        duration_ms: executed.trajectory.duration_ms,
-        current: Some(Arc::new(executed.trajectory.clone())),
-        notes: executed.notes.clone(),
-        ..result(&executed.scenario, status)
-    })
-}
-
-fn was_interrupted(result: &ScenarioResult) -> bool {
-    result
-        .current
-        .as_ref()
-        .is_some_and(|it| it.ending == Ending::Interrupted)
 }
 
 /// A scenario's rules with what the command line says of them.

@@ -5,15 +5,17 @@ use std::sync::Arc;
 
 use crate::cli::agents;
 use crate::cli::args::{CompareArgs, OutputArgs, ScoreArgs};
+use crate::cli::bench::Bench;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, Telling};
 use crate::cli::judge::judge;
 use crate::cli::offline;
+use crate::cli::outcome::{incomplete, result};
 use crate::cli::replay;
 use crate::cli::select;
-use crate::cli::suite::{self, BASELINES, Bench, Plan, incomplete, result};
+use crate::cli::suite::{self, BASELINES, Plan};
 use crate::model::scenario::Scenario;
 use crate::model::suite::{ScenarioResult, Status};
 use crate::store::Baselines;

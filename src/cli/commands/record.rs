@@ -5,14 +5,16 @@ use std::sync::Arc;
 
 use crate::cli::agents;
 use crate::cli::args::{OutputArgs, RecordArgs};
+use crate::cli::bench::{Bench, Executed};
 use crate::cli::ci;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, Telling};
+use crate::cli::outcome::{incomplete, problem, result};
 use crate::cli::replay;
 use crate::cli::select;
-use crate::cli::suite::{self, BASELINES, Bench, Executed, Plan, incomplete, problem, result};
+use crate::cli::suite::{self, BASELINES, Plan};
 use crate::evaluate::check_criteria;
 use crate::model::comparison::ExecutionStatus;
 use crate::model::rules::Responses;

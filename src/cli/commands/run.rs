@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use crate::cli::agents;
 use crate::cli::args::{OutputArgs, RunArgs, ScoreArgs};
+use crate::cli::bench::{Bench, Executed};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, Telling};
+use crate::cli::outcome::{incomplete, result};
 use crate::cli::replay;
 use crate::cli::select;
-use crate::cli::suite::{self, BASELINES, Bench, Executed, Plan, incomplete, result};
+use crate::cli::suite::{self, BASELINES, Plan};
 use crate::evaluate::{check_criteria, check_outcomes};
 use crate::model::rules::Responses;
 use crate::model::scenario::{Agent, Scenario};

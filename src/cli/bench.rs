@@ -1,0 +1,102 @@
+//! What a command has at hand to run one scenario: it runs it, keeps the run, and tells it without secrets.
+
+use std::sync::Arc;
+
+use crate::agent;
+use crate::cli::containers::Place;
+use crate::cli::execute::{Executor, Ran};
+use crate::cli::progress::ScenarioProgress;
+use crate::model::scenario::Scenario;
+use crate::model::trajectory::{Ending, Trajectory};
+use crate::score;
+use crate::store::Runs;
+
+/// What running one scenario needs.
+pub(super) struct Bench {
+    pub(super) executor: Arc<Executor>,
+    pub(super) runs: Arc<Runs>,
+    pub(super) progress: ScenarioProgress,
+    pub(super) place: Arc<Place>,
+}
+
+/// A run that has ended, however it did.
+pub(super) struct Executed {
+    /// The scenario as it may be told: without secrets, its expectations filled in with what the run answered.
+    pub(super) scenario: Scenario,
+    pub(super) trajectory: Trajectory,
+    /// What a reader should know of the run.
+    pub(super) notes: Vec<String>,
+}
+
+impl Bench {
+    /// Runs the scenario and keeps the run, whatever came of it. A replay plays `baseline`.
+    pub(super) async fn execute(
+        &self,
+        scenario: &Scenario,
+        baseline: Option<&Arc<Trajectory>>,
+    ) -> Executed {
+        let ran = self
+            .executor
+            .execute(scenario, baseline, &self.place, &self.progress);
+        let Ran {
+            mut trajectory,
+            redactor,
+            notes: told_by_agent,
+            log,
+        } = Box::pin(ran).await;
+        score::mark_breaches(&mut trajectory);
+        let mut told = scenario.clone();
+        for expected in &mut told.expected_trajectory {
+            agent::fill_references(&mut expected.arguments, &trajectory);
+        }
+        redactor.scenario(&mut told);
+        let lost = self.runs.save(&scenario.id, &trajectory).err();
+        let log = log.and_then(|it| self.runs.save_log(&scenario.id, &it).err());
+        let mut notes: Vec<String> = lost
+            .iter()
+            .chain(&log)
+            .map(|error| format!("the run could not be kept: {error}"))
+            .collect();
+        notes.extend(
+            told_by_agent
+                .iter()
+                .map(|it| redactor.text(it).into_owned()),
+        );
+        if let Ending::Blocked { message } = &trajectory.ending {
+            notes.push(format!("the run ended early: {message}"));
+        }
+        Executed {
+            scenario: told,
+            trajectory,
+            notes,
+        }
+    }
+
+    /// Runs the scenario once more for what can be learned from it, without keeping the run.
+    pub(super) async fn play_again(
+        &self,
+        scenario: &Scenario,
+        baseline: Option<&Arc<Trajectory>>,
+    ) -> Executed {
+        let ran = self
+            .executor
+            .execute(scenario, baseline, &self.place, &self.progress);
+        let mut trajectory = Box::pin(ran).await.trajectory;
+        score::mark_breaches(&mut trajectory);
+        Executed {
+            scenario: scenario.clone(),
+            trajectory,
+            notes: Vec::new(),
+        }
+    }
+
+    /// The servers of a scenario that are not started anew for every run.
+    pub(super) fn outliving_servers(&self, scenario: &Scenario) -> Vec<String> {
+        self.executor.outliving_servers(scenario)
+    }
+
+    /// The scenario as it may be told when it was not run.
+    pub(super) fn told(&self, scenario: &Scenario) -> Scenario {
+        self.executor.told(scenario)
+    }
+}

@@ -1,0 +1,94 @@
+//! What is told of a scenario that has no verdict, and what all results have in common.
+
+use std::sync::Arc;
+
+use crate::cli::bench::Executed;
+use crate::model::scenario::Scenario;
+use crate::model::suite::{Problem, ScenarioResult, Status};
+use crate::model::trajectory::Ending;
+
+/// The result of a scenario whose run ended in a panic: a fault of ours, and no reason to lose the others.
+pub(super) fn broken(scenario: &Scenario) -> ScenarioResult {
+    ScenarioResult {
+        problem: Some(Problem {
+            message: "mcp-eval itself failed on this scenario".to_owned(),
+            hint: Some("this is a bug: please report it with what was printed above".to_owned()),
+            details: Vec::new(),
+        }),
+        ..result(scenario, Status::Error)
+    }
+}
+
+/// What every result says of its scenario.
+pub(super) fn result(scenario: &Scenario, status: Status) -> ScenarioResult {
+    ScenarioResult {
+        id: scenario.id.clone(),
+        name: scenario.name.clone(),
+        path: scenario.path.display().to_string(),
+        description: scenario.description.clone(),
+        user_intent: scenario.user_intent.clone(),
+        tags: scenario.tags.clone(),
+        status,
+        duration_ms: None,
+        problem: None,
+        checks: Vec::new(),
+        comparison: None,
+        baseline: None,
+        current: None,
+        notes: Vec::new(),
+    }
+}
+
+/// Nobody needs to look at it.
+pub(super) fn is_fine(result: &ScenarioResult) -> bool {
+    matches!(
+        result.status,
+        Status::Passed | Status::Recorded | Status::Skipped
+    )
+}
+
+pub(super) fn not_run(scenario: &Scenario, status: Status, why: String) -> ScenarioResult {
+    ScenarioResult {
+        problem: Some(problem(why)),
+        ..result(scenario, status)
+    }
+}
+
+/// A problem that says it all in one sentence.
+pub(super) fn problem(message: impl Into<String>) -> Problem {
+    Problem {
+        message: message.into(),
+        hint: None,
+        details: Vec::new(),
+    }
+}
+
+/// The result of a run that is not compared: it is no basis for a verdict, or a limit has ended it as failed. `None` when it is to be
+/// judged.
+pub(super) fn incomplete(executed: &Executed) -> Option<ScenarioResult> {
+    let (status, message, details) = match &executed.trajectory.ending {
+        Ending::Completed | Ending::Blocked { .. } => return None,
+        Ending::LimitReached { message } => (Status::Failed, message.clone(), Vec::new()),
+        Ending::TimedOut { message } => (Status::Timeout, message.clone(), Vec::new()),
+        Ending::Interrupted => (Status::Error, "interrupted".to_owned(), Vec::new()),
+        Ending::Error { message, details } => (Status::Error, message.clone(), details.clone()),
+    };
+    Some(ScenarioResult {
+        problem: Some(Problem {
+            message,
+            hint: None,
+            details,
+        }),
+        duration_ms: executed.trajectory.duration_ms,
+        current: Some(Arc::new(executed.trajectory.clone())),
+        notes: executed.notes.clone(),
+        ..result(&executed.scenario, status)
+    })
+}
+
+pub(super) fn was_interrupted(result: &ScenarioResult) -> bool {
+    result
+        .current
+        .as_ref()
+        .is_some_and(|it| it.ending == Ending::Interrupted)
+}
