@@ -81,7 +81,7 @@ impl Executor {
     ) -> Ran {
         let begun = Timestamp::now();
         let mut secrets = Vec::new();
-        let standing = match self.check_servers(scenario, baseline) {
+        let standing = match self.check(scenario, baseline) {
             Ok(()) => self.stand(scenario, place, observer, &mut secrets).await,
             Err(problem) => Err(problem),
         };
@@ -93,8 +93,9 @@ impl Executor {
         stamp.image = image;
         let targets = standing.and_then(|_| self.targets(scenario, reached.as_ref(), &mut secrets));
         let stands = targets.is_ok();
-        let redactor = Redactor::new(secrets.iter().cloned());
-        let mut agent = agent(scenario, baseline, Redactor::new(secrets));
+        let redactor = Redactor::declared(secrets.iter().cloned(), &scenario.redaction);
+        let of_agent = Redactor::declared(secrets, &scenario.redaction);
+        let mut agent = agent(scenario, baseline, of_agent);
         let job = Job {
             scenario,
             stamp,
@@ -123,12 +124,18 @@ impl Executor {
         }
     }
 
-    /// The servers that a baseline was recorded with are those of this run.
-    fn check_servers(
+    /// The secrets of the scenario are known, and the servers that a baseline was recorded with are those of this run.
+    fn check(
         &self,
         scenario: &Scenario,
         baseline: Option<&Arc<Trajectory>>,
     ) -> Result<(), SetupError> {
+        if let [first, ..] = scenario.redaction.unset.as_slice() {
+            let names = scenario.redaction.unset.join(", ");
+            return Err(SetupError::new(format!(
+                "a secret variable needs {names} from the environment, where it is not set: set it, or give a default with `${{{first}:-…}}`"
+            )));
+        }
         let Some(baseline) = baseline else {
             return Ok(());
         };
@@ -172,7 +179,7 @@ impl Executor {
             let _ = containers::expand(container, &mut secrets);
         }
         let mut told = scenario.clone();
-        Redactor::new(secrets).scenario(&mut told);
+        Redactor::declared(secrets, &scenario.redaction).scenario(&mut told);
         told
     }
 

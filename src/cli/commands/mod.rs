@@ -9,5 +9,6 @@ pub(super) mod mock;
 pub(super) mod record;
 pub(super) mod report;
 pub(super) mod run;
+pub(super) mod scan;
 pub(super) mod schema;
 pub(super) mod validate;
