@@ -10,6 +10,7 @@ mod shapes;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
 use base64::Engine as _;
@@ -343,7 +344,8 @@ fn spellings(secret: String) -> Vec<String> {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             escaped.push(char::from(byte));
         } else {
-            escaped.push_str(&format!("%{byte:02X}"));
+            // Writing to a string cannot fail.
+            let _ = write!(escaped, "%{byte:02X}");
         }
     }
     let mut spellings = vec![escaped];

@@ -1,5 +1,6 @@
 //! Finds secrets in texts that are already on disk, and tells where they stand without telling them.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -44,25 +45,25 @@ impl Scanner {
     /// The secrets in a text, in the order they stand. With `assigned`, `key: value` and `key = value` count without any quotes, as
     /// befits a file of settings.
     pub fn text(&self, text: &str, assigned: bool) -> Vec<Spotted> {
-        let mut found = Found::default();
+        let mut found = Found::of(text);
         for secret in &self.secrets {
             for (start, _) in text.match_indices(secret.as_str()) {
-                found.add("secret", text, start..start + secret.len());
+                found.add("secret", start..start + secret.len());
             }
         }
         for pattern in &self.patterns {
             for it in pattern.regex().find_iter(text) {
-                found.add_unless_example(shapes::BY_PATTERN, text, it.range());
+                found.add_unless_example(shapes::BY_PATTERN, it.range());
             }
         }
-        shapes::find(text, |kind, at| found.add_unless_example(kind, text, at));
+        shapes::find(text, |kind, at| found.add_unless_example(kind, at));
         if assigned {
             for it in ASSIGNED_PATTERN.captures_iter(text) {
                 let value = ["double", "single", "bare"]
                     .iter()
                     .find_map(|name| it.name(name));
                 if let Some(value) = value.filter(|_| shapes::is_secret_key(&it["key"])) {
-                    found.add_by_key(text, value.range());
+                    found.add_by_key(value.range());
                 }
             }
         }
@@ -72,7 +73,7 @@ impl Scanner {
     /// The secrets in a JSON text, strings judged by the key they stand under; `None` when it is no JSON.
     pub fn json(&self, text: &str) -> Option<Vec<Spotted>> {
         serde_json::from_str::<IgnoredAny>(text).ok()?;
-        let mut found = Found::default();
+        let mut found = Vec::new();
         let mut key: Option<String> = None;
         let mut from = 0;
         while let Some(raw) = next_string(text, from) {
@@ -85,8 +86,8 @@ impl Scanner {
             let under = key.take().filter(|_| before.ends_with(':'));
             let mut spotted = self.text(&value, false);
             if spotted.is_empty() && under.as_deref().is_some_and(shapes::is_secret_key) {
-                let mut by_key = Found::default();
-                by_key.add_by_key(&value, 0..value.len());
+                let mut by_key = Found::of(&value);
+                by_key.add_by_key(0..value.len());
                 spotted = by_key.sorted();
             }
             let mut searched = 0;
@@ -100,13 +101,13 @@ impl Scanner {
                     }
                     None => raw.clone(),
                 };
-                found.all.push(Spotted { at, ..it });
+                found.push(Spotted { at, ..it });
             }
             if behind.starts_with(':') {
                 key = Some(value);
             }
         }
-        Some(found.sorted())
+        Some(found)
     }
 }
 
@@ -122,42 +123,53 @@ fn next_string(text: &str, from: usize) -> Option<Range<usize>> {
     Some(start..start + end)
 }
 
-/// What was found so far, each place once.
-#[derive(Default)]
-struct Found {
-    all: Vec<Spotted>,
+/// What was found so far in a text, each place once.
+struct Found<'t> {
+    text: &'t str,
+    /// Where placeholders stand, in order.
+    hidden: Vec<Range<usize>>,
+    /// By where they start; none overlaps another.
+    all: BTreeMap<usize, Spotted>,
 }
 
-impl Found {
-    fn add(&mut self, kind: &'static str, text: &str, at: Range<usize>) {
-        let overlaps = |it: &Spotted| it.at.start < at.end && at.start < it.at.end;
-        if !self.all.iter().any(overlaps) {
-            let masked = masked(&text[at.clone()]);
-            self.all.push(Spotted { kind, at, masked });
+impl<'t> Found<'t> {
+    fn of(text: &'t str) -> Self {
+        Self {
+            text,
+            hidden: shapes::placeholders(text).collect(),
+            all: BTreeMap::new(),
         }
     }
 
-    fn add_unless_example(&mut self, kind: &'static str, text: &str, at: Range<usize>) {
-        let hidden = shapes::placeholders(text).any(|it| it.start < at.end && at.start < it.end);
-        if !hidden && !is_example(&text[at.clone()]) {
-            self.add(kind, text, at);
+    fn add(&mut self, kind: &'static str, at: Range<usize>) {
+        let before = self.all.range(..at.end).next_back();
+        if at.is_empty() || before.is_some_and(|(_, it)| at.start < it.at.end) {
+            return;
+        }
+        let masked = masked(&self.text[at.clone()]);
+        self.all.insert(at.start, Spotted { kind, at, masked });
+    }
+
+    fn add_unless_example(&mut self, kind: &'static str, at: Range<usize>) {
+        let next = self.hidden.partition_point(|it| it.end <= at.start);
+        let is_hidden = self.hidden.get(next).is_some_and(|it| it.start < at.end);
+        if !is_hidden && !is_example(&self.text[at.clone()]) {
+            self.add(kind, at);
         }
     }
 
     /// A value under a key that names a secret: not prose, nor a small number.
-    fn add_by_key(&mut self, text: &str, at: Range<usize>) {
-        let value = &text[at.clone()];
-        let (scheme, secret) = shapes::credentials(value);
+    fn add_by_key(&mut self, at: Range<usize>) {
+        let (scheme, secret) = shapes::credentials(&self.text[at.clone()]);
         let is_small = secret.len() < 6 && secret.bytes().all(|it| it.is_ascii_digit());
         if shapes::is_secret_value(secret) && !is_small && !secret.contains(char::is_whitespace) {
             let kind = shapes::kind_of(secret);
-            self.add_unless_example(kind, text, at.start + scheme.len()..at.end);
+            self.add_unless_example(kind, at.start + scheme.len()..at.end);
         }
     }
 
-    fn sorted(mut self) -> Vec<Spotted> {
-        self.all.sort_by_key(|it| it.at.start);
-        self.all
+    fn sorted(self) -> Vec<Spotted> {
+        self.all.into_values().collect()
     }
 }
 

@@ -104,7 +104,7 @@ fn a_file_that_cannot_be_read_is_no_clean_one() {
     use std::os::unix::fs::PermissionsExt;
     let project = Project::new();
     project.file("d/closed", "x");
-    fs::set_permissions(project.path("d/closed"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(project.path("d/closed"), fs::Permissions::from_mode(0o0)).unwrap();
     if fs::read(project.path("d/closed")).is_ok() {
         // Root may read anything but this: reading at offset 0 of a process's memory fails for everybody.
         project
