@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::mock;
+use crate::model::redaction::Pattern;
 
 /// Tells whether a change broke the way AI agents use your tools.
 #[derive(Debug, Parser)]
@@ -75,6 +76,8 @@ pub(super) enum Command {
     Mock(MockArgs),
     /// Turn recordings of another tool into baselines
     Import(ImportArgs),
+    /// Look for secrets in files that are already on disk
+    Scan(ScanArgs),
     /// Remove containers, networks and volumes that earlier runs have left in the Docker engine
     Clean(CleanArgs),
     /// Print the JSON Schema of a kind of file
@@ -386,6 +389,24 @@ pub(super) enum MockTransport {
     Stdio,
     /// Streamable HTTP at /mcp and /
     Http,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 nothing found · 1 something found · 2 wrong usage, or a path that does not exist ·\n\
+                  3 something could not be read"
+)]
+pub(super) struct ScanArgs {
+    /// Files and folders, with all below [default: those of baselines, reports, .mcp-eval and scenarios that are here]
+    #[arg(value_name = "PATHS")]
+    pub(super) paths: Vec<PathBuf>,
+    /// Also find what this regular expression matches; may be given several times. The scenarios' own `redact` and secret variables
+    /// are looked for anyway
+    #[arg(long, value_name = "REGEX", value_parser = Pattern::new)]
+    pub(super) redact: Vec<Pattern>,
+    /// How findings are printed; secrets themselves never are
+    #[arg(long, value_enum, default_value_t = ResultFormat::Terminal)]
+    pub(super) format: ResultFormat,
 }
 
 #[derive(Debug, Args)]

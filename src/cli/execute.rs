@@ -87,7 +87,7 @@ impl Executor {
         // Whoever cannot ask needs no container.
         let reachable = agents::reach(scenario, &mut secrets);
         let able = reachable.as_ref().map(|_| ()).map_err(Clone::clone);
-        let standing = match able.and_then(|()| self.check_servers(scenario, baseline)) {
+        let standing = match able.and_then(|()| self.check(scenario, baseline)) {
             Ok(()) => self.stand(scenario, place, observer, &mut secrets).await,
             Err(problem) => Err(problem),
         };
@@ -99,9 +99,9 @@ impl Executor {
         stamp.image = image;
         let targets = standing.and_then(|_| self.targets(scenario, reached.as_ref(), &mut secrets));
         let stands = targets.is_ok();
-        let redactor = Redactor::new(secrets.iter().cloned());
-        let agent =
-            reachable.and_then(|it| agents::agent(scenario, it, baseline, Redactor::new(secrets)));
+        let redactor = Redactor::declared(secrets.iter().cloned(), &scenario.redaction);
+        let of_agent = Redactor::declared(secrets, &scenario.redaction);
+        let agent = reachable.and_then(|it| agents::agent(scenario, it, baseline, of_agent));
         let (mut agent, targets) = match (agent, targets) {
             (Ok(agent), targets) => (agent, targets),
             // The run ends before anybody asks.
@@ -136,12 +136,18 @@ impl Executor {
         }
     }
 
-    /// The servers that a baseline was recorded with are those of this run.
-    fn check_servers(
+    /// The secrets of the scenario are known, and the servers that a baseline was recorded with are those of this run.
+    fn check(
         &self,
         scenario: &Scenario,
         baseline: Option<&Arc<Trajectory>>,
     ) -> Result<(), SetupError> {
+        if let [first, ..] = scenario.redaction.unset.as_slice() {
+            let names = scenario.redaction.unset.join(", ");
+            return Err(SetupError::new(format!(
+                "a secret variable needs {names} from the environment, where it is not set: set it, or give a default with `${{{first}:-…}}`"
+            )));
+        }
         let Some(baseline) = baseline else {
             return Ok(());
         };
@@ -186,7 +192,7 @@ impl Executor {
             let _ = containers::expand(container, &mut secrets);
         }
         let mut told = scenario.clone();
-        Redactor::new(secrets).scenario(&mut told);
+        Redactor::declared(secrets, &scenario.redaction).scenario(&mut told);
         told
     }
 

@@ -78,6 +78,7 @@ fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
         Command::List(args) => commands::list::run(&args, console),
         Command::Import(args) => commands::import::run(&args, console),
         Command::Mock(args) => commands::mock::run(&args, console),
+        Command::Scan(args) => commands::scan::run(&args, cli.output, console),
         Command::Clean(args) => commands::clean::run(&args, console),
         Command::Schema(args) => {
             commands::schema::run(&args);

@@ -6,6 +6,7 @@ pub mod catalogue;
 pub mod comparison;
 pub mod container;
 pub mod interactions;
+pub mod redaction;
 pub mod rules;
 pub mod scenario;
 pub mod stamp;

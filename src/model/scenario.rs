@@ -8,6 +8,7 @@ use crate::model::agent::{Limits, ModelAgent};
 use crate::model::binding::BindingRule;
 use crate::model::container::Container;
 use crate::model::interactions::DeclaredServer;
+use crate::model::redaction::Redaction;
 use crate::model::rules::Rules;
 
 /// One thing a user wants from the servers, and what is expected of it.
@@ -44,6 +45,8 @@ pub struct Scenario {
     pub success_criteria: Vec<Criterion>,
     /// Where the repository of the system under test lies.
     pub source: Option<PathBuf>,
+    /// What it declares to be secret.
+    pub redaction: Redaction,
     pub scoring: Rules,
     pub timeouts: Timeouts,
     pub limits: Limits,

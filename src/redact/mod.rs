@@ -4,15 +4,21 @@
 //! shape, and text under a key that names a secret. Each is replaced by a placeholder such as `<redacted:github-token:1>`; the same
 //! secret gets the same placeholder throughout one trajectory, so comparisons still work.
 
+mod example;
+pub mod scan;
 mod shapes;
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::sync::{Mutex, PoisonError};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use serde_json::Value;
 
 use crate::model::Object;
+use crate::model::redaction::{Pattern, Redaction};
 use crate::model::scenario::{Criterion, Scenario};
 use crate::model::stamp::{GitStamp, ImageStamp};
 use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
@@ -28,6 +34,7 @@ const SHORTEST_BY_KEY: usize = 10;
 pub struct Redactor {
     /// Values to hide, longest first, so that a secret within a secret is not left half.
     secrets: Vec<String>,
+    patterns: Vec<Pattern>,
     /// Placeholder by kind and secret.
     seen: Mutex<HashMap<(&'static str, String), usize>>,
 }
@@ -35,15 +42,23 @@ pub struct Redactor {
 impl Redactor {
     /// A redactor that hides these values, besides what it knows by shape. Values shorter than six bytes are left alone.
     pub fn new(secrets: impl IntoIterator<Item = String>) -> Self {
-        let mut secrets: Vec<String> = secrets
-            .into_iter()
-            .filter(|it| it.len() >= SHORTEST_SECRET)
-            .collect();
-        secrets.sort_by_key(|it| std::cmp::Reverse(it.len()));
+        let plain = secrets.into_iter().filter(|it| it.len() >= SHORTEST_SECRET);
+        let mut secrets: Vec<String> = plain.flat_map(spellings).collect();
+        secrets.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
         secrets.dedup();
         Self {
             secrets,
+            patterns: Vec::new(),
             seen: Mutex::default(),
+        }
+    }
+
+    /// The same, with what a scenario declares to be secret.
+    pub fn declared(secrets: impl IntoIterator<Item = String>, redaction: &Redaction) -> Self {
+        let secrets = secrets.into_iter().chain(redaction.secrets.clone());
+        Self {
+            patterns: redaction.patterns.clone(),
+            ..Self::new(secrets)
         }
     }
 
@@ -66,8 +81,32 @@ impl Redactor {
                 text = Cow::Owned(text.replace(&secret, &placeholder));
             }
         }
+        for pattern in &self.patterns {
+            if let Some(clean) = self.by_pattern(pattern, &text) {
+                text = Cow::Owned(clean);
+            }
+        }
         let by_shape = shapes::replace(&text, |kind, secret| self.placeholder(kind, secret));
         by_shape.map_or(text, Cow::Owned)
+    }
+
+    /// The text without what matches the pattern; `None` when nothing does. Placeholders are left alone.
+    fn by_pattern(&self, pattern: &Pattern, text: &str) -> Option<String> {
+        let mut clean = String::new();
+        let mut from = 0;
+        let end = text.len()..text.len();
+        for hidden in shapes::placeholders(text).chain([end]) {
+            let between = &text[from..hidden.start];
+            let replaced = pattern
+                .regex()
+                .replace_all(between, |found: &regex::Captures<'_>| {
+                    self.placeholder(shapes::BY_PATTERN, &found[0])
+                });
+            clean.push_str(&replaced);
+            clean.push_str(&text[hidden.clone()]);
+            from = hidden.end;
+        }
+        (clean != text).then_some(clean)
     }
 
     /// Takes secrets out of a value, at any depth; keys are searched, too.
@@ -312,6 +351,23 @@ impl Redactor {
         let number = *seen.entry((kind, secret.to_owned())).or_insert(next);
         format!("<redacted:{kind}:{number}>")
     }
+}
+
+/// A secret as it is, and as addresses and headers spell it.
+fn spellings(secret: String) -> Vec<String> {
+    let mut escaped = String::new();
+    for byte in secret.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            escaped.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(escaped, "%{byte:02X}");
+        }
+    }
+    let mut spellings = vec![escaped];
+    spellings.extend([STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD].map(|it| it.encode(&secret)));
+    spellings.push(secret);
+    spellings
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! What secrets look like, and what the keys that hold them are called.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
@@ -46,6 +47,9 @@ const SHAPES: &[(&str, &str)] = &[
 /// The kind of a secret of no known shape that was found by its key.
 pub(super) const BY_KEY: &str = "value";
 
+/// The kind of a secret that a scenario's own pattern has found.
+pub(super) const BY_PATTERN: &str = "pattern";
+
 /// The kind of a secret behind the word `Bearer`.
 pub(super) const BEARER: &str = "bearer-token";
 
@@ -59,8 +63,55 @@ static PATTERNS: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
         .collect()
 });
 
-static EMBEDDED_PATTERN: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(EMBEDDED).expect("a valid pattern"));
+/// `?token=…` in an address, percent signs and all.
+const QUERY: &str = r#"[?&;](?<key>[A-Za-z0-9_.-]+)=(?<secret>[^&#\s"'<>\\;]+)"#;
+
+/// `API_KEY=…` in a shell, a log or a list of environment variables.
+const VARIABLE: &str = r#"\b(?<key>[A-Z][A-Z0-9_]*)=["']?(?<secret>[^\s"'<>&;,\\$]{6,})"#;
+
+/// A line of an HTTP header that carries a credential.
+const HEADER: &str = r#"(?i)\b(?<key>(?:set-)?cookie|(?:x-)?(?:api-key|auth-token)):\s*(?<secret>[^\s"'<>\\]*[=0-9][^\s"'<>\\]*)"#;
+
+/// How a placeholder reads.
+const PLACEHOLDER: &str = r"<redacted:[a-z-]+:[0-9]+>";
+
+static KEYED_PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    [EMBEDDED, QUERY, VARIABLE, HEADER]
+        .iter()
+        .map(|pattern| Regex::new(pattern).expect("a valid pattern"))
+        .collect()
+});
+
+static PLACEHOLDER_PATTERN: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(PLACEHOLDER).expect("a valid pattern"));
+
+/// Where placeholders stand.
+pub(super) fn placeholders(text: &str) -> impl Iterator<Item = Range<usize>> {
+    PLACEHOLDER_PATTERN.find_iter(text).map(|it| it.range())
+}
+
+/// Tells every secret known by its shape or by the key before it: its kind and where it stands.
+pub(super) fn find(text: &str, mut tell: impl FnMut(&'static str, Range<usize>)) {
+    for (kind, pattern) in PATTERNS.iter() {
+        for found in pattern.captures_iter(text) {
+            if let Some(secret) = found.name("secret").or_else(|| found.get(0)) {
+                tell(kind, secret.range());
+            }
+        }
+    }
+    for pattern in KEYED_PATTERNS.iter() {
+        for found in pattern.captures_iter(text).filter(names_secret) {
+            if let Some(secret) = found.name("secret") {
+                tell(kind_of(secret.as_str()), secret.range());
+            }
+        }
+    }
+}
+
+/// Whether the key of a match says that what follows is secret, and that is worth hiding.
+fn names_secret(found: &Captures<'_>) -> bool {
+    is_secret_key(&found["key"]) && is_secret_value(&found["secret"])
+}
 
 /// Replaces every secret known by its shape or by the key before it. `None` when there is none.
 pub(super) fn replace(
@@ -77,21 +128,18 @@ pub(super) fn replace(
             changed = Some(replaced.into_owned());
         }
     }
-    let current = changed.as_deref().unwrap_or(text);
-    let embedded =
-        |found: &Captures<'_>| is_secret_key(&found["key"]) && is_secret_value(&found["secret"]);
-    if EMBEDDED_PATTERN
-        .captures_iter(current)
-        .any(|it| embedded(&it))
-    {
-        let replaced = EMBEDDED_PATTERN.replace_all(current, |found: &Captures<'_>| {
-            if embedded(found) {
-                swap(found, |secret| placeholder(kind_of(secret), secret))
-            } else {
-                found[0].to_owned()
-            }
-        });
-        changed = Some(replaced.into_owned());
+    for pattern in KEYED_PATTERNS.iter() {
+        let current = changed.as_deref().unwrap_or(text);
+        if pattern.captures_iter(current).any(|it| names_secret(&it)) {
+            let replaced = pattern.replace_all(current, |found: &Captures<'_>| {
+                if names_secret(found) {
+                    swap(found, |secret| placeholder(kind_of(secret), secret))
+                } else {
+                    found[0].to_owned()
+                }
+            });
+            changed = Some(replaced.into_owned());
+        }
     }
     changed.filter(|it| it != text)
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
+use crate::model::redaction::Redaction;
 use crate::model::scenario::{Agent, Replaying, Scenario, Server, Timeouts};
 
 use super::container::ContainerSection;
@@ -18,7 +19,8 @@ use super::scoring::ScoringSection;
 use super::script::{AgentSection, CriterionSection, ExpectedSection};
 use super::servers::ServerSection;
 use super::source::{Findings, Mark};
-use super::values::{Timeout, Word};
+use super::values::{SecretPattern, Timeout, Word};
+use super::variables::Secrets;
 
 section! {
     /// A scenario: what a user wants from MCP servers, who asks, what is expected, and how it is scored.
@@ -44,6 +46,8 @@ section! {
         /// Values for `{{name}}` in the user's intent, the expectations and the script. One without a value must be given with `--var`.
         #[expect(dead_code, reason = "read for its types; the values are filled in before")]
         variables: Option<Field<Named<VariableValue>>>,
+        /// Regular expressions for texts that are secret: what matches is replaced before anything is stored or shown.
+        redact: Option<Field<Vec<SecretPattern>>>,
         /// The servers, by the name their tools are addressed with.
         servers: Option<Field<Named<ServerSection>>>,
         /// What the mock servers offer and answer, by the server's name.
@@ -78,7 +82,19 @@ section! {
     }
 }
 
-/// Text, a number, true or false; nothing, when `--var` must give the value.
+section! {
+    /// A variable whose value is secret, or not.
+    VariableSection {
+        #[expect(dead_code, reason = "read for its type; the value is filled in before")]
+        /// The value; a secret one may refer to environment variables: `${NAME}` or `${NAME:-default}`.
+        value: VariableLeaf,
+        #[expect(dead_code, reason = "read for its type; secrets are noted before")]
+        /// Whether the value is taken out of everything stored or shown; false unless given.
+        secret: Option<bool>,
+    }
+}
+
+/// A value by itself, or `{ value: …, secret: true }`.
 ///
 /// Values are filled in before sections are read, so that only the type is of interest here.
 #[derive(Debug, Clone)]
@@ -86,11 +102,40 @@ pub(super) struct VariableValue;
 
 impl Decode for VariableValue {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        if matches!(node.content, Content::Map(_)) {
+            VariableSection::decode(node, findings)?;
+        } else {
+            VariableLeaf::decode(node, findings)?;
+        }
+        Some(Self)
+    }
+}
+
+/// Text, a number, true or false; nothing, when `--var` must give the value.
+#[derive(Debug, Clone)]
+pub(super) struct VariableLeaf;
+
+impl Decode for VariableLeaf {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
         if matches!(node.content, Content::List(_) | Content::Map(_)) {
             wrong_kind(node, "text, a number, true or false", findings);
             return None;
         }
         Some(Self)
+    }
+}
+
+impl JsonSchema for VariableLeaf {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "VariableLeaf".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({"type": ["string", "number", "boolean", "null"]})
     }
 }
 
@@ -103,8 +148,12 @@ impl JsonSchema for VariableValue {
         "VariableValue".into()
     }
 
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        schemars::json_schema!({"type": ["string", "number", "boolean", "null"]})
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (leaf, section) = (
+            generator.subschema_for::<VariableLeaf>(),
+            generator.subschema_for::<VariableSection>(),
+        );
+        schemars::json_schema!({"anyOf": [leaf, section]})
     }
 }
 
@@ -132,7 +181,7 @@ impl Document {
     pub(super) fn scenario(
         &self,
         found: &Found,
-        hash: String,
+        (hash, secrets): (String, Secrets),
         config: Option<(PathBuf, Vec<Server>)>,
         start: Mark,
         findings: &mut Findings,
@@ -205,6 +254,15 @@ impl Document {
                 .map(CriterionSection::criterion)
                 .collect(),
             source: source.map(|it| findings.folder(it.at).join(&it.0)),
+            redaction: Redaction {
+                patterns: given(self.redact.as_ref())
+                    .into_iter()
+                    .flatten()
+                    .map(|it| it.0.clone())
+                    .collect(),
+                secrets: secrets.values.into_iter().map(|(_, value)| value).collect(),
+                unset: secrets.unset,
+            },
             scoring: given(self.scoring.as_ref())
                 .map(ScoringSection::rules)
                 .unwrap_or_default(),

@@ -116,6 +116,17 @@ pub fn expand_agent(
     Ok((agent, filling.finish()?))
 }
 
+/// Fills in `${…}` in one text.
+pub(super) fn text(
+    text: &str,
+    lookup: impl Fn(&str) -> Option<String>,
+) -> Result<String, MissingVariables> {
+    let mut filling = Filling::new(&lookup);
+    let filled = filling.text(text);
+    filling.finish()?;
+    Ok(filled)
+}
+
 /// Whether a text refers to the scenario's container.
 pub fn mentions_container(text: &str) -> bool {
     names(text).any(|it| CONTAINER_NAMES.contains(&it))

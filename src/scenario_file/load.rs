@@ -105,7 +105,7 @@ impl<'a> Loader<'a> {
             None => own,
         };
         let overrides = &self.options.variables;
-        let declared = variables::fill(&mut document, overrides, &mut self.findings);
+        let (declared, secrets) = variables::fill(&mut document, overrides, &mut self.findings);
         self.variables.extend(declared);
         if let Some(mocks) = document.get("mcp_interactions") {
             references::check(mocks, &mut self.findings);
@@ -115,8 +115,9 @@ impl<'a> Loader<'a> {
         let config = decoded
             .config_file()
             .and_then(|it| self.config_file(it, mounted));
-        let hash = hash(&document.to_json());
-        let scenario = decoded.scenario(found, hash, config, start, &mut self.findings)?;
+        let hash = hash(&secrets.hidden(document.to_json()));
+        let scenario =
+            decoded.scenario(found, (hash, secrets), config, start, &mut self.findings)?;
         (are_right && self.findings.errors() == errors).then_some(scenario)
     }
 

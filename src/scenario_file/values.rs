@@ -7,7 +7,7 @@ use jiff::fmt::friendly::SpanParser;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 
-use crate::model::Object;
+use crate::model::{Object, redaction};
 
 use super::decode::{Decode, NO_HINT, wrong_kind};
 use super::finding::quoted;
@@ -97,6 +97,25 @@ impl Decode for Pattern {
             return None;
         }
         Some(Self(text))
+    }
+}
+
+/// A regular expression for secrets, which must not match just anything.
+#[derive(Debug, Clone)]
+pub(super) struct SecretPattern(pub(super) redaction::Pattern);
+
+impl Decode for SecretPattern {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let text = String::decode(node, findings)?;
+        match redaction::Pattern::new(&text) {
+            Ok(pattern) => Some(Self(pattern)),
+            Err(problem) => {
+                let message = format!("{} {problem}", quoted(&text));
+                let hint = "describe the secrets alone, such as `acme_[0-9a-f]{16}`";
+                findings.error(node.at, message, Some(hint));
+                None
+            }
+        }
     }
 }
 
@@ -303,6 +322,11 @@ schema!(
     Pattern,
     "Pattern",
     |_| json_schema!({"type": "string", "format": "regex"})
+);
+schema!(
+    SecretPattern,
+    "SecretPattern",
+    |_| json_schema!({"type": "string", "format": "regex", "minLength": 1})
 );
 schema!(
     Fraction,

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use super::decode::NO_HINT;
+use super::expand;
 use super::finding::quoted;
 use super::nearest::did_you_mean;
 use super::node::{Content, Node};
@@ -15,13 +18,15 @@ const MAX_FILLED: usize = 4 * 1024 * 1024;
 /// Fills in the variables a document declares where it may use them, after giving those in `overrides` other values.
 ///
 /// A text that is nothing but `{{name}}` becomes the value itself, so that a number stays one; where only text belongs, it
-/// becomes text. References to earlier answers (`{{calls.…}}`) are left for the agent. Returns the declared names.
+/// becomes text. References to earlier answers (`{{calls.…}}`) are left for the agent. Returns the declared names, and the secrets
+/// among them, which the environment may give.
 pub(super) fn fill(
     document: &mut Node,
     overrides: &[(String, String)],
     findings: &mut Findings,
-) -> Vec<String> {
+) -> (Vec<String>, Secrets) {
     let mut declared = BTreeMap::new();
+    let mut secrets = Secrets::default();
     if let Some(Node {
         content: Content::Map(entries),
         ..
@@ -33,15 +38,31 @@ pub(super) fn fill(
                 let hint = "use letters, digits, `_` and `-`";
                 findings.error(entry.key_at, message, Some(hint));
             }
-            if let Some((_, value)) = overrides.iter().rev().find(|(name, _)| *name == entry.key) {
-                entry.value.content = like(value, &entry.value.content);
+            let is_secret = secret(&entry.value);
+            let value = match &entry.value.content {
+                Content::Map(_) => entry.value.get_mut("value"),
+                _ => Some(&mut entry.value),
+            };
+            // A missing value is found when sections are read.
+            let Some(leaf) = value else { continue };
+            let given = overrides.iter().rev().find(|(name, _)| *name == entry.key);
+            if let Some((_, value)) = given {
+                leaf.content = if is_secret {
+                    Content::Text(value.clone())
+                } else {
+                    like(value, &leaf.content)
+                };
             }
-            if matches!(entry.value.content, Content::Null) {
+            if matches!(leaf.content, Content::Null) {
                 let message = format!("the variable {} has no value", quoted(&entry.key));
                 let hint = format!("give it one here, or with `--var {}=…`", entry.key);
                 findings.error(entry.key_at, message, Some(hint));
+            } else if is_secret {
+                let value = secrets.take(&entry.key, leaf, given.is_none(), findings);
+                declared.insert(entry.key.clone(), value);
+                continue;
             }
-            declared.insert(entry.key.clone(), entry.value.content.clone());
+            declared.insert(entry.key.clone(), leaf.content.clone());
         }
     }
     let mut filling = Filling {
@@ -69,7 +90,83 @@ pub(super) fn fill(
     if let Some(calls) = document.get_mut("agent").and_then(|it| it.get_mut("calls")) {
         filling.calls(calls);
     }
-    declared.into_keys().collect()
+    (declared.into_keys().collect(), secrets)
+}
+
+/// Whether a variable is declared with `secret: true`.
+fn secret(variable: &Node) -> bool {
+    let secret = variable.get("secret").map(|it| &it.content);
+    matches!(secret, Some(Content::Bool(true)))
+}
+
+/// The variables that are secret.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Secrets {
+    /// Name and value.
+    pub(super) values: Vec<(String, String)>,
+    /// Environment variables they refer to that are not set.
+    pub(super) unset: Vec<String>,
+}
+
+/// A shorter secret could not be told from other text.
+const SHORTEST_SECRET: usize = 6;
+
+impl Secrets {
+    /// Notes a secret and returns its value, `${…}` filled in unless the command line gave it.
+    fn take(&mut self, name: &str, leaf: &Node, expands: bool, findings: &mut Findings) -> Content {
+        let Content::Text(written) = &leaf.content else {
+            let message = format!("the secret {} must be text", quoted(name));
+            findings.error(leaf.at, message, Some("put it into quotes"));
+            return leaf.content.clone();
+        };
+        let value = if expands {
+            match expand::text(written, |it| std::env::var(it).ok()) {
+                Ok(value) => value,
+                Err(missing) => {
+                    if missing.unset.is_empty() {
+                        findings.error(leaf.at, missing.to_string(), NO_HINT);
+                    } else {
+                        let message = format!("{missing}; the scenario cannot run without");
+                        findings.warning(leaf.at, message, NO_HINT);
+                    }
+                    self.unset.extend(missing.unset);
+                    return leaf.content.clone();
+                }
+            }
+        } else {
+            written.clone()
+        };
+        if value.len() < SHORTEST_SECRET {
+            let message = format!(
+                "the secret {} is shorter than {SHORTEST_SECRET} bytes, and could not be told from other text",
+                quoted(name)
+            );
+            findings.error(leaf.at, message, NO_HINT);
+        }
+        self.values.push((name.to_owned(), value.clone()));
+        Content::Text(value)
+    }
+
+    /// The document with the names of secrets in place of their values: what it is does not change with a new token.
+    pub(super) fn hidden(&self, mut document: Value) -> Value {
+        self.hide(&mut document);
+        document
+    }
+
+    fn hide(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                for (name, secret) in self.values.iter().filter(|(_, it)| !it.is_empty()) {
+                    if text.contains(secret.as_str()) {
+                        *text = text.replace(secret.as_str(), &format!("{{{{{name}}}}}"));
+                    }
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|it| self.hide(it)),
+            Value::Object(members) => members.values_mut().for_each(|it| self.hide(it)),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
 }
 
 /// A value from the command line, of the type of the value it replaces where it can be read so.

@@ -21,6 +21,7 @@ mod readme;
 mod record;
 mod replay;
 mod report;
+mod scan;
 mod scenario_content;
 mod scenario_file;
 mod scenario_files_found;

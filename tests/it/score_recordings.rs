@@ -3,6 +3,7 @@
 use mcp_eval::model::agent::Limits;
 use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use mcp_eval::model::comparison::{ExecutionStatus, ReasonKind};
+use mcp_eval::model::redaction::Redaction;
 use mcp_eval::model::rules::{Responses, Rules};
 use mcp_eval::model::scenario::{Agent, ExpectedCall, Replaying, Scenario, Timeouts};
 use mcp_eval::model::trajectory::{Ending, Outcome, Step, Trajectory, Volatile};
@@ -278,6 +279,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         expected_trajectory: expected.iter().map(call).collect(),
         success_criteria: Vec::new(),
         source: None,
+        redaction: Redaction::default(),
         scoring: Rules::default(),
         timeouts: Timeouts::default(),
         limits: Limits::default(),

@@ -10,5 +10,6 @@ mod mock_llm;
 pub(super) mod record;
 pub(super) mod report;
 pub(super) mod run;
+pub(super) mod scan;
 pub(super) mod schema;
 pub(super) mod validate;
