@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::agent::{Chat, Key, Replay, Scripted, key_env};
 use crate::cli::args::{AgentChoice, ExecuteArgs, PaceChoice};
-use crate::cli::execute::{query, secret_values};
 use crate::cli::failure::Failure;
+use crate::cli::servers::{query, secret_values};
 use crate::model::Object;
 use crate::model::agent::{ModelAgent, ModelApi};
 use crate::model::scenario::{Agent, Pace, Scenario};

@@ -8,7 +8,8 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 
-use crate::cli::execute::{Executor, secret_values};
+use crate::cli::execute::Executor;
+use crate::cli::servers::secret_values;
 use crate::docker::{Probe, Reached, Session, Slot};
 use crate::mcp;
 use crate::model::container::Container;

@@ -20,6 +20,7 @@ mod outcome;
 mod progress;
 mod replay;
 mod select;
+mod servers;
 mod stored;
 mod suite;
 

@@ -1,0 +1,199 @@
+//! The servers of a scenario: whose they are, where they are reached, and the secrets they are given.
+
+use std::ffi::OsString;
+
+use crate::cli::containers;
+use crate::cli::execute::Executor;
+use crate::docker::Reached;
+use crate::mcp::{ChildCommand, Launch, Target};
+use crate::model::container::Reset;
+use crate::model::scenario::{Scenario, Server, Transport};
+use crate::redact::Redactor;
+use crate::run::SetupError;
+use crate::scenario_file;
+
+impl Executor {
+    /// The servers of a scenario that are not started anew for every run: what one run leaves behind, the next one meets.
+    pub(super) fn outliving_servers(&self, scenario: &Scenario) -> Vec<String> {
+        let fresh = self.containers.is_some()
+            && (scenario.container.as_ref()).is_some_and(|it| it.reset == Reset::Scenario);
+        let servers = self.servers(scenario).into_iter();
+        servers
+            .filter(|it| matches!(it.transport, Transport::Http { .. }))
+            .filter(|it| !(fresh && containers::holds(scenario, it)))
+            .map(|it| it.name)
+            .collect()
+    }
+
+    /// The scenario's own servers, and those of the command line in place of or besides them.
+    pub(super) fn servers(&self, scenario: &Scenario) -> Vec<Server> {
+        let mut servers = scenario.servers.clone();
+        for server in &self.servers {
+            match servers.iter_mut().find(|it| it.name == server.name) {
+                Some(own) => *own = server.clone(),
+                None => servers.push(server.clone()),
+            }
+        }
+        servers
+    }
+
+    /// The scenario's servers, ready to connect to; the secrets they are given are added to `secrets`. Without a container, its servers
+    /// are taken to stand where it would have published them.
+    pub(super) fn targets(
+        &self,
+        scenario: &Scenario,
+        reached: Option<&Reached>,
+        secrets: &mut Vec<String>,
+    ) -> Result<Vec<Target>, SetupError> {
+        let servers = self.servers(scenario);
+        if servers.is_empty() {
+            return Err(SetupError::new(
+                "the scenario has no servers: declare `servers:`, or give them with `--mcp-config FILE`",
+            ));
+        }
+        let reached = reached
+            .cloned()
+            .or_else(|| containers::as_it_stands(scenario));
+        let lookup = |name: &str| match (name, &reached) {
+            (scenario_file::CONTAINER_URL, Some(reached)) => Some(reached.url()),
+            (scenario_file::CONTAINER_PORT, Some(reached)) => Some(reached.port.to_string()),
+            _ => std::env::var(name).ok(),
+        };
+        let expanded = scenario_file::expand(&servers, lookup)
+            .map_err(|missing| SetupError::new(missing.to_string()))?;
+        let named = expanded
+            .variables
+            .iter()
+            .filter(|name| Redactor::is_secret_name(name));
+        secrets.extend(named.filter_map(|name| std::env::var(name).ok()));
+        expanded
+            .servers
+            .into_iter()
+            .map(|server| {
+                Ok(Target {
+                    connect_timeout: server.connect_timeout.unwrap_or(scenario.timeouts.connect),
+                    tool_timeout: server
+                        .tool_timeout
+                        .or(scenario.agent.model().and_then(|it| it.tool_timeout))
+                        .unwrap_or(scenario.timeouts.tool),
+                    launch: self.launch(scenario, &server, secrets)?,
+                    name: server.name,
+                })
+            })
+            .collect()
+    }
+
+    /// The servers that run in the scenario's container, ready to connect to.
+    pub(super) fn targets_inside(
+        &self,
+        scenario: &Scenario,
+        reached: &Reached,
+    ) -> Result<Vec<Target>, SetupError> {
+        let inside: Vec<String> = self
+            .servers(scenario)
+            .into_iter()
+            .filter(|it| containers::holds(scenario, it))
+            .map(|it| it.name)
+            .collect();
+        if inside.is_empty() {
+            return Err(SetupError::new(
+                "no server of the scenario is reached through its container: give one `url: \"${docker.url}/mcp\"`",
+            ));
+        }
+        let mut targets = self.targets(scenario, Some(reached), &mut Vec::new())?;
+        targets.retain(|it| inside.contains(&it.name));
+        Ok(targets)
+    }
+
+    fn launch(
+        &self,
+        scenario: &Scenario,
+        server: &Server,
+        secrets: &mut Vec<String>,
+    ) -> Result<Launch, SetupError> {
+        Ok(match &server.transport {
+            Transport::Stdio {
+                command,
+                args,
+                env,
+                cwd,
+            } => {
+                secrets.extend(secret_values(env));
+                Launch::Child(ChildCommand {
+                    program: command.into(),
+                    args: args.iter().map(Into::into).collect(),
+                    env: env.clone(),
+                    cwd: cwd.clone(),
+                })
+            }
+            Transport::Http {
+                url,
+                headers,
+                bearer_token_env,
+            } => {
+                secrets.extend(secret_values(headers));
+                secrets.extend(secret_values(&query(url)));
+                let bearer_token = bearer_token_env
+                    .as_ref()
+                    .map(|name| bearer_token(&server.name, name))
+                    .transpose()?;
+                secrets.extend(bearer_token.clone());
+                Launch::Http {
+                    url: url.clone(),
+                    headers: headers.clone(),
+                    bearer_token,
+                }
+            }
+            Transport::Mock => Launch::Child(ChildCommand {
+                program: self.program.clone(),
+                args: Self::mock_arguments(scenario, &server.name),
+                env: Vec::new(),
+                cwd: None,
+            }),
+        })
+    }
+
+    /// Our own program's arguments for serving one mock of a scenario.
+    fn mock_arguments(scenario: &Scenario, server: &str) -> Vec<OsString> {
+        let mut arguments: Vec<OsString> = ["mock", "--server", server, "--defaults-from"]
+            .map(Into::into)
+            .to_vec();
+        arguments.push(scenario.defaults_root.clone().into());
+        arguments.extend(["--".into(), scenario.path.clone().into()]);
+        arguments
+    }
+}
+
+/// The values whose names say that they are secret. Of one in two parts, such as `Bearer abc`, the second is secret by itself.
+pub(super) fn secret_values(named: &[(String, String)]) -> Vec<String> {
+    let values = named
+        .iter()
+        .filter(|(name, _)| Redactor::is_secret_name(name))
+        .map(|(_, value)| value);
+    values
+        .flat_map(|value| {
+            let second = value
+                .split_once(' ')
+                .map(|(_, second)| second.trim().to_owned());
+            std::iter::once(value.clone()).chain(second)
+        })
+        .collect()
+}
+
+/// The parameters in an address.
+pub(super) fn query(url: &str) -> Vec<(String, String)> {
+    let query = url.split_once('?').map_or("", |(_, query)| query);
+    let parameters = query.split('#').next().unwrap_or_default().split('&');
+    parameters
+        .filter_map(|it| it.split_once('='))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
+fn bearer_token(server: &str, name: &str) -> Result<String, SetupError> {
+    std::env::var(name).map_err(|_| {
+        SetupError::new(format!(
+            "server `{server}` needs a bearer token: the environment variable `{name}` is not set"
+        ))
+    })
+}
