@@ -125,8 +125,18 @@ pub struct Polled {
 #[derive(Debug, Clone, PartialEq)]
 pub struct RequestScore {
     pub similarity: f64,
-    /// One entry per argument of either side, sorted by name.
+    /// One entry per argument of either side, sorted by name; none where all are simply equal.
     pub parameters: Vec<ParameterScore>,
+}
+
+impl RequestScore {
+    /// Of two requests that are equal in every argument.
+    pub fn equal() -> Self {
+        Self {
+            similarity: 1.0,
+            parameters: Vec::new(),
+        }
+    }
 }
 
 /// One argument, compared; its values are in the calls.

@@ -147,18 +147,9 @@ impl<'a> ArgumentRules<'a> {
         }
     }
 
-    /// The score of a request against one that is known to ask the same, if no rule has a say in it.
-    pub(super) fn score_of_equal(&self, request: Request<'_, '_>) -> Option<RequestScore> {
-        let equal = |it: &Argument<'_>| ParameterScore {
-            name: it.name.to_owned(),
-            similarity: Some(1.0),
-            method: "equal",
-            loss: 0.0,
-        };
-        self.rules.is_empty().then(|| RequestScore {
-            similarity: 1.0,
-            parameters: request.arguments.iter().map(equal).collect(),
-        })
+    /// Whether no rule has a say, so that requests that ask the same are equal in every argument.
+    pub(super) fn are_none(&self) -> bool {
+        self.rules.is_empty()
     }
 
     /// Whether two requests are equal without any grading: each argument equal, or as its rule wants it, and none on

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use crate::model::comparison::{self, Pair, Row};
+use crate::model::comparison::{self, Pair, RequestScore, Row};
 use crate::model::rules::{Responses, Rules};
 use crate::model::trajectory::Trajectory;
 
@@ -150,10 +150,12 @@ impl<'a> Sides<'a> {
     /// Scores one pair.
     pub(super) fn pair(&self, b: usize, c: usize) -> Pair {
         let (baseline, current) = (&self.baseline[b], &self.current[c]);
-        let asks_the_same = baseline.key == current.key;
-        let request = (asks_the_same.then(|| self.rules.score_of_equal(current.request())))
-            .flatten()
-            .unwrap_or_else(|| self.rules.score(baseline.request(), current.request()));
+        let asks_the_same = baseline.key == current.key && current.key == current.said_key;
+        let request = if asks_the_same && self.rules.are_none() {
+            RequestScore::equal()
+        } else {
+            self.rules.score(baseline.request(), current.request())
+        };
         let echoes = if baseline.key == current.said_key {
             Vec::new()
         } else {

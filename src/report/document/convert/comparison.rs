@@ -216,12 +216,29 @@ fn request(
     baseline: Option<&ToolCall>,
     current: Option<&ToolCall>,
 ) -> RequestV1 {
+    let equal: Vec<ParameterScore> = match current {
+        Some(call) if request.parameters.is_empty() => equal_arguments(call),
+        _ => Vec::new(),
+    };
     RequestV1 {
         similarity: request.similarity,
-        parameters: (request.parameters.iter())
+        parameters: (request.parameters.iter().chain(&equal))
             .map(|it| parameter(it, baseline, current))
             .collect(),
     }
+}
+
+/// The arguments of a call that is equal to its partner, sorted by name.
+fn equal_arguments(call: &ToolCall) -> Vec<ParameterScore> {
+    let mut names: Vec<&String> = call.arguments.keys().collect();
+    names.sort_unstable();
+    let equal = |name: &String| ParameterScore {
+        name: name.clone(),
+        similarity: Some(1.0),
+        method: "equal",
+        loss: 0.0,
+    };
+    names.into_iter().map(equal).collect()
 }
 
 fn parameter(
