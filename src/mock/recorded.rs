@@ -143,7 +143,10 @@ pub(super) fn nearest(tool: &MockTool, arguments: &Object) -> Option<String> {
     let calls = tool.responses.iter().filter_map(|it| it.arguments.as_ref());
     let nearest = calls
         .map(|recorded| (differences(recorded, arguments), recorded))
-        .min_by_key(|(differences, _)| differences.len());
+        .min_by_key(|(differences, recorded)| {
+            let letters = strsim::osa_distance(&shown(&json!(recorded)), &given);
+            (differences.len(), letters)
+        });
     let Some((differences, recorded)) = nearest else {
         return Some(format!(
             "tool `{}` was never called in the recording; the arguments are {given}",

@@ -227,7 +227,9 @@ impl Page {
             self.indented(4, "- ", DIM, &loss.to_string());
         }
         if losses.len() > shown {
-            let more = format!("{} more losses: see result.json", losses.len() - shown);
+            let left = losses.len() - shown;
+            let noun = if left == 1 { "loss" } else { "losses" };
+            let more = format!("{left} more {noun}: see result.json");
             self.indented(4, "- ", DIM, &more);
         }
     }

@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use serde_json::Value;
 
 use crate::model::comparison::{
-    ContractChange, Loss, Pair, ParameterScore, Reason, ReasonKind, Row, Scores, SlowerCall,
-    Verdict,
+    ContractChange, Difference, Loss, Pair, ParameterScore, Reason, ReasonKind, Row, Scores,
+    SlowerCall, Verdict,
 };
 use crate::model::rules::{Gate, Rules};
 
@@ -203,7 +203,7 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
         cause: cause.clone(),
         ..reason(kind, text)
     };
-    let difference = (pair.response.differences.iter()).max_by(|a, b| a.loss.total_cmp(&b.loss));
+    let difference = telling(pair);
     let (expected, got) =
         difference.map_or((None, None), |it| (it.expected.clone(), it.got.clone()));
     let mut reasons = Vec::new();
@@ -252,6 +252,18 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
     reasons
 }
 
+/// The difference that a reason quotes: of the first change of the contract, else the first of those that cost most.
+fn telling(pair: &Pair) -> Option<&Difference> {
+    let differences = &pair.response.differences;
+    let changed = pair.response.contract_changes.first();
+    let of_change = changed.and_then(|it| differences.iter().find(|of| of.path == it.path));
+    let most = || {
+        let by_loss = |a: &&Difference, b: &&Difference| a.loss.total_cmp(&b.loss);
+        differences.iter().rev().max_by(by_loss)
+    };
+    of_change.or_else(most)
+}
+
 /// The gravest change of an answer, in words.
 fn answer_change(pair: &Pair) -> String {
     let response = &pair.response;
@@ -260,14 +272,14 @@ fn answer_change(pair: &Pair) -> String {
         response.differences.as_slice(),
     ) {
         ([], []) => "it differs".to_owned(),
-        ([], differences) => {
-            let most = differences.iter().max_by(|a, b| a.loss.total_cmp(&b.loss));
-            most.map_or_else(String::new, |it| format!("{} differs", place(&it.path)))
+        ([], _) => {
+            telling(pair).map_or_else(String::new, |it| format!("{} differs", place(&it.path)))
         }
         ([only], _) => change(only),
         ([first, more @ ..], _) => {
+            let plural = if more.len() == 1 { "" } else { "s" };
             format!(
-                "{}, and {} more changes of its contract",
+                "{}, and {} more change{plural} of its contract",
                 change(first),
                 more.len()
             )

@@ -173,3 +173,26 @@ fn another_question_excuses_another_answer() {
     assert!(!regressed(&json!(10), 0, 56));
     assert!(regressed(&json!(10), 0, 55));
 }
+
+/// A reason quotes the place that it names, however many others cost the same.
+#[test]
+fn a_reason_quotes_the_place_it_names() {
+    let call = |answer: Value| json!({"tool": "mcp__p__t", "args": {}, "json": answer});
+    let quoted = |before: Value, now: Value| {
+        let comparison = compare(&[call(before)], &[call(now)], &Rules::default());
+        let reason = comparison.verdict.reasons[0].clone();
+        (reason.text, reason.expected)
+    };
+    let (text, expected) = quoted(
+        json!([{"url": "https://a"}, {"url": "https://b"}]),
+        json!([{"endpoint": "https://a"}, {"endpoint": "https://b"}]),
+    );
+    assert!(
+        text.contains("/0/url renamed to \"endpoint\", and 1 more change of"),
+        "{text}"
+    );
+    assert_eq!(expected.as_deref(), Some("\"https://a\""));
+    let (text, expected) = quoted(json!(["one", "two"]), json!(["six", "ten"]));
+    assert!(text.contains("/0 differs"), "{text}");
+    assert_eq!(expected.as_deref(), Some("\"one\""));
+}

@@ -76,6 +76,12 @@ fn repeated_calls_failures_and_texts_like_references_come_back_in_order() {
     assert_eq!(say(json!({ "n": 1 })), "second");
     assert_eq!(say(json!({ "n": 2 })), "broken");
     assert_eq!(piped.call("t", &json!({ "n": 2 }))["isError"], true);
+    // Of calls that differ in as many arguments, the one with the most letters in common is the nearest.
+    let unknown = piped.call("t", &json!({ "n": 22 }))["content"][0]["text"].clone();
+    assert!(
+        unknown.as_str().unwrap().contains("`n` was 2 and is 22"),
+        "{unknown}"
+    );
     let listed = piped.ask("tools/list", &json!({}));
     assert_eq!(listed["result"]["tools"], document["catalogue"][0]["tools"]);
     let idle = piped.call("idle", &json!({}));
