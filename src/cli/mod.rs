@@ -18,6 +18,7 @@ mod judge;
 mod offline;
 mod outcome;
 mod progress;
+mod recorded;
 mod replay;
 mod select;
 mod servers;

@@ -20,6 +20,7 @@ mod import_log;
 mod mock;
 mod readme;
 mod record;
+mod recorded_servers;
 mod replay;
 mod report;
 mod scan;

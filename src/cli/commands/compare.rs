@@ -1,10 +1,11 @@
 //! `mcp-eval compare`: run scenarios again and score them against their baselines; or score stored trajectories.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::cli::agents;
-use crate::cli::args::{CompareArgs, OutputArgs, ScoreArgs};
+use crate::cli::args::{CompareArgs, OutputArgs, ServersChoice};
 use crate::cli::bench::Bench;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
@@ -13,6 +14,7 @@ use crate::cli::finish::{self, Telling};
 use crate::cli::judge::judge;
 use crate::cli::offline;
 use crate::cli::outcome::{incomplete, result};
+use crate::cli::recorded;
 use crate::cli::replay;
 use crate::cli::select;
 use crate::cli::suite::{self, BASELINES, Plan};
@@ -30,6 +32,12 @@ pub(in crate::cli) fn run(
     }
     let mut scenarios = select::select(&args.select, console)?;
     agents::choose(&mut scenarios, &args.execute)?;
+    if args.servers == ServersChoice::Recorded {
+        scenarios = scenarios
+            .into_iter()
+            .map(recorded::without_container)
+            .collect();
+    }
     let root = args
         .baseline
         .clone()
@@ -43,13 +51,12 @@ pub(in crate::cli) fn run(
         console,
         ours: Some(&root),
     };
-    let score = args.score.clone();
     let folder = root.clone();
-    let allow_changed = args.allow_changed;
+    let own_args = Arc::new(args.clone());
     let finished = suite::run_suite(plan, move |scenario, bench| {
         let baselines = replay::baselines(&folder, &scenario, selected);
-        let score = score.clone();
-        async move { compare(&scenario, &bench, &baselines, &score, allow_changed).await }
+        let args = Arc::clone(&own_args);
+        async move { compare(&scenario, &bench, &baselines, &args).await }
     })?;
     let telling = Telling {
         format: args.execute.printed.format,
@@ -64,11 +71,20 @@ async fn compare(
     scenario: &Scenario,
     bench: &Bench,
     baselines: &Baselines,
-    score: &ScoreArgs,
-    allow_changed: bool,
+    args: &CompareArgs,
 ) -> ScenarioResult {
-    let accepted = match replay::accepted(scenario, baselines) {
-        Ok(accepted) => accepted,
+    let ready = replay::accepted(scenario, baselines).and_then(|accepted| {
+        let held = match (args.servers, accepted.first()) {
+            (ServersChoice::Recorded, Some(main)) => {
+                let path = baselines.path(&scenario.id);
+                Cow::Owned(recorded::hold_still(scenario, main, &path)?)
+            }
+            _ => Cow::Borrowed(scenario),
+        };
+        Ok((accepted, held))
+    });
+    let (accepted, scenario) = match ready {
+        Ok(ready) => ready,
         Err(problem) => {
             return ScenarioResult {
                 problem: Some(problem),
@@ -76,12 +92,14 @@ async fn compare(
             };
         }
     };
+    let scenario = scenario.as_ref();
     let replayed = replay::replayed(scenario, &accepted);
-    let executed = bench.execute(scenario, replayed.as_ref()).await;
+    let mut executed = bench.execute(scenario, replayed.as_ref()).await;
+    (executed.notes).extend(recorded::unanswered(&executed.trajectory));
     if let Some(result) = incomplete(&executed) {
         return result;
     }
-    let rules = suite::rules(scenario, score);
+    let rules = suite::rules(scenario, &args.score);
     let open = ScenarioResult {
         notes: executed.notes,
         ..result(&executed.scenario, Status::Error)
@@ -93,7 +111,7 @@ async fn compare(
         &accepted,
         current,
         &rules,
-        allow_changed,
+        args.allow_changed,
     );
     let mut judged = judged.unwrap_or(open);
     if let Some(baseline) = &judged.baseline {
