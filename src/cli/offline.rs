@@ -257,6 +257,7 @@ fn stored(file: &Path, current: &Trajectory, status: Status) -> ScenarioResult {
         baseline: None,
         current: None,
         notes: Vec::new(),
+        repeated: None,
     }
 }
 
@@ -295,5 +296,6 @@ fn broken(file: &Path, current: Option<Trajectory>, error: &StoreError) -> Scena
         baseline: None,
         current: current.map(Arc::new),
         notes: Vec::new(),
+        repeated: None,
     }
 }

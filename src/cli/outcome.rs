@@ -36,6 +36,7 @@ pub(super) fn result(scenario: &Scenario, status: Status) -> ScenarioResult {
         baseline: None,
         current: None,
         notes: Vec::new(),
+        repeated: None,
     }
 }
 

@@ -7,6 +7,7 @@ pub mod comparison;
 pub mod container;
 pub mod interactions;
 pub mod redaction;
+pub mod repeated;
 pub mod rules;
 pub mod scenario;
 pub mod stamp;

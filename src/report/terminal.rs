@@ -4,7 +4,7 @@ use anstyle::{AnsiColor, Style as Ansi};
 use unicode_width::UnicodeWidthStr;
 
 use crate::report::document::{
-    BandV1, ComparisonV1, LossV1, ProblemV1, ResultV1, ScenarioV1, StatusV1, SummaryV1,
+    BandV1, ComparisonV1, LossV1, ProblemV1, RepeatedV1, ResultV1, ScenarioV1, StatusV1, SummaryV1,
 };
 use crate::report::duration;
 use crate::report::wrap;
@@ -121,8 +121,11 @@ impl Page {
     fn scenario_line(&mut self, scenario: &ScenarioV1, columns: Columns) {
         let status = status_style(scenario.status);
         let comparison = scenario.comparison.as_ref();
-        let band = comparison.map_or("", |it| it.band.name());
-        let score = comparison.map_or_else(String::new, |it| format!("{:.2}", it.scores.overall));
+        let band = comparison.filter(|_| scenario.repeated.is_none());
+        let band = band.map_or("", |it| it.band.name());
+        let score = scenario
+            .score()
+            .map_or_else(String::new, |it| format!("{it:.2}"));
         let time = scenario
             .duration_ms
             .map_or_else(String::new, duration::words);
@@ -154,6 +157,9 @@ impl Page {
             self.problem(problem, scenario.status);
         }
         let wordy = verbose || !scenario.status.is_fine();
+        if let Some(repeated) = &scenario.repeated {
+            self.repeated(scenario, repeated);
+        }
         if let Some(sentence) = scenario.in_words.as_ref().filter(|_| wordy) {
             self.indented(4, "", BOLD, sentence);
         }
@@ -179,6 +185,34 @@ impl Page {
             self.losses(comparison);
         }
         self.notes(scenario);
+    }
+
+    /// What all runs came to, and which of them what follows is about.
+    fn repeated(&mut self, scenario: &ScenarioV1, repeated: &RepeatedV1) {
+        self.indented(4, "", BOLD, &repeated.words());
+        if let Some(words) = repeated.baseline_words() {
+            self.indented(4, "", DIM, &words);
+        }
+        if let Some(reason) = &repeated.reason {
+            let sign = format!("{} ", scenario.status.symbol());
+            self.indented(4, &sign, status_style(scenario.status), reason);
+        }
+        let verbose = self.style.verbosity == Verbosity::Verbose;
+        if verbose {
+            for words in repeated.chances_words().iter().filter(|it| !it.is_empty()) {
+                self.indented(4, "", DIM, words);
+            }
+        }
+        let shown = repeated.attempts.get(repeated.shown.wrapping_sub(1));
+        if let Some(shown) = shown.filter(|_| verbose || !scenario.reasons().is_empty()) {
+            let words = format!(
+                "attempt {} of {}, {}:",
+                repeated.shown,
+                repeated.runs,
+                shown.status.name()
+            );
+            self.indented(4, "", DIM, &words);
+        }
     }
 
     fn problem(&mut self, problem: &ProblemV1, status: StatusV1) {
@@ -324,6 +358,7 @@ impl Page {
 fn others(summary: SummaryV1) -> String {
     let counts = [
         (summary.failed, "failed"),
+        (summary.inconclusive, "inconclusive"),
         (summary.error, "error"),
         (summary.timeout, "timeout"),
         (summary.skipped, "skipped"),
@@ -345,7 +380,7 @@ fn status_style(status: StatusV1) -> Ansi {
         StatusV1::Passed => GREEN,
         StatusV1::Recorded => BLUE,
         StatusV1::Failed => RED,
-        StatusV1::Error | StatusV1::Timeout => YELLOW,
+        StatusV1::Inconclusive | StatusV1::Error | StatusV1::Timeout => YELLOW,
         StatusV1::Skipped => DIM,
     }
 }

@@ -53,6 +53,7 @@ fn trajectory(steps: Vec<Step>) -> Trajectory {
         ending: Ending::Completed,
         duration_ms: None,
         volatile: Vec::new(),
+        repeated: None,
         bindings: Vec::new(),
         requests: Vec::new(),
     }

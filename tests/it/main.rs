@@ -36,3 +36,4 @@ mod score_matching;
 mod score_recordings;
 mod score_rules;
 mod shipped;
+mod statistics;

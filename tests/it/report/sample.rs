@@ -132,6 +132,7 @@ pub(crate) fn scenario(id: &str, name: &str, status: Status) -> ScenarioResult {
         baseline: None,
         current: None,
         notes: Vec::new(),
+        repeated: None,
     }
 }
 
