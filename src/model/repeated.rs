@@ -35,6 +35,8 @@ pub struct Repeated {
     pub pass_hat_k: Vec<OfRuns>,
     /// How often the recorded version reproduced its baseline, where that was recorded several times.
     pub baseline: Option<Tally>,
+    /// Where the share lay that passed then.
+    pub baseline_interval: Option<Interval>,
     /// What became of the share that passes since then.
     pub difference: Option<Difference>,
     /// What led to the status, where not simply all attempts passed.
@@ -115,6 +117,12 @@ impl Repeated {
     /// Attempts with the same input have different verdicts.
     pub fn is_flaky(&self) -> bool {
         0 < self.tally.passed && self.tally.passed < self.tally.runs
+    }
+
+    /// How long all attempts took together, in milliseconds; `None` where none ran.
+    pub fn total_duration(&self) -> Option<f64> {
+        let durations = self.attempts.iter().filter_map(|it| it.duration_ms);
+        durations.reduce(|a, b| a + b)
     }
 
     /// Attempts that could not be run or judged.

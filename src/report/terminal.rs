@@ -4,7 +4,8 @@ use anstyle::{AnsiColor, Style as Ansi};
 use unicode_width::UnicodeWidthStr;
 
 use crate::report::document::{
-    BandV1, ComparisonV1, LossV1, ProblemV1, RepeatedV1, ResultV1, ScenarioV1, StatusV1, SummaryV1,
+    BandV1, ComparisonV1, GateV1, LossV1, ProblemV1, RepeatedV1, ResultV1, ScenarioV1, StatusV1,
+    SummaryV1,
 };
 use crate::report::duration;
 use crate::report::wrap;
@@ -41,7 +42,7 @@ const BOLD: Ansi = Ansi::new().bold();
 /// The least width, and the widths of the columns, each with the spaces that keep it apart.
 const MIN_WIDTH: usize = 72;
 const SIGN: usize = 2;
-const STATUS: usize = 11;
+const LEAST_STATUS: usize = 11;
 const BAND: usize = 10;
 const SCORE: usize = 6;
 const DURATION: usize = 11;
@@ -79,6 +80,7 @@ pub fn terminal(result: &ResultV1, style: Style) -> String {
 #[derive(Debug, Clone, Copy)]
 struct Columns {
     name: usize,
+    status: usize,
     calls: usize,
 }
 
@@ -86,10 +88,13 @@ impl Columns {
     fn new(result: &ResultV1, width: usize) -> Self {
         let widest = |cell: fn(&ScenarioV1) -> usize| result.scenarios.iter().map(cell).max();
         let calls = widest(|it| calls(it).width() + 2).unwrap_or(0);
-        let others = SIGN + STATUS + BAND + SCORE + calls + DURATION;
+        let status = widest(|it| it.status.name().len() + 2).unwrap_or(0);
+        let status = status.max(LEAST_STATUS);
+        let others = SIGN + status + BAND + SCORE + calls + DURATION;
         let name = widest(|it| line(&it.name).width()).unwrap_or(0);
         Self {
             name: name.min(width.saturating_sub(others)).max(8),
+            status,
             calls,
         }
     }
@@ -134,7 +139,10 @@ impl Page {
             " ".to_owned(),
             wrap::padded(&line(&scenario.name), columns.name),
             "  ".to_owned(),
-            self.painted(status, &wrap::padded(scenario.status.name(), STATUS - 2)),
+            self.painted(
+                status,
+                &wrap::padded(scenario.status.name(), columns.status - 2),
+            ),
             self.painted(
                 comparison.map_or(DIM, |it| band_style(it.band)),
                 &wrap::padded(band, BAND),
@@ -181,7 +189,7 @@ impl Page {
         if verbose {
             self.numbers(comparison);
         }
-        if verbose || matches!(scenario.status, StatusV1::Failed) {
+        if verbose || matches!(scenario.status, StatusV1::Failed | StatusV1::Inconclusive) {
             self.losses(comparison);
         }
         self.notes(scenario);
@@ -313,7 +321,8 @@ impl Page {
             self.text.push_str(&recorded);
             self.text.push('\n');
         }
-        if let Some(gate) = result.gate.as_ref().filter(|it| it.exit_code != 0) {
+        let notable = |it: &&GateV1| it.exit_code != 0 || summary.inconclusive > 0;
+        if let Some(gate) = result.gate.as_ref().filter(notable) {
             let words = format!("Exit {}: {}", gate.exit_code, gate.sentence);
             self.indented(0, "", DIM, &words);
         }

@@ -36,6 +36,7 @@ pub fn summarise(attempts: Vec<Attempt>, shown: usize) -> Repeated {
         pass_at_k: of_runs(statistics::pass_at_k),
         pass_hat_k: of_runs(statistics::pass_hat_k),
         baseline: None,
+        baseline_interval: None,
         difference: None,
         reason: None,
         attempts,
@@ -58,6 +59,7 @@ pub fn gate(
     let tally = repeated.tally;
     repeated.pass_threshold = Some(pass_threshold);
     repeated.baseline = baseline;
+    repeated.baseline_interval = baseline.and_then(statistics::wilson);
     repeated.difference = baseline.and_then(|before| {
         Some(Difference {
             value: tally.pass_rate()? - before.pass_rate()?,
@@ -98,11 +100,11 @@ fn verdict(
     let dropped = baseline.and_then(|before| Some((before, statistics::newcombe(tally, before)?)));
     if let Some((before, interval)) = dropped.filter(|(_, it)| it.high < 0.0) {
         let reason = format!(
-            "{passed}, and {} of {} did when the baseline was recorded: the pass rate is lower by {} to {}, which chance does not explain",
+            "{passed}, and {} of {} did when the baseline was recorded: the pass rate is lower by {} to {} points, which chance does not explain",
             before.passed,
             before.runs,
-            percent(-interval.high),
-            percent(-interval.low),
+            percent(-interval.high).trim_end_matches(" %"),
+            percent(-interval.low).trim_end_matches(" %"),
         );
         return (Status::Failed, Some(reason));
     }

@@ -20,7 +20,9 @@ pub use comparison::{
     BandV1, ComparisonV1, DriftV1, ExecutionStatusV1, LossV1, ReasonKindV1, ReasonV1, ScoresV1,
     SlowerV1,
 };
-pub use repeated::{IntervalV1, OfRunsV1, RateDifferenceV1, RepeatedV1, RunV1, SpreadV1, TallyV1};
+pub use repeated::{
+    BaselineRateV1, IntervalV1, OfRunsV1, RateDifferenceV1, RepeatedV1, RunV1, SpreadV1, TallyV1,
+};
 pub use row::{
     BoundV1, CallV1, ContractChangeV1, DifferenceV1, OutcomeV1, ParameterV1, PolledV1, RequestV1,
     ResponseV1, RowKindV1, RowV1, SourceV1,

@@ -44,7 +44,7 @@ pub struct RepeatedV1 {
     /// What the models used in all runs; `null` without one.
     pub usage: Option<TotalUseV1>,
     /// How often the recorded version reproduced its baseline; `null` where that was recorded once.
-    pub baseline: Option<TallyV1>,
+    pub baseline: Option<BaselineRateV1>,
     /// What became of the pass rate; `null` without a baseline that was recorded several times.
     pub difference: Option<RateDifferenceV1>,
 }
@@ -70,6 +70,15 @@ pub struct TallyV1 {
     pub passed: usize,
     /// `passed / runs`.
     pub pass_rate: Option<f64>,
+}
+
+/// How often a recorded version reproduced its baseline.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BaselineRateV1 {
+    #[serde(flatten)]
+    pub tally: TallyV1,
+    /// Where the rate lay: Wilson's score interval.
+    pub interval: Option<IntervalV1>,
 }
 
 /// Where a value lies.
@@ -154,7 +163,7 @@ impl RepeatedV1 {
     /// What became of the pass rate: `baseline recorded 10 times, 9 passed (90 %) · difference -20 points (-51 to +18), not significant`.
     pub fn baseline_words(&self) -> Option<String> {
         let baseline = self.baseline?;
-        let mut words = format!("baseline {}", baseline.words());
+        let mut words = format!("baseline {}", baseline.tally.words());
         if let Some(it) = &self.difference {
             let points = |it: f64| format!("{:+.0}", it * 100.0);
             let significant = if it.significant { "" } else { "not " };

@@ -3,7 +3,7 @@
 use crate::model::repeated::{Attempt, Interval, OfRuns, Repeated, Spread, Tally};
 use crate::model::usage::TotalUse;
 use crate::report::document::{
-    IntervalV1, OfRunsV1, RateDifferenceV1, RepeatedV1, RunV1, SpreadV1, TallyV1,
+    BaselineRateV1, IntervalV1, OfRunsV1, RateDifferenceV1, RepeatedV1, RunV1, SpreadV1, TallyV1,
 };
 
 use super::{finite, status};
@@ -27,7 +27,10 @@ pub(super) fn repeated(it: &Repeated) -> RepeatedV1 {
         shown: it.shown,
         attempts: it.attempts.iter().map(attempt).collect(),
         usage: usage.reduce(TotalUse::and).map(Into::into),
-        baseline: it.baseline.map(Into::into),
+        baseline: it.baseline.map(|tally| BaselineRateV1 {
+            tally: tally.into(),
+            interval: it.baseline_interval.map(interval),
+        }),
         difference: it.difference.map(|it| RateDifferenceV1 {
             value: it.value,
             low: it.interval.low,
