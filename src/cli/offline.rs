@@ -76,6 +76,7 @@ pub(super) fn compare(
         pages: !args.execute.no_report,
         output: args.output.as_deref(),
         threshold: args.score.threshold,
+        strict_statistics: false,
     };
     let files =
         suite.scenarios.iter().map(|it| Files {
@@ -86,6 +87,7 @@ pub(super) fn compare(
                 },
             ),
             container_log: None,
+            attempts: Vec::new(),
         });
     let files = files.collect();
     finish::finish(&Finished { suite, runs, files }, &telling, output, console)

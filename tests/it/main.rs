@@ -19,6 +19,7 @@ mod import_log;
 mod mock;
 mod readme;
 mod record;
+mod repeat;
 mod replay;
 mod report;
 mod scan;

@@ -13,11 +13,14 @@ use crate::cli::finish::{self, Telling};
 use crate::cli::judge::judge;
 use crate::cli::offline;
 use crate::cli::outcome::{incomplete, result};
+use crate::cli::repeat::{Measure, repeat};
 use crate::cli::replay;
 use crate::cli::select;
 use crate::cli::suite::{self, BASELINES, Plan};
+use crate::model::rules::Rules;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{ScenarioResult, Status};
+use crate::model::trajectory::Trajectory;
 use crate::store::Baselines;
 
 pub(in crate::cli) fn run(
@@ -41,30 +44,34 @@ pub(in crate::cli) fn run(
         execute: &args.execute,
         output,
         console,
+        strict_statistics: args.strict_statistics,
         ours: Some(&root),
     };
-    let score = args.score.clone();
+    let (score, times) = (args.score.clone(), args.execute.times());
     let folder = root.clone();
     let finished = suite::run_suite(plan, move |scenario, bench| {
         let baselines = replay::baselines(&folder, &scenario, selected);
         let score = score.clone();
-        async move { compare(&scenario, &bench, &baselines, &score).await }
+        async move { compare(&scenario, bench, &baselines, &score, times).await }
     })?;
     let telling = Telling {
         format: args.execute.printed.format,
         pages: !args.execute.no_report,
         output: args.output.as_deref(),
         threshold: args.score.threshold,
+        strict_statistics: args.strict_statistics,
     };
     finish::finish(&finished, &telling, output, console)
 }
 
 async fn compare(
     scenario: &Scenario,
-    bench: &Bench,
+    bench: Bench,
     baselines: &Baselines,
     score: &ScoreArgs,
+    times: u16,
 ) -> ScenarioResult {
+    let bench = Arc::new(bench);
     let accepted = match replay::accepted(scenario, baselines) {
         Ok(accepted) => accepted,
         Err(problem) => {
@@ -74,12 +81,34 @@ async fn compare(
             };
         }
     };
+    let rules = suite::rules(scenario, score);
+    let measure = Measure {
+        times,
+        pass_threshold: rules.pass_threshold,
+        baseline: accepted.first().and_then(|it| it.repeated),
+    };
     let replayed = replay::replayed(scenario, &accepted);
-    let executed = bench.execute(scenario, replayed.as_ref()).await;
+    let (accepted, replayed, rules) = (&accepted, replayed.as_ref(), &rules);
+    let attempt = |bench| compare_once(scenario, bench, accepted, replayed, rules);
+    let mut result = repeat(scenario, &bench, measure, attempt).await;
+    if let Some(baseline) = &result.baseline {
+        let unkept = bench.runs.save_baseline(&scenario.id, baseline).err();
+        result.notes.extend(unkept.map(|error| error.to_string()));
+    }
+    result
+}
+
+async fn compare_once(
+    scenario: &Scenario,
+    bench: Arc<Bench>,
+    accepted: &[Trajectory],
+    replayed: Option<&Arc<Trajectory>>,
+    rules: &Rules,
+) -> ScenarioResult {
+    let executed = bench.execute(scenario, replayed).await;
     if let Some(result) = incomplete(&executed) {
         return result;
     }
-    let rules = suite::rules(scenario, score);
     let open = ScenarioResult {
         notes: executed.notes,
         ..result(&executed.scenario, Status::Error)
@@ -88,14 +117,9 @@ async fn compare(
     let judged = judge(
         open.clone(),
         Some(&executed.scenario),
-        &accepted,
+        accepted,
         current,
-        &rules,
+        rules,
     );
-    let mut judged = judged.unwrap_or(open);
-    if let Some(baseline) = &judged.baseline {
-        let unkept = bench.runs.save_baseline(&scenario.id, baseline).err();
-        judged.notes.extend(unkept.map(|error| error.to_string()));
-    }
-    judged
+    judged.unwrap_or(open)
 }
