@@ -129,6 +129,13 @@ pub(super) struct Reached {
     key: Option<Key>,
 }
 
+impl Reached {
+    /// The model's name.
+    pub(super) fn model(&self) -> &str {
+        &self.settings.model
+    }
+}
+
 /// Fills in what the environment gives an agent with a model; the secrets among it are added to `secrets`.
 ///
 /// # Errors

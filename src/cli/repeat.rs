@@ -45,6 +45,14 @@ where
     if was_interrupted(&first) {
         return first;
     }
+    // Against another experiment, no number of runs would have a verdict.
+    if first.status == Status::Error && !first.experiment_changes.is_empty() {
+        let notes = bench.show(&first.id, 1).into_iter().chain(first.notes);
+        return ScenarioResult {
+            notes: notes.collect(),
+            ..first
+        };
+    }
     let mut made = Made::new(first);
     for number in 2..=measure.times {
         let next = attempt(scenario, bench, (number, measure.times), &work).await;

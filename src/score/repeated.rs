@@ -71,18 +71,14 @@ pub fn gate(
         runs: tally.runs + incomplete,
         passed: tally.passed + incomplete,
     };
-    let (status, mut reason) = verdict(at_best, tally, pass_threshold, baseline);
+    let (status, reason) = verdict(at_best, tally, pass_threshold, baseline);
     if incomplete == 0 {
         repeated.reason = reason;
         return (status, repeated);
     }
     if status == Status::Failed {
-        if let Some(reason) = &mut reason {
-            reason.push_str(&format!(
-                ", even if the {incomplete} without a verdict had passed"
-            ));
-        }
-        repeated.reason = reason;
+        let even_if = format!("even if the {incomplete} without a verdict had passed");
+        repeated.reason = reason.map(|it| format!("{it}, {even_if}"));
         return (status, repeated);
     }
     (without_verdict(&repeated.attempts), repeated)

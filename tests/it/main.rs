@@ -10,6 +10,7 @@ mod client_config;
 mod common;
 mod compare;
 mod docker;
+mod experiment;
 mod faults;
 mod floors;
 mod fuzz;

@@ -46,6 +46,9 @@ pub(in crate::cli) struct CompareArgs {
     /// that from chance
     #[arg(long, requires = "repeat")]
     pub(in crate::cli) strict_statistics: bool,
+    /// Gate also where the baseline is of another experiment: what is asked, the agent or the model has changed since
+    #[arg(long)]
+    pub(in crate::cli) allow_changed: bool,
     /// Where the report goes [default: reports/RUN/]
     #[arg(long, value_name = "DIR", conflicts_with = "no_report")]
     pub(in crate::cli) output: Option<PathBuf>,

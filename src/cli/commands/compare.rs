@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::cli::agents;
-use crate::cli::args::{CompareArgs, OutputArgs, ScoreArgs};
+use crate::cli::args::{CompareArgs, OutputArgs};
 use crate::cli::bench::Bench;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
@@ -47,12 +47,11 @@ pub(in crate::cli) fn run(
         strict_statistics: args.strict_statistics,
         ours: Some(&root),
     };
-    let (score, times) = (args.score.clone(), args.execute.times());
-    let folder = root.clone();
+    let (of_tasks, folder) = (args.clone(), root.clone());
     let finished = suite::run_suite(plan, move |scenario, bench| {
         let baselines = replay::baselines(&folder, &scenario, selected);
-        let score = score.clone();
-        async move { compare(&scenario, bench, &baselines, &score, times).await }
+        let args = of_tasks.clone();
+        async move { compare(&scenario, bench, &baselines, &args).await }
     })?;
     let telling = Telling {
         format: args.execute.printed.format,
@@ -68,8 +67,7 @@ async fn compare(
     scenario: &Scenario,
     bench: Bench,
     baselines: &Baselines,
-    score: &ScoreArgs,
-    times: u16,
+    args: &CompareArgs,
 ) -> ScenarioResult {
     let bench = Arc::new(bench);
     let accepted = match replay::accepted(scenario, baselines) {
@@ -81,15 +79,24 @@ async fn compare(
             };
         }
     };
-    let rules = suite::rules(scenario, score);
+    let rules = suite::rules(scenario, &args.score);
     let measure = Measure {
-        times,
+        times: args.execute.times(),
         pass_threshold: rules.pass_threshold,
         baseline: accepted.first().and_then(|it| it.repeated),
     };
     let replayed = replay::replayed(scenario, &accepted);
     let (accepted, replayed, rules) = (&accepted, replayed.as_ref(), &rules);
-    let attempt = |bench| compare_once(scenario, bench, accepted, replayed, rules);
+    let attempt = |bench| {
+        compare_once(
+            scenario,
+            bench,
+            accepted,
+            replayed,
+            rules,
+            args.allow_changed,
+        )
+    };
     let mut result = repeat(scenario, &bench, measure, attempt).await;
     if let Some(baseline) = &result.baseline {
         let unkept = bench.runs.save_baseline(&scenario.id, baseline).err();
@@ -104,6 +111,7 @@ async fn compare_once(
     accepted: &[Trajectory],
     replayed: Option<&Arc<Trajectory>>,
     rules: &Rules,
+    allow_changed: bool,
 ) -> ScenarioResult {
     let executed = bench.execute(scenario, replayed).await;
     if let Some(result) = incomplete(&executed) {
@@ -120,6 +128,7 @@ async fn compare_once(
         accepted,
         current,
         rules,
+        allow_changed,
     );
     judged.unwrap_or(open)
 }

@@ -106,9 +106,9 @@ async fn record(
         },
     };
     let taken = if args.execute.times() > 1 {
-        typical::take(scenario, replayed.as_ref(), bench, args).await
+        Box::pin(typical::take(scenario, replayed.as_ref(), bench, args)).await
     } else {
-        once::take(scenario, replayed.as_ref(), bench, args).await
+        Box::pin(once::take(scenario, replayed.as_ref(), bench, args)).await
     };
     match taken {
         Ok(take) => keep(scenario, take, bench, baselines, args.allow_failing),
@@ -168,7 +168,16 @@ fn keep(
         ..result(&told, Status::Recorded)
     };
     let complete = trajectory.ending.is_complete();
-    if !failing.is_empty() && !(allow_failing && complete) {
+    let fit = failing.is_empty() || (allow_failing && complete);
+    if fit {
+        match baselines.save(&scenario.id, &trajectory) {
+            Ok(path) => notes.push(format!("kept as {}", path.display())),
+            Err(error) => {
+                outcome.status = Status::Error;
+                outcome.problem = Some(problem(error.to_string()));
+            }
+        }
+    } else {
         outcome.status = Status::Failed;
         let which = match &repeated {
             Some(repeated) => format!("all {} runs", repeated.attempts.len()),
@@ -179,14 +188,6 @@ fn keep(
             hint: complete.then(|| "`--allow-failing` keeps it".to_owned()),
             details: Vec::new(),
         });
-    } else {
-        match baselines.save(&scenario.id, &trajectory) {
-            Ok(path) => notes.push(format!("kept as {}", path.display())),
-            Err(error) => {
-                outcome.status = Status::Error;
-                outcome.problem = Some(problem(error.to_string()));
-            }
-        }
     }
     ScenarioResult {
         current: Some(Arc::new(trajectory)),

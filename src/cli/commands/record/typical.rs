@@ -239,6 +239,7 @@ fn attempt(
             accepted,
             current,
             &scenario.scoring,
+            true,
         )
     });
     let mut attempt = kept(&judged.unwrap_or(open));

@@ -34,6 +34,7 @@ fn of(id: &str, result: ScenarioResult, letters: &str, baseline: Option<Tally>) 
         id: id.to_owned(),
         name: format!("A scenario that is {id}"),
         status,
+        experiment_changes: Vec::new(),
         repeated: Some(Box::new(repeated)),
         ..result
     }
