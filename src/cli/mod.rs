@@ -19,6 +19,7 @@ mod offline;
 mod outcome;
 mod progress;
 mod recorded;
+mod repeat;
 mod replay;
 mod select;
 mod servers;
