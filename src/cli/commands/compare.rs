@@ -1,6 +1,5 @@
 //! `mcp-eval compare`: run scenarios again and score them against their baselines; or score stored trajectories.
 
-use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -59,7 +58,7 @@ pub(in crate::cli) fn run(
     let finished = suite::run_suite(plan, move |scenario, bench| {
         let baselines = replay::baselines(&folder, &scenario, selected);
         let args = of_tasks.clone();
-        async move { compare(&scenario, bench, &baselines, &args).await }
+        async move { compare(scenario, bench, &baselines, &args).await }
     })?;
     let telling = Telling {
         format: args.execute.printed.format,
@@ -72,19 +71,19 @@ pub(in crate::cli) fn run(
 }
 
 async fn compare(
-    scenario: &Scenario,
+    scenario: Arc<Scenario>,
     bench: Bench,
     baselines: &Baselines,
     args: &CompareArgs,
 ) -> ScenarioResult {
     let bench = Arc::new(bench);
-    let ready = replay::accepted(scenario, baselines).and_then(|accepted| {
+    let ready = replay::accepted(&scenario, baselines).and_then(|accepted| {
         let held = match (args.servers, accepted.first()) {
             (ServersChoice::Recorded, Some(main)) => {
                 let path = baselines.path(&scenario.id);
-                Cow::Owned(recorded::hold_still(scenario, main, &path)?)
+                Arc::new(recorded::hold_still(&scenario, main, &path)?)
             }
-            _ => Cow::Borrowed(scenario),
+            _ => Arc::clone(&scenario),
         };
         Ok((accepted, held))
     });
@@ -93,7 +92,7 @@ async fn compare(
         Err(problem) => {
             return ScenarioResult {
                 problem: Some(problem),
-                ..result(&bench.told(scenario), Status::Error)
+                ..result(&bench.told(&scenario), Status::Error)
             };
         }
     };
