@@ -72,7 +72,7 @@ pub(super) fn compare(
         scenarios: results,
     };
     let telling = Telling {
-        format: args.execute.format,
+        format: args.execute.printed.format,
         pages: !args.execute.no_report,
         output: args.output.as_deref(),
         threshold: args.score.threshold,

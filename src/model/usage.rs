@@ -93,9 +93,18 @@ pub fn total_cost(requests: &[ModelRequest]) -> Option<f64> {
     costs.filter(|it| !it.is_empty()).map(|it| it.iter().sum())
 }
 
+/// A sum of money for people: to four places, or, where that would hide it, to two digits that are not 0.
+pub fn cost_words(cost: f64) -> String {
+    let places = match cost {
+        0.001.. => 4,
+        _ => (4..20).find(|it| cost >= 10_f64.powi(1 - it)).unwrap_or(4),
+    };
+    format!("{cost:.*}", usize::try_from(places).unwrap_or(4))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Usage;
+    use super::{Usage, cost_words};
     use crate::model::agent::Price;
 
     #[test]
@@ -119,5 +128,20 @@ mod tests {
         };
         assert_eq!(nothing.cost(&price), None);
         assert_eq!(some.cost(&price), Some(11.5));
+    }
+
+    #[test]
+    fn small_sums_are_not_told_as_nothing() {
+        let cases = [
+            (0.0, "0.0000"),
+            (12.5, "12.5000"),
+            (0.0045, "0.0045"),
+            (0.000_42, "0.00042"),
+            (0.000_042, "0.000042"),
+            (0.000_000_001, "0.0000000010"),
+        ];
+        for (cost, words) in cases {
+            assert_eq!(cost_words(cost), words);
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use crate::model::usage::cost_words;
 use crate::run::conversation::Stop;
 use crate::run::ports::SetupError;
 
@@ -25,7 +26,8 @@ impl Budget {
         let spent = *self.spent.lock().unwrap_or_else(PoisonError::into_inner);
         (spent >= self.limit).then(|| {
             format!(
-                "the budget is spent: {spent:.4} of {} (`--budget`)",
+                "the budget is spent: {} of {} (`--budget`)",
+                cost_words(spent),
                 self.limit
             )
         })

@@ -42,7 +42,7 @@ pub(in crate::cli) fn run(args: &CleanArgs, console: Console) -> Result<Exit, Fa
         .block_on(clean(args.dry_run))
         .map_err(|error| Failure::incomplete(error.message))?;
     let failed = found.iter().filter(|it| it.problem.is_some()).count();
-    match args.format {
+    match args.printed.format {
         ResultFormat::Json => {
             let document = CleanV1 {
                 format_version: 1,

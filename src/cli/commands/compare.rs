@@ -51,7 +51,7 @@ pub(in crate::cli) fn run(
         async move { compare(&scenario, &bench, &baselines, &score).await }
     })?;
     let telling = Telling {
-        format: args.execute.format,
+        format: args.execute.printed.format,
         pages: !args.execute.no_report,
         output: args.output.as_deref(),
         threshold: args.score.threshold,

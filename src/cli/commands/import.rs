@@ -106,7 +106,7 @@ pub(in crate::cli) fn run(args: &ImportArgs, console: Console) -> Result<Exit, F
         failed,
         recordings,
     };
-    match args.format {
+    match args.printed.format {
         ResultFormat::Json => {
             Console::document(&serde_json::to_string_pretty(&document).unwrap_or_default());
         }

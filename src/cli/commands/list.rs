@@ -48,7 +48,7 @@ pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Fai
         .zip(images)
         .map(|(it, image)| listed(it, image, &baselines))
         .collect();
-    match args.format {
+    match args.printed.format {
         ResultFormat::Json => {
             let document = ListV1 {
                 format_version: 1,

@@ -49,7 +49,7 @@ pub(in crate::cli) fn run(
         async move { record(&scenario, &bench, &baselines, &args).await }
     })?;
     let telling = Telling {
-        format: args.execute.format,
+        format: args.execute.printed.format,
         pages: !args.execute.no_report,
         output: None,
         threshold: None,

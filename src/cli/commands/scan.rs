@@ -99,7 +99,7 @@ pub(in crate::cli) fn run(
         scanner: scanner(args, console),
         redactor: Redactor::default(),
         console,
-        format: args.format,
+        format: args.printed.format,
         bar: bar(output, console),
         told: ScanV1 {
             format_version: 1,

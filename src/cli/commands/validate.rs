@@ -37,7 +37,7 @@ pub(in crate::cli) fn run(args: &ValidateArgs, console: Console) -> Result<Exit,
     scenario_file::sort(&mut findings);
     let errors = findings.iter().filter(|it| it.is_error()).count();
     let warnings = findings.len() - errors;
-    match args.format {
+    match args.printed.format {
         ResultFormat::Json => {
             let document = FindingsV1 {
                 format_version: 1,

@@ -25,7 +25,6 @@ pub use row::{
 };
 pub use scenario::{CheckV1, ProblemV1, ScenarioV1, StatusV1};
 pub use side::{BindingV1, EndingV1, GitV1, ImageV1, ServerV1, SideV1, StampV1, VolatileV1};
-pub(crate) use usage::cost_words;
 pub use usage::{AttemptV1, ModelRequestV1, ModelUseV1, TokensV1};
 
 use schemars::JsonSchema;

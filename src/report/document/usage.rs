@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::usage::{ModelRequest, Usage, total_cost, total_usage};
+use crate::model::usage::{ModelRequest, Usage, cost_words, total_cost, total_usage};
 
 /// What the agent's model used in one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -113,6 +113,7 @@ impl ModelUseV1 {
         let attempts: usize = self.requests.iter().map(|it| it.attempts.len()).sum();
         let again = match attempts.saturating_sub(count) {
             0 => String::new(),
+            1 => " (1 more attempt)".to_owned(),
             again => format!(" ({again} more attempts)"),
         };
         let mut words = format!("{count} {noun}{again}, {}", self.tokens.words());
@@ -142,11 +143,6 @@ impl TokensV1 {
         }
         words
     }
-}
-
-/// A sum of money, to four places.
-pub(crate) fn cost_words(cost: f64) -> String {
-    format!("{cost:.4}")
 }
 
 impl From<Usage> for TokensV1 {

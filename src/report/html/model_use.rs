@@ -1,6 +1,7 @@
 //! What the model was asked, request by request.
 
-use crate::report::document::{AttemptV1, ModelRequestV1, SideV1, cost_words};
+use crate::model::usage::cost_words;
+use crate::report::document::{AttemptV1, ModelRequestV1, SideV1};
 use crate::report::duration;
 
 /// One request, its numbers as text.

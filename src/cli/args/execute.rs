@@ -1,0 +1,94 @@
+//! How scenarios are run and scored.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::output::FormatArgs;
+
+/// How to run them.
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct ExecuteArgs {
+    /// Servers from a client configuration, {"mcpServers": {…}}; they win over the scenario's own of the same name
+    #[arg(long, value_name = "FILE")]
+    pub(in crate::cli) mcp_config: Option<PathBuf>,
+    /// Who makes the calls, instead of the scenario's agent
+    #[arg(long, value_enum)]
+    pub(in crate::cli) agent: Option<AgentChoice>,
+    /// The model to ask, instead of the scenario's; what that one costs is then unknown
+    #[arg(long, value_name = "NAME")]
+    pub(in crate::cli) model: Option<String>,
+    /// What all requests to models may cost together, in the currency of the scenarios' prices
+    #[arg(long, value_name = "AMOUNT", value_parser = parse_budget)]
+    pub(in crate::cli) budget: Option<f64>,
+    /// When a replay makes the next call [default: the scenario's, else fast]
+    #[arg(long, value_enum)]
+    pub(in crate::cli) pace: Option<PaceChoice>,
+    /// How many scenarios run at once
+    #[arg(short, long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(in crate::cli) jobs: u16,
+    /// Start no further scenario once one has not passed
+    #[arg(short = 'x', long)]
+    pub(in crate::cli) fail_fast: bool,
+    /// Use the servers as they stand, without starting or resetting any container
+    #[arg(long)]
+    pub(in crate::cli) no_docker: bool,
+    #[command(flatten)]
+    pub(in crate::cli) printed: FormatArgs,
+    /// Write no pages; the result is kept, and `mcp-eval report --format html` makes them later
+    #[arg(long)]
+    pub(in crate::cli) no_report: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum AgentChoice {
+    /// Plays the calls the scenario lists
+    Scripted,
+    /// Plays the calls of the accepted baseline, with the ids the live server gives
+    Replay,
+    /// A model behind the Anthropic Messages API
+    Anthropic,
+    /// A model behind an API that speaks as OpenAI's does
+    Openai,
+    /// A model behind Ollama
+    Ollama,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum PaceChoice {
+    /// As soon as the last one is answered
+    Fast,
+    /// After the gap that was recorded, for servers that work in the background
+    Recorded,
+}
+
+/// How to score.
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct ScoreArgs {
+    /// The lowest score that passes, 0 to 1 [default: the scenario's, else 0.8]
+    #[arg(long, value_name = "SCORE", value_parser = parse_threshold)]
+    pub(in crate::cli) threshold: Option<f64>,
+    /// Which formulas to use [default: the scenario's, else standard]
+    #[arg(long, value_enum)]
+    pub(in crate::cli) preset: Option<Preset>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum Preset {
+    Standard,
+    Classic,
+}
+
+fn parse_threshold(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|it| (0.0..=1.0).contains(it))
+        .ok_or_else(|| "write a number from 0 to 1".to_owned())
+}
+
+fn parse_budget(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|it: &f64| it.is_finite() && *it > 0.0)
+        .ok_or_else(|| "write an amount above 0".to_owned())
+}

@@ -1,0 +1,60 @@
+//! The commands that show what is there: scenarios, and results of earlier runs.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::output::FormatArgs;
+use super::select::SelectArgs;
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ReportArgs {
+    /// The run: its id, its folder, or a result.json [default: the latest]
+    pub(in crate::cli) run: Option<PathBuf>,
+    /// What to render
+    #[arg(long, value_enum, default_value_t = ReportFormat::Terminal)]
+    pub(in crate::cli) format: ReportFormat,
+    /// Where the pages go, with --format html [default: reports/RUN/]
+    #[arg(long, value_name = "DIR")]
+    pub(in crate::cli) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum ReportFormat {
+    /// A table for people, to stdout
+    Terminal,
+    /// The result document, to stdout
+    Json,
+    /// The pages, to a folder
+    Html,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ExplainArgs {
+    /// The run: its id, its folder, or a result.json; `latest` for the latest
+    pub(in crate::cli) run: PathBuf,
+    /// Number of a call, as the report counts them; all calls without it
+    pub(in crate::cli) call: Option<usize>,
+    /// Only this scenario, by id or name
+    #[arg(long, value_name = "ID")]
+    pub(in crate::cli) scenario: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ValidateArgs {
+    #[command(flatten)]
+    pub(in crate::cli) select: SelectArgs,
+    #[command(flatten)]
+    pub(in crate::cli) printed: FormatArgs,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ListArgs {
+    #[command(flatten)]
+    pub(in crate::cli) select: SelectArgs,
+    /// Where baselines lie
+    #[arg(long, value_name = "DIR", default_value = "baselines")]
+    pub(in crate::cli) baseline: PathBuf,
+    #[command(flatten)]
+    pub(in crate::cli) printed: FormatArgs,
+}

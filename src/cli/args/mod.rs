@@ -1,0 +1,78 @@
+//! What the user typed, as typed words; nothing below `cli` sees clap.
+
+mod execute;
+mod look;
+mod mock;
+mod output;
+mod select;
+mod suite;
+mod upkeep;
+
+use clap::{Parser, Subcommand};
+
+pub(super) use execute::{AgentChoice, ExecuteArgs, PaceChoice, Preset, ScoreArgs};
+pub(super) use look::{ExplainArgs, ListArgs, ReportArgs, ReportFormat, ValidateArgs};
+pub(super) use mock::{MockArgs, MockTransport};
+pub(super) use output::{Color, OutputArgs, ResultFormat};
+pub(super) use select::SelectArgs;
+pub(super) use suite::{CompareArgs, RecordArgs, RunArgs};
+pub(super) use upkeep::{CleanArgs, ImportArgs, ImportedTool, ScanArgs, SchemaArgs, SchemaKind};
+
+/// Tells whether a change broke the way AI agents use your tools.
+#[derive(Debug, Parser)]
+#[command(
+    name = "mcp-eval",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true,
+    after_help = "Exit codes: 0 all passed · 1 something failed its gate · 2 wrong usage or an invalid file ·\n\
+                  3 something could not be run or judged, or nothing ran · 130 interrupted\n\n\
+                  A first look: run `mcp-eval compare` in a folder with `scenarios/` and `baselines/`."
+)]
+pub(super) struct Cli {
+    #[command(subcommand)]
+    pub(super) command: Command,
+    #[command(flatten)]
+    pub(super) output: OutputArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Run scenarios and keep their trajectories as baselines
+    Record(RecordArgs),
+    /// Run scenarios again, score them against their baselines, write a report, gate
+    Compare(CompareArgs),
+    /// Run scenarios against their own expectations; no baseline needed
+    Run(RunArgs),
+    /// Render a stored result again
+    Report(ReportArgs),
+    /// Show every number and rule that led to a score
+    Explain(ExplainArgs),
+    /// Check scenario files, all findings at once
+    Validate(ValidateArgs),
+    /// List scenarios with their tags, servers and baselines
+    List(ListArgs),
+    /// Serve a mock MCP server, over stdio or HTTP
+    Mock(MockArgs),
+    /// Turn recordings of another tool into baselines
+    Import(ImportArgs),
+    /// Look for secrets in files that are already on disk
+    Scan(ScanArgs),
+    /// Remove containers, networks and volumes that earlier runs have left in the Docker engine
+    Clean(CleanArgs),
+    /// Print the JSON Schema of a kind of file
+    Schema(SchemaArgs),
+}
+
+impl Command {
+    /// The command's name, when it was asked for its result as a document.
+    pub(super) fn wants_json(&self) -> Option<&'static str> {
+        let (name, format) = match self {
+            Self::Record(args) => ("record", args.execute.printed.format),
+            Self::Compare(args) => ("compare", args.execute.printed.format),
+            Self::Run(args) => ("run", args.execute.printed.format),
+            _ => return None,
+        };
+        (format == ResultFormat::Json).then_some(name)
+    }
+}

@@ -1,0 +1,64 @@
+//! The commands that run scenarios.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::execute::{ExecuteArgs, ScoreArgs};
+use super::select::SelectArgs;
+
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct RecordArgs {
+    #[command(flatten)]
+    pub(in crate::cli) select: SelectArgs,
+    #[command(flatten)]
+    pub(in crate::cli) execute: ExecuteArgs,
+    /// Where baselines go; for a single scenario file, the folder of its baseline [default: baselines/]
+    #[arg(long, value_name = "DIR")]
+    pub(in crate::cli) output: Option<PathBuf>,
+    /// How often to play each scenario, to learn which places of the answers vary by nature [default: 2 where all servers are started
+    /// anew for every run and no model is asked, else 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=20))]
+    pub(in crate::cli) takes: Option<u16>,
+    /// Keep runs that failed, too
+    #[arg(long)]
+    pub(in crate::cli) allow_failing: bool,
+    /// Write baselines although CI is set in the environment
+    #[arg(long)]
+    pub(in crate::cli) force: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct CompareArgs {
+    #[command(flatten)]
+    pub(in crate::cli) select: SelectArgs,
+    #[command(flatten)]
+    pub(in crate::cli) execute: ExecuteArgs,
+    #[command(flatten)]
+    pub(in crate::cli) score: ScoreArgs,
+    /// Where baselines lie; for a single scenario, also the folder of its baseline [default: baselines/]
+    #[arg(long, value_name = "DIR")]
+    pub(in crate::cli) baseline: Option<PathBuf>,
+    /// Score this stored trajectory, or all of a folder, without running anything
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["mcp_config", "agent", "model", "budget", "pace", "jobs", "fail_fast"])]
+    pub(in crate::cli) run: Option<PathBuf>,
+    /// Where the report goes [default: reports/RUN/]
+    #[arg(long, value_name = "DIR", conflicts_with = "no_report")]
+    pub(in crate::cli) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct RunArgs {
+    #[command(flatten)]
+    pub(in crate::cli) select: SelectArgs,
+    #[command(flatten)]
+    pub(in crate::cli) execute: ExecuteArgs,
+    #[command(flatten)]
+    pub(in crate::cli) score: ScoreArgs,
+    /// Where the baselines lie that are replayed; for a single scenario, also the folder of its baseline [default: baselines/]
+    #[arg(long, value_name = "DIR")]
+    pub(in crate::cli) baseline: Option<PathBuf>,
+    /// Where the report goes [default: reports/RUN/]
+    #[arg(long, value_name = "DIR", conflicts_with = "no_report")]
+    pub(in crate::cli) output: Option<PathBuf>,
+}

@@ -1,0 +1,73 @@
+//! The commands around it all: recordings of other tools, secrets on disk, what runs have left behind, schemas.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::output::FormatArgs;
+use crate::model::redaction::Pattern;
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ImportArgs {
+    /// Which tool they come from
+    #[arg(value_enum)]
+    pub(in crate::cli) tool: ImportedTool,
+    /// The folder of a recording, a folder of such folders, or a `detailed_log.json`
+    pub(in crate::cli) path: PathBuf,
+    /// Where baselines go [default: baselines/]
+    #[arg(long, value_name = "DIR")]
+    pub(in crate::cli) output: Option<PathBuf>,
+    /// Replace baselines that are there already, and write although CI is set in the environment
+    #[arg(long)]
+    pub(in crate::cli) force: bool,
+    #[command(flatten)]
+    pub(in crate::cli) printed: FormatArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum ImportedTool {
+    /// smart-mcp-proxy/mcp-eval, which wrote `detailed_log.json`
+    Original,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 nothing found · 1 something found · 2 wrong usage, or a path that does not exist ·\n\
+                  3 something could not be read"
+)]
+pub(in crate::cli) struct ScanArgs {
+    /// Files and folders, with all below [default: those of baselines, reports, .mcp-eval and scenarios that are here]
+    #[arg(value_name = "PATHS")]
+    pub(in crate::cli) paths: Vec<PathBuf>,
+    /// Also find what this regular expression matches; may be given several times. The scenarios' own `redact` and secret variables
+    /// are looked for anyway
+    #[arg(long, value_name = "REGEX", value_parser = Pattern::new)]
+    pub(in crate::cli) redact: Vec<Pattern>,
+    #[command(flatten)]
+    pub(in crate::cli) printed: FormatArgs,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct CleanArgs {
+    /// Only tell what would be removed
+    #[arg(long)]
+    pub(in crate::cli) dry_run: bool,
+    #[command(flatten)]
+    pub(in crate::cli) printed: FormatArgs,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct SchemaArgs {
+    #[arg(value_enum)]
+    pub(in crate::cli) kind: SchemaKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum SchemaKind {
+    /// A scenario file
+    Scenario,
+    /// A baseline or a stored run
+    Trajectory,
+    /// A result.json
+    Result,
+}
