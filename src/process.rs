@@ -144,8 +144,7 @@ impl Child {
     /// Waits a moment for what it wrote to stderr last, which may still be on the way.
     pub async fn stderr_settled(&mut self) {
         if !self.stderr_ended.is_finished() {
-            let _ =
-                tokio::time::timeout(Duration::from_millis(200), &mut self.stderr_ended).await;
+            let _ = tokio::time::timeout(Duration::from_millis(200), &mut self.stderr_ended).await;
         }
     }
 
@@ -293,7 +292,8 @@ mod tests {
 
     #[test]
     fn lines_are_bounded() {
-        let cases: [(&[u8], &[Option<&[u8]>]); 6] = [
+        type Case<'a> = (&'a [u8], &'a [Option<&'a [u8]>]);
+        let cases: [Case<'_>; 6] = [
             (b"", &[]),
             (b"a\nbc\n", &[Some(b"a\n"), Some(b"bc\n")]),
             (b"a\nbc", &[Some(b"a\n"), Some(b"bc")]),

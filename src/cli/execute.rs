@@ -109,9 +109,11 @@ impl Executor {
             scenario,
             stamp,
             connect: async move {
-                match targets {
-                    Ok(targets) => mcp::connect(&targets).await,
-                    Err(problem) => Err(problem),
+                let targets = targets?;
+                if scenario.agent.command().is_some() {
+                    mcp::open_gateway(&targets, None).await
+                } else {
+                    mcp::connect(&targets).await
                 }
             }
             .boxed(),
@@ -209,7 +211,7 @@ impl Executor {
             recorded_at: Timestamp::now(),
             mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
             agent: scenario.agent.kind().to_owned(),
-            model: scenario.agent.model().map(|it| it.model.clone()),
+            model: scenario.agent.model_name().map(str::to_owned),
             scenarios: self.git(folder),
             source: source.as_deref().map(|it| self.git(it)),
             image: None,

@@ -75,7 +75,7 @@ impl Executor {
                     connect_timeout: server.connect_timeout.unwrap_or(scenario.timeouts.connect),
                     tool_timeout: server
                         .tool_timeout
-                        .or(scenario.agent.model().and_then(|it| it.tool_timeout))
+                        .or(scenario.agent.tool_timeout())
                         .unwrap_or(scenario.timeouts.tool),
                     launch: self.launch(scenario, &server, secrets)?,
                     name: server.name,

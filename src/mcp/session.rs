@@ -201,7 +201,12 @@ pub(super) fn no_answer(tool_timeout: Duration, wire: &Wire) -> Outcome {
     failure(FailureKind::Timeout, message)
 }
 
-pub(super) fn setup_error(server: &str, problem: &str, wire: &Wire, stderr: Vec<String>) -> SetupError {
+pub(super) fn setup_error(
+    server: &str,
+    problem: &str,
+    wire: &Wire,
+    stderr: Vec<String>,
+) -> SetupError {
     let noise = wire.noise_lines();
     let mut details: Vec<String> = noise
         .iter()
@@ -308,7 +313,9 @@ async fn list_tools(
     ))
 }
 
-pub(super) fn header_map(headers: &[(String, String)]) -> Result<HashMap<HeaderName, HeaderValue>, String> {
+pub(super) fn header_map(
+    headers: &[(String, String)],
+) -> Result<HashMap<HeaderName, HeaderValue>, String> {
     headers
         .iter()
         .map(|(name, value)| {

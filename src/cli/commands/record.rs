@@ -80,7 +80,7 @@ async fn record(
 ) -> ScenarioResult {
     // A replay plays the baseline there is, and keeps what its calls are answered now.
     let replayed = match &scenario.agent {
-        Agent::Scripted { .. } | Agent::Model { .. } => None,
+        Agent::Scripted { .. } | Agent::Model { .. } | Agent::Command { .. } => None,
         Agent::Replay { .. } => match replay::accepted(scenario, baselines) {
             Ok(accepted) => replay::replayed(scenario, &accepted),
             Err(problem) => {
@@ -189,8 +189,8 @@ async fn learn(
     trajectory: &mut Trajectory,
 ) -> Vec<String> {
     let kept = bench.outliving_servers(scenario);
-    // A model does not make the same calls twice, and each take costs.
-    let once = !kept.is_empty() || scenario.agent.model().is_some();
+    // Whoever decides for itself does not make the same calls twice, and each take costs.
+    let once = !kept.is_empty() || scenario.agent.decides();
     let takes = takes.unwrap_or(if once { 1 } else { USUAL_TAKES });
     let mut played = vec![trajectory.clone()];
     let mut notes = Vec::new();

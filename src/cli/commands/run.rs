@@ -63,7 +63,7 @@ async fn expect(
     score: &ScoreArgs,
 ) -> ScenarioResult {
     let replayed = match &scenario.agent {
-        Agent::Scripted { .. } | Agent::Model { .. } => None,
+        Agent::Scripted { .. } | Agent::Model { .. } | Agent::Command { .. } => None,
         Agent::Replay { .. } => match replay::accepted(scenario, baselines) {
             Ok(accepted) => replay::replayed(scenario, &accepted),
             Err(problem) => {

@@ -195,9 +195,8 @@ impl Drop for Exchange {
     fn drop(&mut self) {
         if !self.may_come_later {
             let mut waiting = self.ear.lock();
-            let (gone, rest): (Vec<_>, _) = waiting
-                .drain(..)
-                .partition(|it| it.exchange == self.number);
+            let (gone, rest): (Vec<_>, _) =
+                waiting.drain(..).partition(|it| it.exchange == self.number);
             *waiting = rest;
             drop(waiting);
             drop(gone);

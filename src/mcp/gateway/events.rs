@@ -31,11 +31,9 @@ impl Events {
             let (field, value) = line.split_once(':').unwrap_or((&line, ""));
             let value = value.strip_prefix(' ').unwrap_or(value);
             match field {
-                "" if line.is_empty() => {
-                    if !self.data.is_empty() {
-                        found(self.data.trim_end_matches('\n'));
-                        self.data.clear();
-                    }
+                "" if line.is_empty() && !self.data.is_empty() => {
+                    found(self.data.trim_end_matches('\n'));
+                    self.data.clear();
                 }
                 "data" => {
                     self.data.push_str(value);

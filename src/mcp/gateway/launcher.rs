@@ -12,9 +12,9 @@ use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use futures_util::future::join_all;
 use futures_util::{StreamExt, stream};
+use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
-use serde_json::Value;
 use uuid::Uuid;
 
 use super::ear::{Ear, Exchange};
@@ -90,7 +90,11 @@ impl Launcher {
             Some("server/discover") if named.is_empty() => {
                 let request: Value = serde_json::from_str(text).unwrap_or_default();
                 let refusal = error(&request["id"], METHOD_NOT_FOUND, "there is no such method");
-                return Ok(respond(StatusCode::OK, Some(JSON), refusal.to_string().into()));
+                return Ok(respond(
+                    StatusCode::OK,
+                    Some(JSON),
+                    refusal.to_string().into(),
+                ));
             }
             _ => (self.session(named)?, false),
         };
@@ -154,9 +158,7 @@ impl Launcher {
                     }))
                 });
                 let stop = self.stop.clone();
-                stream_response(Body::from_stream(
-                    events.take_until(stop.cancelled_owned()),
-                ))
+                stream_response(Body::from_stream(events.take_until(stop.cancelled_owned())))
             }
         }
     }
@@ -172,10 +174,7 @@ impl Launcher {
                 Ok(None) => return None,
                 Err(_) => ": still there\n\n".to_owned(),
             };
-            Some((
-                Ok::<_, std::convert::Infallible>(Bytes::from(piece)),
-                piped,
-            ))
+            Some((Ok::<_, std::convert::Infallible>(Bytes::from(piece)), piped))
         });
         let stop = self.stop.clone();
         let messages = messages

@@ -14,6 +14,7 @@ mod piped;
 mod proxy;
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
@@ -85,9 +86,8 @@ pub async fn open(targets: &[Target], port: Option<u16>) -> Result<Box<dyn Tools
     let mut endpoints = Vec::new();
     for target in targets {
         let ear = Ear::new(&target.name, overheard.clone());
-        let behind = behind(target, ear, &stop).map_err(|why| {
-            setup_error(&target.name, &why, &Wire::default(), Vec::new())
-        })?;
+        let behind = behind(target, ear, &stop)
+            .map_err(|why| setup_error(&target.name, &why, &Wire::default(), Vec::new()))?;
         servers.insert(target.name.clone(), behind);
         endpoints.push(Endpoint {
             server: target.name.clone(),
@@ -143,7 +143,13 @@ async fn pass(
         (Ok(()), Some(Behind::Child(launcher))) => launcher.speak(request).await,
     };
     answered.unwrap_or_else(|Refusal { status, message }| {
-        respond(status, Some(JSON), error(&Value::Null, GATEWAY_ERROR, &message).to_string().into())
+        respond(
+            status,
+            Some(JSON),
+            error(&Value::Null, GATEWAY_ERROR, &message)
+                .to_string()
+                .into(),
+        )
     })
 }
 
@@ -152,12 +158,7 @@ impl Tools for Gateway {
         &self.catalogue
     }
 
-    fn call<'a>(
-        &'a self,
-        server: &'a str,
-        _: &'a str,
-        _: &'a Object,
-    ) -> BoxFuture<'a, Called> {
+    fn call<'a>(&'a self, server: &'a str, _: &'a str, _: &'a Object) -> BoxFuture<'a, Called> {
         let message = format!("`{server}` is called through the gateway, by the agent itself");
         let outcome = failure(FailureKind::NotSent, message);
         Box::pin(std::future::ready(Called {
@@ -223,7 +224,8 @@ fn percent_encoded(name: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             encoded.push(char::from(byte));
         } else {
-            encoded.push_str(&format!("%{byte:02X}"));
+            // Writing to a string cannot fail.
+            let _ = write!(encoded, "%{byte:02X}");
         }
         encoded
     })

@@ -184,8 +184,9 @@ impl Piped {
     pub(super) fn not_ready(&self, connect_timeout: Duration) -> String {
         let child = lock(&self.child);
         let said = child.as_ref().map(Child::stderr).unwrap_or_default();
-        let why =
-            format!("did not get ready within {connect_timeout:?} (`connect_timeout` changes that)");
+        let why = format!(
+            "did not get ready within {connect_timeout:?} (`connect_timeout` changes that)"
+        );
         let problem = self.problem(&why, said);
         self.ear.lost(problem.clone());
         problem.message

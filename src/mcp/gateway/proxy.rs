@@ -184,24 +184,27 @@ impl Proxy {
             is_over: false,
         };
         let pieces = Box::pin(response.bytes_stream());
-        let passed = stream::unfold((passing, pieces), move |(mut passing, mut pieces)| async move {
-            if passing.is_over {
-                return None;
-            }
-            let deadline = deadline.filter(|_| passing.exchange.waits());
-            let piece = match within(deadline, pieces.next()).await {
-                None => Ok(passing.too_late()),
-                Some(Some(Ok(piece))) => {
-                    passing.listen(&piece);
-                    Ok(piece)
+        let passed = stream::unfold(
+            (passing, pieces),
+            move |(mut passing, mut pieces)| async move {
+                if passing.is_over {
+                    return None;
                 }
-                Some(end) => {
-                    passing.ended();
-                    Err(end?.err()?)
-                }
-            };
-            Some((piece, (passing, pieces)))
-        });
+                let deadline = deadline.filter(|_| passing.exchange.waits());
+                let piece = match within(deadline, pieces.next()).await {
+                    None => Ok(passing.too_late()),
+                    Some(Some(Ok(piece))) => {
+                        passing.listen(&piece);
+                        Ok(piece)
+                    }
+                    Some(end) => {
+                        passing.ended();
+                        Err(end?.err()?)
+                    }
+                };
+                Some((piece, (passing, pieces)))
+            },
+        );
         Body::from_stream(passed.take_until(self.stop.clone().cancelled_owned()))
     }
 

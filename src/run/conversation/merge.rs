@@ -114,7 +114,8 @@ mod tests {
 
     #[test]
     fn what_is_told_orders_what_is_heard() {
-        let cases: [(&[&str], &[(usize, &str)], &[&str]); 10] = [
+        type Case<'a> = (&'a [&'a str], &'a [(usize, &'a str)], &'a [&'a str]);
+        let cases: [Case<'_>; 10] = [
             (&[], &[], &[]),
             // Nothing is told but the question and the answer.
             (
@@ -146,11 +147,7 @@ mod tests {
                 &["s.t 3!", "s.t 2!"],
             ),
             // Refused by the agent.
-            (
-                &["s.t 1", "s.u 1"],
-                &[(1, "s.u 1")],
-                &["s.t 1", "s.u 1!"],
-            ),
+            (&["s.t 1", "s.u 1"], &[(1, "s.u 1")], &["s.t 1", "s.u 1!"]),
             // The agent's own tools are no calls of a server.
             (&["t 1", "s.t 1"], &[(2, "s.t 1")], &["t 1", "s.t 1!"]),
             // Nobody told of the call in the middle.

@@ -60,12 +60,14 @@ impl Conversation<'_> {
                     let tool = &tool;
                     self.observer.progress(Progress::Calling { number, tool });
                 }
-                (Event::Ended, Some((outcome, took))) => self.observer.progress(Progress::Called {
-                    number,
-                    tool: &tool,
-                    outcome,
-                    duration_ms: milliseconds(*took),
-                }),
+                (Event::Ended, Some((outcome, duration))) => {
+                    self.observer.progress(Progress::Called {
+                        number,
+                        tool: &tool,
+                        outcome,
+                        duration_ms: milliseconds(*duration),
+                    });
+                }
                 (Event::Ended, None) => {}
             }
         }
@@ -153,13 +155,13 @@ impl Conversation<'_> {
 }
 
 fn recorded(heard: &HeardCall, started: Instant) -> ToolCall {
-    let (outcome, took) = heard.end.clone().unzip();
+    let (outcome, duration) = heard.end.clone().unzip();
     ToolCall {
         server: Some(heard.server.clone()),
         tool: heard.tool.clone(),
         arguments: heard.arguments.clone(),
         outcome: outcome.unwrap_or_else(unanswered),
         start_ms: Some(milliseconds(heard.begun.duration_since(started))),
-        duration_ms: took.map(milliseconds),
+        duration_ms: duration.map(milliseconds),
     }
 }
