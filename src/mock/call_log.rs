@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::mock::state::members_weight;
 use crate::mock::tools::Called;
 use crate::model::Object;
+use crate::model::redaction::Redaction;
 use crate::redact::Redactor;
 
 /// The most calls kept in memory.
@@ -37,6 +38,8 @@ pub(super) struct CallLog {
     weight: usize,
     /// How many calls there were, forgotten ones included.
     total: u64,
+    /// What is left out of all that is told.
+    redaction: Redaction,
     file: Option<LogFile>,
     /// Why the file is not complete.
     failure: Option<io::Error>,
@@ -50,9 +53,9 @@ struct LogFile {
 
 impl Call {
     /// The call as told to others: without secrets.
-    pub(super) fn told(&self) -> Value {
+    fn told(&self, redaction: &Redaction) -> Value {
         let mut arguments = self.arguments.clone();
-        Redactor::new([]).object(&mut arguments);
+        Redactor::declared([], redaction).object(&mut arguments);
         json!({
             "time": self.time.to_string(),
             "server": self.server,
@@ -64,6 +67,11 @@ impl Call {
 }
 
 impl CallLog {
+    /// From now on, this is left out of all that is told, besides what is known to be secret anyway.
+    pub(super) fn hide(&mut self, redaction: Redaction) {
+        self.redaction = redaction;
+    }
+
     /// From now on, calls are also written to this file, a line of JSON each.
     pub(super) fn write_to(&mut self, file: File) {
         self.file = Some(LogFile { file, written: 0 });
@@ -79,7 +87,7 @@ impl CallLog {
         };
         self.total += 1;
         if let Some(log) = &mut self.file {
-            let line = format!("{}\n", call.told());
+            let line = format!("{}\n", call.told(&self.redaction));
             log.written += line.len() as u64;
             let written = if log.written > MAX_FILE {
                 Err(io::Error::other(format!("it has reached {MAX_FILE} bytes")))
@@ -105,6 +113,12 @@ impl CallLog {
     /// The latest calls, in the order they came.
     pub(super) fn latest(&self) -> impl Iterator<Item = &Call> {
         self.latest.iter().map(|(_, call)| call)
+    }
+
+    /// The same as told to others.
+    pub(super) fn told(&self) -> Vec<Value> {
+        let told = self.latest().map(|it| it.told(&self.redaction));
+        told.collect()
     }
 
     pub(super) fn total(&self) -> u64 {
@@ -160,7 +174,7 @@ mod tests {
     fn calls_are_told_without_secrets() {
         let mut log = CallLog::default();
         log.record("s", called("Bearer abcdefghijklmnopqrstuvwxyz012345"));
-        let told = log.latest().next().unwrap().told().to_string();
+        let told = log.told()[0].to_string();
         assert!(!told.contains("abcdefghijklmnop"), "{told}");
     }
 }

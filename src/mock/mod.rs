@@ -50,6 +50,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::model::interactions::DeclaredServer;
+use crate::model::redaction::Redaction;
 
 pub use self::core::Options;
 pub use self::http::{HttpOptions, MAX_BODY, ReadTool, url};
@@ -92,6 +93,11 @@ impl Mock {
     /// the number of the response that answers.
     pub fn log_calls(&self, file: File) {
         self.service.calls().write_to(file);
+    }
+
+    /// From now on, this is left out of what is told of calls, besides what is known to be secret anyway.
+    pub fn hide(&self, redaction: Redaction) {
+        self.service.calls().hide(redaction);
     }
 
     /// Answers messages from `input` on `output`, a line each, until the input ends. Lines longer than `longest_line` bytes are

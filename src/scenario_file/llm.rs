@@ -5,6 +5,7 @@ use crate::model::interactions::{
     ArgumentCondition, LlmAnswer, LlmArguments, LlmError, LlmExpectation, LlmInteraction, LlmReply,
     LlmStop, LlmToolCall,
 };
+use crate::model::redaction::Redaction;
 use crate::model::usage::Usage;
 
 use super::condition::Condition;
@@ -13,6 +14,7 @@ use super::document::Document;
 use super::find::Found;
 use super::finding::Finding;
 use super::load::{Loader, Options};
+use super::mocks::redaction;
 use super::node::{Content, Node};
 use super::source::{Findings, Mark};
 use super::values::{Count, Positive, Wait, Word};
@@ -304,6 +306,8 @@ impl ToolCallSection {
 pub struct LoadedLlm {
     /// The script; empty when something is wrong.
     pub interactions: Vec<LlmInteraction>,
+    /// What the file declares to be secret.
+    pub redaction: Redaction,
     /// Everything that is wrong, sorted by path, line and column.
     pub findings: Vec<Finding>,
 }
@@ -314,10 +318,12 @@ pub fn llm(found: &Found) -> LoadedLlm {
     let mut loader = Loader::new(&options);
     let document = loader.merged(found);
     let mut findings = loader.into_findings();
+    let redaction = document.as_ref().map(redaction).unwrap_or_default();
     let interactions = document.and_then(|it| interactions(&it, &mut findings));
     let is_right = findings.errors() == 0;
     LoadedLlm {
         interactions: interactions.filter(|_| is_right).unwrap_or_default(),
+        redaction,
         findings: findings.into_list(),
     }
 }

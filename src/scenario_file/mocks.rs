@@ -1,6 +1,7 @@
 //! The mock servers of a file, whatever else the file holds or lacks.
 
 use crate::model::interactions::{DeclaredServer, MockTool};
+use crate::model::redaction::Redaction;
 
 use super::decode::{Decode, NO_HINT, Named};
 use super::document::Document;
@@ -13,6 +14,8 @@ use super::node::{Content, Entry, Node};
 use super::parse::parse;
 use super::references;
 use super::source::Findings;
+use super::values::SecretPattern;
+use super::variables;
 
 const SECTION: &str = "mcp_interactions";
 
@@ -21,6 +24,8 @@ const SECTION: &str = "mcp_interactions";
 pub struct LoadedMocks {
     /// The mock servers by name; none when something is wrong. The only one of a file that declares it at the top has no name.
     pub servers: Vec<(String, DeclaredServer)>,
+    /// What the file declares to be secret.
+    pub redaction: Redaction,
     /// Everything that is wrong, sorted by path, line and column.
     pub findings: Vec<Finding>,
 }
@@ -32,6 +37,7 @@ pub fn mocks(found: &Found) -> LoadedMocks {
     let mut loader = Loader::new(&options);
     let document = loader.merged(found);
     let mut findings = loader.into_findings();
+    let redaction = document.as_ref().map(redaction).unwrap_or_default();
     let servers = document.and_then(|it| {
         references::check(it.get(SECTION).unwrap_or(&it), &mut findings);
         servers(&it, &mut findings)
@@ -39,7 +45,23 @@ pub fn mocks(found: &Found) -> LoadedMocks {
     let is_right = findings.errors() == 0;
     LoadedMocks {
         servers: servers.filter(|_| is_right).unwrap_or_default(),
+        redaction,
         findings: findings.into_list(),
+    }
+}
+
+/// What a document declares to be secret, as far as that can be told without the values of all its variables.
+pub(super) fn redaction(document: &Node) -> Redaction {
+    // What is wrong there keeps nobody from serving the rest.
+    let mut ignored = Findings::default();
+    let mut filled = document.clone();
+    let (_, secrets) = variables::fill(&mut filled, &[], &mut ignored);
+    let patterns = document.get("redact");
+    let patterns = patterns.and_then(|it| Vec::<SecretPattern>::decode(it, &mut ignored));
+    Redaction {
+        patterns: patterns.into_iter().flatten().map(|it| it.0).collect(),
+        secrets: secrets.values.into_iter().map(|(_, value)| value).collect(),
+        unset: secrets.unset,
     }
 }
 

@@ -102,6 +102,11 @@ fn results_and_runs_fit_their_schemas() {
     );
     let result = project.result(1, &["compare"]);
     fits(&schema("result"), "result", &result);
+    project.file(
+        "reports/note.txt",
+        format!("ghp_{}", "a1B2c3D4e5F6".repeat(3)),
+    );
+    fits(&schema("scan"), "scan", &project.result(1, &["scan"]));
     let trajectories = schema("trajectory");
     let mut seen = 0;
     for entry in WalkDir::new(project.path(".mcp-eval/runs")) {

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client as Http, Response};
 use serde_json::Value;
+use uuid::Uuid;
 
 use super::address::{Address, address};
 use super::errors::{ApiError, Asked};
@@ -18,9 +19,9 @@ use crate::text::shorten;
 
 /// How often a request is made before it is given up.
 const ATTEMPTS: u32 = 5;
-/// The pause after the first attempt; each one after is twice as long.
+/// The longest pause after the first attempt; that of each one after is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
-/// The longest pause, also where the API asks for one.
+/// The longest pause, and the longest that the API may ask for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The most a response may hold, in bytes.
@@ -118,7 +119,6 @@ impl Client {
         body: &Value,
     ) -> Result<Value, SetupError> {
         let mut attempts = 0;
-        let mut pause = FIRST_PAUSE;
         loop {
             attempts += 1;
             conversation.attempt();
@@ -129,21 +129,21 @@ impl Client {
                 }
                 Err(failed) => failed,
             };
-            let wanted = failed.retry_after.unwrap_or(pause);
-            let again = failed.is_passing && attempts < ATTEMPTS && wanted <= LONGEST_PAUSE;
-            conversation.attempted(failed.status, Some(failed.problem), again.then_some(wanted));
-            if !again {
+            let asked = failed.retry_after.unwrap_or_default();
+            let again = failed.is_passing && attempts < ATTEMPTS && asked <= LONGEST_PAUSE;
+            let wait = again.then(|| pause(attempts, failed.retry_after, chance()));
+            conversation.attempted(failed.status, Some(failed.problem), wait);
+            let Some(wait) = wait else {
                 let mut error = failed.error;
                 if attempts > 1 {
                     error.details.push(format!("{attempts} attempts were made"));
-                } else if failed.is_passing && wanted > LONGEST_PAUSE {
-                    let asked = format!("the API asks to wait for {wanted:?}");
+                } else if failed.is_passing && asked > LONGEST_PAUSE {
+                    let asked = format!("the API asks to wait for {asked:?}");
                     error.details.push(asked);
                 }
                 return Err(error);
-            }
-            tokio::time::sleep(wanted).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            };
+            tokio::time::sleep(wait).await;
         }
     }
 
@@ -262,6 +262,23 @@ fn cause(error: &reqwest::Error) -> String {
     innermost.to_string()
 }
 
+/// How long to wait after so many attempts: twice as long as after the one before, or what the API asks for, and somewhat more or less by
+/// `chance`, from 0 to 1, so that runs that were refused together do not come back together. Never less than was asked for.
+fn pause(attempts: u32, asked: Option<Duration>, chance: f64) -> Duration {
+    if let Some(asked) = asked {
+        return asked + FIRST_PAUSE.mul_f64(chance);
+    }
+    let doubled = 1 << attempts.saturating_sub(1).min(16);
+    let longest = (FIRST_PAUSE * doubled).min(LONGEST_PAUSE);
+    longest.mul_f64(0.5 + chance / 2.0)
+}
+
+/// A number from 0 to 1, another one each time.
+fn chance() -> f64 {
+    let [first, second, ..] = Uuid::new_v4().into_bytes();
+    f64::from(u16::from_be_bytes([first, second])) / f64::from(u16::MAX)
+}
+
 /// How long the API wants to be left alone: milliseconds, seconds, or until a date.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|it| it.to_str().ok());
@@ -284,7 +301,25 @@ mod tests {
 
     use reqwest::header::HeaderMap;
 
-    use super::retry_after;
+    use super::{LONGEST_PAUSE, pause, retry_after};
+
+    #[test]
+    fn pauses_grow_and_differ_by_chance_within_bounds() {
+        let milliseconds = Duration::from_millis;
+        for (attempts, chance, expected) in [
+            (1, 0.0, 250),
+            (1, 1.0, 500),
+            (2, 0.0, 500),
+            (2, 0.5, 750),
+            (4, 1.0, 4000),
+        ] {
+            assert_eq!(pause(attempts, None, chance), milliseconds(expected));
+        }
+        assert_eq!(pause(40, None, 1.0), LONGEST_PAUSE);
+        // What the API asks for is the least.
+        assert_eq!(pause(1, Some(milliseconds(2000)), 0.0), milliseconds(2000));
+        assert_eq!(pause(3, Some(milliseconds(2000)), 1.0), milliseconds(2500));
+    }
 
     #[test]
     fn pauses_are_read_in_every_form() {

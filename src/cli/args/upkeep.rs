@@ -70,4 +70,6 @@ pub(in crate::cli) enum SchemaKind {
     Trajectory,
     /// A result.json
     Result,
+    /// What `mcp-eval scan --format json` prints
+    Scan,
 }

@@ -18,6 +18,7 @@ use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::mock::{self, Ended, HttpOptions, Mock};
 use crate::model::interactions::DeclaredServer;
+use crate::model::redaction::Redaction;
 use crate::scenario_file::{self, Found};
 use crate::store;
 
@@ -30,8 +31,9 @@ pub(in crate::cli) fn run(args: &MockArgs, console: Console) -> Result<Exit, Fai
         return super::mock_llm::run(args, file);
     }
     check_transport(args)?;
+    let mut redaction = Redaction::default();
     let (name, declared) = match (&args.file, &args.from) {
-        (Some(file), _) => declared(args, file, console)?,
+        (Some(file), _) => declared(args, file, &mut redaction, console)?,
         (None, Some(baseline)) => recorded(args, baseline)?,
         (None, None) if args.server.is_some() => {
             return Err(Failure::usage(
@@ -46,6 +48,7 @@ pub(in crate::cli) fn run(args: &MockArgs, console: Console) -> Result<Exit, Fai
         changes: args.http.admin,
     };
     let mock = Mock::new(&name, declared, options).map_err(Failure::usage)?;
+    mock.hide(redaction);
     if let Some(path) = &args.call_log {
         mock.log_calls(call_log(path)?);
     }
@@ -154,10 +157,11 @@ fn recorded(args: &MockArgs, baseline: &Path) -> Result<(String, DeclaredServer)
     choose(args, path, mock::recorded(&trajectory))
 }
 
-/// The server of a file that is to be served.
+/// The server of a file that is to be served; what the file declares to be secret is put into `redaction`.
 fn declared(
     args: &MockArgs,
     file: &Path,
+    redaction: &mut Redaction,
     console: Console,
 ) -> Result<(String, DeclaredServer), Failure> {
     let (found, mut findings) = match &args.defaults_from {
@@ -171,6 +175,7 @@ fn declared(
     if let [found] = found.as_slice() {
         let loaded = scenario_file::mocks(found);
         servers = loaded.servers;
+        *redaction = loaded.redaction;
         findings.extend(loaded.findings);
     }
     if servers.is_empty() {

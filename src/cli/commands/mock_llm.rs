@@ -12,14 +12,17 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::mock::{self, MockLlm};
+use crate::model::redaction::Redaction;
 use crate::scenario_file;
 
 pub(super) fn run(args: &MockArgs, file: &Path) -> Result<Exit, Failure> {
     let (found, mut findings) = scenario_file::find(&[file.to_owned()]);
     let mut interactions = Vec::new();
+    let mut redaction = Redaction::default();
     if let [found] = found.as_slice() {
         let loaded = scenario_file::llm(found);
         interactions = loaded.interactions;
+        redaction = loaded.redaction;
         findings.extend(loaded.findings);
     }
     if interactions.is_empty() {
@@ -31,7 +34,7 @@ pub(super) fn run(args: &MockArgs, file: &Path) -> Result<Exit, Failure> {
     }
     let mut llm = MockLlm::new(&interactions).map_err(Failure::usage)?;
     if let Some(path) = &args.call_log {
-        llm = llm.log_requests(call_log(path)?);
+        llm = llm.log_requests(call_log(path)?, redaction);
     }
     let runtime = runtime()?;
     let served = runtime.block_on(async {

@@ -11,5 +11,6 @@ pub(super) mod record;
 pub(super) mod report;
 pub(super) mod run;
 pub(super) mod scan;
+mod scan_document;
 pub(super) mod schema;
 pub(super) mod validate;

@@ -7,10 +7,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use indicatif::{ProgressBar, ProgressDrawTarget};
-use serde::Serialize;
 use walkdir::WalkDir;
 
 use crate::cli::args::{OutputArgs, ResultFormat, ScanArgs, SelectArgs};
+use crate::cli::commands::scan_document::{FindingV1, ScanV1};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -47,37 +47,6 @@ const SETTINGS: [&str; 10] = [
     "sh",
     "netrc",
 ];
-
-/// What `--format json` prints, version 1.
-#[derive(Serialize)]
-struct ScanV1 {
-    format_version: u32,
-    /// Neither secrets nor problems.
-    clean: bool,
-    /// How many files were read.
-    files: usize,
-    /// How many secrets were found, listed or not.
-    found: usize,
-    /// The first 10 000 of them.
-    findings: Vec<FindingV1>,
-    /// Binary files, which were not read.
-    skipped: Vec<String>,
-    /// What could not be read.
-    problems: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct FindingV1 {
-    path: String,
-    /// From 1.
-    line: usize,
-    /// In characters, from 1.
-    column: usize,
-    /// The word its placeholder would have, such as `github-token`.
-    kind: &'static str,
-    /// Its first characters, at most four, and how long it is.
-    masked: String,
-}
 
 struct Scan {
     scanner: Scanner,

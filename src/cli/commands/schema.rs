@@ -1,6 +1,7 @@
 //! `mcp-eval schema`: the JSON Schema of a kind of file.
 
 use crate::cli::args::{SchemaArgs, SchemaKind};
+use crate::cli::commands::scan_document;
 use crate::cli::console::Console;
 use crate::report::document;
 use crate::scenario_file;
@@ -11,6 +12,7 @@ pub(in crate::cli) fn run(args: &SchemaArgs) {
         SchemaKind::Scenario => scenario_file::json_schema(),
         SchemaKind::Trajectory => store::json_schema(),
         SchemaKind::Result => document::json_schema(),
+        SchemaKind::Scan => scan_document::json_schema(),
     };
     Console::document(&format!("{schema:#}"));
 }

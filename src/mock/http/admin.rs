@@ -21,7 +21,6 @@ use serde_json::{Value, json};
 use super::Front;
 use super::endpoint::refused;
 use crate::http_server::{self, respond};
-use crate::mock::call_log::Call;
 use crate::model::interactions::MockTool;
 
 /// Reads a tool as a declaration would hold it; the error is for people.
@@ -91,7 +90,7 @@ async fn clear(State(front): State<Front>) -> Response<Body> {
 
 async fn calls(State(front): State<Front>) -> Json<Value> {
     let log = front.service.calls();
-    let calls: Vec<Value> = log.latest().map(Call::told).collect();
+    let calls = log.told();
     Json(json!({ "total": log.total(), "calls": calls }))
 }
 

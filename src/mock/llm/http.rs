@@ -21,12 +21,15 @@ use super::{anthropic, ollama, openai_chat, openai_responses};
 use crate::http_server::{self, same_site};
 use crate::mock::http::cut;
 use crate::model::interactions::{LlmError, LlmReply};
+use crate::model::redaction::Redaction;
 use crate::redact::Redactor;
 
 /// What every request needs.
 struct Front {
     script: Script,
     log: Mutex<Option<std::fs::File>>,
+    /// What is left out of the log.
+    redaction: Redaction,
     /// Why the log is not complete.
     failure: Mutex<Option<io::Error>>,
     any_host: bool,
@@ -44,6 +47,7 @@ pub(super) async fn serve(
     let front = Arc::new(Front {
         script: mock.script,
         log: Mutex::new(mock.log),
+        redaction: mock.redaction,
         failure: Mutex::default(),
         any_host,
         answers: AtomicU64::default(),
@@ -139,7 +143,7 @@ impl Front {
         let mut log = lock(&self.log);
         let Some(file) = log.as_mut() else { return };
         let mut body = body.clone();
-        Redactor::new([]).value(&mut body);
+        Redactor::declared([], &self.redaction).value(&mut body);
         let line = json!({
             "time": Timestamp::now().to_string(),
             "path": uri.path(),

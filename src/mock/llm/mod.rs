@@ -22,12 +22,15 @@ use tokio_util::sync::CancellationToken;
 
 use self::script::Script;
 use crate::model::interactions::LlmInteraction;
+use crate::model::redaction::Redaction;
 
 /// A stand-in, not yet served.
 #[derive(Debug)]
 pub struct MockLlm {
     script: Script,
     log: Option<File>,
+    /// What is left out of the log.
+    redaction: Redaction,
 }
 
 impl MockLlm {
@@ -40,15 +43,17 @@ impl MockLlm {
         Ok(Self {
             script: Script::new(interactions)?,
             log: None,
+            redaction: Redaction::default(),
         })
     }
 
     /// From now on, requests are also written to a file, a line of JSON each: path, body without secrets, and the number of the
     /// interaction that answers.
     #[must_use]
-    pub fn log_requests(self, file: File) -> Self {
+    pub fn log_requests(self, file: File, redaction: Redaction) -> Self {
         Self {
             log: Some(file),
+            redaction,
             ..self
         }
     }

@@ -179,18 +179,20 @@ async fn a_server_in_the_process_starts_changes_tells_and_stops() {
 #[test]
 fn every_call_is_a_line_of_the_log_and_holds_no_secret() {
     let project = Project::new();
-    project.file("mock.yaml", "mcp_interactions: { desk: { tools: [{ name: a, responses: [{ match: { q: 1 }, content: x }, { content: y }] }, { name: b }] } }");
+    project.file("mock.yaml", "redact: ['acme_\\d{4}']\nvariables: { pin: { value: open-sesame, secret: true } }\nmcp_interactions: { desk: { tools: [{ name: a, responses: [{ match: { q: 1 }, content: x }, { content: y }] }, { name: b }] } }");
     let mut piped = Piped::start(&project, &["mock.yaml", "--call-log", "calls.jsonl"]);
     let secret = "Bearer abcdefghijklmnopqrstuvwxyz0123456789";
     piped.call(
         "a",
-        &json!({ "q": 2, "header": secret, "api_key": "hunter2hunter2" }),
+        &json!({ "q": 2, "header": secret, "api_key": "hunter2hunter2", "say": "acme_1234 open-sesame" }),
     );
     piped.call("a", &json!({ "q": 1 }));
     piped.call("b", &json!({}));
     piped.close();
     let text = fs::read_to_string(project.path("calls.jsonl")).unwrap();
-    assert!(!text.contains("abcdefghijklmnop"), "{text}");
+    for secret in ["abcdefghijklmnop", "hunter2", "acme_1", "sesame"] {
+        assert!(!text.contains(secret), "{text}");
+    }
     let lines: Vec<Value> = text
         .lines()
         .map(|it| serde_json::from_str(it).unwrap())
