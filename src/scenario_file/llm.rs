@@ -318,12 +318,12 @@ pub fn llm(found: &Found) -> LoadedLlm {
     let mut loader = Loader::new(&options);
     let document = loader.merged(found);
     let mut findings = loader.into_findings();
-    let redaction = document.as_ref().map(redaction).unwrap_or_default();
+    let redaction = document.as_ref().map(|it| redaction(it, &findings));
     let interactions = document.and_then(|it| interactions(&it, &mut findings));
     let is_right = findings.errors() == 0;
     LoadedLlm {
         interactions: interactions.filter(|_| is_right).unwrap_or_default(),
-        redaction,
+        redaction: redaction.unwrap_or_default(),
         findings: findings.into_list(),
     }
 }

@@ -37,7 +37,7 @@ pub fn mocks(found: &Found) -> LoadedMocks {
     let mut loader = Loader::new(&options);
     let document = loader.merged(found);
     let mut findings = loader.into_findings();
-    let redaction = document.as_ref().map(redaction).unwrap_or_default();
+    let redaction = document.as_ref().map(|it| redaction(it, &findings));
     let servers = document.and_then(|it| {
         references::check(it.get(SECTION).unwrap_or(&it), &mut findings);
         servers(&it, &mut findings)
@@ -45,15 +45,15 @@ pub fn mocks(found: &Found) -> LoadedMocks {
     let is_right = findings.errors() == 0;
     LoadedMocks {
         servers: servers.filter(|_| is_right).unwrap_or_default(),
-        redaction,
+        redaction: redaction.unwrap_or_default(),
         findings: findings.into_list(),
     }
 }
 
 /// What a document declares to be secret, as far as that can be told without the values of all its variables.
-pub(super) fn redaction(document: &Node) -> Redaction {
+pub(super) fn redaction(document: &Node, findings: &Findings) -> Redaction {
     // What is wrong there keeps nobody from serving the rest.
-    let mut ignored = Findings::default();
+    let mut ignored = findings.clone();
     let mut filled = document.clone();
     let (_, secrets) = variables::fill(&mut filled, &[], &mut ignored);
     let patterns = document.get("redact");

@@ -25,7 +25,7 @@ pub(super) struct Mark {
 }
 
 /// One file as read.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Source {
     path: PathBuf,
     /// Without a byte order mark.
@@ -36,7 +36,7 @@ struct Source {
 }
 
 /// What was found so far, with the files it was found in.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Findings {
     sources: Vec<Source>,
     list: Vec<Finding>,

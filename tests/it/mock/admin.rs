@@ -179,7 +179,7 @@ async fn a_server_in_the_process_starts_changes_tells_and_stops() {
 #[test]
 fn every_call_is_a_line_of_the_log_and_holds_no_secret() {
     let project = Project::new();
-    project.file("mock.yaml", "redact: ['acme_\\d{4}']\nvariables: { pin: { value: open-sesame, secret: true } }\nmcp_interactions: { desk: { tools: [{ name: a, responses: [{ match: { q: 1 }, content: x }, { content: y }] }, { name: b }] } }");
+    project.file("mock.yaml", "redact: ['acme_\\d{4}']\nvariables: { pin: { value: open-sesame, secret: true }, city: null }\nmcp_interactions: { desk: { tools: [{ name: a, responses: [{ match: { q: 1 }, content: x }, { content: y }] }, { name: b }] } }");
     let mut piped = Piped::start(&project, &["mock.yaml", "--call-log", "calls.jsonl"]);
     let secret = "Bearer abcdefghijklmnopqrstuvwxyz0123456789";
     piped.call(
