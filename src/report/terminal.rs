@@ -214,15 +214,9 @@ impl Page {
                 self.indented(4, "", DIM, words);
             }
         }
-        let shown = repeated.attempts.get(repeated.shown.wrapping_sub(1));
-        if let Some(shown) = shown.filter(|_| verbose || !scenario.reasons().is_empty()) {
-            let words = format!(
-                "attempt {} of {}, {}:",
-                repeated.shown,
-                repeated.runs,
-                shown.status.name()
-            );
-            self.indented(4, "", DIM, &words);
+        let shown = repeated.shown_words();
+        if let Some(words) = shown.filter(|_| verbose || !scenario.reasons().is_empty()) {
+            self.indented(4, "", DIM, &format!("{words}:"));
         }
     }
 

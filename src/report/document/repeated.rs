@@ -147,6 +147,13 @@ impl RepeatedV1 {
         }
     }
 
+    /// Which attempt is shown, for people: `attempt 3 of 10, failed`.
+    pub fn shown_words(&self) -> Option<String> {
+        let shown = self.attempts.get(self.shown.checked_sub(1)?)?;
+        let (number, status) = (self.shown, shown.status.name());
+        Some(format!("attempt {number} of {}, {status}", self.runs))
+    }
+
     /// What the runs say of several in a row: `pass@1 70 %, pass@2 93 %`, and `pass^1 70 %, pass^2 47 %`.
     pub fn chances_words(&self) -> [String; 2] {
         let told = |name: &str, chances: &[OfRunsV1]| {
