@@ -177,8 +177,8 @@ impl Page {
         for reason in scenario.reasons() {
             self.indented(4, "✗ ", RED, &reason);
         }
-        if let Some(usage) = scenario.usage().filter(|_| wordy) {
-            self.indented(4, "", DIM, &format!("model: {}", usage.words()));
+        if scenario.repeated.is_none() && wordy {
+            self.usage(scenario);
         }
         let Some(comparison) = &scenario.comparison else {
             self.notes(scenario);
@@ -214,9 +214,18 @@ impl Page {
                 self.indented(4, "", DIM, words);
             }
         }
+        if verbose || !scenario.status.is_fine() {
+            self.usage(scenario);
+        }
         let shown = repeated.shown_words();
         if let Some(words) = shown.filter(|_| verbose || !scenario.reasons().is_empty()) {
             self.indented(4, "", DIM, &format!("{words}:"));
+        }
+    }
+
+    fn usage(&mut self, scenario: &ScenarioV1) {
+        if let Some(usage) = scenario.usage() {
+            self.indented(4, "", DIM, &format!("model: {}", usage.words()));
         }
     }
 

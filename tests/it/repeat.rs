@@ -368,6 +368,7 @@ fn what_could_not_be_run_is_no_verdict() {
     let scenario = only(&project, 3, &["compare", "--repeat", "2"]);
     assert_eq!(scenario["repeated"]["pass_rate"], Value::Null);
     assert_eq!(scenario["repeated"]["interval"], Value::Null);
+    project.expect(0, &["report"]).says("no verdict in 2 runs");
     // Time out, all of them.
     vary(&project, "h", &json!({ "timeout": "300ms" }));
     let scenario = only(&project, 3, &["compare", "--repeat", "2"]);

@@ -123,10 +123,13 @@ pub struct RateDifferenceV1 {
 impl RepeatedV1 {
     /// For people: `passed 7 of 10 (70 %, 40–89 %) · score 0.91 ± 0.05 (0.82–0.97) · flaky`.
     pub fn words(&self) -> String {
+        let judged = self.passed + self.failed;
+        if judged == 0 {
+            return format!("no verdict in {} runs", self.runs);
+        }
         let mut words = vec![format!(
-            "passed {} of {}{}",
+            "passed {} of {judged}{}",
             self.passed,
-            self.passed + self.failed,
             self.rate_words()
         )];
         if self.incomplete > 0 {
