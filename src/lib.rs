@@ -27,6 +27,8 @@
 //! | 1 | [`report`] | results in, text out; HTML through the templates alone |
 //! | 1 | [`redact`] | secrets out of any value before it is stored or shown |
 //! | 1 | [`http_client`] | how servers are asked over HTTP |
+//! | 1 | [`http_server`] | what our own servers over HTTP have in common: whom they let in, what they read and write |
+//! | 1 | [`process`] | child processes, gone when we are gone |
 //! | 2 | [`run`] | one execution of one scenario: its ports, its recorder, its limits |
 //! | 3 | [`scenario_file`] | YAML to scenarios; every finding with its line and column |
 //! | 3 | [`agent`] | who asks: one file per kind of agent |
@@ -57,10 +59,12 @@ pub mod docker;
 pub mod evaluate;
 pub mod git;
 pub mod http_client;
+pub mod http_server;
 pub mod import;
 pub mod mcp;
 pub mod mock;
 pub mod model;
+pub mod process;
 pub mod redact;
 pub mod report;
 pub mod run;

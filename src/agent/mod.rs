@@ -1,11 +1,13 @@
 //! Who asks: one file per kind of agent.
 
 mod chat;
+mod command;
 mod reference;
 mod replay;
 mod scripted;
 
 pub use chat::{Chat, Key, key_env};
+pub use command::{Command, Prompt, Workplace, mcp_config};
 pub use reference::fill_references;
 pub use replay::Replay;
 pub use scripted::Scripted;

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::agent::{Chat, Key, Replay, Scripted, key_env};
+use crate::agent::{Chat, Command, Key, Prompt, Replay, Scripted, Workplace, key_env};
 use crate::cli::args::{AgentChoice, ExecuteArgs, PaceChoice};
 use crate::cli::failure::Failure;
 use crate::cli::servers::{query, secret_values};
 use crate::model::Object;
-use crate::model::agent::{ModelAgent, ModelApi};
+use crate::model::agent::{CommandAgent, MCP_CONFIG, MODEL, ModelAgent, ModelApi, PROMPT};
 use crate::model::scenario::{Agent, Pace, Scenario};
 use crate::model::trajectory::Trajectory;
 use crate::redact::Redactor;
@@ -22,6 +22,7 @@ use crate::scenario_file;
 ///
 /// When a scenario lacks what its agent needs, or nothing can be made of an option.
 pub(super) fn choose(scenarios: &mut [Scenario], args: &ExecuteArgs) -> Result<(), Failure> {
+    let mut takers = 0;
     for scenario in scenarios.iter_mut() {
         match args.agent {
             None => {}
@@ -35,11 +36,8 @@ pub(super) fn choose(scenarios: &mut [Scenario], args: &ExecuteArgs) -> Result<(
             Some(AgentChoice::Openai) => ask(scenario, ModelApi::OpenAiChat, args)?,
             Some(AgentChoice::Ollama) => ask(scenario, ModelApi::Ollama, args)?,
         }
-        if let (Agent::Model { settings, .. }, Some(model)) = (&mut scenario.agent, &args.model) {
-            if settings.model != *model {
-                settings.price = None;
-            }
-            settings.model.clone_from(model);
+        if let Some(model) = &args.model {
+            takers += usize::from(take_model(&mut scenario.agent, model));
         }
         match args.pace {
             None => {}
@@ -47,14 +45,17 @@ pub(super) fn choose(scenarios: &mut [Scenario], args: &ExecuteArgs) -> Result<(
             Some(PaceChoice::Recorded) => scenario.replaying.pace = Pace::Recorded,
         }
     }
-    let models = || scenarios.iter().filter(|it| it.agent.model().is_some());
-    if args.model.is_some() && models().next().is_none() {
+    if args.model.is_some() && takers == 0 {
         return Err(Failure::usage("no scenario has an agent with a model")
-            .hint("with --model goes --agent anthropic, openai or ollama"));
+            .hint("with --model goes --agent anthropic, openai or ollama, or `${model}` in the command of an agent"));
     }
-    let unpriced = models().find(|it| {
-        let has_price = it.agent.model().is_some_and(|it| it.price.is_some());
-        it.enabled && !has_price && (args.budget.is_some() || it.limits.max_cost.is_some())
+    let unpriced = scenarios.iter().find(|it| {
+        let is_unknown = match &it.agent {
+            Agent::Model { settings, .. } => settings.price.is_none(),
+            Agent::Command { settings, .. } => !settings.format.tells_usage(),
+            Agent::Scripted { .. } | Agent::Replay { .. } => false,
+        };
+        it.enabled && is_unknown && (args.budget.is_some() || it.limits.max_cost.is_some())
     });
     unpriced.map_or(Ok(()), |scenario| {
         let path = scenario.path.display();
@@ -63,11 +64,36 @@ pub(super) fn choose(scenarios: &mut [Scenario], args: &ExecuteArgs) -> Result<(
         } else {
             "`limits.max_cost`"
         };
-        Err(Failure::usage(format!(
+        let failure = Failure::usage(format!(
             "{path}: {what} cannot be kept, because nobody knows what the model costs"
-        ))
-        .hint("give its price under `agent.price`"))
+        ));
+        Err(if scenario.agent.command().is_some() {
+            failure.hint("this agent does not tell what it uses")
+        } else {
+            failure.hint("give its price under `agent.price`")
+        })
     })
+}
+
+/// Lets an agent ask another model; says whether it can.
+fn take_model(agent: &mut Agent, model: &str) -> bool {
+    match agent {
+        Agent::Model { settings, .. } => {
+            if settings.model != model {
+                settings.price = None;
+            }
+            model.clone_into(&mut settings.model);
+            true
+        }
+        Agent::Command { settings, .. } if scenario_file::takes(settings, MODEL) => {
+            if settings.model.as_deref() != Some(model) {
+                settings.price = None;
+            }
+            settings.model = Some(model.to_owned());
+            true
+        }
+        _ => false,
+    }
 }
 
 /// Lets the scenario's calls be played.
@@ -122,32 +148,72 @@ fn ask(scenario: &mut Scenario, api: ModelApi, args: &ExecuteArgs) -> Result<(),
     Ok(())
 }
 
-/// How a model is reached, with all that the environment gives.
-#[derive(Clone)]
-pub(super) struct Reached {
-    settings: ModelAgent,
-    key: Option<Key>,
+/// An agent that can be reached, with all that the environment gives.
+pub(super) enum Reached {
+    Model(ModelAgent, Option<Key>),
+    Command(CommandAgent, Prompt, Workplace),
+    /// It needs nothing from outside.
+    Here,
 }
 
 impl Reached {
-    /// The model's name.
-    pub(super) fn model(&self) -> &str {
-        &self.settings.model
+    /// The model's name, where it is known.
+    pub(super) fn model(&self) -> Option<&str> {
+        match self {
+            Self::Model(settings, _) => Some(&settings.model),
+            Self::Command(settings, ..) => settings.model.as_deref(),
+            Self::Here => None,
+        }
     }
 }
 
-/// Fills in what the environment gives an agent with a model; the secrets among it are added to `secrets`.
+/// Fills in what the environment gives an agent; the secrets among it are added to `secrets`.
 ///
 /// # Errors
 ///
 /// What is missing.
-pub(super) fn reach(
-    scenario: &Scenario,
+pub(super) fn reach(scenario: &Scenario, secrets: &mut Vec<String>) -> Result<Reached, SetupError> {
+    match &scenario.agent {
+        Agent::Model { settings, .. } => reach_model(settings, secrets),
+        Agent::Command { settings, .. } => {
+            reach_command(settings, scenario.messages().join("\n\n"), secrets)
+        }
+        Agent::Scripted { .. } | Agent::Replay { .. } => Ok(Reached::Here),
+    }
+}
+
+fn reach_command(
+    settings: &CommandAgent,
+    prompt: String,
     secrets: &mut Vec<String>,
-) -> Result<Option<Reached>, SetupError> {
-    let Some(settings) = scenario.agent.model() else {
-        return Ok(None);
+) -> Result<Reached, SetupError> {
+    let workplace = Workplace::new()
+        .map_err(|error| SetupError::new(format!("the agent has no folder to work in: {error}")))?;
+    let config = workplace.mcp_config().to_string_lossy().into_owned();
+    if settings.model.is_none() && scenario_file::needs(settings, MODEL) {
+        return Err(SetupError::new(
+            "`${model}` stands for nothing: give `agent.model`, or `--model NAME`",
+        ));
+    }
+    let lookup = |name: &str| match name {
+        PROMPT => Some(prompt.clone()),
+        MCP_CONFIG => Some(config.clone()),
+        _ => std::env::var(name).ok(),
     };
+    let (filled, variables) = scenario_file::expand_command(settings, lookup)
+        .map_err(|missing| SetupError::new(missing.to_string()))?;
+    let named = variables.iter().filter(|it| Redactor::is_secret_name(it));
+    secrets.extend(named.filter_map(|it| std::env::var(it).ok()));
+    secrets.extend(secret_values(&filled.env));
+    let on_stdin = scenario_file::reads_prompt(settings);
+    let prompt = Prompt {
+        text: prompt,
+        on_stdin,
+    };
+    Ok(Reached::Command(filled, prompt, workplace))
+}
+
+fn reach_model(settings: &ModelAgent, secrets: &mut Vec<String>) -> Result<Reached, SetupError> {
     let lookup = |name: &str| std::env::var(name).ok();
     let (settings, variables) = scenario_file::expand_agent(settings, lookup)
         .map_err(|missing| SetupError::new(missing.to_string()))?;
@@ -171,7 +237,7 @@ pub(super) fn reach(
             Some(Key { env, value })
         }
     };
-    Ok(Some(Reached { settings, key }))
+    Ok(Reached::Model(settings, key))
 }
 
 /// The texts of a body whose names say that they are secret, at any depth.
@@ -196,7 +262,7 @@ pub(super) fn nobody() -> Box<dyn run::Agent> {
 /// What cannot be used of the settings of a model.
 pub(super) fn agent(
     scenario: &Scenario,
-    reached: Option<Reached>,
+    reached: Reached,
     baseline: Option<&Arc<Trajectory>>,
     redactor: Redactor,
 ) -> Result<Box<dyn run::Agent>, SetupError> {
@@ -207,11 +273,12 @@ pub(super) fn agent(
             scenario.scoring.clone(),
             redactor,
         )),
-        (Agent::Model { .. }, _, Some(reached)) => Box::new(Chat::new(
-            reached.settings,
-            reached.key.as_ref(),
-            scenario.messages(),
-        )?),
+        (_, _, Reached::Model(settings, key)) => {
+            Box::new(Chat::new(settings, key.as_ref(), scenario.messages())?)
+        }
+        (_, _, Reached::Command(settings, prompt, workplace)) => {
+            Box::new(Command::new(settings, prompt, workplace))
+        }
         (other, _, _) => Box::new(Scripted::new(scenario.messages(), other.calls().to_vec())),
     })
 }

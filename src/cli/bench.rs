@@ -108,8 +108,8 @@ impl Bench {
 
     /// Why a scenario that asks a model cannot be run any more; `None` while money is left.
     pub(super) fn exhausted(&self, scenario: &Scenario) -> Option<String> {
-        scenario.agent.model()?;
-        self.executor.exhausted()
+        let costs = scenario.agent.decides();
+        costs.then(|| self.executor.exhausted()).flatten()
     }
 
     /// The servers of a scenario that are not started anew for every run.

@@ -96,8 +96,8 @@ impl Executor {
             _ => (None, None),
         };
         stamp.image = image;
-        if let Ok(Some(reached)) = &reachable {
-            stamp.model = Some(reached.model().to_owned());
+        if let Ok(reached) = &reachable {
+            stamp.model = reached.model().map(str::to_owned);
         }
         let targets = standing.and_then(|_| self.targets(scenario, reached.as_ref(), &mut secrets));
         let stands = targets.is_ok();
@@ -113,9 +113,11 @@ impl Executor {
             scenario,
             stamp,
             connect: async move {
-                match targets {
-                    Ok(targets) => mcp::connect(&targets).await,
-                    Err(problem) => Err(problem),
+                let targets = targets?;
+                if scenario.agent.command().is_some() {
+                    mcp::open_gateway(&targets, None).await
+                } else {
+                    mcp::connect(&targets).await
                 }
             }
             .boxed(),
@@ -219,7 +221,7 @@ impl Executor {
             mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
             agent: scenario.agent.kind().to_owned(),
             agent_hash: scenario_file::agent_hash(&scenario.agent, &scenario.redaction.secrets),
-            model: scenario.agent.model().map(|it| it.model.clone()),
+            model: scenario.agent.model_name().map(str::to_owned),
             scenarios: self.git(folder),
             source: source.as_deref().map(|it| self.git(it)),
             image: None,

@@ -47,8 +47,8 @@ impl ScenarioProgress {
             name: text::line(&scenario.name).into_owned(),
             calls: match &scenario.agent {
                 Agent::Scripted { calls } => Some(calls.len()),
-                // A poll may be asked more often than it was recorded, and a model does as it likes.
-                Agent::Replay { .. } | Agent::Model { .. } => None,
+                // A poll may be asked more often than it was recorded, and the others do as they like.
+                Agent::Replay { .. } | Agent::Model { .. } | Agent::Command { .. } => None,
             },
             doing: Mutex::default(),
         }

@@ -5,9 +5,10 @@ use std::ffi::OsString;
 use crate::cli::containers;
 use crate::cli::execute::Executor;
 use crate::docker::Reached;
-use crate::mcp::{ChildCommand, Launch, Target};
+use crate::mcp::{Launch, Target};
 use crate::model::container::Reset;
 use crate::model::scenario::{Scenario, Server, Transport};
+use crate::process::ChildCommand;
 use crate::redact::Redactor;
 use crate::run::SetupError;
 use crate::scenario_file;
@@ -74,7 +75,7 @@ impl Executor {
                     connect_timeout: server.connect_timeout.unwrap_or(scenario.timeouts.connect),
                     tool_timeout: server
                         .tool_timeout
-                        .or(scenario.agent.model().and_then(|it| it.tool_timeout))
+                        .or(scenario.agent.tool_timeout())
                         .unwrap_or(scenario.timeouts.tool),
                     launch: self.launch(scenario, &server, secrets)?,
                     name: server.name,

@@ -144,8 +144,8 @@ where
                         "not started: an earlier scenario has not passed (`--fail-fast`)"
                             .to_owned(),
                     )),
-                    // Whatever needs no model costs nothing.
-                    (true, false, Some(why)) if scenario.agent.model().is_some() => {
+                    // Whatever decides nothing costs nothing.
+                    (true, false, Some(why)) if scenario.agent.decides() => {
                         Some((Status::Error, format!("not started: {why}")))
                     }
                     (true, false, _) => None,

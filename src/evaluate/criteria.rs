@@ -93,7 +93,7 @@ pub fn check_outcomes(scenario: &Scenario, trajectory: &Trajectory) -> Vec<Check
             continue;
         }
         let mut later = trajectory.calls().skip(index + 1);
-        let is_made_good = scenario.agent.model().is_some()
+        let is_made_good = scenario.agent.decides()
             && later.any(|it| it.full_name() == call.full_name() && !it.outcome.is_failure());
         if is_made_good {
             continue;

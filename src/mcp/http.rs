@@ -26,7 +26,7 @@ const JSON: &str = "application/json";
 const EVENT_STREAM: &str = "text/event-stream";
 
 /// The most one HTTP response may hold.
-const LONGEST_BODY: usize = 64 * 1024 * 1024;
+pub(super) const LONGEST_BODY: usize = 64 * 1024 * 1024;
 
 /// How much of an error body goes into a message.
 const EXCERPT: usize = 300;
@@ -180,7 +180,7 @@ fn with_headers(
     })
 }
 
-fn content_type(response: &Response) -> String {
+pub(super) fn content_type(response: &Response) -> String {
     response
         .headers()
         .get(CONTENT_TYPE)
@@ -189,6 +189,11 @@ fn content_type(response: &Response) -> String {
 }
 
 fn unexpected(status: StatusCode, content_type: &str, body: &str) -> Error {
+    StreamableHttpError::UnexpectedServerResponse(Cow::Owned(describe(status, content_type, body)))
+}
+
+/// A response that is no answer.
+pub(super) fn describe(status: StatusCode, content_type: &str, body: &str) -> String {
     let excerpt = shorten(body.trim(), EXCERPT);
     let kind = if content_type.is_empty() {
         "no content type"
@@ -200,9 +205,7 @@ fn unexpected(status: StatusCode, content_type: &str, body: &str) -> Error {
     } else {
         format!("`{excerpt}`")
     };
-    StreamableHttpError::UnexpectedServerResponse(Cow::Owned(format!(
-        "HTTP {status}, {kind}: {what}"
-    )))
+    format!("HTTP {status}, {kind}: {what}")
 }
 
 /// The whole body, up to the limit.

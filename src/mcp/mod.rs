@@ -1,13 +1,15 @@
-//! Client sessions with MCP servers, over stdio and Streamable HTTP. The only place that names rmcp's types.
+//! Client sessions with MCP servers, over stdio and Streamable HTTP, and the gateway through which agents have sessions of their own.
+//! The only place that names rmcp's types.
 //!
 //! rmcp runs the protocol; what is recorded comes from the wire, because a typed model drops what it does not know.
 
 mod child;
+mod gateway;
 mod http;
 mod request;
 mod session;
 mod tools;
 mod wire;
 
-pub use child::ChildCommand;
+pub use gateway::open as open_gateway;
 pub use tools::{Launch, Target, connect};

@@ -10,7 +10,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::Value;
 
 use crate::mcp::wire::{Reply, Wire};
-use crate::model::trajectory::{Answer, Failure, FailureKind};
+use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome};
 use crate::text::shorten;
 
 /// The end of messages about a connection that was closed: how the process ended is added behind it.
@@ -108,7 +108,7 @@ impl Refused {
     }
 }
 
-pub(super) fn read_error(error: &Value) -> Failure {
+fn read_error(error: &Value) -> Failure {
     let message = error
         .get("message")
         .and_then(Value::as_str)
@@ -121,8 +121,31 @@ pub(super) fn read_error(error: &Value) -> Failure {
     }
 }
 
+/// What a reply to `tools/call` means.
+pub(super) fn outcome(reply: Reply) -> Outcome {
+    let invalid = |problem| {
+        let message = format!("no valid tool result: {problem}");
+        failure(FailureKind::InvalidResponse, message)
+    };
+    match reply {
+        Reply::Result(result) => read_answer(result).map_or_else(invalid, Outcome::Answer),
+        Reply::Error(error) => Outcome::Failure(read_error(&error)),
+        Reply::Invalid(problem) => invalid(problem),
+    }
+}
+
+/// A call without an answer.
+pub(super) fn failure(kind: FailureKind, message: String) -> Outcome {
+    Outcome::Failure(Failure {
+        kind,
+        message,
+        code: None,
+        data: None,
+    })
+}
+
 /// Reads a `CallToolResult`, keeping what it does not know.
-pub(super) fn read_answer(result: Value) -> Result<Answer, String> {
+fn read_answer(result: Value) -> Result<Answer, String> {
     let Value::Object(mut other) = result else {
         return Err(format!(
             "the result is no object: {}",

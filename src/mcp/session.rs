@@ -17,21 +17,21 @@ use rmcp::transport::streamable_http_client::{
 use rmcp::{ServiceExt, service::ClientCacheConfig};
 use serde_json::Value;
 
-use crate::mcp::child::{Child, LONGEST_LINE};
+use crate::mcp::child::{self, LONGEST_LINE};
 use crate::mcp::http::WatchedHttp;
 use crate::mcp::request::{
-    CLOSED, Refused, excerpt, is_broken_pipe, is_unreachable, read_answer, read_error, request_raw,
-    root,
+    CLOSED, Refused, excerpt, failure, is_broken_pipe, is_unreachable, outcome, request_raw, root,
 };
 use crate::mcp::tools::{Launch, Target};
 use crate::mcp::wire::{Reply, Wire};
 use crate::model::Object;
 use crate::model::catalogue::{ServerCatalogue, Tool};
-use crate::model::trajectory::{Failure, FailureKind, Outcome};
+use crate::model::trajectory::{FailureKind, Outcome};
+use crate::process::Child;
 use crate::run::{Called, SetupError};
 
 /// JSON-RPC's "method not found": a server without tools says so.
-const METHOD_NOT_FOUND: i64 = -32601;
+pub(super) const METHOD_NOT_FOUND: i64 = -32601;
 
 /// The most pages of `tools/list` that are read: a server that never ends its list is broken.
 const MOST_PAGES: usize = 1000;
@@ -57,7 +57,7 @@ impl Session {
         let connecting = async {
             let service = match &target.launch {
                 Launch::Child(command) => {
-                    let (started, stdout, stdin) = Child::start(command, Arc::clone(&wire))
+                    let (started, stdout, stdin) = child::start(command, Arc::clone(&wire))
                         .map_err(|error| format!("cannot be started: {what}: {error}"))?;
                     child = Some(started);
                     let transport = AsyncRwTransport::<RoleClient, _, _>::new(stdout, stdin)
@@ -140,58 +140,22 @@ impl Session {
     pub(super) async fn call(&self, tool: &str, arguments: &Object) -> Called {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments.clone());
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
-        let refused = match request_raw(&self.service, &self.wire, request, self.tool_timeout).await
-        {
-            Ok(result) => match read_answer(result) {
-                Ok(answer) => {
-                    return Called {
-                        outcome: Outcome::Answer(answer),
-                        lost: None,
-                    };
-                }
-                Err(problem) => Refused::Invalid(problem),
-            },
-            Err(refused) => refused,
-        };
-        let failure = |kind, message: String| Failure {
-            kind,
-            message,
-            code: None,
-            data: None,
-        };
         let mut lost = None;
-        let failure = match refused {
-            Refused::Error(error) => read_error(&error),
-            Refused::Invalid(problem) => failure(
-                FailureKind::InvalidResponse,
-                format!("no valid tool result: {problem}"),
-            ),
-            Refused::Timeout => {
-                let noise = self.wire.noise_lines();
-                let said = noise
-                    .last()
-                    .map(|it| format!("; it sent something that is no MCP message: `{it}`"));
-                failure(
-                    FailureKind::Timeout,
-                    format!(
-                        "no answer within {:?}{}",
-                        self.tool_timeout,
-                        said.unwrap_or_default()
-                    ),
-                )
-            }
-            Refused::Exchange(problem) => failure(FailureKind::Transport, problem),
-            Refused::Gone(problem) => {
+        let replied = request_raw(&self.service, &self.wire, request, self.tool_timeout).await;
+        let outcome = match replied {
+            Ok(result) => outcome(Reply::Result(result)),
+            Err(Refused::Error(error)) => outcome(Reply::Error(error)),
+            Err(Refused::Invalid(problem)) => outcome(Reply::Invalid(problem)),
+            Err(Refused::Timeout) => no_answer(self.tool_timeout, &self.wire),
+            Err(Refused::Exchange(problem)) => failure(FailureKind::Transport, problem),
+            Err(Refused::Gone(problem)) => {
                 let (end, details) = self.end_of_child().await;
                 let message = format!("{problem}{end}");
                 lost = Some(setup_error(&self.name, &message, &self.wire, details));
                 failure(FailureKind::Disconnected, message)
             }
         };
-        Called {
-            outcome: Outcome::Failure(failure),
-            lost,
-        }
+        Called { outcome, lost }
     }
 
     /// Ends the session and, where there is one, the server process.
@@ -224,7 +188,25 @@ fn client() -> ClientConfig {
     .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
 }
 
-fn setup_error(server: &str, problem: &str, wire: &Wire, stderr: Vec<String>) -> SetupError {
+/// A call that was not answered in time.
+pub(super) fn no_answer(tool_timeout: Duration, wire: &Wire) -> Outcome {
+    let noise = wire.noise_lines();
+    let said = noise
+        .last()
+        .map(|it| format!("; it sent something that is no MCP message: `{it}`"));
+    let message = format!(
+        "no answer within {tool_timeout:?}{}",
+        said.unwrap_or_default()
+    );
+    failure(FailureKind::Timeout, message)
+}
+
+pub(super) fn setup_error(
+    server: &str,
+    problem: &str,
+    wire: &Wire,
+    stderr: Vec<String>,
+) -> SetupError {
     let noise = wire.noise_lines();
     let mut details: Vec<String> = noise
         .iter()
@@ -331,7 +313,9 @@ async fn list_tools(
     ))
 }
 
-fn header_map(headers: &[(String, String)]) -> Result<HashMap<HeaderName, HeaderValue>, String> {
+pub(super) fn header_map(
+    headers: &[(String, String)],
+) -> Result<HashMap<HeaderName, HeaderValue>, String> {
     headers
         .iter()
         .map(|(name, value)| {

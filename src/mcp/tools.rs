@@ -3,11 +3,11 @@
 use futures_util::future::{BoxFuture, join_all};
 use std::time::Duration;
 
-use crate::mcp::child::ChildCommand;
 use crate::mcp::session::Session;
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::{Failure, FailureKind, Outcome};
+use crate::process::ChildCommand;
 use crate::run::{Called, SetupError, Tools};
 
 /// A server to connect to.

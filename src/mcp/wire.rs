@@ -45,7 +45,6 @@ pub(super) enum Reply {
 #[derive(Deserialize)]
 struct Envelope<'a> {
     jsonrpc: Option<Value>,
-    #[serde(default, deserialize_with = "present")]
     id: Option<Value>,
     method: Option<Value>,
     #[serde(borrow, default)]
@@ -54,43 +53,62 @@ struct Envelope<'a> {
     error: Option<&'a RawValue>,
 }
 
-/// Keeps an explicit `null` apart from a missing member.
-fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
+/// What a text from the wire is.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Message {
+    /// A request, where it has an id, or a notification.
+    Said { method: String, id: Option<Value> },
+    /// An answer to the request with this id.
+    Reply { id: Value, reply: Reply },
+    /// No message at all, or an answer to nothing.
+    Noise,
+}
+
+/// Reads one message as it arrived.
+pub(super) fn read(text: &str) -> Message {
+    let Ok(envelope) = serde_json::from_str::<Envelope<'_>>(text) else {
+        return Message::Noise;
+    };
+    let id = envelope.id.filter(|it| !it.is_null());
+    if let Some(method) = envelope.method {
+        let method = match method {
+            Value::String(method) => method,
+            other => other.to_string(),
+        };
+        return Message::Said { method, id };
+    }
+    let Some(id) = id else {
+        return Message::Noise;
+    };
+    let reply = match (&envelope.jsonrpc, envelope.result, envelope.error) {
+        (Some(Value::String(version)), Some(result), None) if version == "2.0" => {
+            parsed(result).map_or_else(Reply::Invalid, Reply::Result)
+        }
+        (Some(Value::String(version)), None, Some(error)) if version == "2.0" => {
+            parsed(error).map_or_else(Reply::Invalid, Reply::Error)
+        }
+        (Some(Value::String(version)), result, _) if version == "2.0" => Reply::Invalid(
+            match result {
+                Some(_) => "the answer holds both a result and an error",
+                None => "the answer holds neither a result nor an error",
+            }
+            .to_owned(),
+        ),
+        _ => Reply::Invalid("the answer is not JSON-RPC 2.0".to_owned()),
+    };
+    Message::Reply { id, reply }
 }
 
 impl Wire {
     /// Looks at one message as it arrived, and says whether it is one at all.
     pub(super) fn observe(&self, text: &str) -> bool {
-        let Ok(envelope) = serde_json::from_str::<Envelope<'_>>(text) else {
-            self.noise(text);
-            return false;
-        };
-        if envelope.method.is_some() {
-            return true;
-        }
-        let reply = match (&envelope.jsonrpc, envelope.result, envelope.error) {
-            (Some(Value::String(version)), Some(result), None) if version == "2.0" => {
-                parsed(result).map_or_else(Reply::Invalid, Reply::Result)
-            }
-            (Some(Value::String(version)), None, Some(error)) if version == "2.0" => {
-                parsed(error).map_or_else(Reply::Invalid, Reply::Error)
-            }
-            (Some(Value::String(version)), result, _) if version == "2.0" => Reply::Invalid(
-                match result {
-                    Some(_) => "the answer holds both a result and an error",
-                    None => "the answer holds neither a result nor an error",
-                }
-                .to_owned(),
-            ),
-            _ => Reply::Invalid("the answer is not JSON-RPC 2.0".to_owned()),
-        };
-        match envelope.id {
-            None | Some(Value::Null) => {
+        match read(text) {
+            Message::Said { .. } => true,
+            Message::Noise => {
                 self.noise(text);
                 false
             }
-            Some(id) => {
+            Message::Reply { id, reply } => {
                 let usable = !matches!(reply, Reply::Invalid(_));
                 let mut seen = self.lock();
                 if seen.answers.len() == UNCLAIMED {
@@ -158,7 +176,7 @@ impl Seen {
 }
 
 /// Ids compare as they are written, except that rmcp also accepts its number back as a text.
-fn key(id: &Value) -> String {
+pub(super) fn key(id: &Value) -> String {
     match id {
         Value::String(text) => text.clone(),
         other => other.to_string(),

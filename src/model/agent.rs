@@ -1,5 +1,6 @@
 //! An agent that thinks: a language model behind an API.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::model::Object;
@@ -79,6 +80,42 @@ pub struct Price {
     pub cache_write: Option<f64>,
 }
 
+/// An agent that is a program of its own, with an MCP client in it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CommandAgent {
+    /// The program and its arguments, with `${…}` not yet filled in.
+    pub command: Vec<String>,
+    pub format: CommandFormat,
+    /// What `${model}` stands for.
+    pub model: Option<String>,
+    /// The folder it works in; an empty one, made for the run, unless given.
+    pub cwd: Option<PathBuf>,
+    /// Environment variables besides the few it inherits, with `${…}` not yet filled in.
+    pub env: Vec<(String, String)>,
+    /// For all of its work, in place of the scenario's alone.
+    pub timeout: Option<Duration>,
+    /// For the answer to one tool call, in place of the scenario's.
+    pub tool_timeout: Option<Duration>,
+    pub price: Option<Price>,
+}
+
+/// What an agent prints.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CommandFormat {
+    /// Its final answer.
+    #[default]
+    Generic,
+}
+
+impl CommandFormat {
+    /// Whether what it prints tells what its model used.
+    pub fn tells_usage(self) -> bool {
+        match self {
+            Self::Generic => false,
+        }
+    }
+}
+
 /// What ends a run as failed.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Limits {
@@ -119,6 +156,11 @@ impl ModelAgent {
         }
     }
 }
+
+/// The names that stand for what a run gives an agent that is a program.
+pub const PROMPT: &str = "prompt";
+pub const MCP_CONFIG: &str = "mcp_config";
+pub const MODEL: &str = "model";
 
 impl ModelApi {
     /// The kind of agent, as scenario files spell it.

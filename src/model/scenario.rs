@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::model::Object;
-use crate::model::agent::{Limits, ModelAgent};
+use crate::model::agent::{CommandAgent, Limits, ModelAgent, Price};
 use crate::model::binding::BindingRule;
 use crate::model::container::Container;
 use crate::model::interactions::DeclaredServer;
@@ -98,6 +98,12 @@ pub enum Agent {
     /// A language model, which decides for itself.
     Model {
         settings: Box<ModelAgent>,
+        /// What a scripted agent would play in its place.
+        calls: Vec<ScriptedCall>,
+    },
+    /// A program with an MCP client of its own.
+    Command {
+        settings: Box<CommandAgent>,
         /// What a scripted agent would play in its place.
         calls: Vec<ScriptedCall>,
     },
@@ -211,20 +217,64 @@ impl Agent {
             Self::Scripted { .. } => "scripted",
             Self::Replay { .. } => "replay",
             Self::Model { settings, .. } => settings.api.kind(),
+            Self::Command { .. } => "command",
         }
     }
 
     /// The listed calls; empty where the scenario lists none.
     pub fn calls(&self) -> &[ScriptedCall] {
         match self {
-            Self::Scripted { calls } | Self::Replay { calls } | Self::Model { calls, .. } => calls,
+            Self::Scripted { calls }
+            | Self::Replay { calls }
+            | Self::Model { calls, .. }
+            | Self::Command { calls, .. } => calls,
         }
     }
 
-    /// How the model is asked; `None` for an agent without one.
+    /// How the model is asked; `None` for an agent that asks none, or does so by itself.
     pub fn model(&self) -> Option<&ModelAgent> {
         match self {
             Self::Model { settings, .. } => Some(settings),
+            Self::Scripted { .. } | Self::Replay { .. } | Self::Command { .. } => None,
+        }
+    }
+
+    /// How the program is started; `None` for an agent that is none.
+    pub fn command(&self) -> Option<&CommandAgent> {
+        match self {
+            Self::Command { settings, .. } => Some(settings),
+            Self::Scripted { .. } | Self::Replay { .. } | Self::Model { .. } => None,
+        }
+    }
+
+    /// Whether it decides for itself what to call, which may cost something and come out another way each time.
+    pub fn decides(&self) -> bool {
+        matches!(self, Self::Model { .. } | Self::Command { .. })
+    }
+
+    /// The model it is to ask, where that is said.
+    pub fn model_name(&self) -> Option<&str> {
+        match self {
+            Self::Model { settings, .. } => Some(&settings.model),
+            Self::Command { settings, .. } => settings.model.as_deref(),
+            Self::Scripted { .. } | Self::Replay { .. } => None,
+        }
+    }
+
+    /// What its model costs, where that is said.
+    pub fn price(&self) -> Option<&Price> {
+        match self {
+            Self::Model { settings, .. } => settings.price.as_ref(),
+            Self::Command { settings, .. } => settings.price.as_ref(),
+            Self::Scripted { .. } | Self::Replay { .. } => None,
+        }
+    }
+
+    /// For the answer to one tool call, in place of the scenario's.
+    pub fn tool_timeout(&self) -> Option<Duration> {
+        match self {
+            Self::Model { settings, .. } => settings.tool_timeout,
+            Self::Command { settings, .. } => settings.tool_timeout,
             Self::Scripted { .. } | Self::Replay { .. } => None,
         }
     }

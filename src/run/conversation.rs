@@ -1,6 +1,8 @@
 //! What an agent does its work through, and what records every step of it.
 
 mod asking;
+mod merge;
+mod overhearing;
 mod route;
 
 use std::time::{Duration, Instant};
@@ -9,6 +11,7 @@ use futures_util::future::join_all;
 use serde_json::json;
 
 use self::asking::limit;
+pub use self::overhearing::Announced;
 use self::route::{no_such_server, route};
 use crate::model::Object;
 use crate::model::agent::Limits;
@@ -30,6 +33,10 @@ pub struct Conversation<'a> {
     calls: usize,
     in_flight: Vec<ToolCall>,
     requests: Vec<ModelRequest>,
+    /// How much has been heard of an agent that makes its calls by itself.
+    events_heard: usize,
+    /// How many steps had been recorded when each heard call began.
+    heard_after: Vec<usize>,
 }
 
 /// Why an agent has to stop before it is done.
@@ -74,12 +81,17 @@ impl<'a> Conversation<'a> {
             calls: 0,
             in_flight: Vec::new(),
             requests: Vec::new(),
+            events_heard: 0,
+            heard_after: Vec::new(),
         }
     }
 
     /// The same, ended by these limits.
     #[must_use]
     pub fn within(self, limits: Limits, budget: Option<&'a Budget>) -> Self {
+        if let (Some(overheard), Some(most)) = (self.tools.overheard(), limits.max_steps) {
+            overheard.allow(most as usize);
+        }
         Self {
             limits,
             budget,
@@ -184,9 +196,7 @@ impl<'a> Conversation<'a> {
         if let Some(most) = self.limits.max_steps
             && self.calls >= most as usize
         {
-            let noun = if most == 1 { "call" } else { "calls" };
-            let reached = format!("{most} tool {noun} had been made");
-            return Err(limit("limits.max_steps", &reached));
+            return Err(limit("limits.max_steps", &calls_made(most as usize)));
         }
         // Recorded before the answer is awaited: if the run is cut short here, the call is not lost.
         self.in_flight.push(ToolCall {
@@ -245,12 +255,18 @@ impl<'a> Conversation<'a> {
         lost.into_iter().flatten().next()
     }
 
-    /// The steps and requests so far. Calls that were still waiting are recorded as unanswered.
+    /// The steps and requests so far, with the calls that were heard. Calls that were still waiting are recorded as unanswered.
     pub fn into_record(mut self) -> (Vec<Step>, Vec<ModelRequest>) {
         self.steps
             .extend(self.in_flight.drain(..).map(tool_call_step));
+        self.with_overheard();
         (self.steps, self.requests)
     }
+}
+
+fn calls_made(most: usize) -> String {
+    let noun = if most == 1 { "call" } else { "calls" };
+    format!("{most} tool {noun} had been made")
 }
 
 fn not_sent(why: &str, said: Option<&str>) -> Outcome {

@@ -2,10 +2,12 @@
 
 mod budget;
 mod conversation;
+mod overheard;
 mod ports;
 mod runner;
 
 pub use budget::Budget;
-pub use conversation::{Conversation, Stop, Unsendable, WantedCall};
+pub use conversation::{Announced, Conversation, Stop, Unsendable, WantedCall};
+pub use overheard::{Endpoint, Hearing, Overheard};
 pub use ports::{Agent, Called, Observer, Progress, SetupError, Tools};
 pub use runner::{Job, run};

@@ -8,6 +8,7 @@ use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::Outcome;
 use crate::run::conversation::{Conversation, Stop};
+use crate::run::overheard::{Endpoint, Overheard};
 
 /// The connected servers of one run.
 pub trait Tools: Send + Sync {
@@ -21,6 +22,16 @@ pub trait Tools: Send + Sync {
         tool: &'a str,
         arguments: &'a Object,
     ) -> BoxFuture<'a, Called>;
+
+    /// Where an agent with a client of its own reaches the servers; empty where it has to call through us.
+    fn endpoints(&self) -> &[Endpoint] {
+        &[]
+    }
+
+    /// The calls such an agent makes; `None` where it has to call through us.
+    fn overheard(&self) -> Option<&Overheard> {
+        None
+    }
 
     /// Ends the sessions, and the servers that were started for them.
     fn close(self: Box<Self>) -> BoxFuture<'static, ()>;

@@ -164,6 +164,22 @@ impl Document {
             }
             return settings.map(|settings| Agent::Model { settings, calls });
         }
+        if let (Some(AgentKind::Command), Some(agent)) = (kind, agent) {
+            let settings = agent.command_agent(findings).map(Box::new);
+            match given(self.turns.as_ref()) {
+                Some(turns) if turns.len() > 1 => {
+                    let message = "an agent that is a command is given one message";
+                    let hint = "say it all in `user_intent`";
+                    findings.error(turns.at, message, Some(hint));
+                }
+                None if self.turns.is_none() && self.user_intent.is_none() => {
+                    let hint = "say what the user wants with `user_intent`";
+                    findings.error(start, "the agent has nothing to do", Some(hint));
+                }
+                _ => {}
+            }
+            return settings.map(|settings| Agent::Command { settings, calls });
+        }
         if kind == Some(AgentKind::Replay) {
             return Some(Agent::Replay { calls });
         }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::model::redaction::Redaction;
-use crate::model::scenario::{Agent, Replaying, Scenario, Server, Timeouts};
+use crate::model::scenario::{Replaying, Scenario, Server, Timeouts};
 
 use super::container::ContainerSection;
 use super::decode::{At, Decode, Field, NO_HINT, Named, section, wrong_kind};
@@ -210,7 +210,7 @@ impl Document {
             given(field.as_ref()).map_or(default, |it| it.0)
         };
         let limits = given(self.limits.as_ref());
-        let limits = limits.map(|it| it.limits(agent.as_ref().and_then(Agent::model), findings));
+        let limits = limits.map(|it| it.limits(agent.as_ref(), findings));
         let turns = self.turns(findings);
         let interactions = given(self.mcp_interactions.as_ref());
         let tags = given(self.tags.as_ref()).into_iter().flatten();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::model::agent::ModelAgent;
+use crate::model::agent::{CommandAgent, MODEL, ModelAgent};
 use crate::model::container::{Build, Container, Image, Mount, MountSource};
 use crate::model::scenario::{Server, Transport};
 
@@ -116,6 +116,45 @@ pub fn expand_agent(
     Ok((agent, filling.finish()?))
 }
 
+/// Fills in `${…}` in the command line, the folder and the environment of an agent that is a program, as [`expand`] does in servers; with
+/// it come the variables whose values went into it, sorted. `lookup` also gives what the run gives the agent, such as [`PROMPT`]; the
+/// model is known from the agent itself.
+///
+/// [`PROMPT`]: crate::model::agent::PROMPT
+///
+/// # Errors
+///
+/// Everything that is missing.
+pub fn expand_command(
+    agent: &CommandAgent,
+    lookup: impl Fn(&str) -> Option<String>,
+) -> Result<(CommandAgent, Vec<String>), MissingVariables> {
+    let mut filling = Filling::new(&lookup);
+    let model = agent.model.as_deref().map(|it| filling.text(it));
+    let with_model = |name: &str| match name {
+        MODEL => model.clone(),
+        _ => lookup(name),
+    };
+    filling.lookup = &with_model;
+    let words = agent.command.iter().enumerate();
+    let command = words.map(|(place, word)| {
+        if place == 0 && word.contains('/') {
+            let program = filling.folder(Path::new(word));
+            program.to_string_lossy().into_owned()
+        } else {
+            filling.text(word)
+        }
+    });
+    let agent = CommandAgent {
+        command: command.collect(),
+        cwd: agent.cwd.as_deref().map(|it| filling.folder(it)),
+        env: filling.pairs(&agent.env),
+        model: model.clone(),
+        ..agent.clone()
+    };
+    Ok((agent, filling.finish()?))
+}
+
 /// Fills in `${…}` in one text.
 pub(super) fn text(
     text: &str,
@@ -130,6 +169,17 @@ pub(super) fn text(
 /// Whether a text refers to the scenario's container.
 pub fn mentions_container(text: &str) -> bool {
     names(text).any(|it| CONTAINER_NAMES.contains(&it))
+}
+
+/// Whether a text refers to this name without a default.
+pub(super) fn needs(text: &str, wanted: &str) -> bool {
+    parts(text)
+        .any(|it| matches!(it, Ok(Part::Reference { name, default: None }) if name == wanted))
+}
+
+/// Whether a text refers to this name.
+pub(super) fn mentions(text: &str, name: &str) -> bool {
+    names(text).any(|it| it == name)
 }
 
 struct Filling<'a> {

@@ -6,7 +6,9 @@
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::model::agent::{ModelAgent, ModelApi, Temperature, ToolChoice};
+use crate::model::agent::{
+    CommandAgent, CommandFormat, ModelAgent, ModelApi, Temperature, ToolChoice,
+};
 use crate::model::scenario::{Agent, ScriptedCall};
 
 /// SHA-256 of the messages of the user, in hexadecimal.
@@ -16,14 +18,15 @@ pub(super) fn scenario_hash(messages: &[String], secrets: &[String]) -> String {
     hash(json!({ "messages": messages }), secrets)
 }
 
-/// SHA-256 of the calls an agent plays, or of all a model is given besides the messages and its name, in hexadecimal. `None` for a
-/// replay, whose calls are those of its baseline.
+/// SHA-256 of the calls an agent plays, of all a model is given besides the messages and its name, or of how a program is started, in
+/// hexadecimal. `None` for a replay, whose calls are those of its baseline.
 ///
 /// `secrets` are left out, as from [`Scenario::hash`](crate::model::scenario::Scenario::hash).
 pub fn agent_hash(agent: &Agent, secrets: &[String]) -> Option<String> {
     let given = match agent {
         Agent::Scripted { calls } => json!({ "calls": calls.iter().map(call).collect::<Value>() }),
         Agent::Model { settings, .. } => model(settings),
+        Agent::Command { settings, .. } => command(settings),
         Agent::Replay { .. } => return None,
     };
     Some(hash(given, secrets))
@@ -56,6 +59,21 @@ fn model(settings: &ModelAgent) -> Value {
         },
         "max_result_chars": settings.max_result_chars,
         "extra_body": settings.extra_body,
+    })
+}
+
+/// The program by its name alone: the same program may lie elsewhere.
+fn command(settings: &CommandAgent) -> Value {
+    let [program, args @ ..] = settings.command.as_slice() else {
+        return Value::Null;
+    };
+    json!({
+        "program": program.rsplit('/').next(),
+        "args": args,
+        "format": match settings.format {
+            CommandFormat::Generic => "generic",
+        },
+        "env": settings.env,
     })
 }
 

@@ -19,6 +19,7 @@
 
 mod checks;
 mod client_config;
+mod command_agent;
 mod condition;
 mod container;
 mod content;
@@ -55,9 +56,10 @@ mod values;
 mod variables;
 
 pub use client_config::{ClientConfigError, client_config};
+pub use command_agent::{needs, reads_prompt, takes};
 pub use expand::{
     CONTAINER_PORT, CONTAINER_URL, Expanded, MissingVariables, expand, expand_agent,
-    expand_container, mentions_container,
+    expand_command, expand_container, mentions_container,
 };
 pub use find::{Found, find};
 pub use finding::{Finding, Severity, sort};

@@ -1,6 +1,7 @@
 //! An agent that thinks: the parts of the `agent` section that say how a model is asked, and the `limits` section.
 
 use crate::model::agent::{Limits, ModelAgent, ModelApi, Price, Temperature, ToolChoice};
+use crate::model::scenario::Agent;
 
 use super::decode::{At, Decode, NO_HINT, Named, choice, choose, only_entry, section};
 use super::expand;
@@ -36,7 +37,7 @@ section! {
     #[expect(clippy::struct_field_names, reason = "the keys are called so")]
     LimitsSection {
         /// How many tokens all requests to the model may take together, in and out.
-        max_total_tokens: Option<Count>,
+        max_total_tokens: Option<At<Count>>,
         /// How many requests to the model there may be; for an agent without one, how many tool calls.
         max_steps: Option<Count>,
         /// How long the run may take.
@@ -184,6 +185,9 @@ impl AgentSection {
     }
 }
 
+/// Keys of a model that a program takes, too.
+const OF_BOTH: [&str; 4] = ["model", "timeout", "tool_timeout", "price"];
+
 /// Keys that do not go with the kind of agent, and references that cannot be read. Keys from a file of defaults may be meant for
 /// another scenario.
 pub(super) fn check(agent: &AgentSection, at: Mark, findings: &mut Findings) {
@@ -194,11 +198,18 @@ pub(super) fn check(agent: &AgentSection, at: Mark, findings: &mut Findings) {
             findings.error(given, message, hint);
         }
     };
-    let is_model = matches!(kind, Some(AgentKind::Model(_)));
-    if !is_model {
+    let is_command = kind == Some(AgentKind::Command);
+    if !matches!(kind, Some(AgentKind::Model(_))) {
         let hint = "it takes `kind: anthropic`, `openai` or `ollama`";
         for (key, given) in agent.model_keys() {
-            refuse(key, given, Some(hint));
+            if !(is_command && OF_BOTH.contains(&key)) {
+                refuse(key, given, Some(hint));
+            }
+        }
+    }
+    if !is_command {
+        for (key, given) in agent.command_keys() {
+            refuse(key, given, Some("it takes `kind: command`"));
         }
     }
     if kind != Some(AgentKind::Model(ModelApi::OpenAiChat)) {
@@ -208,6 +219,9 @@ pub(super) fn check(agent: &AgentSection, at: Mark, findings: &mut Findings) {
     if kind == Some(AgentKind::Model(ModelApi::Ollama)) {
         let given = agent.tool_choice.as_ref().map(At::mark);
         refuse("tool_choice", given, NO_HINT);
+    }
+    if is_command {
+        agent.check_command(findings);
     }
     if let Some(body) = &agent.extra_body
         && body.get("stream") == Some(&serde_json::Value::Bool(true))
@@ -227,7 +241,7 @@ pub(super) fn check(agent: &AgentSection, at: Mark, findings: &mut Findings) {
 }
 
 impl PriceSection {
-    fn price(&self) -> Price {
+    pub(super) fn price(&self) -> Price {
         Price {
             input: self.input.0,
             output: self.output.0,
@@ -238,16 +252,27 @@ impl PriceSection {
 }
 
 impl LimitsSection {
-    /// The limits; says so when one of them cannot be kept for want of a price.
-    pub(super) fn limits(&self, agent: Option<&ModelAgent>, findings: &mut Findings) -> Limits {
-        if let (Some(cost), Some(agent)) = (&self.max_cost, agent)
+    /// The limits; says so when one of them cannot be kept for want of a price, or because nobody knows what the agent uses.
+    pub(super) fn limits(&self, agent: Option<&Agent>, findings: &mut Findings) -> Limits {
+        let command = agent.and_then(Agent::command);
+        if command.is_some_and(|it| !it.format.tells_usage()) {
+            let tokens = self.max_total_tokens.as_ref().map(At::mark);
+            let cost = self.max_cost.as_ref().map(At::mark);
+            for (key, given) in [("max_total_tokens", tokens), ("max_cost", cost)] {
+                if let Some(at) = given {
+                    let message =
+                        format!("`{key}` cannot be kept: what this agent uses is unknown");
+                    findings.error(at, message, Some("keep `max_steps` or `max_duration`"));
+                }
+            }
+        } else if let (Some(cost), Some(agent)) = (&self.max_cost, agent.and_then(Agent::model))
             && agent.price.is_none()
         {
             let message = "`max_cost` cannot be kept: what the model costs is unknown";
             findings.error(cost.at, message, Some("give `price` under `agent`"));
         }
         Limits {
-            max_total_tokens: self.max_total_tokens.map(|it| u64::from(it.0)),
+            max_total_tokens: self.max_total_tokens.as_ref().map(|it| u64::from(it.0)),
             max_steps: self.max_steps.map(|it| it.0),
             max_duration: self.max_duration.map(|it| it.0),
             max_cost: self.max_cost.as_ref().map(|it| it.0),

@@ -6,6 +6,7 @@ use crate::model::Object;
 use crate::model::agent::ModelApi;
 use crate::model::scenario::{Criterion, ExpectedCall, ScriptedCall};
 
+use super::command_agent::FormatWord;
 use super::decode::{At, Decode, choice, only_entry, section, wrong_kind};
 use super::model_agent::{
     self, ApiWord, Headers, PriceSection, TemperatureSection, ToolChoiceSection,
@@ -17,13 +18,14 @@ use super::values::{Count, Timeout, Word};
 
 choice! {
     /// Who asks: `scripted` plays listed calls, `replay` those of the accepted baseline; `anthropic`, `openai` and `ollama` are models
-    /// behind the APIs of these names.
+    /// behind the APIs of these names; `command` is a program with an MCP client of its own.
     AgentWord for AgentKind {
         "scripted" => AgentKind::Scripted,
         "replay" => AgentKind::Replay,
         "anthropic" => AgentKind::Model(ModelApi::Anthropic),
         "openai" => AgentKind::Model(ModelApi::OpenAiChat),
         "ollama" => AgentKind::Model(ModelApi::Ollama),
+        "command" => AgentKind::Command,
     }
 }
 
@@ -33,6 +35,7 @@ pub(super) enum AgentKind {
     Replay,
     /// `openai` stands for its first API.
     Model(ModelApi),
+    Command,
 }
 
 section! {
@@ -48,7 +51,7 @@ section! {
         poll_timeout: Option<At<Timeout>>,
         /// What calls of the baseline take from earlier answers, in place of what was found when recording.
         bindings: Option<Vec<BindingSection>>,
-        /// The model, as its API names it. `${NAME}` stands for an environment variable, here and in `base_url` and `extra_headers`.
+        /// The model, as its API names it; for a command, what `${model}` stands for. `${NAME}` stands for an environment variable, here and in `base_url` and `extra_headers`.
         model: Option<At<Word>>,
         /// Which of OpenAI's APIs is spoken; `chat` unless given.
         api: Option<At<ApiWord>>,
@@ -66,7 +69,7 @@ section! {
         max_steps: Option<At<Count>>,
         /// Whether the model has to call tools.
         tool_choice: Option<At<ToolChoiceSection>>,
-        /// How long the model may take for one answer; 120s unless given.
+        /// How long the model may take for one answer; 120s unless given. For a command, how long it may take for all of its work.
         timeout: Option<At<Timeout>>,
         /// How long one tool call may take; overrides that of the scenario.
         tool_timeout: Option<At<Timeout>>,
@@ -78,6 +81,14 @@ section! {
         extra_body: Option<At<Object>>,
         /// What the model costs.
         price: Option<At<PriceSection>>,
+        /// The program of an agent that is a command, and its arguments. `${prompt}` stands for what the user wants, `${mcp_config}` for the path of the file that says where the servers are, `${model}` for the model, and other names for environment variables. Without `${prompt}`, the prompt comes on stdin. A relative path with a `/` belongs to this file's folder.
+        command: Option<At<Vec<At<String>>>>,
+        /// What the command prints; `generic` unless given.
+        format: Option<At<FormatWord>>,
+        /// The folder the command works in, relative to this file; an empty one, made for the run, unless given.
+        cwd: Option<At<Word>>,
+        /// Environment variables for the command, besides the few it inherits.
+        env: Option<Headers>,
     }
 }
 

@@ -13,15 +13,35 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("run", &["model", "redact", "text"]),
     ("scenario_file", &["model", "text"]),
     ("http_client", &[]),
+    ("http_server", &[]),
+    ("process", &[]),
     (
         "agent",
-        &["http_client", "model", "redact", "run", "score", "text"],
+        &[
+            "http_client",
+            "model",
+            "process",
+            "redact",
+            "run",
+            "score",
+            "text",
+        ],
     ),
-    ("mcp", &["http_client", "model", "run", "text"]),
+    (
+        "mcp",
+        &[
+            "http_client",
+            "http_server",
+            "model",
+            "process",
+            "run",
+            "text",
+        ],
+    ),
     ("docker", &["model", "run", "text"]),
     ("git", &["model", "text"]),
     ("store", &["model", "text"]),
-    ("mock", &["model", "redact", "text"]),
+    ("mock", &["http_server", "model", "redact", "text"]),
     ("import", &["model", "text"]),
     ("evaluate", &["model", "run", "text"]),
 ];
@@ -40,7 +60,7 @@ const LIVES_IN: &[(&str, &[&str])] = &[
     ("serde_yaml", &["scenario_file"]),
     ("granit_parser", &["scenario_file"]),
     ("jsonschema", &["score", "mock"]),
-    ("axum", &["mock"]),
+    ("axum", &["http_server", "mcp", "mock"]),
 ];
 
 /// Modules that know no file, clock, randomness, environment or process.

@@ -15,7 +15,7 @@ use crate::common::{Project, ran};
 
 /// How the server behaves.
 #[derive(Clone, Copy, PartialEq)]
-enum Mode {
+pub(crate) enum Mode {
     Json,
     Events,
     Hang,
@@ -27,14 +27,14 @@ enum Mode {
 }
 
 #[derive(Clone)]
-struct Server {
+pub(crate) struct Server {
     mode: Mode,
     /// The headers of every request.
-    seen: Arc<Mutex<Vec<HeaderMap>>>,
+    pub(crate) seen: Arc<Mutex<Vec<HeaderMap>>>,
 }
 
 /// A server on a free port that lives as long as the test process.
-fn serve(mode: Mode) -> (SocketAddr, Server) {
+pub(crate) fn serve(mode: Mode) -> (SocketAddr, Server) {
     let server = Server {
         mode,
         seen: Arc::default(),

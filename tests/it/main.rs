@@ -7,6 +7,7 @@
 mod agent;
 mod browser;
 mod client_config;
+mod command;
 mod common;
 mod compare;
 mod docker;

@@ -50,6 +50,8 @@ fn every_command_of_the_readme_runs() {
     let notes = written.iter().find(|it| it.contains("name: create"));
     project.file("notes.yaml", notes.unwrap());
     project.file("umbrella.yaml", umbrella(&readme));
+    let assistant = written.iter().find(|it| it.contains("kind: command"));
+    project.file("assistant.yaml", assistant.unwrap());
     let demo = written.into_iter().find(|it| it.starts_with("name: Demo"));
     let demo = demo.unwrap();
 

@@ -69,7 +69,7 @@ async fn expect(
 ) -> ScenarioResult {
     let bench = Arc::new(bench);
     let replayed = match &scenario.agent {
-        Agent::Scripted { .. } | Agent::Model { .. } => None,
+        Agent::Scripted { .. } | Agent::Model { .. } | Agent::Command { .. } => None,
         Agent::Replay { .. } => match replay::accepted(scenario, baselines) {
             Ok(accepted) => replay::replayed(scenario, &accepted),
             Err(problem) => {

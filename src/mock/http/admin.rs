@@ -18,8 +18,9 @@ use axum::routing::{get, post, put};
 use axum::{Json, Router};
 use serde_json::{Value, json};
 
-use super::endpoint::{refused, respond};
-use super::{Front, guard};
+use super::Front;
+use super::endpoint::refused;
+use crate::http_server::{self, respond};
 use crate::mock::call_log::Call;
 use crate::model::interactions::MockTool;
 
@@ -39,7 +40,7 @@ pub(super) fn routes(front: &Front) -> Router<Front> {
 }
 
 async fn same_site(State(front): State<Front>, request: Request, next: Next) -> Response<Body> {
-    match guard::same_site(request.headers(), front.options.any_host) {
+    match http_server::same_site(request.headers(), front.options.any_host) {
         Ok(()) => next.run(request).await,
         Err(refusal) => refused(&refusal),
     }

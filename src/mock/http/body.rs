@@ -9,22 +9,9 @@ use futures_util::{Stream, StreamExt, stream};
 use tokio::sync::mpsc;
 
 use super::Front;
+use crate::http_server::event;
 use crate::mock::faults::Delivery;
 use crate::mock::running::Outgoing;
-
-/// A message as an event of a stream.
-pub(super) fn event(message: &str) -> String {
-    let mut event = String::with_capacity(message.len() + 24);
-    event.push_str("event: message\n");
-    // A line break within a message, which only a declared raw text can have, begins another line of data.
-    for line in message.split('\n') {
-        event.push_str("data: ");
-        event.push_str(line);
-        event.push('\n');
-    }
-    event.push('\n');
-    event
-}
 
 /// The messages of an exchange as an event stream, to its end.
 pub(super) fn events(front: Front, first: Outgoing, rest: mpsc::Receiver<Outgoing>) -> Body {

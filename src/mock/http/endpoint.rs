@@ -1,11 +1,10 @@
 //! The MCP endpoint: POST brings a message, GET fetches what belongs to no request, DELETE ends a session.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use axum::body::{Body, Bytes, to_bytes};
+use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
+use axum::http::header::{ALLOW, HeaderName, HeaderValue};
 use axum::http::{HeaderMap, Method, Response, StatusCode};
 use futures_util::{StreamExt, stream};
 use tokio::sync::mpsc;
@@ -13,7 +12,9 @@ use uuid::Uuid;
 
 use super::Front;
 use super::body;
-use super::guard::{self, Refusal};
+use crate::http_server::{
+    EVENT_STREAM, JSON, Refusal, accepts, is_json, read_body, respond, same_site, stream_response,
+};
 use crate::mock::core::PROTOCOL_VERSIONS;
 use crate::mock::faults::Delivery;
 use crate::mock::running::Outgoing;
@@ -24,10 +25,6 @@ use crate::model::interactions::HttpResponses;
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-/// How long a client may take to send the body of a request.
-const BODY_TIMEOUT: Duration = Duration::from_secs(60);
-const JSON: &str = "application/json";
-pub(super) const EVENT_STREAM: &str = "text/event-stream";
 
 pub(super) async fn handle(State(front): State<Front>, request: Request) -> Response<Body> {
     let answered = match *request.method() {
@@ -45,9 +42,9 @@ pub(super) async fn handle(State(front): State<Front>, request: Request) -> Resp
 async fn post(front: &Front, request: Request) -> Result<Response<Body>, Refusal> {
     let (parts, body) = request.into_parts();
     let headers = parts.headers;
-    guard::same_site(&headers, front.options.any_host)?;
-    guard::is_json(&headers)?;
-    guard::accepts(&headers, &[JSON, EVENT_STREAM])?;
+    same_site(&headers, front.options.any_host)?;
+    is_json(&headers)?;
+    accepts(&headers, &[JSON, EVENT_STREAM])?;
     let bytes = read_body(body, front.options.max_body).await?;
     let message = Incoming::read(&bytes);
     let service = &front.service;
@@ -87,23 +84,9 @@ async fn post(front: &Front, request: Request) -> Result<Response<Body>, Refusal
     Ok(response)
 }
 
-/// The whole body of a request, while it is neither too long nor too slow.
-pub(super) async fn read_body(body: Body, max_body: usize) -> Result<Bytes, Refusal> {
-    let refuse = |status, message: String| Refusal { status, message };
-    let read = tokio::time::timeout(BODY_TIMEOUT, to_bytes(body, max_body)).await;
-    let read = read.map_err(|_| {
-        let message = "the body did not come in time";
-        refuse(StatusCode::REQUEST_TIMEOUT, message.to_owned())
-    })?;
-    read.map_err(|_| {
-        let message = format!("the body is longer than {max_body} bytes, or it broke off");
-        refuse(StatusCode::PAYLOAD_TOO_LARGE, message)
-    })
-}
-
 fn get(front: &Front, headers: &HeaderMap) -> Result<Response<Body>, Refusal> {
-    guard::same_site(headers, front.options.any_host)?;
-    guard::accepts(headers, &[EVENT_STREAM])?;
+    same_site(headers, front.options.any_host)?;
+    accepts(headers, &[EVENT_STREAM])?;
     check_version(headers, "")?;
     let session = known_session(front, headers)?.ok_or_else(no_session)?;
     let taken_over = session.take_over();
@@ -116,7 +99,7 @@ fn get(front: &Front, headers: &HeaderMap) -> Result<Response<Body>, Refusal> {
 }
 
 fn delete(front: &Front, headers: &HeaderMap) -> Result<Response<Body>, Refusal> {
-    guard::same_site(headers, front.options.any_host)?;
+    same_site(headers, front.options.any_host)?;
     let id = session_id(headers).ok_or_else(no_session)?;
     if !front.service.close(id) {
         return Err(unknown_session());
@@ -226,16 +209,6 @@ pub(super) fn status_response(
     response
 }
 
-pub(super) fn stream_response(body: Body) -> Response<Body> {
-    let mut response = respond(StatusCode::OK, Some(EVENT_STREAM), body);
-    let headers = response.headers_mut();
-    headers.insert(
-        CACHE_CONTROL,
-        HeaderValue::from_static("no-cache, no-transform"),
-    );
-    response
-}
-
 pub(super) fn refused(refusal: &Refusal) -> Response<Body> {
     let error = wire::error(INVALID_REQUEST, &refusal.message);
     let reply = wire::error_reply(&Id::null(), &error);
@@ -243,21 +216,6 @@ pub(super) fn refused(refusal: &Refusal) -> Response<Body> {
     if refusal.status == StatusCode::METHOD_NOT_ALLOWED {
         let allowed = HeaderValue::from_static("GET, POST, DELETE");
         response.headers_mut().insert(ALLOW, allowed);
-    }
-    response
-}
-
-pub(super) fn respond(
-    status: StatusCode,
-    kind: Option<&'static str>,
-    body: Body,
-) -> Response<Body> {
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
-    if let Some(kind) = kind {
-        response
-            .headers_mut()
-            .insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     }
     response
 }

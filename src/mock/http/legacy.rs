@@ -15,11 +15,11 @@ use futures_util::{StreamExt, stream};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use super::endpoint::{
-    EVENT_STREAM, read_body, refused, respond, status_response, stream_response, unknown_session,
-};
-use super::guard::{self, Refusal};
+use super::endpoint::{refused, status_response, unknown_session};
 use super::{Front, body, lock};
+use crate::http_server::{
+    EVENT_STREAM, Refusal, accepts, is_json, read_body, respond, same_site, stream_response,
+};
 use crate::mock::faults::Delivery;
 use crate::mock::running::Outgoing;
 use crate::mock::service::Received;
@@ -47,8 +47,8 @@ impl Drop for Open {
 }
 
 async fn open(State(front): State<Front>, headers: HeaderMap) -> Response<Body> {
-    let let_in = guard::same_site(&headers, front.options.any_host)
-        .and_then(|()| guard::accepts(&headers, &[EVENT_STREAM]));
+    let let_in = same_site(&headers, front.options.any_host)
+        .and_then(|()| accepts(&headers, &[EVENT_STREAM]));
     if let Err(refusal) = let_in {
         return refused(&refusal);
     }
@@ -91,8 +91,8 @@ async fn take(
     request: Request,
 ) -> Result<Response<Body>, Refusal> {
     let (parts, body) = request.into_parts();
-    guard::same_site(&parts.headers, front.options.any_host)?;
-    guard::is_json(&parts.headers)?;
+    same_site(&parts.headers, front.options.any_host)?;
+    is_json(&parts.headers)?;
     let id = query.get("sessionId").map_or("", String::as_str);
     let session = front.service.session(id);
     let out = lock(&front.streams).get(id).cloned();

@@ -5,7 +5,6 @@
 mod admin;
 mod body;
 mod endpoint;
-mod guard;
 mod legacy;
 
 use std::io;
@@ -14,13 +13,12 @@ use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::routing::any;
-use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 pub use self::admin::ReadTool;
 pub(super) use self::body::cut;
-pub(super) use self::guard::same_site;
+use crate::http_server;
 use crate::mock::Ended;
 use crate::mock::service::{Service, lock};
 
@@ -96,14 +94,7 @@ pub(super) async fn serve(
         router = router.merge(legacy::routes());
     }
     let router = router.with_state(front);
-    // Answers are small and each is awaited: gathering them into larger packets costs 40 ms a call.
-    let listener = listener.tap_io(|stream| {
-        let _ = stream.set_nodelay(true);
-    });
-    tokio::select! {
-        served = async { axum::serve(listener, router).await } => served?,
-        () = stop.cancelled() => {}
-    }
+    http_server::serve(listener, router, &stop).await?;
     let code = lock(&exit).take();
     Ok(code.map_or(Ended::Closed, Ended::Exit))
 }

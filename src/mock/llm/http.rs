@@ -9,7 +9,6 @@ use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderMap, Response, StatusCode, Uri, header};
 use axum::routing::post;
-use axum::serve::ListenerExt;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -19,7 +18,8 @@ use super::MockLlm;
 use super::dialect::Dialect;
 use super::script::Script;
 use super::{anthropic, ollama, openai_chat, openai_responses};
-use crate::mock::http::{cut, same_site};
+use crate::http_server::{self, same_site};
+use crate::mock::http::cut;
 use crate::model::interactions::{LlmError, LlmReply};
 use crate::redact::Redactor;
 
@@ -62,13 +62,7 @@ pub(super) async fn serve(
         .route("/api/chat", route(&ollama::Chat))
         .layer(DefaultBodyLimit::max(max_body))
         .with_state(Arc::clone(&front));
-    let listener = listener.tap_io(|stream| {
-        let _ = stream.set_nodelay(true);
-    });
-    tokio::select! {
-        served = async { axum::serve(listener, router).await } => served?,
-        () = stop.cancelled() => {}
-    }
+    http_server::serve(listener, router, &stop).await?;
     let failure = lock(&front.failure).take();
     failure.map_or(Ok(()), |it| {
         Err(io::Error::other(format!(

@@ -26,6 +26,12 @@ impl Conversation<'_> {
             return Err(limit(&format!("{whose}.max_steps"), &reached));
         }
         self.budget.map_or(Ok(()), Budget::check)?;
+        self.asked_by_itself();
+        Ok(())
+    }
+
+    /// Records that an agent has asked its model without asking us.
+    pub fn asked_by_itself(&mut self) {
         self.requests.push(ModelRequest {
             after_steps: self.steps.len(),
             model: None,
@@ -37,7 +43,6 @@ impl Conversation<'_> {
         self.observer.progress(Progress::Asking {
             number: self.requests.len(),
         });
-        Ok(())
     }
 
     /// Records that an attempt at the latest request begins.

@@ -250,32 +250,35 @@ pub(crate) fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The server that misbehaves on request. `cargo test` builds it beside the tests; `cargo test --test it` does not, so this does.
+/// The server that misbehaves on request.
 pub(crate) fn faulty_server() -> String {
     static SERVER: OnceLock<String> = OnceLock::new();
-    let build = || {
-        let tests = std::env::current_exe().unwrap();
-        let server = tests
-            .parent()
-            .unwrap()
-            .parent()
-            .unwrap()
-            .join("examples/faulty-server");
-        if !server.exists() {
-            let arguments = ["build", "--quiet", "--example", "faulty-server"];
-            let built = Command::new(env!("CARGO"))
-                .args(arguments)
-                .current_dir(root())
-                .status();
-            assert!(
-                built.unwrap().success() && server.exists(),
-                "{} cannot be built",
-                server.display()
-            );
-        }
-        server.to_str().unwrap().to_owned()
-    };
-    SERVER.get_or_init(build).clone()
+    SERVER.get_or_init(|| example("faulty-server")).clone()
+}
+
+/// The agent that does what its arguments say.
+pub(crate) fn small_agent() -> String {
+    static AGENT: OnceLock<String> = OnceLock::new();
+    AGENT.get_or_init(|| example("agent")).clone()
+}
+
+/// A program of the tests. `cargo test` builds it beside the tests; `cargo test --test it` does not, so this does.
+fn example(name: &str) -> String {
+    let tests = std::env::current_exe().unwrap();
+    let folder = tests.parent().unwrap().parent().unwrap();
+    let program = folder.join("examples").join(name);
+    if !program.exists() {
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--example", name])
+            .current_dir(root())
+            .status();
+        assert!(
+            built.unwrap().success() && program.exists(),
+            "{} cannot be built",
+            program.display()
+        );
+    }
+    program.to_str().unwrap().to_owned()
 }
 
 pub(crate) fn copy(from: &Path, to: &Path) {

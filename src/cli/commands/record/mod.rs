@@ -94,7 +94,7 @@ async fn record(
 ) -> ScenarioResult {
     // A replay plays the baseline there is, and keeps what its calls are answered now.
     let replayed = match &scenario.agent {
-        Agent::Scripted { .. } | Agent::Model { .. } => None,
+        Agent::Scripted { .. } | Agent::Model { .. } | Agent::Command { .. } => None,
         Agent::Replay { .. } => match replay::accepted(scenario, baselines) {
             Ok(accepted) => replay::replayed(scenario, &accepted),
             Err(problem) => {

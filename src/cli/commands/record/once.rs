@@ -68,8 +68,8 @@ async fn learn(
     trajectory: &mut Trajectory,
 ) -> Vec<String> {
     let kept = bench.outliving_servers(scenario);
-    // A model does not make the same calls twice, and each take costs.
-    let once = !kept.is_empty() || scenario.agent.model().is_some();
+    // Whoever decides for itself does not make the same calls twice, and each take costs.
+    let once = !kept.is_empty() || scenario.agent.decides();
     let takes = takes.unwrap_or(if once { 1 } else { USUAL_TAKES });
     let mut played = vec![trajectory.clone()];
     let mut notes = Vec::new();

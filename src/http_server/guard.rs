@@ -5,9 +5,9 @@ use axum::http::{HeaderMap, StatusCode};
 
 /// Why a request is refused.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::mock) struct Refusal {
-    pub(in crate::mock) status: StatusCode,
-    pub(in crate::mock) message: String,
+pub struct Refusal {
+    pub status: StatusCode,
+    pub message: String,
 }
 
 fn refuse(status: StatusCode, message: impl Into<String>) -> Result<(), Refusal> {
@@ -18,7 +18,7 @@ fn refuse(status: StatusCode, message: impl Into<String>) -> Result<(), Refusal>
 }
 
 /// A page in a browser must not reach us: neither by a name that leads to this machine (`Host`), nor from another site (`Origin`).
-pub(in crate::mock) fn same_site(headers: &HeaderMap, any_host: bool) -> Result<(), Refusal> {
+pub fn same_site(headers: &HeaderMap, any_host: bool) -> Result<(), Refusal> {
     let host = text(headers, HOST.as_str()).unwrap_or_default();
     if !any_host && !is_loopback(host_name(host)) {
         return refuse(
@@ -66,7 +66,7 @@ fn is_loopback(host: &str) -> bool {
 }
 
 /// The body of a message is JSON.
-pub(super) fn is_json(headers: &HeaderMap) -> Result<(), Refusal> {
+pub fn is_json(headers: &HeaderMap) -> Result<(), Refusal> {
     let kind = text(headers, CONTENT_TYPE.as_str()).unwrap_or_default();
     let essence = kind.split(';').next().unwrap_or_default().trim();
     if essence.eq_ignore_ascii_case("application/json") {
@@ -79,7 +79,7 @@ pub(super) fn is_json(headers: &HeaderMap) -> Result<(), Refusal> {
 }
 
 /// The client takes all of these types; one that says nothing takes everything.
-pub(super) fn accepts(headers: &HeaderMap, types: &[&str]) -> Result<(), Refusal> {
+pub fn accepts(headers: &HeaderMap, types: &[&str]) -> Result<(), Refusal> {
     let mut accepted = headers.get_all(ACCEPT).iter().peekable();
     if accepted.peek().is_none() {
         return Ok(());

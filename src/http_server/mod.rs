@@ -1,0 +1,97 @@
+//! What our own servers over HTTP have in common: whom they let in, how they read a body, how they write an answer.
+
+mod guard;
+
+use std::io;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
+use axum::http::{Response, StatusCode};
+use axum::serve::ListenerExt;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+pub use self::guard::{Refusal, accepts, is_json, same_site};
+
+pub const JSON: &str = "application/json";
+pub const EVENT_STREAM: &str = "text/event-stream";
+
+/// How long a client may take to send the body of a request.
+const BODY_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Answers until `stop` is cancelled. Answers that are under way then go on for as long as their handlers do.
+///
+/// # Errors
+///
+/// When the listener breaks.
+pub async fn serve(
+    listener: TcpListener,
+    router: Router,
+    stop: &CancellationToken,
+) -> io::Result<()> {
+    // Answers are small and each is awaited: gathering them into larger packets costs 40 ms a call.
+    let listener = listener.tap_io(|stream| {
+        let _ = stream.set_nodelay(true);
+    });
+    tokio::select! {
+        served = async { axum::serve(listener, router).await } => served,
+        () = stop.cancelled() => Ok(()),
+    }
+}
+
+/// The whole body of a request.
+///
+/// # Errors
+///
+/// When it is longer than `max_body` bytes, or too slow.
+pub async fn read_body(body: Body, max_body: usize) -> Result<Bytes, Refusal> {
+    let refuse = |status, message: String| Refusal { status, message };
+    let read = tokio::time::timeout(BODY_TIMEOUT, to_bytes(body, max_body)).await;
+    let read = read.map_err(|_| {
+        let message = "the body did not come in time";
+        refuse(StatusCode::REQUEST_TIMEOUT, message.to_owned())
+    })?;
+    read.map_err(|_| {
+        let message = format!("the body is longer than {max_body} bytes, or it broke off");
+        refuse(StatusCode::PAYLOAD_TOO_LARGE, message)
+    })
+}
+
+/// A response of this type.
+pub fn respond(status: StatusCode, kind: Option<&'static str>, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    if let Some(kind) = kind {
+        response
+            .headers_mut()
+            .insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    }
+    response
+}
+
+/// A response that is a stream of events.
+pub fn stream_response(body: Body) -> Response<Body> {
+    let mut response = respond(StatusCode::OK, Some(EVENT_STREAM), body);
+    let headers = response.headers_mut();
+    headers.insert(
+        CACHE_CONTROL,
+        HeaderValue::from_static("no-cache, no-transform"),
+    );
+    response
+}
+
+/// A message as an event of a stream.
+pub fn event(message: &str) -> String {
+    let mut event = String::with_capacity(message.len() + 24);
+    event.push_str("event: message\n");
+    // A line break within a message, which only a declared raw text can have, begins another line of data.
+    for line in message.split('\n') {
+        event.push_str("data: ");
+        event.push_str(line);
+        event.push('\n');
+    }
+    event.push('\n');
+    event
+}

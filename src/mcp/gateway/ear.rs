@@ -1,0 +1,205 @@
+//! What is heard of the tool calls of one server: from the request to the answer that bears its id.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+
+use super::{GATEWAY_ERROR, error};
+use crate::mcp::request::outcome;
+use crate::mcp::wire::{Message, key, read};
+use crate::model::Object;
+use crate::model::trajectory::Outcome;
+use crate::run::{Hearing, Overheard, SetupError};
+
+/// The calls of one server.
+#[derive(Debug)]
+pub(super) struct Ear {
+    pub(super) server: String,
+    overheard: Overheard,
+    exchanges: AtomicU64,
+    waiting: Mutex<Vec<Waiting>>,
+}
+
+/// A call without an answer yet.
+#[derive(Debug)]
+struct Waiting {
+    exchange: u64,
+    session: String,
+    /// The request's id, as ids compare.
+    id: String,
+    hearing: Hearing,
+}
+
+/// One request over HTTP with the calls in it. Dropped, nobody waits for their answers any more.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    ear: Arc<Ear>,
+    number: u64,
+    pub(super) session: String,
+    /// The ids of all its requests, tool calls or not.
+    pub(super) ids: Vec<Value>,
+    /// The answers may still come over another stream.
+    may_come_later: bool,
+}
+
+impl Ear {
+    pub(super) fn new(server: &str, overheard: Overheard) -> Arc<Self> {
+        Arc::new(Self {
+            server: server.to_owned(),
+            overheard,
+            exchanges: AtomicU64::new(0),
+            waiting: Mutex::default(),
+        })
+    }
+
+    /// A client sends these messages: one, or a batch. Its tool calls are under way from here on.
+    ///
+    /// # Errors
+    ///
+    /// What to answer when no further call may be made.
+    pub(super) fn sent(self: &Arc<Self>, session: &str, body: &[u8]) -> Result<Exchange, String> {
+        let mut exchange = Exchange {
+            ear: Arc::clone(self),
+            number: self.exchanges.fetch_add(1, Ordering::Relaxed),
+            session: session.to_owned(),
+            ids: Vec::new(),
+            may_come_later: false,
+        };
+        let Ok(body) = serde_json::from_slice::<Value>(body) else {
+            return Ok(exchange);
+        };
+        let messages = match &body {
+            Value::Array(messages) => messages.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        for message in messages {
+            let (Some(method), Some(id)) = (message.get("method"), message.get("id")) else {
+                continue;
+            };
+            exchange.ids.push(id.clone());
+            if method != "tools/call" {
+                continue;
+            }
+            let tool = message.pointer("/params/name").and_then(Value::as_str);
+            let arguments = match message.pointer("/params/arguments") {
+                Some(Value::Object(arguments)) => arguments.clone(),
+                _ => Object::new(),
+            };
+            let hearing = self
+                .overheard
+                .begin(&self.server, tool.unwrap_or_default(), arguments)
+                .ok_or_else(|| {
+                    exchange.refusal("`limits.max_steps`: no further tool call may be made")
+                })?;
+            self.lock().push(Waiting {
+                exchange: exchange.number,
+                session: session.to_owned(),
+                id: key(id),
+                hearing,
+            });
+        }
+        Ok(exchange)
+    }
+
+    /// The server sends a message in this session; says what it is.
+    pub(super) fn observe(&self, session: &str, exchange: Option<u64>, text: &str) -> Message {
+        let message = read(text);
+        if let Message::Reply { id, reply } = &message
+            && let Some(hearing) = self.take(session, exchange, &key(id))
+        {
+            hearing.end(outcome(reply.clone()));
+        } else if matches!(message, Message::Noise)
+            && let Ok(Value::Array(batch)) = serde_json::from_str(text)
+        {
+            for one in batch {
+                self.observe(session, exchange, &one.to_string());
+            }
+        }
+        message
+    }
+
+    /// The server cannot be used any more.
+    pub(super) fn lost(&self, problem: SetupError) {
+        self.overheard.lost(problem);
+    }
+
+    /// The calls of a session end without an answer; says whether there were any.
+    pub(super) fn end_session(&self, session: &str, why: &Outcome) -> bool {
+        self.end_where(|it| it.session == session, why)
+    }
+
+    fn end_where(&self, ends: impl Fn(&Waiting) -> bool, why: &Outcome) -> bool {
+        let mut waiting = self.lock();
+        let (ended, rest): (Vec<_>, _) = waiting.drain(..).partition(ends);
+        *waiting = rest;
+        drop(waiting);
+        let any = !ended.is_empty();
+        for it in ended {
+            it.hearing.end(why.clone());
+        }
+        any
+    }
+
+    /// Ids need only be unique within a session, and where there are no sessions, within an exchange.
+    fn take(&self, session: &str, exchange: Option<u64>, id: &str) -> Option<Hearing> {
+        let mut waiting = self.lock();
+        let of_exchange =
+            |it: &Waiting| it.id == id && exchange.is_some_and(|number| number == it.exchange);
+        let of_session = |it: &Waiting| it.id == id && it.session == session && !session.is_empty();
+        let place = waiting.iter().position(of_exchange);
+        let place = place.or_else(|| waiting.iter().position(of_session))?;
+        Some(waiting.swap_remove(place).hearing)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Waiting>> {
+        // A panic while holding the lock leaves plain data behind; it is still good to read.
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Exchange {
+    /// The server sends a message in answer to this request.
+    pub(super) fn observe(&self, text: &str) {
+        self.ear.observe(&self.session, Some(self.number), text);
+    }
+
+    /// Whether a tool call of it waits for its answer.
+    pub(super) fn waits(&self) -> bool {
+        let waiting = self.ear.lock();
+        waiting.iter().any(|it| it.exchange == self.number)
+    }
+
+    /// Its calls end without an answer.
+    pub(super) fn end(&self, why: &Outcome) {
+        self.ear.end_where(|it| it.exchange == self.number, why);
+    }
+
+    /// Answers that have not come when it is over may come over another stream.
+    pub(super) fn may_come_later(&mut self) {
+        self.may_come_later = true;
+    }
+
+    /// An answer of the gateway's own: a JSON-RPC error to each request.
+    pub(super) fn refusal(&self, why: &str) -> String {
+        let error = |id: &Value| error(id, GATEWAY_ERROR, why);
+        match self.ids.as_slice() {
+            [] => error(&Value::Null).to_string(),
+            [id] => error(id).to_string(),
+            several => several.iter().map(error).collect::<Value>().to_string(),
+        }
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        if !self.may_come_later {
+            let mut waiting = self.ear.lock();
+            let (gone, rest): (Vec<_>, _) =
+                waiting.drain(..).partition(|it| it.exchange == self.number);
+            *waiting = rest;
+            drop(waiting);
+            drop(gone);
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! The recording gateway: an endpoint on this machine for each server of a run, which passes everything on to the real server and hears
+//! the tool calls. So any agent that speaks MCP can be watched at work, whatever it tells of it.
+//!
+//! | file | what happens there |
+//! |---|---|
+//! | `ear` | calls are told from everything else, and their answers found |
+//! | `proxy`, `events` | servers that speak HTTP |
+//! | `launcher`, `piped` | servers that are child processes, and their sessions |
+
+mod ear;
+mod events;
+mod launcher;
+mod piped;
+mod proxy;
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Path, Request, State};
+use axum::http::{HeaderMap, HeaderName, Response, StatusCode};
+use axum::routing::any;
+use futures_util::future::{BoxFuture, join_all};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+
+use self::ear::{Ear, Exchange};
+use self::launcher::Launcher;
+use self::proxy::Proxy;
+use crate::http_server::{self, JSON, Refusal, respond, same_site};
+use crate::mcp::request::failure;
+use crate::mcp::session::setup_error;
+use crate::mcp::tools::{Launch, Target, connect};
+use crate::mcp::wire::Wire;
+use crate::model::Object;
+use crate::model::catalogue::Catalogue;
+use crate::model::trajectory::FailureKind;
+use crate::run::{Called, Endpoint, Overheard, SetupError, Tools};
+
+const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+
+/// A response, or why the request is refused.
+type Answer = Result<Response<Body>, Refusal>;
+
+/// One server behind the gateway.
+enum Behind {
+    Http(Proxy),
+    Child(Launcher),
+}
+
+/// The servers of a run behind endpoints on this machine. Dropping it ends what was started.
+struct Gateway {
+    catalogue: Catalogue,
+    endpoints: Vec<Endpoint>,
+    overheard: Overheard,
+    servers: Servers,
+    stop: CancellationToken,
+}
+
+type Servers = Arc<HashMap<String, Behind>>;
+
+/// Puts a gateway in front of servers: at `port`, or at a free port. Their catalogues are read first, in sessions of our own that end
+/// before anybody else's begin.
+///
+/// # Errors
+///
+/// What one of the servers failed with, or why the port cannot be had.
+pub async fn open(targets: &[Target], port: Option<u16>) -> Result<Box<dyn Tools>, SetupError> {
+    let tools = connect(targets).await?;
+    let catalogue = tools.catalogue().clone();
+    tools.close().await;
+    let port = port.unwrap_or_default();
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
+    let listener = listener
+        .map_err(|error| SetupError::new(format!("cannot listen on port {port}: {error}")))?;
+    let address = listener.local_addr();
+    let address = address.map_err(|error| SetupError::new(format!("has no address: {error}")))?;
+
+    let stop = CancellationToken::new();
+    let overheard = Overheard::default();
+    let mut servers = HashMap::new();
+    let mut endpoints = Vec::new();
+    for target in targets {
+        let ear = Ear::new(&target.name, overheard.clone());
+        let behind = behind(target, ear, &stop)
+            .map_err(|why| setup_error(&target.name, &why, &Wire::default(), Vec::new()))?;
+        servers.insert(target.name.clone(), behind);
+        endpoints.push(Endpoint {
+            server: target.name.clone(),
+            url: format!("http://{address}/{}/mcp", percent_encoded(&target.name)),
+        });
+    }
+    let servers = Arc::new(servers);
+    let router = Router::new()
+        .route("/{server}/mcp", any(pass))
+        .with_state(Arc::clone(&servers));
+    let until = stop.clone();
+    tokio::spawn(async move { http_server::serve(listener, router, &until).await });
+    Ok(Box::new(Gateway {
+        catalogue,
+        endpoints,
+        overheard,
+        servers,
+        stop,
+    }))
+}
+
+fn behind(target: &Target, ear: Arc<Ear>, stop: &CancellationToken) -> Result<Behind, String> {
+    let timeouts = (target.connect_timeout, target.tool_timeout);
+    Ok(match &target.launch {
+        Launch::Http {
+            url,
+            headers,
+            bearer_token,
+        } => {
+            let token = bearer_token.as_deref();
+            let stop = stop.clone();
+            Behind::Http(Proxy::new(url, headers, token, timeouts, ear, stop)?)
+        }
+        Launch::Child(command) => {
+            let command = command.clone();
+            Behind::Child(Launcher::new(command, timeouts, ear, stop.clone()))
+        }
+    })
+}
+
+async fn pass(
+    State(servers): State<Servers>,
+    Path(server): Path<String>,
+    request: Request,
+) -> Response<Body> {
+    let answered = match (same_site(request.headers(), false), servers.get(&server)) {
+        (Err(refusal), _) => Err(refusal),
+        (Ok(()), None) => Err(Refusal {
+            status: StatusCode::NOT_FOUND,
+            message: format!("there is no server `{server}`"),
+        }),
+        (Ok(()), Some(Behind::Http(proxy))) => proxy.forward(request).await,
+        (Ok(()), Some(Behind::Child(launcher))) => launcher.speak(request).await,
+    };
+    answered.unwrap_or_else(|Refusal { status, message }| {
+        respond(
+            status,
+            Some(JSON),
+            error(&Value::Null, GATEWAY_ERROR, &message)
+                .to_string()
+                .into(),
+        )
+    })
+}
+
+impl Tools for Gateway {
+    fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    fn call<'a>(&'a self, server: &'a str, _: &'a str, _: &'a Object) -> BoxFuture<'a, Called> {
+        let message = format!("`{server}` is called through the gateway, by the agent itself");
+        let outcome = failure(FailureKind::NotSent, message);
+        Box::pin(std::future::ready(Called {
+            outcome,
+            lost: None,
+        }))
+    }
+
+    fn endpoints(&self) -> &[Endpoint] {
+        &self.endpoints
+    }
+
+    fn overheard(&self) -> Option<&Overheard> {
+        Some(&self.overheard)
+    }
+
+    fn close(self: Box<Self>) -> BoxFuture<'static, ()> {
+        Box::pin(async move {
+            self.stop.cancel();
+            let closing = self.servers.values().filter_map(|it| match it {
+                Behind::Child(launcher) => Some(launcher.close()),
+                Behind::Http(_) => None,
+            });
+            join_all(closing).await;
+        })
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        self.stop.cancel();
+        for behind in self.servers.values() {
+            if let Behind::Child(launcher) = behind {
+                launcher.kill();
+            }
+        }
+    }
+}
+
+/// The code of errors that the gateway itself answers with, from the range that JSON-RPC leaves to implementations.
+const GATEWAY_ERROR: i64 = -32000;
+
+/// A JSON-RPC error of the gateway's own.
+fn error(id: &Value, code: i64, message: &str) -> Value {
+    let error = json!({ "code": code, "message": message });
+    json!({ "jsonrpc": "2.0", "id": id, "error": error })
+}
+
+/// The server behind us gives no answer.
+fn bad_gateway(exchange: &Exchange, why: &str) -> Response<Body> {
+    let refusal = exchange.refusal(why);
+    respond(StatusCode::BAD_GATEWAY, Some(JSON), refusal.into())
+}
+
+fn header_text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> &'h str {
+    let value = headers.get(name).and_then(|it| it.to_str().ok());
+    value.unwrap_or_default()
+}
+
+/// A name as a segment of a path (RFC 3986, section 2.3).
+fn percent_encoded(name: &str) -> String {
+    name.bytes().fold(String::new(), |mut encoded, byte| {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+        encoded
+    })
+}

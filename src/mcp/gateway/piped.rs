@@ -1,0 +1,322 @@
+//! One session with a server that is a child process: lines in, lines out, each to whom it belongs.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncWriteExt};
+use tokio::process::ChildStdin;
+use tokio::sync::{Notify, mpsc};
+use tokio_util::sync::CancellationToken;
+
+use super::ear::{Ear, Exchange};
+use crate::mcp::child::LONGEST_LINE;
+use crate::mcp::request::{CLOSED, failure};
+use crate::mcp::session::setup_error;
+use crate::mcp::wire::{Message, Wire, key};
+use crate::model::trajectory::FailureKind;
+use crate::process::{Child, ChildCommand, Line, Lines};
+use crate::run::SetupError;
+
+/// How many messages may wait for somebody to fetch them; what comes beyond is dropped, but for answers.
+const WAITING_MESSAGES: usize = 1024;
+
+/// How long it may take until it is known how a process ended.
+const END_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// A process and those who wait for what it says.
+pub(super) struct Piped {
+    pub(super) id: String,
+    /// Keeps what is no message.
+    pub(super) wire: Wire,
+    ear: Arc<Ear>,
+    lines: mpsc::UnboundedSender<String>,
+    child: Mutex<Option<Child>>,
+    traffic: Mutex<Traffic>,
+    /// There is something for whoever listens to what belongs to no request.
+    news: Notify,
+    has_answered: AtomicBool,
+    /// We end it.
+    closing: CancellationToken,
+    /// It has ended, and it is known how.
+    over: CancellationToken,
+}
+
+#[derive(Default)]
+struct Traffic {
+    asking: Vec<Asked>,
+    /// What belongs to no request, and was not fetched yet.
+    unasked: VecDeque<String>,
+    /// Ends the one that listens to that.
+    listener: Option<CancellationToken>,
+    /// Why nothing more will come, once that is so.
+    end: Option<SetupError>,
+}
+
+/// A request without an answer yet.
+struct Asked {
+    id: String,
+    progress_token: Option<String>,
+    out: mpsc::Sender<(String, bool)>,
+}
+
+/// Receives what comes for one request: messages, and whether they are its answer.
+pub(super) struct Reading(mpsc::Receiver<(String, bool)>);
+
+impl Reading {
+    /// `None` when there will be no answer. May be dropped and called again.
+    pub(super) async fn next(&mut self) -> Option<(String, bool)> {
+        self.0.recv().await
+    }
+}
+
+impl Piped {
+    /// Starts the server.
+    pub(super) fn start(
+        command: &ChildCommand,
+        id: String,
+        ear: Arc<Ear>,
+    ) -> Result<Arc<Self>, String> {
+        let (child, stdin, stdout) = Child::start(command).map_err(|error| {
+            let what = command.program.to_string_lossy();
+            let why = format!("cannot be started: `{what}`: {error}");
+            let problem = setup_error(&ear.server, &why, &Wire::default(), Vec::new());
+            ear.lost(problem.clone());
+            problem.message
+        })?;
+        let (lines, to_write) = mpsc::unbounded_channel();
+        let piped = Arc::new(Self {
+            id,
+            wire: Wire::default(),
+            ear,
+            lines,
+            child: Mutex::new(Some(child)),
+            traffic: Mutex::default(),
+            news: Notify::new(),
+            has_answered: AtomicBool::new(false),
+            closing: CancellationToken::new(),
+            over: CancellationToken::new(),
+        });
+        tokio::spawn(write(stdin, to_write, piped.closing.clone()));
+        tokio::spawn(read(stdout, Arc::clone(&piped)));
+        Ok(piped)
+    }
+
+    /// Sends the server a message.
+    pub(super) fn write(&self, message: &str) {
+        // Line breaks can only stand between the parts of a message, where a space does as well.
+        let mut line = message.trim().replace(['\n', '\r'], " ");
+        line.push('\n');
+        // Fails when the process is gone, which is told to those who wait for an answer.
+        let _ = self.lines.send(line);
+    }
+
+    /// From here on, what answers a request is kept for it.
+    pub(super) fn expect(&self, request: &str, exchange: &Exchange) -> Reading {
+        let request: Value = serde_json::from_str(request).unwrap_or_default();
+        let (out, reading) = mpsc::channel(WAITING_MESSAGES);
+        let mut traffic = lock(&self.traffic);
+        traffic.asking.retain(|it| !it.out.is_closed());
+        if traffic.end.is_none() {
+            traffic.asking.push(Asked {
+                id: exchange.ids.first().map(key).unwrap_or_default(),
+                progress_token: request.pointer("/params/_meta/progressToken").map(key),
+                out,
+            });
+        }
+        Reading(reading)
+    }
+
+    /// Tells the server that nobody waits for the answer any more.
+    pub(super) fn cancel(&self, exchange: &Exchange) {
+        for id in &exchange.ids {
+            let params = json!({ "requestId": id, "reason": "no answer in time" });
+            let method = "notifications/cancelled";
+            let cancelled = json!({ "jsonrpc": "2.0", "method": method, "params": params });
+            self.write(&cancelled.to_string());
+        }
+    }
+
+    /// Somebody listens to what belongs to no request, in place of whoever did; ends when somebody else does.
+    pub(super) fn listen(&self) -> CancellationToken {
+        let token = CancellationToken::new();
+        let before = lock(&self.traffic).listener.replace(token.clone());
+        if let Some(before) = before {
+            before.cancel();
+        }
+        token
+    }
+
+    /// The next message that belongs to no request; `None` when none will come. May be dropped and called again.
+    pub(super) async fn unasked(&self) -> Option<String> {
+        loop {
+            let news = self.news.notified();
+            tokio::pin!(news);
+            news.as_mut().enable();
+            {
+                let mut traffic = lock(&self.traffic);
+                if let Some(message) = traffic.unasked.pop_front() {
+                    return Some(message);
+                }
+                if traffic.end.is_some() {
+                    return None;
+                }
+            }
+            news.await;
+        }
+    }
+
+    /// Why a request has no answer, once the process has ended. If it was a tool call, that is the end of the run.
+    pub(super) async fn ended(&self, exchange: &Exchange) -> String {
+        let _ = tokio::time::timeout(END_TIMEOUT, self.over.cancelled()).await;
+        let end = lock(&self.traffic).end.clone();
+        let end = end.unwrap_or_else(|| self.problem(CLOSED, Vec::new()));
+        if exchange.waits() {
+            exchange.end(&failure(FailureKind::Disconnected, end.message.clone()));
+            self.ear.lost(end.clone());
+        }
+        end.message
+    }
+
+    /// The server has not answered `initialize` in time.
+    pub(super) fn not_ready(&self, connect_timeout: Duration) -> String {
+        let child = lock(&self.child);
+        let said = child.as_ref().map(Child::stderr).unwrap_or_default();
+        let why = format!(
+            "did not get ready within {connect_timeout:?} (`connect_timeout` changes that)"
+        );
+        let problem = self.problem(&why, said);
+        self.ear.lost(problem.clone());
+        problem.message
+    }
+
+    /// Ends the process as a client does that closes its stdin.
+    pub(super) async fn end(&self) {
+        self.closing.cancel();
+        let child = lock(&self.child).take();
+        if let Some(child) = child {
+            child.end().await;
+        }
+    }
+
+    /// Ends the process at once.
+    pub(super) fn kill(&self) {
+        self.closing.cancel();
+        drop(lock(&self.child).take());
+    }
+
+    /// Brings a message of the server to whom it belongs.
+    fn arrived(&self, text: &str) {
+        match self.ear.observe(&self.id, None, text) {
+            Message::Noise => self.wire.noise(text),
+            Message::Reply { id, .. } => {
+                self.has_answered.store(true, Ordering::Relaxed);
+                let id = key(&id);
+                let mut traffic = lock(&self.traffic);
+                let place = traffic.asking.iter().position(|it| it.id == id);
+                if let Some(place) = place {
+                    let asked = traffic.asking.swap_remove(place);
+                    // There is room: the last place is kept for the answer. Nobody may be there any more.
+                    let _ = asked.out.try_send((text.to_owned(), true));
+                }
+            }
+            Message::Said { method, .. } => {
+                let mut traffic = lock(&self.traffic);
+                let progress = (method == "notifications/progress")
+                    .then(|| serde_json::from_str::<Value>(text).ok())
+                    .flatten()
+                    .and_then(|it| it.pointer("/params/progressToken").map(key));
+                // What belongs to no request for certain most likely belongs to the latest.
+                let mut open = traffic.asking.iter().filter(|it| !it.out.is_closed());
+                let asked = match &progress {
+                    Some(token) => open.find(|it| it.progress_token.as_ref() == Some(token)),
+                    None => open.next_back(),
+                };
+                if let Some(asked) = asked {
+                    if asked.out.capacity() > 1 {
+                        let _ = asked.out.try_send((text.to_owned(), false));
+                    }
+                    return;
+                }
+                if traffic.unasked.len() == WAITING_MESSAGES {
+                    traffic.unasked.pop_front();
+                }
+                traffic.unasked.push_back(text.to_owned());
+                drop(traffic);
+                self.news.notify_waiters();
+            }
+        }
+    }
+
+    /// The process says nothing more.
+    async fn gone(&self) {
+        let child = lock(&self.child).take();
+        let (why, details) = match child {
+            Some(mut child) if !self.closing.is_cancelled() => {
+                let end = child.describe_end().await;
+                (format!("{CLOSED}: it {end}"), child.stderr())
+            }
+            _ => ("was ended with its session".to_owned(), Vec::new()),
+        };
+        let problem = self.problem(&why, details);
+        let why = failure(FailureKind::Disconnected, why);
+        let was_asked = self.ear.end_session(&self.id, &why);
+        let is_missed = was_asked || !self.has_answered.load(Ordering::Relaxed);
+        if is_missed && !self.closing.is_cancelled() {
+            self.ear.lost(problem.clone());
+        }
+        let mut traffic = lock(&self.traffic);
+        traffic.end = Some(problem);
+        traffic.asking.clear();
+        drop(traffic);
+        self.over.cancel();
+        self.news.notify_waiters();
+    }
+
+    fn problem(&self, why: &str, details: Vec<String>) -> SetupError {
+        setup_error(&self.ear.server, why, &self.wire, details)
+    }
+}
+
+/// Writes lines to the process until its session ends.
+async fn write(
+    mut stdin: ChildStdin,
+    mut lines: mpsc::UnboundedReceiver<String>,
+    closing: CancellationToken,
+) {
+    let writing = async {
+        while let Some(line) = lines.recv().await {
+            if stdin.write_all(line.as_bytes()).await.is_err() || stdin.flush().await.is_err() {
+                return;
+            }
+        }
+    };
+    tokio::select! {
+        () = writing => {}
+        () = closing.cancelled() => {}
+    }
+}
+
+/// Reads what the process says until it says nothing more.
+async fn read(stdout: impl AsyncRead + Unpin, piped: Arc<Piped>) {
+    let mut lines = Lines::new(stdout, LONGEST_LINE);
+    while let Some(line) = lines.next().await {
+        match line {
+            Line::Whole(line) => match std::str::from_utf8(line) {
+                Ok(text) => piped.arrived(text.trim_end_matches(['\n', '\r'])),
+                Err(_) => piped.wire.noise(&String::from_utf8_lossy(line)),
+            },
+            Line::TooLong => piped
+                .wire
+                .noise(&format!("a line of more than {LONGEST_LINE} bytes")),
+        }
+    }
+    piped.gone().await;
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A panic while holding the lock leaves plain data behind; it is still good to read.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,283 @@
+//! A server that speaks HTTP, behind the gateway: everything is passed on as it is, in both directions.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::Request;
+use axum::http::header::{
+    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, ORIGIN, TE, TRAILER, TRANSFER_ENCODING,
+    UPGRADE,
+};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use futures_util::{StreamExt, stream};
+use reqwest::Client;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::ear::{Ear, Exchange};
+use super::events::Events;
+use super::{Answer, SESSION_ID, bad_gateway, header_text};
+use crate::http_client;
+use crate::http_server::{EVENT_STREAM, JSON, event, read_body, respond};
+use crate::mcp::http::{LONGEST_BODY, content_type, describe};
+use crate::mcp::request::{failure, is_unreachable, root};
+use crate::mcp::session::{header_map, no_answer, setup_error};
+use crate::mcp::wire::Wire;
+use crate::model::trajectory::{FailureKind, Outcome};
+
+/// Headers that belong to one connection and not to the message, and those that would be about us and not about the server.
+const OURS: [HeaderName; 10] = [
+    CONNECTION,
+    CONTENT_LENGTH,
+    HOST,
+    ORIGIN,
+    TE,
+    TRAILER,
+    TRANSFER_ENCODING,
+    UPGRADE,
+    // What passes by must be readable.
+    ACCEPT_ENCODING,
+    HeaderName::from_static("keep-alive"),
+];
+
+/// A server that is asked over HTTP.
+pub(super) struct Proxy {
+    url: String,
+    client: Client,
+    /// Those of the scenario, which win over the agent's own.
+    headers: HeaderMap,
+    tool_timeout: Duration,
+    ear: Arc<Ear>,
+    stop: CancellationToken,
+}
+
+impl Proxy {
+    pub(super) fn new(
+        url: &str,
+        headers: &[(String, String)],
+        bearer_token: Option<&str>,
+        (connect_timeout, tool_timeout): (Duration, Duration),
+        ear: Arc<Ear>,
+        stop: CancellationToken,
+    ) -> Result<Self, String> {
+        let mut headers: HeaderMap = header_map(headers)?.into_iter().collect();
+        if let Some(token) = bearer_token {
+            let value = HeaderValue::try_from(format!("Bearer {token}"))
+                .map_err(|_| "has a bearer token HTTP does not allow".to_owned())?;
+            headers.insert(http::header::AUTHORIZATION, value);
+        }
+        let client = http_client::builder(url, connect_timeout)
+            .no_gzip()
+            .build()
+            .map_err(|error| format!("has no HTTP client: {}", root(&error)))?;
+        Ok(Self {
+            url: url.to_owned(),
+            client,
+            headers,
+            tool_timeout,
+            ear,
+            stop,
+        })
+    }
+
+    /// Passes a request on, and its response back.
+    pub(super) async fn forward(&self, request: Request) -> Answer {
+        let (parts, body) = request.into_parts();
+        let body = read_body(body, LONGEST_BODY).await?;
+        let session = header_text(&parts.headers, &SESSION_ID).to_owned();
+        let exchange = match self.ear.sent(&session, &body) {
+            Ok(exchange) => exchange,
+            Err(refusal) => return Ok(respond(StatusCode::OK, Some(JSON), refusal.into())),
+        };
+        let deadline = exchange.waits().then(|| Instant::now() + self.tool_timeout);
+        let asked = self
+            .client
+            .request(parts.method, &self.url)
+            .headers(self.passed_on(parts.headers))
+            .body(body)
+            .send();
+        let response = match within(deadline, asked).await {
+            None => return Ok(self.too_late(&exchange)),
+            Some(Err(error)) => return Ok(self.unasked(&exchange, &error)),
+            Some(Ok(response)) => response,
+        };
+        let (status, kind) = (response.status(), content_type(&response));
+        let mut head = response.headers().clone();
+        for name in &OURS {
+            head.remove(name);
+        }
+        let body = if kind.starts_with(EVENT_STREAM) {
+            self.streamed(exchange, response, deadline)
+        } else if exchange.waits() {
+            match self.whole(&exchange, response, deadline).await {
+                Ok(bytes) => Body::from(bytes),
+                Err(answer) => return Ok(answer),
+            }
+        } else {
+            let stop = self.stop.clone();
+            let pieces = response.bytes_stream();
+            Body::from_stream(pieces.take_until(stop.cancelled_owned()))
+        };
+        let mut answer = respond(status, None, body);
+        *answer.headers_mut() = head;
+        Ok(answer)
+    }
+
+    fn passed_on(&self, mut headers: HeaderMap) -> HeaderMap {
+        for name in &OURS {
+            headers.remove(name);
+        }
+        for (name, value) in &self.headers {
+            headers.insert(name, value.clone());
+        }
+        headers
+    }
+
+    /// An answer in one piece: it is known before the agent has it, so that an agent that ends at once is not ahead of us.
+    async fn whole(
+        &self,
+        exchange: &Exchange,
+        response: reqwest::Response,
+        deadline: Option<Instant>,
+    ) -> Result<Bytes, axum::response::Response> {
+        let (status, kind) = (response.status(), content_type(&response));
+        let mut pieces = Box::pin(response.bytes_stream());
+        let mut body = Vec::new();
+        let broken = loop {
+            match within(deadline, pieces.next()).await {
+                None => return Err(self.too_late(exchange)),
+                Some(None) => break None,
+                Some(Some(Err(error))) => break Some(root(&error)),
+                Some(Some(Ok(piece))) => body.extend_from_slice(&piece),
+            }
+            if body.len() > LONGEST_BODY {
+                break Some(format!("an answer of more than {LONGEST_BODY} bytes"));
+            }
+        };
+        if let Some(why) = broken {
+            exchange.end(&failure(FailureKind::Transport, why.clone()));
+            return Err(bad_gateway(exchange, &why));
+        }
+        let text = String::from_utf8_lossy(&body);
+        let about_access = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        if kind.starts_with(JSON) && !about_access {
+            exchange.observe(&text);
+        }
+        // Whatever did not answer the call is what came of it.
+        let why = describe(status, &kind, &text);
+        exchange.end(&failure(FailureKind::Transport, why));
+        Ok(body.into())
+    }
+
+    /// A stream of events, listened to as it passes.
+    fn streamed(
+        &self,
+        exchange: Exchange,
+        response: reqwest::Response,
+        deadline: Option<Instant>,
+    ) -> Body {
+        let passing = Passing {
+            exchange,
+            events: Events::default(),
+            tool_timeout: self.tool_timeout,
+            is_over: false,
+        };
+        let pieces = Box::pin(response.bytes_stream());
+        let passed = stream::unfold(
+            (passing, pieces),
+            move |(mut passing, mut pieces)| async move {
+                if passing.is_over {
+                    return None;
+                }
+                let deadline = deadline.filter(|_| passing.exchange.waits());
+                let piece = match within(deadline, pieces.next()).await {
+                    None => Ok(passing.too_late()),
+                    Some(Some(Ok(piece))) => {
+                        passing.listen(&piece);
+                        Ok(piece)
+                    }
+                    Some(end) => {
+                        passing.ended();
+                        Err(end?.err()?)
+                    }
+                };
+                Some((piece, (passing, pieces)))
+            },
+        );
+        Body::from_stream(passed.take_until(self.stop.clone().cancelled_owned()))
+    }
+
+    fn too_late(&self, exchange: &Exchange) -> axum::response::Response {
+        let outcome = no_answer(self.tool_timeout, &Wire::default());
+        exchange.end(&outcome);
+        let refusal = exchange.refusal(&said(&outcome));
+        respond(StatusCode::OK, Some(JSON), refusal.into())
+    }
+
+    fn unasked(&self, exchange: &Exchange, error: &reqwest::Error) -> axum::response::Response {
+        let problem = root(error);
+        let why = if is_unreachable(error) {
+            let why = format!("cannot be reached: {problem}");
+            let server = &self.ear.server;
+            self.ear
+                .lost(setup_error(server, &why, &Wire::default(), Vec::new()));
+            exchange.end(&failure(FailureKind::Disconnected, why.clone()));
+            why
+        } else {
+            exchange.end(&failure(FailureKind::Transport, problem.clone()));
+            problem
+        };
+        bad_gateway(exchange, &why)
+    }
+}
+
+/// A stream of events on its way.
+struct Passing {
+    exchange: Exchange,
+    events: Events,
+    tool_timeout: Duration,
+    is_over: bool,
+}
+
+impl Passing {
+    fn listen(&mut self, piece: &[u8]) {
+        let exchange = &self.exchange;
+        let found = |data: &str| exchange.observe(data);
+        self.events.read(piece, LONGEST_BODY, found);
+        if self.events.has_ids && !self.exchange.session.is_empty() {
+            self.exchange.may_come_later();
+        }
+    }
+
+    /// The stream has ended or broken off. Unless the client can take it up again, the calls in it have no answer.
+    fn ended(&mut self) {
+        self.is_over = true;
+        if !self.events.has_ids {
+            let why = "the stream ended without an answer".to_owned();
+            self.exchange.end(&failure(FailureKind::Disconnected, why));
+        }
+    }
+
+    fn too_late(&mut self) -> Bytes {
+        self.is_over = true;
+        let outcome = no_answer(self.tool_timeout, &Wire::default());
+        self.exchange.end(&outcome);
+        event(&self.exchange.refusal(&said(&outcome))).into()
+    }
+}
+
+pub(super) fn said(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Failure(failure) => failure.message.clone(),
+        Outcome::Answer(answer) => answer.text(),
+    }
+}
+
+/// Waits until the deadline, where there is one; `None` when it passed.
+pub(super) async fn within<F: Future>(deadline: Option<Instant>, future: F) -> Option<F::Output> {
+    match deadline {
+        Some(deadline) => tokio::time::timeout_at(deadline, future).await.ok(),
+        None => Some(future.await),
+    }
+}

@@ -1,0 +1,323 @@
+//! Child processes: each in a process group of its own, with a small environment, its stderr kept, gone when we are gone.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
+use tokio::process::{ChildStdin, ChildStdout, Command};
+
+/// How many of the last lines of stderr are kept, and how much of each.
+const STDERR_LINES: usize = 20;
+const STDERR_LENGTH: usize = 500;
+
+/// How long a process may take to leave after its stdin was closed, and again after SIGTERM.
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(2);
+const TERM_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// Variables a child inherits; the rest of our environment may hold secrets that are none of its business. These are the ones the
+/// official SDKs pass on, with what proxies, certificates and locales need.
+const INHERITED: [&str; 27] = [
+    "HOME",
+    "LOGNAME",
+    "PATH",
+    "SHELL",
+    "TERM",
+    "USER",
+    "TMPDIR",
+    "TMP",
+    "TEMP",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "DOCKER_HOST",
+    "SYSTEMROOT",
+];
+
+/// How to start a process.
+#[derive(Debug, Clone)]
+pub struct ChildCommand {
+    pub program: OsString,
+    pub args: Vec<OsString>,
+    /// Set besides the few variables every child inherits.
+    pub env: Vec<(String, String)>,
+    /// The folder it runs in; the current one unless given.
+    pub cwd: Option<PathBuf>,
+}
+
+/// A running process. Dropping it kills its whole process group.
+#[derive(Debug)]
+pub struct Child {
+    process: tokio::process::Child,
+    group: Option<Pid>,
+    stderr: Arc<Mutex<VecDeque<String>>>,
+    stderr_ended: tokio::task::JoinHandle<()>,
+}
+
+impl Child {
+    /// Starts the process and returns it with its stdin and stdout. Needs a running runtime.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be started.
+    pub fn start(command: &ChildCommand) -> std::io::Result<(Self, ChildStdin, ChildStdout)> {
+        let mut process = Command::new(&command.program);
+        process
+            .args(&command.args)
+            .env_clear()
+            .envs(
+                INHERITED
+                    .iter()
+                    .filter_map(|name| Some((name, std::env::var_os(name)?))),
+            )
+            .envs(command.env.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .process_group(0);
+        if let Some(cwd) = &command.cwd {
+            if !cwd.is_dir() {
+                // Spawning would blame the command.
+                let message = format!("its `cwd` {} is no folder", cwd.display());
+                return Err(std::io::Error::new(std::io::ErrorKind::NotFound, message));
+            }
+            process.current_dir(cwd);
+        }
+        let mut child = process.spawn()?;
+        let group = child
+            .id()
+            .and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
+        let missing = || std::io::Error::other("a standard stream of the child is missing");
+        let stdin = child.stdin.take().ok_or_else(missing)?;
+        let stdout = child.stdout.take().ok_or_else(missing)?;
+        let stderr_pipe = child.stderr.take().ok_or_else(missing)?;
+        let stderr = Arc::new(Mutex::new(VecDeque::new()));
+        let stderr_ended = tokio::spawn(keep_last_lines(stderr_pipe, Arc::clone(&stderr)));
+        let child = Self {
+            process: child,
+            group,
+            stderr,
+            stderr_ended,
+        };
+        Ok((child, stdin, stdout))
+    }
+
+    /// Waits for the process itself; others of its group may go on. May be dropped and called again.
+    ///
+    /// # Errors
+    ///
+    /// When the system cannot tell.
+    pub async fn wait(&mut self) -> std::io::Result<ExitStatus> {
+        self.process.wait().await
+    }
+
+    /// How the process ended, once its connection is gone: waits a moment for it.
+    pub async fn describe_end(&mut self) -> String {
+        let end = match tokio::time::timeout(Duration::from_millis(500), self.process.wait()).await
+        {
+            Ok(Ok(status)) => describe(status),
+            Ok(Err(error)) => format!("cannot be waited for: {error}"),
+            Err(_) => "closed its stdout but is still running".to_owned(),
+        };
+        self.stderr_settled().await;
+        end
+    }
+
+    /// Waits a moment for what it wrote to stderr last, which may still be on the way.
+    pub async fn stderr_settled(&mut self) {
+        if !self.stderr_ended.is_finished() {
+            let _ = tokio::time::timeout(Duration::from_millis(200), &mut self.stderr_ended).await;
+        }
+    }
+
+    /// The last lines it wrote to stderr.
+    pub fn stderr(&self) -> Vec<String> {
+        lock(&self.stderr).iter().cloned().collect()
+    }
+
+    /// Ends the process, whose stdin must have been closed: waits for it, then asks, then forces. Nothing of its group stays behind.
+    pub async fn end(mut self) {
+        if tokio::time::timeout(LEAVE_TIMEOUT, self.process.wait())
+            .await
+            .is_err()
+        {
+            self.signal(Signal::TERM);
+            let _ = tokio::time::timeout(TERM_TIMEOUT, self.process.wait()).await;
+        }
+        self.kill();
+    }
+
+    /// Ends all processes of its group at once.
+    pub fn kill(&self) {
+        self.signal(Signal::KILL);
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(group) = self.group {
+            // Fails only when nobody is left, which is what we want.
+            let _ = kill_process_group(group, signal);
+        }
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// How a process ended, in words that follow its name.
+pub fn describe(status: ExitStatus) -> String {
+    use std::os::unix::process::ExitStatusExt;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exited with code {code}"),
+        (None, Some(signal)) => format!("was killed by signal {signal}"),
+        (None, None) => "ended".to_owned(),
+    }
+}
+
+/// The lines of a stream, none longer than we are ready to hold.
+pub struct Lines<R> {
+    stream: BufReader<R>,
+    line: Vec<u8>,
+    longest: usize,
+    /// The line has been handed out, so the next one begins.
+    is_told: bool,
+    /// The rest of a line that was too long is passed over.
+    is_skipping: bool,
+}
+
+/// One line of a stream.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Line<'a> {
+    /// With its line break, which the last line of a stream may lack.
+    Whole(&'a [u8]),
+    /// It was too long and is passed over.
+    TooLong,
+}
+
+impl<R: AsyncRead + Unpin> Lines<R> {
+    /// Reads lines of at most `longest` bytes.
+    pub fn new(stream: R, longest: usize) -> Self {
+        Self {
+            stream: BufReader::with_capacity(64 * 1024, stream),
+            line: Vec::new(),
+            longest,
+            is_told: false,
+            is_skipping: false,
+        }
+    }
+
+    /// The next line; `None` at the end, also of a stream that broke. May be dropped and called again.
+    pub async fn next(&mut self) -> Option<Line<'_>> {
+        loop {
+            if std::mem::take(&mut self.is_told) {
+                self.line.clear();
+            }
+            let left = u64::try_from(self.longest - self.line.len()).unwrap_or(u64::MAX);
+            let mut stream = (&mut self.stream).take(left);
+            let read = stream.read_until(b'\n', &mut self.line).await;
+            let ended = matches!(read, Ok(0) | Err(_));
+            let is_whole = self.line.ends_with(b"\n");
+            if self.is_skipping {
+                self.line.clear();
+                self.is_skipping = !is_whole;
+                if ended {
+                    return None;
+                }
+            } else if is_whole || ended {
+                self.is_told = true;
+                return (!self.line.is_empty()).then_some(Line::Whole(&self.line));
+            } else if self.line.len() >= self.longest {
+                self.line.clear();
+                self.is_skipping = true;
+                return Some(Line::TooLong);
+            }
+        }
+    }
+}
+
+async fn keep_last_lines(stderr: impl AsyncRead + Unpin, lines: Arc<Mutex<VecDeque<String>>>) {
+    let mut stderr = BufReader::new(stderr);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        match (&mut stderr)
+            .take(64 * 1024)
+            .read_until(b'\n', &mut line)
+            .await
+        {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let text = String::from_utf8_lossy(&line);
+        let text = text.trim_end();
+        if !text.is_empty() {
+            let mut lines = lock(&lines);
+            if lines.len() == STDERR_LINES {
+                lines.pop_front();
+            }
+            lines.push_back(text.chars().take(STDERR_LENGTH).collect());
+        }
+    }
+}
+
+fn lock(lines: &Mutex<VecDeque<String>>) -> std::sync::MutexGuard<'_, VecDeque<String>> {
+    lines
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Line, Lines};
+
+    #[test]
+    fn lines_are_bounded() {
+        type Case<'a> = (&'a [u8], &'a [Option<&'a [u8]>]);
+        let cases: [Case<'_>; 6] = [
+            (b"", &[]),
+            (b"a\nbc\n", &[Some(b"a\n"), Some(b"bc\n")]),
+            (b"a\nbc", &[Some(b"a\n"), Some(b"bc")]),
+            (b"\n\n", &[Some(b"\n"), Some(b"\n")]),
+            (b"0123456789\nab\n", &[None, Some(b"ab\n")]),
+            (b"a\n0123456789", &[Some(b"a\n"), None]),
+        ];
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        for (stream, expected) in cases {
+            let found = runtime.as_ref().map(|it| {
+                it.block_on(async {
+                    let mut lines = Lines::new(stream, 8);
+                    let mut found = Vec::new();
+                    while let Some(line) = lines.next().await {
+                        found.push(match line {
+                            Line::Whole(line) => Some(line.to_vec()),
+                            Line::TooLong => None,
+                        });
+                    }
+                    found
+                })
+            });
+            let expected: Vec<_> = expected.iter().map(|it| it.map(<[u8]>::to_vec)).collect();
+            assert_eq!(found.ok(), Some(expected), "{stream:?}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Calls that an agent makes by itself, heard as they pass by.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Notify;
+
+use crate::model::Object;
+use crate::model::trajectory::{Failure, FailureKind, Outcome};
+use crate::run::ports::SetupError;
+
+/// Where an agent with an MCP client of its own reaches a server of the run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    /// The name the scenario gives the server.
+    pub server: String,
+    /// Speaks Streamable HTTP.
+    pub url: String,
+}
+
+/// All calls that were heard, in the order they began. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct Overheard {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    heard: Mutex<Heard>,
+    news: Notify,
+}
+
+/// What has been heard so far.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    pub(super) calls: Vec<HeardCall>,
+    /// Beginnings and ends in the order they were heard, by the places of their calls.
+    pub(super) events: Vec<(usize, Event)>,
+    /// A server that cannot be used any more.
+    pub(super) lost: Option<SetupError>,
+    /// How many calls may be made.
+    most: Option<usize>,
+    /// A call was refused, because no more of them may be made.
+    pub(super) is_full: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Event {
+    Begun,
+    Ended,
+}
+
+/// A call that was heard.
+#[derive(Debug)]
+pub(super) struct HeardCall {
+    pub(super) server: String,
+    pub(super) tool: String,
+    pub(super) arguments: Object,
+    pub(super) begun: Instant,
+    /// What became of it, and how long that took; `None` while it is under way.
+    pub(super) end: Option<(Outcome, Duration)>,
+}
+
+/// A call under way. Dropped without an end, nobody waits for its answer any more.
+#[derive(Debug)]
+pub struct Hearing {
+    overheard: Overheard,
+    place: usize,
+}
+
+impl Overheard {
+    /// A call begins; `None` when it must not be made, because as many as the run may make have been made.
+    pub fn begin(&self, server: &str, tool: &str, arguments: Object) -> Option<Hearing> {
+        let mut heard = self.lock();
+        let place = heard.calls.len();
+        if heard.most.is_some_and(|it| place >= it) {
+            heard.is_full = true;
+            drop(heard);
+            self.shared.news.notify_waiters();
+            return None;
+        }
+        heard.calls.push(HeardCall {
+            server: server.to_owned(),
+            tool: tool.to_owned(),
+            arguments,
+            begun: Instant::now(),
+            end: None,
+        });
+        heard.events.push((place, Event::Begun));
+        drop(heard);
+        self.shared.news.notify_waiters();
+        Some(Hearing {
+            overheard: self.clone(),
+            place,
+        })
+    }
+
+    /// A server cannot be used any more; only the first is kept.
+    pub fn lost(&self, problem: SetupError) {
+        self.lock().lost.get_or_insert(problem);
+        self.shared.news.notify_waiters();
+    }
+
+    /// Lets so many calls be made and no more.
+    pub(super) fn allow(&self, most: usize) {
+        self.lock().most = Some(most);
+    }
+
+    /// Waits until more has happened than `seen` events, a server is lost, or a call was refused.
+    pub(super) async fn news(&self, seen: usize) {
+        loop {
+            let news = self.shared.news.notified();
+            tokio::pin!(news);
+            news.as_mut().enable();
+            {
+                let heard = self.lock();
+                if heard.events.len() > seen || heard.lost.is_some() || heard.is_full {
+                    return;
+                }
+            }
+            news.await;
+        }
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Heard> {
+        // A panic while holding the lock leaves plain data behind; it is still good to read.
+        let heard = self.shared.heard.lock();
+        heard.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Hearing {
+    /// The call has ended.
+    pub fn end(self, outcome: Outcome) {
+        self.note(outcome);
+    }
+
+    fn note(&self, outcome: Outcome) {
+        let mut heard = self.overheard.lock();
+        let call = &mut heard.calls[self.place];
+        if call.end.is_some() {
+            return;
+        }
+        call.end = Some((outcome, call.begun.elapsed()));
+        heard.events.push((self.place, Event::Ended));
+        drop(heard);
+        self.overheard.shared.news.notify_waiters();
+    }
+}
+
+impl Drop for Hearing {
+    fn drop(&mut self) {
+        self.note(Outcome::Failure(Failure {
+            kind: FailureKind::Disconnected,
+            message: "the agent went away before the answer came".to_owned(),
+            code: None,
+            data: None,
+        }));
+    }
+}

@@ -1,0 +1,8 @@
+//! Agents that are programs of their own, and the gateway they reach the servers through.
+
+mod calls;
+mod endings;
+mod kit;
+mod secrets;
+mod servers;
+mod settings;
