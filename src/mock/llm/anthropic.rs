@@ -79,6 +79,7 @@ impl Dialect for Messages {
                 .iter()
                 .filter_map(|it| it["name"].as_str().map(str::to_owned))
                 .collect(),
+            namespaces: Vec::new(),
             tool_results: results.map(|it| content_text(&it["content"])).collect(),
             turns: messages
                 .iter()
@@ -87,7 +88,7 @@ impl Dialect for Messages {
         }
     }
 
-    fn answer(&self, answer: &LlmAnswer, model: &str, number: u64) -> Value {
+    fn answer(&self, answer: &LlmAnswer, asked: &Asked, number: u64) -> Value {
         let text = answer.text.iter();
         let text = text.map(|it| json!({ "type": "text", "text": it }));
         let calls = answer.tool_calls.iter().enumerate().map(|(index, it)| {
@@ -109,7 +110,7 @@ impl Dialect for Messages {
             "id": format!("msg_{number:04}"),
             "type": "message",
             "role": "assistant",
-            "model": model,
+            "model": asked.model,
             "content": content,
             "stop_reason": stop_reason,
             "stop_sequence": null,
