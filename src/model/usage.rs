@@ -78,7 +78,8 @@ fn sum<const N: usize>(parts: [Option<u64>; N]) -> Option<u64> {
     clippy::cast_precision_loss,
     reason = "nobody uses so many tokens that a double could not count them"
 )]
-fn tokens(count: u64) -> f64 {
+/// A number of tokens to reckon with.
+pub fn tokens(count: u64) -> f64 {
     count as f64
 }
 
