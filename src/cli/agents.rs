@@ -9,7 +9,9 @@ use crate::cli::args::{AgentChoice, ExecuteArgs, PaceChoice};
 use crate::cli::failure::Failure;
 use crate::cli::servers::{query, secret_values};
 use crate::model::Object;
-use crate::model::agent::{CommandAgent, CommandFormat, MCP_CONFIG, MODEL, ModelAgent, ModelApi, PROMPT};
+use crate::model::agent::{
+    CommandAgent, CommandFormat, MCP_CONFIG, MODEL, ModelAgent, ModelApi, PROMPT,
+};
 use crate::model::scenario::{Agent, Pace, Scenario};
 use crate::model::trajectory::Trajectory;
 use crate::redact::Redactor;

@@ -24,7 +24,7 @@ impl AgentSection {
     pub(super) fn command_agent(&self, findings: &mut Findings) -> Option<CommandAgent> {
         let format = self.format.as_ref().map(|it| it.0).unwrap_or_default();
         let command = match &self.command {
-            Some(command) => self.command_line(command, findings)?,
+            Some(command) => command_line(command, findings)?,
             None if format.has_command() => Vec::new(),
             None => {
                 let message = "missing key `command`, which this kind of agent needs";
@@ -49,21 +49,6 @@ impl AgentSection {
             tool_timeout: self.tool_timeout.as_ref().map(|it| it.0),
             price: self.price.as_ref().map(|it| it.price()),
         })
-    }
-
-    /// The program and its arguments.
-    fn command_line(
-        &self,
-        command: &At<Vec<At<String>>>,
-        findings: &mut Findings,
-    ) -> Option<Vec<String>> {
-        let [program, args @ ..] = command.as_slice() else {
-            findings.error(command.at, "names no program", NO_HINT);
-            return None;
-        };
-        let program = program_from(program, &findings.folder(program.at));
-        let args = args.iter().map(|it| it.value.clone());
-        Some(std::iter::once(program).chain(args).collect())
     }
 
     /// The keys that only mean something for an agent that is a program.
@@ -92,7 +77,8 @@ impl AgentSection {
         if let Some(cwd) = &self.cwd
             && format.is_configured_by_folder()
         {
-            let message = "`cwd` cannot be given: this agent looks for its servers in the folder it works in";
+            let message =
+                "`cwd` cannot be given: this agent looks for its servers in the folder it works in";
             let hint = "let it see another folder with `--include-directories` in `command`";
             findings.error(cwd.at, message, Some(hint));
         }
@@ -103,6 +89,17 @@ impl AgentSection {
             findings.error(price.at, message, NO_HINT);
         }
     }
+}
+
+/// The program and its arguments.
+fn command_line(command: &At<Vec<At<String>>>, findings: &mut Findings) -> Option<Vec<String>> {
+    let [program, args @ ..] = command.as_slice() else {
+        findings.error(command.at, "names no program", NO_HINT);
+        return None;
+    };
+    let program = program_from(program, &findings.folder(program.at));
+    let args = args.iter().map(|it| it.value.clone());
+    Some(std::iter::once(program).chain(args).collect())
 }
 
 /// A program named by a relative path belongs to the file that names it; a bare name is looked up in `PATH`.

@@ -171,13 +171,11 @@ impl Command {
     ) -> Result<ChildCommand, Stop> {
         let format = self.settings.format;
         let servers = format::config(format, conversation.endpoints());
-        self.workplace
-            .write_config(&servers)
-            .map_err(|error| {
-                stop(format!(
-                    "the agent's MCP configuration cannot be written: {error}"
-                ))
-            })?;
+        self.workplace.write_config(&servers).map_err(|error| {
+            stop(format!(
+                "the agent's MCP configuration cannot be written: {error}"
+            ))
+        })?;
         let config = self.workplace.mcp_config().to_string_lossy().into_owned();
         let mut env = format::env(format);
         env.push(("MCP_EVAL_MCP_CONFIG".to_owned(), config.clone()));

@@ -134,12 +134,22 @@ mod tests {
 
     #[test]
     fn aliases_are_plain_and_different() {
-        let servers = ["weather", "a.b", "a_b", "a b", "wetter.\u{1F327}", "\u{1F327}", "a__b"];
+        let servers = [
+            "weather",
+            "a.b",
+            "a_b",
+            "a b",
+            "wetter.\u{1F327}",
+            "\u{1F327}",
+            "a__b",
+        ];
         let aliases = aliases(servers.into_iter(), plain_server);
         let alias = |server: &str| aliases[server].as_str();
         assert_eq!(
             servers.map(alias),
-            ["weather", "a_b-3", "a_b", "a_b-2", "wetter", "server", "a_b-4"]
+            [
+                "weather", "a_b-3", "a_b", "a_b-2", "wetter", "server", "a_b-4"
+            ]
         );
     }
 

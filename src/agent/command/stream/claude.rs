@@ -239,9 +239,11 @@ impl Events for Claude {
     fn read(&mut self, event: &Value) -> Vec<Said> {
         let subtype = event["subtype"].as_str().unwrap_or_default();
         match event["type"].as_str().unwrap_or_default() {
-            "system" if subtype == "init" => {
-                self.check_servers(event).map(Said::Stop).into_iter().collect()
-            }
+            "system" if subtype == "init" => self
+                .check_servers(event)
+                .map(Said::Stop)
+                .into_iter()
+                .collect(),
             "system" if subtype == "api_retry" => vec![Self::retry(event)],
             "system" if subtype == "permission_denied" => {
                 self.refusal(&event["tool_name"]).into_iter().collect()

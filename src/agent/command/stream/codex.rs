@@ -51,7 +51,9 @@ impl Codex {
         let kind = item["type"].as_str().unwrap_or_default();
         let said = |member: &str| text(&item[member]).filter(|it| !it.trim().is_empty());
         match kind {
-            "agent_message" if is_complete => said("text").map(Said::Assistant).into_iter().collect(),
+            "agent_message" if is_complete => {
+                said("text").map(Said::Assistant).into_iter().collect()
+            }
             "error" if is_complete => {
                 let note = said("message").map(|it| format!("Codex says: {it}"));
                 note.map(Said::Note).into_iter().collect()
@@ -216,7 +218,9 @@ fn http_status(problem: &str) -> Option<u16> {
 fn usage(usage: &Value) -> Usage {
     let cache_read = usage["cached_input_tokens"].as_u64();
     let cache_write = usage["cache_write_input_tokens"].as_u64();
-    let cached = cache_read.unwrap_or(0).saturating_add(cache_write.unwrap_or(0));
+    let cached = cache_read
+        .unwrap_or(0)
+        .saturating_add(cache_write.unwrap_or(0));
     let input = usage["input_tokens"].as_u64();
     Usage {
         input: input.map(|it| it.saturating_sub(cached)),

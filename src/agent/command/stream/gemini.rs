@@ -43,7 +43,10 @@ pub(in crate::agent::command) fn name(server: &str, tool: &str) -> String {
     if plain.len() <= LONGEST_NAME {
         return plain;
     }
-    let (beginning, end) = (&plain[..KEPT_AT_EACH_END], &plain[plain.len() - KEPT_AT_EACH_END..]);
+    let (beginning, end) = (
+        &plain[..KEPT_AT_EACH_END],
+        &plain[plain.len() - KEPT_AT_EACH_END..],
+    );
     format!("{beginning}...{end}")
 }
 

@@ -98,7 +98,7 @@ fn recorded() -> Vec<(String, CommandFormat, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/agent/streams");
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().flatten().collect();
     files.sort_by_key(fs::DirEntry::file_name);
-    let streams = files.iter().map(|it| it.path());
+    let streams = files.iter().map(fs::DirEntry::path);
     streams
         .filter(|it| it.extension().is_some_and(|it| it == "jsonl"))
         .map(|it| {
@@ -115,14 +115,14 @@ fn recorded() -> Vec<(String, CommandFormat, String)> {
 
 #[test]
 fn recorded_streams_are_understood() {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path("../../../../tests/fixtures/agent/streams");
-    settings.set_prepend_module_to_snapshot(false);
-    let _bound = settings.bind_to_scope();
     let streams = recorded();
     assert!(streams.len() > 10);
     for (name, format, printed) in streams {
-        insta::assert_snapshot!(name, told(format, &printed));
+        insta::with_settings!({
+            snapshot_path => "../../../../tests/fixtures/agent/streams",
+            prepend_module_to_snapshot => false,
+            omit_expression => true,
+        }, { insta::assert_snapshot!(name, told(format, &printed)) });
     }
 }
 
