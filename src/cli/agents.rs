@@ -162,6 +162,17 @@ pub(super) enum Reached {
     Here,
 }
 
+impl Reached {
+    /// The model's name, where it is known.
+    pub(super) fn model(&self) -> Option<&str> {
+        match self {
+            Self::Model(settings, _) => Some(&settings.model),
+            Self::Command(settings, ..) => settings.model.as_deref(),
+            Self::Here => None,
+        }
+    }
+}
+
 /// Fills in what the environment gives an agent; the secrets among it are added to `secrets`.
 ///
 /// # Errors
@@ -193,7 +204,6 @@ fn reach_command(
     let lookup = |name: &str| match name {
         PROMPT => Some(prompt.clone()),
         MCP_CONFIG => Some(config.clone()),
-        MODEL => settings.model.clone(),
         _ => std::env::var(name).ok(),
     };
     let (mut filled, variables) = scenario_file::expand_command(settings, lookup)

@@ -20,6 +20,7 @@ use crate::model::stamp::{GitStamp, Stamp};
 use crate::model::trajectory::Trajectory;
 use crate::redact::Redactor;
 use crate::run::{self, Budget, Job, Observer, Progress, SetupError};
+use crate::scenario_file;
 
 /// Names the repository of the system under test for scenarios without `source.repo`.
 const SOURCE_PATH: &str = "MCPPROXY_SOURCE_PATH";
@@ -95,6 +96,9 @@ impl Executor {
             _ => (None, None),
         };
         stamp.image = image;
+        if let Ok(reached) = &reachable {
+            stamp.model = reached.model().map(str::to_owned);
+        }
         let targets = standing.and_then(|_| self.targets(scenario, reached.as_ref(), &mut secrets));
         let stands = targets.is_ok();
         let redactor = Redactor::declared(secrets.iter().cloned(), &scenario.redaction);
@@ -211,6 +215,7 @@ impl Executor {
             recorded_at: Timestamp::now(),
             mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
             agent: scenario.agent.kind().to_owned(),
+            agent_hash: scenario_file::agent_hash(&scenario.agent, &scenario.redaction.secrets),
             model: scenario.agent.model_name().map(str::to_owned),
             scenarios: self.git(folder),
             source: source.as_deref().map(|it| self.git(it)),

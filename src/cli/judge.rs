@@ -2,22 +2,25 @@
 
 use std::sync::Arc;
 
+use crate::cli::replay;
 use crate::evaluate::check_criteria;
 use crate::model::rules::Rules;
 use crate::model::scenario::Scenario;
-use crate::model::suite::{Check, ScenarioResult, Status};
+use crate::model::suite::{Check, Problem, ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
 use crate::score;
 
 /// Scores a run against the accepted trajectories and completes its result; `None` when nothing is accepted.
 ///
-/// Without the scenario at hand, only the comparison counts.
+/// Without the scenario at hand, only the comparison counts. Runs that are not the same experiment are compared, and have a verdict only if
+/// that is allowed.
 pub(super) fn judge(
     result: ScenarioResult,
     scenario: Option<&Scenario>,
     accepted: &[Trajectory],
     current: Arc<Trajectory>,
     rules: &Rules,
+    allow_changed: bool,
 ) -> Option<ScenarioResult> {
     let comparison = score::compare_variants(accepted, &current, rules)?;
     let baseline = accepted.get(comparison.variant.checked_sub(1)?)?;
@@ -31,21 +34,18 @@ pub(super) fn judge(
     let mut checks = Vec::new();
     if let Some(scenario) = scenario {
         checks = criteria(scenario, baseline, &current, &mut notes);
-        if baseline
-            .scenario_hash
-            .as_ref()
-            .is_some_and(|it| *it != scenario.hash)
-        {
-            notes.push("the scenario has changed since its baseline was recorded".to_owned());
-        }
     }
     let passed = comparison.verdict.passed && checks.iter().all(|it| it.passed);
+    let experiment_changes = score::experiment_changes(baseline, &current);
+    let gates = allow_changed || experiment_changes.is_empty();
     Some(ScenarioResult {
-        status: if passed {
-            Status::Passed
-        } else {
-            Status::Failed
+        status: match (gates, passed) {
+            (false, _) => Status::Error,
+            (true, true) => Status::Passed,
+            (true, false) => Status::Failed,
         },
+        problem: (!gates).then(|| other_experiment(scenario)),
+        experiment_changes,
         duration_ms: current.duration_ms,
         checks,
         comparison: Some(comparison),
@@ -54,6 +54,21 @@ pub(super) fn judge(
         notes,
         ..result
     })
+}
+
+/// Why a comparison with another experiment has no verdict, and what to do.
+fn other_experiment(scenario: Option<&Scenario>) -> Problem {
+    let again = match scenario {
+        Some(scenario) => format!("`{}`", replay::record_command(scenario)),
+        None => "`mcp-eval record`".to_owned(),
+    };
+    Problem {
+        message: "no verdict, because the baseline is of another experiment".to_owned(),
+        hint: Some(format!(
+            "`--allow-changed` gates all the same; {again}, with the same --agent and --model, accepts the experiment as it is now"
+        )),
+        details: Vec::new(),
+    }
 }
 
 /// The scenario's success criteria. One that the accepted baseline does not meet either was accepted as it is: it is only noted.

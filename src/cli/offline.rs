@@ -214,7 +214,15 @@ fn compare_file(
         ..stored(file, &current, Status::Error)
     };
     let current = Arc::new(current);
-    judge(open.clone(), scenario, &accepted, current, &rules).unwrap_or(open)
+    judge(
+        open.clone(),
+        scenario,
+        &accepted,
+        current,
+        &rules,
+        args.allow_changed,
+    )
+    .unwrap_or(open)
 }
 
 /// The accepted trajectories: of a file, of the folder of one baseline, or of a folder of baselines.
@@ -249,6 +257,7 @@ fn stored(file: &Path, current: &Trajectory, status: Status) -> ScenarioResult {
         description: None,
         user_intent: None,
         tags: Vec::new(),
+        experiment_changes: Vec::new(),
         status,
         duration_ms: current.duration_ms,
         problem: None,
@@ -283,6 +292,7 @@ fn broken(file: &Path, current: Option<Trajectory>, error: &StoreError) -> Scena
         description: None,
         user_intent: None,
         tags: Vec::new(),
+        experiment_changes: Vec::new(),
         status: Status::Error,
         duration_ms: None,
         problem: Some(Problem {

@@ -28,6 +28,7 @@ pub(super) fn result(scenario: &Scenario, status: Status) -> ScenarioResult {
         description: scenario.description.clone(),
         user_intent: scenario.user_intent.clone(),
         tags: scenario.tags.clone(),
+        experiment_changes: Vec::new(),
         status,
         duration_ms: None,
         problem: None,

@@ -45,17 +45,23 @@ pub(super) fn accepted(
     Ok(accepted)
 }
 
+/// The command that records a scenario's baseline in its usual place.
+pub(super) fn record_command(scenario: &Scenario) -> String {
+    let mut command = format!("mcp-eval record --scenario {}", scenario.path.display());
+    if matches!(scenario.agent, Agent::Replay { .. }) {
+        command.push_str(" --agent scripted");
+    }
+    command
+}
+
 fn no_baseline(scenario: &Scenario, baselines: &Baselines) -> Problem {
     let path = baselines.path(&scenario.id);
-    let mut command = format!("mcp-eval record --scenario {}", scenario.path.display());
+    let mut command = record_command(scenario);
     let usual = Baselines::new(BASELINES).path(&scenario.id);
     if let Some(folder) = path.parent().filter(|_| path != usual) {
         command = format!("{command} --output {}", folder.display());
     }
     let replays = matches!(scenario.agent, Agent::Replay { .. });
-    if replays {
-        command.push_str(" --agent scripted");
-    }
     Problem {
         message: format!("no baseline: {} does not exist", path.display()),
         hint: Some(if replays && scenario.agent.calls().is_empty() {

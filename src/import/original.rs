@@ -69,6 +69,7 @@ pub fn original(text: &str, id: &str) -> Result<Trajectory, ImportError> {
             recorded_at: clock.start,
             mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
             agent: "imported".to_owned(),
+            agent_hash: None,
             model: None,
             scenarios: GitStamp::Unknown {
                 reason: "imported from a recording of the original tool".to_owned(),

@@ -5,6 +5,7 @@ pub mod binding;
 pub mod catalogue;
 pub mod comparison;
 pub mod container;
+pub mod experiment;
 pub mod interactions;
 pub mod redaction;
 pub mod rules;

@@ -20,7 +20,7 @@ pub struct Scenario {
     pub path: PathBuf,
     /// The topmost folder whose `_defaults.yaml` reaches it.
     pub defaults_root: PathBuf,
-    /// SHA-256 of its content after defaults and variables, in hexadecimal.
+    /// SHA-256 of what is asked: the messages of the user with variables filled in, in hexadecimal.
     pub hash: String,
     pub name: String,
     pub description: Option<String>,

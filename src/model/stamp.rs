@@ -11,6 +11,9 @@ pub struct Stamp {
     pub mcp_eval: String,
     /// The kind of agent that drove the run: `scripted`.
     pub agent: String,
+    /// SHA-256 of the calls it was to play, or of how its model was to be asked, in hexadecimal; `None` where neither is known, and for a
+    /// replay.
+    pub agent_hash: Option<String>,
     /// The model it was to ask; `None` for an agent without one.
     pub model: Option<String>,
     /// The repository the scenario file lies in.

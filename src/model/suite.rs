@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::model::comparison::{Comparison, Reason};
+use crate::model::experiment::ExperimentChange;
 use crate::model::stamp::GitStamp;
 use crate::model::trajectory::Trajectory;
 
@@ -39,6 +40,8 @@ pub struct ScenarioResult {
     pub description: Option<String>,
     pub user_intent: Option<String>,
     pub tags: Vec<String>,
+    /// How the two runs that are compared are not the same experiment; empty where they are, or nothing is compared.
+    pub experiment_changes: Vec<ExperimentChange>,
     pub status: Status,
     /// Wall time in milliseconds; `None` when nothing ran.
     pub duration_ms: Option<f64>,

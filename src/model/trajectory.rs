@@ -15,7 +15,7 @@ pub struct Trajectory {
     pub scenario: String,
     /// The scenario's human name.
     pub name: String,
-    /// SHA-256 of the scenario's content, in hexadecimal; `None` for an imported recording.
+    /// SHA-256 of what the scenario asks, in hexadecimal; `None` for an imported recording.
     pub scenario_hash: Option<String>,
     pub stamp: Stamp,
     pub catalogue: Catalogue,

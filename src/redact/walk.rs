@@ -209,6 +209,7 @@ mod tests {
                 recorded_at: Timestamp::UNIX_EPOCH,
                 mcp_eval: "0.0.0".to_owned(),
                 agent: "scripted".to_owned(),
+                agent_hash: None,
                 model: None,
                 scenarios: GitStamp::Unknown {
                     reason: format!("{token} is no folder"),

@@ -44,6 +44,9 @@ pub fn explain(scenario: &ScenarioV1, call: Option<usize>) -> String {
         return text;
     }
     push(&mut text, 0, &line(&scenario.name));
+    if let Some(sentence) = scenario.not_the_same_experiment() {
+        push(&mut text, 0, &line(&sentence));
+    }
     for row in &comparison.rows {
         text.push('\n');
         explain_row(&mut text, row, comparison);

@@ -147,6 +147,9 @@ impl Page {
     /// What stands under a scenario's line.
     fn below(&mut self, scenario: &ScenarioV1) {
         let verbose = self.style.verbosity == Verbosity::Verbose;
+        if let Some(sentence) = scenario.not_the_same_experiment() {
+            self.indented(4, "! ", YELLOW, &sentence);
+        }
         if !scenario.status.is_fine() && scenario.status != StatusV1::Skipped {
             self.indented(4, "", DIM, &scenario.path);
         }

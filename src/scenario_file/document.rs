@@ -11,6 +11,7 @@ use crate::model::scenario::{Replaying, Scenario, Server, Timeouts};
 use super::container::ContainerSection;
 use super::decode::{At, Decode, Field, NO_HINT, Named, section, wrong_kind};
 use super::find::Found;
+use super::hash::scenario_hash;
 use super::interactions::MockSection;
 use super::llm::InteractionSection;
 use super::model_agent::LimitsSection;
@@ -181,7 +182,7 @@ impl Document {
     pub(super) fn scenario(
         &self,
         found: &Found,
-        (hash, secrets): (String, Secrets),
+        secrets: Secrets,
         config: Option<(PathBuf, Vec<Server>)>,
         start: Mark,
         findings: &mut Findings,
@@ -220,11 +221,11 @@ impl Document {
         let replaying = given(self.agent.as_ref()).map(|it| it.replaying(whole, findings));
         let replaying = replaying.unwrap_or_else(|| Replaying::within(whole));
         let agent = agent?;
-        Some(Scenario {
+        let mut scenario = Scenario {
             id: found.id.clone(),
+            hash: String::new(),
             path: found.path.clone(),
             defaults_root: found.root.clone(),
-            hash,
             name: self.name.given()?.0.clone(),
             description: given(self.description.as_ref()).cloned(),
             enabled: given(self.enabled.as_ref()).copied().unwrap_or(true),
@@ -272,7 +273,9 @@ impl Document {
                 scenario: whole,
             },
             limits: limits.unwrap_or_default(),
-        })
+        };
+        scenario.hash = scenario_hash(&scenario.messages(), &scenario.redaction.secrets);
+        Some(scenario)
     }
 
     /// What the user says, message by message.

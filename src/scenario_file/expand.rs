@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::model::agent::{CommandAgent, ModelAgent};
+use crate::model::agent::{CommandAgent, MODEL, ModelAgent};
 use crate::model::container::{Build, Container, Image, Mount, MountSource};
 use crate::model::scenario::{Server, Transport};
 
@@ -117,8 +117,10 @@ pub fn expand_agent(
 }
 
 /// Fills in `${…}` in the command line, the folder and the environment of an agent that is a program, as [`expand`] does in servers; with
-/// it come the variables whose values went into it, sorted. `lookup` also gives what the run gives the agent, such as
-/// [`PROMPT`](crate::model::agent::PROMPT).
+/// it come the variables whose values went into it, sorted. `lookup` also gives what the run gives the agent, such as [`PROMPT`]; the
+/// model is known from the agent itself.
+///
+/// [`PROMPT`]: crate::model::agent::PROMPT
 ///
 /// # Errors
 ///
@@ -128,6 +130,12 @@ pub fn expand_command(
     lookup: impl Fn(&str) -> Option<String>,
 ) -> Result<(CommandAgent, Vec<String>), MissingVariables> {
     let mut filling = Filling::new(&lookup);
+    let model = agent.model.as_deref().map(|it| filling.text(it));
+    let with_model = |name: &str| match name {
+        MODEL => model.clone(),
+        _ => lookup(name),
+    };
+    filling.lookup = &with_model;
     let words = agent.command.iter().enumerate();
     let command = words.map(|(place, word)| {
         if place == 0 && word.contains('/') {
@@ -141,6 +149,7 @@ pub fn expand_command(
         command: command.collect(),
         cwd: agent.cwd.as_deref().map(|it| filling.folder(it)),
         env: filling.pairs(&agent.env),
+        model: model.clone(),
         ..agent.clone()
     };
     Ok((agent, filling.finish()?))

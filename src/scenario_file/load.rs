@@ -3,9 +3,6 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-use sha2::{Digest, Sha256};
-
 use crate::model::scenario::{Scenario, Server};
 
 use super::client_config::{ClientConfigError, client_config};
@@ -115,9 +112,7 @@ impl<'a> Loader<'a> {
         let config = decoded
             .config_file()
             .and_then(|it| self.config_file(it, mounted));
-        let hash = hash(&secrets.hidden(document.to_json()));
-        let scenario =
-            decoded.scenario(found, (hash, secrets), config, start, &mut self.findings)?;
+        let scenario = decoded.scenario(found, secrets, config, start, &mut self.findings)?;
         (are_right && self.findings.errors() == errors).then_some(scenario)
     }
 
@@ -285,23 +280,4 @@ fn folders(found: &Found) -> Vec<PathBuf> {
             if same { named } else { full.to_owned() }
         })
         .collect()
-}
-
-/// SHA-256 of a document as JSON with sorted keys, in hexadecimal.
-fn hash(document: &Value) -> String {
-    hex::encode(Sha256::digest(sorted(document).to_string()))
-}
-
-/// The value with the keys of all objects sorted. Documents are nested no deeper than the reader allows.
-fn sorted(value: &Value) -> Value {
-    match value {
-        Value::Array(items) => items.iter().map(sorted).collect(),
-        Value::Object(object) => {
-            let mut entries: Vec<_> = object.iter().collect();
-            entries.sort_by_key(|(key, _)| *key);
-            let entries = entries.into_iter();
-            Value::Object(entries.map(|(key, it)| (key.clone(), sorted(it))).collect())
-        }
-        leaf => leaf.clone(),
-    }
 }

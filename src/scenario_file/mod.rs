@@ -11,6 +11,7 @@
 //! | `checks` | what must fit together between sections |
 //! | `client_config`, `expand` | servers of MCP clients' files, and values from the environment |
 //! | `schema` | the sections once more, as JSON Schema |
+//! | `hash` | what tells one experiment from another |
 //! | `finding` | what is wrong, as people read it |
 //!
 //! The files are read by a parser that gives the place of every value; `serde_yaml` gives numbers their meaning, so that
@@ -29,6 +30,7 @@ mod expand;
 mod fault;
 mod find;
 mod finding;
+mod hash;
 mod interactions;
 mod llm;
 mod load;
@@ -61,6 +63,7 @@ pub use expand::{
 };
 pub use find::{Found, find};
 pub use finding::{Finding, Severity, sort};
+pub use hash::agent_hash;
 pub use llm::{LoadedLlm, llm};
 pub use load::{Loaded, Options, load};
 pub use mocks::{LoadedMocks, mock_tool, mocks};

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
 use super::decode::NO_HINT;
 use super::expand;
 use super::finding::quoted;
@@ -145,27 +143,6 @@ impl Secrets {
         }
         self.values.push((name.to_owned(), value.clone()));
         Content::Text(value)
-    }
-
-    /// The document with the names of secrets in place of their values: what it is does not change with a new token.
-    pub(super) fn hidden(&self, mut document: Value) -> Value {
-        self.hide(&mut document);
-        document
-    }
-
-    fn hide(&self, value: &mut Value) {
-        match value {
-            Value::String(text) => {
-                for (name, secret) in self.values.iter().filter(|(_, it)| !it.is_empty()) {
-                    if text.contains(secret.as_str()) {
-                        *text = text.replace(secret.as_str(), &format!("{{{{{name}}}}}"));
-                    }
-                }
-            }
-            Value::Array(items) => items.iter_mut().for_each(|it| self.hide(it)),
-            Value::Object(members) => members.values_mut().for_each(|it| self.hide(it)),
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        }
     }
 }
 

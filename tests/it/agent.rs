@@ -7,5 +7,5 @@ mod errors;
 mod limits;
 mod secrets;
 mod settings;
-mod stand_in;
+pub(crate) mod stand_in;
 mod tools;

@@ -94,7 +94,14 @@ fn a_changed_call_fails_and_names_the_argument() {
         "args: { key: xyz123, offset: 4, limit: 2 }",
         "args: { key: other, offset: 4, limit: 2 }",
     );
-    let ran = project.expect(1, &["compare", "scenarios/proxy/read_cached_pages.yaml"]);
+    let ran = project.expect(
+        1,
+        &[
+            "compare",
+            "scenarios/proxy/read_cached_pages.yaml",
+            "--allow-changed",
+        ],
+    );
     ran.says("read_cache").says("xyz123").says("other");
 }
 
@@ -109,13 +116,17 @@ fn a_missing_call_and_an_extra_call_fail() {
     project.faulty("s", &[], &calls);
     project.expect(0, &["record"]);
     project.faulty("s", &[], &calls[..2]);
-    project.expect(1, &["compare"]).says("mcp__s__count");
+    project
+        .expect(1, &["compare", "--allow-changed"])
+        .says("mcp__s__count");
     project.faulty(
         "s",
         &[],
         &[&calls[..], &[("count", json!({ "again": true }))]].concat(),
     );
-    project.expect(1, &["compare"]).says("mcp__s__count");
+    project
+        .expect(1, &["compare", "--allow-changed"])
+        .says("mcp__s__count");
 }
 
 #[test]
@@ -205,8 +216,10 @@ fn the_threshold_can_be_given_on_the_command_line() {
         &[("echo", json!({ "q": "one two four" }))],
         &reads,
     );
-    project.expect(1, &["compare"]).says("0.65");
-    project.expect(0, &["compare", "--threshold", "0.6"]);
+    project
+        .expect(1, &["compare", "--allow-changed"])
+        .says("0.65");
+    project.expect(0, &["compare", "--allow-changed", "--threshold", "0.6"]);
     project
         .expect(2, &["compare", "--threshold", "1.5"])
         .says("from 0 to 1");

@@ -452,18 +452,112 @@ fn the_nearest_defaults_win_and_lists_replace() {
     assert_eq!(y.source, None);
 }
 
+/// What a run of this scenario is known by: the hashes of what is asked, and of what the agent is given.
+fn experiment(text: &str, variables: &[(&str, &str)]) -> (String, Option<String>) {
+    let scenario = load_one(text, variables);
+    let given = scenario_file::agent_hash(&scenario.agent, &scenario.redaction.secrets);
+    (scenario.hash, given)
+}
+
+const SCRIPT: &str = "name: x
+user_intent: Look at {{a}}
+variables: { a: 1, token: { value: abcdef-1, secret: true } }
+servers: { s: { type: mock } }
+mcp_interactions: { s: { tools: [{ name: a, responses: [{ content: yes }] }] } }
+expected_trajectory: [{ tool: a, args: { q: 'a {{a}}', b: 2, t: '{{token}}' }, notes: one }]
+";
+
+const MODEL: &str = "name: x
+turns: [Look, Look again]
+servers: { s: { type: mock } }
+mcp_interactions: { s: { tools: [{ name: a, responses: [{ content: yes }] }] } }
+agent: { kind: anthropic, model: m, system: Be kind., max_tokens: 10 }
+";
+
 #[test]
-fn the_hash_depends_on_content_alone() {
-    let hash = |text: &str, variables: &[(&str, &str)]| load_one(text, variables).hash;
-    let base = hash(
-        "name: x\nvariables: { a: 1 }\nexpected_trajectory: [{ tool: a, args: { q: '{{a}}', b: 2 } }]\n",
-        &[],
-    );
-    assert_eq!(base.len(), 64);
-    let same = "# A remark.\nexpected_trajectory:\n  - args: { b: 2, q: '{{a}}' }\n    tool: \"a\"\nvariables:\n  a: 1\nname: 'x'\n";
-    assert_eq!(hash(same, &[]), base);
-    assert_ne!(hash(same, &[("a", "2")]), base);
-    assert_ne!(hash(&same.replace("b: 2", "b: 3"), &[]), base);
+fn what_only_describes_limits_or_judges_makes_no_other_experiment() {
+    let (script, model) = (experiment(SCRIPT, &[]), experiment(MODEL, &[]));
+    assert_eq!(script.0.len(), 64);
+    let same = [
+        (
+            "name: x",
+            "name: y\ndescription: d\ntags: [t]\nenabled: false",
+        ),
+        (
+            "name: x",
+            "# A remark.\nname: 'x'\nsuccess_criteria: [yes]\nscoring: { threshold: 0.1 }",
+        ),
+        (
+            "name: x",
+            "name: x\ntimeout: 9s\nlimits: { max_steps: 3 }\nsource: { repo: . }\nredact: ['acme_\\d{9}']",
+        ),
+        ("name: x", "name: x\nx-note: 1"),
+        ("content: yes", "content: no"),
+        ("type: mock }", "type: mock, tool_timeout: 3s }"),
+    ];
+    for (from, to) in same {
+        for (text, base) in [(SCRIPT, &script), (MODEL, &model)] {
+            assert_eq!(&experiment(&text.replace(from, to), &[]), base, "{to}");
+        }
+    }
+    let of_script = [
+        ("notes: one", "notes: two, action: look"),
+        ("q: 'a {{a}}', b: 2", "b: 2, q: 'a 1'"),
+        ("abcdef-1", "abcdef-2"),
+        ("user_intent: Look at {{a}}", "turns: [\"Look at {{a}}\"]"),
+    ];
+    for (from, to) in of_script {
+        assert_eq!(experiment(&SCRIPT.replace(from, to), &[]), script, "{to}");
+    }
+    let of_model = [
+        ("model: m", "model: n"),
+        (
+            "model: m",
+            "model: m, base_url: 'http://localhost:1', api_key_env: K, timeout: 3s, max_steps: 4",
+        ),
+        (
+            "model: m",
+            "model: m, temperature: 0.0, tool_choice: auto, price: { input: 1, output: 2 }",
+        ),
+        ("name: x", "name: x\nexpected_trajectory: [{ tool: a }]"),
+    ];
+    for (from, to) in of_model {
+        assert_eq!(experiment(&MODEL.replace(from, to), &[]), model, "{to}");
+    }
+}
+
+#[test]
+fn what_is_asked_or_given_to_the_agent_makes_another_experiment() {
+    let ((asked, calls), (turns, settings)) = (experiment(SCRIPT, &[]), experiment(MODEL, &[]));
+    let (other, others) = experiment(SCRIPT, &[("a", "2")]);
+    assert!(other != asked && others != calls);
+    assert_ne!(experiment(&SCRIPT.replace("Look", "See"), &[]).0, asked);
+    assert_ne!(experiment(&MODEL.replace("Look,", "See,"), &[]).0, turns);
+    for (from, to) in [
+        ("b: 2", "b: 3"),
+        ("tool: a,", "tool: mcp__s__a,"),
+        ("notes: one", "critical: true"),
+        (", t: '{{token}}'", ""),
+        ("notes: one }]", "notes: one }, { tool: a }]"),
+    ] {
+        let changed = experiment(&SCRIPT.replace(from, to), &[]);
+        assert!(changed.0 == asked && changed.1 != calls, "{to}");
+    }
+    for to in [
+        "model: m, temperature: 1",
+        "model: m, temperature: null",
+        "model: m, tool_choice: required",
+        "model: m, tool_choice: { tool: a }",
+        "model: m, max_result_chars: 9",
+        "model: m, extra_body: { seed: 1 }",
+    ] {
+        let changed = experiment(&MODEL.replace("model: m", to), &[]);
+        assert!(changed.0 == turns && changed.1 != settings, "{to}");
+    }
+    for (from, to) in [("kind.", "quick."), ("max_tokens: 10", "max_tokens: 11")] {
+        let changed = experiment(&MODEL.replace(from, to), &[]);
+        assert!(changed.0 == turns && changed.1 != settings, "{to}");
+    }
 }
 
 #[test]

@@ -65,6 +65,7 @@ pub(crate) fn recorded(calls: &[Value]) -> Trajectory {
             recorded_at: "2026-01-02T03:04:05Z".parse().unwrap(),
             mcp_eval: "0.0.0".to_owned(),
             agent: "scripted".to_owned(),
+            agent_hash: None,
             model: None,
             scenarios: unknown,
             source: None,

@@ -42,6 +42,9 @@ pub(in crate::cli) struct CompareArgs {
     /// Score this stored trajectory, or all of a folder, without running anything
     #[arg(long, value_name = "FILE", conflicts_with_all = ["mcp_config", "agent", "model", "budget", "pace", "jobs", "fail_fast"])]
     pub(in crate::cli) run: Option<PathBuf>,
+    /// Gate also where the baseline is of another experiment: what is asked, the agent or the model has changed since
+    #[arg(long)]
+    pub(in crate::cli) allow_changed: bool,
     /// Where the report goes [default: reports/RUN/]
     #[arg(long, value_name = "DIR", conflicts_with = "no_report")]
     pub(in crate::cli) output: Option<PathBuf>,

@@ -45,10 +45,11 @@ pub(in crate::cli) fn run(
     };
     let score = args.score.clone();
     let folder = root.clone();
+    let allow_changed = args.allow_changed;
     let finished = suite::run_suite(plan, move |scenario, bench| {
         let baselines = replay::baselines(&folder, &scenario, selected);
         let score = score.clone();
-        async move { compare(&scenario, &bench, &baselines, &score).await }
+        async move { compare(&scenario, &bench, &baselines, &score, allow_changed).await }
     })?;
     let telling = Telling {
         format: args.execute.printed.format,
@@ -64,6 +65,7 @@ async fn compare(
     bench: &Bench,
     baselines: &Baselines,
     score: &ScoreArgs,
+    allow_changed: bool,
 ) -> ScenarioResult {
     let accepted = match replay::accepted(scenario, baselines) {
         Ok(accepted) => accepted,
@@ -91,6 +93,7 @@ async fn compare(
         &accepted,
         current,
         &rules,
+        allow_changed,
     );
     let mut judged = judged.unwrap_or(open);
     if let Some(baseline) = &judged.baseline {

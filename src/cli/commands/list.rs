@@ -12,6 +12,8 @@ use crate::cli::failure::Failure;
 use crate::cli::images::{ImageStateV1, images};
 use crate::cli::select;
 use crate::model::scenario::Scenario;
+use crate::scenario_file;
+use crate::score;
 use crate::store::Baselines;
 use crate::text;
 
@@ -75,11 +77,14 @@ fn listed(scenario: &Scenario, docker: Option<ImageStateV1>, baselines: &Baselin
         Err(_) => ("unreadable", None),
         Ok([]) => ("none", None),
         Ok([main, ..]) => {
-            let current = main
-                .scenario_hash
-                .as_ref()
-                .is_none_or(|it| *it == scenario.hash);
-            let state = if current { "accepted" } else { "outdated" };
+            let given = scenario_file::agent_hash(&scenario.agent, &scenario.redaction.secrets);
+            let outdated = score::scenario_has_changed(
+                main,
+                Some(&scenario.hash),
+                scenario.agent.kind(),
+                given.as_deref(),
+            );
+            let state = if outdated { "outdated" } else { "accepted" };
             (state, Some(main.stamp.recorded_at.to_string()))
         }
     };

@@ -3,14 +3,16 @@
 mod comparison;
 
 use crate::model::catalogue::ServerCatalogue;
+use crate::model::experiment::ExperimentChange;
 use crate::model::stamp::{GitStamp, ImageStamp, Stamp};
 use crate::model::suite::{ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::report::in_words;
 
 use super::{
-    BindingV1, CheckV1, EndingV1, FORMAT_VERSION, GitV1, ImageV1, ModelUseV1, ProblemV1, ResultV1,
-    ScenarioV1, ServerV1, SideV1, SourceV1, StampV1, StatusV1, SummaryV1, VolatileV1,
+    BindingV1, CheckV1, EndingV1, ExperimentChangeV1, ExperimentPartV1, FORMAT_VERSION, GitV1,
+    ImageV1, ModelUseV1, ProblemV1, ResultV1, ScenarioV1, ServerV1, SideV1, SourceV1, StampV1,
+    StatusV1, SummaryV1, VolatileV1,
 };
 
 impl From<&SuiteResult> for ResultV1 {
@@ -55,6 +57,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> ScenarioV1 {
         tags: result.tags.clone(),
         description: result.description.clone(),
         user_intent: result.user_intent.clone(),
+        experiment_changes: result.experiment_changes.iter().map(Into::into).collect(),
         status: status(result.status),
         duration_ms: result.duration_ms.and_then(finite),
         problem: result.problem.as_ref().map(|it| ProblemV1 {
@@ -83,6 +86,25 @@ fn scenario(result: &ScenarioResult, command: &str) -> ScenarioV1 {
     };
     scenario.in_words = in_words::comparison(&scenario, command);
     scenario
+}
+
+impl From<&ExperimentChange> for ExperimentChangeV1 {
+    fn from(change: &ExperimentChange) -> Self {
+        let (what, baseline, current) = match change.clone() {
+            ExperimentChange::Model { baseline, current } => {
+                (ExperimentPartV1::Model, baseline, current)
+            }
+            ExperimentChange::Agent { baseline, current } => {
+                (ExperimentPartV1::Agent, Some(baseline), Some(current))
+            }
+            ExperimentChange::Scenario => (ExperimentPartV1::Scenario, None, None),
+        };
+        Self {
+            what,
+            baseline,
+            current,
+        }
+    }
 }
 
 fn side(trajectory: &Trajectory) -> SideV1 {
@@ -136,6 +158,7 @@ fn stamp(stamp: &Stamp) -> StampV1 {
         recorded_at: stamp.recorded_at.to_string(),
         mcp_eval: stamp.mcp_eval.clone(),
         agent: stamp.agent.clone(),
+        agent_hash: stamp.agent_hash.clone(),
         model: stamp.model.clone(),
         scenarios: git(&stamp.scenarios),
         source: stamp.source.as_ref().map(git),

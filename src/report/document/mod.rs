@@ -23,7 +23,9 @@ pub use row::{
     BoundV1, CallV1, ContractChangeV1, DifferenceV1, OutcomeV1, ParameterV1, PolledV1, RequestV1,
     ResponseV1, RowKindV1, RowV1, SourceV1,
 };
-pub use scenario::{CheckV1, ProblemV1, ScenarioV1, StatusV1};
+pub use scenario::{
+    CheckV1, ExperimentChangeV1, ExperimentPartV1, ProblemV1, ScenarioV1, StatusV1,
+};
 pub use side::{BindingV1, EndingV1, GitV1, ImageV1, ServerV1, SideV1, StampV1, VolatileV1};
 pub use usage::{AttemptV1, ModelRequestV1, ModelUseV1, TokensV1};
 

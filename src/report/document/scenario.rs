@@ -1,5 +1,7 @@
 //! One scenario in the published result.
 
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +19,10 @@ pub struct ScenarioV1 {
     pub description: Option<String>,
     /// What the user wanted.
     pub user_intent: Option<String>,
+    /// How the two runs that are compared are not the same experiment; empty where they are, or nothing is compared. They gate only with
+    /// `--allow-changed` then.
+    #[serde(default)]
+    pub experiment_changes: Vec<ExperimentChangeV1>,
     pub status: StatusV1,
     /// Wall time in milliseconds; `null` when nothing ran.
     pub duration_ms: Option<f64>,
@@ -36,6 +42,28 @@ pub struct ScenarioV1 {
     /// The run this result is about.
     pub current: Option<SideV1>,
     pub comparison: Option<ComparisonV1>,
+}
+
+/// A way in which two runs are not the same experiment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExperimentChangeV1 {
+    pub what: ExperimentPartV1,
+    /// What it was: the name of the model, or the kind of agent; `null` for none, and where no word tells it.
+    pub baseline: Option<String>,
+    /// What it is now.
+    pub current: Option<String>,
+}
+
+/// What makes an experiment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ExperimentPartV1 {
+    /// The model that is asked.
+    Model,
+    /// The kind of agent.
+    Agent,
+    /// What the scenario asks, and what it gives its agent: the calls of a script, or how a model is asked.
+    Scenario,
 }
 
 /// How a scenario came out.
@@ -104,7 +132,27 @@ impl StatusV1 {
     }
 }
 
+impl fmt::Display for ExperimentChangeV1 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self.what {
+            ExperimentPartV1::Model => "model",
+            ExperimentPartV1::Agent => "agent",
+            ExperimentPartV1::Scenario => return f.write_str("the scenario has changed"),
+        };
+        let or_none = |it: &'_ Option<String>| it.clone().unwrap_or_else(|| "none".to_owned());
+        let (was, is) = (or_none(&self.baseline), or_none(&self.current));
+        write!(f, "{name} {was} → {is}")
+    }
+}
+
 impl ScenarioV1 {
+    /// `not the same experiment: model a → b`; `None` where it is the same.
+    pub fn not_the_same_experiment(&self) -> Option<String> {
+        let changes = self.experiment_changes.iter().map(ToString::to_string);
+        let changes = changes.collect::<Vec<_>>().join(", ");
+        (!changes.is_empty()).then(|| format!("not the same experiment: {changes}"))
+    }
+
     /// Everything that speaks against passing, one sentence each: the verdict's reasons, then the unmet expectations.
     pub fn reasons(&self) -> Vec<String> {
         let verdict = self.comparison.iter().flat_map(|it| &it.reasons);

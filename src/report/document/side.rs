@@ -13,7 +13,8 @@ pub struct SideV1 {
     pub stamp: StampV1,
     /// What the servers said of themselves, in the order the scenario names them.
     pub servers: Vec<ServerV1>,
-    /// SHA-256 of the scenario's content at the time, in hexadecimal.
+    /// SHA-256 of what the scenario asked at the time, the messages of the user with variables filled in, in hexadecimal; `null` for an
+    /// imported recording.
     pub scenario_hash: Option<String>,
     pub ending: EndingV1,
     /// Why it ended so, where there is more to say.
@@ -44,6 +45,9 @@ pub struct StampV1 {
     pub mcp_eval: String,
     /// The kind of agent that drove the run: `scripted`, `replay`, `anthropic`, `openai`, `ollama`, or `imported` for a recording from elsewhere.
     pub agent: String,
+    /// SHA-256 of the calls it was to play, or of how its model was to be asked; `null` where neither is known, and for a replay.
+    #[serde(default)]
+    pub agent_hash: Option<String>,
     /// The model it was to ask; `null` for an agent without one.
     #[serde(default)]
     pub model: Option<String>,

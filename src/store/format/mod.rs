@@ -59,7 +59,7 @@ struct ScenarioV1 {
     /// Its path below the scenarios folder, without extension.
     id: String,
     name: String,
-    /// SHA-256 of its content after defaults and variables, or null.
+    /// SHA-256 of what is asked, the messages of the user with variables filled in, or null.
     hash: Option<String>,
 }
 
@@ -73,6 +73,9 @@ struct StampV1 {
     mcp_eval: String,
     /// The kind of agent.
     agent: String,
+    /// SHA-256 of the calls it was to play, or of how its model was to be asked; absent where neither is known, and for a replay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    agent_hash: Option<String>,
     /// The model it was to ask; absent for an agent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     model: Option<String>,

@@ -7,10 +7,10 @@ use serde_json::Value;
 use crate::common::{Project, Ran, StandIn, ran, stand_in};
 
 /// A key that must be seen nowhere.
-pub(super) const CANARY: &str = "canary-4f9d2c71b6";
+pub(crate) const CANARY: &str = "canary-4f9d2c71b6";
 
 /// The APIs, as lines of the `agent` section.
-pub(super) const APIS: [(&str, &str); 4] = [
+pub(crate) const APIS: [(&str, &str); 4] = [
     ("anthropic", "kind: anthropic"),
     ("chat", "kind: openai, api: chat"),
     ("responses", "kind: openai, api: responses"),
@@ -39,22 +39,22 @@ mcp_interactions:
 "#;
 
 /// A project with one scenario, and the stand-in that follows its script.
-pub(super) struct Stage {
-    pub(super) project: Project,
+pub(crate) struct Stage {
+    pub(crate) project: Project,
     _stand_in: StandIn,
-    pub(super) url: String,
+    pub(crate) url: String,
 }
 
 impl Stage {
     /// A scenario of this agent (its lines, or one map), with these further sections, and this script.
-    pub(super) fn new(agent: &str, more: &str, script: &str) -> Self {
+    pub(crate) fn new(agent: &str, more: &str, script: &str) -> Self {
         let project = Project::new();
         project.file("scenarios/s.yaml", scenario("S", agent, more));
         Self::of(project, script)
     }
 
     /// A stand-in for a project that has its scenarios.
-    pub(super) fn of(project: Project, script: &str) -> Self {
+    pub(crate) fn of(project: Project, script: &str) -> Self {
         project.file("llm.yaml", format!("llm_interactions:\n{script}"));
         let (stand_in, url) = stand_in(&project, "llm.yaml");
         Self {
@@ -65,7 +65,7 @@ impl Stage {
     }
 
     /// The program, told where the stand-in is, with a key.
-    pub(super) fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.project.command();
         command
             .env("LLM_URL", &self.url)
@@ -74,12 +74,12 @@ impl Stage {
         command
     }
 
-    pub(super) fn run(&self, arguments: &[&str]) -> Ran {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
         ran(&mut self.command(arguments))
     }
 
     #[track_caller]
-    pub(super) fn expect(&self, code: i32, arguments: &[&str]) -> Ran {
+    pub(crate) fn expect(&self, code: i32, arguments: &[&str]) -> Ran {
         let ran = self.run(arguments);
         assert_eq!(
             ran.code,
@@ -93,7 +93,7 @@ impl Stage {
 
     /// Runs the scenario, expects an exit code, and returns what was recorded.
     #[track_caller]
-    pub(super) fn trajectory(&self, code: i32) -> Value {
+    pub(crate) fn trajectory(&self, code: i32) -> Value {
         let ran = self.expect(code, &["run", "--format", "json"]);
         let result: Value = serde_json::from_str(&ran.stdout).unwrap();
         let folder = self
@@ -107,7 +107,7 @@ impl Stage {
     }
 
     /// The bodies of the requests that were made, in order.
-    pub(super) fn bodies(&self) -> Vec<Value> {
+    pub(crate) fn bodies(&self) -> Vec<Value> {
         let log = self.project.read("asked.jsonl");
         let lines = log
             .lines()
@@ -117,7 +117,7 @@ impl Stage {
 }
 
 /// A scenario file. The agent gets its model, its address and its key.
-pub(super) fn scenario(name: &str, agent: &str, more: &str) -> String {
+pub(crate) fn scenario(name: &str, agent: &str, more: &str) -> String {
     let intent = if more.contains("turns:") {
         ""
     } else {
@@ -129,7 +129,7 @@ pub(super) fn scenario(name: &str, agent: &str, more: &str) -> String {
 }
 
 /// The names of a trajectory's steps: `user`, `assistant`, or a call's tool with its status.
-pub(super) fn steps(trajectory: &Value) -> Vec<String> {
+pub(crate) fn steps(trajectory: &Value) -> Vec<String> {
     let steps = trajectory["steps"].as_array().unwrap().iter();
     steps
         .map(|it| match it["kind"].as_str().unwrap() {

@@ -8,7 +8,7 @@ use crate::common::ran;
 #[test]
 fn placeholders_are_filled_in() {
     let more = json!({ "agent": {
-        "model": "small",
+        "model": "${SIZE:-small}",
         "env": { "ASKED": "<${prompt}>", "WHICH": "${model}", "WHERE": "${mcp_config}", "GIVEN": "${GIVEN:-none}" },
     } });
     let agent = [
@@ -182,5 +182,9 @@ fn a_recording_is_compared_and_replayed() {
         .expect(0, &["list", "--format", "json"])
         .says("weather");
     stage.project.edit("scenarios/s.yaml", "Lisbon", "Nowhere");
-    stage.project.expect(1, &["compare"]);
+    stage
+        .project
+        .expect(3, &["compare"])
+        .says("not the same experiment");
+    stage.project.expect(1, &["compare", "--allow-changed"]);
 }

@@ -124,6 +124,7 @@ pub(crate) fn scenario(id: &str, name: &str, status: Status) -> ScenarioResult {
         description: None,
         user_intent: None,
         tags: Vec::new(),
+        experiment_changes: Vec::new(),
         status,
         duration_ms: None,
         problem: None,

@@ -6,6 +6,7 @@ use mcp_eval::model::comparison::{
     Band, Comparison, ContractChange, Difference, Drift, ExecutionStatus, Loss, ParameterScore,
     Reason, ReasonKind, ResponseScore, Row, SlowerCall, Verdict,
 };
+use mcp_eval::model::experiment::ExperimentChange;
 use mcp_eval::model::stamp::Stamp;
 use mcp_eval::model::suite::{ScenarioResult, Status};
 use mcp_eval::model::trajectory::{
@@ -29,7 +30,14 @@ pub(crate) fn failed() -> ScenarioResult {
             false,
             "the text appears in no message, argument or answer",
         )],
-        notes: vec!["the scenario file changed since the baseline was recorded".to_owned()],
+        experiment_changes: vec![
+            ExperimentChange::Model {
+                baseline: Some("claude-opus-5".to_owned()),
+                current: Some("claude-sonnet-5".to_owned()),
+            },
+            ExperimentChange::Scenario,
+        ],
+        notes: vec!["the server was slow to start".to_owned()],
         baseline: Some(Arc::new(adding_before())),
         current: Some(Arc::new(adding_now())),
         comparison: Some(adding()),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use mcp_eval::model::comparison::{
     Band, Comparison, ContractChange, Difference, Drift, Reason, ReasonKind, ResponseScore, Verdict,
 };
+use mcp_eval::model::experiment::ExperimentChange;
 use mcp_eval::model::suite::{ScenarioResult, Status};
 use serde_json::json;
 
@@ -36,6 +37,10 @@ pub(crate) fn hostile() -> ScenarioResult {
         user_intent: Some(format!("\"><svg onload=alert(5)> {ESCAPES}")),
         tags: vec![SCRIPT.to_owned()],
         duration_ms: Some(3.0),
+        experiment_changes: vec![ExperimentChange::Agent {
+            baseline: answer.clone(),
+            current: SCRIPT.to_owned(),
+        }],
         notes: vec![answer.clone()],
         checks: vec![check(SCRIPT, false, ESCAPES)],
         baseline: Some(Arc::new(current.clone())),

@@ -38,6 +38,7 @@ pub(crate) fn stamp() -> Stamp {
         recorded_at: time("2026-11-01T10:00:00Z"),
         mcp_eval: "0.1.0".to_owned(),
         agent: "anthropic".to_owned(),
+        agent_hash: None,
         model: None,
         scenarios: GitStamp::Unknown {
             reason: "not a git repository".to_owned(),

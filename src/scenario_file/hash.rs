@@ -1,0 +1,101 @@
+//! What tells one experiment from another: hashes of what is asked, and of what the agent is given.
+//!
+//! The servers are not in them, nor mocks and containers that stand for them: they are what is tested, and that they changed is why
+//! runs are compared. Neither is what only describes, picks, limits or judges a run, nor where a model is reached.
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::model::agent::{
+    CommandAgent, CommandFormat, ModelAgent, ModelApi, Temperature, ToolChoice,
+};
+use crate::model::scenario::{Agent, ScriptedCall};
+
+/// SHA-256 of the messages of the user, in hexadecimal.
+///
+/// Variables are filled in, but for the values of `secrets`: what is asked does not change with a new token.
+pub(super) fn scenario_hash(messages: &[String], secrets: &[String]) -> String {
+    hash(json!({ "messages": messages }), secrets)
+}
+
+/// SHA-256 of the calls an agent plays, of all a model is given besides the messages and its name, or of how a program is started, in
+/// hexadecimal. `None` for a replay, whose calls are those of its baseline.
+///
+/// `secrets` are left out, as from [`Scenario::hash`](crate::model::scenario::Scenario::hash).
+pub fn agent_hash(agent: &Agent, secrets: &[String]) -> Option<String> {
+    let given = match agent {
+        Agent::Scripted { calls } => json!({ "calls": calls.iter().map(call).collect::<Value>() }),
+        Agent::Model { settings, .. } => model(settings),
+        Agent::Command { settings, .. } => command(settings),
+        Agent::Replay { .. } => return None,
+    };
+    Some(hash(given, secrets))
+}
+
+fn call(call: &ScriptedCall) -> Value {
+    json!({ "tool": call.tool, "arguments": call.arguments, "critical": call.is_critical() })
+}
+
+fn model(settings: &ModelAgent) -> Value {
+    json!({
+        "api": match settings.api {
+            ModelApi::Anthropic => "messages",
+            ModelApi::OpenAiChat => "chat",
+            ModelApi::OpenAiResponses => "responses",
+            ModelApi::Ollama => "ollama",
+        },
+        "system": settings.system,
+        "temperature": match settings.temperature {
+            Temperature::Lowest => Some(0.0),
+            Temperature::Unset => None,
+            Temperature::Value(it) => Some(it),
+        },
+        "max_tokens": settings.max_tokens,
+        "tool_choice": match &settings.tool_choice {
+            None | Some(ToolChoice::Auto) => json!("auto"),
+            Some(ToolChoice::None) => json!("none"),
+            Some(ToolChoice::Required) => json!("required"),
+            Some(ToolChoice::Tool(name)) => json!({ "tool": name }),
+        },
+        "max_result_chars": settings.max_result_chars,
+        "extra_body": settings.extra_body,
+    })
+}
+
+/// The program by its name alone: the same program may lie elsewhere.
+fn command(settings: &CommandAgent) -> Value {
+    let [program, args @ ..] = settings.command.as_slice() else {
+        return Value::Null;
+    };
+    json!({
+        "program": program.rsplit('/').next(),
+        "args": args,
+        "format": match settings.format {
+            CommandFormat::Generic => "generic",
+        },
+        "env": settings.env,
+    })
+}
+
+/// SHA-256 of a value as JSON with sorted keys, in hexadecimal.
+fn hash(mut value: Value, secrets: &[String]) -> String {
+    hide(&mut value, secrets);
+    value.sort_all_objects();
+    hex::encode(Sha256::digest(value.to_string()))
+}
+
+/// Puts one and the same text in place of each secret.
+fn hide(value: &mut Value, secrets: &[String]) {
+    match value {
+        Value::String(text) => {
+            for secret in secrets.iter().filter(|it| !it.is_empty()) {
+                if text.contains(secret.as_str()) {
+                    *text = text.replace(secret.as_str(), "{{secret}}");
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|it| hide(it, secrets)),
+        Value::Object(members) => members.values_mut().for_each(|it| hide(it, secrets)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
