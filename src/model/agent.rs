@@ -114,6 +114,16 @@ pub enum CommandFormat {
 }
 
 impl CommandFormat {
+    /// As scenario files spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Generic => "generic",
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+        }
+    }
+
     /// Whether what it prints tells what its model used.
     pub fn tells_usage(self) -> bool {
         self != Self::Generic

@@ -2,6 +2,7 @@
 
 mod calls;
 mod endings;
+mod formats;
 mod kit;
 mod secrets;
 mod servers;

@@ -155,19 +155,29 @@ fn settle(
             attempts: Vec::new(),
         }),
     }
-    let all = total_usage(requests).and_then(|it| it.total());
-    let equal = 1.0 / tokens(requests.iter().map(|_| 1).sum());
-    for request in requests {
-        let share = match (request.usage.total(), all) {
-            (Some(part), Some(all)) if all > 0 => tokens(part) / tokens(all),
-            (_, Some(all)) if all > 0 => 0.0,
-            _ => equal,
-        };
-        request.cost = match (price, cost) {
-            (Some(price), _) => request.usage.cost(price),
-            (None, cost) => cost.map(|it| it * share),
-        };
+    if let Some(price) = price {
+        for request in requests {
+            request.cost = request.usage.cost(price);
+        }
+    } else if let Some(cost) = cost {
+        share_out(requests, cost);
     }
+}
+
+/// Shares a cost out by tokens. The last request has what is left, so that the sum is the cost.
+fn share_out(requests: &mut [ModelRequest], cost: f64) {
+    let all = total_usage(requests).and_then(|it| it.total());
+    let all = tokens(all.unwrap_or(0).max(1));
+    let Some((last, others)) = requests.split_last_mut() else {
+        return;
+    };
+    let mut left = cost;
+    for request in others {
+        let part = cost * tokens(request.usage.total().unwrap_or(0)) / all;
+        request.cost = Some(part);
+        left -= part;
+    }
+    last.cost = Some(left);
 }
 
 #[cfg(test)]
