@@ -90,6 +90,28 @@ impl Bench {
         }
     }
 
+    /// What one of several attempts has at hand: a container of its own, a folder of its own for the run.
+    pub(super) fn attempt(&self, number: u16, of: u16) -> Self {
+        Self {
+            executor: Arc::clone(&self.executor),
+            runs: Arc::new(self.runs.attempt(number.into())),
+            progress: self.progress.attempt(number, of),
+            place: Arc::default(),
+        }
+    }
+
+    /// Makes an attempt the one that is shown of a scenario; returns what a reader should know of that.
+    pub(super) fn show(&self, scenario: &str, attempt: usize) -> Option<String> {
+        let unkept = self.runs.show(scenario, attempt).err()?;
+        Some(format!("the run could not be kept: {unkept}"))
+    }
+
+    /// Why a scenario that asks a model cannot be run any more; `None` while money is left.
+    pub(super) fn exhausted(&self, scenario: &Scenario) -> Option<String> {
+        let costs = scenario.agent.decides();
+        costs.then(|| self.executor.exhausted()).flatten()
+    }
+
     /// The servers of a scenario that are not started anew for every run.
     pub(super) fn outliving_servers(&self, scenario: &Scenario) -> Vec<String> {
         self.executor.outliving_servers(scenario)

@@ -186,6 +186,11 @@ impl Executor {
         }
     }
 
+    /// Why no model may be asked any more; `None` while money is left.
+    pub(super) fn exhausted(&self) -> Option<String> {
+        self.budget.as_ref()?.exhausted()
+    }
+
     /// The scenario as it may be told: without secrets.
     pub(super) fn told(&self, scenario: &Scenario) -> Scenario {
         let mut secrets = Vec::new();

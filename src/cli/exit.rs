@@ -9,6 +9,8 @@ use crate::model::suite::{Status, SuiteResult};
 pub(super) enum Exit {
     /// Everything that was asked for was done, and everything that gates passed.
     Passed,
+    /// Nothing failed, but a drop was seen that too few runs cannot tell from chance.
+    Inconclusive,
     /// Something failed its gate.
     Failed,
     /// Wrong usage, or an invalid file.
@@ -24,7 +26,7 @@ pub(super) enum Exit {
 impl Exit {
     pub(super) fn code(self) -> u8 {
         match self {
-            Self::Passed => 0,
+            Self::Passed | Self::Inconclusive => 0,
             Self::Failed => 1,
             Self::Usage => 2,
             Self::Incomplete => 3,
@@ -37,6 +39,7 @@ impl Exit {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Passed => "passed",
+            Self::Inconclusive => "inconclusive",
             Self::Failed => "failed",
             Self::Usage => "usage",
             Self::Incomplete => "incomplete",
@@ -49,6 +52,9 @@ impl Exit {
     pub(super) fn sentence(self) -> &'static str {
         match self {
             Self::Passed => "everything passed",
+            Self::Inconclusive => {
+                "nothing failed its gate, but something is inconclusive (`--strict-statistics` makes that exit code 3)"
+            }
             Self::Failed => "something failed its gate",
             Self::Usage => "wrong usage or an invalid file",
             Self::Incomplete => "something could not be run or judged, or nothing ran",
@@ -58,8 +64,8 @@ impl Exit {
     }
 
     /// The code of a finished suite. A failed gate weighs more than an incomplete run, and a suite in which nothing ran is never
-    /// green.
-    pub(super) fn of(suite: &SuiteResult) -> Self {
+    /// green. With `strict_statistics`, what is inconclusive could not be judged.
+    pub(super) fn of(suite: &SuiteResult, strict_statistics: bool) -> Self {
         let any = |status| suite.count(status) > 0;
         if suite.interrupted {
             Self::Interrupted
@@ -67,6 +73,12 @@ impl Exit {
             Self::Failed
         } else if any(Status::Error) || any(Status::Timeout) {
             Self::Incomplete
+        } else if any(Status::Inconclusive) {
+            if strict_statistics {
+                Self::Incomplete
+            } else {
+                Self::Inconclusive
+            }
         } else if any(Status::Passed) || any(Status::Recorded) {
             Self::Passed
         } else {
@@ -79,11 +91,12 @@ impl Exit {
     pub(super) fn and(self, other: Self) -> Self {
         let weight = |exit| match exit {
             Self::Passed => 0,
-            Self::Incomplete => 1,
-            Self::Failed => 2,
-            Self::Usage => 3,
-            Self::Interrupted => 4,
-            Self::Declared(_) => 5,
+            Self::Inconclusive => 1,
+            Self::Incomplete => 2,
+            Self::Failed => 3,
+            Self::Usage => 4,
+            Self::Interrupted => 5,
+            Self::Declared(_) => 6,
         };
         if weight(other) > weight(self) {
             other
@@ -109,5 +122,6 @@ mod tests {
         assert_eq!(Exit::Failed.and(Exit::Incomplete), Exit::Failed);
         assert_eq!(Exit::Failed.and(Exit::Usage), Exit::Usage);
         assert_eq!(Exit::Passed.and(Exit::Incomplete), Exit::Incomplete);
+        assert_eq!(Exit::Inconclusive.and(Exit::Incomplete), Exit::Incomplete);
     }
 }

@@ -31,6 +31,8 @@ pub(super) struct Telling<'a> {
     pub(super) output: Option<&'a Path>,
     /// The threshold given on the command line.
     pub(super) threshold: Option<f64>,
+    /// What is inconclusive has not passed.
+    pub(super) strict_statistics: bool,
 }
 
 /// Writes the report of a suite, prints its result and returns the exit code.
@@ -44,7 +46,7 @@ pub(super) fn finish(
     output: OutputArgs,
     console: Console,
 ) -> Result<Exit, Failure> {
-    let exit = Exit::of(&finished.suite);
+    let exit = Exit::of(&finished.suite, telling.strict_statistics);
     let runs = &finished.runs;
     let folder = match telling.output {
         Some(folder) => folder.to_owned(),
@@ -173,6 +175,10 @@ fn name_files(result: &mut ResultV1, finished: &Finished, folder: &Path) {
             if let Some(side) = side {
                 side.file = file.as_deref().map(|it| seen.path(it));
             }
+        }
+        let attempts = told.repeated.iter_mut().flat_map(|it| &mut it.attempts);
+        for (attempt, file) in attempts.zip(&files.attempts) {
+            attempt.file = file.as_deref().map(|it| seen.path(it));
         }
     }
 }

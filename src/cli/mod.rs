@@ -18,6 +18,7 @@ mod judge;
 mod offline;
 mod outcome;
 mod progress;
+mod repeat;
 mod replay;
 mod select;
 mod servers;

@@ -76,6 +76,7 @@ pub(super) fn compare(
         pages: !args.execute.no_report,
         output: args.output.as_deref(),
         threshold: args.score.threshold,
+        strict_statistics: false,
     };
     let files =
         suite.scenarios.iter().map(|it| Files {
@@ -86,6 +87,7 @@ pub(super) fn compare(
                 },
             ),
             container_log: None,
+            attempts: Vec::new(),
         });
     let files = files.collect();
     finish::finish(&Finished { suite, runs, files }, &telling, output, console)
@@ -266,6 +268,7 @@ fn stored(file: &Path, current: &Trajectory, status: Status) -> ScenarioResult {
         baseline: None,
         current: None,
         notes: Vec::new(),
+        repeated: None,
     }
 }
 
@@ -305,5 +308,6 @@ fn broken(file: &Path, current: Option<Trajectory>, error: &StoreError) -> Scena
         baseline: None,
         current: current.map(Arc::new),
         notes: Vec::new(),
+        repeated: None,
     }
 }

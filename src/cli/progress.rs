@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::cli::args::OutputArgs;
 use crate::cli::console::Console;
 use crate::model::scenario::{Agent, Scenario};
-use crate::model::suite::ScenarioResult;
+use crate::model::suite::{ScenarioResult, Status};
 use crate::model::trajectory::Outcome;
 use crate::report::duration;
 use crate::run::{Observer, Progress};
@@ -49,6 +49,25 @@ impl ScenarioProgress {
                 Agent::Replay { .. } | Agent::Model { .. } | Agent::Command { .. } => None,
             },
             doing: Mutex::default(),
+        }
+    }
+
+    /// Progress of one of several attempts at the scenario.
+    pub(super) fn attempt(&self, number: u16, of: u16) -> Self {
+        Self {
+            suite: Arc::clone(&self.suite),
+            name: format!("{} (attempt {number} of {of})", self.name),
+            calls: self.calls,
+            doing: Mutex::default(),
+        }
+    }
+
+    /// One of several attempts is done.
+    pub(super) fn attempted(&self, number: u16, of: u16, status: Status) {
+        if self.suite.tells() {
+            let (name, status) = (&self.name, status.name());
+            let done = format!("{name}: attempt {number} of {of}: {status}");
+            self.suite.note(&done);
         }
     }
 
@@ -112,7 +131,7 @@ impl SuiteProgress {
             *finished += 1;
             *finished
         };
-        if !self.silent && (self.verbose || self.started.elapsed() > SILENCE) {
+        if self.tells() {
             let name = text::line(&result.name);
             self.console.note(&format!(
                 "[{number}/{}] {name}: {}",
@@ -120,6 +139,11 @@ impl SuiteProgress {
                 result.status.name()
             ));
         }
+    }
+
+    /// Whether what is done is told in lines.
+    fn tells(&self) -> bool {
+        !self.silent && (self.verbose || self.started.elapsed() > SILENCE)
     }
 
     /// The suite is done: takes the bar away.

@@ -78,6 +78,10 @@ impl Stored {
             let log = scenario.container_log.take();
             let log = log.map(|it| self.folder.join(it));
             scenario.container_log = log.filter(|it| it.exists()).map(|it| seen.path(&it));
+            let attempts = scenario.repeated.iter_mut().flat_map(|it| &mut it.attempts);
+            for file in attempts.filter_map(|it| it.file.as_mut()) {
+                *file = seen.path(&self.folder.join(&*file));
+            }
         }
         for (scenario, (baseline, current)) in result.scenarios.iter().zip(&sides) {
             let page = html::scenario(&result, scenario, baseline.as_ref(), current.as_ref());

@@ -47,6 +47,8 @@ pub(super) struct Files {
     pub(super) current: Option<PathBuf>,
     pub(super) baseline: Option<PathBuf>,
     pub(super) container_log: Option<PathBuf>,
+    /// Of each attempt, where there were several.
+    pub(super) attempts: Vec<Option<PathBuf>>,
 }
 
 /// What a command runs, and how.
@@ -57,6 +59,8 @@ pub(super) struct Plan<'a> {
     pub(super) execute: &'a ExecuteArgs,
     pub(super) output: OutputArgs,
     pub(super) console: Console,
+    /// What is inconclusive has not passed.
+    pub(super) strict_statistics: bool,
     /// A folder the command writes to, besides the usual ones.
     pub(super) ours: Option<&'a Path>,
 }
@@ -179,7 +183,12 @@ where
             // Nothing is running any more, or nothing is to run any more.
             let Some(done) = done else { break };
             if let Ok((index, result)) = done {
-                stopped |= plan.execute.fail_fast && !is_fine(&result);
+                // Whatever is to come is left out only where the command fails anyway.
+                let stops = match result.status {
+                    Status::Inconclusive => plan.strict_statistics,
+                    _ => !is_fine(&result),
+                };
+                stopped |= plan.execute.fail_fast && stops;
                 // What cannot run here was not to run.
                 selected -= usize::from(result.status == Status::Skipped);
                 progress.finished(&result);
@@ -221,12 +230,20 @@ where
         current: Some(runs.path(&it.id)).filter(|it| it.exists()),
         baseline: Some(runs.baseline_path(&it.id)).filter(|it| it.exists()),
         container_log: Some(runs.log_path(&it.id)).filter(|it| it.exists()),
+        attempts: attempts(&runs, it),
     });
     Ok(Finished {
         files: files.collect(),
         suite,
         runs,
     })
+}
+
+/// Where the trajectories of a scenario's attempts lie.
+fn attempts(runs: &Runs, result: &ScenarioResult) -> Vec<Option<PathBuf>> {
+    let count = (result.repeated.as_ref()).map_or(0, |it| it.attempts.len());
+    let file = |number| Some(runs.attempt(number).path(&result.id)).filter(|it| it.exists());
+    (1..=count).map(file).collect()
 }
 
 /// A scenario's rules with what the command line says of them.
@@ -237,6 +254,7 @@ pub(super) fn rules(scenario: &Scenario, args: &ScoreArgs) -> Rules {
 /// Rules with what the command line says of them.
 pub(super) fn overridden(mut rules: Rules, args: &ScoreArgs) -> Rules {
     rules.threshold = args.threshold.unwrap_or(rules.threshold);
+    rules.pass_threshold = args.pass_threshold.unwrap_or(rules.pass_threshold);
     rules.preset = match args.preset {
         None => rules.preset,
         Some(Preset::Standard) => rules::Preset::Standard,

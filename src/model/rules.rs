@@ -9,6 +9,8 @@ use crate::model::Object;
 pub struct Rules {
     /// The lowest overall score that passes, 0 to 1.
     pub threshold: f64,
+    /// The lowest share of several runs that passes, 0 to 1.
+    pub pass_threshold: f64,
     pub preset: Preset,
     /// How calls of the two sides are matched.
     pub matching: Match,
@@ -30,6 +32,7 @@ impl Default for Rules {
     fn default() -> Self {
         Self {
             threshold: 0.8,
+            pass_threshold: 1.0,
             preset: Preset::default(),
             matching: Match::default(),
             responses: Responses::default(),

@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use crate::model::comparison::{Comparison, Reason};
 use crate::model::experiment::ExperimentChange;
+use crate::model::repeated::Repeated;
 use crate::model::stamp::GitStamp;
 use crate::model::trajectory::Trajectory;
 
@@ -55,6 +56,8 @@ pub struct ScenarioResult {
     pub current: Option<Arc<Trajectory>>,
     /// What a reader should know although it changes no status.
     pub notes: Vec<String>,
+    /// What all runs of the scenario came to, where it was run several times; the rest of the result is then about one of them.
+    pub repeated: Option<Box<Repeated>>,
 }
 
 /// How a scenario came out.
@@ -62,6 +65,8 @@ pub struct ScenarioResult {
 pub enum Status {
     Passed,
     Failed,
+    /// Fewer of several runs passed than when the baseline was recorded, and chance alone may explain that.
+    Inconclusive,
     /// It could not be run or judged.
     Error,
     /// It did not end within its timeout.
@@ -123,6 +128,7 @@ impl Status {
         match self {
             Self::Passed => "passed",
             Self::Failed => "failed",
+            Self::Inconclusive => "inconclusive",
             Self::Error => "error",
             Self::Timeout => "timeout",
             Self::Skipped => "skipped",

@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::model::Object;
 use crate::model::binding::Binding;
 use crate::model::catalogue::Catalogue;
+use crate::model::repeated::Tally;
 use crate::model::stamp::Stamp;
 use crate::model::usage::ModelRequest;
 
@@ -29,6 +30,8 @@ pub struct Trajectory {
     pub bindings: Vec<Binding>,
     /// What the agent asked its model; empty for one without.
     pub requests: Vec<ModelRequest>,
+    /// How often the version it was recorded with reproduced it; `None` where it was recorded once.
+    pub repeated: Option<Tally>,
 }
 
 /// One thing that happened.

@@ -38,6 +38,41 @@ pub struct Attempt {
     pub problem: Option<String>,
 }
 
+/// What the models of one or more runs took together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TotalUse {
+    pub usage: Usage,
+    /// `None` where that of a request is unknown.
+    pub cost: Option<f64>,
+    /// How many requests were made.
+    pub requests: usize,
+    /// How many attempts they took.
+    pub attempts: usize,
+}
+
+impl TotalUse {
+    /// What these requests took; `None` where there are none.
+    pub fn of(requests: &[ModelRequest]) -> Option<Self> {
+        Some(Self {
+            usage: total_usage(requests)?,
+            cost: total_cost(requests),
+            requests: requests.len(),
+            attempts: requests.iter().map(|it| it.attempts.len()).sum(),
+        })
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            usage: self.usage.and(other.usage),
+            cost: self.cost.zip(other.cost).map(|(a, b)| a + b),
+            requests: self.requests + other.requests,
+            attempts: self.attempts + other.attempts,
+        }
+    }
+}
+
 impl Usage {
     /// All tokens; `None` when nothing is known.
     pub fn total(&self) -> Option<u64> {

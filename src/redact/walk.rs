@@ -242,6 +242,7 @@ mod tests {
             ending: Ending::Completed,
             duration_ms: None,
             volatile: Vec::new(),
+            repeated: None,
             bindings: Vec::new(),
             requests: Vec::new(),
         };

@@ -4,7 +4,8 @@ use anstyle::{AnsiColor, Style as Ansi};
 use unicode_width::UnicodeWidthStr;
 
 use crate::report::document::{
-    BandV1, ComparisonV1, LossV1, ProblemV1, ResultV1, ScenarioV1, StatusV1, SummaryV1,
+    BandV1, ComparisonV1, GateV1, LossV1, ProblemV1, RepeatedV1, ResultV1, ScenarioV1, StatusV1,
+    SummaryV1,
 };
 use crate::report::duration;
 use crate::report::wrap;
@@ -41,7 +42,7 @@ const BOLD: Ansi = Ansi::new().bold();
 /// The least width, and the widths of the columns, each with the spaces that keep it apart.
 const MIN_WIDTH: usize = 72;
 const SIGN: usize = 2;
-const STATUS: usize = 11;
+const LEAST_STATUS: usize = 11;
 const BAND: usize = 10;
 const SCORE: usize = 6;
 const DURATION: usize = 11;
@@ -79,6 +80,7 @@ pub fn terminal(result: &ResultV1, style: Style) -> String {
 #[derive(Debug, Clone, Copy)]
 struct Columns {
     name: usize,
+    status: usize,
     calls: usize,
 }
 
@@ -86,10 +88,13 @@ impl Columns {
     fn new(result: &ResultV1, width: usize) -> Self {
         let widest = |cell: fn(&ScenarioV1) -> usize| result.scenarios.iter().map(cell).max();
         let calls = widest(|it| calls(it).width() + 2).unwrap_or(0);
-        let others = SIGN + STATUS + BAND + SCORE + calls + DURATION;
+        let status = widest(|it| it.status.name().len() + 2).unwrap_or(0);
+        let status = status.max(LEAST_STATUS);
+        let others = SIGN + status + BAND + SCORE + calls + DURATION;
         let name = widest(|it| line(&it.name).width()).unwrap_or(0);
         Self {
             name: name.min(width.saturating_sub(others)).max(8),
+            status,
             calls,
         }
     }
@@ -121,8 +126,11 @@ impl Page {
     fn scenario_line(&mut self, scenario: &ScenarioV1, columns: Columns) {
         let status = status_style(scenario.status);
         let comparison = scenario.comparison.as_ref();
-        let band = comparison.map_or("", |it| it.band.name());
-        let score = comparison.map_or_else(String::new, |it| format!("{:.2}", it.scores.overall));
+        let band = comparison.filter(|_| scenario.repeated.is_none());
+        let band = band.map_or("", |it| it.band.name());
+        let score = scenario
+            .score()
+            .map_or_else(String::new, |it| format!("{it:.2}"));
         let time = scenario
             .duration_ms
             .map_or_else(String::new, duration::words);
@@ -131,7 +139,10 @@ impl Page {
             " ".to_owned(),
             wrap::padded(&line(&scenario.name), columns.name),
             "  ".to_owned(),
-            self.painted(status, &wrap::padded(scenario.status.name(), STATUS - 2)),
+            self.painted(
+                status,
+                &wrap::padded(scenario.status.name(), columns.status - 2),
+            ),
             self.painted(
                 comparison.map_or(DIM, |it| band_style(it.band)),
                 &wrap::padded(band, BAND),
@@ -157,6 +168,9 @@ impl Page {
             self.problem(problem, scenario.status);
         }
         let wordy = verbose || !scenario.status.is_fine();
+        if let Some(repeated) = &scenario.repeated {
+            self.repeated(scenario, repeated);
+        }
         if let Some(sentence) = scenario.in_words.as_ref().filter(|_| wordy) {
             self.indented(4, "", BOLD, sentence);
         }
@@ -178,10 +192,38 @@ impl Page {
         if verbose {
             self.numbers(comparison);
         }
-        if verbose || matches!(scenario.status, StatusV1::Failed) {
+        if verbose || matches!(scenario.status, StatusV1::Failed | StatusV1::Inconclusive) {
             self.losses(comparison);
         }
         self.notes(scenario);
+    }
+
+    /// What all runs came to, and which of them what follows is about.
+    fn repeated(&mut self, scenario: &ScenarioV1, repeated: &RepeatedV1) {
+        self.indented(4, "", BOLD, &repeated.words());
+        if let Some(words) = repeated.baseline_words() {
+            self.indented(4, "", DIM, &words);
+        }
+        if let Some(reason) = &repeated.reason {
+            let sign = format!("{} ", scenario.status.symbol());
+            self.indented(4, &sign, status_style(scenario.status), reason);
+        }
+        let verbose = self.style.verbosity == Verbosity::Verbose;
+        if verbose {
+            for words in repeated.chances_words().iter().filter(|it| !it.is_empty()) {
+                self.indented(4, "", DIM, words);
+            }
+        }
+        let shown = repeated.attempts.get(repeated.shown.wrapping_sub(1));
+        if let Some(shown) = shown.filter(|_| verbose || !scenario.reasons().is_empty()) {
+            let words = format!(
+                "attempt {} of {}, {}:",
+                repeated.shown,
+                repeated.runs,
+                shown.status.name()
+            );
+            self.indented(4, "", DIM, &words);
+        }
     }
 
     fn problem(&mut self, problem: &ProblemV1, status: StatusV1) {
@@ -282,7 +324,8 @@ impl Page {
             self.text.push_str(&recorded);
             self.text.push('\n');
         }
-        if let Some(gate) = result.gate.as_ref().filter(|it| it.exit_code != 0) {
+        let notable = |it: &&GateV1| it.exit_code != 0 || summary.inconclusive > 0;
+        if let Some(gate) = result.gate.as_ref().filter(notable) {
             let words = format!("Exit {}: {}", gate.exit_code, gate.sentence);
             self.indented(0, "", DIM, &words);
         }
@@ -327,6 +370,7 @@ impl Page {
 fn others(summary: SummaryV1) -> String {
     let counts = [
         (summary.failed, "failed"),
+        (summary.inconclusive, "inconclusive"),
         (summary.error, "error"),
         (summary.timeout, "timeout"),
         (summary.skipped, "skipped"),
@@ -348,7 +392,7 @@ fn status_style(status: StatusV1) -> Ansi {
         StatusV1::Passed => GREEN,
         StatusV1::Recorded => BLUE,
         StatusV1::Failed => RED,
-        StatusV1::Error | StatusV1::Timeout => YELLOW,
+        StatusV1::Inconclusive | StatusV1::Error | StatusV1::Timeout => YELLOW,
         StatusV1::Skipped => DIM,
     }
 }

@@ -91,6 +91,7 @@ pub async fn run(job: Job<'_>) -> Trajectory {
         ending,
         duration_ms: Some(milliseconds(started.elapsed())),
         volatile: Vec::new(),
+        repeated: None,
         bindings: Vec::new(),
         requests,
     };

@@ -61,6 +61,8 @@ section! {
     ScoringSection, checked by check {
         /// The lowest overall score that passes, 0 to 1; 0.8 unless given.
         threshold: Option<Fraction>,
+        /// With `--repeat`, the lowest share of the runs that passes, 0 to 1; 1 unless given.
+        pass_threshold: Option<Fraction>,
         /// The family of formulas; `standard` unless given.
         preset: Option<PresetWord>,
         /// How calls are matched; `similar` unless given.
@@ -261,6 +263,7 @@ impl ScoringSection {
         let ignore = self.ignore.iter().flatten();
         Rules {
             threshold: self.threshold.map_or(defaults.threshold, |it| it.0),
+            pass_threshold: (self.pass_threshold).map_or(defaults.pass_threshold, |it| it.0),
             preset: self.preset.map_or(defaults.preset, |it| it.0),
             matching: self.r#match.map_or(defaults.matching, |it| it.0),
             responses: self.responses.map_or(defaults.responses, |it| it.0),

@@ -34,6 +34,7 @@ pub fn expectation(scenario: &Scenario, current: &Trajectory) -> Trajectory {
         ending: Ending::Completed,
         duration_ms: None,
         volatile: Vec::new(),
+        repeated: None,
         bindings: Vec::new(),
         requests: Vec::new(),
     }

@@ -12,6 +12,8 @@
 //! puts a run into its baseline's words (`swap`), and `polls` and `settled` tell which calls merely asked again. `volatile` learns
 //! all that from several takes.
 //!
+//! Several runs of one scenario are summed up and gated on in `repeated`, by the formulas of [`statistics`].
+//!
 //! Nothing here recurses deeper than a fixed bound, and nothing takes quadratic time or memory beyond a fixed budget:
 //! long lists are aligned within a band ([`compare()`] stays exact for few changes), and what a comparison keeps of the
 //! two sides are short excerpts.
@@ -43,10 +45,12 @@ mod pairing;
 mod partners;
 mod path;
 mod polls;
+mod repeated;
 mod response;
 mod same;
 mod schema;
 mod settled;
+pub mod statistics;
 mod status;
 mod swap;
 mod terms;
@@ -62,6 +66,7 @@ pub use compare::{compare, compare_variants};
 pub use expectation::expectation;
 pub use experiment::{experiment_changes, scenario_has_changed};
 pub use polls::{Poll, polls};
+pub use repeated::{gate, is_more_telling, summarise};
 pub use settled::has_settled;
 pub use status::status;
 pub use swap::Swap;

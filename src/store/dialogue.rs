@@ -14,6 +14,9 @@ const LONGEST: usize = 4000;
 /// The trajectory as text. It holds no times, so that it changes only when the conversation does.
 pub fn dialogue(trajectory: &Trajectory) -> String {
     let mut text = format!("# {}\n", visible_line(&trajectory.name));
+    if let Some(repeated) = trajectory.repeated {
+        let _ = writeln!(text, "\n{}", repeated.recorded_words());
+    }
     let mut calls = 0;
     // Bindings count the scored calls, the dialogue counts all.
     let mut shown = vec![0];

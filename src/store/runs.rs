@@ -1,5 +1,5 @@
 //! Every run, whatever came of it: `.mcp-eval/runs/<run>/current/<scenario>.json`, and what it was compared with under `baseline/`, what its
-//! container said under `logs/`.
+//! container said under `logs/`. Of several attempts, each has such a folder at `attempts/<number>`, and the one that is shown is kept twice.
 
 use std::fs;
 use std::io;
@@ -54,6 +54,35 @@ impl Runs {
             id: id.to_owned(),
             folder: root.join(id),
         }
+    }
+
+    /// The folder of one of several attempts at each scenario, laid out like that of a run. Attempts are counted from 1.
+    #[must_use]
+    pub fn attempt(&self, number: usize) -> Self {
+        Self {
+            id: self.id.clone(),
+            folder: self.folder.join("attempts").join(number.to_string()),
+        }
+    }
+
+    /// Keeps a scenario's trajectory and log of an attempt as those of the whole, as far as there are such.
+    ///
+    /// # Errors
+    ///
+    /// A [`StoreError`] when they cannot be copied.
+    pub fn show(&self, scenario: &str, attempt: usize) -> Result<(), StoreError> {
+        let attempt = self.attempt(attempt);
+        for (from, to) in [
+            (attempt.path(scenario), self.path(scenario)),
+            (attempt.log_path(scenario), self.log_path(scenario)),
+        ] {
+            match fs::read(&from) {
+                Ok(content) => write(&to, &content)?,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(source) => return Err(StoreError::Read { path: from, source }),
+            }
+        }
+        Ok(())
     }
 
     pub fn id(&self) -> &str {

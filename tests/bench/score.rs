@@ -54,6 +54,7 @@ fn trajectory(steps: Vec<Step>) -> Trajectory {
         ending: Ending::Completed,
         duration_ms: None,
         volatile: Vec::new(),
+        repeated: None,
         bindings: Vec::new(),
         requests: Vec::new(),
     }

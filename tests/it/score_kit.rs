@@ -76,6 +76,7 @@ pub(crate) fn recorded(calls: &[Value]) -> Trajectory {
         ending: Ending::Completed,
         duration_ms: None,
         volatile: Vec::new(),
+        repeated: None,
         bindings: Vec::new(),
         requests: Vec::new(),
     }

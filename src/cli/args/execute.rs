@@ -27,6 +27,9 @@ pub(in crate::cli) struct ExecuteArgs {
     /// How many scenarios run at once
     #[arg(short, long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(in crate::cli) jobs: u16,
+    /// How often each scenario is run, where runs vary: `--pass-threshold` gates on the share that passes
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub(in crate::cli) repeat: Option<u16>,
     /// Start no further scenario once one has not passed
     #[arg(short = 'x', long)]
     pub(in crate::cli) fail_fast: bool,
@@ -68,6 +71,9 @@ pub(in crate::cli) struct ScoreArgs {
     /// The lowest score that passes, 0 to 1 [default: the scenario's, else 0.8]
     #[arg(long, value_name = "SCORE", value_parser = parse_threshold)]
     pub(in crate::cli) threshold: Option<f64>,
+    /// With --repeat, the lowest share of runs that passes, 0 to 1 [default: the scenario's, else 1]
+    #[arg(long, value_name = "SHARE", requires = "repeat", value_parser = parse_threshold)]
+    pub(in crate::cli) pass_threshold: Option<f64>,
     /// Which formulas to use [default: the scenario's, else standard]
     #[arg(long, value_enum)]
     pub(in crate::cli) preset: Option<Preset>,
@@ -77,6 +83,13 @@ pub(in crate::cli) struct ScoreArgs {
 pub(in crate::cli) enum Preset {
     Standard,
     Classic,
+}
+
+impl ExecuteArgs {
+    /// How often each scenario is run.
+    pub(in crate::cli) fn times(&self) -> u16 {
+        self.repeat.unwrap_or(1)
+    }
 }
 
 fn parse_threshold(text: &str) -> Result<f64, String> {

@@ -25,8 +25,8 @@ pub(super) use upkeep::{CleanArgs, ImportArgs, ImportedTool, ScanArgs, SchemaArg
     version,
     max_term_width = 100,
     arg_required_else_help = true,
-    after_help = "Exit codes: 0 all passed · 1 something failed its gate · 2 wrong usage or an invalid file ·\n\
-                  3 something could not be run or judged, or nothing ran · 130 interrupted\n\n\
+    after_help = "Exit codes: 0 all passed, or inconclusive · 1 something failed its gate · 2 wrong usage or an\n\
+                  invalid file · 3 something could not be run or judged, or nothing ran · 130 interrupted\n\n\
                   A first look: run `mcp-eval compare` in a folder with `scenarios/` and `baselines/`."
 )]
 pub(super) struct Cli {

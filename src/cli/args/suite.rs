@@ -18,7 +18,7 @@ pub(in crate::cli) struct RecordArgs {
     pub(in crate::cli) output: Option<PathBuf>,
     /// How often to play each scenario, to learn which places of the answers vary by nature [default: 2 where all servers are started
     /// anew for every run and no model is asked, else 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=20))]
+    #[arg(long, value_name = "N", conflicts_with = "repeat", value_parser = clap::value_parser!(u16).range(1..=20))]
     pub(in crate::cli) takes: Option<u16>,
     /// Keep runs that failed, too
     #[arg(long)]
@@ -40,8 +40,12 @@ pub(in crate::cli) struct CompareArgs {
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) baseline: Option<PathBuf>,
     /// Score this stored trajectory, or all of a folder, without running anything
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["mcp_config", "agent", "model", "budget", "pace", "jobs", "fail_fast"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["mcp_config", "agent", "model", "budget", "pace", "jobs", "repeat", "fail_fast"])]
     pub(in crate::cli) run: Option<PathBuf>,
+    /// Exit with 3 when a scenario is inconclusive: fewer runs passed than when its baseline was recorded, but too few were made to tell
+    /// that from chance
+    #[arg(long, requires = "repeat")]
+    pub(in crate::cli) strict_statistics: bool,
     /// Gate also where the baseline is of another experiment: what is asked, the agent or the model has changed since
     #[arg(long)]
     pub(in crate::cli) allow_changed: bool,

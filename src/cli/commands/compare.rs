@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::cli::agents;
-use crate::cli::args::{CompareArgs, OutputArgs, ScoreArgs};
+use crate::cli::args::{CompareArgs, OutputArgs};
 use crate::cli::bench::Bench;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
@@ -13,11 +13,14 @@ use crate::cli::finish::{self, Telling};
 use crate::cli::judge::judge;
 use crate::cli::offline;
 use crate::cli::outcome::{incomplete, result};
+use crate::cli::repeat::{Measure, repeat};
 use crate::cli::replay;
 use crate::cli::select;
 use crate::cli::suite::{self, BASELINES, Plan};
+use crate::model::rules::Rules;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{ScenarioResult, Status};
+use crate::model::trajectory::Trajectory;
 use crate::store::Baselines;
 
 pub(in crate::cli) fn run(
@@ -41,32 +44,32 @@ pub(in crate::cli) fn run(
         execute: &args.execute,
         output,
         console,
+        strict_statistics: args.strict_statistics,
         ours: Some(&root),
     };
-    let score = args.score.clone();
-    let folder = root.clone();
-    let allow_changed = args.allow_changed;
+    let (of_tasks, folder) = (args.clone(), root.clone());
     let finished = suite::run_suite(plan, move |scenario, bench| {
         let baselines = replay::baselines(&folder, &scenario, selected);
-        let score = score.clone();
-        async move { compare(&scenario, &bench, &baselines, &score, allow_changed).await }
+        let args = of_tasks.clone();
+        async move { compare(&scenario, bench, &baselines, &args).await }
     })?;
     let telling = Telling {
         format: args.execute.printed.format,
         pages: !args.execute.no_report,
         output: args.output.as_deref(),
         threshold: args.score.threshold,
+        strict_statistics: args.strict_statistics,
     };
     finish::finish(&finished, &telling, output, console)
 }
 
 async fn compare(
     scenario: &Scenario,
-    bench: &Bench,
+    bench: Bench,
     baselines: &Baselines,
-    score: &ScoreArgs,
-    allow_changed: bool,
+    args: &CompareArgs,
 ) -> ScenarioResult {
+    let bench = Arc::new(bench);
     let accepted = match replay::accepted(scenario, baselines) {
         Ok(accepted) => accepted,
         Err(problem) => {
@@ -76,12 +79,44 @@ async fn compare(
             };
         }
     };
+    let rules = suite::rules(scenario, &args.score);
+    let measure = Measure {
+        times: args.execute.times(),
+        pass_threshold: rules.pass_threshold,
+        baseline: accepted.first().and_then(|it| it.repeated),
+    };
     let replayed = replay::replayed(scenario, &accepted);
-    let executed = bench.execute(scenario, replayed.as_ref()).await;
+    let (accepted, replayed, rules) = (&accepted, replayed.as_ref(), &rules);
+    let attempt = |bench| {
+        compare_once(
+            scenario,
+            bench,
+            accepted,
+            replayed,
+            rules,
+            args.allow_changed,
+        )
+    };
+    let mut result = repeat(scenario, &bench, measure, attempt).await;
+    if let Some(baseline) = &result.baseline {
+        let unkept = bench.runs.save_baseline(&scenario.id, baseline).err();
+        result.notes.extend(unkept.map(|error| error.to_string()));
+    }
+    result
+}
+
+async fn compare_once(
+    scenario: &Scenario,
+    bench: Arc<Bench>,
+    accepted: &[Trajectory],
+    replayed: Option<&Arc<Trajectory>>,
+    rules: &Rules,
+    allow_changed: bool,
+) -> ScenarioResult {
+    let executed = bench.execute(scenario, replayed).await;
     if let Some(result) = incomplete(&executed) {
         return result;
     }
-    let rules = suite::rules(scenario, score);
     let open = ScenarioResult {
         notes: executed.notes,
         ..result(&executed.scenario, Status::Error)
@@ -90,15 +125,10 @@ async fn compare(
     let judged = judge(
         open.clone(),
         Some(&executed.scenario),
-        &accepted,
+        accepted,
         current,
-        &rules,
+        rules,
         allow_changed,
     );
-    let mut judged = judged.unwrap_or(open);
-    if let Some(baseline) = &judged.baseline {
-        let unkept = bench.runs.save_baseline(&scenario.id, baseline).err();
-        judged.notes.extend(unkept.map(|error| error.to_string()));
-    }
-    judged
+    judged.unwrap_or(open)
 }

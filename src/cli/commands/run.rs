@@ -11,13 +11,15 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, Telling};
 use crate::cli::outcome::{incomplete, result};
+use crate::cli::repeat::{Measure, repeat};
 use crate::cli::replay;
 use crate::cli::select;
 use crate::cli::suite::{self, BASELINES, Plan};
 use crate::evaluate::{check_criteria, check_outcomes};
-use crate::model::rules::Responses;
+use crate::model::rules::{Responses, Rules};
 use crate::model::scenario::{Agent, Scenario};
 use crate::model::suite::{ScenarioResult, Status};
+use crate::model::trajectory::Trajectory;
 use crate::score;
 use crate::store::Baselines;
 
@@ -39,29 +41,33 @@ pub(in crate::cli) fn run(
         execute: &args.execute,
         output,
         console,
+        strict_statistics: false,
         ours: None,
     };
-    let score = args.score.clone();
+    let (score, times) = (args.score.clone(), args.execute.times());
     let finished = suite::run_suite(plan, move |scenario, bench| {
         let score = score.clone();
         let baselines = replay::baselines(&root, &scenario, selected);
-        async move { expect(&scenario, &bench, &baselines, &score).await }
+        async move { expect(&scenario, bench, &baselines, &score, times).await }
     })?;
     let telling = Telling {
         format: args.execute.printed.format,
         pages: !args.execute.no_report,
         output: args.output.as_deref(),
         threshold: args.score.threshold,
+        strict_statistics: false,
     };
     finish::finish(&finished, &telling, output, console)
 }
 
 async fn expect(
     scenario: &Scenario,
-    bench: &Bench,
+    bench: Bench,
     baselines: &Baselines,
     score: &ScoreArgs,
+    times: u16,
 ) -> ScenarioResult {
+    let bench = Arc::new(bench);
     let replayed = match &scenario.agent {
         Agent::Scripted { .. } | Agent::Model { .. } | Agent::Command { .. } => None,
         Agent::Replay { .. } => match replay::accepted(scenario, baselines) {
@@ -74,21 +80,43 @@ async fn expect(
             }
         },
     };
-    let executed = bench.execute(scenario, replayed.as_ref()).await;
+    let rules = suite::rules(scenario, score);
+    let measure = Measure {
+        times,
+        pass_threshold: rules.pass_threshold,
+        baseline: None,
+    };
+    let (replayed, rules) = (replayed.as_ref(), &rules);
+    let attempt = |bench| expect_once(scenario, bench, replayed, rules);
+    let mut result = repeat(scenario, &bench, measure, attempt).await;
+    if let Some(expectation) = &result.baseline {
+        let unkept = bench.runs.save_baseline(&scenario.id, expectation).err();
+        result.notes.extend(unkept.map(|error| error.to_string()));
+    }
+    result
+}
+
+async fn expect_once(
+    scenario: &Scenario,
+    bench: Arc<Bench>,
+    replayed: Option<&Arc<Trajectory>>,
+    rules: &Rules,
+) -> ScenarioResult {
+    let executed = bench.execute(scenario, replayed).await;
     if let Some(result) = incomplete(&executed) {
         return result;
     }
     let Executed {
         scenario: told,
         trajectory,
-        mut notes,
+        notes,
     } = executed;
     let mut checks = check_criteria(&told, &trajectory);
     checks.extend(check_outcomes(&told, &trajectory));
     let (expectation, comparison) = if told.expected_trajectory.is_empty() {
         (None, None)
     } else {
-        let mut rules = suite::rules(&told, score);
+        let mut rules = rules.clone();
         // An expectation names calls; it knows nothing of answers.
         rules.responses = Responses::Ignore;
         let expectation = score::expectation(&told, &trajectory);
@@ -97,10 +125,6 @@ async fn expect(
     };
     let passed =
         checks.iter().all(|it| it.passed) && comparison.as_ref().is_none_or(|it| it.verdict.passed);
-    if let Some(expectation) = &expectation {
-        let unkept = bench.runs.save_baseline(&scenario.id, expectation).err();
-        notes.extend(unkept.map(|error| error.to_string()));
-    }
     ScenarioResult {
         duration_ms: trajectory.duration_ms,
         checks,

@@ -1,6 +1,7 @@
 //! From the inner types to the published ones.
 
 mod comparison;
+mod repeated;
 
 use crate::model::catalogue::ServerCatalogue;
 use crate::model::experiment::ExperimentChange;
@@ -31,6 +32,7 @@ impl From<&SuiteResult> for ResultV1 {
                 selected: suite.selected,
                 passed: suite.count(Status::Passed),
                 failed: suite.count(Status::Failed),
+                inconclusive: suite.count(Status::Inconclusive),
                 error: suite.count(Status::Error),
                 timeout: suite.count(Status::Timeout),
                 skipped,
@@ -83,6 +85,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> ScenarioV1 {
             .comparison
             .as_ref()
             .map(|it| comparison::comparison(it, baseline, current)),
+        repeated: (result.repeated.as_deref()).map(|it| Box::new(repeated::repeated(it))),
     };
     scenario.in_words = in_words::comparison(&scenario, command);
     scenario
@@ -150,6 +153,7 @@ fn side(trajectory: &Trajectory) -> SideV1 {
                 },
             })
             .collect(),
+        repeated: trajectory.repeated.map(Into::into),
     }
 }
 
@@ -212,6 +216,7 @@ fn status(status: Status) -> StatusV1 {
     match status {
         Status::Passed => StatusV1::Passed,
         Status::Failed => StatusV1::Failed,
+        Status::Inconclusive => StatusV1::Inconclusive,
         Status::Error => StatusV1::Error,
         Status::Timeout => StatusV1::Timeout,
         Status::Skipped => StatusV1::Skipped,

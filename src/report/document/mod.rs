@@ -10,6 +10,7 @@
 
 mod comparison;
 mod convert;
+mod repeated;
 mod row;
 mod scenario;
 mod side;
@@ -19,6 +20,9 @@ pub use comparison::{
     BandV1, ComparisonV1, DriftV1, ExecutionStatusV1, LossV1, ReasonKindV1, ReasonV1, ScoresV1,
     SlowerV1,
 };
+pub use repeated::{
+    BaselineRateV1, IntervalV1, OfRunsV1, RateDifferenceV1, RepeatedV1, RunV1, SpreadV1, TallyV1,
+};
 pub use row::{
     BoundV1, CallV1, ContractChangeV1, DifferenceV1, OutcomeV1, ParameterV1, PolledV1, RequestV1,
     ResponseV1, RowKindV1, RowV1, SourceV1,
@@ -27,7 +31,7 @@ pub use scenario::{
     CheckV1, ExperimentChangeV1, ExperimentPartV1, ProblemV1, ScenarioV1, StatusV1,
 };
 pub use side::{BindingV1, EndingV1, GitV1, ImageV1, ServerV1, SideV1, StampV1, VolatileV1};
-pub use usage::{AttemptV1, ModelRequestV1, ModelUseV1, TokensV1};
+pub use usage::{AttemptV1, ModelRequestV1, ModelUseV1, TokensV1, TotalUseV1};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -75,10 +79,21 @@ pub struct SummaryV1 {
     pub selected: usize,
     pub passed: usize,
     pub failed: usize,
+    /// Absent when 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub inconclusive: usize,
     pub error: usize,
     pub timeout: usize,
     pub skipped: usize,
     pub recorded: usize,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands over a reference"
+)]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// What the command told the shell, and on what ground.
@@ -178,8 +193,8 @@ impl ResultV1 {
 
     /// What all models of the run used, in words; `None` where there were none.
     pub fn model_use(&self) -> Option<String> {
-        let uses: Vec<&ModelUseV1> = self.scenarios.iter().filter_map(|it| it.usage()).collect();
-        ModelUseV1::sum(&uses).map(|it| it.words())
+        let uses = self.scenarios.iter().filter_map(ScenarioV1::usage);
+        TotalUseV1::sum(uses).map(|it| it.words())
     }
 
     /// The scenario of this id, if the document has it.

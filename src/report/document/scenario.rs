@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ComparisonV1, ModelUseV1, SideV1};
+use super::{ComparisonV1, RepeatedV1, SideV1, TotalUseV1};
 
 /// The outcome of one scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -42,6 +42,10 @@ pub struct ScenarioV1 {
     /// The run this result is about.
     pub current: Option<SideV1>,
     pub comparison: Option<ComparisonV1>,
+    /// What all runs of the scenario came to, with `--repeat`; absent without. `current`, `comparison`, `checks` and `in_words` are then
+    /// about one of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeated: Option<Box<RepeatedV1>>,
 }
 
 /// A way in which two runs are not the same experiment.
@@ -72,6 +76,8 @@ pub enum ExperimentPartV1 {
 pub enum StatusV1 {
     Passed,
     Failed,
+    /// With `--repeat`: fewer runs passed than when the baseline was recorded, and chance alone may explain that.
+    Inconclusive,
     /// It could not be run or judged.
     Error,
     /// It did not end within its timeout.
@@ -108,6 +114,7 @@ impl StatusV1 {
         match self {
             Self::Passed => "passed",
             Self::Failed => "failed",
+            Self::Inconclusive => "inconclusive",
             Self::Error => "error",
             Self::Timeout => "timeout",
             Self::Skipped => "skipped",
@@ -120,6 +127,7 @@ impl StatusV1 {
         match self {
             Self::Passed => "✓",
             Self::Failed => "✗",
+            Self::Inconclusive => "?",
             Self::Error | Self::Timeout => "!",
             Self::Skipped => "-",
             Self::Recorded => "●",
@@ -163,9 +171,20 @@ impl ScenarioV1 {
             .collect()
     }
 
-    /// What the model of the run used; `None` without one.
-    pub fn usage(&self) -> Option<&ModelUseV1> {
-        self.current.as_ref()?.usage.as_ref()
+    /// The score that stands for the scenario: the overall one, or the mean of several runs; `None` where there is none.
+    pub fn score(&self) -> Option<f64> {
+        match &self.repeated {
+            Some(repeated) => repeated.score.map(|it| it.mean),
+            None => self.comparison.as_ref().map(|it| it.scores.overall),
+        }
+    }
+
+    /// What the model used, in all runs of the scenario; `None` without one.
+    pub fn usage(&self) -> Option<TotalUseV1> {
+        match &self.repeated {
+            Some(repeated) => repeated.usage,
+            None => self.current.as_ref()?.usage.as_ref().map(Into::into),
+        }
     }
 
     /// The numbers of scored calls, for people: `3`, or `3 → 2` where the two sides differ.

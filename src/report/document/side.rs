@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ModelUseV1, SourceV1};
+use super::{ModelUseV1, SourceV1, TallyV1};
 
 /// One trajectory, without its steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,6 +33,9 @@ pub struct SideV1 {
     /// What its calls take from earlier answers; found when a baseline is recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bindings: Vec<BindingV1>,
+    /// How often the recorded version reproduced it; absent where it was recorded once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeated: Option<TallyV1>,
 }
 
 /// The surroundings of one run.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::usage::{ModelRequest, Usage, cost_words, total_cost, total_usage};
+use crate::model::usage::{ModelRequest, TotalUse, Usage, cost_words, total_cost, total_usage};
 
 /// What the agent's model used in one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -17,6 +17,20 @@ pub struct ModelUseV1 {
     pub cost: Option<f64>,
     /// The requests, in order.
     pub requests: Vec<ModelRequestV1>,
+}
+
+/// What models used in several runs.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TotalUseV1 {
+    /// All requests of all runs together.
+    #[serde(flatten)]
+    pub tokens: TokensV1,
+    /// What all requests cost, in the currency of the scenario's price; `null` where that of one is unknown.
+    pub cost: Option<f64>,
+    /// How many requests were made.
+    pub requests: usize,
+    /// How many attempts they took.
+    pub attempts: usize,
 }
 
 /// Tokens, each counted once; `null` where the API does not tell.
@@ -87,13 +101,31 @@ impl ModelUseV1 {
         })
     }
 
+    /// For people: `2 requests, 1234 tokens in, 56 out, cost 0.0045`.
+    pub fn words(&self) -> String {
+        TotalUseV1::from(self).words()
+    }
+}
+
+impl From<&ModelUseV1> for TotalUseV1 {
+    fn from(it: &ModelUseV1) -> Self {
+        Self {
+            tokens: it.tokens,
+            cost: it.cost,
+            requests: it.requests.len(),
+            attempts: it.requests.iter().map(|it| it.attempts.len()).sum(),
+        }
+    }
+}
+
+impl TotalUseV1 {
     /// Several uses as one; `None` where there are none. The cost is known where each is.
-    pub(super) fn sum(uses: &[&Self]) -> Option<Self> {
+    pub(super) fn sum(uses: impl Iterator<Item = Self>) -> Option<Self> {
         let add = |a: Option<u64>, b: Option<u64>| match (a, b) {
             (Some(a), Some(b)) => Some(a.saturating_add(b)),
             (one, other) => one.or(other),
         };
-        uses.iter().map(|it| (*it).clone()).reduce(|a, b| Self {
+        uses.reduce(|a, b| Self {
             tokens: TokensV1 {
                 input_tokens: add(a.tokens.input_tokens, b.tokens.input_tokens),
                 output_tokens: add(a.tokens.output_tokens, b.tokens.output_tokens),
@@ -102,16 +134,16 @@ impl ModelUseV1 {
                 total_tokens: add(a.tokens.total_tokens, b.tokens.total_tokens),
             },
             cost: a.cost.zip(b.cost).map(|(a, b)| a + b),
-            requests: [a.requests, b.requests].concat(),
+            requests: a.requests + b.requests,
+            attempts: a.attempts + b.attempts,
         })
     }
 
     /// For people: `2 requests, 1234 tokens in, 56 out, cost 0.0045`.
     pub fn words(&self) -> String {
-        let count = self.requests.len();
+        let count = self.requests;
         let noun = if count == 1 { "request" } else { "requests" };
-        let attempts: usize = self.requests.iter().map(|it| it.attempts.len()).sum();
-        let again = match attempts.saturating_sub(count) {
+        let again = match self.attempts.saturating_sub(count) {
             0 => String::new(),
             1 => " (1 more attempt)".to_owned(),
             again => format!(" ({again} more attempts)"),
@@ -142,6 +174,17 @@ impl TokensV1 {
             }
         }
         words
+    }
+}
+
+impl From<TotalUse> for TotalUseV1 {
+    fn from(it: TotalUse) -> Self {
+        Self {
+            tokens: it.usage.into(),
+            cost: it.cost,
+            requests: it.requests,
+            attempts: it.attempts,
+        }
     }
 }
 

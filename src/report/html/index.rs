@@ -29,6 +29,9 @@ struct Line<'a> {
     band: Option<&'static str>,
     calls: String,
     duration: String,
+    /// What several runs came to together.
+    repeated: Option<String>,
+    flaky: bool,
     /// Everything that speaks against it: reasons, or the problem.
     reasons: Vec<String>,
 }
@@ -40,6 +43,7 @@ impl<'a> IndexPage<'a> {
             (summary.passed, "passed"),
             (summary.recorded, "recorded"),
             (summary.failed, "failed"),
+            (summary.inconclusive, "inconclusive"),
             (summary.error, "error"),
             (summary.timeout, "timeout"),
             (summary.skipped, "skipped"),
@@ -65,18 +69,21 @@ impl<'a> IndexPage<'a> {
 impl<'a> Line<'a> {
     fn new(scenario: &'a ScenarioV1) -> Self {
         let comparison = scenario.comparison.as_ref();
+        let gate = (scenario.repeated.iter()).filter_map(|it| it.reason.clone());
         let problem = scenario.problem.iter().map(|it| it.message.clone());
         Self {
             scenario,
             page: page_name(&scenario.id),
-            score: comparison.map(|it| {
-                let overall = it.scores.overall;
-                (score(overall), (overall * 100.0).clamp(0.0, 100.0))
-            }),
-            band: comparison.map(|it| it.band.name()),
+            score: (scenario.score()).map(|it| (score(it), (it * 100.0).clamp(0.0, 100.0))),
+            // A mean is in no band.
+            band: comparison
+                .filter(|_| scenario.repeated.is_none())
+                .map(|it| it.band.name()),
             calls: scenario.calls().unwrap_or_default(),
             duration: duration_words(scenario.duration_ms),
-            reasons: problem.chain(scenario.reasons()).collect(),
+            repeated: scenario.repeated.as_ref().map(|it| it.words()),
+            flaky: scenario.repeated.as_ref().is_some_and(|it| it.flaky),
+            reasons: problem.chain(gate).chain(scenario.reasons()).collect(),
         }
     }
 }

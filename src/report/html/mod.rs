@@ -10,6 +10,7 @@ mod index;
 mod model_use;
 mod page_name;
 mod parameter;
+mod repeated;
 mod scenario;
 mod stamps;
 mod track;

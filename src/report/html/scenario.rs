@@ -10,6 +10,7 @@ use crate::report::moment;
 use super::conversation::{self, Block};
 use super::index::duration_words;
 use super::model_use::{self, RequestView};
+use super::repeated::RepeatedView;
 use super::score;
 use super::stamps::{self, StampRow};
 
@@ -25,6 +26,8 @@ pub(super) struct ScenarioPage<'a> {
     /// Which versions of the system under test the two sides met, where the scenario names its repository.
     versions: Option<String>,
     verdict: Option<VerdictView<'a>>,
+    /// What several runs came to; the page then shows one of them.
+    repeated: Option<RepeatedView<'a>>,
     /// What the model of the current run was asked.
     requests: Vec<RequestView>,
     stamps: Vec<StampRow>,
@@ -97,6 +100,8 @@ impl<'a> ScenarioPage<'a> {
             calls: scenario.calls(),
             versions: stamps::versions(stamped, scenario.current.as_ref()),
             verdict: scenario.comparison.as_ref().map(VerdictView::new),
+            repeated: (scenario.repeated.as_deref())
+                .map(|it| RepeatedView::new(it, result.command == "record")),
             requests: model_use::requests(scenario.current.as_ref()),
             stamps: match (stamped, scenario.current.as_ref()) {
                 (None, None) => Vec::new(),
@@ -132,7 +137,7 @@ impl<'a> ScenarioPage<'a> {
 }
 
 /// A relative path as a link: whatever has a meaning in addresses is encoded.
-fn link(path: &str) -> String {
+pub(super) fn link(path: &str) -> String {
     let plain = |it: u8| it.is_ascii_alphanumeric() || b"/._-~".contains(&it);
     let encoded = path.bytes().map(|it| match it {
         it if plain(it) => char::from(it).to_string(),

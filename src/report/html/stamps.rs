@@ -21,7 +21,11 @@ type Column = fn(&SideV1) -> Vec<String>;
 const SUBJECTS: &[(&str, Column, bool)] = &[
     (
         "Recorded",
-        |side| vec![moment::words(&side.stamp.recorded_at)],
+        |side| {
+            let often = side.repeated.map(|it| it.words());
+            let when = moment::words(&side.stamp.recorded_at);
+            std::iter::once(when).chain(often).collect()
+        },
         false,
     ),
     (

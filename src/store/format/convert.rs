@@ -3,14 +3,15 @@
 use crate::model::Object;
 use crate::model::binding::{Binding, Source};
 use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
+use crate::model::repeated::Tally;
 use crate::model::stamp::{GitCommit, GitStamp, Stamp};
 use crate::model::trajectory::{
     Answer, Ending, Failure, FailureKind, Outcome, Step, ToolCall, Trajectory, Volatile,
 };
 
 use super::{
-    BindingV1, EndingKindV1, EndingV1, ErrorV1, FORMAT_VERSION, GitV1, OutcomeV1, ScenarioV1,
-    ServerV1, SourceV1, StampV1, StatusV1, StepV1, TrajectoryV1, VolatileV1,
+    BindingV1, EndingKindV1, EndingV1, ErrorV1, FORMAT_VERSION, GitV1, OutcomeV1, RepeatedV1,
+    ScenarioV1, ServerV1, SourceV1, StampV1, StatusV1, StepV1, TrajectoryV1, VolatileV1,
 };
 
 impl From<&Trajectory> for TrajectoryV1 {
@@ -45,6 +46,10 @@ impl From<&Trajectory> for TrajectoryV1 {
                 })
                 .collect(),
             bindings: it.bindings.iter().map(Into::into).collect(),
+            repeated: it.repeated.map(|it| RepeatedV1 {
+                runs: it.runs,
+                passed: it.passed,
+            }),
             catalogue: it.catalogue.servers.iter().map(Into::into).collect(),
         }
     }
@@ -79,6 +84,10 @@ impl From<TrajectoryV1> for Trajectory {
                 })
                 .collect(),
             bindings: it.bindings.into_iter().map(Into::into).collect(),
+            repeated: it.repeated.map(|it| Tally {
+                runs: it.runs,
+                passed: it.passed,
+            }),
             catalogue: Catalogue {
                 servers: it.catalogue.into_iter().map(Into::into).collect(),
             },

@@ -49,6 +49,9 @@ struct TrajectoryV1 {
     /// What the calls take from earlier answers: a replay uses what its own server gives there instead.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     bindings: Vec<BindingV1>,
+    /// How often the version it was recorded with reproduced it; absent where it was recorded once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    repeated: Option<RepeatedV1>,
     /// What each server offered, in the order served.
     catalogue: Vec<ServerV1>,
 }
@@ -248,6 +251,16 @@ struct SourceV1 {
     path: String,
 }
 
+/// How often a recorded version reproduced its trajectory.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct RepeatedV1 {
+    /// How many runs were made, at least 1.
+    #[schemars(range(min = 1))]
+    runs: usize,
+    /// How many of them were, by the scenario's rules, as good as the one that is kept.
+    passed: usize,
+}
+
 /// What one server offered.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 struct ServerV1 {
@@ -315,10 +328,12 @@ pub fn parse(path: &Path, text: &[u8]) -> Result<Trajectory, StoreError> {
         Some(version) if version == FORMAT_VERSION => {
             let document: TrajectoryV1 =
                 serde_json::from_slice(text).map_err(|error| broken(&error))?;
-            check_id(&document.scenario.id).map_err(|problem| StoreError::Invalid {
-                path: path.to_owned(),
-                problem,
-            })?;
+            check_id(&document.scenario.id)
+                .and_then(|()| check_repeated(document.repeated.as_ref()))
+                .map_err(|problem| StoreError::Invalid {
+                    path: path.to_owned(),
+                    problem,
+                })?;
             Ok(document.into())
         }
         Some(version) => Err(StoreError::Version {
@@ -345,6 +360,17 @@ fn check_id(id: &str) -> Result<(), String> {
             "its scenario id `{}` is no relative path",
             shorten(id, 80)
         ))
+    }
+}
+
+/// More runs cannot have passed than were made, and none that were made say nothing.
+fn check_repeated(repeated: Option<&RepeatedV1>) -> Result<(), String> {
+    match repeated {
+        Some(it) if it.runs == 0 || it.passed > it.runs => Err(format!(
+            "its `repeated` says that {} of {} runs passed",
+            it.passed, it.runs
+        )),
+        _ => Ok(()),
     }
 }
 

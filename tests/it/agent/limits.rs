@@ -1,6 +1,6 @@
 //! What ends a run, or a whole command, before the model is done.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::stand_in::{Stage, scenario, steps};
 use crate::common::Project;
@@ -133,4 +133,40 @@ fn calls_before_the_end_are_kept() {
     let stage = Stage::new(PRICED, "limits: { max_steps: 2 }", ENDLESS);
     let trajectory = stage.trajectory(1);
     assert_eq!(steps(&trajectory)[1..], ["forecast ok", "forecast ok"]);
+}
+
+#[test]
+fn attempts_that_the_budget_does_not_pay_are_not_made_up() {
+    let stage = Stage::new(
+        PRICED,
+        "",
+        "  - { tool_calls: [{ name: mcp__weather__forecast }], usage: { input: 100, output: 10 } }\n  - { text: Done., usage: { input: 80, output: 10 } }\n",
+    );
+    // A run costs 0.2: the second is broken off, the third is not begun.
+    let arguments = [
+        "run", "--repeat", "3", "--budget", "0.3", "--format", "json",
+    ];
+    let ran = stage.expect(3, &arguments);
+    let result: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let repeated = &result["scenarios"][0]["repeated"];
+    let attempts = repeated["attempts"].as_array().unwrap();
+    let told = attempts.iter().map(|it| {
+        let status = it["status"].as_str().unwrap();
+        (status, it["file"].is_string())
+    });
+    let expected = [("passed", true), ("error", true), ("error", false)];
+    assert_eq!(told.collect::<Vec<_>>(), expected);
+    let reason = attempts[2]["reason"].as_str().unwrap();
+    assert!(
+        reason.starts_with("not made: the budget is spent"),
+        "{reason}"
+    );
+    assert_eq!(repeated["usage"]["requests"], 3);
+    assert_eq!(repeated["usage"]["input_tokens"], 280);
+    let cost = repeated["usage"]["cost"].as_f64().unwrap();
+    assert!((cost - 0.31).abs() < 1e-9, "{cost}");
+    stage
+        .expect(3, &["record", "--repeat", "3", "--budget", "0.3"])
+        .says("attempt 2 of 3, without which nothing is kept");
+    assert!(!stage.project.path("baselines").exists());
 }

@@ -33,6 +33,30 @@ fn each_of_several_workers_has_a_container_of_its_own() {
 }
 
 #[test]
+fn each_of_several_attempts_has_a_container_of_its_own() {
+    if !engine("containers for several attempts") {
+        return;
+    }
+    let project = Project::new();
+    let more = json!({ "success_criteria": ["added"] });
+    scenario(&project, "s", &json!({}), &add(), &more);
+    let ran = project.expect(0, &["run", "--repeat", "3", "-v"]);
+    ran.says("passed 3 of 3");
+    assert_eq!(ran.stderr.matches(": starting ").count(), 3, "{ran:#?}");
+    // One that is shared keeps what the first attempt has done.
+    let shared = json!({ "reset": "suite" });
+    scenario(&project, "s", &shared, &add(), &more);
+    let ran = project.expect(1, &["run", "--repeat", "3", "-v"]);
+    ran.says("passed 1 of 3");
+    assert_eq!(ran.stderr.matches(": starting ").count(), 1, "{ran:#?}");
+    // What a container said is kept with each attempt, and with the one that is shown.
+    let logs = walkdir::WalkDir::new(project.path(".mcp-eval/runs"));
+    let logs = logs.into_iter().flatten();
+    let logs = logs.filter(|it| it.file_name() == "s.log").count();
+    assert_eq!(logs, 8);
+}
+
+#[test]
 fn recording_several_takes_resets_before_each() {
     if !engine("recording in a container") {
         return;

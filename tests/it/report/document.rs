@@ -13,7 +13,7 @@ use super::{PLAIN, sample};
 
 #[test]
 fn a_stored_result_is_rendered_as_it_was() {
-    for suite in [sample::compared(), sample::recorded(), sample::ran()] {
+    for suite in sample::all() {
         let document = sample::document(&suite);
         let loaded = document::parse(&document::json(&document)).unwrap();
         assert_eq!(loaded, document);
@@ -35,7 +35,7 @@ fn a_stored_result_is_rendered_as_it_was() {
 fn the_document_fits_its_own_schema() {
     let schema = document::json_schema();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    for suite in [sample::compared(), sample::recorded(), sample::ran()] {
+    for suite in sample::all() {
         let text = document::json(&sample::document(&suite));
         assert!(text.ends_with("}\n"));
         let mut value: Value = serde_json::from_str(&text).unwrap();

@@ -20,6 +20,9 @@ fn the_pages_look_as_they_did() {
     expect_text("page_failed", &page("servers/add"));
     expect_text("page_error", &page("servers/list"));
     expect_text("page_recorded", &body(&pages(&sample::recorded())[1].1));
+    let repeated = pages(&sample::repeated());
+    expect_text("page_repeated_index", &body(&repeated[0].1));
+    expect_text("page_repeated", &body(&repeated[1].1));
     expect_text("page_ran", &body(&pages(&sample::ran())[1].1));
 }
 
@@ -62,7 +65,7 @@ fn pages_ask_for_nothing_and_link_only_among_themselves() {
         .collect();
     assert_eq!(linked, known, "the index links to every page");
 
-    known.insert("index.html".to_owned());
+    known.extend(["worse.html", "unsure.html", "short.html", "index.html"].map(str::to_owned));
     for (name, page) in all_pages() {
         assert!(page.contains("default-src 'none'"), "{name}");
         assert_eq!(attributes(&page, "src").count(), 0, "{name}");
@@ -236,8 +239,7 @@ fn pages(suite: &SuiteResult) -> Vec<(String, String)> {
 
 /// Every page of every kind of command.
 fn all_pages() -> Vec<(String, String)> {
-    let suites = [sample::compared(), sample::recorded(), sample::ran()];
-    suites.iter().flat_map(pages).collect()
+    sample::all().iter().flat_map(pages).collect()
 }
 
 /// A page without its style sheet and empty lines, which would drown the rest.

@@ -3,6 +3,7 @@
 mod adding;
 mod comparisons;
 mod hostile;
+mod repeated;
 mod trajectories;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use serde_json::json;
 use adding::failed;
 use comparisons::{check, comparison, pair, parameter, request, same_response, words_request};
 use hostile::{ESCAPES, hostile};
+pub(crate) use repeated::repeated;
 pub(crate) use trajectories::text_answer;
 use trajectories::{assistant, call, commit, time, timed, trajectory, user};
 
@@ -78,6 +80,11 @@ pub(crate) fn ran() -> SuiteResult {
     suite("run", vec![scenario])
 }
 
+/// One result of each kind.
+pub(crate) fn all() -> [SuiteResult; 4] {
+    [compared(), recorded(), ran(), repeated()]
+}
+
 /// The document as a command would complete it.
 pub(crate) fn document(suite: &SuiteResult) -> ResultV1 {
     let mut document = ResultV1::from(suite).with_gate(GateV1 {
@@ -133,6 +140,7 @@ pub(crate) fn scenario(id: &str, name: &str, status: Status) -> ScenarioResult {
         baseline: None,
         current: None,
         notes: Vec::new(),
+        repeated: None,
     }
 }
 

@@ -18,6 +18,8 @@ fn the_terminal_report_tells_every_status() {
         ..PLAIN
     };
     expect_text("terminal_verbose", &terminal(&document, verbose));
+    let repeated = sample::document(&sample::repeated());
+    expect_text("terminal_repeated", &terminal(&repeated, verbose));
     let recorded = sample::document(&sample::recorded());
     expect_text("terminal_record", &terminal(&recorded, PLAIN));
 }

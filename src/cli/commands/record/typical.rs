@@ -1,0 +1,251 @@
+//! A baseline of several runs: the most typical of them, and how often the others were as good.
+
+use std::sync::Arc;
+
+use super::Take;
+use super::failing::{from_expectation, why_failing};
+use super::once::{learned_words, rules_that_do_not_fit};
+use crate::cli::args::RecordArgs;
+use crate::cli::bench::{Bench, Executed};
+use crate::cli::judge::judge;
+use crate::cli::outcome::{incomplete, not_run, result, was_interrupted};
+use crate::cli::repeat::kept;
+use crate::cli::replay;
+use crate::evaluate::check_criteria;
+use crate::model::repeated::Attempt;
+use crate::model::scenario::Scenario;
+use crate::model::suite::{Check, ScenarioResult, Status};
+use crate::model::trajectory::Trajectory;
+use crate::score;
+
+/// Of more runs than this, as many spread evenly among them stand for all when the most typical is looked for: each is compared with each.
+const CANDIDATES: usize = 40;
+
+/// A run that has ended by itself.
+struct Played {
+    executed: Executed,
+    checks: Vec<Check>,
+    /// Why it should not be kept; empty where nothing speaks against it.
+    failing: Vec<String>,
+}
+
+/// Runs the scenario several times, and takes the run that is most like the others; a replay plays `replayed`.
+///
+/// Runs that fail their own expectations are not taken, unless all do or that is asked for.
+///
+/// # Errors
+///
+/// The result of the first run that is no basis for anything: no other is made then.
+pub(super) async fn take(
+    scenario: &Scenario,
+    replayed: Option<&Arc<Trajectory>>,
+    bench: &Bench,
+    args: &RecordArgs,
+) -> Result<Take, Box<ScenarioResult>> {
+    let mut played = Vec::new();
+    let mut notes = Vec::new();
+    for number in 1..=args.execute.times() {
+        let (run, note) = play(scenario, replayed, bench, (number, args)).await?;
+        notes.extend(note);
+        played.push(run);
+    }
+    let usable: Vec<usize> = (0..played.len())
+        .filter(|index| {
+            let it = &played[*index];
+            let complete = it.executed.trajectory.ending.is_complete();
+            complete && (it.failing.is_empty() || args.allow_failing)
+        })
+        .collect();
+    let mut order = most_typical(&played, &usable, scenario).into_iter();
+    let as_baseline = |index| (index, baseline(index, &played, &usable, scenario));
+    let (baseline, next) = (order.next().map(as_baseline), order.next().map(as_baseline));
+    // Where all have failed, the first tells why.
+    let taken = baseline.as_ref().map_or(0, |(index, _)| *index);
+    let attempts = played.iter().enumerate().map(|(index, it)| {
+        // What is kept is measured by the run that would be kept without it.
+        let measure = if index == taken { &next } else { &baseline };
+        let measure = measure.as_ref().map(|(_, it)| it);
+        attempt(it, measure, scenario, args.allow_failing)
+    });
+    let repeated = score::summarise(attempts.collect(), taken + 1);
+    let learned_from = usable.len();
+    let Played {
+        executed,
+        checks,
+        failing,
+    } = played.swap_remove(taken);
+    let mut trajectory = executed.trajectory;
+    if let Some((_, baseline)) = baseline {
+        notes.extend(baseline.misfit);
+        trajectory = baseline.kept;
+        trajectory.repeated = Some(repeated.tally);
+        notes.extend(learned_words(&trajectory, learned_from));
+        notes.push(format!(
+            "{}: kept is attempt {}, the most typical",
+            repeated.tally.recorded_words(),
+            taken + 1
+        ));
+    }
+    notes.extend(executed.notes);
+    notes.extend(from_expectation(&executed.scenario, &trajectory));
+    notes.extend(bench.show(&scenario.id, taken + 1));
+    Ok(Take {
+        told: executed.scenario,
+        trajectory,
+        checks,
+        failing,
+        notes,
+        repeated: Some(repeated),
+    })
+}
+
+/// Makes one run, and returns it with what a reader should know of its container.
+async fn play(
+    scenario: &Scenario,
+    replayed: Option<&Arc<Trajectory>>,
+    bench: &Bench,
+    (number, args): (u16, &RecordArgs),
+) -> Result<(Played, Option<String>), Box<ScenarioResult>> {
+    let times = args.execute.times();
+    let unusable = |mut result: ScenarioResult| {
+        if let Some(problem) = &mut result.problem {
+            problem.message = format!(
+                "attempt {number} of {times}, without which nothing is kept: {}",
+                problem.message
+            );
+        }
+        Box::new(result)
+    };
+    if let Some(why) = bench.exhausted(scenario) {
+        let why = format!("not made: {why}");
+        return Err(unusable(not_run(&bench.told(scenario), Status::Error, why)));
+    }
+    let attempt = bench.attempt(number, times);
+    let executed = attempt.execute(scenario, replayed).await;
+    let (checks, failing) = match incomplete(&executed) {
+        None => {
+            let checks = check_criteria(&executed.scenario, &executed.trajectory);
+            let failing = why_failing(&executed.scenario, &executed.trajectory, &checks);
+            (checks, failing)
+        }
+        Some(mut result) if result.status == Status::Failed => (
+            Vec::new(),
+            result
+                .problem
+                .take()
+                .map(|it| it.message)
+                .into_iter()
+                .collect(),
+        ),
+        Some(mut result) => {
+            let look = !was_interrupted(&result);
+            result.notes.extend(attempt.place.release(look).await);
+            result.notes.extend(bench.show(&scenario.id, number.into()));
+            return Err(unusable(result));
+        }
+    };
+    let note = attempt.place.release(!failing.is_empty()).await;
+    let status = if failing.is_empty() {
+        Status::Passed
+    } else {
+        Status::Failed
+    };
+    bench.progress.attempted(number, times, status);
+    let played = Played {
+        executed,
+        checks,
+        failing,
+    };
+    Ok((played, note))
+}
+
+/// The usable runs, the most typical first: the one with the highest mean score against the others, the earlier of equal ones.
+fn most_typical(played: &[Played], usable: &[usize], scenario: &Scenario) -> Vec<usize> {
+    let step = usable.len().div_ceil(CANDIDATES).max(1);
+    let candidates: Vec<usize> = usable.iter().copied().step_by(step).collect();
+    let mut scored: Vec<(usize, f64)> = (candidates.iter())
+        .map(|candidate| {
+            let accepted = baseline(*candidate, played, &candidates, scenario).accepted;
+            let others = candidates.iter().filter(|it| *it != candidate);
+            let scores = others.map(|it| {
+                let other = &played[*it].executed.trajectory;
+                let compared = score::compare(&accepted, other, &scenario.scoring);
+                compared.scores.overall
+            });
+            (*candidate, scores.sum())
+        })
+        .collect();
+    // All are compared with as many others, so the sums are in the order of the means.
+    scored.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    scored.into_iter().map(|(index, _)| index).collect()
+}
+
+/// A run as a baseline.
+struct Baseline {
+    /// With what the runs show to vary, and what its calls take from earlier answers.
+    kept: Trajectory,
+    /// With the scenario's own rules for that, too: as it will be compared with.
+    accepted: Trajectory,
+    /// Why these rules do not fit.
+    misfit: Option<String>,
+}
+
+/// One of these runs as the baseline that all of them make together.
+fn baseline(index: usize, played: &[Played], runs: &[usize], scenario: &Scenario) -> Baseline {
+    let others = runs.iter().copied().filter(|it| *it != index);
+    let takes = std::iter::once(index).chain(others);
+    let takes: Vec<Trajectory> = takes
+        .map(|it| played[it].executed.trajectory.clone())
+        .collect();
+    let learned = score::learn(&takes, &scenario.scoring);
+    let kept = Trajectory {
+        volatile: learned.volatile,
+        bindings: learned.bindings,
+        ..played[index].executed.trajectory.clone()
+    };
+    let mut accepted = kept.clone();
+    let bound = replay::bind(std::slice::from_mut(&mut accepted), Some(scenario));
+    Baseline {
+        kept,
+        accepted,
+        misfit: bound.err().map(|it| rules_that_do_not_fit(&it)),
+    }
+}
+
+/// What a run came to, measured by a baseline as `compare` would.
+fn attempt(
+    played: &Played,
+    measure: Option<&Baseline>,
+    scenario: &Scenario,
+    allow_failing: bool,
+) -> Attempt {
+    let Executed {
+        scenario: told,
+        trajectory,
+        notes: _,
+    } = &played.executed;
+    let open = ScenarioResult {
+        duration_ms: trajectory.duration_ms,
+        current: Some(Arc::new(trajectory.clone())),
+        ..result(told, Status::Passed)
+    };
+    let judged = measure.filter(|_| trajectory.ending.is_complete());
+    let judged = judged.and_then(|it| {
+        let accepted = std::slice::from_ref(&it.accepted);
+        let current = Arc::new(trajectory.clone());
+        judge(
+            open.clone(),
+            Some(told),
+            accepted,
+            current,
+            &scenario.scoring,
+            true,
+        )
+    });
+    let mut attempt = kept(&judged.unwrap_or(open));
+    if !played.failing.is_empty() && !allow_failing {
+        attempt.status = Status::Failed;
+        attempt.reason = Some(played.failing.join("; "));
+    }
+    attempt
+}

@@ -1,0 +1,199 @@
+//! Several runs of one scenario, one after another, and one result of them all.
+
+use std::sync::Arc;
+
+use crate::cli::bench::Bench;
+use crate::cli::outcome::{is_fine, not_run, was_interrupted};
+use crate::model::repeated::{Attempt, Tally};
+use crate::model::scenario::Scenario;
+use crate::model::suite::{Problem, ScenarioResult, Status};
+use crate::model::usage::TotalUse;
+use crate::score;
+use crate::text::shorten;
+
+/// The longest reason that is kept with an attempt; its trajectory and its page have the whole.
+const REASON_CHARS: usize = 300;
+
+/// What several runs are measured by.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Measure {
+    /// How often a scenario is run; once is no repetition, and changes nothing.
+    pub(super) times: u16,
+    /// The lowest share that passes, 0 to 1.
+    pub(super) pass_threshold: f64,
+    /// How often the baseline was reproduced when it was recorded, where that is known.
+    pub(super) baseline: Option<Tally>,
+}
+
+/// Makes the attempts at a scenario, each with a bench of its own, and gates on what all of them came to.
+///
+/// The result shows the attempt most worth a look. Of one that was interrupted, that attempt's result is returned, and no other is made.
+pub(super) async fn repeat<W, F>(
+    scenario: &Scenario,
+    bench: &Arc<Bench>,
+    measure: Measure,
+    work: W,
+) -> ScenarioResult
+where
+    W: Fn(Arc<Bench>) -> F,
+    F: Future<Output = ScenarioResult>,
+{
+    if measure.times <= 1 {
+        return work(Arc::clone(bench)).await;
+    }
+    let first = attempt(scenario, bench, (1, measure.times), &work).await;
+    if was_interrupted(&first) {
+        return first;
+    }
+    // Against another experiment, no number of runs would have a verdict.
+    if first.status == Status::Error && !first.experiment_changes.is_empty() {
+        let notes = bench.show(&first.id, 1).into_iter().chain(first.notes);
+        return ScenarioResult {
+            notes: notes.collect(),
+            ..first
+        };
+    }
+    let mut made = Made::new(first);
+    for number in 2..=measure.times {
+        let next = attempt(scenario, bench, (number, measure.times), &work).await;
+        if was_interrupted(&next) {
+            return next;
+        }
+        made.add(next);
+    }
+    made.result(bench, measure)
+}
+
+/// Makes one attempt, given its number and of how many; where the money is spent, it is not made, and says so.
+async fn attempt<W, F>(
+    scenario: &Scenario,
+    bench: &Bench,
+    (number, of): (u16, u16),
+    work: &W,
+) -> ScenarioResult
+where
+    W: Fn(Arc<Bench>) -> F,
+    F: Future<Output = ScenarioResult>,
+{
+    if let Some(why) = bench.exhausted(scenario) {
+        let told = bench.told(scenario);
+        return not_run(&told, Status::Error, format!("not made: {why}"));
+    }
+    let attempt = Arc::new(bench.attempt(number, of));
+    let mut result = work(Arc::clone(&attempt)).await;
+    let interrupted = was_interrupted(&result);
+    let look = !interrupted && !is_fine(&result);
+    result.notes.extend(attempt.place.release(look).await);
+    if !interrupted {
+        bench.progress.attempted(number, of, result.status);
+    }
+    result
+}
+
+/// The attempts made so far. Of all there is to know of them, only what the result shows is kept: there may be a thousand.
+struct Made {
+    attempts: Vec<Attempt>,
+    /// The index of the attempt most worth a look.
+    shown: usize,
+    /// Its result, without its notes.
+    result: ScenarioResult,
+    /// The number of the first attempt without a verdict, and why it has none.
+    obstacle: Option<(usize, Problem)>,
+    /// What there is to know of them, each said once, with the indexes of the attempts that said it.
+    notes: Vec<(String, Vec<usize>)>,
+}
+
+impl Made {
+    fn new(first: ScenarioResult) -> Self {
+        let mut made = Self {
+            attempts: Vec::new(),
+            shown: 0,
+            result: first.clone(),
+            obstacle: None,
+            notes: Vec::new(),
+        };
+        made.add(first);
+        made
+    }
+
+    fn add(&mut self, mut result: ScenarioResult) {
+        let index = self.attempts.len();
+        let attempt = kept(&result);
+        for note in std::mem::take(&mut result.notes) {
+            match self.notes.iter_mut().find(|(said, _)| *said == note) {
+                Some((_, by)) => by.push(index),
+                None => self.notes.push((note, vec![index])),
+            }
+        }
+        let has_verdict = matches!(attempt.status, Status::Passed | Status::Failed);
+        if let Some(problem) = result.problem.as_ref().filter(|_| !has_verdict) {
+            self.obstacle
+                .get_or_insert_with(|| (index + 1, problem.clone()));
+        }
+        let shown = self.attempts.get(self.shown);
+        if shown.is_none_or(|it| score::is_more_telling(&attempt, it)) {
+            (self.shown, self.result) = (index, result);
+        }
+        self.attempts.push(attempt);
+    }
+
+    /// The result of all attempts.
+    fn result(self, bench: &Bench, measure: Measure) -> ScenarioResult {
+        let (shown, mut result) = (self.shown, self.result);
+        let (status, repeated) = score::gate(
+            self.attempts,
+            shown + 1,
+            measure.pass_threshold,
+            measure.baseline,
+        );
+        let told = |(note, by): (String, Vec<usize>)| match by.first() {
+            Some(first) if !by.contains(&shown) => format!("attempt {}: {note}", first + 1),
+            _ => note,
+        };
+        result.notes = self.notes.into_iter().map(told).collect();
+        result.notes.extend(bench.show(&result.id, shown + 1));
+        result.problem = match status {
+            Status::Passed | Status::Inconclusive => None,
+            Status::Failed => result.problem,
+            _ => self.obstacle.map(|(number, problem)| Problem {
+                message: format!(
+                    "{} of {} runs could not be run or judged: attempt {number}: {}",
+                    repeated.incomplete(),
+                    repeated.attempts.len(),
+                    problem.message
+                ),
+                ..problem
+            }),
+        };
+        result.status = status;
+        result.duration_ms = repeated.total_duration();
+        result.repeated = Some(Box::new(repeated));
+        result
+    }
+}
+
+/// What is kept of an attempt.
+pub(super) fn kept(result: &ScenarioResult) -> Attempt {
+    let reason = (result.status != Status::Passed).then(|| {
+        let reason = reason(result).unwrap_or_default();
+        shorten(&reason, REASON_CHARS).into_owned()
+    });
+    Attempt {
+        status: result.status,
+        score: result.comparison.as_ref().map(|it| it.scores.overall),
+        duration_ms: result.duration_ms,
+        reason: reason.filter(|it| !it.is_empty()),
+        usage: (result.current.as_ref()).and_then(|it| TotalUse::of(&it.requests)),
+    }
+}
+
+/// The first thing that speaks against a result.
+fn reason(result: &ScenarioResult) -> Option<String> {
+    let problem = result.problem.iter().map(|it| it.message.clone());
+    let verdict = result.comparison.iter().flat_map(|it| &it.verdict.reasons);
+    let unmet = result.checks.iter().filter(|it| !it.passed);
+    problem
+        .chain(verdict.map(ToString::to_string))
+        .chain(unmet.map(|it| format!("{}: {}", it.name, it.message)))
+        .next()
+}

@@ -1,0 +1,188 @@
+//! Several runs of one scenario: a strip of them, their pass rate with its interval, and what they say of several in a row.
+
+use crate::model::repeated::percent;
+use crate::report::document::{IntervalV1, RepeatedV1, RunV1, StatusV1};
+use crate::report::duration;
+
+use super::index::duration_words;
+use super::scenario::link;
+use super::score;
+
+/// What several runs came to, its numbers as text.
+pub(super) struct RepeatedView<'a> {
+    pub(super) repeated: &'a RepeatedV1,
+    pub(super) attempts: Vec<AttemptView>,
+    pub(super) rates: Vec<RateView>,
+    /// Further numbers, each with its name.
+    pub(super) facts: Vec<(&'static str, String)>,
+    pub(super) chances: Vec<ChanceView>,
+    /// Which run the rest of the page is about.
+    pub(super) shown: Option<usize>,
+    pub(super) shown_words: &'static str,
+}
+
+/// One run.
+pub(super) struct AttemptView {
+    pub(super) number: usize,
+    pub(super) status: StatusV1,
+    pub(super) score: String,
+    pub(super) duration: String,
+    pub(super) reason: String,
+    /// Leads to its trajectory.
+    pub(super) link: Option<String>,
+    pub(super) shown: bool,
+}
+
+/// A pass rate, or what became of it.
+pub(super) struct RateView {
+    pub(super) name: &'static str,
+    pub(super) tally: String,
+    pub(super) value: String,
+    pub(super) interval: String,
+    pub(super) remark: Option<&'static str>,
+    pub(super) drawn: Option<Drawn>,
+    /// It may be below 0, which is drawn in the middle.
+    pub(super) signed: bool,
+}
+
+/// An interval and the value in it, in percent of the width there is.
+pub(super) struct Drawn {
+    pub(super) left: f64,
+    pub(super) width: f64,
+    pub(super) at: f64,
+}
+
+/// What the runs say of `k` in a row.
+pub(super) struct ChanceView {
+    pub(super) k: usize,
+    pub(super) one: String,
+    pub(super) all: String,
+}
+
+impl<'a> RepeatedView<'a> {
+    /// `recorded`: the runs were made to record a baseline.
+    pub(super) fn new(repeated: &'a RepeatedV1, recorded: bool) -> Self {
+        let attempts = repeated.attempts.iter().enumerate();
+        let chances = repeated.pass_at_k.iter().zip(&repeated.pass_hat_k);
+        let shown = repeated.attempts.get(repeated.shown.wrapping_sub(1));
+        Self {
+            repeated,
+            attempts: attempts
+                .map(|(index, it)| AttemptView::new(index + 1, it, repeated.shown))
+                .collect(),
+            rates: rates(repeated, recorded),
+            facts: facts(repeated),
+            chances: chances
+                .map(|(one, all)| ChanceView {
+                    k: one.k,
+                    one: percent(one.chance),
+                    all: percent(all.chance),
+                })
+                .collect(),
+            shown: shown.map(|_| repeated.shown),
+            shown_words: match shown.map(|it| it.status) {
+                _ if recorded && shown.is_some_and(|it| it.status == StatusV1::Passed) => {
+                    "is the most typical"
+                }
+                Some(StatusV1::Passed) => "passed",
+                Some(StatusV1::Failed) => "failed",
+                _ => "has no verdict",
+            },
+        }
+    }
+}
+
+impl AttemptView {
+    fn new(number: usize, run: &RunV1, shown: usize) -> Self {
+        Self {
+            number,
+            status: run.status,
+            score: run.score.map_or_else(String::new, score),
+            duration: duration_words(run.duration_ms),
+            reason: run.reason.clone().unwrap_or_default(),
+            link: run.file.as_deref().map(link),
+            shown: number == shown,
+        }
+    }
+}
+
+fn rates(repeated: &RepeatedV1, recorded: bool) -> Vec<RateView> {
+    let judged = repeated.passed + repeated.failed;
+    let mut rates = Vec::new();
+    if let Some(baseline) = &repeated.baseline {
+        rates.push(RateView {
+            name: "Baseline",
+            tally: format!("{} of {}", baseline.tally.passed, baseline.tally.runs),
+            value: baseline.tally.pass_rate.map_or_else(String::new, percent),
+            interval: baseline.interval.map_or_else(String::new, |it| it.words()),
+            remark: None,
+            drawn: drawn(baseline.tally.pass_rate, baseline.interval.as_ref()),
+            signed: false,
+        });
+    }
+    rates.push(RateView {
+        name: if recorded { "Recorded" } else { "Now" },
+        tally: format!("{} of {judged}", repeated.passed),
+        value: repeated
+            .pass_rate
+            .map_or_else(|| "unknown".to_owned(), percent),
+        interval: repeated.interval.map_or_else(String::new, |it| it.words()),
+        remark: None,
+        drawn: drawn(repeated.pass_rate, repeated.interval.as_ref()),
+        signed: false,
+    });
+    if let Some(it) = &repeated.difference {
+        let points = |it: f64| format!("{:+.0}", it * 100.0);
+        let half = |it: f64| (it + 1.0) * 50.0;
+        rates.push(RateView {
+            name: "Difference",
+            tally: String::new(),
+            value: format!("{} points", points(it.value)),
+            interval: format!("{} to {} points", points(it.low), points(it.high)),
+            remark: Some(if it.significant {
+                "significant"
+            } else {
+                "not significant"
+            }),
+            drawn: Some(Drawn {
+                left: half(it.low),
+                width: half(it.high) - half(it.low),
+                at: half(it.value),
+            }),
+            signed: true,
+        });
+    }
+    rates
+}
+
+fn drawn(value: Option<f64>, interval: Option<&IntervalV1>) -> Option<Drawn> {
+    let interval = interval?;
+    Some(Drawn {
+        left: interval.low * 100.0,
+        width: (interval.high - interval.low) * 100.0,
+        at: value? * 100.0,
+    })
+}
+
+fn facts(repeated: &RepeatedV1) -> Vec<(&'static str, String)> {
+    let time = |it: f64| duration::words(it);
+    let mut facts = Vec::new();
+    if repeated.incomplete > 0 {
+        facts.push(("Without a verdict", repeated.incomplete.to_string()));
+    }
+    facts.extend(repeated.score.map(|it| ("Score", it.words())));
+    facts.extend(repeated.duration_ms.map(|it| {
+        let deviation = it.standard_deviation.map(|it| format!(" ± {}", time(it)));
+        let words = format!(
+            "{}{} ({} to {})",
+            time(it.mean),
+            deviation.unwrap_or_default(),
+            time(it.min),
+            time(it.max)
+        );
+        ("Duration", words)
+    }));
+    facts.extend(repeated.usage.map(|it| ("Model use", it.words())));
+    facts.extend((repeated.pass_threshold).map(|it| ("Asked for (pass_threshold)", percent(it))));
+    facts
+}
