@@ -60,8 +60,11 @@ impl Dialect for Messages {
 
     fn asked(&self, body: &Value) -> Asked {
         let messages = list(body, "messages");
-        let results = messages.last().map_or(&[][..], |it| list(it, "content"));
-        let results = results.iter().filter(|it| it["type"] == "tool_result");
+        // A message of the system may come after the results.
+        let spoken = messages.iter().rposition(|it| it["role"] == "assistant");
+        let latest = messages[spoken.map_or(0, |it| it + 1)..].iter();
+        let results = latest.flat_map(|it| list(it, "content"));
+        let results = results.filter(|it| it["type"] == "tool_result");
         let said = |it: &&Value| {
             it["role"] == "user"
                 && !list(it, "content")
