@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::Once;
 
 use serde_json::Value;
 
@@ -43,8 +44,9 @@ impl Stage {
     /// A project whose model follows this script; `None`, after saying so, where the agent is not installed.
     fn new(script: &str) -> Option<Self> {
         let Some(claude) = std::env::var_os("MCP_EVAL_CLAUDE") else {
+            static SAID: Once = Once::new();
             let why = "MCP_EVAL_CLAUDE names no program";
-            skipped("Claude Code was not tried", why);
+            SAID.call_once(|| skipped("Claude Code was not tried", why));
             return None;
         };
         let folder = Path::new(&claude).parent().unwrap();
