@@ -313,6 +313,9 @@ impl Page {
         let painted = self.painted(if fine { GREEN } else { RED }.bold(), &line);
         self.text.push_str(&painted);
         self.text.push('\n');
+        if result.has_recorded_servers() {
+            self.indented(0, "", DIM, "Servers: recorded, held still");
+        }
         if let Some(usage) = result.model_use() {
             self.indented(0, "", DIM, &format!("Models: {usage}"));
         }

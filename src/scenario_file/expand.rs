@@ -282,7 +282,7 @@ impl<'a> Filling<'a> {
                     bearer_token_env: bearer_token_env.clone(),
                 }
             }
-            Transport::Mock => Transport::Mock,
+            other @ (Transport::Mock | Transport::Recorded { .. }) => other.clone(),
         };
         Server {
             transport,

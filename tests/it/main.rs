@@ -21,6 +21,7 @@ mod import_log;
 mod mock;
 mod readme;
 mod record;
+mod recorded_servers;
 mod repeat;
 mod replay;
 mod report;

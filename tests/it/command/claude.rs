@@ -103,7 +103,7 @@ fn it_works_with_the_servers_of_a_scenario_and_all_it_does_is_recorded() {
         r#"
   - {{ error: {{ status: 529, message: busy }} }}
   - {{ expect: {{ user: {{ contains: umbrella }}, headers: {{ x-api-key: {CANARY} }} }}, text: I will look., tool_calls: [{CALL}], usage: {{ input: 100, output: 10, cache_read: 40 }} }}
-  - {{ expect: {{ tool_results: [rain] }}, tool_calls: [{{ name: Bash, arguments: {{ command: echo noon, description: Tell the time }} }}], usage: {{ input: 200, output: 20 }} }}
+  - {{ expect: {{ tool_results: [{{ contains: rain }}] }}, tool_calls: [{{ name: Bash, arguments: {{ command: echo noon, description: Tell the time }} }}], usage: {{ input: 200, output: 20 }} }}
   - {{ text: "Take one: rain.", usage: {{ input: 300, output: 30 }} }}
 "#
     );
