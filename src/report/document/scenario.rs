@@ -24,7 +24,7 @@ pub struct ScenarioV1 {
     #[serde(default)]
     pub experiment_changes: Vec<ExperimentChangeV1>,
     pub status: StatusV1,
-    /// Wall time in milliseconds; `null` when nothing ran.
+    /// Wall time in milliseconds, of all runs together with `--repeat`; `null` when nothing ran.
     pub duration_ms: Option<f64>,
     /// Why there is no verdict, or why the scenario was not run.
     pub problem: Option<ProblemV1>,
