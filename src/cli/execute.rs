@@ -91,7 +91,7 @@ impl Executor {
         observer: &dyn Observer,
     ) -> Ran {
         let who = Who::Scenario(baseline);
-        self.perform(scenario, who, place, observer).await
+        Box::pin(self.perform(scenario, who, place, observer)).await
     }
 
     /// Lets somebody else make calls, through a gateway at this port or a free one, and listens.
@@ -104,7 +104,7 @@ impl Executor {
         observer: &dyn Observer,
     ) -> Ran {
         let who = Who::Else(listener, port);
-        self.perform(scenario, who, place, observer).await
+        Box::pin(self.perform(scenario, who, place, observer)).await
     }
 
     async fn perform(

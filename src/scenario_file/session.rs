@@ -126,7 +126,8 @@ pub fn session_scenario(
     written.insert("agent".to_owned(), json!({ "kind": "replay" }));
     let calls = Value::Array(session.calls.iter().map(expected).collect());
     // What looks like a variable is not one here, and cannot be written otherwise.
-    if !session.calls.is_empty() && !calls.to_string().contains("{{") {
+    let has_variables = calls.to_string().replace("{{calls.", "").contains("{{");
+    if !session.calls.is_empty() && !has_variables {
         written.insert("expected_trajectory".to_owned(), calls);
     }
     serde_yaml::to_string(&written).map_err(|error| {

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use serde_json::{Value, json};
 use tokio::io::AsyncBufReadExt;
 use tokio_util::sync::CancellationToken;
 
 use super::once::learned_words;
-use crate::agent::{Listener, mcp_config};
+use crate::agent::{self, Listener, mcp_config};
 use crate::cli::args::{OutputArgs, RecordArgs};
 use crate::cli::console::Console;
 use crate::cli::containers::Place;
@@ -23,7 +24,9 @@ use crate::cli::progress::{ScenarioProgress, SuiteProgress};
 use crate::cli::select;
 use crate::cli::suite::{BASELINES, RUNS};
 use crate::docker::{self, Guard};
+use crate::model::Object;
 use crate::model::agent::Limits;
+use crate::model::binding::{Binding, Source};
 use crate::model::scenario::{Agent, Scenario, Server};
 use crate::model::trajectory::{Ending, FailureKind, Outcome, Step, Trajectory};
 use crate::scenario_file::{self, Found, Session, SessionCall};
@@ -76,6 +79,7 @@ pub(super) fn run(
             .to_vec();
         ours.push(plan.baselines.root().to_owned());
         let servers = plan.servers.clone();
+        let abort = endings.abort.clone();
         let executor = Executor::new(servers, ours, containers.clone(), None, endings.abort);
         let place = Place::default();
         // Whoever has the session wants to see what is heard of it.
@@ -89,27 +93,27 @@ pub(super) fn run(
         let intent = plan.session.user_intent.clone();
         let done = endings.done.clone();
         let announce = Box::new(move |endpoints: &[_]| {
+            begun.cancel();
             Console::document(&mcp_config(endpoints));
             console.note(
                 "listening: give this to your MCP client, and end it here with Ctrl-C, or Enter on a terminal",
             );
             end_with_enter(done.clone());
-            begun.cancel();
         });
-        let listener = Listener::new(intent, announce, endings.done);
-        let listened = match executor.why_not(&plan.opened).await {
-            Some(why) => Err(Failure::incomplete(why)),
-            None => {
-                let ran = executor.listen(
-                    &plan.opened,
-                    listener,
-                    args.listen.port,
-                    &place,
-                    &progress,
-                );
-                let ran = Box::pin(ran).await;
-                keep(plan, ran, &executor, &place, &progress, (args, console)).await
-            }
+        let session = Listener::new(intent, announce, endings.done);
+        let listened = if let Some(why) = executor.why_not(&plan.opened).await {
+            Err(Failure::incomplete(why))
+        } else {
+            let port = args.listen.port;
+            let ran = executor.listen(&plan.opened, session, port, &place, &progress);
+            let ran = Box::pin(ran).await;
+            let player = Player {
+                executor: &executor,
+                place: &place,
+                progress: &progress,
+                abort,
+            };
+            keep(plan, ran, &player, (args, console)).await
         };
         if let Some(note) = place.release(false).await {
             console.note(&note);
@@ -273,9 +277,7 @@ fn end_with_enter(done: CancellationToken) {
 async fn keep(
     plan: Plan,
     ran: Ran,
-    executor: &Executor,
-    place: &Place,
-    progress: &ScenarioProgress,
+    player: &Player<'_>,
     (args, console): (&RecordArgs, Console),
 ) -> Result<Exit, Failure> {
     let Ran {
@@ -287,16 +289,10 @@ async fn keep(
     for note in notes {
         console.note(&redactor.text(&note));
     }
-    match &trajectory.ending {
-        Ending::Interrupted => {
-            console.note("interrupted: nothing was kept");
-            return Ok(Exit::Interrupted);
-        }
-        Ending::Error { message, details } => {
-            let failure = Failure::incomplete(message.clone());
-            return Err(details.iter().fold(failure, |it, line| it.hint(line)));
-        }
-        _ => {}
+    player.check()?;
+    if let Ending::Error { message, details } = &trajectory.ending {
+        let failure = Failure::incomplete(message.clone());
+        return Err(details.iter().fold(failure, Failure::hint));
     }
     score::mark_breaches(&mut trajectory);
     for left_out in leave_out_unanswered(&mut trajectory) {
@@ -315,24 +311,28 @@ async fn keep(
         runs,
         ..
     } = plan;
-    session.calls = trajectory.calls().map(call).collect();
     let folder = target.parent().unwrap_or(Path::new(""));
     let clean = |text: &str| redactor.text(text).into_owned();
-    let text = scenario_file::session_scenario(base.as_ref(), &session, folder, &clean);
-    let text = text.map_err(|it| told(&it))?;
+    let write_scenario = |session: &Session| {
+        let text = scenario_file::session_scenario(base.as_ref(), session, folder, &clean);
+        write(&target, text.map_err(|it| told(&it))?.as_bytes())?;
+        load(&target, &[])
+    };
     let before = fs::read(&target).ok();
-    write(&target, text.as_bytes())?;
     let kept = async {
-        let scenario = load(&target, &[])?;
+        // First without its calls: they are written with what is learned by playing it.
+        let scenario = write_scenario(&session)?;
         trajectory.scenario.clone_from(&scenario.id);
         trajectory.name.clone_from(&scenario.name);
         trajectory.scenario_hash = Some(scenario.hash.clone());
         "listen".clone_into(&mut trajectory.stamp.agent);
         trajectory.stamp.agent_hash = None;
-        let takes = learn(&scenario, &mut trajectory, executor, place, progress).await;
-        for note in takes {
+        for note in player.learn(&scenario, &mut trajectory).await {
             console.note(&note);
         }
+        player.check()?;
+        session.calls = calls(&trajectory);
+        write_scenario(&session)?;
         runs.save(&scenario.id, &trajectory)?;
         Ok(baselines.save(&scenario.id, &trajectory)?)
     };
@@ -342,8 +342,8 @@ async fn keep(
         Err(failure) => {
             // Both or none.
             let _ = match before {
-                Some(before) => fs::write(&target, before),
-                None => fs::remove_file(&target),
+                Some(before) => write(&target, &before).is_ok(),
+                None => fs::remove_file(&target).is_ok(),
             };
             return Err(failure);
         }
@@ -358,12 +358,47 @@ async fn keep(
     Ok(Exit::Passed)
 }
 
-fn call(call: &crate::model::trajectory::ToolCall) -> SessionCall {
-    SessionCall {
-        tool: call.full_name(),
-        arguments: call.arguments.clone(),
-        is_error: call.outcome.is_failure(),
-    }
+/// The calls that a run is expected to make: what was taken from an earlier answer is taken from there again.
+fn calls(trajectory: &Trajectory) -> Vec<SessionCall> {
+    let calls = trajectory.calls().enumerate();
+    let calls = calls.map(|(index, call)| {
+        let bindings = trajectory.bindings.iter();
+        let bindings = bindings.filter(|it| it.call == index + 1);
+        SessionCall {
+            tool: call.full_name(),
+            arguments: bindings.fold(call.arguments.clone(), |arguments, binding| {
+                with_reference(&arguments, binding, trajectory).unwrap_or(arguments)
+            }),
+            is_error: call.outcome.is_failure(),
+        }
+    });
+    calls.collect()
+}
+
+/// The arguments with a reference in place of what is bound; `None` where a reference cannot say that.
+fn with_reference(
+    arguments: &Object,
+    binding: &Binding,
+    trajectory: &Trajectory,
+) -> Option<Object> {
+    let Source { call, path } = &binding.from;
+    let reference = format!("{{{{calls.{}.json:{path}}}}}", call - 1);
+    let mut referring = Value::Object(arguments.clone());
+    let argument = referring.pointer_mut(&binding.path)?;
+    *argument = match (&*argument, &binding.value) {
+        (it, bound) if it == bound => json!(reference),
+        (Value::String(text), Value::String(part)) => json!(text.replacen(part, &reference, 1)),
+        _ => return None,
+    };
+    let Value::Object(referring) = referring else {
+        return None;
+    };
+    let filled = |arguments: &Object| {
+        let mut filled = arguments.clone();
+        agent::fill_references(&mut filled, trajectory);
+        filled
+    };
+    (filled(&referring) == filled(arguments)).then_some(referring)
 }
 
 /// Takes out calls that the server did not answer: asked again, they would hold up everybody. Says which.
@@ -389,32 +424,57 @@ fn leave_out_unanswered(trajectory: &mut Trajectory) -> Vec<String> {
     left_out
 }
 
-/// Plays the session again where that harms nobody, and learns what varies and what is bound. Returns what a reader should know of it.
-async fn learn(
-    scenario: &Scenario,
-    trajectory: &mut Trajectory,
-    executor: &Executor,
-    place: &Place,
-    progress: &ScenarioProgress,
-) -> Vec<String> {
-    let mut notes = Vec::new();
-    let mut takes = vec![trajectory.clone()];
-    if executor.outliving_servers(scenario).is_empty() {
-        trajectory.bindings = score::learn(&takes, &scenario.scoring).bindings;
-        let played = Arc::new(trajectory.clone());
-        let again = executor.execute(scenario, Some(&played), place, progress);
-        let mut again = Box::pin(again).await.trajectory;
-        score::mark_breaches(&mut again);
-        if again.ending == Ending::Completed {
-            takes.push(again);
-        } else {
-            notes
-                .push("it could not be played again, so nothing was learned of what varies".into());
+/// What it takes to play a session again.
+struct Player<'a> {
+    executor: &'a Executor,
+    place: &'a Place,
+    progress: &'a ScenarioProgress,
+    abort: CancellationToken,
+}
+
+impl Player<'_> {
+    /// Says so when everything is to stop.
+    fn check(&self) -> Result<(), Failure> {
+        if !self.abort.is_cancelled() {
+            return Ok(());
         }
+        Err(Failure {
+            exit: Exit::Interrupted,
+            ..Failure::incomplete("interrupted: nothing was kept")
+        })
     }
-    let learned = score::learn(&takes, &scenario.scoring);
-    trajectory.volatile = learned.volatile;
-    trajectory.bindings = learned.bindings;
-    notes.extend(learned_words(trajectory, takes.len()));
-    notes
+
+    /// Plays the session again where that harms nobody, and learns what varies and what is bound. Returns what a reader should know of
+    /// it.
+    async fn learn(&self, scenario: &Scenario, trajectory: &mut Trajectory) -> Vec<String> {
+        let rules = &scenario.scoring;
+        let mut takes = vec![trajectory.clone()];
+        let mut notes = Vec::new();
+        if self.executor.outliving_servers(scenario).is_empty() {
+            trajectory.bindings = score::learn(&takes, rules).bindings;
+            let played = Arc::new(trajectory.clone());
+            let again = self
+                .executor
+                .execute(scenario, Some(&played), self.place, self.progress);
+            let mut again = Box::pin(again).await.trajectory;
+            score::mark_breaches(&mut again);
+            if again.ending == Ending::Completed {
+                takes.push(again);
+            } else {
+                notes.push("it could not be played again, so nothing was learned of what varies");
+            }
+        }
+        let learned = score::learn(&takes, rules);
+        trajectory.volatile = learned.volatile;
+        trajectory.bindings = learned.bindings;
+        if let Some(again) = takes.get(1)
+            && !score::compare(trajectory, again, rules).verdict.passed
+        {
+            notes.push("played again, in one session, it was answered differently: a comparison will say how");
+        }
+        let notes = notes.into_iter().map(str::to_owned);
+        notes
+            .chain(learned_words(trajectory, takes.len()))
+            .collect()
+    }
 }
