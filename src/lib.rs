@@ -23,7 +23,7 @@
 //! |---|---|---|
 //! | 0 | [`model`] | the words above as plain types |
 //! | 0 | [`text`] | texts from outside made safe to look at |
-//! | 1 | [`score`] | similarity, alignment, responses, drift, verdict: two trajectories in, one comparison out; what varies, and what is bound |
+//! | 1 | [`score`] | similarity, alignment, responses, drift, verdict: two trajectories in, one comparison out; what varies, and what is bound; several runs |
 //! | 1 | [`report`] | results in, text out; HTML through the templates alone |
 //! | 1 | [`redact`] | secrets out of any value before it is stored or shown |
 //! | 1 | [`http_client`] | how servers are asked over HTTP |

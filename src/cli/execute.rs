@@ -12,12 +12,13 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::Listener;
 use crate::cli::agents::{self, Reached};
 use crate::cli::containers::{self, Place, ServersProbe};
+use crate::cli::recorded;
 use crate::cli::replay;
 use crate::docker::{Session, Standing};
 use crate::git;
 use crate::mcp;
 use crate::model::scenario::{Scenario, Server};
-use crate::model::stamp::{GitStamp, Stamp};
+use crate::model::stamp::{GitStamp, Servers, Stamp};
 use crate::model::trajectory::Trajectory;
 use crate::redact::Redactor;
 use crate::run::{self, Budget, Job, Observer, Progress, SetupError};
@@ -255,6 +256,7 @@ impl Executor {
             .parent()
             .filter(|it| *it != Path::new(""))
             .unwrap_or(Path::new("."));
+        let servers = recorded::servers(scenario);
         let source = scenario.source.clone().or_else(|| {
             std::env::var_os(SOURCE_PATH)
                 .filter(|it| !it.is_empty())
@@ -265,9 +267,13 @@ impl Executor {
             mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
             agent: scenario.agent.kind().to_owned(),
             agent_hash: scenario_file::agent_hash(&scenario.agent, &scenario.redaction.secrets),
+            servers,
             model: scenario.agent.model_name().map(str::to_owned),
             scenarios: self.git(folder),
-            source: source.as_deref().map(|it| self.git(it)),
+            // What was recorded of a system is no run of it.
+            source: source
+                .filter(|_| servers == Servers::Live)
+                .map(|it| self.git(&it)),
             image: None,
         }
     }

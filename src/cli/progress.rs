@@ -24,6 +24,8 @@ pub(super) struct SuiteProgress {
     verbose: bool,
     silent: bool,
     started: Instant,
+    /// When an attempt was last told of.
+    told: Mutex<Instant>,
     finished: Mutex<usize>,
     total: usize,
 }
@@ -64,7 +66,7 @@ impl ScenarioProgress {
 
     /// One of several attempts is done.
     pub(super) fn attempted(&self, number: u16, of: u16, status: Status) {
-        if self.suite.tells() {
+        if self.suite.tells_of_attempts() {
             let (name, status) = (&self.name, status.name());
             let done = format!("{name}: attempt {number} of {of}: {status}");
             self.suite.note(&done);
@@ -118,6 +120,7 @@ impl SuiteProgress {
             verbose: output.verbose,
             silent: draws || output.no_progress,
             started: Instant::now(),
+            told: Mutex::new(Instant::now()),
             finished: Mutex::new(0),
             total,
         }
@@ -144,6 +147,16 @@ impl SuiteProgress {
     /// Whether what is done is told in lines.
     fn tells(&self) -> bool {
         !self.silent && (self.verbose || self.started.elapsed() > SILENCE)
+    }
+
+    /// The same for attempts, of which there may be many: a line now and then is enough, unless more was asked for.
+    fn tells_of_attempts(&self) -> bool {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let tells = self.tells() && (self.verbose || told.elapsed() > SILENCE);
+        if tells {
+            *told = Instant::now();
+        }
+        tells
     }
 
     /// The suite is done: takes the bar away.

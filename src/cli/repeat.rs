@@ -12,7 +12,7 @@ use crate::score;
 use crate::text::shorten;
 
 /// The longest reason that is kept with an attempt; its trajectory and its page have the whole.
-const REASON_CHARS: usize = 300;
+pub(super) const REASON_CHARS: usize = 300;
 
 /// What several runs are measured by.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +41,9 @@ where
     if measure.times <= 1 {
         return work(Arc::clone(bench)).await;
     }
-    let first = attempt(scenario, bench, (1, measure.times), &work).await;
+    let of = measure.times;
+    let look = may_be_kept(scenario, (1, of), true);
+    let first = attempt(scenario, bench, (1, of), look, &work).await;
     if was_interrupted(&first) {
         return first;
     }
@@ -54,8 +56,9 @@ where
         };
     }
     let mut made = Made::new(first);
-    for number in 2..=measure.times {
-        let next = attempt(scenario, bench, (number, measure.times), &work).await;
+    for number in 2..=of {
+        let look = may_be_kept(scenario, (number, of), made.all_are_fine());
+        let next = attempt(scenario, bench, (number, of), look, &work).await;
         if was_interrupted(&next) {
             return next;
         }
@@ -64,11 +67,26 @@ where
     made.result(bench, measure)
 }
 
-/// Makes one attempt, given its number and of how many; where the money is spent, it is not made, and says so.
+/// Whether the container of an attempt may be kept for a look, should it not pass: one of all is enough, and one that has a fixed port is in
+/// the way of the next attempt.
+pub(super) fn may_be_kept(
+    scenario: &Scenario,
+    (number, of): (u16, u16),
+    others_are_fine: bool,
+) -> bool {
+    match &scenario.container {
+        Some(container) if container.host_port.is_some() => number == of,
+        _ => others_are_fine,
+    }
+}
+
+/// Makes one attempt, given its number and of how many, with a `look` at its container should it not pass. Where the money is spent, it is
+/// not made, and says so.
 async fn attempt<W, F>(
     scenario: &Scenario,
     bench: &Bench,
     (number, of): (u16, u16),
+    look: bool,
     work: &W,
 ) -> ScenarioResult
 where
@@ -82,7 +100,7 @@ where
     let attempt = Arc::new(bench.attempt(number, of));
     let mut result = work(Arc::clone(&attempt)).await;
     let interrupted = was_interrupted(&result);
-    let look = !interrupted && !is_fine(&result);
+    let look = look && !interrupted && !is_fine(&result);
     result.notes.extend(attempt.place.release(look).await);
     if !interrupted {
         bench.progress.attempted(number, of, result.status);
@@ -135,6 +153,11 @@ impl Made {
             (self.shown, self.result) = (index, result);
         }
         self.attempts.push(attempt);
+    }
+
+    fn all_are_fine(&self) -> bool {
+        let mut attempts = self.attempts.iter();
+        attempts.all(|it| it.status == Status::Passed)
     }
 
     /// The result of all attempts.

@@ -145,23 +145,31 @@ impl Executor {
                     bearer_token,
                 }
             }
-            Transport::Mock => Launch::Child(ChildCommand {
-                program: self.program.clone(),
-                args: Self::mock_arguments(scenario, &server.name),
-                env: Vec::new(),
-                cwd: None,
-            }),
+            Transport::Mock => self.mock(
+                &server.name,
+                [
+                    "--defaults-from".into(),
+                    scenario.defaults_root.clone().into(),
+                    "--".into(),
+                    scenario.path.clone().into(),
+                ],
+            ),
+            Transport::Recorded { baseline } => {
+                self.mock(&server.name, ["--from".into(), baseline.clone().into()])
+            }
         })
     }
 
-    /// Our own program's arguments for serving one mock of a scenario.
-    fn mock_arguments(scenario: &Scenario, server: &str) -> Vec<OsString> {
-        let mut arguments: Vec<OsString> = ["mock", "--server", server, "--defaults-from"]
-            .map(Into::into)
-            .to_vec();
-        arguments.push(scenario.defaults_root.clone().into());
-        arguments.extend(["--".into(), scenario.path.clone().into()]);
-        arguments
+    /// Our own program, serving the mock server of this name from where these arguments say.
+    fn mock<const N: usize>(&self, server: &str, from: [OsString; N]) -> Launch {
+        let mut args: Vec<OsString> = ["mock", "--server", server].map(Into::into).to_vec();
+        args.extend(from);
+        Launch::Child(ChildCommand {
+            program: self.program.clone(),
+            args,
+            env: Vec::new(),
+            cwd: None,
+        })
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::import::clock::{Clock, time};
 use crate::import::steps::{Source, kind, steps};
 use crate::import::tools::{catalogue, servers};
-use crate::model::stamp::{GitCommit, GitStamp, Stamp};
+use crate::model::stamp::{GitCommit, GitStamp, Servers, Stamp};
 use crate::model::trajectory::{Ending, Trajectory};
 
 /// Why a text is no recording of the original tool.
@@ -70,6 +70,7 @@ pub fn original(text: &str, id: &str) -> Result<Trajectory, ImportError> {
             mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
             agent: "imported".to_owned(),
             agent_hash: None,
+            servers: Servers::Live,
             model: None,
             scenarios: GitStamp::Unknown {
                 reason: "imported from a recording of the original tool".to_owned(),

@@ -56,7 +56,7 @@ pub use self::http::{HttpOptions, MAX_BODY, ReadTool, url};
 pub use self::llm::MockLlm;
 pub use call_log::Call;
 pub use echo::{ECHO_NAME, echo};
-pub use recorded::recorded;
+pub use recorded::{is_unrecorded, recorded};
 pub use server::MockServer;
 pub use tools::MAX_TOOLS;
 

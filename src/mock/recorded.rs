@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::mock::render::tool_error;
 use crate::model::Object;
 use crate::model::interactions::{
     DeclaredServer, Fault, MockReply, MockResponse, MockTool, OnExhausted,
@@ -45,10 +46,10 @@ fn server(trajectory: &Trajectory, name: &str) -> DeclaredServer {
         .collect();
     // A recording without a catalogue still knows which tools were called.
     let has_catalogue = !tools.is_empty();
-    for call in trajectory
+    let calls = trajectory
         .calls()
-        .filter(|it| it.server.as_deref() == Some(name))
-    {
+        .filter(|it| it.server.as_deref() == Some(name));
+    for call in calls.filter(|it| reached(it)) {
         let place = tools.iter().position(|it| it.name == call.tool);
         let place = match place {
             Some(place) => place,
@@ -72,6 +73,11 @@ fn server(trajectory: &Trajectory, name: &str) -> DeclaredServer {
         tools,
         ..DeclaredServer::default()
     }
+}
+
+/// Whether the server has ever seen the call.
+fn reached(call: &ToolCall) -> bool {
+    !matches!(&call.outcome, Outcome::Failure(it) if it.kind == FailureKind::NotSent)
 }
 
 fn tool(name: &str) -> MockTool {
@@ -133,9 +139,28 @@ fn failed(failure: &Failure) -> (MockReply, Option<Fault>) {
     (MockReply::Default, Some(fault))
 }
 
+/// Member of `_meta` that marks the answer to a call that was not recorded.
+const UNRECORDED: &str = "mcp-eval/unrecorded";
+
+/// Whether an answer is the one that a mock made from a recording gives to what was not recorded.
+pub fn is_unrecorded(outcome: &Outcome) -> bool {
+    let Outcome::Answer(answer) = outcome else {
+        return false;
+    };
+    let meta = answer.other.get("_meta");
+    answer.is_error && meta.and_then(|it| it.get(UNRECORDED)) == Some(&json!(true))
+}
+
+/// The tool error that answers a call of a recorded tool that was not recorded. `None` for a tool that was declared rather than recorded.
+pub(super) fn unrecorded(tool: &MockTool, arguments: &Object) -> Option<Value> {
+    let mut error = tool_error(&nearest(tool, arguments)?);
+    error["_meta"] = json!({ UNRECORDED: true });
+    Some(error)
+}
+
 /// What to say when none of a recorded tool's calls has these arguments: the nearest one, and how it differs. `None` for a tool
 /// that was declared rather than recorded.
-pub(super) fn nearest(tool: &MockTool, arguments: &Object) -> Option<String> {
+fn nearest(tool: &MockTool, arguments: &Object) -> Option<String> {
     if !tool.recorded {
         return None;
     }

@@ -220,12 +220,12 @@ impl Core {
                 return (answer, Some(called(None)));
             }
             Choice::Default | Choice::Unmatched => {
-                let given = Value::Object(arguments.clone());
-                let text = recorded::nearest(&entry.tool, &arguments).unwrap_or_else(|| {
+                let error = recorded::unrecorded(&entry.tool, &arguments).unwrap_or_else(|| {
+                    let given = Value::Object(arguments.clone());
                     let count = entry.answers.len();
-                    format!("none of the {count} responses of mock tool `{name}` fits the arguments {given}")
+                    tool_error(&format!("none of the {count} responses of mock tool `{name}` fits the arguments {given}"))
                 });
-                let answer = Exchange::answered(id, Ok(tool_error(&text)));
+                let answer = Exchange::answered(id, Ok(error));
                 return (answer, Some(called(None)));
             }
         };

@@ -83,6 +83,11 @@ pub enum Transport {
     },
     /// Our own mock server, declared in the scenario under `mcp_interactions`.
     Mock,
+    /// Our own mock server, made from what a baseline has recorded of the server. No file declares it: it stands in for the others.
+    Recorded {
+        /// The file of the baseline.
+        baseline: PathBuf,
+    },
 }
 
 /// Who asks.

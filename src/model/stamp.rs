@@ -14,6 +14,8 @@ pub struct Stamp {
     /// SHA-256 of the calls it was to play, or of how its model was to be asked, in hexadecimal; `None` where neither is known, and for a
     /// replay.
     pub agent_hash: Option<String>,
+    /// Whether the servers themselves answered.
+    pub servers: Servers,
     /// The model it was to ask; `None` for an agent without one.
     pub model: Option<String>,
     /// The repository the scenario file lies in.
@@ -22,6 +24,16 @@ pub struct Stamp {
     pub source: Option<GitStamp>,
     /// The image of the container the server under test ran in, where there was one.
     pub image: Option<ImageStamp>,
+}
+
+/// Who answers in the name of the servers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Servers {
+    /// The servers themselves, or the mocks that the scenario declares.
+    #[default]
+    Live,
+    /// What a baseline has recorded of them: the server side is held still.
+    Recorded,
 }
 
 /// An image, and what it says of the source it was made from.

@@ -165,7 +165,7 @@ mod tests {
     use super::Redactor;
     use crate::model::Object;
     use crate::model::catalogue::Catalogue;
-    use crate::model::stamp::{GitCommit, GitStamp, ImageStamp, Stamp};
+    use crate::model::stamp::{GitCommit, GitStamp, ImageStamp, Servers, Stamp};
     use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
 
     #[test]
@@ -210,6 +210,7 @@ mod tests {
                 mcp_eval: "0.0.0".to_owned(),
                 agent: "scripted".to_owned(),
                 agent_hash: None,
+                servers: Servers::Live,
                 model: None,
                 scenarios: GitStamp::Unknown {
                     reason: format!("{token} is no folder"),

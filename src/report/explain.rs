@@ -30,6 +30,9 @@ pub fn explain(scenario: &ScenarioV1, call: Option<usize>) -> String {
         );
         return text;
     };
+    if let Some(shown) = scenario.repeated.as_ref().and_then(|it| it.shown_words()) {
+        push(&mut text, 0, &shown);
+    }
     if let Some(number) = call {
         if let Some(row) = find(comparison, number) {
             explain_row(&mut text, row, comparison);

@@ -1,9 +1,14 @@
 //! Whose doing it is, in one sentence: the agent's, the server's, or the tool catalogue's.
 
-use crate::report::document::{ComparisonV1, OutcomeV1, RowKindV1, RowV1, ScenarioV1, SideV1};
+use crate::report::document::{
+    ComparisonV1, OutcomeV1, RowKindV1, RowV1, ScenarioV1, ServersV1, SideV1,
+};
 
 /// What separates a real difference from the noise of floating-point arithmetic.
 const TOLERANCE: f64 = 1e-9;
+
+/// Who answers where the servers are held still.
+const RECORDING: &str = "the recording";
 
 /// How one row differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +31,12 @@ pub fn comparison(scenario: &ScenarioV1, command: &str) -> Option<String> {
         let changes = changes(it);
         changes.response && !changes.request
     });
-    let servers = servers(comparison);
+    let recorded = scenario.has_recorded_servers();
+    let servers = if recorded {
+        RECORDING
+    } else {
+        servers(comparison)
+    };
 
     let mut sentence = if command == "run" {
         if asked_differently {
@@ -52,6 +62,10 @@ pub fn comparison(scenario: &ScenarioV1, command: &str) -> Option<String> {
             ),
         }
     };
+    if recorded && (asked_differently || answered_differently) {
+        // Nobody else has moved.
+        sentence.push_str(" The servers were held still: the change is the agent's doing.");
+    }
     let drifted = comparison.drift.iter().filter(|it| it.breaking && it.used);
     match drifted.count() {
         0 if comparison.drift.is_empty() => {}
@@ -67,6 +81,8 @@ pub fn comparison(scenario: &ScenarioV1, command: &str) -> Option<String> {
 /// What changed in one row.
 pub fn row(row: &RowV1, side: Option<&SideV1>, command: &str) -> String {
     let agent = asker(side);
+    let recorded = side.is_some_and(|it| it.stamp.servers == ServersV1::Recorded);
+    let server = if recorded { RECORDING } else { "the server" };
     let expected = command == "run";
     match row.kind {
         RowKindV1::Missing if expected => format!("{agent} did not make this expected call."),
@@ -83,11 +99,11 @@ pub fn row(row: &RowV1, side: Option<&SideV1>, command: &str) -> String {
                 (false, false) => "Same question, same answer.".to_owned(),
                 (true, false) => format!("{agent} asked differently; the answer is the same."),
                 (false, true) => format!(
-                    "{agent} asked the same; the server {}.",
+                    "{agent} asked the same; {server} {}.",
                     answered(row).unwrap_or("answered differently")
                 ),
                 (true, true) => format!(
-                    "{agent} asked differently, and the server {}.",
+                    "{agent} asked differently, and {server} {}.",
                     answered(row).unwrap_or("gave another answer")
                 ),
             }

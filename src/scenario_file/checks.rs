@@ -87,7 +87,7 @@ impl Document {
             Transport::Http { url, .. } => {
                 expand::mentions_container(url) || container.host_port.is_some()
             }
-            Transport::Stdio { .. } | Transport::Mock => false,
+            Transport::Stdio { .. } | Transport::Mock | Transport::Recorded { .. } => false,
         };
         if !servers.is_empty() && !servers.iter().any(reached) {
             let message = "no server of the scenario is reached through its container";

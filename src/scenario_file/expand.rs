@@ -282,7 +282,7 @@ impl<'a> Filling<'a> {
                     bearer_token_env: bearer_token_env.clone(),
                 }
             }
-            Transport::Mock => Transport::Mock,
+            other @ (Transport::Mock | Transport::Recorded { .. }) => other.clone(),
         };
         Server {
             transport,
@@ -393,12 +393,11 @@ fn parts(text: &str) -> impl Iterator<Item = Result<Part<'_>, Problem>> {
             return Some(Ok(Part::Text(literal)));
         }
         let Some(behind) = rest.strip_prefix("${") else {
-            // `$${` begins one character before the `${` in it.
-            let next = rest.find("${").unwrap_or(rest.len());
-            let next = if next > 0 && rest[..next].ends_with('$') {
-                next - 1
-            } else {
-                next
+            let next = match rest.find("${") {
+                // `$${` begins one character before the `${` in it.
+                Some(next) if rest[..next].ends_with('$') => next - 1,
+                Some(next) => next,
+                None => rest.len(),
             };
             let (text, behind) = rest.split_at(next);
             rest = behind;

@@ -12,7 +12,7 @@ use mcp_eval::model::Object;
 use mcp_eval::model::catalogue::Catalogue;
 use mcp_eval::model::comparison::Comparison;
 use mcp_eval::model::rules::Rules;
-use mcp_eval::model::stamp::{GitStamp, Stamp};
+use mcp_eval::model::stamp::{GitStamp, Servers, Stamp};
 use mcp_eval::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
 use mcp_eval::score;
 use serde_json::{Value, json};
@@ -42,6 +42,7 @@ fn trajectory(steps: Vec<Step>) -> Trajectory {
             mcp_eval: "0.0.0".to_owned(),
             agent: "scripted".to_owned(),
             agent_hash: None,
+            servers: Servers::Live,
             model: None,
             scenarios: GitStamp::Unknown {
                 reason: "not asked".to_owned(),

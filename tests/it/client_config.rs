@@ -212,6 +212,22 @@ fn references_are_filled_in_everywhere() {
 }
 
 #[test]
+fn a_dollar_that_begins_no_reference_is_plain_text() {
+    let cases = [
+        ("$", "$"),
+        ("^a$", "^a$"),
+        ("kill $$", "kill $$"),
+        ("$$$", "$$$"),
+        ("$x $1 $(ls)", "$x $1 $(ls)"),
+        ("$$${A}$", "$${A}$"),
+    ];
+    for (text, expected) in cases {
+        let expanded = expand(&[stdio("sh", &[text], &[], None)], |_| None).unwrap();
+        assert_eq!(expanded.servers, [stdio("sh", &[expected], &[], None)]);
+    }
+}
+
+#[test]
 fn everything_missing_is_in_one_message() {
     let mut web = http("web", "http://${HOST}/${docker.url}");
     if let Transport::Http {

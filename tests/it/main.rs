@@ -22,6 +22,7 @@ mod listen;
 mod mock;
 mod readme;
 mod record;
+mod recorded_servers;
 mod repeat;
 mod replay;
 mod report;

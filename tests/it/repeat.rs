@@ -163,6 +163,7 @@ fn every_attempt_is_kept_and_the_report_can_be_made_again() {
     project.expect(1, &["compare", "--run", folder.to_str().unwrap()]);
     project
         .expect(0, &["explain", result["run_id"].as_str().unwrap(), "1"])
+        .says("attempt 2 of 3, failed")
         .says("score 0.000");
 
     let id = result["run_id"].as_str().unwrap();
@@ -367,6 +368,7 @@ fn what_could_not_be_run_is_no_verdict() {
     let scenario = only(&project, 3, &["compare", "--repeat", "2"]);
     assert_eq!(scenario["repeated"]["pass_rate"], Value::Null);
     assert_eq!(scenario["repeated"]["interval"], Value::Null);
+    project.expect(0, &["report"]).says("no verdict in 2 runs");
     // Time out, all of them.
     vary(&project, "h", &json!({ "timeout": "300ms" }));
     let scenario = only(&project, 3, &["compare", "--repeat", "2"]);
@@ -397,7 +399,14 @@ fn the_most_typical_run_becomes_the_baseline() {
             .read("baselines/s/trajectory.txt")
             .contains("recorded 5 times, 3 passed")
     );
-    // A run that failed is never kept, and no run is kept where one could not be made.
+    // Runs that failed are never kept, be they most of all.
+    vary(&project, "oo.o.", &more);
+    let scenario = only(&project, 0, &["record", "--repeat", "5"]);
+    assert_eq!(scenario["repeated"]["shown"], 3);
+    assert_eq!(scenario["repeated"]["passed"], 2);
+    vary(&project, "o.t..", &more);
+    project.expect(0, &["record", "--repeat", "5"]);
+    // Where all failed, none is kept, and no run is kept where one could not be made.
     let before = project.read("baselines/s/baseline.json");
     vary(&project, "ot", &more);
     project
@@ -462,6 +471,25 @@ fn fail_fast_finishes_the_attempts_and_starts_no_further_scenario() {
     let result = project.result(1, &["run", "--repeat", "3", "--fail-fast"]);
     assert_eq!(statuses(&result["scenarios"][0]).len(), 3);
     assert_eq!(result["scenarios"][1]["status"], "skipped");
+    // What is inconclusive ends a suite only where the command fails for it: nothing is left out silently.
+    vary(&project, "..........", &more);
+    project.expect(0, &["record", "--repeat", "10"]);
+    let arguments = [
+        "compare",
+        "--repeat",
+        "10",
+        "--fail-fast",
+        "--strict-statistics",
+    ];
+    for (code, arguments, second) in [
+        (0, &arguments[..4], "passed"),
+        (3, &arguments[..], "skipped"),
+    ] {
+        vary(&project, ".........t", &more);
+        let result = project.result(code, arguments);
+        assert_eq!(result["scenarios"][0]["status"], "inconclusive");
+        assert_eq!(result["scenarios"][1]["status"], second);
+    }
 }
 
 #[test]
@@ -499,5 +527,28 @@ fn ctrl_c_ends_a_repetition_and_keeps_the_runs_made() {
     assert_eq!(result["interrupted"], true);
     assert_eq!(result["scenarios"], json!([]));
     assert!(third());
-    assert_eq!(project.survivors(), [""; 0]);
+    // A process may need a moment to be gone.
+    while !project.survivors().is_empty() {
+        assert!(started.elapsed() < Duration::from_secs(30), "children live");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn one_run_is_enough_to_say_that_it_is_another_experiment() {
+    let project = varying(".", &json!({}));
+    project.expect(0, &["record", "--repeat", "2"]);
+    vary(&project, ".", &json!({ "user_intent": "Something else" }));
+    let scenario = only(&project, 3, &["compare", "--repeat", "5"]);
+    assert_eq!(scenario["status"], "error");
+    assert!(
+        !scenario["experiment_changes"]
+            .as_array()
+            .unwrap()
+            .is_empty()
+    );
+    assert!(scenario["current"]["file"].is_string());
+    assert_eq!(project.read("starts").len(), 1);
+    project.expect(0, &["compare", "--repeat", "5", "--allow-changed"]);
+    assert_eq!(project.read("starts").len(), 6);
 }

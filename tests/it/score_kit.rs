@@ -9,7 +9,7 @@ use mcp_eval::model::Object;
 use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use mcp_eval::model::comparison::{Comparison, Pair, Row};
 use mcp_eval::model::rules::Rules;
-use mcp_eval::model::stamp::{GitStamp, Stamp};
+use mcp_eval::model::stamp::{GitStamp, Servers, Stamp};
 use mcp_eval::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
 use mcp_eval::score;
 use serde_json::{Value, json};
@@ -66,6 +66,7 @@ pub(crate) fn recorded(calls: &[Value]) -> Trajectory {
             mcp_eval: "0.0.0".to_owned(),
             agent: "scripted".to_owned(),
             agent_hash: None,
+            servers: Servers::Live,
             model: None,
             scenarios: unknown,
             source: None,

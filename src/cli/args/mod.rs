@@ -15,7 +15,7 @@ pub(super) use look::{ExplainArgs, ListArgs, ReportArgs, ReportFormat, ValidateA
 pub(super) use mock::{MockArgs, MockTransport};
 pub(super) use output::{Color, OutputArgs, ResultFormat};
 pub(super) use select::SelectArgs;
-pub(super) use suite::{CompareArgs, RecordArgs, RunArgs};
+pub(super) use suite::{CompareArgs, RecordArgs, RunArgs, ServersChoice};
 pub(super) use upkeep::{CleanArgs, ImportArgs, ImportedTool, ScanArgs, SchemaArgs, SchemaKind};
 
 /// Tells whether a change broke the way AI agents use your tools.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use super::execute::{ExecuteArgs, ScoreArgs};
 use super::select::SelectArgs;
@@ -65,6 +65,9 @@ pub(in crate::cli) struct CompareArgs {
     /// Score this stored trajectory, or all of a folder, without running anything
     #[arg(long, value_name = "FILE", conflicts_with_all = ["mcp_config", "agent", "model", "budget", "pace", "jobs", "repeat", "fail_fast"])]
     pub(in crate::cli) run: Option<PathBuf>,
+    /// Who answers: the servers, or what the baseline has recorded of them, for changes of the prompt, the agent or the model
+    #[arg(long, value_enum, default_value_t = ServersChoice::Live, conflicts_with_all = ["mcp_config", "run"])]
+    pub(in crate::cli) servers: ServersChoice,
     /// Exit with 3 when a scenario is inconclusive: fewer runs passed than when its baseline was recorded, but too few were made to tell
     /// that from chance
     #[arg(long, requires = "repeat")]
@@ -75,6 +78,14 @@ pub(in crate::cli) struct CompareArgs {
     /// Where the report goes [default: reports/RUN/]
     #[arg(long, value_name = "DIR", conflicts_with = "no_report")]
     pub(in crate::cli) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum ServersChoice {
+    /// The servers of the scenario
+    Live,
+    /// Mocks made from the baseline: no server is started, and what was recorded is answered again
+    Recorded,
 }
 
 #[derive(Debug, Clone, Args)]

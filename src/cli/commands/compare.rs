@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::cli::agents;
-use crate::cli::args::{CompareArgs, OutputArgs};
+use crate::cli::args::{CompareArgs, OutputArgs, ServersChoice};
 use crate::cli::bench::Bench;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
@@ -13,6 +13,7 @@ use crate::cli::finish::{self, Telling};
 use crate::cli::judge::judge;
 use crate::cli::offline;
 use crate::cli::outcome::{incomplete, result};
+use crate::cli::recorded;
 use crate::cli::repeat::{Measure, repeat};
 use crate::cli::replay;
 use crate::cli::select;
@@ -33,6 +34,12 @@ pub(in crate::cli) fn run(
     }
     let mut scenarios = select::select(&args.select, console)?;
     agents::choose(&mut scenarios, &args.execute)?;
+    if args.servers == ServersChoice::Recorded {
+        scenarios = scenarios
+            .into_iter()
+            .map(recorded::without_container)
+            .collect();
+    }
     let root = args
         .baseline
         .clone()
@@ -51,7 +58,7 @@ pub(in crate::cli) fn run(
     let finished = suite::run_suite(plan, move |scenario, bench| {
         let baselines = replay::baselines(&folder, &scenario, selected);
         let args = of_tasks.clone();
-        async move { compare(&scenario, bench, &baselines, &args).await }
+        async move { compare(scenario, bench, &baselines, &args).await }
     })?;
     let telling = Telling {
         format: args.execute.printed.format,
@@ -64,21 +71,32 @@ pub(in crate::cli) fn run(
 }
 
 async fn compare(
-    scenario: &Scenario,
+    scenario: Arc<Scenario>,
     bench: Bench,
     baselines: &Baselines,
     args: &CompareArgs,
 ) -> ScenarioResult {
     let bench = Arc::new(bench);
-    let accepted = match replay::accepted(scenario, baselines) {
-        Ok(accepted) => accepted,
+    let ready = replay::accepted(&scenario, baselines).and_then(|accepted| {
+        let held = match (args.servers, accepted.first()) {
+            (ServersChoice::Recorded, Some(main)) => {
+                let path = baselines.path(&scenario.id);
+                Arc::new(recorded::hold_still(&scenario, main, &path)?)
+            }
+            _ => Arc::clone(&scenario),
+        };
+        Ok((accepted, held))
+    });
+    let (accepted, scenario) = match ready {
+        Ok(ready) => ready,
         Err(problem) => {
             return ScenarioResult {
                 problem: Some(problem),
-                ..result(&bench.told(scenario), Status::Error)
+                ..result(&bench.told(&scenario), Status::Error)
             };
         }
     };
+    let scenario = scenario.as_ref();
     let rules = suite::rules(scenario, &args.score);
     let measure = Measure {
         times: args.execute.times(),
@@ -113,7 +131,8 @@ async fn compare_once(
     rules: &Rules,
     allow_changed: bool,
 ) -> ScenarioResult {
-    let executed = bench.execute(scenario, replayed).await;
+    let mut executed = bench.execute(scenario, replayed).await;
+    (executed.notes).extend(recorded::unanswered(&executed.trajectory));
     if let Some(result) = incomplete(&executed) {
         return result;
     }

@@ -5,15 +5,15 @@ mod repeated;
 
 use crate::model::catalogue::ServerCatalogue;
 use crate::model::experiment::ExperimentChange;
-use crate::model::stamp::{GitStamp, ImageStamp, Stamp};
+use crate::model::stamp::{GitStamp, ImageStamp, Servers, Stamp};
 use crate::model::suite::{ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::report::in_words;
 
 use super::{
     BindingV1, CheckV1, EndingV1, ExperimentChangeV1, ExperimentPartV1, FORMAT_VERSION, GitV1,
-    ImageV1, ModelUseV1, ProblemV1, ResultV1, ScenarioV1, ServerV1, SideV1, SourceV1, StampV1,
-    StatusV1, SummaryV1, VolatileV1,
+    ImageV1, ModelUseV1, ProblemV1, ResultV1, ScenarioV1, ServerV1, ServersV1, SideV1, SourceV1,
+    StampV1, StatusV1, SummaryV1, VolatileV1,
 };
 
 impl From<&SuiteResult> for ResultV1 {
@@ -163,6 +163,10 @@ fn stamp(stamp: &Stamp) -> StampV1 {
         mcp_eval: stamp.mcp_eval.clone(),
         agent: stamp.agent.clone(),
         agent_hash: stamp.agent_hash.clone(),
+        servers: match stamp.servers {
+            Servers::Live => ServersV1::Live,
+            Servers::Recorded => ServersV1::Recorded,
+        },
         model: stamp.model.clone(),
         scenarios: git(&stamp.scenarios),
         source: stamp.source.as_ref().map(git),

@@ -30,7 +30,9 @@ pub use row::{
 pub use scenario::{
     CheckV1, ExperimentChangeV1, ExperimentPartV1, ProblemV1, ScenarioV1, StatusV1,
 };
-pub use side::{BindingV1, EndingV1, GitV1, ImageV1, ServerV1, SideV1, StampV1, VolatileV1};
+pub use side::{
+    BindingV1, EndingV1, GitV1, ImageV1, ServerV1, ServersV1, SideV1, StampV1, VolatileV1,
+};
 pub use usage::{AttemptV1, ModelRequestV1, ModelUseV1, TokensV1, TotalUseV1};
 
 use schemars::JsonSchema;
@@ -195,6 +197,11 @@ impl ResultV1 {
     pub fn model_use(&self) -> Option<String> {
         let uses = self.scenarios.iter().filter_map(ScenarioV1::usage);
         TotalUseV1::sum(uses).map(|it| it.words())
+    }
+
+    /// Whether the servers of any run were recorded ones.
+    pub fn has_recorded_servers(&self) -> bool {
+        self.scenarios.iter().any(ScenarioV1::has_recorded_servers)
     }
 
     /// The scenario of this id, if the document has it.

@@ -123,10 +123,13 @@ pub struct RateDifferenceV1 {
 impl RepeatedV1 {
     /// For people: `passed 7 of 10 (70 %, 40–89 %) · score 0.91 ± 0.05 (0.82–0.97) · flaky`.
     pub fn words(&self) -> String {
+        let judged = self.passed + self.failed;
+        if judged == 0 {
+            return format!("no verdict in {} runs", self.runs);
+        }
         let mut words = vec![format!(
-            "passed {} of {}{}",
+            "passed {} of {judged}{}",
             self.passed,
-            self.passed + self.failed,
             self.rate_words()
         )];
         if self.incomplete > 0 {
@@ -145,6 +148,13 @@ impl RepeatedV1 {
             }
             _ => String::new(),
         }
+    }
+
+    /// Which attempt is shown, for people: `attempt 3 of 10, failed`.
+    pub fn shown_words(&self) -> Option<String> {
+        let shown = self.attempts.get(self.shown.checked_sub(1)?)?;
+        let (number, status) = (self.shown, shown.status.name());
+        Some(format!("attempt {number} of {}, {status}", self.runs))
     }
 
     /// What the runs say of several in a row: `pass@1 70 %, pass@2 93 %`, and `pass^1 70 %, pass^2 47 %`.

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ComparisonV1, RepeatedV1, SideV1, TotalUseV1};
+use super::{ComparisonV1, RepeatedV1, ServersV1, SideV1, TotalUseV1};
 
 /// The outcome of one scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,7 +24,7 @@ pub struct ScenarioV1 {
     #[serde(default)]
     pub experiment_changes: Vec<ExperimentChangeV1>,
     pub status: StatusV1,
-    /// Wall time in milliseconds; `null` when nothing ran.
+    /// Wall time in milliseconds, of all runs together with `--repeat`; `null` when nothing ran.
     pub duration_ms: Option<f64>,
     /// Why there is no verdict, or why the scenario was not run.
     pub problem: Option<ProblemV1>,
@@ -159,6 +159,12 @@ impl ScenarioV1 {
         let changes = self.experiment_changes.iter().map(ToString::to_string);
         let changes = changes.collect::<Vec<_>>().join(", ");
         (!changes.is_empty()).then(|| format!("not the same experiment: {changes}"))
+    }
+
+    /// Whether what was recorded of the servers has answered in their name.
+    pub fn has_recorded_servers(&self) -> bool {
+        let current = self.current.as_ref();
+        current.is_some_and(|it| it.stamp.servers == ServersV1::Recorded)
     }
 
     /// Everything that speaks against passing, one sentence each: the verdict's reasons, then the unmet expectations.

@@ -51,6 +51,9 @@ pub struct StampV1 {
     /// SHA-256 of the calls it was to play, or of how its model was to be asked; `null` where neither is known, and for a replay.
     #[serde(default)]
     pub agent_hash: Option<String>,
+    /// Whether the servers themselves answered.
+    #[serde(default)]
+    pub servers: ServersV1,
     /// The model it was to ask; `null` for an agent without one.
     #[serde(default)]
     pub model: Option<String>,
@@ -61,6 +64,17 @@ pub struct StampV1 {
     /// The image of the container the server under test ran in, where there was one.
     #[serde(default)]
     pub image: Option<ImageV1>,
+}
+
+/// Who answers in the name of the servers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ServersV1 {
+    /// The servers themselves, or the mocks that the scenario declares.
+    #[default]
+    Live,
+    /// What the baseline has recorded of them: the server side is held still.
+    Recorded,
 }
 
 /// An image, and what it says of the source it was made from.

@@ -1,6 +1,6 @@
 //! What the two sides ran on, row by row.
 
-use crate::report::document::{GitV1, ImageV1, ModelUseV1, ServerV1, SideV1};
+use crate::report::document::{GitV1, ImageV1, ModelUseV1, ServerV1, ServersV1, SideV1};
 use crate::report::{duration, moment};
 
 /// One row of the table: a subject and what it was on either side.
@@ -168,7 +168,12 @@ fn agent(side: &SideV1) -> Vec<String> {
 }
 
 fn servers(side: &SideV1) -> Vec<String> {
-    side.servers.iter().map(server).collect()
+    let recorded =
+        (side.stamp.servers == ServersV1::Recorded).then(|| "recorded, held still".to_owned());
+    recorded
+        .into_iter()
+        .chain(side.servers.iter().map(server))
+        .collect()
 }
 
 fn server(server: &ServerV1) -> String {

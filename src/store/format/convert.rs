@@ -4,14 +4,14 @@ use crate::model::Object;
 use crate::model::binding::{Binding, Source};
 use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use crate::model::repeated::Tally;
-use crate::model::stamp::{GitCommit, GitStamp, Stamp};
+use crate::model::stamp::{GitCommit, GitStamp, Servers, Stamp};
 use crate::model::trajectory::{
     Answer, Ending, Failure, FailureKind, Outcome, Step, ToolCall, Trajectory, Volatile,
 };
 
 use super::{
     BindingV1, EndingKindV1, EndingV1, ErrorV1, FORMAT_VERSION, GitV1, OutcomeV1, RepeatedV1,
-    ScenarioV1, ServerV1, SourceV1, StampV1, StatusV1, StepV1, TrajectoryV1, VolatileV1,
+    ScenarioV1, ServerV1, ServersV1, SourceV1, StampV1, StatusV1, StepV1, TrajectoryV1, VolatileV1,
 };
 
 impl From<&Trajectory> for TrajectoryV1 {
@@ -28,6 +28,10 @@ impl From<&Trajectory> for TrajectoryV1 {
                 mcp_eval: it.stamp.mcp_eval.clone(),
                 agent: it.stamp.agent.clone(),
                 agent_hash: it.stamp.agent_hash.clone(),
+                servers: match it.stamp.servers {
+                    Servers::Live => ServersV1::Live,
+                    Servers::Recorded => ServersV1::Recorded,
+                },
                 model: it.stamp.model.clone(),
                 scenarios: (&it.stamp.scenarios).into(),
                 source: it.stamp.source.as_ref().map(Into::into),
@@ -66,6 +70,10 @@ impl From<TrajectoryV1> for Trajectory {
                 mcp_eval: it.stamp.mcp_eval,
                 agent: it.stamp.agent,
                 agent_hash: it.stamp.agent_hash,
+                servers: match it.stamp.servers {
+                    ServersV1::Live => Servers::Live,
+                    ServersV1::Recorded => Servers::Recorded,
+                },
                 model: it.stamp.model,
                 scenarios: it.stamp.scenarios.into(),
                 source: it.stamp.source.map(Into::into),

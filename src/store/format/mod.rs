@@ -79,6 +79,9 @@ struct StampV1 {
     /// SHA-256 of the calls it was to play, or of how its model was to be asked; absent where neither is known, and for a replay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     agent_hash: Option<String>,
+    /// Whether the servers themselves answered; absent where they did.
+    #[serde(default, skip_serializing_if = "ServersV1::are_live")]
+    servers: ServersV1,
     /// The model it was to ask; absent for an agent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     model: Option<String>,
@@ -89,6 +92,24 @@ struct StampV1 {
     /// The image of the container the server under test ran in, where there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     image: Option<ImageV1>,
+}
+
+/// Who answered in the name of the servers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum ServersV1 {
+    /// The servers themselves, or the mocks that the scenario declares.
+    #[default]
+    Live,
+    /// What a baseline had recorded of them.
+    Recorded,
+}
+
+impl ServersV1 {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it so")]
+    fn are_live(&self) -> bool {
+        *self == Self::Live
+    }
 }
 
 /// The state of a git repository, or why it is unknown.

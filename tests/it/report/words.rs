@@ -1,6 +1,9 @@
 //! Durations, times, wrapped lines, and the sentence on whose doing it is.
 
+use std::sync::Arc;
+
 use mcp_eval::model::comparison::Row;
+use mcp_eval::model::stamp::Servers;
 use mcp_eval::report::document::ResultV1;
 use mcp_eval::report::{duration, moment, wrap};
 use unicode_width::UnicodeWidthStr;
@@ -87,6 +90,14 @@ fn whose_doing_it_is() {
         pair.response.similarity = response;
         let document = ResultV1::from(&suite);
         assert_eq!(document.scenarios[0].in_words.as_deref(), Some(words));
+        // Where what was recorded answers, nothing is the server's doing.
+        let current = suite.scenarios[0].current.as_mut().unwrap();
+        Arc::make_mut(current).stamp.servers = Servers::Recorded;
+        let document = ResultV1::from(&suite);
+        let held = document.scenarios[0].in_words.clone().unwrap();
+        let agents = held.contains("the change is the agent's doing");
+        assert_eq!(agents, request + response < 2.0, "{held}");
+        assert!(!held.contains("the server "), "{held}");
     }
     let document = sample::document(&sample::compared());
     let words = |id: &str| document.scenario(id).unwrap().in_words.clone();

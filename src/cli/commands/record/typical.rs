@@ -9,7 +9,7 @@ use crate::cli::args::RecordArgs;
 use crate::cli::bench::{Bench, Executed};
 use crate::cli::judge::judge;
 use crate::cli::outcome::{incomplete, not_run, result, was_interrupted};
-use crate::cli::repeat::kept;
+use crate::cli::repeat::{REASON_CHARS, kept, may_be_kept};
 use crate::cli::replay;
 use crate::evaluate::check_criteria;
 use crate::model::repeated::Attempt;
@@ -17,6 +17,7 @@ use crate::model::scenario::Scenario;
 use crate::model::suite::{Check, ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
 use crate::score;
+use crate::text::shorten;
 
 /// Of more runs than this, as many spread evenly among them stand for all when the most typical is looked for: each is compared with each.
 const CANDIDATES: usize = 40;
@@ -45,7 +46,9 @@ pub(super) async fn take(
     let mut played = Vec::new();
     let mut notes = Vec::new();
     for number in 1..=args.execute.times() {
-        let (run, note) = play(scenario, replayed, bench, (number, args)).await?;
+        let others_are_fine = played.iter().all(|it: &Played| it.failing.is_empty());
+        let look = may_be_kept(scenario, (number, args.execute.times()), others_are_fine);
+        let (run, note) = play(scenario, replayed, bench, (number, args), look).await?;
         notes.extend(note);
         played.push(run);
     }
@@ -99,12 +102,13 @@ pub(super) async fn take(
     })
 }
 
-/// Makes one run, and returns it with what a reader should know of its container.
+/// Makes one run, with a `look` at its container should it not pass, and returns it with what a reader should know of its container.
 async fn play(
     scenario: &Scenario,
     replayed: Option<&Arc<Trajectory>>,
     bench: &Bench,
     (number, args): (u16, &RecordArgs),
+    look: bool,
 ) -> Result<(Played, Option<String>), Box<ScenarioResult>> {
     let times = args.execute.times();
     let unusable = |mut result: ScenarioResult| {
@@ -138,13 +142,13 @@ async fn play(
                 .collect(),
         ),
         Some(mut result) => {
-            let look = !was_interrupted(&result);
+            let look = look && !was_interrupted(&result);
             result.notes.extend(attempt.place.release(look).await);
             result.notes.extend(bench.show(&scenario.id, number.into()));
             return Err(unusable(result));
         }
     };
-    let note = attempt.place.release(!failing.is_empty()).await;
+    let note = attempt.place.release(look && !failing.is_empty()).await;
     let status = if failing.is_empty() {
         Status::Passed
     } else {
@@ -245,7 +249,8 @@ fn attempt(
     let mut attempt = kept(&judged.unwrap_or(open));
     if !played.failing.is_empty() && !allow_failing {
         attempt.status = Status::Failed;
-        attempt.reason = Some(played.failing.join("; "));
+        let reason = played.failing.join("; ");
+        attempt.reason = Some(shorten(&reason, REASON_CHARS).into_owned());
     }
     attempt
 }

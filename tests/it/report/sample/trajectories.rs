@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use mcp_eval::model::Object;
 use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
-use mcp_eval::model::stamp::{GitCommit, GitStamp, Stamp};
+use mcp_eval::model::stamp::{GitCommit, GitStamp, Servers, Stamp};
 use mcp_eval::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
 use serde_json::{Value, json};
 
@@ -40,6 +40,7 @@ pub(crate) fn stamp() -> Stamp {
         mcp_eval: "0.1.0".to_owned(),
         agent: "anthropic".to_owned(),
         agent_hash: None,
+        servers: Servers::Live,
         model: None,
         scenarios: GitStamp::Unknown {
             reason: "not a git repository".to_owned(),

@@ -1,11 +1,13 @@
 //! What a person sees on the terminal: one line per scenario, reasons below, a summary at the end.
 
+mod repeated;
+mod summary;
+
 use anstyle::{AnsiColor, Style as Ansi};
 use unicode_width::UnicodeWidthStr;
 
 use crate::report::document::{
-    BandV1, ComparisonV1, GateV1, LossV1, ProblemV1, RepeatedV1, ResultV1, ScenarioV1, StatusV1,
-    SummaryV1,
+    BandV1, ComparisonV1, LossV1, ProblemV1, ResultV1, ScenarioV1, StatusV1,
 };
 use crate::report::duration;
 use crate::report::wrap;
@@ -177,8 +179,8 @@ impl Page {
         for reason in scenario.reasons() {
             self.indented(4, "✗ ", RED, &reason);
         }
-        if let Some(usage) = scenario.usage().filter(|_| wordy) {
-            self.indented(4, "", DIM, &format!("model: {}", usage.words()));
+        if scenario.repeated.is_none() && wordy {
+            self.usage(scenario);
         }
         let Some(comparison) = &scenario.comparison else {
             self.notes(scenario);
@@ -198,31 +200,9 @@ impl Page {
         self.notes(scenario);
     }
 
-    /// What all runs came to, and which of them what follows is about.
-    fn repeated(&mut self, scenario: &ScenarioV1, repeated: &RepeatedV1) {
-        self.indented(4, "", BOLD, &repeated.words());
-        if let Some(words) = repeated.baseline_words() {
-            self.indented(4, "", DIM, &words);
-        }
-        if let Some(reason) = &repeated.reason {
-            let sign = format!("{} ", scenario.status.symbol());
-            self.indented(4, &sign, status_style(scenario.status), reason);
-        }
-        let verbose = self.style.verbosity == Verbosity::Verbose;
-        if verbose {
-            for words in repeated.chances_words().iter().filter(|it| !it.is_empty()) {
-                self.indented(4, "", DIM, words);
-            }
-        }
-        let shown = repeated.attempts.get(repeated.shown.wrapping_sub(1));
-        if let Some(shown) = shown.filter(|_| verbose || !scenario.reasons().is_empty()) {
-            let words = format!(
-                "attempt {} of {}, {}:",
-                repeated.shown,
-                repeated.runs,
-                shown.status.name()
-            );
-            self.indented(4, "", DIM, &words);
+    fn usage(&mut self, scenario: &ScenarioV1) {
+        if let Some(usage) = scenario.usage() {
+            self.indented(4, "", DIM, &format!("model: {}", usage.words()));
         }
     }
 
@@ -293,44 +273,6 @@ impl Page {
         }
     }
 
-    fn summary(&mut self, result: &ResultV1) {
-        let summary = result.summary;
-        if result.interrupted {
-            self.indented(
-                0,
-                "! ",
-                YELLOW,
-                "Interrupted: scenarios that had not finished are missing.",
-            );
-        }
-        let line = format!(
-            "Suite Results: {}/{} tests passed{}",
-            summary.succeeded(),
-            summary.selected,
-            others(summary)
-        );
-        let fine = summary.succeeded() == summary.selected && summary.selected > 0;
-        let painted = self.painted(if fine { GREEN } else { RED }.bold(), &line);
-        self.text.push_str(&painted);
-        self.text.push('\n');
-        if let Some(usage) = result.model_use() {
-            self.indented(0, "", DIM, &format!("Models: {usage}"));
-        }
-        if result.command == "record" {
-            let recorded = format!(
-                "Recorded {} of {} scenarios",
-                summary.recorded, summary.selected
-            );
-            self.text.push_str(&recorded);
-            self.text.push('\n');
-        }
-        let notable = |it: &&GateV1| it.exit_code != 0 || summary.inconclusive > 0;
-        if let Some(gate) = result.gate.as_ref().filter(notable) {
-            let words = format!("Exit {}: {}", gate.exit_code, gate.sentence);
-            self.indented(0, "", DIM, &words);
-        }
-    }
-
     /// A text from outside, made visible, shortened, wrapped, and its first line led by a sign.
     fn indented(&mut self, indent: usize, sign: &str, style: Ansi, text: &str) {
         let shown = line(text);
@@ -363,27 +305,6 @@ impl Page {
         let before = text.len() - text.trim_start_matches(' ').len();
         let (before, rest) = text.split_at(before);
         format!("{before}{style}{inner}{style:#}{}", &rest[inner.len()..])
-    }
-}
-
-/// What did not pass, counted; empty when there is nothing to count.
-fn others(summary: SummaryV1) -> String {
-    let counts = [
-        (summary.failed, "failed"),
-        (summary.inconclusive, "inconclusive"),
-        (summary.error, "error"),
-        (summary.timeout, "timeout"),
-        (summary.skipped, "skipped"),
-    ];
-    let named: Vec<String> = counts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, name)| format!("{count} {name}"))
-        .collect();
-    if named.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", named.join(", "))
     }
 }
 

@@ -1,0 +1,101 @@
+//! `compare --servers recorded`: the server side held still, each server a mock made from the main baseline.
+
+use std::path::Path;
+
+use crate::mock;
+use crate::model::scenario::{Scenario, Server, Transport};
+use crate::model::stamp::Servers;
+use crate::model::suite::Problem;
+use crate::model::trajectory::Trajectory;
+
+/// The scenario with all servers of its main baseline, which lies in the file `path`, in place of its own.
+///
+/// # Errors
+///
+/// A [`Problem`] when the baseline knows nothing of a server that the scenario has.
+pub(super) fn hold_still(
+    scenario: &Scenario,
+    baseline: &Trajectory,
+    path: &Path,
+) -> Result<Scenario, Problem> {
+    let names: Vec<String> = mock::recorded(baseline)
+        .into_iter()
+        .map(|it| it.0)
+        .collect();
+    let quoted = |names: &mut dyn Iterator<Item = &String>| {
+        let quoted: Vec<String> = names.map(|it| format!("`{it}`")).collect();
+        quoted.join(", ")
+    };
+    let declared = scenario.servers.iter().map(|it| &it.name);
+    let unknown = quoted(&mut declared.filter(|it| !names.contains(it)));
+    if !unknown.is_empty() || names.is_empty() {
+        let known = match names.as_slice() {
+            [] => "no server".to_owned(),
+            names => format!("{} alone", quoted(&mut names.iter())),
+        };
+        let unknown = if unknown.is_empty() {
+            String::new()
+        } else {
+            format!(", and nothing of {unknown}")
+        };
+        return Err(Problem {
+            message: format!("{} has recorded {known}{unknown}", path.display()),
+            hint: Some(
+                "record the baseline again, or compare with the servers themselves: `--servers live`"
+                    .to_owned(),
+            ),
+            details: Vec::new(),
+        });
+    }
+    let server = |name: String| {
+        let own = scenario.servers.iter().find(|it| it.name == name);
+        Server {
+            connect_timeout: own.and_then(|it| it.connect_timeout),
+            tool_timeout: own.and_then(|it| it.tool_timeout),
+            transport: Transport::Recorded {
+                baseline: path.to_owned(),
+            },
+            name,
+        }
+    };
+    Ok(Scenario {
+        servers: names.into_iter().map(server).collect(),
+        ..scenario.clone()
+    })
+}
+
+/// The scenario without the container that nobody needs whose servers are recorded ones.
+pub(super) fn without_container(scenario: Scenario) -> Scenario {
+    Scenario {
+        container: None,
+        ..scenario
+    }
+}
+
+/// Who answers in the name of a scenario's servers.
+pub(super) fn servers(scenario: &Scenario) -> Servers {
+    let recorded = |it: &Server| matches!(it.transport, Transport::Recorded { .. });
+    if scenario.servers.iter().any(recorded) {
+        Servers::Recorded
+    } else {
+        Servers::Live
+    }
+}
+
+/// Tells which calls the recording had no answer to; `None` where it had one to all.
+pub(super) fn unanswered(trajectory: &Trajectory) -> Option<String> {
+    let calls = trajectory.calls().enumerate();
+    let unanswered: Vec<String> = calls
+        .filter(|(_, call)| mock::is_unrecorded(&call.outcome))
+        .map(|(index, _)| (index + 1).to_string())
+        .collect();
+    let (count, noun, verb) = match unanswered.len() {
+        0 => return None,
+        1 => (1, "call", "has"),
+        count => (count, "calls", "have"),
+    };
+    Some(format!(
+        "{count} {noun} {verb} no recorded answer, which is the recording's limit and not a server's doing: {noun} {}",
+        unanswered.join(", ")
+    ))
+}

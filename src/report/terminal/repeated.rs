@@ -1,0 +1,31 @@
+//! What several runs of one scenario came to.
+
+use super::{BOLD, DIM, Page, Verbosity, status_style};
+use crate::report::document::{RepeatedV1, ScenarioV1};
+
+impl Page {
+    /// What all runs came to, and which of them what follows is about.
+    pub(super) fn repeated(&mut self, scenario: &ScenarioV1, repeated: &RepeatedV1) {
+        self.indented(4, "", BOLD, &repeated.words());
+        if let Some(words) = repeated.baseline_words() {
+            self.indented(4, "", DIM, &words);
+        }
+        if let Some(reason) = &repeated.reason {
+            let sign = format!("{} ", scenario.status.symbol());
+            self.indented(4, &sign, status_style(scenario.status), reason);
+        }
+        let verbose = self.style.verbosity == Verbosity::Verbose;
+        if verbose {
+            for words in repeated.chances_words().iter().filter(|it| !it.is_empty()) {
+                self.indented(4, "", DIM, words);
+            }
+        }
+        if verbose || !scenario.status.is_fine() {
+            self.usage(scenario);
+        }
+        let shown = repeated.shown_words();
+        if let Some(words) = shown.filter(|_| verbose || !scenario.reasons().is_empty()) {
+            self.indented(4, "", DIM, &format!("{words}:"));
+        }
+    }
+}
