@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::agent::{Chat, Command, Key, Prompt, Replay, Scripted, Workplace, key_env};
+use crate::agent::{Chat, Command, Key, Prompt, Replay, Scripted, Workplace, key_env, passes};
 use crate::cli::args::{AgentChoice, ExecuteArgs, PaceChoice};
 use crate::cli::failure::Failure;
 use crate::cli::servers::{query, secret_values};
 use crate::model::Object;
-use crate::model::agent::{CommandAgent, MCP_CONFIG, MODEL, ModelAgent, ModelApi, PROMPT};
+use crate::model::agent::{
+    CommandAgent, CommandFormat, MCP_CONFIG, MODEL, ModelAgent, ModelApi, PROMPT,
+};
 use crate::model::scenario::{Agent, Pace, Scenario};
 use crate::model::trajectory::Trajectory;
 use crate::redact::Redactor;
@@ -52,7 +54,10 @@ pub(super) fn choose(scenarios: &mut [Scenario], args: &ExecuteArgs) -> Result<(
     let unpriced = scenarios.iter().find(|it| {
         let is_unknown = match &it.agent {
             Agent::Model { settings, .. } => settings.price.is_none(),
-            Agent::Command { settings, .. } => !settings.format.tells_usage(),
+            Agent::Command { settings, .. } => {
+                let priced = settings.format.tells_usage() && settings.price.is_some();
+                !priced && !settings.format.tells_cost()
+            }
             Agent::Scripted { .. } | Agent::Replay { .. } => false,
         };
         it.enabled && is_unknown && (args.budget.is_some() || it.limits.max_cost.is_some())
@@ -67,7 +72,8 @@ pub(super) fn choose(scenarios: &mut [Scenario], args: &ExecuteArgs) -> Result<(
         let failure = Failure::usage(format!(
             "{path}: {what} cannot be kept, because nobody knows what the model costs"
         ));
-        Err(if scenario.agent.command().is_some() {
+        let command = scenario.agent.command();
+        Err(if command.is_some_and(|it| !it.format.tells_usage()) {
             failure.hint("this agent does not tell what it uses")
         } else {
             failure.hint("give its price under `agent.price`")
@@ -187,7 +193,7 @@ fn reach_command(
     prompt: String,
     secrets: &mut Vec<String>,
 ) -> Result<Reached, SetupError> {
-    let workplace = Workplace::new()
+    let workplace = Workplace::new(settings.format)
         .map_err(|error| SetupError::new(format!("the agent has no folder to work in: {error}")))?;
     let config = workplace.mcp_config().to_string_lossy().into_owned();
     if settings.model.is_none() && scenario_file::needs(settings, MODEL) {
@@ -200,8 +206,11 @@ fn reach_command(
         MCP_CONFIG => Some(config.clone()),
         _ => std::env::var(name).ok(),
     };
-    let (filled, variables) = scenario_file::expand_command(settings, lookup)
+    let (mut filled, variables) = scenario_file::expand_command(settings, lookup)
         .map_err(|missing| SetupError::new(missing.to_string()))?;
+    let mut env = vendors_own(settings.format);
+    env.append(&mut filled.env);
+    filled.env = env;
     let named = variables.iter().filter(|it| Redactor::is_secret_name(it));
     secrets.extend(named.filter_map(|it| std::env::var(it).ok()));
     secrets.extend(secret_values(&filled.env));
@@ -211,6 +220,16 @@ fn reach_command(
         on_stdin,
     };
     Ok(Reached::Command(filled, prompt, workplace))
+}
+
+/// The variables of our environment that are the agent's business.
+fn vendors_own(format: CommandFormat) -> Vec<(String, String)> {
+    let ours = std::env::vars_os().filter_map(|(name, value)| {
+        let name = name.into_string().ok()?;
+        let value = value.into_string().ok()?;
+        passes(format, &name).then_some((name, value))
+    });
+    ours.collect()
 }
 
 fn reach_model(settings: &ModelAgent, secrets: &mut Vec<String>) -> Result<Reached, SetupError> {

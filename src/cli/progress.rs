@@ -191,9 +191,11 @@ impl Observer for ScenarioProgress {
             } => {
                 // What the API said may hold secrets.
                 let why = status.map_or("no answer".to_owned(), |it| format!("HTTP {it}"));
-                let pause = duration::words(pause.as_secs_f64() * 1000.0);
-                let again =
-                    format!("{name}: request {number} to the model: {why}, again in {pause}");
+                let mut again = format!("{name}: request {number} to the model: {why}, again");
+                if !pause.is_zero() {
+                    again += " in ";
+                    again += &duration::words(pause.as_secs_f64() * 1000.0);
+                }
                 if self.suite.verbose {
                     self.suite.note(&again);
                 }

@@ -83,7 +83,7 @@ pub struct Price {
 /// An agent that is a program of its own, with an MCP client in it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CommandAgent {
-    /// The program and its arguments, with `${…}` not yet filled in.
+    /// The program and its arguments, with `${…}` not yet filled in; empty for the usual command line of the format.
     pub command: Vec<String>,
     pub format: CommandFormat,
     /// What `${model}` stands for.
@@ -105,14 +105,43 @@ pub enum CommandFormat {
     /// Its final answer.
     #[default]
     Generic,
+    /// The events of Claude Code.
+    Claude,
+    /// The events of Codex.
+    Codex,
+    /// The events of Gemini CLI.
+    Gemini,
 }
 
 impl CommandFormat {
+    /// As scenario files spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Generic => "generic",
+            Self::Claude => "claude",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+        }
+    }
+
     /// Whether what it prints tells what its model used.
     pub fn tells_usage(self) -> bool {
-        match self {
-            Self::Generic => false,
-        }
+        self != Self::Generic
+    }
+
+    /// Whether what it prints tells what that cost.
+    pub fn tells_cost(self) -> bool {
+        self == Self::Claude
+    }
+
+    /// Whether there is a command line to start it with when the scenario gives none.
+    pub fn has_command(self) -> bool {
+        self != Self::Generic
+    }
+
+    /// Whether it looks for its MCP configuration in the folder it works in, and nowhere else.
+    pub fn is_configured_by_folder(self) -> bool {
+        self == Self::Gemini
     }
 }
 

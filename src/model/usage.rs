@@ -21,7 +21,7 @@ pub struct ModelRequest {
     /// Why the model stopped, in the API's own word.
     pub stop_reason: Option<String>,
     pub usage: Usage,
-    /// In the currency of the price; `None` where the price or the usage is unknown.
+    /// In the currency of the price, or as the agent reckons; `None` where neither is known, or the usage is not.
     pub cost: Option<f64>,
     pub attempts: Vec<Attempt>,
 }
@@ -32,7 +32,7 @@ pub struct Attempt {
     /// Milliseconds from the start of the run.
     pub start_ms: f64,
     pub duration_ms: f64,
-    /// The HTTP status; `None` when no response came.
+    /// The HTTP status; `None` when no response came, or an agent that asks by itself does not tell.
     pub status: Option<u16>,
     /// Why it gave no answer; `None` when it did.
     pub problem: Option<String>,
@@ -113,7 +113,8 @@ fn sum<const N: usize>(parts: [Option<u64>; N]) -> Option<u64> {
     clippy::cast_precision_loss,
     reason = "nobody uses so many tokens that a double could not count them"
 )]
-fn tokens(count: u64) -> f64 {
+/// A number of tokens to reckon with.
+pub fn tokens(count: u64) -> f64 {
     count as f64
 }
 

@@ -4,6 +4,7 @@ mod asking;
 mod merge;
 mod overhearing;
 mod route;
+mod telling;
 
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,7 @@ use serde_json::json;
 use self::asking::limit;
 pub use self::overhearing::Announced;
 use self::route::{no_such_server, route};
+pub use self::telling::ToldRequest;
 use crate::model::Object;
 use crate::model::agent::Limits;
 use crate::model::catalogue::Catalogue;
@@ -33,6 +35,8 @@ pub struct Conversation<'a> {
     calls: usize,
     in_flight: Vec<ToolCall>,
     requests: Vec<ModelRequest>,
+    /// How much of the budget went into what an agent told of.
+    spent: f64,
     /// How much has been heard of an agent that makes its calls by itself.
     events_heard: usize,
     /// How many steps had been recorded when each heard call began.
@@ -81,6 +85,7 @@ impl<'a> Conversation<'a> {
             calls: 0,
             in_flight: Vec::new(),
             requests: Vec::new(),
+            spent: 0.0,
             events_heard: 0,
             heard_after: Vec::new(),
         }

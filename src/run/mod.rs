@@ -7,7 +7,7 @@ mod ports;
 mod runner;
 
 pub use budget::Budget;
-pub use conversation::{Announced, Conversation, Stop, Unsendable, WantedCall};
+pub use conversation::{Announced, Conversation, Stop, ToldRequest, Unsendable, WantedCall};
 pub use overheard::{Endpoint, Hearing, Overheard};
 pub use ports::{Agent, Called, Observer, Progress, SetupError, Tools};
 pub use runner::{Job, run};

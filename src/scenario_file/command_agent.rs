@@ -10,9 +10,12 @@ use super::script::AgentSection;
 use super::source::{Findings, Mark};
 
 choice! {
-    /// What the agent prints: `generic`, its final answer.
+    /// What the agent prints: `generic`, its final answer; `claude`, `codex` and `gemini`, the events of Claude Code, Codex and Gemini CLI.
     FormatWord for CommandFormat {
         "generic" => CommandFormat::Generic,
+        "claude" => CommandFormat::Claude,
+        "codex" => CommandFormat::Codex,
+        "gemini" => CommandFormat::Gemini,
     }
 }
 
@@ -20,22 +23,19 @@ impl AgentSection {
     /// How the program is started; `None`, after saying so, where the scenario does not say which.
     pub(super) fn command_agent(&self, findings: &mut Findings) -> Option<CommandAgent> {
         let format = self.format.as_ref().map(|it| it.0).unwrap_or_default();
-        let Some(command) = &self.command else {
-            let message = "missing key `command`, which this kind of agent needs";
-            let hint = "list the program and its arguments: `[my-agent, --ask, \"${prompt}\"]`";
-            findings.error(self.kind.as_ref()?.at, message, Some(hint));
-            return None;
+        let command = match &self.command {
+            Some(command) => command_line(command, findings)?,
+            None if format.has_command() => Vec::new(),
+            None => {
+                let message = "missing key `command`, which this kind of agent needs";
+                let hint = "list the program and its arguments: `[my-agent, --ask, \"${prompt}\"]`; or name a `format` that has a usual one";
+                findings.error(self.kind.as_ref()?.at, message, Some(hint));
+                return None;
+            }
         };
-        let [program, args @ ..] = command.as_slice() else {
-            findings.error(command.at, "names no program", NO_HINT);
-            return None;
-        };
-        let program = program_from(program, &findings.folder(program.at));
         let env = self.env.iter().flat_map(|it| &it.0);
         Some(CommandAgent {
-            command: std::iter::once(program)
-                .chain(args.iter().map(|it| it.value.clone()))
-                .collect(),
+            command,
             format,
             model: self.model.as_ref().map(|it| it.0.clone()),
             cwd: self
@@ -74,6 +74,14 @@ impl AgentSection {
             }
         }
         let format = self.format.as_ref().map(|it| it.0).unwrap_or_default();
+        if let Some(cwd) = &self.cwd
+            && format.is_configured_by_folder()
+        {
+            let message =
+                "`cwd` cannot be given: this agent looks for its servers in the folder it works in";
+            let hint = "let it see another folder with `--include-directories` in `command`";
+            findings.error(cwd.at, message, Some(hint));
+        }
         if let Some(price) = &self.price
             && !format.tells_usage()
         {
@@ -81,6 +89,17 @@ impl AgentSection {
             findings.error(price.at, message, NO_HINT);
         }
     }
+}
+
+/// The program and its arguments.
+fn command_line(command: &At<Vec<At<String>>>, findings: &mut Findings) -> Option<Vec<String>> {
+    let [program, args @ ..] = command.as_slice() else {
+        findings.error(command.at, "names no program", NO_HINT);
+        return None;
+    };
+    let program = program_from(program, &findings.folder(program.at));
+    let args = args.iter().map(|it| it.value.clone());
+    Some(std::iter::once(program).chain(args).collect())
 }
 
 /// A program named by a relative path belongs to the file that names it; a bare name is looked up in `PATH`.
@@ -104,8 +123,11 @@ pub fn needs(agent: &CommandAgent, name: &str) -> bool {
     texts.any(|it| expand::needs(it, name))
 }
 
-/// Whether the command line or the environment of the agent takes what this name stands for.
+/// Whether the command line or the environment of the agent takes what this name stands for. The usual command lines take everything.
 pub fn takes(agent: &CommandAgent, name: &str) -> bool {
+    if agent.command.is_empty() {
+        return true;
+    }
     let env = agent.env.iter().map(|(_, value)| value);
     let mut texts = agent.command.iter().chain(env);
     texts.any(|it| expand::mentions(it, name))

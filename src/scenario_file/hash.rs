@@ -6,9 +6,7 @@
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::model::agent::{
-    CommandAgent, CommandFormat, ModelAgent, ModelApi, Temperature, ToolChoice,
-};
+use crate::model::agent::{CommandAgent, ModelAgent, ModelApi, Temperature, ToolChoice};
 use crate::model::scenario::{Agent, ScriptedCall};
 
 /// SHA-256 of the messages of the user, in hexadecimal.
@@ -64,15 +62,11 @@ fn model(settings: &ModelAgent) -> Value {
 
 /// The program by its name alone: the same program may lie elsewhere.
 fn command(settings: &CommandAgent) -> Value {
-    let [program, args @ ..] = settings.command.as_slice() else {
-        return Value::Null;
-    };
+    let program = settings.command.first();
     json!({
-        "program": program.rsplit('/').next(),
-        "args": args,
-        "format": match settings.format {
-            CommandFormat::Generic => "generic",
-        },
+        "program": program.and_then(|it| it.rsplit('/').next()),
+        "args": settings.command.get(1..),
+        "format": settings.format.name(),
         "env": settings.env,
     })
 }

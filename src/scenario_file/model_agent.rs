@@ -265,8 +265,10 @@ impl LimitsSection {
                     findings.error(at, message, Some("keep `max_steps` or `max_duration`"));
                 }
             }
-        } else if let (Some(cost), Some(agent)) = (&self.max_cost, agent.and_then(Agent::model))
-            && agent.price.is_none()
+        } else if let (Some(cost), Some(agent)) = (&self.max_cost, agent)
+            && agent.decides()
+            && agent.price().is_none()
+            && !command.is_some_and(|it| it.format.tells_cost())
         {
             let message = "`max_cost` cannot be kept: what the model costs is unknown";
             findings.error(cost.at, message, Some("give `price` under `agent`"));

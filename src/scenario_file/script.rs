@@ -79,15 +79,15 @@ section! {
         extra_headers: Option<Headers>,
         /// Members added to the body of every request to the model, in place of those of the same name; `null` takes one out.
         extra_body: Option<At<Object>>,
-        /// What the model costs.
+        /// What the model costs. Claude Code reckons it in US dollars where this is left out.
         price: Option<At<PriceSection>>,
-        /// The program of an agent that is a command, and its arguments. `${prompt}` stands for what the user wants, `${mcp_config}` for the path of the file that says where the servers are, `${model}` for the model, and other names for environment variables. Without `${prompt}`, the prompt comes on stdin. A relative path with a `/` belongs to this file's folder.
+        /// The program of an agent that is a command, and its arguments. `${prompt}` stands for what the user wants, `${mcp_config}` for the path of the file that says where the servers are (for Codex, for what it says), `${model}` for the model, and other names for environment variables. Without `${prompt}`, the prompt comes on stdin. A relative path with a `/` belongs to this file's folder. May be left out for an agent whose `format` has a usual command line.
         command: Option<At<Vec<At<String>>>>,
         /// What the command prints; `generic` unless given.
         format: Option<At<FormatWord>>,
-        /// The folder the command works in, relative to this file; an empty one, made for the run, unless given.
+        /// The folder the command works in, relative to this file; an empty one, made for the run, unless given. Gemini CLI takes no other.
         cwd: Option<At<Word>>,
-        /// Environment variables for the command, besides the few it inherits.
+        /// Environment variables for the command, besides the few it inherits and those of its `format`'s vendor.
         env: Option<Headers>,
     }
 }

@@ -1,7 +1,10 @@
 //! Agents that are programs of their own, and the gateway they reach the servers through.
 
 mod calls;
+mod claude;
+mod codex;
 mod endings;
+mod formats;
 mod kit;
 mod secrets;
 mod servers;

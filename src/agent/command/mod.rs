@@ -3,25 +3,31 @@
 //! | file | what happens there |
 //! |---|---|
 //! | `workplace` | the folder it works in, and its configuration |
+//! | `format`, `names` | how agents that are known want to be started, and what they call servers and tools |
 //! | `stream` | what it prints, one file per format |
+//! | `telling` | what that tells, put on record |
 
+mod format;
+mod names;
 mod stream;
+mod telling;
 mod workplace;
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use serde_json::{Map, json};
 use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout};
 
-use self::stream::{Said, Stream, stream};
+pub use self::format::{mcp_config, passes};
+use self::names::Names;
+use self::stream::Verdict;
+use self::telling::Telling;
 pub use self::workplace::Workplace;
 use crate::model::agent::CommandAgent;
 use crate::process::{self, Child, ChildCommand, Line, Lines};
-use crate::run::{Agent, Announced, Conversation, Endpoint, SetupError, Stop};
+use crate::run::{Agent, Conversation, SetupError, Stop};
 
 /// The longest line an agent may print.
 const LONGEST_LINE: usize = 64 * 1024 * 1024;
@@ -37,9 +43,9 @@ pub struct Command {
     settings: CommandAgent,
     prompt: Prompt,
     workplace: Workplace,
-    stream: Box<dyn Stream>,
-    announced: HashMap<String, Announced>,
-    notes: Vec<String>,
+    telling: Telling,
+    /// Why it should have been stopped, found when it was gone already.
+    late: Option<Stop>,
 }
 
 /// What the agent is to do.
@@ -54,18 +60,19 @@ impl Command {
     /// An agent with these settings, every `${…}` of them filled in.
     pub fn new(settings: CommandAgent, prompt: Prompt, workplace: Workplace) -> Self {
         Self {
-            stream: stream(settings.format),
+            telling: telling(&settings, Names::default()),
             settings,
             prompt,
             workplace,
-            announced: HashMap::new(),
-            notes: Vec::new(),
+            late: None,
         }
     }
 
     async fn work(&mut self, conversation: &mut Conversation<'_>) -> Result<(), Stop> {
         conversation.user(&self.prompt.text);
-        let command = self.command(conversation.endpoints())?;
+        let names = format::names(self.settings.format, conversation.catalogue());
+        let command = self.command(conversation, &names)?;
+        self.telling = telling(&self.settings, names);
         let name = command.program.to_string_lossy().into_owned();
         let (mut child, stdin, stdout) = Child::start(&command)
             .map_err(|error| stop(format!("the agent cannot be started: `{name}`: {error}")))?;
@@ -89,22 +96,24 @@ impl Command {
         child.kill();
         let rest = self.drain(conversation, &mut lines);
         let _ = tokio::time::timeout(REST_TIMEOUT, rest).await;
-        let said = self.stream.end();
-        let heard = self.record(conversation, said);
+        let heard = self.telling.end(conversation);
         let status = worked.map_err(|it| with_stderr(it, &child))?;
-        heard?;
+        heard.and(self.late.take().map_or(Ok(()), Err))?;
         child.stderr_settled().await;
-        self.stream
-            .verdict()
-            .map_err(|it| with_stderr(it, &child))?;
-        if !status.success() {
-            let end = process::describe(status);
-            return Err(with_stderr(
-                stop(format!("the agent `{name}` {end}")),
-                &child,
-            ));
-        }
-        Ok(())
+        let verdict = match self.telling.verdict() {
+            Verdict::Stopped(stop) => Err(stop),
+            verdict if !status.success() => {
+                let end = process::describe(status);
+                let mut error = SetupError::new(format!("the agent `{name}` {end}"));
+                if let Verdict::CutOff(lack) = verdict {
+                    error.details = lack.details;
+                }
+                Err(Stop::Error(error))
+            }
+            Verdict::CutOff(error) => Err(Stop::Error(error)),
+            Verdict::Done => Ok(()),
+        };
+        verdict.map_err(|it| with_stderr(it, &child))
     }
 
     /// Listens to what the agent does and prints until it has ended.
@@ -119,10 +128,7 @@ impl Command {
             tokio::select! {
                 heard = conversation.overhear() => heard?,
                 line = lines.next(), if is_printing => match line {
-                    Some(line) => {
-                        let said = self.read(&line);
-                        self.record(conversation, said)?;
-                    }
+                    Some(line) => self.read(conversation, &line)?,
                     None => is_printing = false,
                 },
                 status = child.wait() => {
@@ -137,73 +143,56 @@ impl Command {
     /// Reads what is left of its output.
     async fn drain(&mut self, conversation: &mut Conversation<'_>, lines: &mut Lines<ChildStdout>) {
         while let Some(line) = lines.next().await {
-            let said = self.read(&line);
-            // What ends the run has been told, or will be when all is read.
-            let _ = self.record(conversation, said);
+            if let Err(stop) = self.read(conversation, &line) {
+                self.late.get_or_insert(stop);
+            }
         }
     }
 
-    fn read(&mut self, line: &Line<'_>) -> Vec<Said> {
+    fn read(&mut self, conversation: &mut Conversation<'_>, line: &Line<'_>) -> Result<(), Stop> {
         match line {
-            Line::Whole(line) => self.stream.read(&String::from_utf8_lossy(line)),
+            Line::Whole(line) => {
+                let line = String::from_utf8_lossy(line);
+                self.telling.line(conversation, &line)
+            }
             Line::TooLong => {
                 let note = format!("a line of more than {LONGEST_LINE} bytes was passed over");
-                vec![Said::Note(note)]
+                self.telling.note(note);
+                Ok(())
             }
         }
-    }
-
-    /// Keeps what the agent tells, after what was heard before.
-    fn record(&mut self, conversation: &mut Conversation<'_>, said: Vec<Said>) -> Result<(), Stop> {
-        let mut heard = conversation.catch_up();
-        for it in said {
-            match it {
-                Said::Assistant(text) => conversation.assistant(text),
-                Said::Call {
-                    id,
-                    name,
-                    arguments,
-                } => {
-                    let announced = conversation.announce(&name, arguments);
-                    self.announced.insert(id, announced);
-                }
-                Said::Answered { id, outcome } => {
-                    if let Some(announced) = self.announced.remove(&id) {
-                        conversation.announced_ended(announced, outcome);
-                    }
-                }
-                Said::Request {
-                    model,
-                    stop_reason,
-                    usage,
-                    cost,
-                } => {
-                    conversation.asked_by_itself();
-                    let answered = conversation.answered(model, stop_reason, usage, cost);
-                    heard = heard.and(answered);
-                }
-                Said::Note(note) => self.notes.push(note),
-            }
-        }
-        heard
     }
 
     /// The agent's command line, with its configuration written.
-    fn command(&self, endpoints: &[Endpoint]) -> Result<ChildCommand, Stop> {
-        self.workplace
-            .write_config(&mcp_config(endpoints))
-            .map_err(|error| {
-                stop(format!(
-                    "the agent's MCP configuration cannot be written: {error}"
-                ))
-            })?;
+    fn command(
+        &self,
+        conversation: &Conversation<'_>,
+        names: &Names,
+    ) -> Result<ChildCommand, Stop> {
+        let format = self.settings.format;
+        let servers = format::config(format, conversation.endpoints());
+        self.workplace.write_config(&servers).map_err(|error| {
+            stop(format!(
+                "the agent's MCP configuration cannot be written: {error}"
+            ))
+        })?;
         let config = self.workplace.mcp_config().to_string_lossy().into_owned();
-        let mut env = vec![("MCP_EVAL_MCP_CONFIG".to_owned(), config)];
+        let mut env = format::env(format);
+        env.push(("MCP_EVAL_MCP_CONFIG".to_owned(), config.clone()));
         if self.prompt.text.len() <= LONGEST_VARIABLE {
             env.push(("MCP_EVAL_PROMPT".to_owned(), self.prompt.text.clone()));
         }
         env.extend(self.settings.env.iter().cloned());
-        let [program, args @ ..] = self.settings.command.as_slice() else {
+        let mut command = self.settings.command.clone();
+        if command.is_empty() {
+            command = format::command(format, &config, self.settings.model.as_deref(), names);
+        }
+        if !format::takes_file(format) {
+            for word in &mut command {
+                *word = word.replace(&config, servers.trim_end());
+            }
+        }
+        let [program, args @ ..] = command.as_slice() else {
             return Err(stop("the agent has no command".to_owned()));
         };
         // The folder it works in is another than ours.
@@ -234,20 +223,13 @@ impl Agent for Command {
     }
 
     fn notes(&self) -> &[String] {
-        &self.notes
+        self.telling.notes()
     }
 }
 
-/// Where the servers are, as most MCP clients want to be told.
-pub fn mcp_config(endpoints: &[Endpoint]) -> String {
-    let servers: Map<_, _> = endpoints
-        .iter()
-        .map(|it| {
-            let address = json!({ "type": "http", "url": it.url });
-            (it.server.clone(), address)
-        })
-        .collect();
-    format!("{:#}\n", json!({ "mcpServers": servers }))
+fn telling(settings: &CommandAgent, names: Names) -> Telling {
+    let model = settings.model.clone();
+    Telling::new(settings.format, names, model, settings.price)
 }
 
 /// Gives the agent its input, if any, and the end of it.

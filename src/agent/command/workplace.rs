@@ -7,28 +7,40 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
+use crate::model::agent::CommandFormat;
+
 /// A temporary folder with the agent's configuration and an empty folder to work in.
 #[derive(Debug)]
 pub struct Workplace {
     folder: TempDir,
+    /// Where in it the configuration is.
+    config: &'static str,
 }
 
 impl Workplace {
+    /// A place for an agent of this format.
+    ///
     /// # Errors
     ///
     /// When there can be no such folder.
-    pub fn new() -> io::Result<Self> {
+    pub fn new(format: CommandFormat) -> io::Result<Self> {
         let folder = tempfile::Builder::new().prefix("mcp-eval-").tempdir()?;
         fs::create_dir(folder.path().join("work"))?;
-        Ok(Self { folder })
+        let config = if format.is_configured_by_folder() {
+            fs::create_dir(folder.path().join("work/.gemini"))?;
+            "work/.gemini/settings.json"
+        } else {
+            "mcp.json"
+        };
+        Ok(Self { folder, config })
     }
 
     /// The file that tells the agent's MCP client where the servers are; it is written when they are ready.
     pub fn mcp_config(&self) -> PathBuf {
-        self.folder.path().join("mcp.json")
+        self.folder.path().join(self.config)
     }
 
-    /// An empty folder to work in.
+    /// A folder to work in, with nothing in it but what the agent looks for there.
     pub(super) fn empty(&self) -> PathBuf {
         self.folder.path().join("work")
     }

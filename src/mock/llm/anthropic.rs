@@ -60,8 +60,11 @@ impl Dialect for Messages {
 
     fn asked(&self, body: &Value) -> Asked {
         let messages = list(body, "messages");
-        let results = messages.last().map_or(&[][..], |it| list(it, "content"));
-        let results = results.iter().filter(|it| it["type"] == "tool_result");
+        // A message of the system may come after the results.
+        let spoken = messages.iter().rposition(|it| it["role"] == "assistant");
+        let latest = messages[spoken.map_or(0, |it| it + 1)..].iter();
+        let results = latest.flat_map(|it| list(it, "content"));
+        let results = results.filter(|it| it["type"] == "tool_result");
         let said = |it: &&Value| {
             it["role"] == "user"
                 && !list(it, "content")
@@ -79,6 +82,7 @@ impl Dialect for Messages {
                 .iter()
                 .filter_map(|it| it["name"].as_str().map(str::to_owned))
                 .collect(),
+            namespaces: Vec::new(),
             tool_results: results.map(|it| content_text(&it["content"])).collect(),
             turns: messages
                 .iter()
@@ -87,7 +91,7 @@ impl Dialect for Messages {
         }
     }
 
-    fn answer(&self, answer: &LlmAnswer, model: &str, number: u64) -> Value {
+    fn answer(&self, answer: &LlmAnswer, asked: &Asked, number: u64) -> Value {
         let text = answer.text.iter();
         let text = text.map(|it| json!({ "type": "text", "text": it }));
         let calls = answer.tool_calls.iter().enumerate().map(|(index, it)| {
@@ -109,7 +113,7 @@ impl Dialect for Messages {
             "id": format!("msg_{number:04}"),
             "type": "message",
             "role": "assistant",
-            "model": model,
+            "model": asked.model,
             "content": content,
             "stop_reason": stop_reason,
             "stop_sequence": null,

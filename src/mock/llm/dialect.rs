@@ -14,8 +14,10 @@ pub(super) struct Asked {
     pub(super) system: Option<String>,
     /// The latest message of the user.
     pub(super) user: Option<String>,
-    /// The tools on offer, by name.
+    /// The tools on offer, by name; one in a namespace is called `<namespace>__<name>`.
     pub(super) tools: Vec<String>,
+    /// The namespaces that tools are offered in, where the API has such.
+    pub(super) namespaces: Vec<String>,
     /// The texts of the tool results the request ends with.
     pub(super) tool_results: Vec<String>,
     /// How often the model has spoken already.
@@ -33,8 +35,8 @@ pub(super) trait Dialect: Send + Sync {
 
     fn asked(&self, body: &Value) -> Asked;
 
-    /// A whole answer; `number` makes its ids differ from those of others.
-    fn answer(&self, answer: &LlmAnswer, model: &str, number: u64) -> Value;
+    /// A whole answer to what was asked; `number` makes its ids differ from those of others.
+    fn answer(&self, answer: &LlmAnswer, asked: &Asked, number: u64) -> Value;
 
     /// The same answer as a stream, and its content type.
     fn stream(&self, answer: &Value) -> (String, &'static str);

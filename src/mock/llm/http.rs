@@ -109,8 +109,7 @@ async fn answer(
     match &interaction.reply {
         LlmReply::Answer(said) => {
             let number = front.answers.fetch_add(1, Ordering::Relaxed) + 1;
-            let model = asked.model.unwrap_or_default();
-            let answer = dialect.answer(said, &model, number);
+            let answer = dialect.answer(said, &asked, number);
             // The one API that streams unless told otherwise is also the only one with this path.
             let streams = body.get("stream").and_then(Value::as_bool);
             if streams.unwrap_or(uri.path() == "/api/chat") {

@@ -29,6 +29,7 @@ impl Dialect for Chat {
                 .iter()
                 .filter_map(|it| it.pointer("/function/name")?.as_str().map(str::to_owned))
                 .collect(),
+            namespaces: Vec::new(),
             tool_results: results
                 .filter(|it| it["role"] == "tool")
                 .map(|it| content_text(&it["content"]))
@@ -40,7 +41,7 @@ impl Dialect for Chat {
         }
     }
 
-    fn answer(&self, answer: &LlmAnswer, model: &str, number: u64) -> Value {
+    fn answer(&self, answer: &LlmAnswer, asked: &Asked, number: u64) -> Value {
         let calls = answer.tool_calls.iter().enumerate().map(|(index, it)| {
             json!({
                 "id": format!("call_{number:04}_{index}"),
@@ -54,7 +55,7 @@ impl Dialect for Chat {
             message["tool_calls"] = Value::Array(calls);
         }
         let mut body = json!({
-            "model": model,
+            "model": asked.model,
             "created_at": "2026-01-01T00:00:00.000000Z",
             "message": message,
             "done": true,

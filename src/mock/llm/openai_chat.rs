@@ -54,6 +54,7 @@ impl Dialect for ChatCompletions {
                 .iter()
                 .filter_map(|it| it.pointer("/function/name")?.as_str().map(str::to_owned))
                 .collect(),
+            namespaces: Vec::new(),
             tool_results: results
                 .filter(|it| it["role"] == "tool")
                 .map(|it| content_text(&it["content"]))
@@ -65,7 +66,7 @@ impl Dialect for ChatCompletions {
         }
     }
 
-    fn answer(&self, answer: &LlmAnswer, model: &str, number: u64) -> Value {
+    fn answer(&self, answer: &LlmAnswer, asked: &Asked, number: u64) -> Value {
         let calls = answer.tool_calls.iter().enumerate().map(|(index, it)| {
             json!({
                 "id": format!("call_{number:04}_{index}"),
@@ -94,7 +95,7 @@ impl Dialect for ChatCompletions {
             "id": format!("chatcmpl-{number:04}"),
             "object": "chat.completion",
             "created": 1_700_000_000,
-            "model": model,
+            "model": asked.model,
             "choices": [{ "index": 0, "message": message, "logprobs": null, "finish_reason": finish_reason }],
             "usage": usage(&answer.usage),
         })

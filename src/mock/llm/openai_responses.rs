@@ -17,11 +17,14 @@ impl Dialect for Responses {
         for name in ["model", "input"] {
             required(body, name)?;
         }
-        check_names(
-            list(body, "tools")
-                .iter()
-                .filter_map(|it| it["name"].as_str()),
-        )?;
+        for tool in list(body, "tools") {
+            let members = list(tool, "tools").iter();
+            check_names(
+                std::iter::once(tool)
+                    .chain(members)
+                    .filter_map(|it| it["name"].as_str()),
+            )?;
+        }
         let ids = |kind: &str| -> Vec<&str> {
             let items = list(body, "input").iter().filter(|it| it["type"] == kind);
             items.filter_map(|it| it["call_id"].as_str()).collect()
@@ -51,8 +54,10 @@ impl Dialect for Responses {
             user: user
                 .map(|it| content_text(&it["content"]))
                 .or_else(|| body["input"].as_str().map(str::to_owned)),
-            tools: list(body, "tools")
+            tools: list(body, "tools").iter().flat_map(offered).collect(),
+            namespaces: list(body, "tools")
                 .iter()
+                .filter(|it| is_namespace(it))
                 .filter_map(|it| it["name"].as_str().map(str::to_owned))
                 .collect(),
             tool_results: results
@@ -63,7 +68,7 @@ impl Dialect for Responses {
         }
     }
 
-    fn answer(&self, answer: &LlmAnswer, model: &str, number: u64) -> Value {
+    fn answer(&self, answer: &LlmAnswer, asked: &Asked, number: u64) -> Value {
         let part = |text: &String| match answer.stop {
             LlmStop::Refusal => json!({ "type": "refusal", "refusal": text }),
             _ => json!({ "type": "output_text", "text": text, "annotations": [] }),
@@ -78,14 +83,23 @@ impl Dialect for Responses {
             })
         });
         let calls = answer.tool_calls.iter().enumerate().map(|(index, it)| {
-            json!({
+            let mut call = json!({
                 "type": "function_call",
                 "id": format!("fc_{number:04}_{index}"),
                 "call_id": format!("call_{number:04}_{index}"),
                 "name": it.name,
                 "arguments": it.arguments.text(),
                 "status": "completed",
-            })
+            });
+            let namespaced = asked.namespaces.iter().filter_map(|namespace| {
+                let rest = it.name.strip_prefix(namespace.as_str())?;
+                Some((namespace, rest.strip_prefix("__")?))
+            });
+            if let Some((namespace, name)) = namespaced.max_by_key(|(it, _)| it.len()) {
+                call["namespace"] = json!(namespace);
+                call["name"] = json!(name);
+            }
+            call
         });
         let output: Vec<Value> = text.chain(calls).collect();
         let reason = match answer.stop {
@@ -102,7 +116,7 @@ impl Dialect for Responses {
             "incomplete_details": reason.map(|it| json!({ "reason": it })),
             "instructions": null,
             "metadata": {},
-            "model": model,
+            "model": asked.model,
             "output": output,
             "parallel_tool_calls": true,
             "temperature": 1.0,
@@ -188,6 +202,21 @@ impl Dialect for Responses {
     }
 }
 
+/// The names of a tool, or of the tools in a namespace.
+fn offered(tool: &Value) -> Vec<String> {
+    let name = |it: &Value| it["name"].as_str().map(str::to_owned);
+    if !is_namespace(tool) {
+        return name(tool).into_iter().collect();
+    }
+    let namespace = name(tool).unwrap_or_default();
+    let members = list(tool, "tools").iter().filter_map(name);
+    members.map(|it| format!("{namespace}__{it}")).collect()
+}
+
+fn is_namespace(tool: &Value) -> bool {
+    tool["type"] == "namespace"
+}
+
 fn usage(usage: &Usage) -> Value {
     if usage.total().is_none() {
         return Value::Null;
@@ -201,4 +230,42 @@ fn usage(usage: &Usage) -> Value {
         "output_tokens_details": { "reasoning_tokens": 0 },
         "total_tokens": input + output,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{Dialect, Responses};
+    use crate::model::Object;
+    use crate::model::interactions::{LlmAnswer, LlmArguments, LlmToolCall};
+
+    #[test]
+    fn tools_in_a_namespace_are_called_in_it() {
+        let find = json!({ "type": "function", "name": "find" });
+        let namespace = |name: &str| json!({ "type": "namespace", "name": name, "tools": [find] });
+        let body = json!({
+            "model": "m",
+            "input": "x",
+            "tools": [find, namespace("a"), namespace("a__b")],
+        });
+        let asked = Responses.asked(&body);
+        assert_eq!(asked.tools, ["find", "a__find", "a__b__find"]);
+        let tool_calls = asked.tools.iter().map(|it| LlmToolCall {
+            name: it.clone(),
+            arguments: LlmArguments::Object(Object::new()),
+        });
+        let answer = LlmAnswer {
+            tool_calls: tool_calls.collect(),
+            ..LlmAnswer::default()
+        };
+        let answer = Responses.answer(&answer, &asked, 1);
+        let called = |index: usize| {
+            let call = &answer["output"][index];
+            (call["namespace"].clone(), call["name"].clone())
+        };
+        assert_eq!(called(0), (json!(null), json!("find")));
+        assert_eq!(called(1), (json!("a"), json!("find")));
+        assert_eq!(called(2), (json!("a__b"), json!("find")));
+    }
 }

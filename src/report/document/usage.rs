@@ -13,7 +13,7 @@ pub struct ModelUseV1 {
     /// All requests together.
     #[serde(flatten)]
     pub tokens: TokensV1,
-    /// What all requests cost, in the currency of the scenario's price; `null` without one.
+    /// What all requests cost, in the currency of the scenario's price, or as the agent reckons; `null` where nobody knows.
     pub cost: Option<f64>,
     /// The requests, in order.
     pub requests: Vec<ModelRequestV1>,
@@ -66,7 +66,7 @@ pub struct AttemptV1 {
     /// Milliseconds from the start of the run.
     pub start_ms: f64,
     pub duration_ms: f64,
-    /// The HTTP status; `null` when no response came.
+    /// The HTTP status; `null` when no response came, or an agent that asks by itself does not tell.
     pub status: Option<u16>,
     /// Why it gave no answer; `null` when it did.
     pub problem: Option<String>,

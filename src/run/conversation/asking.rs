@@ -107,6 +107,11 @@ impl Conversation<'_> {
         if let Some(budget) = self.budget {
             budget.spend(cost)?;
         }
+        self.within_limits(true)
+    }
+
+    /// Says so when the requests have taken more than they may; what they cost is left alone where it is not known yet.
+    pub(super) fn within_limits(&self, is_cost_known: bool) -> Result<(), Stop> {
         if let Some(most) = self.limits.max_total_tokens {
             let used = total_usage(&self.requests).and_then(|it| it.total());
             let used =
@@ -118,7 +123,7 @@ impl Conversation<'_> {
                 ));
             }
         }
-        if let Some(most) = self.limits.max_cost {
+        if is_cost_known && let Some(most) = self.limits.max_cost {
             let cost = total_cost(&self.requests);
             let cost = cost.ok_or_else(|| unknown("limits.max_cost", "what it cost"))?;
             if cost > most {

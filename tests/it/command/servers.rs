@@ -98,10 +98,10 @@ fn a_server_that_dies_ends_the_run_as_an_error() {
     let (ran, recorded) = stage.run(3);
     ran.says("server `s` closed the connection: it exited with code 7");
     ran.says("stderr: panic: index out of range");
-    assert_eq!(
-        steps(&recorded)[1..],
-        ["s.echo {} ok", "s.echo {} disconnected", "assistant: {}"]
-    );
+    // The agent may still have said what it was answered.
+    let steps = steps(&recorded);
+    assert_eq!(steps[1..3], ["s.echo {} ok", "s.echo {} disconnected"]);
+    assert!(steps[3].starts_with("assistant: {}"), "{steps:?}");
     assert_eq!(stage.project.survivors(), [""; 0]);
 }
 

@@ -1,20 +1,30 @@
 //! What agents print while they work: one file per format.
+//!
+//! The agents come in new versions every few days, so what is not known is passed over: events, members, whole lines. Only the end is
+//! insisted upon, for an agent that was cut off looks like one that is done.
 
+pub(super) mod claude;
+pub(super) mod codex;
+mod events;
+pub(super) mod gemini;
 mod generic;
 
+use std::time::Duration;
+
+use self::events::Lines;
+use super::names::Names;
 use crate::model::Object;
 use crate::model::agent::CommandFormat;
 use crate::model::trajectory::Outcome;
 use crate::model::usage::Usage;
-use crate::run::Stop;
+use crate::run::{SetupError, Stop};
 
 /// What an agent tells of its work.
-#[expect(dead_code, reason = "the generic format tells nothing but messages")]
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Said {
     /// A message.
     Assistant(String),
-    /// A call of a tool, its own or a server's, by the name it has for it: `mcp__<server>__<tool>` for a server's.
+    /// A call of a tool: `mcp__<server>__<tool>` for a server's, or the name of one of its own.
     Call {
         /// Tells it from other calls of the run.
         id: String,
@@ -23,15 +33,35 @@ pub(super) enum Said {
     },
     /// What came of a call.
     Answered { id: String, outcome: Outcome },
-    /// A request to its model, which was answered.
-    Request {
-        model: Option<String>,
-        stop_reason: Option<String>,
+    /// It begins to ask its model, for formats that tell of all requests at once.
+    Begins,
+    /// A request to its model failed and is made again.
+    Retry {
+        /// The HTTP status, where a response came.
+        status: Option<u16>,
+        problem: String,
+        pause: Option<Duration>,
+    },
+    /// A request to its model was answered, or more is known of the answer to the one with this id.
+    Request { id: String, answer: ModelAnswer },
+    /// What all requests took together, those included that nothing was told of.
+    Total {
         usage: Usage,
+        /// As the agent reckons; in US dollars, which is what the vendors are paid in.
         cost: Option<f64>,
     },
     /// What a reader should know of how it went.
     Note(String),
+    /// Why it makes no sense to let it go on.
+    Stop(Stop),
+}
+
+/// What is known of an answer of an agent's model.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct ModelAnswer {
+    pub(super) model: Option<String>,
+    pub(super) stop_reason: Option<String>,
+    pub(super) usage: Usage,
 }
 
 /// Reads what an agent prints, line by line.
@@ -45,18 +75,31 @@ pub(super) trait Stream: Send {
     }
 
     /// What the output said of how the work ended, asked last.
-    ///
-    /// # Errors
-    ///
-    /// Why no verdict may be drawn from it, or which limit ended it.
-    fn verdict(&mut self) -> Result<(), Stop> {
-        Ok(())
+    fn verdict(&mut self) -> Verdict {
+        Verdict::Done
     }
 }
 
-/// A reader of a format.
-pub(super) fn stream(format: CommandFormat) -> Box<dyn Stream> {
+/// How an agent ended, by its own account.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Verdict {
+    /// It is done, or its output would not tell if it were not.
+    Done,
+    /// It says what ended it.
+    Stopped(Stop),
+    /// It would have said so if it were done.
+    CutOff(SetupError),
+}
+
+/// A reader of a format, which is told what the agent calls the tools.
+pub(super) fn stream(format: CommandFormat, names: Names) -> Box<dyn Stream> {
     match format {
         CommandFormat::Generic => Box::new(generic::Generic::default()),
+        CommandFormat::Claude => Box::new(Lines::new(claude::Claude::new(names))),
+        CommandFormat::Codex => Box::new(Lines::new(codex::Codex::new(names))),
+        CommandFormat::Gemini => Box::new(Lines::new(gemini::Gemini::new(names))),
     }
 }
+
+#[cfg(test)]
+mod tests;
