@@ -65,6 +65,10 @@ impl Bench {
         if let Ending::Blocked { message } = &trajectory.ending {
             notes.push(format!("the run ended early: {message}"));
         }
+        // Meant so or not, nothing was tested.
+        if trajectory.ending == Ending::Completed && trajectory.calls().next().is_none() {
+            notes.push("the agent called no tool of the servers".to_owned());
+        }
         Executed {
             scenario: told,
             trajectory,

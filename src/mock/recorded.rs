@@ -44,21 +44,21 @@ fn server(trajectory: &Trajectory, name: &str) -> DeclaredServer {
             ..tool(it.name())
         })
         .collect();
-    // A recording without a catalogue still knows which tools were called.
+    // What is not in the catalogue may have been called all the same, and the server has said something to that. A recording without a
+    // catalogue knows nothing but the tools that were called.
     let has_catalogue = !tools.is_empty();
     let calls = trajectory
         .calls()
         .filter(|it| it.server.as_deref() == Some(name));
     for call in calls.filter(|it| reached(it)) {
         let place = tools.iter().position(|it| it.name == call.tool);
-        let place = match place {
-            Some(place) => place,
-            None if has_catalogue => continue,
-            None => {
-                tools.push(tool(&call.tool));
-                tools.len() - 1
-            }
-        };
+        let place = place.unwrap_or_else(|| {
+            tools.push(MockTool {
+                hidden: has_catalogue,
+                ..tool(&call.tool)
+            });
+            tools.len() - 1
+        });
         tools[place].responses.push(response(call));
     }
     let info = |key| {

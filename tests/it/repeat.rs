@@ -162,6 +162,16 @@ fn every_attempt_is_kept_and_the_report_can_be_made_again() {
     project.expect(0, &["compare", "--run", &run]);
     project.expect(1, &["compare", "--run", folder.to_str().unwrap()]);
     project
+        .expect(
+            1,
+            &[
+                "compare",
+                "--run",
+                folder.join("attempts").to_str().unwrap(),
+            ],
+        )
+        .says("Suite Results: 1/3 tests passed");
+    project
         .expect(0, &["explain", result["run_id"].as_str().unwrap(), "1"])
         .says("attempt 2 of 3, failed")
         .says("score 0.000");

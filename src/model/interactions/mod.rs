@@ -61,7 +61,7 @@ pub struct MockTool {
     pub name: String,
     /// The tool as `tools/list` serves it.
     pub served: Object,
-    /// Not in the list, and unknown to callers, until a step shows it.
+    /// Not in the list, and unknown to callers, until a step shows it; calls of a recorded tool are answered even so.
     pub hidden: bool,
     /// The first response that matches a call answers it.
     pub responses: Vec<MockResponse>,

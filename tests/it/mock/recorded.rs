@@ -56,6 +56,8 @@ fn repeated_calls_failures_and_texts_like_references_come_back_in_order() {
     };
     let text =
         |text: &str| json!({ "status": "ok", "content": [{ "type": "text", "text": text }] });
+    let mut unlisted = call(json!({}), text("who told you?"));
+    unlisted["tool"] = json!("secret");
     let document = json!({
         "format_version": 1,
         "scenario": { "id": "s", "name": "S", "hash": null },
@@ -65,6 +67,7 @@ fn repeated_calls_failures_and_texts_like_references_come_back_in_order() {
             call(json!({ "n": 1 }), text("first {{now}}")),
             call(json!({ "n": 1 }), text("second")),
             call(json!({ "n": 2 }), json!({ "status": "tool_error", "content": [{ "type": "text", "text": "broken" }] })),
+            unlisted,
         ],
         "catalogue": [{ "server": "s", "info": null, "protocol_version": null, "tools": [{ "name": "t", "x-vendor": 1, "inputSchema": { "type": "object" } }, { "name": "idle" }] }],
     });
@@ -84,6 +87,9 @@ fn repeated_calls_failures_and_texts_like_references_come_back_in_order() {
     );
     let listed = piped.ask("tools/list", &json!({}));
     assert_eq!(listed["result"]["tools"], document["catalogue"][0]["tools"]);
+    // Not listed, but called and answered.
+    let unlisted = piped.call("secret", &json!({}));
+    assert_eq!(unlisted["content"][0]["text"], "who told you?");
     let idle = piped.call("idle", &json!({}));
     assert!(
         idle["content"][0]["text"]
