@@ -1,5 +1,8 @@
 //! Ctrl-C and its relatives.
 
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
@@ -9,6 +12,9 @@ const KINDS: [fn() -> SignalKind; 3] = [
     SignalKind::terminate,
     SignalKind::hangup,
 ];
+
+/// Programs that pass a signal on let it come twice: once from them and once to the whole group.
+const SAME_SIGNAL: Duration = Duration::from_millis(500);
 
 /// What ends a command that waits for somebody to be done with their work.
 pub(super) struct Endings {
@@ -24,15 +30,17 @@ pub(super) fn endings(begun: &CancellationToken) -> Endings {
         done: CancellationToken::new(),
         abort: CancellationToken::new(),
     };
+    let first = Arc::new(OnceLock::new());
     for kind in KINDS {
         if let Ok(mut signals) = signal(kind()) {
             let (begun, done) = (begun.clone(), endings.done.clone());
-            let abort = endings.abort.clone();
+            let (abort, first) = (endings.abort.clone(), Arc::clone(&first));
             tokio::spawn(async move {
                 while signals.recv().await.is_some() {
+                    let is_same = first.get_or_init(Instant::now).elapsed() < SAME_SIGNAL;
                     if begun.is_cancelled() && !done.is_cancelled() {
                         done.cancel();
-                    } else {
+                    } else if !(done.is_cancelled() && is_same) {
                         abort.cancel();
                     }
                 }

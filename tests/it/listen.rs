@@ -301,7 +301,7 @@ fn a_second_interruption_keeps_nothing() {
     );
     listening.session(&project, &["call s echo {}"]);
     listening.signal();
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    std::thread::sleep(std::time::Duration::from_millis(900));
     let told = listening.done(130);
     told.says("interrupted: nothing was kept");
     assert!(!project.path("scenarios/mine.yaml").exists());
