@@ -214,12 +214,22 @@ fn reach_command(
     let named = variables.iter().filter(|it| Redactor::is_secret_name(it));
     secrets.extend(named.filter_map(|it| std::env::var(it).ok()));
     secrets.extend(secret_values(&filled.env));
+    secrets.extend(secret_values(&packed(&filled.env)));
     let on_stdin = scenario_file::reads_prompt(settings);
     let prompt = Prompt {
         text: prompt,
         on_stdin,
     };
     Ok(Reached::Command(filled, prompt, workplace))
+}
+
+/// What has a name of its own inside of variables: headers, a line each, and the parameters of addresses.
+fn packed(env: &[(String, String)]) -> Vec<(String, String)> {
+    let headers = env.iter().flat_map(|(_, value)| value.lines());
+    let headers = headers.filter_map(|it| it.split_once(':'));
+    let headers = headers.map(|(name, value)| (name.to_owned(), value.trim().to_owned()));
+    let parameters = env.iter().flat_map(|(_, value)| query(value));
+    headers.chain(parameters).collect()
 }
 
 /// The variables of our environment that are the agent's business.

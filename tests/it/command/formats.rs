@@ -278,18 +278,92 @@ fn output_without_an_end_is_no_success() {
 fn the_variables_of_a_vendor_are_passed_to_its_agent_and_kept_secret() {
     let key = "canary-vendor-1f2e3d4c";
     for (format, variable, code) in [
+        ("claude", "ANTHROPIC_CUSTOM_HEADERS", 3),
         ("claude", "ANTHROPIC_API_KEY", 3),
         ("codex", "CODEX_API_KEY", 3),
         ("gemini", "GEMINI_API_KEY", 3),
         ("generic", "OPENAI_API_KEY", 0),
     ] {
-        let stage = shell_stage(&format!("printenv {variable}; true"), format);
+        let stage = shell_stage(&format!("printenv {variable} | tail -n 1"), format);
         let mut command = stage.project.command();
-        let done = ran(command.args(["run", "-v"]).env(variable, key));
+        let value = if variable.ends_with("HEADERS") {
+            format!("X-Team: blue\nX-Api-Key: {key}")
+        } else {
+            key.to_owned()
+        };
+        let done = ran(command.args(["run", "-v"]).env(variable, value));
         assert_eq!(done.code, code, "{done:#?}");
         let told = format!("{}\n{}", done.all(), stage.recorded());
         assert!(!told.contains(key), "{told}");
         assert_eq!(told.contains("redacted"), format != "generic", "{told}");
+    }
+}
+
+#[test]
+fn what_an_agent_says_of_secrets_is_seen_nowhere() {
+    let key = "canary-words-1f2e3d4c";
+    let says = [
+        (
+            "codex",
+            r#"{"type":"item.completed","item":{"id":"a","type":"error","message":"odd key: KEY \u001b[31m"}}"#,
+        ),
+        (
+            "codex",
+            r#"{"type":"error","message":"Reconnecting... 1/5 (bad key KEY)"}"#,
+        ),
+        (
+            "codex",
+            r#"{"type":"turn.failed","error":{"message":"bad key KEY"}}"#,
+        ),
+        (
+            "codex",
+            r#"{"type":"item.completed","item":{"id":"b","type":"command_execution","command":"echo KEY","aggregated_output":"KEY","exit_code":0}}"#,
+        ),
+        (
+            "gemini",
+            r#"{"type":"error","severity":"warning","message":"odd key: KEY"}"#,
+        ),
+        (
+            "gemini",
+            r#"{"type":"result","status":"error","error":{"message":"KEY"},"stats":{"models":{"KEY":{"input_tokens":1,"total_tokens":2}}}}"#,
+        ),
+        (
+            "claude",
+            r#"{"type":"assistant","message":{"id":"KEY","model":"KEY","content":[{"type":"text","text":"KEY"}],"usage":{"input_tokens":1}}}"#,
+        ),
+        (
+            "claude",
+            r#"{"type":"system","subtype":"permission_denied","tool_name":"KEY"}"#,
+        ),
+        ("claude", "no event, but KEY"),
+    ];
+    for (format, line) in says {
+        let stage = shell_stage("cat; printf '%s\\n' \"$SAID\"", format);
+        let scenario = stage.project.read("scenarios/s.yaml");
+        let env = r#""agent":{"env":{"SAID":"${SAID}","A_TOKEN":"${A_TOKEN}"},"#;
+        stage
+            .project
+            .file("scenarios/s.yaml", scenario.replace("\"agent\":{", env));
+        let mut command = stage.project.command();
+        command
+            .args(["run", "-v"])
+            .env("SAID", line.replace("KEY", key))
+            .env("A_TOKEN", key);
+        let done = ran(&mut command);
+        assert_eq!(done.code, 3, "{done:#?}");
+        let html = stage
+            .project
+            .expect(0, &["report", "--format", "html", "--output", "pages"]);
+        let mut all = format!("{}{}{}", done.all(), html.all(), stage.recorded());
+        for page in std::fs::read_dir(stage.project.path("pages"))
+            .unwrap()
+            .flatten()
+        {
+            all += &std::fs::read_to_string(page.path()).unwrap_or_default();
+        }
+        assert!(!all.contains(key), "{line}: {all}");
+        assert!(all.contains("redacted:"), "{line}: {all}");
+        assert!(!done.all().contains('\u{1b}'), "{done:#?}");
     }
 }
 
