@@ -2,12 +2,14 @@
 
 mod chat;
 mod command;
+mod listener;
 mod reference;
 mod replay;
 mod scripted;
 
 pub use chat::{Chat, Key, key_env};
 pub use command::{Command, Prompt, Workplace, mcp_config, passes};
+pub use listener::{Announce, Listener};
 pub use reference::fill_references;
 pub use replay::Replay;
 pub use scripted::Scripted;

@@ -9,7 +9,8 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::agents;
+use crate::agent::Listener;
+use crate::cli::agents::{self, Reached};
 use crate::cli::containers::{self, Place, ServersProbe};
 use crate::cli::recorded;
 use crate::cli::replay;
@@ -39,6 +40,14 @@ pub(super) struct Executor {
     ours: Vec<PathBuf>,
     budget: Option<Arc<Budget>>,
     stamps: Mutex<HashMap<PathBuf, GitStamp>>,
+}
+
+/// Who makes the calls of a run.
+enum Who<'a> {
+    /// The scenario's agent, with the baseline to play where it replays one.
+    Scenario(Option<&'a Arc<Trajectory>>),
+    /// Somebody else, whom we listen to at this port or a free one.
+    Else(Listener, Option<u16>),
 }
 
 /// What one run came to.
@@ -82,10 +91,37 @@ impl Executor {
         place: &Place,
         observer: &dyn Observer,
     ) -> Ran {
+        let who = Who::Scenario(baseline);
+        Box::pin(self.perform(scenario, who, place, observer)).await
+    }
+
+    /// Lets somebody else make calls, through a gateway at this port or a free one, and listens.
+    pub(super) async fn listen(
+        &self,
+        scenario: &Scenario,
+        listener: Listener,
+        port: Option<u16>,
+        place: &Place,
+        observer: &dyn Observer,
+    ) -> Ran {
+        let who = Who::Else(listener, port);
+        Box::pin(self.perform(scenario, who, place, observer)).await
+    }
+
+    async fn perform(
+        &self,
+        scenario: &Scenario,
+        who: Who<'_>,
+        place: &Place,
+        observer: &dyn Observer,
+    ) -> Ran {
         let begun = Timestamp::now();
         let mut secrets = Vec::new();
         // Whoever cannot ask needs no container.
-        let reachable = agents::reach(scenario, &mut secrets);
+        let (baseline, reachable) = match &who {
+            Who::Scenario(baseline) => (*baseline, agents::reach(scenario, &mut secrets)),
+            Who::Else(..) => (None, Ok(Reached::Here)),
+        };
         let able = reachable.as_ref().map(|_| ()).map_err(Clone::clone);
         let standing = match able.and_then(|()| self.check(scenario, baseline)) {
             Ok(()) => self.stand(scenario, place, observer, &mut secrets).await,
@@ -104,7 +140,16 @@ impl Executor {
         let stands = targets.is_ok();
         let redactor = Redactor::declared(secrets.iter().cloned(), &scenario.redaction);
         let of_agent = Redactor::declared(secrets, &scenario.redaction);
-        let agent = reachable.and_then(|it| agents::agent(scenario, it, baseline, of_agent));
+        let port = match &who {
+            Who::Scenario(_) => scenario.agent.command().map(|_| None),
+            Who::Else(_, port) => Some(*port),
+        };
+        let agent: Result<Box<dyn run::Agent>, _> = match who {
+            Who::Scenario(_) => {
+                reachable.and_then(|it| agents::agent(scenario, it, baseline, of_agent))
+            }
+            Who::Else(listener, _) => Ok(Box::new(listener)),
+        };
         let (mut agent, targets) = match (agent, targets) {
             (Ok(agent), targets) => (agent, targets),
             // The run ends before anybody asks.
@@ -115,10 +160,9 @@ impl Executor {
             stamp,
             connect: async move {
                 let targets = targets?;
-                if scenario.agent.command().is_some() {
-                    mcp::open_gateway(&targets, None).await
-                } else {
-                    mcp::connect(&targets).await
+                match port {
+                    Some(port) => mcp::open_gateway(&targets, port).await,
+                    None => mcp::connect(&targets).await,
                 }
             }
             .boxed(),

@@ -117,7 +117,7 @@ impl<'a> Loader<'a> {
     }
 
     /// The document of a file, which must be a map.
-    fn document(&mut self, path: &Path) -> Option<Node> {
+    pub(super) fn document(&mut self, path: &Path) -> Option<Node> {
         let errors = self.findings.errors();
         let source = self.findings.read(path)?;
         let document = parse(source, &mut self.findings);

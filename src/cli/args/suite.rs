@@ -23,9 +23,32 @@ pub(in crate::cli) struct RecordArgs {
     /// Keep runs that failed, too
     #[arg(long)]
     pub(in crate::cli) allow_failing: bool,
-    /// Write baselines although CI is set in the environment
+    /// Write baselines although CI is set in the environment; with --listen, also over a scenario that is there
     #[arg(long)]
     pub(in crate::cli) force: bool,
+    #[command(flatten)]
+    pub(in crate::cli) listen: ListenArgs,
+}
+
+/// How somebody else's session is recorded.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Recording a session of your own")]
+pub(in crate::cli) struct ListenArgs {
+    /// Open a gateway to the servers of a scenario file or of --mcp-config, and make a scenario and its baseline of what your MCP client
+    /// does there until Enter or Ctrl-C
+    #[arg(long, conflicts_with_all = [
+        "takes", "repeat", "agent", "model", "budget", "pace", "jobs", "fail_fast", "tags", "allow_failing", "no_report", "format",
+    ])]
+    pub(in crate::cli) listen: bool,
+    /// The gateway's port on this machine [default: a free one]
+    #[arg(long, value_name = "N", requires = "listen", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(in crate::cli) port: Option<u16>,
+    /// What the scenario is called: it becomes scenarios/NAME.yaml [default: made from the time]
+    #[arg(long, value_name = "NAME", requires = "listen")]
+    pub(in crate::cli) name: Option<String>,
+    /// What the session is about: the scenario's `user_intent`
+    #[arg(long, value_name = "TEXT", requires = "listen")]
+    pub(in crate::cli) intent: Option<String>,
 }
 
 #[derive(Debug, Clone, Args)]

@@ -41,6 +41,13 @@ impl Conversation<'_> {
         self.catch_up()
     }
 
+    /// Goes on although a server was lost: whoever makes the calls may start it again.
+    pub fn go_on(&mut self) {
+        if let Some(overheard) = self.tools.overheard() {
+            overheard.lock().lost = None;
+        }
+    }
+
     /// Takes note of all that was heard by now: before something else is recorded that came after it.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! `mcp-eval record`: run scenarios and keep their trajectories as baselines.
 
 mod failing;
+mod listen;
 mod once;
 mod typical;
 
@@ -33,6 +34,9 @@ pub(in crate::cli) fn run(
     console: Console,
 ) -> Result<Exit, Failure> {
     ci::refuse(args.force)?;
+    if args.listen.listen {
+        return listen::run(args, output, console);
+    }
     let mut scenarios = select::select(&args.select, console)?;
     agents::choose(&mut scenarios, &args.execute)?;
     let baselines = baselines(args);

@@ -1,0 +1,64 @@
+//! Nobody of ours asks: whoever has an MCP client of their own does, and we listen until they are done.
+
+use futures_util::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+use crate::run::{Agent, Conversation, Endpoint, SetupError, Stop};
+
+/// Tells where the servers are reached.
+pub type Announce = Box<dyn FnMut(&[Endpoint]) + Send>;
+
+/// Listens to a session that somebody else has.
+pub struct Listener {
+    /// What it is about.
+    intent: Option<String>,
+    announce: Announce,
+    done: CancellationToken,
+    notes: Vec<String>,
+}
+
+impl Listener {
+    /// Listens from when `announce` has been called until `done` is cancelled.
+    pub fn new(intent: Option<String>, announce: Announce, done: CancellationToken) -> Self {
+        Self {
+            intent,
+            announce,
+            done,
+            notes: Vec::new(),
+        }
+    }
+
+    async fn listen(&mut self, conversation: &mut Conversation<'_>) -> Result<(), Stop> {
+        if let Some(intent) = &self.intent {
+            conversation.user(intent);
+        }
+        (self.announce)(conversation.endpoints());
+        loop {
+            tokio::select! {
+                heard = conversation.overhear() => match heard {
+                    Ok(()) => {}
+                    // A session that has lost its server can be followed by another one.
+                    Err(Stop::Error(SetupError { message, details })) => {
+                        conversation.go_on();
+                        self.notes.push([vec![message], details].concat().join("; "));
+                    }
+                    Err(stop) => return Err(stop),
+                },
+                () = self.done.cancelled() => return Ok(()),
+            }
+        }
+    }
+}
+
+impl Agent for Listener {
+    fn drive<'a>(
+        &'a mut self,
+        conversation: &'a mut Conversation<'_>,
+    ) -> BoxFuture<'a, Result<(), Stop>> {
+        Box::pin(self.listen(conversation))
+    }
+
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}

@@ -1,0 +1,344 @@
+//! `record --listen`: a session of somebody else becomes a scenario and its baseline.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Child, Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::common::{Project, Ran, faulty_server, ran, small_agent};
+
+/// A running `record --listen`.
+struct Listening {
+    child: Child,
+    config: String,
+}
+
+/// Starts it and waits until it says where the servers are.
+#[track_caller]
+fn listen(command: &mut Command, arguments: &[&str]) -> Listening {
+    let mut child = command
+        .args(["record", "--listen"])
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut config = String::new();
+    for line in BufReader::new(child.stdout.as_mut().unwrap()).lines() {
+        let line = line.unwrap();
+        config.push_str(&line);
+        if line == "}" {
+            return Listening { child, config };
+        }
+    }
+    panic!("{}", end(child).stderr);
+}
+
+fn end(mut child: Child) -> Ran {
+    let mut stderr = String::new();
+    let pipe = child.stderr.as_mut().unwrap();
+    pipe.read_to_string(&mut stderr).unwrap();
+    Ran {
+        code: child.wait().unwrap().code().unwrap(),
+        stdout: String::new(),
+        stderr,
+        took: std::time::Duration::ZERO,
+    }
+}
+
+impl Listening {
+    /// Has a session with these steps.
+    #[track_caller]
+    fn session(&self, project: &Project, steps: &[&str]) -> Ran {
+        project.file("client.json", &self.config);
+        let mut agent = Command::new(small_agent());
+        agent
+            .args(steps)
+            .env("MCP_EVAL_MCP_CONFIG", project.path("client.json"));
+        let ran = ran(&mut agent);
+        std::fs::remove_file(project.path("client.json")).unwrap();
+        assert_eq!(ran.code, 0, "{ran:#?}");
+        ran
+    }
+
+    fn signal(&self) {
+        let id = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    }
+
+    /// Ends it as Ctrl-C does.
+    #[track_caller]
+    fn done(self, code: i32) -> Ran {
+        self.signal();
+        let ran = end(self.child);
+        assert_eq!(ran.code, code, "{ran:#?}");
+        ran
+    }
+}
+
+/// A project with a scenario of two tickets, whose ids are new every time.
+fn tickets() -> Project {
+    let project = Project::new();
+    project.file(
+        "scenarios/s.yaml",
+        r#"
+name: S
+user_intent: something else
+variables: { who: me }
+servers: { desk: { type: mock } }
+agent: { kind: command, command: [none] }
+limits: { max_steps: 1 }
+mcp_interactions:
+  desk:
+    state: { tickets: {} }
+    tools:
+      - name: open
+        responses:
+          - set: { "tickets[uuid.ticket]": { id: "{{uuid.ticket}}", title: "{{args.title}}" } }
+            content: [{ json: { id: "{{uuid.ticket}}" } }]
+      - name: show
+        responses:
+          - when: { "tickets[args.id]": { absent: true } }
+            content: there is no such ticket
+            is_error: true
+          - content: [{ json: { ticket: "{{get.tickets[args.id]}}" } }]
+"#,
+    );
+    project
+}
+
+#[test]
+fn sessions_become_a_scenario_and_a_baseline_that_pass() {
+    let project = tickets();
+    let arguments = [
+        "scenarios/s.yaml",
+        "--name",
+        "mine/two",
+        "--intent",
+        "A ticket, please.",
+    ];
+    let listening = listen(&mut project.command(), &arguments);
+    let config: Value = serde_json::from_str(&listening.config).unwrap();
+    assert_eq!(config["mcpServers"]["desk"]["type"], "http");
+    let steps = [
+        r#"call desk open {"title": "broken"}"#,
+        r#"call desk show {"id": "<id>"}"#,
+    ];
+    listening.session(&project, &steps).says("broken");
+    listening
+        .session(&project, &[r#"call desk show {"id": "gone"}"#])
+        .says("no such ticket");
+    let told = listening.done(0);
+    told.says("call 3 mcp__desk__show: tool error");
+    told.says("kept as scenarios/mine/two.yaml and baselines/mine/two/baseline.json");
+    told.says("bound: call 2 /id ← call 1 response /id");
+    assert_eq!(project.survivors(), [""; 0]);
+
+    let scenario = project.read("scenarios/mine/two.yaml");
+    for said in [
+        "user_intent: A ticket, please.",
+        "kind: replay",
+        "is_error: true",
+    ] {
+        assert!(scenario.contains(said), "{scenario}");
+    }
+    for not in ["something else", "limits", "who"] {
+        assert!(!scenario.contains(not), "{scenario}");
+    }
+    project.expect(0, &["validate"]);
+    project.expect(0, &["compare", "scenarios/mine/two.yaml"]);
+    project.expect(0, &["run", "scenarios/mine/two.yaml"]);
+    // What differs is found.
+    project.edit(
+        "scenarios/mine/two.yaml",
+        "there is no such ticket",
+        "ask somebody else",
+    );
+    project.expect(1, &["compare", "scenarios/mine/two.yaml"]);
+
+    // Nothing is overwritten unasked.
+    let again = [
+        "record",
+        "--listen",
+        "scenarios/s.yaml",
+        "--name",
+        "mine/two",
+    ];
+    project
+        .expect(2, &again)
+        .says("is there already")
+        .says("--force");
+    let arguments = ["scenarios/s.yaml", "--name", "mine/two", "--force"];
+    let listening = listen(&mut project.command(), &arguments);
+    listening.session(&project, &[r#"call desk open {"title": "new"}"#]);
+    listening.done(0);
+    assert!(
+        !project
+            .read("scenarios/mine/two.yaml")
+            .contains("show\n  args")
+    );
+    project.expect(0, &["compare", "scenarios/mine/two.yaml"]);
+}
+
+#[test]
+fn what_a_replay_in_one_session_cannot_do_again_is_told() {
+    let project = tickets();
+    let listening = listen(&mut project.command(), &["scenarios/s.yaml", "--name", "t"]);
+    let opened = listening.session(&project, &["call desk open {}"]);
+    let opened: Value = serde_json::from_str(opened.stdout.trim()).unwrap();
+    // A mock forgets with its process, and each session has its own.
+    let show = format!("call desk show {}", json!({ "id": opened["id"] }));
+    listening.session(&project, &[&show]).says("no such ticket");
+    listening
+        .done(0)
+        .says("in one session, it was answered differently");
+    project.expect(1, &["compare", "scenarios/t.yaml"]);
+}
+
+#[test]
+fn a_clients_configuration_gives_the_servers_and_keeps_its_secrets() {
+    const CANARY: &str = "canary-config-0a1b2c3d4e";
+    let project = Project::new();
+    let server = json!({
+        "command": faulty_server(),
+        "args": ["random"],
+        "env": { "API_KEY": CANARY },
+    });
+    let config = json!({ "mcpServers": { "s": server } });
+    project.file("servers.json", config.to_string());
+    let arguments = ["--mcp-config", "servers.json", "--name", "s"];
+    let listening = listen(&mut project.command(), &arguments);
+    let key = format!("call s echo {}", json!({ "api_key": CANARY }));
+    listening.session(&project, &["call s count {}", &key]);
+    let told = listening.done(0);
+    // What is new every time was learned by playing it again.
+    told.says("of the answer to call 1 varies");
+    told.says_not(CANARY);
+    project.expect(0, &["compare"]).says_not(CANARY);
+    project.expect(0, &["run"]).says_not(CANARY);
+    std::fs::remove_file(project.path("servers.json")).unwrap();
+    let output = Command::new("grep")
+        .args(["-r", "-l", CANARY, "."])
+        .current_dir(project.path(""))
+        .output();
+    assert_eq!(String::from_utf8(output.unwrap().stdout).unwrap(), "");
+    let scenario = project.read("scenarios/s.yaml");
+    assert!(
+        scenario.contains("config_file: ../servers.json"),
+        "{scenario}"
+    );
+}
+
+#[test]
+fn paths_lead_to_the_same_places_from_elsewhere() {
+    let project = Project::new();
+    std::fs::create_dir_all(project.path("flows/deep/work")).unwrap();
+    let server = project.path("flows/server");
+    std::os::unix::fs::symlink(faulty_server(), server).unwrap();
+    project.file("flows/deep/_defaults.yaml", "tool_timeout: 5s\n");
+    project.file(
+        "flows/deep/s.yaml",
+        "name: S\nservers: { s: { command: ../server, cwd: work, env: { LEVEL: \"${LEVEL:-info}\" } } }\nexpected_trajectory: [{ tool: echo }]\n",
+    );
+    let listening = listen(
+        &mut project.command(),
+        &["flows/deep/s.yaml", "--name", "s", "--output", "kept"],
+    );
+    listening.session(&project, &["call s echo {}"]);
+    listening.done(0).says("--baseline kept");
+    let scenario = project.read("scenarios/s.yaml");
+    for said in [
+        "command: ../flows/server",
+        "cwd: ../flows/deep/work",
+        "LEVEL: ${LEVEL:-info}",
+        "tool_timeout: 5s",
+    ] {
+        assert!(scenario.contains(said), "{said}: {scenario}");
+    }
+    project.expect(0, &["compare", "--baseline", "kept"]);
+}
+
+#[test]
+fn what_was_not_answered_is_left_out_and_nothing_is_written_for_nothing() {
+    let project = Project::new();
+    project.faulty("s", &["die-after=1"], &[("echo", json!({}))]);
+    let begin = || {
+        listen(
+            &mut project.command(),
+            &["scenarios/s.yaml", "--name", "mine"],
+        )
+    };
+    // A server that dies is started again with the next session.
+    let listening = begin();
+    listening.session(&project, &["call s echo {}", "call s echo {}"]);
+    listening.session(&project, &["call s echo {\"n\": 2}"]);
+    let told = listening.done(0);
+    told.says("left out, because it was not answered: `mcp__s__echo`: closed the connection");
+    assert_eq!(
+        project
+            .read("scenarios/mine.yaml")
+            .matches("- tool:")
+            .count(),
+        2
+    );
+    std::fs::remove_dir_all(project.path("baselines")).unwrap();
+    std::fs::remove_file(project.path("scenarios/mine.yaml")).unwrap();
+
+    begin().done(3).says("nothing was written");
+    assert!(!project.path("scenarios/mine.yaml").exists());
+    assert!(!project.path("baselines").exists());
+}
+
+#[test]
+fn a_second_interruption_keeps_nothing() {
+    let project = Project::new();
+    // It is slow to leave, so there is time for a second one.
+    project.faulty("s", &["stubborn"], &[("echo", json!({}))]);
+    let listening = listen(
+        &mut project.command(),
+        &["scenarios/s.yaml", "--name", "mine"],
+    );
+    listening.session(&project, &["call s echo {}"]);
+    listening.signal();
+    std::thread::sleep(std::time::Duration::from_millis(900));
+    let told = listening.done(130);
+    told.says("interrupted: nothing was kept");
+    assert!(!project.path("scenarios/mine.yaml").exists());
+    assert_eq!(project.survivors(), [""; 0]);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let project = tickets();
+    project.file("scenarios/t.yaml", project.read("scenarios/s.yaml"));
+    let file = "scenarios/s.yaml";
+    let cases: [(&[&str], &str); 9] = [
+        (&[], "--listen needs servers"),
+        (&["scenarios"], "several were named"),
+        (
+            &[file, "--name", "../x"],
+            "cannot be the name of a scenario",
+        ),
+        (&[file, "--intent", "{{x}}"], "begins a variable"),
+        (&[file, "--takes", "2"], "cannot be used with"),
+        (&[file, "--agent", "replay"], "cannot be used with"),
+        (&[file, "--repeat", "2"], "cannot be used with"),
+        (&[file, "--name", "s"], "is there already"),
+        (&["scenarios/none.yaml"], "none.yaml"),
+    ];
+    for (arguments, message) in cases {
+        let arguments = [&["record", "--listen"], arguments].concat();
+        project.expect(2, &arguments).says(message);
+    }
+    project
+        .expect(2, &["record", "--port", "1"])
+        .says("--listen");
+    let mut in_ci = project.command();
+    let ran = ran(in_ci.args(["record", "--listen", file]).env("CI", "1"));
+    assert_eq!(ran.code, 2, "{ran:#?}");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let arguments = ["record", "--listen", file, "--port", &port];
+    project.expect(3, &arguments).says("cannot listen on port");
+}
