@@ -19,6 +19,9 @@ const STDERR_LENGTH: usize = 500;
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(2);
 const TERM_TIMEOUT: Duration = Duration::from_millis(500);
 
+/// How long it may take from the end of a process's stdout to its own end: on a busy machine, longer than one would think.
+const END_TIMEOUT: Duration = Duration::from_secs(2);
+
 /// Variables a child inherits; the rest of our environment may hold secrets that are none of its business. These are the ones the
 /// official SDKs pass on, with what proxies, certificates and locales need.
 const INHERITED: [&str; 27] = [
@@ -131,8 +134,7 @@ impl Child {
 
     /// How the process ended, once its connection is gone: waits a moment for it.
     pub async fn describe_end(&mut self) -> String {
-        let end = match tokio::time::timeout(Duration::from_millis(500), self.process.wait()).await
-        {
+        let end = match tokio::time::timeout(END_TIMEOUT, self.process.wait()).await {
             Ok(Ok(status)) => describe(status),
             Ok(Err(error)) => format!("cannot be waited for: {error}"),
             Err(_) => "closed its stdout but is still running".to_owned(),

@@ -23,8 +23,8 @@ use crate::run::SetupError;
 /// How many messages may wait for somebody to fetch them; what comes beyond is dropped, but for answers.
 const WAITING_MESSAGES: usize = 1024;
 
-/// How long it may take until it is known how a process ended.
-const END_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long it may take until it is known how a process ended: longer than it is waited for.
+const END_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A process and those who wait for what it says.
 pub(super) struct Piped {
