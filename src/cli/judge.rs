@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::cli::replay;
 use crate::evaluate::check_criteria;
+use crate::model::experiment::ExperimentChange;
 use crate::model::rules::Rules;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Check, Problem, ScenarioResult, Status};
@@ -44,7 +45,7 @@ pub(super) fn judge(
             (true, true) => Status::Passed,
             (true, false) => Status::Failed,
         },
-        problem: (!gates).then(|| other_experiment(scenario)),
+        problem: (!gates).then(|| other_experiment(scenario, &experiment_changes)),
         experiment_changes,
         duration_ms: current.duration_ms,
         checks,
@@ -57,15 +58,18 @@ pub(super) fn judge(
 }
 
 /// Why a comparison with another experiment has no verdict, and what to do.
-fn other_experiment(scenario: Option<&Scenario>) -> Problem {
-    let again = match scenario {
-        Some(scenario) => format!("`{}`", replay::record_command(scenario)),
-        None => "`mcp-eval record`".to_owned(),
+fn other_experiment(scenario: Option<&Scenario>, changes: &[ExperimentChange]) -> Problem {
+    let record = scenario.map_or_else(|| "mcp-eval record".to_owned(), replay::record_command);
+    let is_asked_otherwise = changes.iter().any(|it| *it != ExperimentChange::Scenario);
+    let options = if is_asked_otherwise {
+        " with the same --agent and --model"
+    } else {
+        ""
     };
     Problem {
         message: "no verdict, because the baseline is of another experiment".to_owned(),
         hint: Some(format!(
-            "`--allow-changed` gates all the same; {again}, with the same --agent and --model, accepts the experiment as it is now"
+            "`--allow-changed` gates all the same; `{record}`{options} accepts the experiment as it is now"
         )),
         details: Vec::new(),
     }

@@ -48,7 +48,8 @@ pub(super) fn accepted(
 /// The command that records a scenario's baseline in its usual place.
 pub(super) fn record_command(scenario: &Scenario) -> String {
     let mut command = format!("mcp-eval record --scenario {}", scenario.path.display());
-    if matches!(scenario.agent, Agent::Replay { .. }) {
+    // Of a scenario whose replay was asked for on the command line, its own agent records.
+    if matches!(scenario.agent, Agent::Replay { .. }) && !scenario.agent.calls().is_empty() {
         command.push_str(" --agent scripted");
     }
     command

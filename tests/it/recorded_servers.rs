@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::agent::stand_in::Stage;
-use crate::common::{Project, faulty_server};
+use crate::common::{Project, faulty_server, small_agent};
 
 const RECORDED: [&str; 3] = ["compare", "--servers", "recorded"];
 
@@ -96,6 +96,25 @@ fn what_was_not_recorded_is_the_limit_of_the_recording() {
     );
     let result = project.result(1, &with(&["--allow-changed"]));
     assert_eq!(self::scenario(&result)["current"]["calls"], 4);
+    assert_eq!(self::scenario(&result)["current"]["failed_calls"], 0);
+}
+
+#[test]
+fn an_agent_that_is_a_program_meets_the_same_servers() {
+    let project = Project::new();
+    let server = faulty_server();
+    let scenario = json!({
+        "name": "S",
+        "user_intent": "echo",
+        "servers": { "s": { "type": "stdio", "command": server } },
+        "agent": { "kind": "command", "command": [small_agent(), "call s echo {\"q\":\"one\"}"] },
+    });
+    project.file("scenarios/s.yaml", scenario.to_string());
+    project.expect(0, &["record"]);
+    project.edit("scenarios/s.yaml", &server, "/gone");
+    project.expect(3, &["compare"]);
+    let result = project.result(0, &RECORDED);
+    assert_eq!(self::scenario(&result)["current"]["calls"], 1);
     assert_eq!(self::scenario(&result)["current"]["failed_calls"], 0);
 }
 

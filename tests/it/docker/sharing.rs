@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::common::{Project, ran};
+use crate::common::{Project, ran, small_agent};
 use crate::docker::kit::{A, alone, containers, docker, engine, scenario, search};
 
 /// Adds a server; a second time in the same container, that is an error, and the run has failed.
@@ -54,6 +54,25 @@ fn each_of_several_attempts_has_a_container_of_its_own() {
     let logs = logs.into_iter().flatten();
     let logs = logs.filter(|it| it.file_name() == "s.log").count();
     assert_eq!(logs, 8);
+}
+
+#[test]
+fn an_agent_that_is_a_program_has_a_container_of_its_own() {
+    if !engine("a container for an agent that is a program") {
+        return;
+    }
+    let project = Project::new();
+    let add = "call proxy upstream_servers {\"operation\":\"add\",\"name\":\"weather\"}";
+    let more = json!({
+        "user_intent": "Add the weather.",
+        "agent": { "kind": "command", "command": [small_agent(), add] },
+        "success_criteria": ["added"],
+    });
+    scenario(&project, "s", &json!({}), &[], &more);
+    project.expect(0, &["record"]);
+    // Added again, it would be an error.
+    let result = project.result(0, &["compare"]);
+    assert_eq!(result["scenarios"][0]["current"]["calls"], 1);
 }
 
 #[test]
