@@ -1,0 +1,75 @@
+//! The calls of a session, as its scenario expects them from now on.
+
+use serde_json::{Value, json};
+
+use crate::agent;
+use crate::model::Object;
+use crate::model::binding::{Binding, Source};
+use crate::model::trajectory::{FailureKind, Outcome, Step, Trajectory};
+use crate::scenario_file::SessionCall;
+
+/// The calls that a run is expected to make: what was taken from an earlier answer is taken from there again.
+pub(super) fn calls(trajectory: &Trajectory) -> Vec<SessionCall> {
+    let calls = trajectory.calls().enumerate();
+    let calls = calls.map(|(index, call)| {
+        let bindings = trajectory.bindings.iter();
+        let bindings = bindings.filter(|it| it.call == index + 1);
+        SessionCall {
+            tool: call.full_name(),
+            arguments: bindings.fold(call.arguments.clone(), |arguments, binding| {
+                with_reference(&arguments, binding, trajectory).unwrap_or(arguments)
+            }),
+            is_error: call.outcome.is_failure(),
+        }
+    });
+    calls.collect()
+}
+
+/// The arguments with a reference in place of what is bound; `None` where a reference cannot say that.
+fn with_reference(
+    arguments: &Object,
+    binding: &Binding,
+    trajectory: &Trajectory,
+) -> Option<Object> {
+    let Source { call, path } = &binding.from;
+    let reference = format!("{{{{calls.{}.json:{path}}}}}", call - 1);
+    let mut referring = Value::Object(arguments.clone());
+    let argument = referring.pointer_mut(&binding.path)?;
+    *argument = match (&*argument, &binding.value) {
+        (it, bound) if it == bound => json!(reference),
+        (Value::String(text), Value::String(part)) => json!(text.replacen(part, &reference, 1)),
+        _ => return None,
+    };
+    let Value::Object(referring) = referring else {
+        return None;
+    };
+    let filled = |arguments: &Object| {
+        let mut filled = arguments.clone();
+        agent::fill_references(&mut filled, trajectory);
+        filled
+    };
+    (filled(&referring) == filled(arguments)).then_some(referring)
+}
+
+/// Takes out calls that the server did not answer: asked again, they would hold up everybody. Says which.
+pub(super) fn leave_out_unanswered(trajectory: &mut Trajectory) -> Vec<String> {
+    let mut left_out = Vec::new();
+    trajectory.steps.retain(|step| {
+        let Step::ToolCall(call) = step else {
+            return true;
+        };
+        let Outcome::Failure(failure) = &call.outcome else {
+            return true;
+        };
+        if failure.kind == FailureKind::Rpc {
+            return true;
+        }
+        left_out.push(format!(
+            "left out, because it was not answered: `{}`: {}",
+            call.full_name(),
+            failure.message
+        ));
+        false
+    });
+    left_out
+}

@@ -1,0 +1,208 @@
+//! `mcp-eval record --listen`: a session that somebody has with the servers becomes a scenario and its baseline.
+
+mod calls;
+mod plan;
+mod player;
+
+use std::fs;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tokio::io::AsyncBufReadExt;
+use tokio_util::sync::CancellationToken;
+
+use self::calls::{calls, leave_out_unanswered};
+use self::plan::{Plan, load, plan, told};
+use self::player::Player;
+use crate::agent::{Listener, mcp_config};
+use crate::cli::args::{OutputArgs, RecordArgs};
+use crate::cli::console::Console;
+use crate::cli::containers::Place;
+use crate::cli::execute::{Executor, Ran};
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::interrupt;
+use crate::cli::progress::{ScenarioProgress, SuiteProgress};
+use crate::cli::suite::BASELINES;
+use crate::docker::{self, Guard};
+use crate::model::trajectory::Ending;
+use crate::scenario_file::{self, Session};
+use crate::score;
+use crate::store::write;
+
+/// Where scenarios go.
+const SCENARIOS: &str = "scenarios";
+
+pub(super) fn run(
+    args: &RecordArgs,
+    output: OutputArgs,
+    console: Console,
+) -> Result<Exit, Failure> {
+    let plan = plan(args, console)?;
+    let containers = (!args.execute.no_docker).then(|| {
+        let variable = |name: &str| std::env::var(name).ok();
+        Arc::new(docker::Session::new(variable))
+    });
+    let _guard = containers.clone().map(Guard);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| {
+            Failure::incomplete(format!("cannot start the asynchronous runtime: {error}"))
+        })?;
+    let listened = runtime.block_on(async {
+        let begun = CancellationToken::new();
+        let endings = interrupt::endings(&begun);
+        let mut ours: Vec<PathBuf> = [BASELINES, SCENARIOS, "reports", ".mcp-eval"]
+            .map(PathBuf::from)
+            .to_vec();
+        ours.push(plan.baselines.root().to_owned());
+        let servers = plan.servers.clone();
+        let abort = endings.abort.clone();
+        let executor = Executor::new(servers, ours, containers.clone(), None, endings.abort);
+        let place = Place::default();
+        // Whoever has the session wants to see what is heard of it.
+        let output = OutputArgs {
+            verbose: true,
+            no_progress: true,
+            ..output
+        };
+        let progress = Arc::new(SuiteProgress::new(1, output, console));
+        let progress = ScenarioProgress::new(&progress, &plan.opened);
+        let intent = plan.session.user_intent.clone();
+        let done = endings.done.clone();
+        let announce = Box::new(move |endpoints: &[_]| {
+            begun.cancel();
+            Console::document(&mcp_config(endpoints));
+            console.note(
+                "listening: give this to your MCP client, and end it here with Ctrl-C, or Enter on a terminal",
+            );
+            end_with_enter(done.clone());
+        });
+        let session = Listener::new(intent, announce, endings.done);
+        let listened = if let Some(why) = executor.why_not(&plan.opened).await {
+            Err(Failure::incomplete(why))
+        } else {
+            let port = args.listen.port;
+            let ran = executor.listen(&plan.opened, session, port, &place, &progress);
+            let ran = Box::pin(ran).await;
+            let player = Player {
+                executor: &executor,
+                place: &place,
+                progress: &progress,
+                abort,
+            };
+            keep(plan, ran, &player, (args, console)).await
+        };
+        if let Some(note) = place.release(false).await {
+            console.note(&note);
+        }
+        if let Some(containers) = &containers {
+            containers.end().await;
+        }
+        listened
+    });
+    // A server that will not let go of its pipes must not hold us up.
+    runtime.shutdown_background();
+    listened
+}
+
+/// Ends the session when somebody presses Enter; where nobody can, nothing.
+fn end_with_enter(done: CancellationToken) {
+    if std::io::stdin().is_terminal() {
+        tokio::spawn(async move {
+            let mut line = String::new();
+            let mut stdin = tokio::io::BufReader::new(tokio::io::stdin());
+            if stdin.read_line(&mut line).await.is_ok() {
+                done.cancel();
+            }
+        });
+    }
+}
+
+/// Makes a scenario and its baseline of what was heard.
+async fn keep(
+    plan: Plan,
+    ran: Ran,
+    player: &Player<'_>,
+    (args, console): (&RecordArgs, Console),
+) -> Result<Exit, Failure> {
+    let Ran {
+        mut trajectory,
+        redactor,
+        notes,
+        log: _,
+    } = ran;
+    for note in notes {
+        console.note(&redactor.text(&note));
+    }
+    player.check()?;
+    if let Ending::Error { message, details } = &trajectory.ending {
+        let failure = Failure::incomplete(message.clone());
+        return Err(details.iter().fold(failure, Failure::hint));
+    }
+    score::mark_breaches(&mut trajectory);
+    for left_out in leave_out_unanswered(&mut trajectory) {
+        console.note(&left_out);
+    }
+    if trajectory.calls().next().is_none() {
+        return Err(Failure::incomplete(
+            "no tool was called and answered, so nothing was written",
+        ));
+    }
+    let Plan {
+        base,
+        mut session,
+        target,
+        baselines,
+        runs,
+        ..
+    } = plan;
+    let folder = target.parent().unwrap_or(Path::new(""));
+    let clean = |text: &str| redactor.text(text).into_owned();
+    let write_scenario = |session: &Session| {
+        let text = scenario_file::session_scenario(base.as_ref(), session, folder, &clean);
+        write(&target, text.map_err(|it| told(&it))?.as_bytes())?;
+        load(&target, &[])
+    };
+    let before = fs::read(&target).ok();
+    let kept = async {
+        // First without its calls: they are written with what is learned by playing it.
+        let scenario = write_scenario(&session)?;
+        trajectory.scenario.clone_from(&scenario.id);
+        trajectory.name.clone_from(&scenario.name);
+        trajectory.scenario_hash = Some(scenario.hash.clone());
+        "listen".clone_into(&mut trajectory.stamp.agent);
+        trajectory.stamp.agent_hash = None;
+        for note in player.learn(&scenario, &mut trajectory).await {
+            console.note(&note);
+        }
+        player.check()?;
+        session.calls = calls(&trajectory);
+        write_scenario(&session)?;
+        runs.save(&scenario.id, &trajectory)?;
+        Ok(baselines.save(&scenario.id, &trajectory)?)
+    };
+    let kept: Result<PathBuf, Failure> = kept.await;
+    let path = match kept {
+        Ok(path) => path,
+        Err(failure) => {
+            // Both or none.
+            let _ = match before {
+                Some(before) => write(&target, &before).is_ok(),
+                None => fs::remove_file(&target).is_ok(),
+            };
+            return Err(failure);
+        }
+    };
+    let target = target.display();
+    console.note(&format!("kept as {target} and {}", path.display()));
+    let mut compare = format!("mcp-eval compare {target}");
+    if let Some(folder) = &args.output {
+        compare = format!("{compare} --baseline {}", folder.display());
+    }
+    console.note(&format!("compare with it: `{compare}`"));
+    Ok(Exit::Passed)
+}
