@@ -262,12 +262,15 @@ pub(crate) fn small_agent() -> String {
     AGENT.get_or_init(|| example("agent")).clone()
 }
 
-/// A program of the tests. `cargo test` builds it beside the tests; `cargo test --test it` does not, so this does.
+/// A program of the tests. `cargo test` builds it beside the tests; `cargo test --test it` does not, so this does where it is older than
+/// its source.
 fn example(name: &str) -> String {
     let tests = std::env::current_exe().unwrap();
     let folder = tests.parent().unwrap().parent().unwrap();
     let program = folder.join("examples").join(name);
-    if !program.exists() {
+    let source = root().join(format!("tests/fixtures/{}.rs", name.replace('-', "_")));
+    let changed = |path: &Path| fs::metadata(path).and_then(|it| it.modified()).ok();
+    if changed(&program) < changed(&source) {
         let built = Command::new(env!("CARGO"))
             .args(["build", "--quiet", "--example", name])
             .current_dir(root())
