@@ -44,6 +44,35 @@ pub(super) trait Dialect: Send + Sync {
     fn error(&self, error: &LlmError) -> Value;
 }
 
+/// What is asked by a body of `messages` with roles and of `tools` that are functions, as Chat Completions and Ollama have them.
+pub(super) fn asked_in_messages(body: &Value) -> Asked {
+    let messages = list(body, "messages");
+    let last = |role: &str| {
+        let last = messages.iter().rfind(|it| it["role"] == role);
+        last.map(|it| content_text(&it["content"]))
+    };
+    let spoken = messages.iter().rposition(|it| it["role"] == "assistant");
+    let results = messages[spoken.map_or(0, |it| it + 1)..].iter();
+    Asked {
+        model: body["model"].as_str().map(str::to_owned),
+        system: last("system").or_else(|| last("developer")),
+        user: last("user"),
+        tools: list(body, "tools")
+            .iter()
+            .filter_map(|it| it.pointer("/function/name")?.as_str().map(str::to_owned))
+            .collect(),
+        namespaces: Vec::new(),
+        tool_results: results
+            .filter(|it| it["role"] == "tool")
+            .map(|it| content_text(&it["content"]))
+            .collect(),
+        turns: messages
+            .iter()
+            .filter(|it| it["role"] == "assistant")
+            .count(),
+    }
+}
+
 /// The text of content that is a text, or a list of parts that have some.
 pub(super) fn content_text(content: &Value) -> String {
     match content {

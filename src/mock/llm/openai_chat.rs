@@ -4,7 +4,7 @@ use axum::http::HeaderMap;
 use serde_json::{Value, json};
 
 use super::dialect::{
-    Asked, Dialect, check_names, check_pairs, content_text, events, list, required,
+    Asked, Dialect, asked_in_messages, check_names, check_pairs, events, list, required,
 };
 use crate::model::interactions::{LlmAnswer, LlmError, LlmStop};
 use crate::model::usage::Usage;
@@ -39,31 +39,7 @@ impl Dialect for ChatCompletions {
     }
 
     fn asked(&self, body: &Value) -> Asked {
-        let messages = list(body, "messages");
-        let last = |role: &str| {
-            let last = messages.iter().rfind(|it| it["role"] == role);
-            last.map(|it| content_text(&it["content"]))
-        };
-        let spoken = messages.iter().rposition(|it| it["role"] == "assistant");
-        let results = messages[spoken.map_or(0, |it| it + 1)..].iter();
-        Asked {
-            model: body["model"].as_str().map(str::to_owned),
-            system: last("system").or_else(|| last("developer")),
-            user: last("user"),
-            tools: list(body, "tools")
-                .iter()
-                .filter_map(|it| it.pointer("/function/name")?.as_str().map(str::to_owned))
-                .collect(),
-            namespaces: Vec::new(),
-            tool_results: results
-                .filter(|it| it["role"] == "tool")
-                .map(|it| content_text(&it["content"]))
-                .collect(),
-            turns: messages
-                .iter()
-                .filter(|it| it["role"] == "assistant")
-                .count(),
-        }
+        asked_in_messages(body)
     }
 
     fn answer(&self, answer: &LlmAnswer, asked: &Asked, number: u64) -> Value {

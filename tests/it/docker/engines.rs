@@ -17,7 +17,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::common::{Project, ran};
-use crate::docker::kit::{A, B, containers, docker, engine, scenario, search};
+use crate::docker::kit::{A, B, containers, docker, engine, scenario, searching};
 
 /// Where the engine listens that the tests use.
 fn socket() -> String {
@@ -28,7 +28,7 @@ fn socket() -> String {
 
 fn project() -> Project {
     let project = Project::new();
-    scenario(&project, "s", &json!({}), &search(), &json!({}));
+    searching(&project, &json!({}));
     project
 }
 

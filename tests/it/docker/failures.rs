@@ -9,11 +9,11 @@ use std::process::Stdio;
 use serde_json::json;
 
 use crate::common::{Project, ran, skipped};
-use crate::docker::kit::{A, B, containers, derived, docker, engine, scenario, search};
+use crate::docker::kit::{A, B, containers, derived, docker, engine, scenario, search, searching};
 
 fn project() -> Project {
     let project = Project::new();
-    scenario(&project, "s", &json!({}), &search(), &json!({}));
+    searching(&project, &json!({}));
     project
 }
 
@@ -24,7 +24,7 @@ fn a_missing_image_is_named() {
     }
     let project = Project::new();
     let section = json!({ "image": "mcp-eval-test/nowhere:1" });
-    scenario(&project, "s", &section, &search(), &json!({}));
+    searching(&project, &section);
     project
         .expect(3, &["run"])
         .says("the image `mcp-eval-test/nowhere:1` is not there: get it with `docker pull mcp-eval-test/nowhere:1`");
@@ -103,13 +103,7 @@ fn an_engine_that_does_not_answer_is_not_waited_for() {
 #[test]
 fn an_optional_image_without_an_engine_is_a_skip_that_says_why() {
     let project = Project::new();
-    scenario(
-        &project,
-        "s",
-        &json!({ "optional": true }),
-        &search(),
-        &json!({}),
-    );
+    searching(&project, &json!({ "optional": true }));
     let mut command = project.command();
     let ran = ran(command
         .env("DOCKER_HOST", "unix:///nowhere/docker.sock")
@@ -154,13 +148,7 @@ fn a_taken_port_is_named() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let project = Project::new();
-    scenario(
-        &project,
-        "s",
-        &json!({ "host_port": port }),
-        &search(),
-        &json!({}),
-    );
+    searching(&project, &json!({ "host_port": port }));
     project
         .expect(3, &["run"])
         .says(&format!("port {port} of this machine is taken"))
@@ -175,13 +163,7 @@ fn a_program_that_is_not_in_the_image_is_told_of() {
     let image = "mcp-eval-test/demo:nowhere";
     derived(image, "ENTRYPOINT [\"/nowhere\"]");
     let project = Project::new();
-    scenario(
-        &project,
-        "s",
-        &json!({ "image": image }),
-        &search(),
-        &json!({}),
-    );
+    searching(&project, &json!({ "image": image }));
     project
         .expect(3, &["run"])
         .says("cannot be started")
@@ -196,28 +178,16 @@ fn a_failing_build_shows_what_it_said() {
     let project = Project::new();
     let build = |what: serde_json::Value| json!({ "image": null, "build": what });
     project.file("image/Dockerfile", format!("FROM {A}\nCOPY nothing /\n"));
-    scenario(
-        &project,
-        "s",
-        &build(json!("../image")),
-        &search(),
-        &json!({}),
-    );
+    searching(&project, &build(json!("../image")));
     project
         .expect(3, &["run"])
         .says("image failed: ")
         .says("nothing")
         .says("Step 2/");
-    scenario(
-        &project,
-        "s",
-        &build(json!("../nowhere")),
-        &search(),
-        &json!({}),
-    );
+    searching(&project, &build(json!("../nowhere")));
     project.expect(3, &["run"]).says("there is no folder");
     let other = json!({ "context": "../image", "dockerfile": "Other" });
-    scenario(&project, "s", &build(other), &search(), &json!({}));
+    searching(&project, &build(other));
     project
         .expect(3, &["run"])
         .says("there is no file")
@@ -305,7 +275,7 @@ fn secrets_are_taken_out_of_what_a_container_says() {
     let project = Project::new();
     let section =
         json!({ "command": ["--${PROXY_TOKEN}"], "env": { "API_KEY": "another-hidden-value" } });
-    scenario(&project, "s", &section, &search(), &json!({}));
+    searching(&project, &section);
     let mut command = project.command();
     let ran = ran(command
         .env("PROXY_TOKEN", "hidden-value-of-mine")

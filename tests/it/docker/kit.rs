@@ -178,6 +178,11 @@ pub(crate) fn scenario(
     project.file(&format!("scenarios/{name}.yaml"), scenario.to_string());
 }
 
+/// A scenario `s` with one call that only reads.
+pub(crate) fn searching(project: &Project, docker: &Value) {
+    scenario(project, "s", docker, &search(), &json!({}));
+}
+
 fn merge(into: &mut Value, more: &Value) {
     let into = into.as_object_mut().unwrap();
     for (key, value) in more.as_object().unwrap() {

@@ -12,7 +12,9 @@ use mcp_eval::model::container::{Container, Image, Keep, Ready, Reset};
 use serde_json::json;
 
 use crate::common::Project;
-use crate::docker::kit::{A, B, alone, containers, derived, docker, engine, own, scenario, search};
+use crate::docker::kit::{
+    A, B, alone, containers, derived, docker, engine, own, scenario, search, searching,
+};
 
 /// A run that is busy for many seconds, in the middle of it.
 struct Busy {
@@ -122,7 +124,7 @@ fn what_killed_runs_leave_is_removed_later_and_nothing_else() {
                 .says(&format!("in use by process {}", alive.child.id()))
                 .says("made on another machine");
         } else {
-            scenario(&project, "s", &json!({}), &search(), &json!({}));
+            searching(&project, &json!({}));
             project.expect(0, &["run", "scenarios/s.yaml"]);
         }
         assert_eq!(containers(&[&label]), [""; 0], "{by}");

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::common::Project;
-use crate::docker::kit::{HEALTHY, containers, derived, engine, own, scenario, search};
+use crate::docker::kit::{HEALTHY, containers, derived, engine, own, searching};
 
 #[test]
 fn tools_that_never_come_are_named_with_the_state_of_the_container() {
@@ -14,7 +14,7 @@ fn tools_that_never_come_are_named_with_the_state_of_the_container() {
     let project = Project::new();
     let ready = json!({ "tools": ["retrieve_tools", "teleport"], "timeout": "1s" });
     let section = json!({ "image": image, "ready": ready });
-    scenario(&project, "s", &section, &search(), &json!({}));
+    searching(&project, &section);
     let ran = project.expect(3, &["run", "-v"]);
     ran.says("not ready after 1s: still waiting for tools 1/2, missing `teleport`")
         .says("`ready.timeout` changes how long")
@@ -31,7 +31,7 @@ fn too_few_tools_are_counted_while_waiting() {
     }
     let project = Project::new();
     let section = json!({ "ready": { "min_tools": 99, "timeout": "1s" } });
-    scenario(&project, "s", &section, &search(), &json!({}));
+    searching(&project, &section);
     project
         .expect(3, &["run", "-v"])
         .says("waiting for tools 9/99");
@@ -43,13 +43,7 @@ fn the_health_check_of_an_image_comes_first() {
         return;
     }
     let project = Project::new();
-    scenario(
-        &project,
-        "s",
-        &json!({ "image": HEALTHY }),
-        &search(),
-        &json!({}),
-    );
+    searching(&project, &json!({ "image": HEALTHY }));
     let ran = project.expect(0, &["run", "-v"]);
     let health = ran.stderr.find("waiting for its health check").unwrap();
     let initialize = ran
@@ -61,13 +55,7 @@ fn the_health_check_of_an_image_comes_first() {
     let image = "mcp-eval-test/demo:unhealthy";
     let check = "HEALTHCHECK --interval=100ms --retries=2 CMD [\"/bin/mcp-eval\", \"mock\", \"--nonsense\"]";
     derived(image, check);
-    scenario(
-        &project,
-        "s",
-        &json!({ "image": image }),
-        &search(),
-        &json!({}),
-    );
+    searching(&project, &json!({ "image": image }));
     project
         .expect(3, &["run"])
         .says("the container is unhealthy, its health check says: error: unexpected argument '--nonsense'");
@@ -80,7 +68,7 @@ fn a_list_of_tools_has_to_settle() {
     }
     let project = Project::new();
     let section = json!({ "ready": { "min_tools": 9, "settle": "300ms" } });
-    scenario(&project, "s", &section, &search(), &json!({}));
+    searching(&project, &section);
     project
         .expect(0, &["run", "-v"])
         .says("waiting for 9 tools to stay the same for 300ms");
@@ -93,7 +81,7 @@ fn a_container_that_exits_at_once_is_quoted() {
     }
     let project = Project::new();
     let section = json!({ "command": ["--nonsense"] });
-    scenario(&project, "s", &section, &search(), &json!({}));
+    searching(&project, &section);
     project
         .expect(3, &["run"])
         .says("the container has exited with code 2")
@@ -123,13 +111,7 @@ fn a_container_without_enough_memory_says_so() {
         return;
     }
     let project = Project::new();
-    scenario(
-        &project,
-        "s",
-        &json!({ "memory": "1k" }),
-        &search(),
-        &json!({}),
-    );
+    searching(&project, &json!({ "memory": "1k" }));
     project
         .expect(3, &["run"])
         .says("cannot be created")
@@ -143,13 +125,7 @@ fn a_fresh_container_is_gone_after_the_run() {
     }
     let (image, label) = own("gone");
     let project = Project::new();
-    scenario(
-        &project,
-        "s",
-        &json!({ "image": image }),
-        &search(),
-        &json!({}),
-    );
+    searching(&project, &json!({ "image": image }));
     project.expect(0, &["run"]);
     assert_eq!(containers(&[&label]), [""; 0]);
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::common::{Project, ran, small_agent};
-use crate::docker::kit::{A, alone, containers, docker, engine, scenario, search};
+use crate::docker::kit::{A, alone, containers, docker, engine, scenario, search, searching};
 
 /// Adds a server; a second time in the same container, that is an error, and the run has failed.
 fn add() -> Vec<(&'static str, Value)> {
@@ -181,7 +181,7 @@ fn servers_are_used_as_they_stand_when_asked_to() {
     let project = Project::new();
     // Without a container, the address is that of its port on this machine. No engine is asked, and the image need not be there.
     let section = json!({ "image": "mcp-eval-test/nowhere:1", "port": port });
-    scenario(&project, "s", &section, &search(), &json!({}));
+    searching(&project, &section);
     let mut done = None;
     for _ in 0..100 {
         let mut command = project.command();
