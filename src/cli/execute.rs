@@ -173,6 +173,11 @@ impl Executor {
             redactor: &redactor,
         };
         let mut trajectory = run::run(job).await;
+        if trajectory.stamp.model.is_none() {
+            // An agent that chooses for itself: if it chooses another one next time, that is another experiment.
+            let mut requests = trajectory.requests.iter();
+            trajectory.stamp.model = requests.find_map(|it| it.model.clone());
+        }
         if stands {
             place.examine(&mut trajectory, &redactor).await;
         }

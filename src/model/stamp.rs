@@ -16,7 +16,7 @@ pub struct Stamp {
     pub agent_hash: Option<String>,
     /// Whether the servers themselves answered.
     pub servers: Servers,
-    /// The model it was to ask; `None` for an agent without one.
+    /// The model it was to ask, or, where none was named, the one that answered first; `None` for an agent without one.
     pub model: Option<String>,
     /// The repository the scenario file lies in.
     pub scenarios: GitStamp,

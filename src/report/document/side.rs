@@ -54,7 +54,7 @@ pub struct StampV1 {
     /// Whether the servers themselves answered.
     #[serde(default)]
     pub servers: ServersV1,
-    /// The model it was to ask; `null` for an agent without one.
+    /// The model it was to ask, or, where none was named, the one that answered first; `null` for an agent without one.
     #[serde(default)]
     pub model: Option<String>,
     /// The repository the scenario file lies in.

@@ -82,7 +82,7 @@ struct StampV1 {
     /// Whether the servers themselves answered; absent where they did.
     #[serde(default, skip_serializing_if = "ServersV1::are_live")]
     servers: ServersV1,
-    /// The model it was to ask; absent for an agent without one.
+    /// The model it was to ask, or, where none was named, the one that answered first; absent for an agent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     model: Option<String>,
     /// The repository of the scenario file.

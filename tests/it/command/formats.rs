@@ -125,6 +125,24 @@ fn a_price_counts_more_than_what_the_agent_reckons() {
 }
 
 #[test]
+fn an_agent_that_has_come_to_choose_another_model_is_another_experiment() {
+    let session = [
+        INIT.to_owned(),
+        r#"call weather forecast {"city": "Lisbon"}"#.to_owned(),
+        answer("a1", &text("Rain."), 100, 10),
+        result("Rain.", 100, 10, 0.5),
+    ];
+    let session: Vec<&str> = session.iter().map(String::as_str).collect();
+    let stage = claude(&session, &json!({}));
+    stage.project.expect(0, &["record"]);
+    stage.project.edit("scenarios/s.yaml", "m-1", "m-2");
+    stage
+        .project
+        .expect(3, &["compare"])
+        .says("model m-1 → m-2");
+}
+
+#[test]
 fn limits_are_kept_as_the_agent_tells_what_it_used() {
     let price = json!({ "input": 1000, "output": 1000 });
     let cases = [
