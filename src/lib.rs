@@ -32,7 +32,7 @@
 //! | 2 | [`run`] | one execution of one scenario: its ports, its recorder, its limits |
 //! | 3 | [`scenario_file`] | YAML to scenarios; every finding with its line and column |
 //! | 3 | [`agent`] | who asks: one file per kind of agent |
-//! | 3 | [`mcp`] | client sessions with MCP servers |
+//! | 3 | [`mcp`] | client sessions with MCP servers, and the gateway that hears the sessions of others |
 //! | 3 | [`docker`] | containers that servers under test run in, reset before each run |
 //! | 3 | [`mock`] | the mock MCP server: a declaration that answers |
 //! | 3 | [`git`] | stamps of repositories |
