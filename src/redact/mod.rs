@@ -274,6 +274,14 @@ mod tests {
                 "Authorization: Bearer <redacted:bearer-token:1>".to_owned(),
             ),
             (
+                r#"{"auth": "Basic dXNlcjpodW50ZXIy"}"#,
+                r#"{"auth": "Basic <redacted:basic-credentials:1>"}"#.to_owned(),
+            ),
+            (
+                "a basic introduction: basic dXNlcg== and Basic authentication",
+                "a basic introduction: basic dXNlcg== and Basic authentication".to_owned(),
+            ),
+            (
                 "https://user:pa55word@example.org/x",
                 "https://user:<redacted:url-password:1>@example.org/x".to_owned(),
             ),

@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
 use regex::{Captures, Regex};
 
 /// Key shapes by kind. The named group `secret`, where there is one, is what gets replaced; else the whole match.
@@ -35,8 +37,8 @@ const SHAPES: &[(&str, &str)] = &[
     ),
     (BEARER, r"(?i)\bbearer\s+(?<secret>[a-z0-9._~+/-]{8,}=*)"),
     (
-        "basic-credentials",
-        r"(?i)\bauthorization:\s*basic\s+(?<secret>[a-z0-9+/]{4,}=*)",
+        BASIC,
+        r"(?i)(?<header>\bauthorization:\s*)?\bbasic\s+(?<secret>[a-z0-9+/]{4,}=*)",
     ),
     (
         "url-password",
@@ -52,6 +54,9 @@ pub(super) const BY_PATTERN: &str = "pattern";
 
 /// The kind of a secret behind the word `Bearer`.
 pub(super) const BEARER: &str = "bearer-token";
+
+/// The kind of a name and a password behind the word `Basic`.
+const BASIC: &str = "basic-credentials";
 
 /// `"some_token": "…"` inside a text, quotes escaped any number of times.
 const EMBEDDED: &str = r#"(?<key>[A-Za-z0-9_-]+)\\*"\s*:\s*\\*"(?<secret>[^"\\<][^"\\]*)"#;
@@ -93,7 +98,7 @@ pub(super) fn placeholders(text: &str) -> impl Iterator<Item = Range<usize>> {
 /// Tells every secret known by its shape or by the key before it: its kind and where it stands.
 pub(super) fn find(text: &str, mut tell: impl FnMut(&'static str, Range<usize>)) {
     for (kind, pattern) in PATTERNS.iter() {
-        for found in pattern.captures_iter(text) {
+        for found in pattern.captures_iter(text).filter(|it| is_meant(kind, it)) {
             if let Some(secret) = found.name("secret").or_else(|| found.get(0)) {
                 tell(kind, secret.range());
             }
@@ -106,6 +111,18 @@ pub(super) fn find(text: &str, mut tell: impl FnMut(&'static str, Range<usize>))
             }
         }
     }
+}
+
+/// Whether the match of a shape is a secret. `Basic` is also a word like others: without a header before it, what follows has to be a name
+/// and a password (RFC 7617, section 2).
+fn is_meant(kind: &str, found: &Captures<'_>) -> bool {
+    kind != BASIC || found.name("header").is_some() || is_name_and_password(&found["secret"])
+}
+
+fn is_name_and_password(encoded: &str) -> bool {
+    let decoded = STANDARD_NO_PAD.decode(encoded.trim_end_matches('='));
+    let decoded = decoded.ok().and_then(|it| String::from_utf8(it).ok());
+    decoded.is_some_and(|it| it.contains(':') && !it.contains(char::is_control))
 }
 
 /// Whether the key of a match says that what follows is secret, and that is worth hiding.
@@ -123,7 +140,11 @@ pub(super) fn replace(
         let current = changed.as_deref().unwrap_or(text);
         if pattern.is_match(current) {
             let replaced = pattern.replace_all(current, |found: &Captures<'_>| {
-                swap(found, |secret| placeholder(kind, secret))
+                if is_meant(kind, found) {
+                    swap(found, |secret| placeholder(kind, secret))
+                } else {
+                    found[0].to_owned()
+                }
             });
             changed = Some(replaced.into_owned());
         }
