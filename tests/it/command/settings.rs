@@ -63,9 +63,9 @@ fn placeholders_are_filled_in() {
 
 #[test]
 fn folders_and_programs_belong_to_the_scenario() {
-    let more = json!({ "agent": { "command": ["bin/agent", "${prompt}"], "cwd": "work" } });
+    let more = json!({ "agent": { "command": ["bin/agent", "${prompt}"], "cwd": "here" } });
     let stage = Stage::with(&[], &faulty(&[]), &more);
-    stage.project.file("scenarios/work/a", "");
+    stage.project.file("scenarios/here/a", "");
     let script = "#!/bin/sh\npwd; ls; echo \"$1\"\n";
     stage.project.file("scenarios/bin/agent", script);
     let path = stage.project.path("scenarios/bin/agent");
@@ -74,7 +74,7 @@ fn folders_and_programs_belong_to_the_scenario() {
     let (_, recorded) = stage.run(0);
     let said = recorded["steps"][1]["text"].as_str().unwrap();
     assert!(
-        said.ends_with("/scenarios/work\na\nDo I need an umbrella?"),
+        said.ends_with("/scenarios/here\na\nDo I need an umbrella?"),
         "{said}"
     );
 }
