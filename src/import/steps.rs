@@ -125,6 +125,7 @@ impl<'a> Reader<'a> {
                 || failure(FailureKind::Disconnected, "the recording holds no answer"),
                 |it| it.outcome,
             ),
+            again: Vec::new(),
             start_ms: self.source.clock.offset(at),
             duration_ms: milliseconds(at, answered_at),
         })))

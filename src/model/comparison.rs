@@ -26,6 +26,8 @@ pub struct Comparison {
     pub drift: Vec<Drift>,
     /// Calls that took much longer than in the baseline.
     pub slower: Vec<SlowerCall>,
+    /// Whatever differs between the two sides, in the order of the calls; empty where nothing does.
+    pub changes: Vec<Change>,
     pub verdict: Verdict,
     /// Which accepted variant the run was scored against, where there are several (1 is the main one).
     pub variant: usize,
@@ -100,6 +102,11 @@ pub struct Pair {
     pub bound: Vec<Bound>,
     /// How often each side asked, where the call is a poll; its last answer is the one that counts.
     pub polled: Option<Polled>,
+    /// How often recording heard the answer to this request, at least 1. What was heard once is graded; else what did not vary must be as
+    /// it was.
+    pub takes: usize,
+    /// Places of the answer that are not looked at, because they were another thing in every take.
+    pub unseen: Vec<String>,
 }
 
 /// An argument, or a part of one, with the value each side's own server gave for it.
@@ -215,6 +222,13 @@ pub struct Drift {
     pub breaking: bool,
     /// The baseline calls this tool.
     pub used: bool,
+    /// Calls of the baseline, by their numbers, that would be refused now.
+    pub refused: Vec<usize>,
+    /// Where in the tool it is, such as `description` or `inputSchema/properties/limit`; empty for the tool as a whole.
+    pub path: String,
+    /// What was there, and what is now, shortened around the difference; `None` where there is nothing.
+    pub was: Option<String>,
+    pub now: Option<String>,
 }
 
 /// A call that took much longer than in the baseline.
@@ -224,6 +238,50 @@ pub struct SlowerCall {
     pub current: usize,
     pub baseline_ms: f64,
     pub current_ms: f64,
+}
+
+/// One thing that differs between baseline and run, whether it fails the gate or not.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    pub kind: ChangeKind,
+    /// The call concerned: its number in the baseline, and in the run.
+    pub baseline: Option<usize>,
+    pub current: Option<usize>,
+    /// The full name of the tool concerned.
+    pub tool: Option<String>,
+    /// Where: `arguments/query`, `response/content/0/json/total`, `description`, `inputSchema/properties/limit`; `None` for a call as a whole.
+    pub path: Option<String>,
+    /// What happened there, in words: `changed`, `is new`, `took much longer`.
+    pub what: String,
+    /// What it was, shortened around the difference; `None` where there was nothing.
+    pub was: Option<String>,
+    /// What it is now.
+    pub now: Option<String>,
+    /// The run failed for it.
+    pub fails: bool,
+}
+
+/// What kind of thing a change is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChangeKind {
+    /// A call was not made, is new, or stands elsewhere.
+    Call,
+    /// A read was asked otherwise.
+    Request,
+    /// An effect was made with something else, or worded otherwise.
+    Effect,
+    /// An answer says something else.
+    Answer,
+    /// An answer says more than it did.
+    Addition,
+    /// An error is worded otherwise, came, or went.
+    Error,
+    /// The tool catalogue drifted.
+    Drift,
+    /// A call took much longer.
+    Slower,
+    /// The model used many more tokens.
+    Tokens,
 }
 
 /// Passed or not, and why.
@@ -249,6 +307,8 @@ pub struct Reason {
     pub got: Option<String>,
     /// What explains it, where the tool catalogue does.
     pub cause: Option<String>,
+    /// What else failed because of this; none of them has such itself.
+    pub follows: Vec<Reason>,
 }
 
 /// Which condition failed.
@@ -305,6 +365,29 @@ impl Band {
             Self::Degraded => "review",
             Self::Broken => "stop",
         }
+    }
+}
+
+impl ChangeKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Call => "call",
+            Self::Request => "request",
+            Self::Effect => "effect",
+            Self::Answer => "answer",
+            Self::Addition => "addition",
+            Self::Error => "error",
+            Self::Drift => "drift",
+            Self::Slower => "slower",
+            Self::Tokens => "tokens",
+        }
+    }
+}
+
+impl Comparison {
+    /// The changes that do not fail the gate.
+    pub fn tolerated(&self) -> impl Iterator<Item = &Change> {
+        self.changes.iter().filter(|it| !it.fails)
     }
 }
 

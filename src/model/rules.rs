@@ -22,6 +22,10 @@ pub struct Rules {
     pub arguments: Vec<ArgumentRule>,
     /// Calls that only read, whatever the server's annotations say.
     pub reads: Vec<ReadRule>,
+    /// Whatever changed fails, save slower calls and tokens, which have gates of their own.
+    pub strict: bool,
+    /// What tells that an answer is an error although the server does not say so.
+    pub errors: ErrorSigns,
     /// JSON paths into responses that are left out of the comparison, `*` for any key or index.
     pub ignore: Vec<String>,
     pub slower: Slower,
@@ -39,6 +43,8 @@ impl Default for Rules {
             drift: Gate::default(),
             arguments: Vec::new(),
             reads: Vec::new(),
+            strict: false,
+            errors: ErrorSigns::default(),
             ignore: Vec::new(),
             slower: Slower::default(),
             tokens: Tokens::default(),
@@ -80,15 +86,44 @@ pub enum Match {
 /// How the answers are compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Responses {
-    /// Graded, with contract changes.
+    /// What did not vary while recording must be as it was; what was heard once is graded.
     #[default]
+    Stable,
+    /// Graded, with contract changes.
     Similar,
-    /// Equal after masking, or not.
+    /// As `Stable`, without additions either; what was heard once must be equal after masking.
     Exact,
     /// Keys and types only.
     Shape,
     /// Not at all.
     Ignore,
+}
+
+/// How errors are told that servers report in an answer that is said to be fine (scoring.md 5, rule 9).
+#[derive(Debug, Clone, PartialEq)]
+pub struct ErrorSigns {
+    /// Whether such errors are looked for at all.
+    pub look: bool,
+    /// Signs besides the usual ones.
+    pub more: Vec<ErrorSign>,
+}
+
+impl Default for ErrorSigns {
+    fn default() -> Self {
+        Self {
+            look: true,
+            more: Vec::new(),
+        }
+    }
+}
+
+/// A sign that an answer is an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ErrorSign {
+    /// There is something at this JSON path other than null, false, zero or nothing.
+    Path(String),
+    /// A text of the answer matches this regular expression.
+    Text(String),
 }
 
 /// What a finding does to the verdict.

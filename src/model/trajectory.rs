@@ -57,6 +57,8 @@ pub struct ToolCall {
     pub tool: String,
     pub arguments: Object,
     pub outcome: Outcome,
+    /// What the same request was answered when recording asked it again right after, in order; never stored, only learned from.
+    pub again: Vec<Outcome>,
     /// Milliseconds from the start of the run to the request; `None` where it was not recorded.
     pub start_ms: Option<f64>,
     /// Milliseconds from request to outcome; `None` where it was not recorded.

@@ -180,6 +180,7 @@ mod tests {
                     structured_content: Some(answer),
                     ..Answer::default()
                 }),
+                again: Vec::new(),
                 start_ms: None,
                 duration_ms: None,
             }))
@@ -237,6 +238,7 @@ mod tests {
                 tool: token.clone(),
                 arguments: Object::new(),
                 outcome: Outcome::Answer(Answer::default()),
+                again: Vec::new(),
                 start_ms: None,
                 duration_ms: None,
             }))],

@@ -178,6 +178,7 @@ impl<'a> Conversation<'a> {
                 tool,
                 arguments,
                 outcome,
+                again: Vec::new(),
                 start_ms: Some(milliseconds(self.started.elapsed())),
                 duration_ms: None,
             });
@@ -209,6 +210,7 @@ impl<'a> Conversation<'a> {
             tool,
             arguments,
             outcome: unanswered(),
+            again: Vec::new(),
             start_ms: Some(milliseconds(self.started.elapsed())),
             duration_ms: None,
         });

@@ -38,8 +38,9 @@ choice! {
 }
 
 choice! {
-    /// How answers are compared.
+    /// How answers are compared: `stable` fails whatever did not vary while recording and is another now.
     ResponsesWord for Responses {
+        "stable" => Responses::Stable,
         "similar" => Responses::Similar,
         "exact" => Responses::Exact,
         "shape" => Responses::Shape,
@@ -67,7 +68,7 @@ section! {
         preset: Option<PresetWord>,
         /// How calls are matched; `similar` unless given.
         r#match: Option<MatchWord>,
-        /// How answers are compared; `similar` unless given.
+        /// How answers are compared; `stable` unless given.
         responses: Option<ResponsesWord>,
         /// What a breaking change of the tools on offer does to the verdict; `warn` unless given.
         drift: Option<GateWord>,
@@ -75,6 +76,8 @@ section! {
         args: Option<Named<ArgumentRuleSection>>,
         /// Calls that only read, whatever the server says of them.
         reads: Option<Vec<ReadSection>>,
+        /// Whether whatever changed fails, save slower calls and tokens, which have a `gate` of their own; `false` unless given.
+        strict: Option<bool>,
         /// JSON paths into answers that are left out of the comparison; `*` stands for any key or index.
         ignore: Option<Vec<Word>>,
         /// When a call counts as slower than before.
@@ -272,6 +275,8 @@ impl ScoringSection {
                 .map(|(name, rule)| argument_rule(name, rule))
                 .collect(),
             reads: reads.map(ReadSection::rule).collect(),
+            strict: self.strict.unwrap_or(defaults.strict),
+            errors: defaults.errors,
             ignore: ignore.map(|it| it.0.clone()).collect(),
             slower: self
                 .slower

@@ -100,6 +100,7 @@ pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Co
         losses,
         drift: drift.into_iter().map(|it| it.drift).collect(),
         slower,
+        changes: Vec::new(),
         verdict,
         variant: 1,
     }

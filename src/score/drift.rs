@@ -100,6 +100,10 @@ fn finding(server: &str, tool: &str, what: String, breaking: bool) -> Finding {
             what,
             breaking,
             used: false,
+            refused: Vec::new(),
+            path: String::new(),
+            was: None,
+            now: None,
         },
     }
 }

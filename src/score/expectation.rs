@@ -20,6 +20,7 @@ pub fn expectation(scenario: &Scenario, current: &Trajectory) -> Trajectory {
                 is_error: expected.is_error,
                 ..Answer::default()
             }),
+            again: Vec::new(),
             start_ms: None,
             duration_ms: None,
         }))

@@ -177,7 +177,10 @@ impl<'a> Sides<'a> {
         let response = response::compare(baseline.response(), current.response(), context);
         let both_read = baseline.reads && current.reads;
         // Answers that are not looked at, or only at their shape, are no evidence that two reads are the same.
-        let compared = matches!(self.responses, Responses::Similar | Responses::Exact);
+        let compared = matches!(
+            self.responses,
+            Responses::Stable | Responses::Similar | Responses::Exact
+        );
         let same_read = both_read && compared;
         let call = call_score(request.similarity, response.similarity, same_read);
         Pair {
@@ -188,6 +191,8 @@ impl<'a> Sides<'a> {
             response,
             call,
             bound: Vec::new(),
+            takes: 1,
+            unseen: Vec::new(),
             polled: (baseline.attempts > 1 || current.attempts > 1).then_some(comparison::Polled {
                 baseline: baseline.attempts,
                 current: current.attempts,

@@ -107,7 +107,9 @@ fn both_failed(b: Response<'_>, c: Response<'_>, mode: Responses) -> ResponseSco
         Responses::Ignore | Responses::Shape => 1.0,
         _ if b_masked == c_masked => 1.0,
         Responses::Exact => 0.0,
-        Responses::Similar => 0.5 + 0.5 * words::similarity(&b_masked, &c_masked),
+        Responses::Stable | Responses::Similar => {
+            0.5 + 0.5 * words::similarity(&b_masked, &c_masked)
+        }
     };
     let mut differences = Vec::new();
     if similarity < 1.0 {

@@ -161,6 +161,7 @@ pub(super) fn reason(kind: ReasonKind, text: String) -> Reason {
         expected: None,
         got: None,
         cause: None,
+        follows: Vec::new(),
     }
 }
 

@@ -100,6 +100,7 @@ fn step(call: &Value) -> Step {
         tool,
         arguments: object(&call["args"]),
         outcome: Outcome::Answer(answer(call)),
+        again: Vec::new(),
         start_ms: None,
         duration_ms: call["ms"].as_f64(),
     }))

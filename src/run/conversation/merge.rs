@@ -94,6 +94,7 @@ mod tests {
             tool: tool.to_owned(),
             arguments,
             outcome,
+            again: Vec::new(),
             start_ms: None,
             duration_ms: None,
         }

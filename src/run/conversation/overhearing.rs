@@ -112,6 +112,7 @@ impl Conversation<'_> {
             tool,
             arguments,
             outcome,
+            again: Vec::new(),
             start_ms: Some(milliseconds(self.started.elapsed())),
             duration_ms: None,
         })));
@@ -168,6 +169,7 @@ fn recorded(heard: &HeardCall, started: Instant) -> ToolCall {
         tool: heard.tool.clone(),
         arguments: heard.arguments.clone(),
         outcome: outcome.unwrap_or_else(unanswered),
+        again: Vec::new(),
         start_ms: Some(milliseconds(heard.begun.duration_since(started))),
         duration_ms: duration.map(milliseconds),
     }

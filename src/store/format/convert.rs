@@ -254,6 +254,7 @@ impl From<StepV1> for Step {
                 tool,
                 arguments,
                 outcome: outcome.into(),
+                again: Vec::new(),
                 start_ms,
                 duration_ms,
             })),

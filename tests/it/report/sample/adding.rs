@@ -115,6 +115,10 @@ pub(crate) fn adding() -> Comparison {
                 what: "parameter `limit` of `list_servers` became a string".to_owned(),
                 breaking: true,
                 used: true,
+                refused: Vec::new(),
+                path: String::new(),
+                was: None,
+                now: None,
             },
             Drift {
                 server: "proxy".to_owned(),
@@ -122,6 +126,10 @@ pub(crate) fn adding() -> Comparison {
                 what: "tool `ping` is new".to_owned(),
                 breaking: false,
                 used: false,
+                refused: Vec::new(),
+                path: String::new(),
+                was: None,
+                now: None,
             },
         ],
         slower: vec![SlowerCall {

@@ -27,6 +27,7 @@ pub(crate) fn comparison(overall: f64, band: Band) -> Comparison {
         rows: Vec::new(),
         losses: Vec::new(),
         drift: Vec::new(),
+        changes: Vec::new(),
         slower: Vec::new(),
         verdict: Verdict {
             passed: false,
@@ -54,6 +55,8 @@ pub(crate) fn pair(
         call,
         bound: Vec::new(),
         polled: None,
+        takes: 1,
+        unseen: Vec::new(),
     }))
 }
 
@@ -137,6 +140,7 @@ pub(crate) fn reason(
         expected: None,
         got: None,
         cause: None,
+        follows: Vec::new(),
     }
 }
 

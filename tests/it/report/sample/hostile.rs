@@ -75,6 +75,10 @@ pub(crate) fn hostile() -> ScenarioResult {
                 what: SCRIPT.to_owned(),
                 breaking: true,
                 used: false,
+                refused: Vec::new(),
+                path: String::new(),
+                was: None,
+                now: None,
             }],
             verdict: Verdict {
                 passed: false,

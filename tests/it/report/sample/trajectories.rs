@@ -84,6 +84,7 @@ pub(crate) fn tool_call(tool: &str, arguments: &Value, outcome: Outcome) -> Tool
         tool: tool.to_owned(),
         arguments: object(arguments),
         outcome,
+        again: Vec::new(),
         start_ms: None,
         duration_ms: None,
     }
