@@ -244,7 +244,7 @@ mod tests {
             }))],
             ending: Ending::Completed,
             duration_ms: None,
-            volatile: Vec::new(),
+            learned: Vec::new(),
             repeated: None,
             bindings: Vec::new(),
             requests: Vec::new(),

@@ -90,7 +90,7 @@ pub async fn run(job: Job<'_>) -> Trajectory {
         steps,
         ending,
         duration_ms: Some(milliseconds(started.elapsed())),
-        volatile: Vec::new(),
+        learned: Vec::new(),
         repeated: None,
         bindings: Vec::new(),
         requests,

@@ -40,5 +40,6 @@ mod score_laws;
 mod score_matching;
 mod score_recordings;
 mod score_rules;
+mod score_truth;
 mod shipped;
 mod statistics;

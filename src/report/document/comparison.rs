@@ -158,6 +158,8 @@ pub enum ReasonKindV1 {
     Match,
     /// An expectation of the scenario is not met.
     Expectation,
+    /// Something changed, and nothing may.
+    Strict,
 }
 
 impl fmt::Display for ReasonV1 {

@@ -86,7 +86,7 @@ async fn learn(
         played.push(again.trajectory);
     }
     let learned = score::learn(&played, &scenario.scoring);
-    trajectory.volatile = learned.volatile;
+    trajectory.learned = learned.answers;
     trajectory.bindings = learned.bindings;
     notes.extend(learned_words(trajectory, takes.into()));
     notes
@@ -95,11 +95,11 @@ async fn learn(
 /// What was learned from several takes, in words.
 pub(super) fn learned_words(trajectory: &Trajectory, takes: usize) -> Vec<String> {
     let places = trajectory
-        .volatile
+        .learned
         .iter()
-        .flat_map(|it| it.paths.iter().map(move |path| (it.call, path)));
-    let varies = places.map(|(call, path)| {
-        format!("learned from {takes} takes: {path} of the answer to call {call} varies")
+        .flat_map(|it| it.varies.iter().map(move |place| (it.call, place)));
+    let varies = places.map(|(call, place)| {
+        format!("learned from {takes} takes: the answer to call {call} varies at {place}")
     });
     let bound = trajectory.bindings.iter().map(|it| format!("bound: {it}"));
     varies.chain(bound).collect()

@@ -203,7 +203,7 @@ fn baseline(index: usize, played: &[Played], runs: &[usize], scenario: &Scenario
         .collect();
     let learned = score::learn(&takes, &scenario.scoring);
     let kept = Trajectory {
-        volatile: learned.volatile,
+        learned: learned.answers,
         bindings: learned.bindings,
         ..played[index].executed.trajectory.clone()
     };

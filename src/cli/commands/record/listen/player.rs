@@ -59,7 +59,7 @@ impl Player<'_> {
             }
         }
         let learned = score::learn(&takes, rules);
-        trajectory.volatile = learned.volatile;
+        trajectory.learned = learned.answers;
         trajectory.bindings = learned.bindings;
         if let Some(again) = takes.get(1)
             && !score::compare(trajectory, again, rules).verdict.passed
