@@ -121,6 +121,14 @@ fn tools(catalogue: &Catalogue) -> HashMap<(&str, &str), &Tool> {
     tools.collect()
 }
 
+/// Whether a call only reads (scoring.md 6): its tool says so in the catalogue, or the scenario does.
+pub fn only_reads(call: &ToolCall, catalogue: &Catalogue, rules: &Rules) -> bool {
+    let server = call.server.as_deref().unwrap_or_default();
+    let listed = catalogue.tool(server, &call.tool);
+    listed.and_then(Tool::read_only_hint).unwrap_or(false)
+        || rules.reads.iter().any(|it| is_covered(it, call))
+}
+
 pub(super) fn is_covered(rule: &ReadRule, call: &ToolCall) -> bool {
     let names_it = rule.tool == call.tool || rule.tool == call.full_name();
     let has = |(name, wanted): (&String, &Value)| {
