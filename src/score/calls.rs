@@ -132,7 +132,7 @@ fn tools(catalogue: &Catalogue) -> HashMap<(&str, &str), &Tool> {
 }
 
 /// Whether a call only reads: the server's annotations say so, or the scenario does.
-pub fn is_read(call: &ToolCall, catalogue: &Catalogue, rules: &Rules) -> bool {
+pub fn only_reads(call: &ToolCall, catalogue: &Catalogue, rules: &Rules) -> bool {
     let server = call.server.as_deref().unwrap_or_default();
     let hint = catalogue
         .tool(server, &call.tool)

@@ -10,7 +10,7 @@ use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 
 use super::binding::{at, find_in_takes, full_patterns, resolve};
-use super::calls::{is_read, request_key};
+use super::calls::{only_reads, request_key};
 use super::excerpt;
 use super::number;
 use super::path::escape;
@@ -180,7 +180,7 @@ fn left_behind(
     others: &[Take<'_>],
     rules: &Rules,
 ) -> Option<LeftBehind> {
-    let reads = |call: &ToolCall| is_read(call, &first.catalogue, rules);
+    let reads = |call: &ToolCall| only_reads(call, &first.catalogue, rules);
     let made: Vec<(&ToolCall, HashSet<String>)> = (calls.iter())
         .filter(|(_, call)| !reads(call))
         .map(|(_, call)| {

@@ -72,7 +72,7 @@ mod words;
 pub use advice::{KnownCall, check_path, check_regex, idle_rules};
 pub use binding::{fill, find_bindings, resolve, with_rules};
 pub use breach::mark_breaches;
-pub use calls::is_read;
+pub use calls::only_reads;
 pub use compare::{compare, compare_variants};
 pub use expectation::expectation;
 pub use experiment::{experiment_changes, scenario_has_changed};

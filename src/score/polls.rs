@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 
-use super::calls::{is_read, request_key};
+use super::calls::{only_reads, request_key};
 use super::learn::is_same_request;
 use super::same::{self, View};
 
@@ -86,7 +86,7 @@ fn is_poll(run: &[&ToolCall], trajectory: &Trajectory, rules: &Rules) -> bool {
     if view(before) == view(last) {
         return false;
     }
-    is_read(last, &trajectory.catalogue, rules)
+    only_reads(last, &trajectory.catalogue, rules)
 }
 
 /// What an answer says, apart from what varies by nature.

@@ -5,6 +5,7 @@
 //! The project's tests, one module per subject.
 
 mod agent;
+mod asked_again;
 mod browser;
 mod client_config;
 mod command;

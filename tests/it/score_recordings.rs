@@ -2,7 +2,7 @@
 
 use mcp_eval::model::agent::Limits;
 use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
-use mcp_eval::model::comparison::{ExecutionStatus, ReasonKind};
+use mcp_eval::model::comparison::ExecutionStatus;
 use mcp_eval::model::learned::{Learned, Variation, Varying};
 use mcp_eval::model::redaction::Redaction;
 use mcp_eval::model::rules::{Responses, Rules};
