@@ -1,6 +1,7 @@
 //! One sample result for all reports: every status, every kind of row, and texts that mean harm.
 
 mod adding;
+mod changed;
 mod comparisons;
 mod hostile;
 mod repeated;
@@ -16,13 +17,14 @@ use mcp_eval::report::document::{GateV1, ResultV1};
 use serde_json::json;
 
 use adding::failed;
+pub(crate) use changed::changed;
 use comparisons::{check, comparison, pair, parameter, request, same_response, words_request};
 use hostile::{ESCAPES, hostile};
 pub(crate) use repeated::repeated;
 pub(crate) use trajectories::text_answer;
 use trajectories::{assistant, call, commit, time, timed, trajectory, user};
 
-/// A `compare` of six scenarios.
+/// A `compare` of seven scenarios.
 pub(crate) fn compared() -> SuiteResult {
     suite(
         "compare",
@@ -33,6 +35,7 @@ pub(crate) fn compared() -> SuiteResult {
             unreachable(),
             timed_out(),
             skipped(),
+            changed(12),
         ],
     )
 }
