@@ -2,7 +2,6 @@
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashSet};
 
 use crate::model::comparison::{Band, Comparison, ExecutionStatus, Loss, Row, Scores, SlowerCall};
 use crate::model::rules::{Preset, Rules, Slower, Tokens};
@@ -61,17 +60,8 @@ pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Co
         (baseline_status, current_status),
     );
     let losses = lost(&sides, &rows, &matched, &scores);
-    let mut seen = HashSet::new();
-    let used: BTreeSet<(&str, &str)> = (sides.baseline.iter())
-        .filter(|it| seen.insert(it.tool))
-        .map(|it| {
-            (
-                it.made.server.as_deref().unwrap_or_default(),
-                it.made.tool.as_str(),
-            )
-        })
-        .collect();
-    let drift = drift::findings(&baseline.catalogue, &current.catalogue, &used);
+    let recorded = drift::recorded(baseline.calls());
+    let drift = drift::findings(&baseline.catalogue, &current.catalogue, &recorded);
     let slower = slower(&sides, &rows, &rules.slower);
     let unmatched = if is_classic {
         None

@@ -16,6 +16,11 @@ use serde_json::{Value, json};
 
 /// The cases of one file under `tests/fixtures/scoring/`.
 pub(crate) fn cases(file: &str) -> Vec<Value> {
+    document(file).as_array().unwrap().clone()
+}
+
+/// One file under `tests/fixtures/scoring/`.
+pub(crate) fn document(file: &str) -> Value {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/scoring");
     let text = std::fs::read_to_string(folder.join(file)).unwrap();
     serde_json::from_str(&text).unwrap()
