@@ -1,6 +1,7 @@
 //! `mcp-eval record`: run scenarios and keep their trajectories as baselines.
 
 mod failing;
+mod learned;
 mod listen;
 mod once;
 mod typical;

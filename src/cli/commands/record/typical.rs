@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::Take;
 use super::failing::{from_expectation, why_failing};
-use super::once::{learned_words, reads, rules_that_do_not_fit};
+use super::learned::told;
+use super::once::{reads, rules_that_do_not_fit};
 use crate::cli::args::RecordArgs;
 use crate::cli::bench::{Bench, Executed};
 use crate::cli::judge::judge;
@@ -71,7 +72,6 @@ pub(super) async fn take(
         attempt(it, measure, scenario, args.allow_failing)
     });
     let repeated = score::summarise(attempts.collect(), taken + 1);
-    let learned_from = usable.len();
     let Played {
         executed,
         checks,
@@ -82,7 +82,7 @@ pub(super) async fn take(
         notes.extend(baseline.misfit);
         trajectory = baseline.kept;
         trajectory.repeated = Some(repeated.tally);
-        notes.extend(learned_words(&trajectory, learned_from));
+        notes.extend(told(&trajectory, &baseline.learned));
         notes.push(format!(
             "{}: kept is attempt {}, the most typical",
             repeated.tally.recorded_words(),
@@ -192,6 +192,7 @@ struct Baseline {
     kept: Trajectory,
     /// With the scenario's own rules for that, too: as it will be compared with.
     accepted: Trajectory,
+    learned: score::Learned,
     /// Why these rules do not fit.
     misfit: Option<String>,
 }
@@ -205,8 +206,8 @@ fn baseline(index: usize, played: &[Played], runs: &[usize], scenario: &Scenario
         .collect();
     let learned = score::learn(&takes, &scenario.scoring);
     let kept = Trajectory {
-        learned: learned.answers,
-        bindings: learned.bindings,
+        learned: learned.answers.clone(),
+        bindings: learned.bindings.clone(),
         ..played[index].executed.trajectory.clone()
     };
     let mut accepted = kept.clone();
@@ -214,6 +215,7 @@ fn baseline(index: usize, played: &[Played], runs: &[usize], scenario: &Scenario
     Baseline {
         kept,
         accepted,
+        learned,
         misfit: bound.err().map(|it| rules_that_do_not_fit(&it)),
     }
 }
