@@ -319,7 +319,7 @@ impl<'a> Walk<'a> {
         } else if key::is_age(key)
             && is_time(b)
             && is_time(c)
-            && self.known.clock.is_after_recording(c)
+            && self.known.clock.is_after_recording(b, c)
         {
             self.tolerate("a time that went on", of_b, of_c);
         } else {

@@ -42,5 +42,6 @@ mod score_matching;
 mod score_recordings;
 mod score_rules;
 mod score_truth;
+mod score_values;
 mod shipped;
 mod statistics;
