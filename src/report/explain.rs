@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use crate::model::number::fixed;
 use crate::report::document::{
     CallV1, ComparisonV1, ParameterV1, RequestV1, ResponseV1, RowV1, ScenarioV1,
 };
@@ -123,8 +124,8 @@ fn explain_row(text: &mut String, row: &RowV1, comparison: &ComparisonV1) {
             text,
             1,
             &format!(
-                "costs {:.3} of the overall score: {}: {}",
-                loss.points,
+                "costs {} of the overall score: {}: {}",
+                fixed(loss.points, 3),
                 line(path),
                 line(&loss.rule)
             ),
@@ -147,10 +148,10 @@ fn explain_call(call: &CallV1) -> String {
 }
 
 fn explain_request(text: &mut String, request: &RequestV1) {
-    push(text, 1, &format!("request {:.3}", request.similarity));
+    push(text, 1, &format!("request {}", fixed(request.similarity, 3)));
     for parameter in &request.parameters {
         let similarity = match parameter.similarity {
-            Some(similarity) => format!("{similarity:.3}"),
+            Some(similarity) => fixed(similarity, 3),
             None => "not counted".to_owned(),
         };
         push(
@@ -213,7 +214,7 @@ fn explain_response(text: &mut String, response: &ResponseV1) {
     push(
         text,
         1,
-        &format!("response {:.3}{cap}", response.similarity),
+        &format!("response {}{cap}", fixed(response.similarity, 3)),
     );
     for change in &response.contract_changes {
         push(
@@ -235,10 +236,10 @@ fn explain_response(text: &mut String, response: &ResponseV1) {
             text,
             2,
             &format!(
-                "{} {:.3}, costs {:.3}: {}: expected {}, got {}",
+                "{} {}, costs {}: {}: expected {}, got {}",
                 place(&difference.path),
-                difference.similarity,
-                difference.loss,
+                fixed(difference.similarity, 3),
+                fixed(difference.loss, 3),
                 line(&difference.rule),
                 shown(&difference.expected),
                 shown(&difference.got)
@@ -288,29 +289,29 @@ fn explain_whole(text: &mut String, comparison: &ComparisonV1) {
         text,
         0,
         &format!(
-            "overall {:.3} = {:.3} mean of the calls × {:.2} status factor ({} → {}) − {:.2} for the number of calls",
-            scores.overall,
-            scores.calls,
-            scores.status_factor,
+            "overall {} = {} mean of the calls × {} status factor ({} → {}) − {} for the number of calls",
+            fixed(scores.overall, 3),
+            fixed(scores.calls, 3),
+            fixed(scores.status_factor, 2),
             comparison.baseline_status.name(),
             comparison.current_status.name(),
-            scores.count_penalty
+            fixed(scores.count_penalty, 2)
         ),
     );
     push(
         text,
         0,
         &format!(
-            "{} at a threshold of {:.2}; band {}: {}; arguments alone {:.3}",
+            "{} at a threshold of {}; band {}: {}; arguments alone {}",
             if comparison.passed {
                 "passed"
             } else {
                 "failed"
             },
-            scores.threshold,
+            fixed(scores.threshold, 2),
             comparison.band.name(),
             line(&comparison.advice),
-            scores.trajectory
+            fixed(scores.trajectory, 3)
         ),
     );
     for reason in &comparison.reasons {

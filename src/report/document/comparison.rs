@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::RowV1;
+use crate::model::number::fixed;
 
 /// A baseline and a run, side by side. Calls are numbered from 1 among the scored calls of their own side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -203,7 +204,7 @@ impl ExecutionStatusV1 {
 impl fmt::Display for LossV1 {
     /// `0.333 lost at call 3 of `tool`, arguments/key: expected "a", got "b" (text)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.3} lost", self.points)?;
+        write!(f, "{} lost", fixed(self.points, 3))?;
         if let (Some(number), Some(tool)) = (self.current.or(self.baseline), &self.tool) {
             write!(f, " at call {number} of `{tool}`")?;
         }

@@ -46,6 +46,7 @@ impl<'a> IndexPage<'a> {
             (summary.inconclusive, "inconclusive"),
             (summary.error, "error"),
             (summary.timeout, "timeout"),
+            (summary.interrupted, "interrupted"),
             (summary.skipped, "skipped"),
         ];
         Self {
@@ -60,7 +61,7 @@ impl<'a> IndexPage<'a> {
 
     fn troubled(&self) -> Vec<&Line<'a>> {
         let fine_or_skipped = |it: &&Line<'_>| {
-            !it.scenario.status.is_fine() && it.scenario.status.name() != "skipped"
+            !it.scenario.status.is_fine() && !it.scenario.status.is_left_out()
         };
         self.lines.iter().filter(fine_or_skipped).collect()
     }

@@ -7,12 +7,7 @@ impl Page {
     pub(super) fn summary(&mut self, result: &ResultV1) {
         let summary = result.summary;
         if result.interrupted {
-            self.indented(
-                0,
-                "! ",
-                YELLOW,
-                "Interrupted: scenarios that had not finished are missing.",
-            );
+            self.indented(0, "! ", YELLOW, &result.interrupted_words());
         }
         let line = format!(
             "Suite Results: {}/{} tests passed{}",
@@ -53,6 +48,7 @@ fn others(summary: SummaryV1) -> String {
         (summary.inconclusive, "inconclusive"),
         (summary.error, "error"),
         (summary.timeout, "timeout"),
+        (summary.interrupted, "interrupted"),
         (summary.skipped, "skipped"),
     ];
     let named: Vec<String> = counts

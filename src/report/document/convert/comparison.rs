@@ -6,6 +6,7 @@ use crate::model::comparison::{
     Band, Bound, Comparison, ExecutionStatus, Pair, ParameterScore, Reason, ReasonKind,
     RequestScore, ResponseScore, Row, Scores,
 };
+use crate::model::number::tidy;
 use crate::model::trajectory::{FailureKind, Outcome, ToolCall, Trajectory};
 use crate::report::document::{
     BandV1, BoundV1, CallV1, ComparisonV1, ContractChangeV1, DifferenceV1, DriftV1,
@@ -51,7 +52,7 @@ pub(super) fn comparison(
             .losses
             .iter()
             .map(|it| LossV1 {
-                points: it.points,
+                points: tidy(it.points),
                 baseline: it.baseline,
                 current: it.current,
                 tool: it.tool.clone(),
