@@ -88,13 +88,8 @@ mod tests {
     fn the_bound_is_exact_and_strings_do_not_count() {
         for (open, close) in [("[", "]"), (r#"{"a":"#, "}")] {
             let inner = if open == "[" { "" } else { "1" };
-            let text = |levels: usize| {
-                format!(
-                    "{}{inner}{}",
-                    open.repeat(levels),
-                    close.repeat(levels)
-                )
-            };
+            let text =
+                |levels: usize| format!("{}{inner}{}", open.repeat(levels), close.repeat(levels));
             read::<Value>(text(LEVELS).as_bytes()).unwrap();
             let error = read::<Value>(text(LEVELS + 1).as_bytes()).unwrap_err();
             assert!(matches!(error, JsonError::TooDeep), "{error}");

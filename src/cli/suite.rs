@@ -209,13 +209,13 @@ where
         // Whatever is to come after those that have begun.
         let not_begun = waiting.peek().map_or(usize::MAX, |(index, _)| *index);
         for (index, scenario) in scenarios.iter().enumerate() {
-            results
-                .entry(index)
-                .or_insert_with(|| match (interrupt.is_cancelled(), index < not_begun) {
+            results.entry(index).or_insert_with(|| {
+                match (interrupt.is_cancelled(), index < not_begun) {
                     // Its task has ended without a result.
                     (false, _) => broken(scenario),
                     (true, begun) => unfinished(&executor.told(scenario), begun),
-                });
+                }
+            });
         }
         if let Some(containers) = &containers {
             containers.end().await;

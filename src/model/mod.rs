@@ -8,7 +8,6 @@ pub mod container;
 pub mod experiment;
 pub mod interactions;
 pub mod number;
-pub mod number;
 pub mod redaction;
 pub mod repeated;
 pub mod rules;

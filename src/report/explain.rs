@@ -148,7 +148,11 @@ fn explain_call(call: &CallV1) -> String {
 }
 
 fn explain_request(text: &mut String, request: &RequestV1) {
-    push(text, 1, &format!("request {}", fixed(request.similarity, 3)));
+    push(
+        text,
+        1,
+        &format!("request {}", fixed(request.similarity, 3)),
+    );
     for parameter in &request.parameters {
         let similarity = match parameter.similarity {
             Some(similarity) => fixed(similarity, 3),

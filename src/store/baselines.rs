@@ -123,7 +123,8 @@ impl Baselines {
     pub fn mend(&self, scenario: &str, main: Option<&Trajectory>) -> Result<(), StoreError> {
         let folder = self.folder(scenario);
         let was_cut_short = !left_behind(&folder).is_empty();
-        let is_wrong = main.is_some_and(|it| self.right_dialogue(scenario, it, was_cut_short).is_some());
+        let is_wrong =
+            main.is_some_and(|it| self.right_dialogue(scenario, it, was_cut_short).is_some());
         if !was_cut_short && !is_wrong {
             return Ok(());
         }
@@ -144,7 +145,12 @@ impl Baselines {
     }
 
     /// What the dialogue beside a scenario's main baseline should be, where it is not.
-    fn right_dialogue(&self, scenario: &str, main: &Trajectory, was_cut_short: bool) -> Option<String> {
+    fn right_dialogue(
+        &self,
+        scenario: &str,
+        main: &Trajectory,
+        was_cut_short: bool,
+    ) -> Option<String> {
         let told = fs::read(self.dialogue_path(scenario)).ok();
         let is_ours = main.stamp.mcp_eval == env!("CARGO_PKG_VERSION");
         if !was_cut_short && (told.is_none() || !is_ours) {

@@ -205,10 +205,9 @@ fn in_the_way(path: &Path, error: io::Error) -> io::Error {
             error.kind(),
             format!("{} is a link that leads nowhere", obstacle.display()),
         ),
-        Some(obstacle) => io::Error::new(
-            error.kind(),
-            format!("{} is no folder", obstacle.display()),
-        ),
+        Some(obstacle) => {
+            io::Error::new(error.kind(), format!("{} is no folder", obstacle.display()))
+        }
         None => error,
     }
 }

@@ -213,7 +213,9 @@ impl IntervalV1 {
 impl SpreadV1 {
     /// For people: `0.91 ± 0.05 (0.82–0.97)`.
     pub fn words(&self) -> String {
-        let deviation = self.standard_deviation.map(|it| format!(" ± {}", fixed(it, 2)));
+        let deviation = self
+            .standard_deviation
+            .map(|it| format!(" ± {}", fixed(it, 2)));
         format!(
             "{}{} ({}–{})",
             fixed(self.mean, 2),

@@ -60,9 +60,8 @@ impl<'a> IndexPage<'a> {
     }
 
     fn troubled(&self) -> Vec<&Line<'a>> {
-        let fine_or_skipped = |it: &&Line<'_>| {
-            !it.scenario.status.is_fine() && !it.scenario.status.is_left_out()
-        };
+        let fine_or_skipped =
+            |it: &&Line<'_>| !it.scenario.status.is_fine() && !it.scenario.status.is_left_out();
         self.lines.iter().filter(fine_or_skipped).collect()
     }
 }

@@ -134,9 +134,7 @@ impl Page {
         let comparison = scenario.comparison.as_ref();
         let band = comparison.filter(|_| scenario.repeated.is_none());
         let band = band.map_or("", |it| it.band.name());
-        let score = scenario
-            .score()
-            .map_or_else(String::new, |it| fixed(it, 2));
+        let score = scenario.score().map_or_else(String::new, |it| fixed(it, 2));
         let time = scenario
             .duration_ms
             .map_or_else(String::new, duration::words);
@@ -317,10 +315,9 @@ fn status_style(status: StatusV1) -> Ansi {
         StatusV1::Passed => GREEN,
         StatusV1::Recorded => BLUE,
         StatusV1::Failed => RED,
-        StatusV1::Inconclusive
-        | StatusV1::Error
-        | StatusV1::Timeout
-        | StatusV1::Interrupted => YELLOW,
+        StatusV1::Inconclusive | StatusV1::Error | StatusV1::Timeout | StatusV1::Interrupted => {
+            YELLOW
+        }
         StatusV1::Skipped => DIM,
     }
 }

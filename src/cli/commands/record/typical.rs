@@ -52,7 +52,9 @@ pub(super) async fn take(
         let (run, note) = playing.map_err(|mut result| {
             if was_interrupted(&result) {
                 // What was made before is told, too.
-                let made = played.iter().map(|it| attempt(it, None, scenario, args.allow_failing));
+                let made = played
+                    .iter()
+                    .map(|it| attempt(it, None, scenario, args.allow_failing));
                 let made = made.chain([kept(&result)]).collect();
                 result.repeated = Some(Box::new(score::summarise(made, number.into())));
             }
