@@ -1,6 +1,7 @@
 //! Accepted trajectories: `baselines/<scenario>/baseline.json`, and `variant-2.json` and on where several are accepted.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::model::trajectory::{Step, Trajectory};
@@ -151,7 +152,11 @@ impl Baselines {
         main: &Trajectory,
         was_cut_short: bool,
     ) -> Option<String> {
-        let told = fs::read(self.dialogue_path(scenario)).ok();
+        let told = self.dialogue_path(scenario);
+        let told = exists(&told)
+            .is_ok_and(|it| it)
+            .then(|| fs::read(told).ok())
+            .flatten();
         let is_ours = main.stamp.mcp_eval == env!("CARGO_PKG_VERSION");
         if !was_cut_short && (told.is_none() || !is_ours) {
             return None;
@@ -180,9 +185,15 @@ fn is_as_meant(read: &mut Trajectory, meant: &Trajectory) -> bool {
     read == meant
 }
 
-/// Whether a file is there; that this cannot be told is an error, not an absence.
+/// Whether a file is there; that this cannot be told is an error, not an absence. So is what is no file: it may have no end.
 fn exists(path: &Path) -> Result<bool, StoreError> {
-    path.try_exists().map_err(|source| StoreError::Read {
+    let source = match fs::metadata(path) {
+        Ok(found) if found.is_file() => return Ok(true),
+        Ok(_) => io::Error::other("it is no file"),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => error,
+    };
+    Err(StoreError::Read {
         path: path.to_owned(),
         source,
     })
