@@ -97,7 +97,7 @@ impl Beside {
                 }
                 other => other?,
             };
-            file.write_all(content)?;
+            file.as_file_mut().write_all(content)?;
             Ok((place, file))
         };
         match attempt() {
@@ -213,12 +213,21 @@ fn in_the_way(path: &Path, error: io::Error) -> io::Error {
 }
 
 fn beside(folder: &Path) -> io::Result<NamedTempFile> {
-    tempfile::Builder::new()
+    let made = tempfile::Builder::new()
         .prefix(PREFIX)
         .rand_bytes(LETTERS)
         // As any new file: readable for whom the user's umask allows.
         .permissions(fs::Permissions::from_mode(0o666))
-        .tempfile_in(folder)
+        .tempfile_in(folder);
+    // Nobody knows the name it was to have, which the error would tell.
+    made.map_err(|error| {
+        let cause = error.get_ref().and_then(|it| it.source());
+        let cause = cause.and_then(|it| it.downcast_ref::<io::Error>());
+        match cause.and_then(io::Error::raw_os_error) {
+            Some(code) => io::Error::from_raw_os_error(code),
+            None => error,
+        }
+    })
 }
 
 /// How long to wait for somebody else who writes to the same folder: it takes them a moment.
