@@ -8,6 +8,7 @@ pub mod container;
 pub mod experiment;
 pub mod interactions;
 pub mod learned;
+pub mod number;
 pub mod redaction;
 pub mod repeated;
 pub mod rules;

@@ -93,9 +93,16 @@ fn learn_answers(first: &Trajectory, others: &[Trajectory], rules: &Rules) -> Le
     let polled = Polled::new(first, first, rules);
     let translated: Vec<Option<Terms>> = others.iter().map(|it| terms(first, it, rules)).collect();
     let others: Vec<Take<'_>> = (others.iter().zip(&translated))
-        .map(|(it, terms)| Take {
-            calls: settled(terms.as_ref().map_or(it, |it| &it.current), &polled),
-            said: settled(it, &polled),
+        .map(|(it, terms)| {
+            let calls = settled(terms.as_ref().map_or(it, |it| &it.current), &polled);
+            // Only in the terms of the first take are the polls of another one to be told.
+            let as_made: Vec<&ToolCall> = it.calls().collect();
+            let said = calls.iter();
+            let said = said.map(|(number, _)| (*number, as_made[number - 1]));
+            Take {
+                said: said.collect(),
+                calls,
+            }
         })
         .collect();
     let calls = settled(first, &polled);

@@ -49,7 +49,18 @@ pub(super) async fn take(
     for number in 1..=args.execute.times() {
         let others_are_fine = played.iter().all(|it: &Played| it.failing.is_empty());
         let look = may_be_kept(scenario, (number, args.execute.times()), others_are_fine);
-        let (run, note) = play(scenario, replayed, bench, (number, args), look).await?;
+        let playing = play(scenario, replayed, bench, (number, args), look).await;
+        let (run, note) = playing.map_err(|mut result| {
+            if was_interrupted(&result) {
+                // What was made before is told, too.
+                let made = played
+                    .iter()
+                    .map(|it| attempt(it, None, scenario, args.allow_failing));
+                let made = made.chain([kept(&result)]).collect();
+                result.repeated = Some(Box::new(score::summarise(made, number.into())));
+            }
+            result
+        })?;
         notes.extend(note);
         played.push(run);
     }
