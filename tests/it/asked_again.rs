@@ -97,6 +97,7 @@ impl Desk {
             target: Target {
                 name: "desk".to_owned(),
                 launch,
+                may_be_starting: false,
                 connect_timeout: Duration::from_secs(20),
                 tool_timeout: Duration::from_millis(1500),
             },
@@ -144,9 +145,9 @@ impl Desk {
             stamp: recorded(&[]).stamp,
             connect: async move {
                 if gateway {
-                    mcp::open_gateway(&targets, None, asking).await
+                    mcp::open_gateway(&targets, None, asking, &|_| ()).await
                 } else {
-                    mcp::connect(&targets).await
+                    mcp::connect(&targets, &|_| ()).await
                 }
             }
             .boxed(),
