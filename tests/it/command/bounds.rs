@@ -110,16 +110,22 @@ fn number(message: &Value) -> usize {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_comes_however_much_came_before_it() {
-    // More than pipes and sockets hold, and nobody reads.
-    let session = Session::open(&[format!("talk={SENT}:0:20000")]).await;
-    let response = session.call(1, json!({})).await;
-    tokio::time::sleep(Duration::from_secs(3)).await;
-    let mut events = events(response, |it| it["id"] == 1).await;
-    assert_eq!(events.pop().unwrap()["result"]["content"][0]["text"], "{}");
-    let numbers: Vec<usize> = events.iter().map(number).collect();
-    assert!(numbers.is_sorted(), "{numbers:?}");
-    let some_were_dropped = (BOUND - 1..SENT).contains(&numbers.len());
-    assert!(some_were_dropped, "{} of {SENT}", numbers.len());
+    // It is not known when the last of them has arrived.
+    for patience in [3, 10, 30] {
+        // More than pipes and sockets hold, and nobody reads.
+        let session = Session::open(&[format!("talk={SENT}:0:20000")]).await;
+        let response = session.call(1, json!({})).await;
+        tokio::time::sleep(Duration::from_secs(patience)).await;
+        let mut events = events(response, |it| it["id"] == 1).await;
+        assert_eq!(events.pop().unwrap()["result"]["content"][0]["text"], "{}");
+        let numbers: Vec<usize> = events.iter().map(number).collect();
+        assert!(numbers.is_sorted(), "{numbers:?}");
+        assert!(numbers.len() >= BOUND - 1, "{} of {SENT}", numbers.len());
+        if numbers.len() < SENT {
+            return;
+        }
+    }
+    panic!("all were held");
 }
 
 #[tokio::test(flavor = "multi_thread")]
