@@ -52,6 +52,15 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// What its failure says, in the words of its own server.
+    pub(super) fn message(&self) -> String {
+        let response = Response {
+            outcome: &self.said.outcome,
+            breach: self.breach.as_deref(),
+        };
+        response.message()
+    }
+
     pub(super) fn failed(&self) -> bool {
         self.response().is_failure()
     }

@@ -13,7 +13,7 @@ pub struct ComparisonV1 {
     pub passed: bool,
     pub scores: ScoresV1,
     pub band: BandV1,
-    /// What to do about it: what the band advises, or `review` where a failed condition speaks against that.
+    /// What to do about it, as the band advises.
     pub advice: String,
     pub baseline_status: ExecutionStatusV1,
     pub current_status: ExecutionStatusV1,
@@ -21,7 +21,7 @@ pub struct ComparisonV1 {
     pub improved: bool,
     /// Which accepted variant the run was scored against, where there are several (1 is the main one).
     pub variant: usize,
-    /// One per failed condition; empty when passed.
+    /// Why it failed, one per cause, with what follows from it beneath; empty when passed.
     pub reasons: Vec<ReasonV1>,
     /// What a reader should know although it does not fail the gate.
     pub warnings: Vec<ReasonV1>,
@@ -52,7 +52,7 @@ pub struct ScoresV1 {
     pub threshold: f64,
 }
 
-/// The overall score in a word.
+/// The overall score in a word; at most `acceptable` of what failed, and `degraded` where an answer or an effect changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BandV1 {
@@ -105,10 +105,22 @@ pub struct DriftV1 {
     pub tool: String,
     /// What changed, in words.
     pub what: String,
-    /// A client written against the old catalogue may fail.
+    /// A call that the baseline recorded would be refused now.
     pub breaking: bool,
     /// The baseline calls this tool.
     pub used: bool,
+    /// Calls of the baseline, by their numbers, that would be refused now; absent where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<usize>,
+    /// Where in the tool it is: `description`, `inputSchema/properties/limit/maximum`.
+    #[serde(default)]
+    pub path: String,
+    /// What was there, shortened around the difference; `null` where there was nothing.
+    #[serde(default)]
+    pub was: Option<String>,
+    /// What is there now.
+    #[serde(default)]
+    pub now: Option<String>,
 }
 
 /// A call that took much longer than in the baseline.
@@ -136,6 +148,9 @@ pub struct ReasonV1 {
     pub got: Option<String>,
     /// What explains it, where the tool catalogue does.
     pub cause: Option<String>,
+    /// What else failed because of this, none of which has such itself; absent where nothing did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub follows: Vec<ReasonV1>,
 }
 
 /// Which condition failed.

@@ -35,7 +35,7 @@ pub(super) fn comparison(
         passed: comparison.verdict.passed,
         scores: scores(comparison.scores),
         band: band(comparison.band),
-        advice: advice(comparison).to_owned(),
+        advice: comparison.band.advice().to_owned(),
         baseline_status: execution_status(comparison.baseline_status),
         current_status: execution_status(comparison.current_status),
         improved: comparison.improved,
@@ -70,6 +70,10 @@ pub(super) fn comparison(
                 what: it.what.clone(),
                 breaking: it.breaking,
                 used: it.used,
+                refused: it.refused.clone(),
+                path: it.path.clone(),
+                was: it.was.clone(),
+                now: it.now.clone(),
             })
             .collect(),
         slower: comparison
@@ -82,15 +86,6 @@ pub(super) fn comparison(
                 current_ms: finite(it.current_ms),
             })
             .collect(),
-    }
-}
-
-/// The band's advice; but nobody should read `deploy` beside a failed verdict.
-fn advice(comparison: &Comparison) -> &'static str {
-    if comparison.verdict.passed {
-        comparison.band.advice()
-    } else {
-        comparison.band.min(Band::Degraded).advice()
     }
 }
 
@@ -332,6 +327,7 @@ fn reason(reason: &Reason) -> ReasonV1 {
         expected: reason.expected.clone(),
         got: reason.got.clone(),
         cause: reason.cause.clone(),
+        follows: reason.follows.iter().map(self::reason).collect(),
     }
 }
 
