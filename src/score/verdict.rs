@@ -17,7 +17,6 @@ use super::causes;
 use super::drift::{self, Finding};
 use super::excerpt;
 use super::generalise::generalised;
-use super::in_band::in_band_error;
 use super::losses::asked;
 use super::pairing::Sides;
 
@@ -218,9 +217,10 @@ fn given<'a>(call: &Call<'a>, parameter: &ParameterScore) -> Option<&'a Value> {
 }
 
 fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
-    let regression = pair.request.similarity >= SAME_QUESTION - TOLERANCE
+    let regression = (pair.moved || pair.request.similarity >= SAME_QUESTION - TOLERANCE)
         && pair.response.similarity < OTHER_ANSWER - TOLERANCE;
-    let other_effect = pair.effect && pair.call < OTHER_EFFECT - TOLERANCE;
+    let made_with = pair.request.differences.iter().find(|it| !it.worded);
+    let other_effect = pair.effect && (made_with.is_some() || pair.call < OTHER_EFFECT - TOLERANCE);
     if !regression && !other_effect {
         return Vec::new();
     }
@@ -255,8 +255,27 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
         // The greater loss tells whose doing it is.
         let by_request =
             parameter.filter(|it| it.loss > 0.0 && pair.request.similarity < SAME_QUESTION);
-        reasons.push(match by_request {
-            Some(it) => Reason {
+        reasons.push(match (made_with, by_request) {
+            (Some(it), _) => Reason {
+                expected: it.was.clone(),
+                got: it.now.clone(),
+                ..at_pair(
+                    ReasonKind::EffectChange,
+                    format!(
+                        "{name} changes something and was made with another value of arguments{}{}",
+                        it.path,
+                        also(
+                            pair.request
+                                .differences
+                                .iter()
+                                .filter(|it| !it.worded)
+                                .count()
+                                - 1
+                        )
+                    ),
+                )
+            },
+            (None, Some(it)) => Reason {
                 expected: given(call, it).map(excerpt::of),
                 got: given(current_call, it).map(excerpt::of),
                 ..at_pair(
@@ -267,7 +286,7 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
                     ),
                 )
             },
-            None => Reason {
+            (None, None) => Reason {
                 expected,
                 got,
                 ..at_pair(
@@ -281,6 +300,14 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
         });
     }
     reasons
+}
+
+/// How many more there are, in words.
+fn also(more: usize) -> String {
+    match more {
+        0 => String::new(),
+        _ => format!(", and of {more} more"),
+    }
 }
 
 /// The difference that a reason quotes: of the first change of the contract, else the first of those that cost most.
@@ -312,17 +339,13 @@ pub(super) fn failed_now(evidence: &Evidence<'_, '_>, pair: &Pair) -> Option<Str
         evidence.sides.before(pair.baseline),
         evidence.sides.now(pair.current),
     );
-    let said_before = in_band_error(&before.made.outcome, evidence.rules);
-    if before.failed() || said_before.is_some() {
+    if before.failed() || !now.failed() {
         return None;
     }
-    if now.failed() {
-        let message = now.message();
-        let mut lines = message.lines().map(str::trim).filter(|it| !it.is_empty());
-        let first = lines.next().unwrap_or("it gives no reason");
-        return Some(excerpt::shorten(first));
-    }
-    in_band_error(&now.said.outcome, evidence.rules)
+    let message = now.message();
+    let mut lines = message.lines().map(str::trim).filter(|it| !it.is_empty());
+    let first = lines.next().unwrap_or("it gives no reason");
+    Some(excerpt::shorten(first))
 }
 
 /// The gravest change of an answer, in words.
