@@ -3,7 +3,9 @@
 use std::borrow::Borrow;
 use std::cmp::Ordering;
 
-use crate::model::comparison::{Band, Comparison, ExecutionStatus, Loss, Row, Scores, SlowerCall};
+use crate::model::comparison::{
+    Band, Comparison, ExecutionStatus, Loss, Reason, ReasonKind, Row, Scores, SlowerCall, Verdict,
+};
 use crate::model::rules::{Preset, Rules, Slower, Tokens};
 use crate::model::trajectory::Trajectory;
 use crate::model::usage::total_usage;
@@ -79,6 +81,7 @@ pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Co
         tokens,
         rules,
         unmatched: unmatched.into_iter().collect(),
+        bindings: &baseline.bindings,
         may_miss: matched.may_miss,
         may_add: matched.may_add,
         score_only: is_classic,
@@ -93,7 +96,7 @@ pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Co
     });
     changes::fail_all(&mut changes, rules, &mut verdict);
     Comparison {
-        band: Band::of(scores.overall),
+        band: band(&scores, &verdict, (baseline_status, current_status)),
         scores,
         baseline_status,
         current_status,
@@ -106,6 +109,25 @@ pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Co
         verdict,
         variant: 1,
     }
+}
+
+/// What the score and the verdict come to in a word.
+fn band(
+    scores: &Scores,
+    verdict: &Verdict,
+    (baseline, current): (ExecutionStatus, ExecutionStatus),
+) -> Band {
+    let band = Band::of(scores.overall);
+    if verdict.passed {
+        return band;
+    }
+    let breaks = |it: &Reason| {
+        matches!(
+            it.kind,
+            ReasonKind::ServerRegression | ReasonKind::EffectChange
+        )
+    };
+    band.of_failed(current < baseline || verdict.all_reasons().any(breaks))
 }
 
 /// Compares a run with each of several accepted trajectories; the best verdict wins, then the best overall score, then

@@ -7,9 +7,9 @@ use std::collections::{BTreeSet, HashSet};
 
 use serde_json::Value;
 
-use super::drift::likeness;
 use super::excerpt;
 use super::kind::article;
+use super::likeness;
 use super::path::escape;
 use super::same::{self, View, same};
 use super::schema_node::Node;
@@ -708,7 +708,7 @@ fn renamed(name: &str, schema: &Value, added: &[(&str, &Value)]) -> Option<usize
         let described = |it: &Value| it.get("description").cloned();
         let as_described = described(it).is_some() && described(it) == described(schema);
         (
-            f64::from(u8::from(as_described)) + likeness(name, other),
+            f64::from(u8::from(as_described)) + likeness::names(name, other),
             at,
         )
     });
