@@ -157,13 +157,19 @@ fn a_result_of_version_1_is_still_read_and_shown() {
     assert_eq!(old.format_version, 1);
     let text = terminal(&old, PLAIN);
     assert!(text.contains("✓ A gentle change       passed"), "{text}");
-    assert!(text.contains("Suite Results: 1/2 tests passed, 1 failed"), "{text}");
+    assert!(
+        text.contains("Suite Results: 1/2 tests passed, 1 failed"),
+        "{text}"
+    );
     assert!(text.contains("0.250 lost at call 2"), "{text}");
     assert!(html::index(&old).contains("A gentle change"));
     for scenario in &old.scenarios {
         // What was said then still stands, and nothing is said of it that was not known then.
         let page = html::scenario(&old, scenario, None, None);
-        assert!(page.contains(scenario.in_words.as_deref().unwrap()), "{page}");
+        assert!(
+            page.contains(scenario.in_words.as_deref().unwrap()),
+            "{page}"
+        );
         for unknown in ["Unchanged", "same answer", "Heard once", "not looked at"] {
             assert!(!page.contains(unknown), "{unknown}: {page}");
         }
@@ -179,7 +185,9 @@ fn changes_are_published_with_what_was_and_what_is() {
     let document = sample::document(&sample::compared());
     let value: Value = serde_json::from_str(&document::json(&document)).unwrap();
     assert_eq!(value["summary"]["changed"], 1);
-    let changes = value["scenarios"][6]["comparison"]["changes"].as_array().unwrap();
+    let changes = value["scenarios"][6]["comparison"]["changes"]
+        .as_array()
+        .unwrap();
     assert_eq!(changes.len(), 15);
     assert_eq!(
         changes[0],

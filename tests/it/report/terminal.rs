@@ -72,7 +72,10 @@ fn the_summary_counts_what_was_selected_to_run() {
         last(&sample::compared()),
         "Suite Results: 2/6 tests passed (1 with changes), 2 failed, 1 error, 1 timeout, 1 skipped"
     );
-    assert_eq!(last(&sample::recorded()), "Suite Results: 1/1 tests recorded");
+    assert_eq!(
+        last(&sample::recorded()),
+        "Suite Results: 1/1 tests recorded"
+    );
     let mut good = sample::compared();
     good.scenarios.truncate(1);
     good.selected = 1;
@@ -152,25 +155,46 @@ fn what_changed_is_told_although_it_passed() {
         terminal(&ResultV1::from(&suite), style)
     };
     let few = text(1, PLAIN);
-    assert!(few.contains("~ A price and an order  passed, 4 changes"), "{few}");
+    assert!(
+        few.contains("~ A price and an order  passed, 4 changes"),
+        "{few}"
+    );
     assert!(
         few.contains("~ call 2 mcp__shop__get_price response/content/0/json/rows/1/price changed: 1.99 → 1.95\n"),
         "{few}"
     );
     assert!(few.contains("took much longer: 40 ms → 1.1 s"), "{few}");
-    assert!(few.contains("Suite Results: 1/1 tests passed (1 with changes)\n"), "{few}");
+    assert!(
+        few.contains("Suite Results: 1/1 tests passed (1 with changes)\n"),
+        "{few}"
+    );
     assert!(!few.contains('✓') && !few.contains("more:"), "{few}");
 
     // Ten lines, and of every kind at least one.
     let many = text(21, PLAIN);
     assert_eq!(many.matches("    ~ ").count(), 11, "{many}");
-    assert!(many.contains("and 14 more: mcp-eval explain 20261120-192208-7f3a --scenario shop/price"), "{many}");
+    assert!(
+        many.contains("and 14 more: mcp-eval explain 20261120-192208-7f3a --scenario shop/price"),
+        "{many}"
+    );
     for kind in ["is new", "took much longer", "description changed"] {
         assert!(many.contains(kind), "{kind}: {many}");
     }
-    let all = text(21, Style { verbosity: Verbosity::Verbose, ..PLAIN });
+    let all = text(
+        21,
+        Style {
+            verbosity: Verbosity::Verbose,
+            ..PLAIN
+        },
+    );
     assert_eq!(all.matches("    ~ ").count(), 24, "{all}");
-    let quiet = text(21, Style { verbosity: Verbosity::Quiet, ..PLAIN });
+    let quiet = text(
+        21,
+        Style {
+            verbosity: Verbosity::Quiet,
+            ..PLAIN
+        },
+    );
     assert_eq!(quiet, "Suite Results: 1/1 tests passed (1 with changes)\n");
 }
 
@@ -202,5 +226,8 @@ fn what_was_kept_although_it_failed_does_not_look_fine() {
     let text = terminal(&ResultV1::from(&suite), PLAIN);
     assert!(text.contains("! Search tools  recorded, failing"), "{text}");
     assert!(text.contains("call 1 of `get`: no such thing"), "{text}");
-    assert!(text.contains("Suite Results: 1/1 tests recorded (1 failing)"), "{text}");
+    assert!(
+        text.contains("Suite Results: 1/1 tests recorded (1 failing)"),
+        "{text}"
+    );
 }

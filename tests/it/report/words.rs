@@ -130,7 +130,9 @@ fn whose_doing_it_is() {
     let words = |id: &str| document.scenario(id).unwrap().in_words.clone();
     let failed = words("servers/add").unwrap();
     assert!(
-        failed.starts_with("The tool catalogue changed so that one call of the baseline is refused now. "),
+        failed.starts_with(
+            "The tool catalogue changed so that one call of the baseline is refused now. "
+        ),
         "{failed}"
     );
     assert_eq!(words("servers/list"), None);
@@ -172,14 +174,21 @@ fn a_run_that_ended_early_was_not_asked_otherwise() {
     );
     let words = Words::new(scenario, "compare").unwrap();
     let rows = &scenario.comparison.as_ref().unwrap().rows;
-    assert!(words.row(&rows[0]).ends_with("The run ended here, because the call is critical."));
+    assert!(
+        words
+            .row(&rows[0])
+            .ends_with("The run ended here, because the call is critical.")
+    );
     assert_eq!(words.row(&rows[1]), "Not made, because the run had ended.");
 }
 
 #[test]
 fn a_row_is_the_same_only_where_it_is() {
     for (kind, words) in [
-        (None, "Same question; the answers differ only in what varies or is not compared."),
+        (
+            None,
+            "Same question; the answers differ only in what varies or is not compared.",
+        ),
         (
             Some(ChangeKind::Addition),
             "The agent asked the same; the server answered as before, and more.",
@@ -213,7 +222,11 @@ fn a_row_is_the_same_only_where_it_is() {
 #[test]
 fn the_catalogue_is_said_to_be_used_where_it_is() {
     for (used, refused, words) in [
-        (false, vec![], "The tool catalogue changed, but not in what the baseline uses."),
+        (
+            false,
+            vec![],
+            "The tool catalogue changed, but not in what the baseline uses.",
+        ),
         (
             true,
             vec![],
@@ -257,15 +270,30 @@ fn numbers_are_never_rounded_to_what_they_are_not() {
 fn two_texts_are_told_apart_by_their_words() {
     // What is marked of either side stands in brackets.
     for (was, now, marked_was, marked_now) in [
-        ("costs 19.99 EUR", "costs 1999 EUR", "costs [19.99] EUR", "costs [1999] EUR"),
+        (
+            "costs 19.99 EUR",
+            "costs 1999 EUR",
+            "costs [19.99] EUR",
+            "costs [1999] EUR",
+        ),
         (
             r#"{"a":1,"b":"x y"}"#,
             r#"{"a":1,"b":"x z"}"#,
             r#"{"a":1,"b":"x [y]"}"#,
             r#"{"a":1,"b":"x [z]"}"#,
         ),
-        ("was shipped", "was not shipped", "was shipped", "was [not ]shipped"),
-        ("one, two and six", "three, four and six", "[one, two] and six", "[three, four] and six"),
+        (
+            "was shipped",
+            "was not shipped",
+            "was shipped",
+            "was [not ]shipped",
+        ),
+        (
+            "one, two and six",
+            "three, four and six",
+            "[one, two] and six",
+            "[three, four] and six",
+        ),
         ("", "new", "", "[new]"),
         ("same", "same", "same", "same"),
     ] {

@@ -18,7 +18,10 @@ use super::trajectories::{assistant, call, text_answer, timed, trajectory, user}
 pub(crate) fn changed(answers: usize) -> ScenarioResult {
     ScenarioResult {
         duration_ms: Some(1210.0),
-        baseline: Some(Arc::new(shopping(&json!({"total": 3, "item": "lamp"}), 40.0))),
+        baseline: Some(Arc::new(shopping(
+            &json!({"total": 3, "item": "lamp"}),
+            40.0,
+        ))),
         current: Some(Arc::new(shopping(
             &json!({"total": 3, "item": "lamp", "note": SCRIPT}),
             1100.0,
