@@ -9,6 +9,7 @@ use crate::model::rules::{Preset, Rules, Slower, Tokens};
 use crate::model::trajectory::Trajectory;
 use crate::model::usage::total_usage;
 
+use super::changes::{self, Found};
 use super::classic;
 use super::drift;
 use super::losses;
@@ -30,6 +31,7 @@ pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Co
     let matched = if is_classic {
         Matched {
             pairs: matching::positional(&sides),
+            moved: Vec::new(),
             counted: sides.longer(),
             may_miss: false,
             may_add: false,
@@ -39,7 +41,7 @@ pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Co
     } else {
         matching::matched(&sides, rules.matching)
     };
-    let mut rows = sides.rows(&matched.pairs);
+    let mut rows = sides.rows(&matched.pairs, &matched.moved);
     if let Some(terms) = &terms {
         terms.restore((baseline, current), &mut rows);
     }
@@ -76,20 +78,30 @@ pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Co
     } else {
         matching::unmatched(&sides, rules.matching, &matched, &rows)
     };
-    let verdict = verdict::verdict(&Evidence {
+    let tokens = more_tokens(baseline, current, &rules.tokens);
+    let mut verdict = verdict::verdict(&Evidence {
         sides: &sides,
         rows: &rows,
         scores: &scores,
         losses: &losses,
         drift: &drift,
         slower: &slower,
-        tokens: more_tokens(baseline, current, &rules.tokens),
+        tokens,
         rules,
         unmatched: unmatched.into_iter().collect(),
         may_miss: matched.may_miss,
         may_add: matched.may_add,
         score_only: is_classic,
     });
+    let mut changes = changes::changes(&Found {
+        sides: &sides,
+        rows: &rows,
+        drift: &drift,
+        slower: &slower,
+        tokens,
+        verdict: &verdict,
+    });
+    changes::fail_all(&mut changes, rules, &mut verdict);
     Comparison {
         band: Band::of(scores.overall),
         scores,
@@ -100,7 +112,7 @@ pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Co
         losses,
         drift: drift.into_iter().map(|it| it.drift).collect(),
         slower,
-        changes: Vec::new(),
+        changes,
         verdict,
         variant: 1,
     }

@@ -181,9 +181,10 @@ fn given<'a>(call: &Call<'a>, parameter: &ParameterScore) -> Option<&'a Value> {
 }
 
 fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
-    let regression = pair.request.similarity >= SAME_QUESTION - TOLERANCE
+    let regression = (pair.moved || pair.request.similarity >= SAME_QUESTION - TOLERANCE)
         && pair.response.similarity < OTHER_ANSWER - TOLERANCE;
-    let other_effect = pair.effect && pair.call < OTHER_EFFECT - TOLERANCE;
+    let made_with = pair.request.differences.iter().find(|it| !it.worded);
+    let other_effect = pair.effect && (made_with.is_some() || pair.call < OTHER_EFFECT - TOLERANCE);
     if !regression && !other_effect {
         return Vec::new();
     }
@@ -225,8 +226,27 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
         // The greater loss tells whose doing it is.
         let by_request =
             parameter.filter(|it| it.loss > 0.0 && pair.request.similarity < SAME_QUESTION);
-        reasons.push(match by_request {
-            Some(it) => Reason {
+        reasons.push(match (made_with, by_request) {
+            (Some(it), _) => Reason {
+                expected: it.was.clone(),
+                got: it.now.clone(),
+                ..at_pair(
+                    ReasonKind::EffectChange,
+                    format!(
+                        "{name} changes something and was made with another value of arguments{}{}",
+                        it.path,
+                        also(
+                            pair.request
+                                .differences
+                                .iter()
+                                .filter(|it| !it.worded)
+                                .count()
+                                - 1
+                        )
+                    ),
+                )
+            },
+            (None, Some(it)) => Reason {
                 expected: given(call, it).map(super::excerpt::of),
                 got: given(current_call, it).map(super::excerpt::of),
                 ..at_pair(
@@ -237,7 +257,7 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
                     ),
                 )
             },
-            None => Reason {
+            (None, None) => Reason {
                 expected,
                 got,
                 ..at_pair(
@@ -251,6 +271,14 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
         });
     }
     reasons
+}
+
+/// How many more there are, in words.
+fn also(more: usize) -> String {
+    match more {
+        0 => String::new(),
+        _ => format!(", and of {more} more"),
+    }
 }
 
 /// The difference that a reason quotes: of the first change of the contract, else the first of those that cost most.

@@ -181,6 +181,8 @@ pub enum ReasonKindV1 {
     Match,
     /// An expectation of the scenario is not met.
     Expectation,
+    /// Something changed, and nothing may.
+    Strict,
 }
 
 /// The longest expected or got value in a sentence; the document holds what there is.

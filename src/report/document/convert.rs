@@ -146,11 +146,12 @@ fn side(trajectory: &Trajectory) -> SideV1 {
             .count(),
         usage: ModelUseV1::of(&trajectory.requests),
         volatile: trajectory
-            .volatile
+            .learned
             .iter()
+            .filter(|it| !it.varies.is_empty())
             .map(|it| VolatileV1 {
                 call: it.call,
-                paths: it.paths.clone(),
+                paths: it.paths().map(str::to_owned).collect(),
             })
             .collect(),
         bindings: trajectory

@@ -10,8 +10,9 @@ mod trajectories;
 use std::sync::Arc;
 
 use mcp_eval::model::comparison::{Band, Comparison, Loss, Row, Verdict};
+use mcp_eval::model::learned::{Learned, Variation, Varying};
 use mcp_eval::model::suite::{Problem, ScenarioResult, Status, SuiteResult};
-use mcp_eval::model::trajectory::{Ending, Trajectory, Volatile};
+use mcp_eval::model::trajectory::{Ending, Trajectory};
 use mcp_eval::report::document::{GateV1, ResultV1};
 use serde_json::json;
 
@@ -149,9 +150,14 @@ pub(crate) fn scenario(id: &str, name: &str, status: Status) -> ScenarioResult {
 
 fn passed() -> ScenarioResult {
     let baseline = Trajectory {
-        volatile: vec![Volatile {
+        learned: vec![Learned {
             call: 1,
-            paths: vec!["/content/0/json/request_id".to_owned()],
+            takes: 2,
+            varies: vec![Varying {
+                path: "/content/0/json/request_id".to_owned(),
+                by: Variation::SameType,
+                heard: Vec::new(),
+            }],
         }],
         ..searching("environment variables", "4a1f")
     };

@@ -367,6 +367,7 @@ fn reason(reason: &Reason) -> ReasonV1 {
             ReasonKind::Tokens => ReasonKindV1::Tokens,
             ReasonKind::Match => ReasonKindV1::Match,
             ReasonKind::Expectation => ReasonKindV1::Expectation,
+            ReasonKind::Strict => ReasonKindV1::Strict,
         },
         baseline: reason.baseline,
         current: reason.current,
