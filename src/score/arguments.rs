@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use regex::Regex;
 use serde_json::Value;
 
+use crate::digits;
 use crate::model::Object;
 use crate::model::catalogue::Tool;
 use crate::model::comparison::{ParameterScore, RequestScore};
@@ -85,7 +86,9 @@ impl<'a> Argument<'a> {
 
     fn words(&self) -> Option<&Words<'a>> {
         let words = self.words.get_or_init(|| match self.value {
-            Value::String(text) if value::embedded(text).is_none() => {
+            Value::String(text)
+                if digits::of(self.value).is_none() && value::embedded(text).is_none() =>
+            {
                 Some(Box::new(Words::new(text)))
             }
             _ => None,
@@ -270,6 +273,8 @@ fn each<'r, 'v>(
 #[derive(Debug, Default)]
 struct Tally {
     sum: f64,
+    /// Any two are less than equal, by however little.
+    differs: bool,
     common: usize,
     one_sided: usize,
     forbidden: usize,
@@ -281,6 +286,7 @@ impl Tally {
             Outcome::Common(similarity) => {
                 self.sum += similarity;
                 self.common += 1;
+                self.differs |= *similarity < 1.0;
             }
             Outcome::OneSided => self.one_sided += 1,
             Outcome::LeftOut => {}
@@ -292,7 +298,12 @@ impl Tally {
         if self.forbidden > 0 {
             return 0.0;
         }
-        value::combine(self.sum, self.common, self.common + self.one_sided)
+        let similarity = value::combine(self.sum, self.common, self.common + self.one_sided);
+        if self.differs {
+            similarity.min(number::ALMOST)
+        } else {
+            similarity
+        }
     }
 
     /// The entry of one argument, with its share of the points the request lost.
@@ -343,12 +354,11 @@ fn default<'a>(listed: Option<&'a Tool>, argument: &str) -> Option<&'a Value> {
 
 fn numbers(b: &Value, c: &Value, max_diff: f64) -> f64 {
     let number = |it: &Value| match it {
-        Value::Number(it) => Some(it.clone()),
-        Value::String(it) => number::parse(it),
-        _ => None,
+        Value::String(text) if !number::is_number(it) => number::of_text(text),
+        _ => Some(it.clone()),
     };
     match (number(b), number(c)) {
-        (Some(b), Some(c)) => number::distance(&b, &c, Some(max_diff)),
+        (Some(b), Some(c)) => number::distance_of(&b, &c, Some(max_diff)),
         _ => 0.0,
     }
 }
@@ -356,7 +366,7 @@ fn numbers(b: &Value, c: &Value, max_diff: f64) -> f64 {
 /// A value as text: a text as it is, anything else as JSON.
 pub(super) fn text(value: &Value) -> String {
     match value {
-        Value::String(text) => text.clone(),
-        _ => value.to_string(),
+        Value::String(text) => digits::of(value).unwrap_or(text).to_owned(),
+        _ => digits::unmarked(&value.to_string()).into_owned(),
     }
 }

@@ -11,6 +11,7 @@ use crate::model::usage::total_usage;
 
 use super::classic;
 use super::drift;
+use super::exact;
 use super::losses;
 use super::matching::{self, Matched};
 use super::number::{count, share};
@@ -24,6 +25,11 @@ use super::verdict::{self, Evidence};
 /// Both must be complete (see [`crate::model::trajectory::Ending::is_complete`]): a run that did not finish has no
 /// score, and it is for the caller not to ask for one.
 pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Comparison {
+    let (baseline, current) = exact::both(baseline, current);
+    compare_exact(&baseline, &current, rules)
+}
+
+fn compare_exact(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Comparison {
     let terms = terms::terms(baseline, current, rules);
     let sides = Sides::new(baseline, current, terms.as_ref(), rules);
     let is_classic = rules.preset == Preset::Classic;

@@ -73,8 +73,11 @@ impl Findings {
         let changed = !self.contract_changes.is_empty();
         let capped = if changed {
             similarity.min(CAP)
-        } else {
+        } else if self.differences.is_empty() {
             similarity
+        } else {
+            // A small difference must not be lost in rounding.
+            similarity.min(super::number::ALMOST)
         };
         let breaking = self
             .differences

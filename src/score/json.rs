@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+use crate::digits;
 use crate::model::Object;
 use crate::model::comparison::Difference;
 use crate::model::rules::Responses;
@@ -123,6 +124,7 @@ impl<'a> Walk<'a> {
         match (b, c) {
             (Value::Object(b), Value::Object(c)) if share.depth > 0 => self.objects(b, c, share),
             (Value::Array(b), Value::Array(c)) if share.depth > 0 => self.lists(b, c, share),
+            _ if digits::of(b).or(digits::of(c)).is_some() => self.leaves(b, c, share),
             (Value::String(b), Value::String(c)) => self.texts(b, c, share, None),
             _ => self.leaves(b, c, share),
         }
@@ -144,6 +146,7 @@ impl<'a> Walk<'a> {
                 }
                 (number::distance(b, c, None), "distance", None)
             }
+            _ if number::is_number(b) => (number::distance_of(b, c, None), "distance", None),
             // Only values deeper than the walk goes are left.
             _ => (0.0, "depth", None),
         };

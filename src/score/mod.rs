@@ -30,6 +30,7 @@ mod classic;
 mod compare;
 mod drift;
 mod edits;
+mod exact;
 mod excerpt;
 mod expectation;
 mod experiment;

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::digits;
 use crate::model::Object;
 use crate::model::comparison::{ContractChange, Difference, ResponseScore};
 use crate::model::rules::Responses;
@@ -237,9 +238,16 @@ fn repeats(block: &Value, structured: &Value) -> bool {
     let only_member = (structured.as_object())
         .filter(|it| it.len() == 1)
         .and_then(|it| it.values().next());
-    let parsed: Option<Value> = embedded(text).or_else(|| serde_json::from_str(text).ok());
+    let parsed: Option<Value> = embedded(text).or_else(|| digits::parse(text).ok());
+    // The structured content may lack the digits of its long integers.
+    let nearest = parsed.as_ref().filter(|_| digits::are_in(text)).map(|it| {
+        let mut nearest = it.clone();
+        digits::take(&mut nearest);
+        nearest
+    });
     let says = |it: &Value| {
-        it.as_str() == Some(text) || parsed.as_ref().is_some_and(|parsed| same(parsed, it))
+        let mut documents = parsed.iter().chain(&nearest);
+        it.as_str() == Some(text) || documents.any(|document| same(document, it))
     };
     says(structured) || only_member.is_some_and(says)
 }

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::digits;
 use crate::model::Object;
 
 use super::align::{self, Pairs};
@@ -27,16 +28,22 @@ fn within(a: &Value, b: &Value, depth: usize, budget: usize) -> (f64, &'static s
     }
     match (a, b) {
         (Value::Null, _) | (_, Value::Null) => (0.0, "null"),
-        (Value::String(a), Value::String(b)) => texts(a, b, depth, budget),
         (Value::Number(a), Value::Number(b)) => (number::distance(a, b, None), "distance"),
-        (Value::Number(number), Value::String(text))
-        | (Value::String(text), Value::Number(number)) => match number::parse(text) {
-            Some(it) => (
-                AS_TEXT * number::distance(number, &it, None),
-                "number as text",
-            ),
-            None => (0.0, "type"),
-        },
+        (Value::String(text), number) | (number, Value::String(text))
+            if number::is_number(number) =>
+        {
+            match number::of_text(text) {
+                _ if number::is_number(a) && number::is_number(b) => {
+                    (number::distance_of(a, b, None), "distance")
+                }
+                Some(it) => (
+                    AS_TEXT * number::distance_of(number, &it, None),
+                    "number as text",
+                ),
+                None => (0.0, "type"),
+            }
+        }
+        (Value::String(a), Value::String(b)) => texts(a, b, depth, budget),
         (Value::Bool(bool), Value::String(text)) | (Value::String(text), Value::Bool(bool)) => {
             match text.parse::<bool>() {
                 Ok(it) if it == *bool => (AS_TEXT, "bool as text"),
@@ -62,25 +69,46 @@ fn texts(a: &str, b: &str, depth: usize, budget: usize) -> (f64, &'static str) {
     }
 }
 
-/// The JSON object or list a text consists of.
+/// The JSON object or list a text consists of, long integers as [`digits`] marks them.
 pub(super) fn embedded(text: &str) -> Option<Value> {
     let looks_like_json = text.trim_ascii_start().starts_with(['{', '[']);
-    looks_like_json
-        .then(|| serde_json::from_str(text).ok())
-        .flatten()
+    looks_like_json.then(|| digits::parse(text).ok()).flatten()
 }
 
 /// `0.3 × |common keys| / |all keys| + 0.7 × mean over the common keys`; without a common key 0.
 fn objects(a: &Object, b: &Object, depth: usize, budget: usize) -> f64 {
     let mut common = 0;
-    let mut sum = 0.0;
+    let mut total = Total::default();
     for (key, a) in a {
         if let Some(b) = b.get(key) {
             common += 1;
-            sum += within(a, b, depth, budget).0;
+            total.add(within(a, b, depth, budget).0);
         }
     }
-    combine(sum, common, a.len() + b.len() - common)
+    total.bounded(combine(total.sum, common, a.len() + b.len() - common))
+}
+
+/// A sum of similarities that a small difference is not lost in by rounding.
+#[derive(Default)]
+struct Total {
+    sum: f64,
+    differs: bool,
+}
+
+impl Total {
+    fn add(&mut self, similarity: f64) {
+        self.sum += similarity;
+        self.differs |= similarity < 1.0;
+    }
+
+    /// What was made of the sum, below 1 where anything differed.
+    fn bounded(&self, similarity: f64) -> f64 {
+        if self.differs {
+            similarity.min(number::ALMOST)
+        } else {
+            similarity
+        }
+    }
 }
 
 /// The formula for arguments: the sum of the similarities over the common keys, their number, and that of all keys.
@@ -93,13 +121,13 @@ pub(super) fn combine(sum: f64, common: usize, all: usize) -> f64 {
 }
 
 fn lists(a: &[Value], b: &[Value], depth: usize, budget: usize) -> f64 {
-    let mut sum = 0.0;
+    let mut total = Total::default();
     let plan = Plan::new(a, b, budget);
     let similarity = |i: usize, j: usize| within(&a[i], &b[j], depth, plan.budget).0;
     for (i, j) in plan.pairs(a, b, View::Plain, |_, _| true, similarity) {
-        sum += similarity(i, j);
+        total.add(similarity(i, j));
     }
-    share(sum, a.len().max(b.len()))
+    total.bounded(share(total.sum, a.len().max(b.len())))
 }
 
 /// How much of a budget for comparing two lists goes into how many comparisons of their elements.

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::digits;
 use crate::model::binding::Binding;
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory, Volatile};
@@ -9,6 +10,7 @@ use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory, Volatile};
 use super::align;
 use super::binding::{at, find_in_takes, full_patterns, resolve};
 use super::calls::request_key;
+use super::exact::exact;
 use super::mask;
 use super::path::escape;
 use super::polls::Polled;
@@ -42,8 +44,9 @@ pub fn learn(takes: &[Trajectory], rules: &Rules) -> Learned {
         volatile: Vec::new(),
         ..first.clone()
     };
+    let others: Vec<Trajectory> = others.iter().map(|it| exact(it).into_owned()).collect();
     Learned {
-        volatile: learn_volatile(&first, others, rules),
+        volatile: learn_volatile(&exact(&first), &others, rules),
         bindings: first.bindings,
     }
 }
@@ -240,7 +243,11 @@ fn of_values(a: &Value, b: &Value, path: &str, depth: usize, paths: &mut Vec<Str
             paths.extend(added.map(|key| format!("{path}/{}", escape(key))));
         }
         (Value::Array(a), Value::Array(b)) => of_lists(a, b, path, depth, paths),
-        (Value::String(a), Value::String(b)) => of_texts(a, b, path, path, depth, paths),
+        (Value::String(text_a), Value::String(text_b))
+            if digits::of(a).or(digits::of(b)).is_none() =>
+        {
+            of_texts(text_a, text_b, path, path, depth, paths);
+        }
         (Value::Number(a_number), Value::Number(b_number)) => {
             let masked = mask::number(a_number).is_some() && mask::number(b_number).is_some();
             if !masked && !same(a, b) {

@@ -8,12 +8,12 @@
 )]
 
 use divan::{Bencher, black_box};
-use mcp_eval::model::Object;
 use mcp_eval::model::catalogue::Catalogue;
 use mcp_eval::model::comparison::Comparison;
 use mcp_eval::model::rules::Rules;
 use mcp_eval::model::stamp::{GitStamp, Servers, Stamp};
 use mcp_eval::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
+use mcp_eval::model::{Digits, Object};
 use mcp_eval::score;
 use serde_json::{Value, json};
 
@@ -105,6 +105,8 @@ fn step(tool: &str, arguments: Object, text: &str) -> Step {
             content: vec![json!({"type": "text", "text": text})],
             ..Answer::default()
         }),
+        digits: Digits::new(),
+        again: Vec::new(),
         start_ms: None,
         duration_ms: None,
     }))

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("text", &[]),
-    ("score", &["model", "text"]),
+    ("digits", &["model"]),
+    ("score", &["digits", "model", "text"]),
     ("report", &["model", "text"]),
-    ("redact", &["model", "text"]),
-    ("run", &["model", "redact", "text"]),
+    ("redact", &["digits", "model", "text"]),
+    ("run", &["digits", "model", "redact", "text"]),
     ("scenario_file", &["model", "text"]),
     ("http_client", &[]),
     ("http_server", &[]),
@@ -30,6 +31,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "mcp",
         &[
+            "digits",
             "http_client",
             "http_server",
             "model",
@@ -64,7 +66,7 @@ const LIVES_IN: &[(&str, &[&str])] = &[
 ];
 
 /// Modules that know no file, clock, randomness, environment or process.
-const PURE: &[&str] = &["model", "text", "score", "report"];
+const PURE: &[&str] = &["model", "text", "digits", "score", "report"];
 const IMPURE_WORDS: &[&str] = &[
     "std::fs",
     "std::env",

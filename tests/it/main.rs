@@ -18,6 +18,7 @@ mod fuzz;
 mod http;
 mod import;
 mod import_log;
+mod integers;
 mod listen;
 mod mock;
 mod readme;

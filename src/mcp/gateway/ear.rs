@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 
 use super::{GATEWAY_ERROR, error};
+use crate::digits;
 use crate::mcp::request::outcome;
 use crate::mcp::wire::{Message, key, read};
 use crate::model::Object;
@@ -66,7 +67,8 @@ impl Ear {
             ids: Vec::new(),
             may_come_later: false,
         };
-        let Ok(body) = serde_json::from_slice::<Value>(body) else {
+        let body = std::str::from_utf8(body).map(digits::parse);
+        let Ok(Ok(body)) = body else {
             return Ok(exchange);
         };
         let messages = match &body {

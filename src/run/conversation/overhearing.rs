@@ -6,8 +6,8 @@ use std::time::Instant;
 use super::asking::limit;
 use super::merge::{Heard, merge};
 use super::{Conversation, Stop, calls_made, milliseconds, not_sent, unanswered};
-use crate::model::Object;
 use crate::model::trajectory::{Outcome, Step, ToolCall};
+use crate::model::{Digits, Object};
 use crate::run::overheard::{Endpoint, Event, HeardCall};
 use crate::run::ports::Progress;
 use crate::text::shorten;
@@ -111,6 +111,7 @@ impl Conversation<'_> {
             server,
             tool,
             arguments,
+            digits: Digits::new(),
             outcome,
             again: Vec::new(),
             start_ms: Some(milliseconds(self.started.elapsed())),
@@ -168,6 +169,7 @@ fn recorded(heard: &HeardCall, started: Instant) -> ToolCall {
         server: Some(heard.server.clone()),
         tool: heard.tool.clone(),
         arguments: heard.arguments.clone(),
+        digits: heard.digits.clone(),
         outcome: outcome.unwrap_or_else(unanswered),
         again: Vec::new(),
         start_ms: Some(milliseconds(heard.begun.duration_since(started))),
