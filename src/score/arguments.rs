@@ -14,13 +14,15 @@ use crate::model::rules::{ArgumentMatch, ArgumentRule};
 
 use super::number::{self, count};
 use super::same::{self, View, hash_of, same};
-use super::value;
+use super::value::{self, Purpose};
 use super::words::{self, Words};
+use super::work::Work;
 
 /// The rules for single arguments, ready to use.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct ArgumentRules<'a> {
     rules: Vec<Compiled<'a>>,
+    work: &'a Work<'a>,
 }
 
 #[derive(Debug)]
@@ -74,13 +76,16 @@ impl<'a> Argument<'a> {
             .fold(0, u64::wrapping_add)
     }
 
-    fn similarity(&self, other: &Self) -> (f64, &'static str) {
+    fn similarity(&self, other: &Self, purpose: Purpose, work: &Work<'_>) -> (f64, &'static str) {
         if self.hash == other.hash {
             return (1.0, "equal");
         }
         match (self.words(), other.words()) {
-            (Some(a), Some(b)) => (a.similarity(b), "words"),
-            _ => value::similarity(self.value, other.value),
+            (Some(a), Some(b)) => {
+                work.spend(a.len() + b.len());
+                (a.similarity(b), "words")
+            }
+            _ => value::similarity(self.value, other.value, purpose, work),
         }
     }
 
@@ -116,7 +121,7 @@ enum Outcome {
 }
 
 impl<'a> ArgumentRules<'a> {
-    pub(super) fn new(rules: &'a [ArgumentRule]) -> Self {
+    pub(super) fn new(rules: &'a [ArgumentRule], work: &'a Work<'a>) -> Self {
         let compile = |rule: &'a ArgumentRule| Compiled {
             rule,
             regex: match &rule.how {
@@ -126,13 +131,14 @@ impl<'a> ArgumentRules<'a> {
         };
         Self {
             rules: rules.iter().map(compile).collect(),
+            work,
         }
     }
 
     /// Similarity of two requests to the same tool, 0 to 1.
     pub(super) fn similarity<'v>(&self, b: Request<'_, 'v>, c: Request<'_, 'v>) -> f64 {
         let mut tally = Tally::default();
-        self.compare(b, c, |it| tally.add(&it.outcome));
+        self.compare(b, c, Purpose::Pairing, |it| tally.add(&it.outcome));
         tally.similarity()
     }
 
@@ -140,7 +146,7 @@ impl<'a> ArgumentRules<'a> {
     pub(super) fn score<'v>(&self, b: Request<'_, 'v>, c: Request<'_, 'v>) -> RequestScore {
         let mut compared = Vec::with_capacity(b.arguments.len().max(c.arguments.len()));
         let mut tally = Tally::default();
-        self.compare(b, c, |it| {
+        self.compare(b, c, Purpose::Score, |it| {
             tally.add(&it.outcome);
             compared.push(it);
         });
@@ -178,13 +184,14 @@ impl<'a> ArgumentRules<'a> {
         &self,
         b: Request<'_, 'v>,
         c: Request<'_, 'v>,
+        purpose: Purpose,
         mut tell: impl FnMut(Compared<'v>),
     ) {
         each(b.arguments, c.arguments, |name, b_given, c_given| {
             let (baseline, current) = (b_given.map(|it| it.value), c_given.map(|it| it.value));
             let (outcome, method) = match (self.rule(b.tool, name), b_given, c_given) {
                 (None, Some(b), Some(c)) => {
-                    let (similarity, method) = b.similarity(c);
+                    let (similarity, method) = b.similarity(c, purpose, self.work);
                     (Outcome::Common(similarity), method)
                 }
                 (None, Some(given), None) if is_default(given.value, c.listed, name) => {

@@ -88,10 +88,15 @@ pub(super) enum View {
 
 /// A hash that the same values share; equal hashes are taken for equal values, which 64 bits make safe enough.
 pub(super) fn hash(value: &Value, view: View) -> u64 {
-    hash_within(value, view, DEPTH)
+    hash_and_keep(value, view, &mut |_, _| {})
 }
 
-fn hash_within(value: &Value, view: View, depth: usize) -> u64 {
+/// The same, which tells of the hash of every list and object within, the value itself among them.
+pub(super) fn hash_and_keep(value: &Value, view: View, keep: &mut dyn FnMut(&Value, u64)) -> u64 {
+    hash_within(value, view, DEPTH, keep)
+}
+
+fn hash_within(value: &Value, view: View, depth: usize, keep: &mut dyn FnMut(&Value, u64)) -> u64 {
     let mut hasher = HASHER.build_hasher();
     match value {
         Value::Null => 0u8.hash(&mut hasher),
@@ -111,19 +116,23 @@ fn hash_within(value: &Value, view: View, depth: usize) -> u64 {
         Value::Array(items) => {
             7u8.hash(&mut hasher);
             for item in items {
-                hash_within(item, view, depth - 1).hash(&mut hasher);
+                hash_within(item, view, depth - 1, keep).hash(&mut hasher);
             }
         }
         Value::Object(members) => {
             let mut sum = 0u64;
             for (key, member) in members {
-                let entry = hash_of((key, hash_within(member, view, depth - 1)));
+                let entry = hash_of((key, hash_within(member, view, depth - 1, keep)));
                 sum = sum.wrapping_add(entry);
             }
             (8u8, sum).hash(&mut hasher);
         }
     }
-    hasher.finish()
+    let hash = hasher.finish();
+    if value.is_array() || value.is_object() {
+        keep(value, hash);
+    }
+    hash
 }
 
 fn hash_number(number: &Exact<'_>, hasher: &mut impl Hasher) {

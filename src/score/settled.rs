@@ -15,6 +15,7 @@ use super::polls::Poll;
 use super::response::{self, Response};
 use super::swap::Swap;
 use super::value::embedded;
+use super::work::Work;
 
 /// An answer this similar to the recorded final one, without a change of its contract, is that answer.
 const SETTLED: f64 = 0.9;
@@ -73,6 +74,7 @@ impl LookedAt {
                 is_last: false,
             };
         };
+        let work = Work::uninterrupted();
         let similarity = |it: &Outcome| {
             let response = |outcome| Response {
                 outcome,
@@ -84,6 +86,7 @@ impl LookedAt {
                 learned: self.learned,
                 echoes: &[],
                 mode: Responses::Similar,
+                work: &work,
             };
             let score = response::compare(response(it), response(live), context);
             (score.similarity, score.contract_changes.is_empty())

@@ -17,6 +17,7 @@ use super::polls::Polled;
 use super::same::{self, View, same};
 use super::terms::{Terms, terms};
 use super::value::embedded;
+use super::work::{Cancelled, Work};
 
 /// The most paths that are learned for one call; an answer with more is volatile from its outermost paths.
 const PATHS: usize = 200;
@@ -36,6 +37,25 @@ pub struct Learned {
 
 /// What the first of several takes of one scenario should be kept with; of a single take, only its bindings can be told.
 pub fn learn(takes: &[Trajectory], rules: &Rules) -> Learned {
+    learn_with(takes, rules, &Work::uninterrupted())
+}
+
+/// The same, until it is not wanted any more, which is asked every few thousand steps.
+///
+/// # Errors
+///
+/// [`Cancelled`] when it was not wanted to the end.
+pub fn learn_until(
+    takes: &[Trajectory],
+    rules: &Rules,
+    is_unwanted: &dyn Fn() -> bool,
+) -> Result<Learned, Cancelled> {
+    let work = Work::until(is_unwanted);
+    let learned = learn_with(takes, rules, &work);
+    work.finish(learned)
+}
+
+fn learn_with(takes: &[Trajectory], rules: &Rules, work: &Work<'_>) -> Learned {
     let Some((first, others)) = takes.split_first() else {
         return Learned::default();
     };
@@ -46,7 +66,7 @@ pub fn learn(takes: &[Trajectory], rules: &Rules) -> Learned {
     };
     let others: Vec<Trajectory> = others.iter().map(|it| exact(it).into_owned()).collect();
     Learned {
-        volatile: learn_volatile(&exact(&first), &others, rules),
+        volatile: learn_volatile(&exact(&first), &others, rules, work),
         bindings: first.bindings,
     }
 }
@@ -58,12 +78,20 @@ pub fn learn(takes: &[Trajectory], rules: &Rules) -> Learned {
 /// listed. Paths are those of reports, with `*` for the indexes of lists, so that they hold wherever in a list an
 /// element comes to stand. A list whose length or order differed is volatile as a whole, as is anything that was
 /// missing, or of another type, in one of the takes.
-fn learn_volatile(first: &Trajectory, others: &[Trajectory], rules: &Rules) -> Vec<Volatile> {
+fn learn_volatile(
+    first: &Trajectory,
+    others: &[Trajectory],
+    rules: &Rules,
+    work: &Work<'_>,
+) -> Vec<Volatile> {
     if others.is_empty() {
         return Vec::new();
     }
     let polled = Polled::new(first, first, rules);
-    let translated: Vec<Option<Terms>> = others.iter().map(|it| terms(first, it, rules)).collect();
+    let translated: Vec<Option<Terms>> = others
+        .iter()
+        .map(|it| terms(first, it, rules, work))
+        .collect();
     let others: Vec<Take<'_>> = (others.iter().zip(&translated))
         .map(|(it, terms)| Take {
             calls: settled(terms.as_ref().map_or(it, |it| &it.current), &polled),

@@ -17,8 +17,75 @@ use mcp_eval::model::{Digits, Object};
 use mcp_eval::score;
 use serde_json::{Value, json};
 
+mod shapes;
+
 fn main() {
-    divan::main();
+    if std::env::args().any(|it| it == "ratios") {
+        ratios();
+    } else {
+        divan::main();
+    }
+}
+
+/// How many times as long as parsing both answers it takes to compare them, for every shape and share of changes: a table, in
+/// place of the usual figures (`cargo bench --bench score -- ratios`).
+fn ratios() {
+    const SHARES: [usize; 7] = [0, 1, 10, 25, 50, 75, 100];
+    let leaves = (std::env::args().filter_map(|it| it.parse().ok())).next();
+    let leaves: usize = leaves.unwrap_or(20_000);
+    println!(
+        "{:>28} {:>8}  per cent of the leaves changed",
+        "shape", "parse"
+    );
+    let shares = SHARES.map(|it| format!("{it:>7}")).join("");
+    println!("{:>28} {:>8} {shares}", "", "");
+    let rows = shapes::SHAPES.iter().flat_map(|&(name, make)| {
+        let edits: [(&str, fn(&Value, usize, u64) -> Value); 2] =
+            [("", shapes::changed), (", moved", shapes::rearranged)];
+        let document = make(leaves);
+        let kinds = if document.is_array() { 2 } else { 1 };
+        edits
+            .into_iter()
+            .take(kinds)
+            .map(move |(kind, edit)| (format!("{name}{kind}"), document.clone(), edit))
+    });
+    for (name, document, edit) in rows {
+        let answer = |document: &Value| {
+            trajectory(vec![step(
+                "read_cache",
+                Object::new(),
+                &document.to_string(),
+            )])
+        };
+        let b = answer(&document);
+        let alone = fastest(|| parse(&b));
+        let mut row = format!("{name:>28} {:>6}us ", alone.as_micros());
+        for share in SHARES {
+            let c = answer(&edit(&document, share, 7));
+            let both = fastest(|| (parse(&b), parse(&c)));
+            let compared = fastest(|| compare(&b, &c));
+            row.push_str(&format!(
+                "{:>7.1}",
+                compared.as_secs_f64() / both.as_secs_f64()
+            ));
+        }
+        println!("{row}");
+    }
+}
+
+/// The least time something took, of a few times.
+fn fastest<T>(run: impl Fn() -> T) -> std::time::Duration {
+    let mut least = std::time::Duration::MAX;
+    let begun = std::time::Instant::now();
+    for _ in 0..7 {
+        let start = std::time::Instant::now();
+        black_box(run());
+        least = least.min(start.elapsed());
+        if begun.elapsed().as_secs() >= 2 {
+            break;
+        }
+    }
+    least
 }
 
 const TOOLS: [&str; 8] = [
@@ -159,16 +226,17 @@ fn copies(bencher: Bencher<'_, '_>, b: &Trajectory, c: &Trajectory) {
 
 /// What the data cost anyone who wants to know more than whether texts are equal: every answer parsed.
 fn parses(bencher: Bencher<'_, '_>, b: &Trajectory, c: &Trajectory) {
-    let parse = |side: &Trajectory| -> Vec<Value> {
-        let texts = side.calls().map(|call| match &call.outcome {
-            Outcome::Answer(answer) => answer.text(),
-            Outcome::Failure(_) => String::new(),
-        });
-        texts
-            .filter_map(|it| serde_json::from_str(&it).ok())
-            .collect()
-    };
     bencher.bench_local(|| (parse(black_box(b)), parse(black_box(c))));
+}
+
+fn parse(side: &Trajectory) -> Vec<Value> {
+    let texts = side.calls().map(|call| match &call.outcome {
+        Outcome::Answer(answer) => answer.text(),
+        Outcome::Failure(_) => String::new(),
+    });
+    texts
+        .filter_map(|it| serde_json::from_str(&it).ok())
+        .collect()
 }
 
 mod typical_pairs_10000 {
