@@ -503,7 +503,9 @@ impl<'a> Walk<'a> {
         contract: Option<&str>,
         sides: impl FnOnce() -> (Option<String>, Option<String>),
     ) {
-        if let Some(findings) = &mut self.findings {
+        if let Some(findings) = &mut self.findings
+            && !findings.pass_over(loss, contract.is_some())
+        {
             let (expected, got) = sides();
             let difference = Difference {
                 path: self.place.to_string(),

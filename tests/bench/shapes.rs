@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 
 /// Marsaglia's xorshift: numbers that look random and are the same every time.
-pub struct Numbers(u64);
+pub(crate) struct Numbers(u64);
 
 impl Numbers {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(88_172_645_463_325_252 ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
-    pub fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -19,7 +19,7 @@ impl Numbers {
 }
 
 /// A name, and the document of that shape, of roughly so many leaves.
-pub const SHAPES: [(&str, fn(usize) -> Value); 12] = [
+pub(crate) const SHAPES: [(&str, fn(usize) -> Value); 12] = [
     ("tree of twos", |leaves| twos(leaves.max(2).ilog2(), 0)),
     ("leaning tree", |leaves| leaning(leaves.min(120))),
     ("many leaning trees", |leaves| {
@@ -111,7 +111,7 @@ fn sentence(at: usize) -> String {
 }
 
 /// The document with so many per cent of its leaves changed to something else of their type.
-pub fn changed(document: &Value, per_cent: usize, seed: u64) -> Value {
+pub(crate) fn changed(document: &Value, per_cent: usize, seed: u64) -> Value {
     let mut changed = document.clone();
     change(&mut changed, per_cent, &mut Numbers::new(seed));
     changed
@@ -147,7 +147,7 @@ fn change(value: &mut Value, per_cent: usize, numbers: &mut Numbers) {
 }
 
 /// The list with so many per cent of its elements removed, doubled or moved; anything else as it is.
-pub fn rearranged(document: &Value, per_cent: usize, seed: u64) -> Value {
+pub(crate) fn rearranged(document: &Value, per_cent: usize, seed: u64) -> Value {
     let Value::Array(items) = document else {
         return document.clone();
     };
