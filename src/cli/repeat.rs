@@ -206,6 +206,7 @@ pub(super) fn kept(result: &ScenarioResult) -> Attempt {
         score: result.comparison.as_ref().map(|it| it.scores.overall),
         duration_ms: result.duration_ms,
         reason: reason.filter(|it| !it.is_empty()),
+        changes: (result.comparison.as_ref()).map_or(0, |it| it.changes.len()),
         usage: (result.current.as_ref()).and_then(|it| TotalUse::of(&it.requests)),
     }
 }

@@ -255,6 +255,7 @@ pub(super) fn rules(scenario: &Scenario, args: &ScoreArgs) -> Rules {
 pub(super) fn overridden(mut rules: Rules, args: &ScoreArgs) -> Rules {
     rules.threshold = args.threshold.unwrap_or(rules.threshold);
     rules.pass_threshold = args.pass_threshold.unwrap_or(rules.pass_threshold);
+    rules.strict |= args.strict;
     rules.preset = match args.preset {
         None => rules.preset,
         Some(Preset::Standard) => rules::Preset::Standard,

@@ -102,6 +102,8 @@ pub struct Pair {
     pub bound: Vec<Bound>,
     /// How often each side asked, where the call is a poll; its last answer is the one that counts.
     pub polled: Option<Polled>,
+    /// An equal read that the run made in another place among its calls.
+    pub moved: bool,
     /// How often recording heard the answer to this request, at least 1. What was heard once is graded; else what did not vary must be as
     /// it was.
     pub takes: usize,
@@ -134,6 +136,21 @@ pub struct RequestScore {
     pub similarity: f64,
     /// One entry per argument of either side, sorted by name; none where all are simply equal.
     pub parameters: Vec<ParameterScore>,
+    /// Of an effect, where it was made with something else; empty for reads, which are graded alone.
+    pub differences: Vec<ArgumentDifference>,
+}
+
+/// A place in the arguments of an effect that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArgumentDifference {
+    /// JSON pointer into the arguments.
+    pub path: String,
+    /// What was given there, shortened; `None` for nothing.
+    pub was: Option<String>,
+    /// What is given now.
+    pub now: Option<String>,
+    /// It is another wording of the same thing, and no other effect.
+    pub worded: bool,
 }
 
 impl RequestScore {
@@ -142,6 +159,7 @@ impl RequestScore {
         Self {
             similarity: 1.0,
             parameters: Vec::new(),
+            differences: Vec::new(),
         }
     }
 }
@@ -330,6 +348,8 @@ pub enum ReasonKind {
     Match,
     /// An expectation of the scenario is not met.
     Expectation,
+    /// Something changed, and nothing may.
+    Strict,
 }
 
 impl Band {
@@ -413,6 +433,7 @@ impl ReasonKind {
             Self::Tokens => "tokens",
             Self::Match => "match",
             Self::Expectation => "expectation",
+            Self::Strict => "strict",
         }
     }
 }

@@ -7,6 +7,7 @@ pub mod comparison;
 pub mod container;
 pub mod experiment;
 pub mod interactions;
+pub mod learned;
 pub mod redaction;
 pub mod repeated;
 pub mod rules;

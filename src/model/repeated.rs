@@ -53,6 +53,8 @@ pub struct Attempt {
     pub duration_ms: Option<f64>,
     /// The first thing that speaks against it; `None` when it passed.
     pub reason: Option<String>,
+    /// How many things differ from the baseline.
+    pub changes: usize,
     /// What its model used; `None` without one.
     pub usage: Option<TotalUse>,
 }

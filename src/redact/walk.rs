@@ -17,6 +17,12 @@ impl Redactor {
         if self.known().len() > known {
             self.pass(trajectory);
         }
+        // Last, so that what was only asked again counts among the secrets after all others: where nothing is, they are called the same.
+        for step in &mut trajectory.steps {
+            if let Step::ToolCall(call) = step {
+                call.again.iter_mut().for_each(|it| self.outcome(it));
+            }
+        }
     }
 
     fn pass(&self, trajectory: &mut Trajectory) {
@@ -75,7 +81,7 @@ impl Redactor {
         }
     }
 
-    /// Takes secrets out of a call and what became of it.
+    /// Takes secrets out of a call and what became of it, as it will be stored.
     pub fn call(&self, call: &mut ToolCall) {
         self.string(&mut call.tool);
         call.server.iter_mut().for_each(|it| self.string(it));
@@ -255,7 +261,7 @@ mod tests {
             }))],
             ending: Ending::Completed,
             duration_ms: None,
-            volatile: Vec::new(),
+            learned: Vec::new(),
             repeated: None,
             bindings: Vec::new(),
             requests: Vec::new(),

@@ -33,6 +33,11 @@ pub trait Tools: Send + Sync {
         None
     }
 
+    /// Waits until the servers have answered all that recording asks them again.
+    fn settled(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
     /// Ends the sessions, and the servers that were started for them.
     fn close(self: Box<Self>) -> BoxFuture<'static, ()>;
 }

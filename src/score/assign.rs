@@ -32,7 +32,9 @@ pub(super) fn assign(
         align::align(&rows, &columns, CELLS, |_, _| true, similarity)
     } else {
         // The method asks for each cost again and again.
-        let costs: Vec<f64> = (0..n * m).map(|it| 1.0 - similarity(it / m, it % m)).collect();
+        let costs: Vec<f64> = (0..n * m)
+            .map(|it| 1.0 - similarity(it / m, it % m))
+            .collect();
         if n <= m {
             hungarian(n, m, |i, j| costs[i * m + j])
         } else {

@@ -2,13 +2,13 @@
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashSet};
 
 use crate::model::comparison::{Band, Comparison, ExecutionStatus, Loss, Row, Scores, SlowerCall};
 use crate::model::rules::{Preset, Rules, Slower, Tokens};
 use crate::model::trajectory::Trajectory;
 use crate::model::usage::total_usage;
 
+use super::changes::{self, Found};
 use super::classic;
 use super::drift;
 use super::exact;
@@ -60,6 +60,7 @@ fn compare_with(
     let matched = if is_classic {
         Matched {
             pairs: matching::positional(&sides),
+            moved: Vec::new(),
             counted: sides.longer(),
             may_miss: false,
             may_add: false,
@@ -69,7 +70,7 @@ fn compare_with(
     } else {
         matching::matched(&sides, rules.matching)
     };
-    let mut rows = sides.rows(&matched.pairs);
+    let mut rows = sides.rows(&matched.pairs, &matched.moved);
     if let Some(terms) = &terms {
         terms.restore((baseline, current), &mut rows);
     }
@@ -89,37 +90,38 @@ fn compare_with(
         (baseline_status, current_status),
     );
     let losses = lost(&sides, &rows, &matched, &scores);
-    let mut seen = HashSet::new();
-    let used: BTreeSet<(&str, &str)> = (sides.baseline.iter())
-        .filter(|it| seen.insert(it.tool))
-        .map(|it| {
-            (
-                it.made.server.as_deref().unwrap_or_default(),
-                it.made.tool.as_str(),
-            )
-        })
-        .collect();
-    let drift = drift::findings(&baseline.catalogue, &current.catalogue, &used);
+    let recorded = drift::recorded(baseline.calls());
+    let drift = drift::findings(&baseline.catalogue, &current.catalogue, &recorded);
     let slower = slower(&sides, &rows, &rules.slower);
     let unmatched = if is_classic {
         None
     } else {
         matching::unmatched(&sides, rules.matching, &matched, &rows)
     };
-    let verdict = verdict::verdict(&Evidence {
+    let tokens = more_tokens(baseline, current, &rules.tokens);
+    let mut verdict = verdict::verdict(&Evidence {
         sides: &sides,
         rows: &rows,
         scores: &scores,
         losses: &losses,
         drift: &drift,
         slower: &slower,
-        tokens: more_tokens(baseline, current, &rules.tokens),
+        tokens,
         rules,
         unmatched: unmatched.into_iter().collect(),
         may_miss: matched.may_miss,
         may_add: matched.may_add,
         score_only: is_classic,
     });
+    let mut changes = changes::changes(&Found {
+        sides: &sides,
+        rows: &rows,
+        drift: &drift,
+        slower: &slower,
+        tokens,
+        verdict: &verdict,
+    });
+    changes::fail_all(&mut changes, rules, &mut verdict);
     Comparison {
         band: Band::of(scores.overall),
         scores,
@@ -130,7 +132,7 @@ fn compare_with(
         losses,
         drift: drift.into_iter().map(|it| it.drift).collect(),
         slower,
-        changes: Vec::new(),
+        changes,
         verdict,
         variant: 1,
     }

@@ -28,6 +28,18 @@ pub(super) fn equal(a: &Number, b: &Number) -> bool {
     }
 }
 
+/// Whether two numbers are the same but for the noise of floating point: integers digit for digit, others to 1e-12 of their size.
+pub(super) fn close(a: &Number, b: &Number) -> bool {
+    if equal(a, b) {
+        return true;
+    }
+    if integer(a).is_some() && integer(b).is_some() {
+        return false;
+    }
+    let (a, b) = (float(a), float(b));
+    (a - b).abs() <= 1e-12 * a.abs().max(b.abs())
+}
+
 /// Whether a value is a number, be it one too long for 64 bits.
 pub(super) fn is_number(value: &Value) -> bool {
     value.is_number() || digits::of(value).is_some()

@@ -1,6 +1,7 @@
 //! Passed or not, and why: one reason in words for each condition that failed.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
@@ -24,6 +25,9 @@ const SAME_QUESTION: f64 = 0.95;
 const OTHER_ANSWER: f64 = 0.6;
 /// A paired effect below this is another effect.
 const OTHER_EFFECT: f64 = 0.6;
+
+/// The most changes of the catalogue that are warned of one by one.
+const WARNINGS: usize = 3;
 
 /// What a verdict looks at.
 pub(super) struct Evidence<'e, 'a> {
@@ -70,14 +74,19 @@ pub(super) fn verdict(evidence: &Evidence<'_, '_>) -> Verdict {
         }
     }
     reasons.extend(below_threshold(evidence));
-    for finding in evidence.drift.iter().filter(|it| it.drift.breaking) {
-        let it = reason(ReasonKind::Drift, finding.drift.what.clone());
-        match evidence.rules.drift {
-            Gate::Ignore => {}
-            Gate::Fail => reasons.push(it),
-            // Clients like the one that made the baseline would trip over this.
-            Gate::Warn if finding.drift.used => reasons.push(it),
-            Gate::Warn => warnings.push(it),
+    let (refusing, harmless): (Vec<&Finding>, Vec<&Finding>) = (evidence.drift.iter())
+        .filter(|it| it.narrows)
+        .partition(|it| it.drift.breaking);
+    match evidence.rules.drift {
+        Gate::Ignore => {}
+        Gate::Fail => {
+            reasons.extend(refusing.into_iter().map(drifted));
+            reasons.extend(harmless.into_iter().map(drifted));
+        }
+        Gate::Warn => {
+            // The clients that made the baseline would trip over this.
+            reasons.extend(refusing.into_iter().map(drifted));
+            warnings.extend(narrower(&harmless));
         }
     }
     for slower in evidence.slower {
@@ -110,6 +119,32 @@ pub(super) fn verdict(evidence: &Evidence<'_, '_>) -> Verdict {
     }
 }
 
+/// A change of the catalogue as a reason of its own.
+fn drifted(finding: &Finding) -> Reason {
+    Reason {
+        expected: finding.drift.was.clone(),
+        got: finding.drift.now.clone(),
+        ..reason(ReasonKind::Drift, finding.drift.what.clone())
+    }
+}
+
+/// Changes of the catalogue that refuse no recorded call: each, or how many there are, so that they bury nothing.
+fn narrower(harmless: &[&Finding]) -> Vec<Reason> {
+    if harmless.len() <= WARNINGS {
+        return harmless.iter().map(|it| drifted(it)).collect();
+    }
+    let tools: BTreeSet<(&str, &str)> = (harmless.iter())
+        .map(|it| (it.drift.server.as_str(), it.drift.tool.as_str()))
+        .collect();
+    let text = format!(
+        "the tool catalogue accepts less in {} places of {} tools, and refuses no recorded call; the first: {}",
+        harmless.len(),
+        tools.len(),
+        harmless[0].drift.what
+    );
+    vec![reason(ReasonKind::Drift, text)]
+}
+
 /// The score itself, with the place that cost most.
 fn below_threshold(evidence: &Evidence<'_, '_>) -> Option<Reason> {
     let (overall, threshold) = (evidence.scores.overall, evidence.scores.threshold);
@@ -131,11 +166,7 @@ fn below_threshold(evidence: &Evidence<'_, '_>) -> Option<Reason> {
         }
         _ => format!("; most was lost because {}", it.rule),
     });
-    let cause = most.and_then(|it| {
-        let call = evidence.sides.before(it.baseline?);
-        let server = call.made.server.as_deref().unwrap_or_default();
-        drift::cause(evidence.drift, server, &call.made.tool, &[])
-    });
+    let cause = most.and_then(|it| drift::cause(evidence.drift, it.baseline?));
     Some(Reason {
         baseline: most.and_then(|it| it.baseline),
         current: most.and_then(|it| it.current),
@@ -181,9 +212,10 @@ fn given<'a>(call: &Call<'a>, parameter: &ParameterScore) -> Option<&'a Value> {
 }
 
 fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
-    let regression = pair.request.similarity >= SAME_QUESTION - TOLERANCE
+    let regression = (pair.moved || pair.request.similarity >= SAME_QUESTION - TOLERANCE)
         && pair.response.similarity < OTHER_ANSWER - TOLERANCE;
-    let other_effect = pair.effect && pair.call < OTHER_EFFECT - TOLERANCE;
+    let made_with = pair.request.differences.iter().find(|it| !it.worded);
+    let other_effect = pair.effect && (made_with.is_some() || pair.call < OTHER_EFFECT - TOLERANCE);
     if !regression && !other_effect {
         return Vec::new();
     }
@@ -193,11 +225,7 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
     let changed = |it: &&ParameterScore| it.loss > 0.0;
     let parameter =
         (pair.request.parameters.iter().filter(changed)).max_by(|a, b| a.loss.total_cmp(&b.loss));
-    let concerned: Vec<&str> = (pair.request.parameters.iter().filter(changed))
-        .map(|it| it.name.as_str())
-        .collect();
-    let server = call.made.server.as_deref().unwrap_or_default();
-    let cause = drift::cause(evidence.drift, server, &call.made.tool, &concerned);
+    let cause = drift::cause(evidence.drift, pair.baseline);
     let at_pair = |kind: ReasonKind, text: String| Reason {
         baseline: Some(pair.baseline),
         current: Some(pair.current),
@@ -225,8 +253,27 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
         // The greater loss tells whose doing it is.
         let by_request =
             parameter.filter(|it| it.loss > 0.0 && pair.request.similarity < SAME_QUESTION);
-        reasons.push(match by_request {
-            Some(it) => Reason {
+        reasons.push(match (made_with, by_request) {
+            (Some(it), _) => Reason {
+                expected: it.was.clone(),
+                got: it.now.clone(),
+                ..at_pair(
+                    ReasonKind::EffectChange,
+                    format!(
+                        "{name} changes something and was made with another value of arguments{}{}",
+                        it.path,
+                        also(
+                            pair.request
+                                .differences
+                                .iter()
+                                .filter(|it| !it.worded)
+                                .count()
+                                - 1
+                        )
+                    ),
+                )
+            },
+            (None, Some(it)) => Reason {
                 expected: given(call, it).map(super::excerpt::of),
                 got: given(current_call, it).map(super::excerpt::of),
                 ..at_pair(
@@ -237,7 +284,7 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
                     ),
                 )
             },
-            None => Reason {
+            (None, None) => Reason {
                 expected,
                 got,
                 ..at_pair(
@@ -251,6 +298,14 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
         });
     }
     reasons
+}
+
+/// How many more there are, in words.
+fn also(more: usize) -> String {
+    match more {
+        0 => String::new(),
+        _ => format!(", and of {more} more"),
+    }
 }
 
 /// The difference that a reason quotes: of the first change of the contract, else the first of those that cost most.
@@ -304,11 +359,10 @@ fn place(path: &str) -> &str {
 
 fn missing_effect(evidence: &Evidence<'_, '_>, number: usize) -> Reason {
     let call = evidence.sides.before(number);
-    let server = call.made.server.as_deref().unwrap_or_default();
     Reason {
         baseline: Some(number),
         expected: Some(asked(call.made)),
-        cause: drift::cause(evidence.drift, server, &call.made.tool, &[]),
+        cause: drift::cause(evidence.drift, number),
         ..reason(
             ReasonKind::EffectChange,
             format!(

@@ -28,49 +28,63 @@ fn main() {
 }
 
 /// How many times as long as parsing both answers it takes to compare them, for every shape and share of changes: a table, in
-/// place of the usual figures (`cargo bench --bench score -- ratios`).
+/// place of the usual figures (`cargo bench --bench score -- ratios`, also with a number of leaves and a part of a shape's name).
 fn ratios() {
     const SHARES: [usize; 7] = [0, 1, 10, 25, 50, 75, 100];
-    let leaves = (std::env::args().filter_map(|it| it.parse().ok())).next();
-    let leaves: usize = leaves.unwrap_or(20_000);
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    let leaves = given
+        .iter()
+        .find_map(|it| it.parse().ok())
+        .unwrap_or(20_000);
+    let wanted = given
+        .iter()
+        .find(|it| it.parse::<usize>().is_err() && !it.starts_with('-') && *it != "ratios");
     println!(
-        "{:>28} {:>8}  per cent of the leaves changed",
-        "shape", "parse"
+        "{:>28} {:>8}  times, by per cent changed",
+        "shape", "parsed"
     );
-    let shares = SHARES.map(|it| format!("{it:>7}")).join("");
-    println!("{:>28} {:>8} {shares}", "", "");
-    let rows = shapes::SHAPES.iter().flat_map(|&(name, make)| {
-        let edits: [(&str, fn(&Value, usize, u64) -> Value); 2] =
-            [("", shapes::changed), (", moved", shapes::rearranged)];
+    println!(
+        "{:>28} {:>8} {}",
+        "",
+        "",
+        SHARES.map(|it| format!("{it:>7}")).join("")
+    );
+    for (name, make) in shapes::SHAPES {
         let document = make(leaves);
-        let kinds = if document.is_array() { 2 } else { 1 };
-        edits
-            .into_iter()
-            .take(kinds)
-            .map(move |(kind, edit)| (format!("{name}{kind}"), document.clone(), edit))
-    });
-    for (name, document, edit) in rows {
-        let answer = |document: &Value| {
-            trajectory(vec![step(
-                "read_cache",
-                Object::new(),
-                &document.to_string(),
-            )])
-        };
-        let b = answer(&document);
-        let alone = fastest(|| parse(&b));
-        let mut row = format!("{name:>28} {:>6}us ", alone.as_micros());
-        for share in SHARES {
-            let c = answer(&edit(&document, share, 7));
-            let both = fastest(|| (parse(&b), parse(&c)));
-            let compared = fastest(|| compare(&b, &c));
-            row.push_str(&format!(
-                "{:>7.1}",
-                compared.as_secs_f64() / both.as_secs_f64()
-            ));
+        let mut edits: Vec<(String, fn(&Value, usize, u64) -> Value)> =
+            vec![(name.to_owned(), shapes::changed)];
+        if document.is_array() {
+            edits.push((format!("{name}, moved"), shapes::rearranged));
         }
-        println!("{row}");
+        edits.retain(|(name, _)| wanted.is_none_or(|it| name.contains(it.as_str())));
+        for (name, edit) in edits {
+            ratios_of(
+                &name,
+                &document,
+                SHARES.map(|share| edit(&document, share, 7)),
+            );
+        }
     }
+}
+
+fn ratios_of(name: &str, document: &Value, changed: [Value; 7]) {
+    let answer = |document: &Value| {
+        trajectory(vec![step(
+            "read_cache",
+            Object::new(),
+            &document.to_string(),
+        )])
+    };
+    let b = answer(document);
+    print!("{name:>28} {:>6}us ", fastest(|| parse(&b)).as_micros());
+    for document in changed {
+        let c = answer(&document);
+        let both = fastest(|| (parse(&b), parse(&c)));
+        let compared = fastest(|| compare(&b, &c));
+        print!("{:>7.1}", compared.as_secs_f64() / both.as_secs_f64());
+        let _ = std::io::Write::flush(&mut std::io::stdout());
+    }
+    println!();
 }
 
 /// The least time something took, of a few times.
@@ -121,7 +135,7 @@ fn trajectory(steps: Vec<Step>) -> Trajectory {
         steps,
         ending: Ending::Completed,
         duration_ms: None,
-        volatile: Vec::new(),
+        learned: Vec::new(),
         repeated: None,
         bindings: Vec::new(),
         requests: Vec::new(),

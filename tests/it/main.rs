@@ -5,6 +5,7 @@
 //! The project's tests, one module per subject.
 
 mod agent;
+mod asked_again;
 mod browser;
 mod client_config;
 mod command;
@@ -41,5 +42,6 @@ mod score_laws;
 mod score_matching;
 mod score_recordings;
 mod score_rules;
+mod score_truth;
 mod shipped;
 mod statistics;

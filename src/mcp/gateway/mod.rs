@@ -4,9 +4,12 @@
 //! | file | what happens there |
 //! |---|---|
 //! | `ear` | calls are told from everything else, and their answers found |
+//! | `again`, `asking` | reads are asked again, where recording wants that |
 //! | `proxy`, `events` | servers that speak HTTP |
 //! | `launcher`, `piped` | servers that are child processes, and their sessions |
 
+mod again;
+mod asking;
 mod ear;
 mod events;
 mod launcher;
@@ -28,6 +31,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use self::again::Again;
 use self::ear::{Ear, Exchange};
 use self::launcher::Launcher;
 use self::proxy::Proxy;
@@ -39,7 +43,7 @@ use crate::mcp::wire::Wire;
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::FailureKind;
-use crate::run::{Called, Endpoint, Overheard, SetupError, Tools};
+use crate::run::{AskAgain, Called, Endpoint, Overheard, SetupError, Tools};
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
@@ -54,9 +58,10 @@ enum Behind {
 
 /// The servers of a run behind endpoints on this machine. Dropping it ends what was started.
 struct Gateway {
-    catalogue: Catalogue,
+    catalogue: Arc<Catalogue>,
     endpoints: Vec<Endpoint>,
     overheard: Overheard,
+    ears: Vec<Arc<Ear>>,
     servers: Servers,
     stop: CancellationToken,
 }
@@ -64,14 +69,18 @@ struct Gateway {
 type Servers = Arc<HashMap<String, Behind>>;
 
 /// Puts a gateway in front of servers: at `port`, or at a free port. Their catalogues are read first, in sessions of our own that end
-/// before anybody else's begin.
+/// before anybody else's begin. What it is to `ask_again` it asks by itself.
 ///
 /// # Errors
 ///
 /// What one of the servers failed with, or why the port cannot be had.
-pub async fn open(targets: &[Target], port: Option<u16>) -> Result<Box<dyn Tools>, SetupError> {
+pub async fn open(
+    targets: &[Target],
+    port: Option<u16>,
+    ask_again: Option<AskAgain>,
+) -> Result<Box<dyn Tools>, SetupError> {
     let tools = connect(targets).await?;
-    let catalogue = tools.catalogue().clone();
+    let catalogue = Arc::new(tools.catalogue().clone());
     tools.close().await;
     let port = port.unwrap_or_default();
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
@@ -84,8 +93,13 @@ pub async fn open(targets: &[Target], port: Option<u16>) -> Result<Box<dyn Tools
     let overheard = Overheard::default();
     let mut servers = HashMap::new();
     let mut endpoints = Vec::new();
+    let mut ears = Vec::new();
     for target in targets {
-        let ear = Ear::new(&target.name, overheard.clone());
+        let again = ask_again
+            .clone()
+            .map(|it| Again::new(it, Arc::clone(&catalogue), stop.clone()));
+        let ear = Ear::new(&target.name, overheard.clone(), again);
+        ears.push(Arc::clone(&ear));
         let behind = behind(target, ear, &stop)
             .map_err(|why| setup_error(&target.name, &why, &Wire::default(), Vec::new()))?;
         servers.insert(target.name.clone(), behind);
@@ -104,6 +118,7 @@ pub async fn open(targets: &[Target], port: Option<u16>) -> Result<Box<dyn Tools
         catalogue,
         endpoints,
         overheard,
+        ears,
         servers,
         stop,
     }))
@@ -173,6 +188,12 @@ impl Tools for Gateway {
 
     fn overheard(&self) -> Option<&Overheard> {
         Some(&self.overheard)
+    }
+
+    fn settled(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            join_all(self.ears.iter().map(|it| it.settled())).await;
+        })
     }
 
     fn close(self: Box<Self>) -> BoxFuture<'static, ()> {

@@ -11,12 +11,14 @@ use tokio::process::ChildStdin;
 use tokio::sync::{Notify, mpsc};
 use tokio_util::sync::CancellationToken;
 
+use super::again::Asker;
 use super::ear::{Ear, Exchange};
+use super::error;
 use crate::mcp::child::LONGEST_LINE;
-use crate::mcp::request::{CLOSED, failure};
-use crate::mcp::session::setup_error;
-use crate::mcp::wire::{Message, Wire, key};
-use crate::model::trajectory::FailureKind;
+use crate::mcp::request::{CLOSED, failure, outcome};
+use crate::mcp::session::{METHOD_NOT_FOUND, no_answer, setup_error};
+use crate::mcp::wire::{self, Message, Wire, key};
+use crate::model::trajectory::{FailureKind, Outcome};
 use crate::process::{Child, ChildCommand, Line, Lines};
 use crate::run::SetupError;
 
@@ -59,6 +61,8 @@ struct Traffic {
 struct Asked {
     id: String,
     progress_token: Option<String>,
+    /// It is a request of the gateway itself, and only its answer belongs to it.
+    is_ours: bool,
     out: mpsc::Sender<(String, bool)>,
 }
 
@@ -116,22 +120,54 @@ impl Piped {
     /// From here on, what answers a request is kept for it.
     pub(super) fn expect(&self, request: &str, exchange: &Exchange) -> Reading {
         let request: Value = serde_json::from_str(request).unwrap_or_default();
+        let progress_token = request.pointer("/params/_meta/progressToken").map(key);
+        let id = exchange.ids.first().map(key).unwrap_or_default();
+        self.expect_reply(id, progress_token, false)
+    }
+
+    fn expect_reply(&self, id: String, progress_token: Option<String>, is_ours: bool) -> Reading {
         let (out, reading) = mpsc::channel(WAITING_MESSAGES);
         let mut traffic = lock(&self.traffic);
         traffic.asking.retain(|it| !it.out.is_closed());
         if traffic.end.is_none() {
             traffic.asking.push(Asked {
-                id: exchange.ids.first().map(key).unwrap_or_default(),
-                progress_token: request.pointer("/params/_meta/progressToken").map(key),
+                id,
+                progress_token,
+                is_ours,
                 out,
             });
         }
         Reading(reading)
     }
 
+    /// Asks the server in this session, on behalf of nobody.
+    pub(super) fn asker(self: &Arc<Self>, tool_timeout: Duration) -> Asker {
+        let piped = Arc::downgrade(self);
+        Arc::new(move |request| {
+            let piped = piped.upgrade();
+            Box::pin(async move { piped?.ask(&request, tool_timeout).await })
+        })
+    }
+
+    async fn ask(&self, request: &Value, tool_timeout: Duration) -> Option<Outcome> {
+        let mut reading = self.expect_reply(key(&request["id"]), None, true);
+        self.write(&request.to_string());
+        match tokio::time::timeout(tool_timeout, reading.next()).await {
+            Ok(Some((text, _))) => match wire::read(&text) {
+                Message::Reply { reply, .. } => Some(outcome(reply)),
+                Message::Said { .. } | Message::Noise => None,
+            },
+            Ok(None) => Some(failure(FailureKind::Disconnected, CLOSED.to_owned())),
+            Err(_) => {
+                self.cancel(std::slice::from_ref(&request["id"]));
+                Some(no_answer(tool_timeout, &self.wire))
+            }
+        }
+    }
+
     /// Tells the server that nobody waits for the answer any more.
-    pub(super) fn cancel(&self, exchange: &Exchange) {
-        for id in &exchange.ids {
+    pub(super) fn cancel(&self, ids: &[Value]) {
+        for id in ids {
             let params = json!({ "requestId": id, "reason": "no answer in time" });
             let method = "notifications/cancelled";
             let cancelled = json!({ "jsonrpc": "2.0", "method": method, "params": params });
@@ -222,14 +258,22 @@ impl Piped {
                     let _ = asked.out.try_send((text.to_owned(), true));
                 }
             }
-            Message::Said { method, .. } => {
+            Message::Said { method, id } => {
                 let mut traffic = lock(&self.traffic);
                 let progress = (method == "notifications/progress")
                     .then(|| serde_json::from_str::<Value>(text).ok())
                     .flatten()
                     .and_then(|it| it.pointer("/params/progressToken").map(key));
                 // What belongs to no request for certain most likely belongs to the latest.
-                let mut open = traffic.asking.iter().filter(|it| !it.out.is_closed());
+                let open = traffic.asking.iter().filter(|it| !it.out.is_closed());
+                let is_about_ours =
+                    open.clone().next().is_some() && open.clone().all(|it| it.is_ours);
+                if let Some(id) = id.filter(|_| is_about_ours) {
+                    drop(traffic);
+                    let refusal = error(&id, METHOD_NOT_FOUND, "there is nobody to ask");
+                    return self.write(&refusal.to_string());
+                }
+                let mut open = open.filter(|it| !it.is_ours);
                 let asked = match &progress {
                     Some(token) => open.find(|it| it.progress_token.as_ref() == Some(token)),
                     None => open.next_back(),

@@ -59,6 +59,9 @@ pub struct RunV1 {
     pub duration_ms: Option<f64>,
     /// The first thing that speaks against it; `null` when it passed.
     pub reason: Option<String>,
+    /// How many things differ from the baseline.
+    #[serde(default)]
+    pub changes: usize,
     /// Where its trajectory is stored, relative to this document; `null` when it was not stored.
     pub file: Option<String>,
 }

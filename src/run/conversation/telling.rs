@@ -91,7 +91,7 @@ impl Conversation<'_> {
     }
 
     fn told_attempt(&mut self, ago: Duration, status: Option<u16>, problem: Option<String>) {
-        let begun = self.started.elapsed().saturating_sub(ago);
+        let begun = self.clock.elapsed().saturating_sub(ago);
         if let Some(request) = self.requests.last_mut() {
             request.attempts.push(Attempt {
                 start_ms: milliseconds(begun),

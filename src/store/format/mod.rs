@@ -2,10 +2,13 @@
 //!
 //! History of the format:
 //!
-//! - 1: the first.
+//! - 1: the first. What had varied between takes was a list of paths, `volatile`; whatever else of such an answer looked generated was not
+//!   looked at, so nothing of it is known to have been stable.
+//! - 2: `learned` tells of each answer that was heard more than once how often it was, and what of it varied, token by token in texts.
 
 mod convert;
 mod image;
+mod learned;
 mod request;
 
 use std::fs;
@@ -21,16 +24,17 @@ use crate::model::{Digits, Object};
 use crate::store::files::StoreError;
 use crate::store::format::image::ImageV1;
 use crate::text::shorten;
+use learned::{LearnedV2, VolatileV1};
 use request::RequestV1;
 
-/// The version this program writes, and the only one it reads.
-pub const FORMAT_VERSION: u32 = 1;
+/// The version this program writes; it reads all before it, too.
+pub const FORMAT_VERSION: u32 = 2;
 
 /// A recorded run of a scenario: a baseline, or a run kept beside a report.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "mcp-eval trajectory")]
 struct TrajectoryV1 {
-    /// The version of this format: 1.
+    /// The version of this format: 2.
     format_version: u32,
     scenario: ScenarioV1,
     stamp: StampV1,
@@ -43,9 +47,13 @@ struct TrajectoryV1 {
     /// What the agent asked its model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     requests: Vec<RequestV1>,
-    /// Places in answers that varied between takes of the same request.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// Version 1: places in answers that varied between takes of the same request.
+    #[serde(default, skip_serializing)]
+    #[schemars(skip)]
     volatile: Vec<VolatileV1>,
+    /// What was learned of each answer that recording heard more than once. What is not listed as varying must stay as it was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    learned: Vec<LearnedV2>,
     /// What the calls take from earlier answers: a replay uses what its own server gives there instead.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     bindings: Vec<BindingV1>,
@@ -249,14 +257,6 @@ struct ErrorV1 {
     data: Option<Value>,
 }
 
-/// Places in the answers to one request that varied between takes.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct VolatileV1 {
-    /// The call, counted from 1 among the scored calls.
-    call: usize,
-    paths: Vec<String>,
-}
-
 /// An argument, or a part of one, that comes from an earlier answer.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 struct BindingV1 {
@@ -352,7 +352,7 @@ pub fn parse(path: &Path, text: &[u8]) -> Result<Trajectory, StoreError> {
             path: path.to_owned(),
             problem: "it has no `format_version`".to_owned(),
         }),
-        Some(version) if version == FORMAT_VERSION => {
+        Some(version) if (1..=FORMAT_VERSION).any(|it| version == it) => {
             let document: TrajectoryV1 =
                 serde_json::from_slice(text).map_err(|error| broken(&error))?;
             check_id(&document.scenario.id)

@@ -24,7 +24,6 @@ use crate::model::repeated::Repeated;
 use crate::model::scenario::{Agent, Scenario};
 use crate::model::suite::{Check, Problem, ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
-use crate::report::deviations::changes;
 use crate::score;
 use crate::store::Baselines;
 
@@ -151,12 +150,7 @@ fn keep(
     let comparison = before
         .as_ref()
         .map(|it| score::compare(it, &trajectory, &scenario.scoring));
-    if let (Some(before), Some(comparison)) = (&before, &comparison) {
-        notes.extend(
-            changes(comparison)
-                .iter()
-                .map(|it| format!("changed: {it}")),
-        );
+    if let Some(before) = &before {
         let unkept = bench.runs.save_baseline(&scenario.id, before).err();
         notes.extend(unkept.map(|error| error.to_string()));
     }
@@ -175,7 +169,14 @@ fn keep(
     let fit = failing.is_empty() || (allow_failing && complete);
     if fit {
         match baselines.save(&scenario.id, &trajectory) {
-            Ok(path) => notes.push(format!("kept as {}", path.display())),
+            Ok(path) => {
+                notes.push(format!("kept as {}", path.display()));
+                outcome.problem = (!failing.is_empty()).then(|| Problem {
+                    message: format!("kept, and failing: {}", failing.join("; ")),
+                    hint: None,
+                    details: Vec::new(),
+                });
+            }
             Err(error) => {
                 outcome.status = Status::Error;
                 outcome.problem = Some(problem(error.to_string()));

@@ -6,6 +6,7 @@ use super::Take;
 use super::failing::{from_expectation, why_failing};
 use crate::cli::args::RecordArgs;
 use crate::cli::bench::{Bench, Executed};
+use crate::cli::execute::Reads;
 use crate::cli::outcome::incomplete;
 use crate::cli::replay;
 use crate::evaluate::check_criteria;
@@ -15,7 +16,7 @@ use crate::model::trajectory::Trajectory;
 use crate::score;
 
 /// How often a scenario is played where nothing speaks against it: enough to see what varies.
-const USUAL_TAKES: u16 = 2;
+pub(super) const USUAL_TAKES: u16 = 2;
 
 /// Runs the scenario; a replay plays `replayed`.
 ///
@@ -28,7 +29,11 @@ pub(super) async fn take(
     bench: &Bench,
     args: &RecordArgs,
 ) -> Result<Take, Box<ScenarioResult>> {
-    let executed = bench.execute(scenario, replayed).await;
+    let takes = args.takes.unwrap_or_else(|| usual_takes(scenario, bench));
+    let reads = args
+        .takes
+        .map_or_else(|| reads(scenario, bench), |_| Reads::Once);
+    let executed = bench.perform(scenario, replayed, reads).await;
     if let Some(result) = incomplete(&executed) {
         return Err(Box::new(result));
     }
@@ -41,7 +46,7 @@ pub(super) async fn take(
     notes.extend(from_expectation(&told, &trajectory));
     let failing = why_failing(&told, &trajectory, &checks);
     if failing.is_empty() || args.allow_failing {
-        notes.extend(learn(scenario, replayed, bench, args.takes, &mut trajectory).await);
+        notes.extend(learn(scenario, replayed, bench, takes, &mut trajectory).await);
         if let Err(problem) = replay::bind(&mut [trajectory.clone()], Some(scenario)) {
             notes.push(rules_that_do_not_fit(&problem));
         }
@@ -56,21 +61,34 @@ pub(super) async fn take(
     })
 }
 
+/// How often the scenario is played where nobody says so. Once, with its reads asked again, where the servers outlive a run – all else
+/// could do harm –, and where whoever asks decides: that one does not make the same calls twice, and each take costs.
+fn usual_takes(scenario: &Scenario, bench: &Bench) -> u16 {
+    if scenario.agent.decides() || !bench.outliving_servers(scenario).is_empty() {
+        1
+    } else {
+        USUAL_TAKES
+    }
+}
+
+/// How often a run asks its reads where nobody says so.
+pub(super) fn reads(scenario: &Scenario, bench: &Bench) -> Reads {
+    if usual_takes(scenario, bench) == 1 {
+        Reads::Twice
+    } else {
+        Reads::Once
+    }
+}
+
 /// Plays the scenario again and learns which places of the answers vary by nature: those that differ between the answers to one and the
 /// same request. Returns what a reader should know of it.
-///
-/// Only servers that are started anew for every run can be asked again without harm; others are, when `takes` says so.
 async fn learn(
     scenario: &Scenario,
     replayed: Option<&Arc<Trajectory>>,
     bench: &Bench,
-    takes: Option<u16>,
+    takes: u16,
     trajectory: &mut Trajectory,
 ) -> Vec<String> {
-    let kept = bench.outliving_servers(scenario);
-    // Whoever decides for itself does not make the same calls twice, and each take costs.
-    let once = !kept.is_empty() || scenario.agent.decides();
-    let takes = takes.unwrap_or(if once { 1 } else { USUAL_TAKES });
     let mut played = vec![trajectory.clone()];
     let mut notes = Vec::new();
     for take in 2..=takes {
@@ -86,7 +104,7 @@ async fn learn(
         played.push(again.trajectory);
     }
     let learned = score::learn(&played, &scenario.scoring);
-    trajectory.volatile = learned.volatile;
+    trajectory.learned = learned.answers;
     trajectory.bindings = learned.bindings;
     notes.extend(learned_words(trajectory, takes.into()));
     notes
@@ -95,11 +113,11 @@ async fn learn(
 /// What was learned from several takes, in words.
 pub(super) fn learned_words(trajectory: &Trajectory, takes: usize) -> Vec<String> {
     let places = trajectory
-        .volatile
+        .learned
         .iter()
-        .flat_map(|it| it.paths.iter().map(move |path| (it.call, path)));
-    let varies = places.map(|(call, path)| {
-        format!("learned from {takes} takes: {path} of the answer to call {call} varies")
+        .flat_map(|it| it.varies.iter().map(move |place| (it.call, place)));
+    let varies = places.map(|(call, place)| {
+        format!("learned from {takes} takes: the answer to call {call} varies at {place}")
     });
     let bound = trajectory.bindings.iter().map(|it| format!("bound: {it}"));
     varies.chain(bound).collect()

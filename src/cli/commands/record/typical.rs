@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Take;
 use super::failing::{from_expectation, why_failing};
-use super::once::{learned_words, rules_that_do_not_fit};
+use super::once::{learned_words, reads, rules_that_do_not_fit};
 use crate::cli::args::RecordArgs;
 use crate::cli::bench::{Bench, Executed};
 use crate::cli::judge::judge;
@@ -125,7 +125,9 @@ async fn play(
         return Err(unusable(not_run(&bench.told(scenario), Status::Error, why)));
     }
     let attempt = bench.attempt(number, times);
-    let executed = attempt.execute(scenario, replayed).await;
+    let executed = attempt
+        .perform(scenario, replayed, reads(scenario, bench))
+        .await;
     let (checks, failing) = match incomplete(&executed) {
         None => {
             let checks = check_criteria(&executed.scenario, &executed.trajectory);
@@ -203,7 +205,7 @@ fn baseline(index: usize, played: &[Played], runs: &[usize], scenario: &Scenario
         .collect();
     let learned = score::learn(&takes, &scenario.scoring);
     let kept = Trajectory {
-        volatile: learned.volatile,
+        learned: learned.answers,
         bindings: learned.bindings,
         ..played[index].executed.trajectory.clone()
     };
