@@ -19,6 +19,7 @@ mod fuzz;
 mod http;
 mod import;
 mod import_log;
+mod integers;
 mod kept;
 mod listen;
 mod mock;
