@@ -28,7 +28,7 @@ use crate::model::Object;
 use crate::model::catalogue::{ServerCatalogue, Tool};
 use crate::model::trajectory::{FailureKind, Outcome};
 use crate::process::Child;
-use crate::run::{Called, SetupError};
+use crate::run::{Called, SetupError, Unlisted};
 
 /// JSON-RPC's "method not found": a server without tools says so.
 pub(super) const METHOD_NOT_FOUND: i64 = -32601;
@@ -156,6 +156,23 @@ impl Session {
             }
         };
         Called { outcome, lost }
+    }
+
+    /// Reads the server's list of tools anew.
+    pub(super) async fn list_again(&self, limit: Duration) -> Result<Vec<Tool>, Unlisted> {
+        let listing = list_tools(&self.service, &self.wire, limit);
+        let listed = tokio::time::timeout(limit, listing).await;
+        let problem = match listed.unwrap_or_else(|_| Err("did not list its tools".to_owned())) {
+            Ok(tools) => return Ok(tools),
+            Err(problem) => problem,
+        };
+        if problem.ends_with(CLOSED) {
+            let (end, details) = self.end_of_child().await;
+            let problem = format!("{problem}{end}");
+            let lost = setup_error(&self.name, &problem, &self.wire, details);
+            return Err(Unlisted::Lost(lost));
+        }
+        Err(Unlisted::NotYet(format!("`{}` {problem}", self.name)))
     }
 
     /// Ends the session and, where there is one, the server process.

@@ -7,6 +7,8 @@ pub mod comparison;
 pub mod container;
 pub mod experiment;
 pub mod interactions;
+pub mod json_path;
+pub mod ready;
 pub mod redaction;
 pub mod repeated;
 pub mod rules;

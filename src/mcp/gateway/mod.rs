@@ -64,13 +64,20 @@ struct Gateway {
 type Servers = Arc<HashMap<String, Behind>>;
 
 /// Puts a gateway in front of servers: at `port`, or at a free port. Their catalogues are read first, in sessions of our own that end
-/// before anybody else's begin.
+/// before anybody else's begin: in those that are given, where there are some already.
 ///
 /// # Errors
 ///
 /// What one of the servers failed with, or why the port cannot be had.
-pub async fn open(targets: &[Target], port: Option<u16>) -> Result<Box<dyn Tools>, SetupError> {
-    let tools = connect(targets).await?;
+pub async fn open(
+    targets: &[Target],
+    known: Option<Box<dyn Tools>>,
+    port: Option<u16>,
+) -> Result<Box<dyn Tools>, SetupError> {
+    let tools = match known {
+        Some(tools) => tools,
+        None => connect(targets).await?,
+    };
     let catalogue = tools.catalogue().clone();
     tools.close().await;
     let port = port.unwrap_or_default();
