@@ -322,7 +322,11 @@ pub(super) async fn connect(
         together.close().await;
         return Err(problem);
     }
-    notes.extend(not_only_reads(proofs, together.catalogue(), asking.scenario));
+    notes.extend(not_only_reads(
+        proofs,
+        together.catalogue(),
+        asking.scenario,
+    ));
     let tools: Box<dyn Tools> = match gateway {
         None => together,
         Some(port) => mcp::open_gateway(targets, Some(together), port).await?,

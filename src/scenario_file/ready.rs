@@ -177,7 +177,9 @@ impl HealthSection {
                 (Some(url), _) => PageAddress::Url(url.0.clone()),
                 (None, path) => PageAddress::Path {
                     server: self.server.as_ref().map(|it| it.0.clone()),
-                    path: path.as_ref().map_or_else(|| "/".to_owned(), |it| it.0.clone()),
+                    path: path
+                        .as_ref()
+                        .map_or_else(|| "/".to_owned(), |it| it.0.clone()),
                 },
             },
             headers: headers
@@ -245,7 +247,11 @@ fn check_expect(section: &ExpectSection, at: Mark, findings: &mut Findings) {
     match (&section.path, given.as_slice()) {
         (Some(path), []) => {
             let hint = "add `exists: true`, `equals: …` or `min_items: 1`";
-            findings.error(path.at, "`path` does not say what must be there", Some(hint));
+            findings.error(
+                path.at,
+                "`path` does not say what must be there",
+                Some(hint),
+            );
         }
         (None, [(key, at), ..]) => {
             let message = format!("`{key}` needs a `path` to say where");
@@ -318,7 +324,9 @@ impl Document {
         let container = given(self.docker.as_ref());
         let around = Around {
             servers,
-            mocks: mocks.map(|(name, it)| (name.as_str(), it.server())).collect(),
+            mocks: mocks
+                .map(|(name, it)| (name.as_str(), it.server()))
+                .collect(),
             rules: given(self.scoring.as_ref())
                 .map(super::scoring::ScoringSection::rules)
                 .unwrap_or_default(),

@@ -127,7 +127,9 @@ pub(super) struct Status(pub(super) u16);
 impl Decode for Status {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
         let value = i64::decode(node, findings)?;
-        let status = u16::try_from(value).ok().filter(|it| (100..600).contains(it));
+        let status = u16::try_from(value)
+            .ok()
+            .filter(|it| (100..600).contains(it));
         if status.is_none() {
             let message = format!("expected an HTTP status from 100 to 599, found {value}");
             findings.error(node.at, message, NO_HINT);

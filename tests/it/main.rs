@@ -21,6 +21,7 @@ mod import_log;
 mod listen;
 mod mock;
 mod readme;
+mod ready;
 mod record;
 mod recorded_servers;
 mod repeat;

@@ -177,35 +177,90 @@ mod tests {
                 data: None,
             })
         };
-        let list = text(r#"{"tools": [{"name": "a"}, {"name": "b"}], "n": 2, "none": null}"#, false);
+        let list = text(
+            r#"{"tools": [{"name": "a"}, {"name": "b"}], "n": 2, "none": null}"#,
+            false,
+        );
         let at = |path, it| expected(false, None, Some((path, it)));
         let cases = [
             (expected(false, None, None), text("", false), ""),
-            (expected(false, None, None), text("no", true), "it answers with an error"),
-            (expected(false, Some("no"), None), text("no", true), "it answers with an error"),
+            (
+                expected(false, None, None),
+                text("no", true),
+                "it answers with an error",
+            ),
+            (
+                expected(false, Some("no"), None),
+                text("no", true),
+                "it answers with an error",
+            ),
             (expected(true, Some("no"), None), text("no", true), ""),
-            (expected(true, None, None), text("yes", false), "an error is expected"),
-            (expected(true, Some("connecting"), None), rpc(FailureKind::Rpc), ""),
-            (expected(true, Some("gone"), None), rpc(FailureKind::Rpc), "another error"),
-            (expected(true, None, None), rpc(FailureKind::Timeout), "no answer in time"),
-            (expected(false, None, None), rpc(FailureKind::Rpc), "still connecting"),
+            (
+                expected(true, None, None),
+                text("yes", false),
+                "an error is expected",
+            ),
+            (
+                expected(true, Some("connecting"), None),
+                rpc(FailureKind::Rpc),
+                "",
+            ),
+            (
+                expected(true, Some("gone"), None),
+                rpc(FailureKind::Rpc),
+                "another error",
+            ),
+            (
+                expected(true, None, None),
+                rpc(FailureKind::Timeout),
+                "no answer in time",
+            ),
+            (
+                expected(false, None, None),
+                rpc(FailureKind::Rpc),
+                "still connecting",
+            ),
             (expected(false, Some("tools"), None), list.clone(), ""),
-            (expected(false, Some("else"), None), list.clone(), "does not hold `else`"),
-            (expected(false, Some("deep"), None), structured(json!({ "a": "deep" })), ""),
+            (
+                expected(false, Some("else"), None),
+                list.clone(),
+                "does not hold `else`",
+            ),
+            (
+                expected(false, Some("deep"), None),
+                structured(json!({ "a": "deep" })),
+                "",
+            ),
             (at("/tools", MinItems(2)), list.clone(), ""),
-            (at("/tools", MinItems(3)), list.clone(), "has 2 of at least 3 items"),
+            (
+                at("/tools", MinItems(3)),
+                list.clone(),
+                "has 2 of at least 3 items",
+            ),
             (at("/none", MinItems(1)), list.clone(), "finds nothing yet"),
             (at("/n", MinItems(1)), list.clone(), "finds nothing yet"),
             (at("$.tools[*]", MinItems(2)), list.clone(), ""),
             (at("$.tools[*].name", MinItems(3)), list.clone(), "has 2 of"),
             (at("$.tools[*].name", Equals(json!("b"))), list.clone(), ""),
             (at("/n", Equals(json!(2.0))), list.clone(), ""),
-            (at("/n", Equals(json!(3))), list.clone(), "/n is `2`, and `3` is expected"),
+            (
+                at("/n", Equals(json!(3))),
+                list.clone(),
+                "/n is `2`, and `3` is expected",
+            ),
             (at("/none", Equals(Value::Null)), list.clone(), ""),
             (at("/none", Exists(true)), list.clone(), "nothing at /none"),
             (at("/none", Exists(false)), list.clone(), ""),
-            (at("/tools/0", Exists(false)), list, "there still is something"),
-            (at("/a", Exists(true)), text("plain", false), "the answer is no JSON"),
+            (
+                at("/tools/0", Exists(false)),
+                list,
+                "there still is something",
+            ),
+            (
+                at("/a", Exists(true)),
+                text("plain", false),
+                "the answer is no JSON",
+            ),
             (at("/a", Exists(true)), structured(json!({ "a": 0 })), ""),
         ];
         for (expected, outcome, problem) in cases {

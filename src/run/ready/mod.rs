@@ -24,6 +24,9 @@ const PAUSES_MS: [u64; 8] = [2, 5, 10, 20, 40, 80, 120, 200];
 /// How often whoever waits is told for how long.
 const TICK: Duration = Duration::from_secs(1);
 
+/// From when on it is the answer that is waited for, and not what was missing in the last one.
+const LONG: Duration = Duration::from_millis(500);
+
 /// How much of an answer is shown, in characters.
 const SHOWN: usize = 400;
 
@@ -76,6 +79,8 @@ pub struct Waiting<'a> {
 #[derive(Default)]
 struct State {
     what: String,
+    /// The tool that is being asked, and since when.
+    asking: Option<(String, Instant)>,
     /// What was heard last, where that says more.
     heard: Vec<String>,
     rounds: usize,
@@ -105,7 +110,11 @@ impl<'a> Waiting<'a> {
 
     /// What is waited for.
     pub fn what(&self) -> String {
-        self.lock().what.clone()
+        let state = self.lock();
+        match &state.asking {
+            Some((tool, since)) if since.elapsed() >= LONG => format!("an answer of `{tool}`"),
+            _ => state.what.clone(),
+        }
     }
 
     /// What was heard last, and how often was asked: for whoever wants to know why it did not come.
@@ -283,8 +292,10 @@ async fn ask(
     for call in &ready.calls {
         let (server, tool) = routed(call, catalogue)
             .map_err(|why| not_yet(format!("`{}`: {why}", call.tool), vec![listed(catalogue)]))?;
-        let asking = tools.call(&server, &tool, &call.arguments);
-        let Called { outcome, lost } = asking.await;
+        waiting.lock().asking = Some((tool.clone(), Instant::now()));
+        let called = tools.call(&server, &tool, &call.arguments).await;
+        waiting.lock().asking = None;
+        let Called { outcome, lost } = called;
         if let Some(mut lost) = lost {
             lost.message = format!("{} when it was asked whether it is ready", lost.message);
             return Err(Unready::Lost(lost));
