@@ -147,7 +147,7 @@ impl Executor {
         });
         let stands = targets.is_ok();
         let redactor = Redactor::declared(secrets.iter().cloned(), &scenario.redaction);
-        let of_agent = Redactor::declared(secrets, &scenario.redaction);
+        let of_agent = Redactor::declared(secrets.iter().cloned(), &scenario.redaction);
         let port = match &who {
             Who::Scenario(_) => scenario.agent.command().map(|_| None),
             Who::Else(_, port) => Some(*port),
@@ -175,7 +175,7 @@ impl Executor {
                 biased;
                 // The run notices it for itself.
                 () = self.interrupt.cancelled() => None,
-                proven = ready::connect(&proofs, targets, port, asking, &stamp) => Some(proven),
+                proven = ready::connect(&proofs, targets, port, asking, (&stamp, &secrets)) => Some(proven),
             },
             _ => None,
         };

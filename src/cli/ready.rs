@@ -19,12 +19,13 @@ use crate::model::scenario::{Scenario, Transport};
 use crate::model::stamp::Stamp;
 use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
 use crate::redact::Redactor;
-use crate::run::ready::{Asks, PageAnswer, wait};
+use crate::run::ready::{Asks, PageAnswer, Vouch, wait};
 use crate::run::{Observer, Part, Progress, SetupError, Together, Tools, Unlisted};
 use crate::scenario_file;
 use crate::score;
 
 /// Something that must hold of some servers before a run begins.
+#[derive(Clone)]
 pub(super) struct Proof {
     ready: Ready,
     servers: Vec<String>,
@@ -267,7 +268,7 @@ pub(super) async fn connect(
     targets: &[Target],
     gateway: Option<Option<u16>>,
     asking: Asking<'_>,
-    stamp: &Stamp,
+    (stamp, secrets): (&Stamp, &[String]),
 ) -> Result<Proven, SetupError> {
     let is_covered = |it: &&Target| proofs.iter().any(|proof| proof.servers.contains(&it.name));
     let is_child = |it: &&Target| matches!(it.launch, Launch::Child(_));
@@ -329,9 +330,113 @@ pub(super) async fn connect(
     ));
     let tools: Box<dyn Tools> = match gateway {
         None => together,
-        Some(port) => mcp::open_gateway(targets, Some(together), port).await?,
+        Some(port) => {
+            let vouch = Arc::new(Voucher::new(
+                (proofs, targets),
+                asking,
+                secrets,
+                (together.catalogue().clone(), stamp.clone()),
+            ));
+            mcp::open_gateway(targets, Some((together, vouch)), port).await?
+        }
     };
     Ok(Proven { tools, notes })
+}
+
+/// Knows what must hold of each process that is started for a session of an agent, which calls without us.
+#[derive(Clone)]
+struct Voucher {
+    scenario: Arc<Scenario>,
+    redactor: Arc<Redactor>,
+    proofs: Vec<Proof>,
+    targets: Vec<Target>,
+    /// What all servers offered when they were ready.
+    catalogue: Catalogue,
+    stamp: Stamp,
+}
+
+/// Tells nobody: whoever waits for an agent sees what it does.
+struct Nobody;
+
+impl Observer for Nobody {
+    fn progress(&self, _: Progress<'_>) {}
+}
+
+impl Voucher {
+    fn new(
+        (proofs, targets): (&[Proof], &[Target]),
+        asking: Asking<'_>,
+        secrets: &[String],
+        (catalogue, stamp): (Catalogue, Stamp),
+    ) -> Self {
+        Self {
+            scenario: Arc::new(asking.scenario.clone()),
+            redactor: Arc::new(Redactor::declared(
+                secrets.iter().cloned(),
+                &asking.scenario.redaction,
+            )),
+            proofs: proofs.to_vec(),
+            targets: targets.to_vec(),
+            catalogue,
+            stamp,
+        }
+    }
+
+    /// What is to be proven of one server alone. What holds of several together, or is told by a page, was proven before.
+    fn of(&self, server: &str) -> Vec<Ready> {
+        let prefix = format!("mcp__{server}__");
+        let is_own = |tool: &String| {
+            let listed = self.catalogue.tool(server, tool);
+            tool.starts_with(&prefix) || listed.is_some()
+        };
+        let proofs = self.proofs.iter();
+        let proofs = proofs.filter(|it| it.servers.iter().any(|it| it == server));
+        let alone = proofs.map(|proof| {
+            let mut ready = proof.ready.clone();
+            ready.http.clear();
+            if proof.servers.len() > 1 {
+                ready.tools.retain(is_own);
+                ready.min_tools = 0;
+                ready.calls.retain(|it| match &it.server {
+                    Some(named) => named == server,
+                    None => is_own(&it.tool),
+                });
+            }
+            ready
+        });
+        alone.collect()
+    }
+}
+
+impl Vouch for Voucher {
+    fn vouch(
+        &self,
+        server: &str,
+        tools: Box<dyn Tools>,
+    ) -> BoxFuture<'static, Result<(), SetupError>> {
+        let (voucher, server) = (self.clone(), server.to_owned());
+        let tools = Arc::new(tools);
+        async move {
+            let targets = voucher.targets.iter().filter(|it| it.name == server);
+            let asker = Asker {
+                asking: Asking {
+                    scenario: &voucher.scenario,
+                    reached: None,
+                    redactor: &voucher.redactor,
+                    observer: &Nobody,
+                },
+                who: server.clone(),
+                targets: Ok(targets.cloned().collect()),
+                kept: vec![tools],
+                stamp: voucher.stamp.clone(),
+            };
+            for ready in voucher.of(&server) {
+                wait(&ready, &format!("server `{server}`"), &asker).await?;
+            }
+            Ok(())
+        }
+        .boxed()
+    }
 }
 
 async fn prove_all(

@@ -265,30 +265,16 @@ fn not_initialized(error: &ClientInitializeError, what: &str) -> String {
     }
 }
 
-/// Reads all pages of the server's tools.
-async fn list_tools(
-    service: &RunningService<RoleClient, ClientConfig>,
-    wire: &Wire,
-    timeout: Duration,
-) -> Result<Vec<Tool>, String> {
-    let mut tools = Vec::new();
-    let mut cursors = HashSet::new();
-    let mut cursor: Option<String> = None;
-    for _ in 0..MOST_PAGES {
-        let mut request = ListToolsRequest::default();
-        if let Some(cursor) = cursor {
-            request.params = Some(PaginatedRequestParams::default().with_cursor(Some(cursor)));
-        }
-        let request = ClientRequest::ListToolsRequest(request);
-        let result = match request_raw(service, wire, request, timeout).await {
-            Ok(result) => result,
-            Err(Refused::Error(error))
-                if error.get("code").and_then(Value::as_i64) == Some(METHOD_NOT_FOUND) =>
-            {
-                return Ok(tools);
-            }
-            Err(refused) => return Err(format!("did not list its tools: {}", refused.describe())),
-        };
+/// The pages of a list of tools, as they come.
+#[derive(Default)]
+pub(super) struct Listing {
+    tools: Vec<Tool>,
+    cursors: HashSet<String>,
+}
+
+impl Listing {
+    /// Takes a page; returns the cursor of the next one, and `None` after the last.
+    pub(super) fn page(&mut self, result: Value) -> Result<Option<String>, String> {
         let Value::Object(mut page) = result else {
             return Err("answered `tools/list` with something that is no object".to_owned());
         };
@@ -298,7 +284,7 @@ async fn list_tools(
         for tool in served {
             match tool {
                 Value::Object(served) if served.get("name").is_some_and(Value::is_string) => {
-                    tools.push(Tool { served });
+                    self.tools.push(Tool { served });
                 }
                 other => {
                     return Err(format!(
@@ -309,25 +295,55 @@ async fn list_tools(
             }
         }
         match page.remove("nextCursor") {
-            None | Some(Value::Null) => return Ok(tools),
-            Some(Value::String(next)) if cursors.insert(next.clone()) => cursor = Some(next),
-            Some(Value::String(next)) => {
-                return Err(format!(
-                    "lists its tools in a circle: cursor `{}` came twice",
-                    excerpt(&next)
-                ));
-            }
-            Some(other) => {
-                return Err(format!(
-                    "sent a cursor that is no text: {}",
-                    excerpt(&other.to_string())
-                ));
-            }
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(_)) if self.cursors.len() + 1 == MOST_PAGES => Err(format!(
+                "did not end its list of tools after {MOST_PAGES} pages"
+            )),
+            Some(Value::String(next)) if self.cursors.insert(next.clone()) => Ok(Some(next)),
+            Some(Value::String(next)) => Err(format!(
+                "lists its tools in a circle: cursor `{}` came twice",
+                excerpt(&next)
+            )),
+            Some(other) => Err(format!(
+                "sent a cursor that is no text: {}",
+                excerpt(&other.to_string())
+            )),
         }
     }
-    Err(format!(
-        "did not end its list of tools after {MOST_PAGES} pages"
-    ))
+
+    pub(super) fn into_tools(self) -> Vec<Tool> {
+        self.tools
+    }
+}
+
+/// Reads all pages of the server's tools.
+async fn list_tools(
+    service: &RunningService<RoleClient, ClientConfig>,
+    wire: &Wire,
+    timeout: Duration,
+) -> Result<Vec<Tool>, String> {
+    let mut listing = Listing::default();
+    let mut cursor: Option<String> = None;
+    loop {
+        let mut request = ListToolsRequest::default();
+        if let Some(cursor) = cursor {
+            request.params = Some(PaginatedRequestParams::default().with_cursor(Some(cursor)));
+        }
+        let request = ClientRequest::ListToolsRequest(request);
+        let result = match request_raw(service, wire, request, timeout).await {
+            Ok(result) => result,
+            Err(Refused::Error(error))
+                if error.get("code").and_then(Value::as_i64) == Some(METHOD_NOT_FOUND) =>
+            {
+                return Ok(listing.into_tools());
+            }
+            Err(refused) => return Err(format!("did not list its tools: {}", refused.describe())),
+        };
+        cursor = listing.page(result)?;
+        if cursor.is_none() {
+            return Ok(listing.into_tools());
+        }
+    }
 }
 
 pub(super) fn header_map(

@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::routing::get;
 use serde_json::{Value, json};
 
-use crate::common::{Project, faulty_server};
+use crate::common::{Project, faulty_server, small_agent};
 
 /// A call that is answered with a list of tools once the server is ready.
 fn search() -> Value {
@@ -580,4 +580,44 @@ fn everything_wrong_with_a_ready_section_is_found_with_its_place() {
         .expect(2, &["validate"])
         .says("s.yaml:2:")
         .says("this section is about `m` alone");
+}
+
+#[test]
+fn an_agent_of_its_own_meets_servers_that_are_ready_in_each_of_its_sessions() {
+    let project = Project::new();
+    let agent = |steps: &[&str]| {
+        let command: Vec<String> = std::iter::once(small_agent())
+            .chain(steps.iter().map(|it| (*it).to_owned()))
+            .collect();
+        json!({ "agent": { "kind": "command", "command": command }, "user_intent": "Look." })
+    };
+    // Each session has a process of its own.
+    let steps = ["call s echo {}", "end s", "call s echo {}"];
+    let ready = json!({ "calls": [search()], "timeout": "20s", "settle": "50ms" });
+    for place in ["server", "scenario"] {
+        let mut more = agent(&steps);
+        let own = match place {
+            "server" => &ready,
+            _ => {
+                more["ready"] = ready.clone();
+                &Value::Null
+            }
+        };
+        one_call(&project, &["late=600"], own, &more);
+        let ran = project.expect(0, &["record", "--takes", "1"]);
+        let baseline = recorded(&project);
+        let calls = calls(&baseline);
+        assert_eq!(calls.len(), 2, "{ran:#?} {baseline:#}");
+        for call in calls {
+            assert!(call["outcome"].to_string().contains("look"), "{call}");
+        }
+    }
+    // One that is ready at first, and not in the session of the agent.
+    let letters = format!("runs={}:.t", project.path("starts").display());
+    let ready = json!({ "calls": [{ "tool": "echo" }], "timeout": "700ms" });
+    one_call(&project, &[&letters], &ready, &agent(&["call s echo {}"]));
+    project
+        .expect(3, &["run"])
+        .says("server `s` did not get ready within 700ms: still waiting for `echo`: it answers with an error")
+        .says("in the session of the agent");
 }

@@ -6,10 +6,12 @@
 //! | `ear` | calls are told from everything else, and their answers found |
 //! | `proxy`, `events` | servers that speak HTTP |
 //! | `launcher`, `piped` | servers that are child processes, and their sessions |
+//! | `own` | what we ask in these sessions ourselves |
 
 mod ear;
 mod events;
 mod launcher;
+mod own;
 mod piped;
 mod proxy;
 
@@ -39,6 +41,7 @@ use crate::mcp::wire::Wire;
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::FailureKind;
+use crate::run::ready::Vouch;
 use crate::run::{Called, Endpoint, Overheard, SetupError, Tools};
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -64,19 +67,20 @@ struct Gateway {
 type Servers = Arc<HashMap<String, Behind>>;
 
 /// Puts a gateway in front of servers: at `port`, or at a free port. Their catalogues are read first, in sessions of our own that end
-/// before anybody else's begin: in those that are given, where there are some already.
+/// before anybody else's begin: in those that are given, where there are some already. With those comes who makes sure that the process
+/// of each later session is ready, too.
 ///
 /// # Errors
 ///
 /// What one of the servers failed with, or why the port cannot be had.
 pub async fn open(
     targets: &[Target],
-    known: Option<Box<dyn Tools>>,
+    known: Option<(Box<dyn Tools>, Arc<dyn Vouch>)>,
     port: Option<u16>,
 ) -> Result<Box<dyn Tools>, SetupError> {
-    let tools = match known {
-        Some(tools) => tools,
-        None => connect(targets).await?,
+    let (tools, vouch) = match known {
+        Some((tools, vouch)) => (tools, Some(vouch)),
+        None => (connect(targets).await?, None),
     };
     let catalogue = tools.catalogue().clone();
     tools.close().await;
@@ -93,7 +97,7 @@ pub async fn open(
     let mut endpoints = Vec::new();
     for target in targets {
         let ear = Ear::new(&target.name, overheard.clone());
-        let behind = behind(target, ear, &stop)
+        let behind = behind(target, ear, &stop, vouch.clone())
             .map_err(|why| setup_error(&target.name, &why, &Wire::default(), Vec::new()))?;
         servers.insert(target.name.clone(), behind);
         endpoints.push(Endpoint {
@@ -116,7 +120,12 @@ pub async fn open(
     }))
 }
 
-fn behind(target: &Target, ear: Arc<Ear>, stop: &CancellationToken) -> Result<Behind, String> {
+fn behind(
+    target: &Target,
+    ear: Arc<Ear>,
+    stop: &CancellationToken,
+    vouch: Option<Arc<dyn Vouch>>,
+) -> Result<Behind, String> {
     let timeouts = (target.connect_timeout, target.tool_timeout);
     Ok(match &target.launch {
         Launch::Http {
@@ -130,7 +139,7 @@ fn behind(target: &Target, ear: Arc<Ear>, stop: &CancellationToken) -> Result<Be
         }
         Launch::Child(command) => {
             let command = command.clone();
-            Behind::Child(Launcher::new(command, timeouts, ear, stop.clone()))
+            Behind::Child(Launcher::new(command, timeouts, ear, stop.clone(), vouch))
         }
     })
 }

@@ -8,14 +8,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWriteExt};
 use tokio::process::ChildStdin;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, OnceCell, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::ear::{Ear, Exchange};
 use crate::mcp::child::LONGEST_LINE;
 use crate::mcp::request::{CLOSED, failure};
 use crate::mcp::session::setup_error;
-use crate::mcp::wire::{Message, Wire, key};
+use crate::mcp::wire::{self, Message, Reply, Wire, key};
 use crate::model::trajectory::FailureKind;
 use crate::process::{Child, ChildCommand, Line, Lines};
 use crate::run::SetupError;
@@ -42,6 +42,8 @@ pub(super) struct Piped {
     closing: CancellationToken,
     /// It has ended, and it is known how.
     over: CancellationToken,
+    /// Whether it has proven to be ready, once that was tried.
+    pub(super) proven: OnceCell<Result<(), String>>,
 }
 
 #[derive(Default)]
@@ -55,10 +57,19 @@ struct Traffic {
     end: Option<SetupError>,
 }
 
+/// Why a request of our own has no answer.
+pub(super) enum NoReply {
+    Late,
+    /// The process has ended.
+    Gone(SetupError),
+}
+
 /// A request without an answer yet.
 struct Asked {
     id: String,
     progress_token: Option<String>,
+    /// The agent knows nothing of it.
+    is_ours: bool,
     out: mpsc::Sender<(String, bool)>,
 }
 
@@ -98,6 +109,7 @@ impl Piped {
             has_answered: AtomicBool::new(false),
             closing: CancellationToken::new(),
             over: CancellationToken::new(),
+            proven: OnceCell::new(),
         });
         tokio::spawn(write(stdin, to_write, piped.closing.clone()));
         tokio::spawn(read(stdout, Arc::clone(&piped)));
@@ -123,10 +135,46 @@ impl Piped {
             traffic.asking.push(Asked {
                 id: exchange.ids.first().map(key).unwrap_or_default(),
                 progress_token: request.pointer("/params/_meta/progressToken").map(key),
+                is_ours: false,
                 out,
             });
         }
         Reading(reading)
+    }
+
+    /// Sends a request of our own, between those of the agent, and waits for its answer.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none.
+    pub(super) async fn ask(&self, request: &Value, limit: Duration) -> Result<Reply, NoReply> {
+        let (out, mut answer) = mpsc::channel(1);
+        {
+            let mut traffic = lock(&self.traffic);
+            if let Some(end) = &traffic.end {
+                return Err(NoReply::Gone(end.clone()));
+            }
+            traffic.asking.push(Asked {
+                id: key(&request["id"]),
+                progress_token: None,
+                is_ours: true,
+                out,
+            });
+        }
+        self.write(&request.to_string());
+        match tokio::time::timeout(limit, answer.recv()).await {
+            Ok(Some((text, _))) => match wire::read(&text) {
+                Message::Reply { reply, .. } => Ok(reply),
+                Message::Said { .. } | Message::Noise => Err(NoReply::Late),
+            },
+            Ok(None) => {
+                let _ = tokio::time::timeout(END_TIMEOUT, self.over.cancelled()).await;
+                let end = lock(&self.traffic).end.clone();
+                let end = end.unwrap_or_else(|| self.problem(CLOSED, Vec::new()));
+                Err(NoReply::Gone(end))
+            }
+            Err(_) => Err(NoReply::Late),
+        }
     }
 
     /// Tells the server that nobody waits for the answer any more.
@@ -229,7 +277,8 @@ impl Piped {
                     .flatten()
                     .and_then(|it| it.pointer("/params/progressToken").map(key));
                 // What belongs to no request for certain most likely belongs to the latest.
-                let mut open = traffic.asking.iter().filter(|it| !it.out.is_closed());
+                let mut open =
+                    (traffic.asking.iter()).filter(|it| !it.is_ours && !it.out.is_closed());
                 let asked = match &progress {
                     Some(token) => open.find(|it| it.progress_token.as_ref() == Some(token)),
                     None => open.next_back(),

@@ -59,6 +59,20 @@ pub trait Asks: Send + Sync {
     fn waiting(&self, what: &str, elapsed: Duration);
 }
 
+/// Makes sure that the session of somebody else is ready, before it is used.
+pub trait Vouch: Send + Sync {
+    /// Waits until what must hold of this server does. `tools` speaks in the session that will be used.
+    ///
+    /// # Errors
+    ///
+    /// When it does not get there.
+    fn vouch(
+        &self,
+        server: &str,
+        tools: Box<dyn Tools>,
+    ) -> BoxFuture<'static, Result<(), SetupError>>;
+}
+
 /// What a page answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageAnswer {
