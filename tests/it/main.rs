@@ -22,6 +22,7 @@ mod listen;
 mod mock;
 mod readme;
 mod ready;
+mod real_servers;
 mod record;
 mod recorded_servers;
 mod repeat;
