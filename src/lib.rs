@@ -22,6 +22,7 @@
 //! | floor | module | what lives there |
 //! |---|---|---|
 //! | 0 | [`model`] | the words above as plain types |
+//! | 0 | [`json`] | files of JSON, read however deeply they are nested |
 //! | 0 | [`text`] | texts from outside made safe to look at |
 //! | 1 | [`score`] | similarity, alignment, responses, drift, verdict: two trajectories in, one comparison out; what varies, and what is bound; several runs |
 //! | 1 | [`report`] | results in, text out; HTML through the templates alone |
@@ -61,6 +62,7 @@ pub mod git;
 pub mod http_client;
 pub mod http_server;
 pub mod import;
+pub mod json;
 pub mod mcp;
 pub mod mock;
 pub mod model;

@@ -1,19 +1,24 @@
 //! What the loader cannot judge of a scenario's `scoring` section: whether its paths can be read, and whether its rules can have an effect.
 
+use crate::model::rules::ErrorSign;
 use crate::model::scenario::{Agent, Scenario};
 use crate::scenario_file::{Finding, Severity};
 use crate::score::{self, KnownCall};
 
-/// Paths under `scoring.ignore` that cannot be read.
+/// Paths under `scoring.ignore` and `scoring.errors` that cannot be read.
 pub(super) fn unreadable_paths(scenario: &Scenario) -> Vec<Finding> {
-    let checked = scenario
-        .scoring
-        .ignore
-        .iter()
-        .filter_map(|path| Some((path, score::check_path(path).err()?)));
+    let ignored = (scenario.scoring.ignore.iter()).map(|path| ("scoring.ignore", path));
+    let signs = scenario.scoring.errors.more.iter();
+    let signs = signs.filter_map(|sign| match sign {
+        ErrorSign::Path(path) => Some(("scoring.errors", path)),
+        ErrorSign::Text(_) => None,
+    });
+    let checked = ignored
+        .chain(signs)
+        .filter_map(|(key, path)| Some((key, path, score::check_path(path).err()?)));
     checked
-        .map(|(path, problem)| {
-            let message = format!("`scoring.ignore` holds an invalid path: {problem}");
+        .map(|(key, path, problem)| {
+            let message = format!("`{key}` holds an invalid path: {problem}");
             Finding::at_word(&scenario.path, Severity::Error, message, path)
         })
         .collect()

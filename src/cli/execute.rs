@@ -22,8 +22,9 @@ use crate::model::scenario::{Scenario, Server};
 use crate::model::stamp::{GitStamp, Servers, Stamp};
 use crate::model::trajectory::Trajectory;
 use crate::redact::Redactor;
-use crate::run::{self, Budget, Job, Observer, Progress, SetupError};
+use crate::run::{self, AskAgain, Budget, Job, Observer, Progress, SetupError};
 use crate::scenario_file;
+use crate::score;
 
 /// Names the repository of the system under test for scenarios without `source.repo`.
 const SOURCE_PATH: &str = "MCPPROXY_SOURCE_PATH";
@@ -49,6 +50,14 @@ enum Who<'a> {
     Scenario(Option<&'a Arc<Trajectory>>),
     /// Somebody else, whom we listen to at this port or a free one.
     Else(Listener, Option<u16>),
+}
+
+/// How often a run asks what only reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reads {
+    Once,
+    /// Again right after each answer, to learn what of it varies.
+    Twice,
 }
 
 /// What one run came to.
@@ -89,30 +98,32 @@ impl Executor {
         &self,
         scenario: &Scenario,
         baseline: Option<&Arc<Trajectory>>,
+        reads: Reads,
         place: &Place,
         observer: &dyn Observer,
     ) -> Ran {
         let who = Who::Scenario(baseline);
-        Box::pin(self.perform(scenario, who, place, observer)).await
+        Box::pin(self.perform(scenario, who, reads, place, observer)).await
     }
 
     /// Lets somebody else make calls, through a gateway at this port or a free one, and listens.
     pub(super) async fn listen(
         &self,
         scenario: &Scenario,
-        listener: Listener,
-        port: Option<u16>,
+        (listener, port): (Listener, Option<u16>),
+        reads: Reads,
         place: &Place,
         observer: &dyn Observer,
     ) -> Ran {
         let who = Who::Else(listener, port);
-        Box::pin(self.perform(scenario, who, place, observer)).await
+        Box::pin(self.perform(scenario, who, reads, place, observer)).await
     }
 
     async fn perform(
         &self,
         scenario: &Scenario,
         who: Who<'_>,
+        reads: Reads,
         place: &Place,
         observer: &dyn Observer,
     ) -> Ran {
@@ -163,19 +174,25 @@ impl Executor {
             // The run ends before anybody asks.
             (Err(problem), _) => (agents::nobody(), Err(problem)),
         };
+        let rules = scenario.scoring.clone();
+        let ask_again = (reads == Reads::Twice)
+            .then(|| AskAgain::new(move |call, offered| score::only_reads(call, offered, &rules)));
+        let gateway_asks = ask_again.clone();
+        let tell = |doing: &str| observer.progress(Progress::Preparing { doing });
         let asking = Asking {
             scenario,
             reached: reached.as_ref(),
             redactor: &redactor,
             observer,
         };
+        let gateway = port.map(|port| (port, ask_again.clone()));
         let mut notes = Vec::new();
         let proven = match &targets {
             Ok(targets) if !proofs.is_empty() => tokio::select! {
                 biased;
                 // The run notices it for itself.
                 () = self.interrupt.cancelled() => None,
-                proven = ready::connect(&proofs, targets, port, asking, (&stamp, &secrets)) => Some(proven),
+                proven = ready::connect(&proofs, targets, gateway, asking, (&stamp, &secrets)) => Some(proven),
             },
             _ => None,
         };
@@ -192,8 +209,10 @@ impl Executor {
                 let targets = targets?;
                 match (proven, port) {
                     (Some(proven), _) => proven,
-                    (None, Some(port)) => mcp::open_gateway(&targets, None, port).await,
-                    (None, None) => mcp::connect(&targets).await,
+                    (None, Some(port)) => {
+                        mcp::open_gateway(&targets, None, port, gateway_asks, &tell).await
+                    }
+                    (None, None) => mcp::connect(&targets, &tell).await,
                 }
             }
             .boxed(),
@@ -201,6 +220,7 @@ impl Executor {
             observer,
             interrupt: self.interrupt.clone(),
             budget: self.budget.as_deref(),
+            ask_again,
             redactor: &redactor,
         };
         let mut trajectory = run::run(job).await;

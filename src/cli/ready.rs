@@ -20,7 +20,7 @@ use crate::model::stamp::Stamp;
 use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
 use crate::redact::Redactor;
 use crate::run::ready::{Asks, PageAnswer, Vouch, wait};
-use crate::run::{Observer, Part, Progress, SetupError, Together, Tools, Unlisted};
+use crate::run::{AskAgain, Observer, Part, Progress, SetupError, Together, Tools, Unlisted};
 use crate::scenario_file;
 use crate::score;
 
@@ -122,6 +122,8 @@ impl Asks for Asker<'_> {
             let mut fresh = targets.clone();
             fresh.retain(|it| !kept.contains(&it.name.as_str()));
             for target in &mut fresh {
+                // The next round tries again.
+                target.may_be_starting = false;
                 target.connect_timeout = target.connect_timeout.min(limit);
             }
             let listing = self.kept.iter().map(|it| it.list_again(limit));
@@ -129,7 +131,7 @@ impl Asks for Asker<'_> {
             let lent = self.kept.iter().map(|it| Part::Lent(Arc::clone(it)));
             let mut parts: Vec<Part> = lent.collect();
             if !fresh.is_empty() {
-                let connected = mcp::connect(&fresh).await;
+                let connected = mcp::connect(&fresh, &|_| ()).await;
                 let connected = connected.map_err(|it| Unlisted::NotYet(it.message))?;
                 offered.push(connected.catalogue().clone());
                 parts.push(Part::Own(connected));
@@ -243,7 +245,7 @@ impl Asker<'_> {
             }))],
             ending: Ending::Completed,
             duration_ms: None,
-            volatile: Vec::new(),
+            learned: Vec::new(),
             bindings: Vec::new(),
             requests: Vec::new(),
             repeated: None,
@@ -258,7 +260,8 @@ pub(super) struct Proven {
 }
 
 /// Connects to the servers of a run once all is proven: those over HTTP in sessions that begin after that, child processes in the
-/// sessions in which they have proven it. With `gateway`, they are put behind a gateway at this port, or a free one.
+/// sessions in which they have proven it. With `gateway`, they are put behind a gateway at this port, or a free one, which asks
+/// again what it is to.
 ///
 /// # Errors
 ///
@@ -266,14 +269,15 @@ pub(super) struct Proven {
 pub(super) async fn connect(
     proofs: &[Proof],
     targets: &[Target],
-    gateway: Option<Option<u16>>,
+    gateway: Option<(Option<u16>, Option<AskAgain>)>,
     asking: Asking<'_>,
     (stamp, secrets): (&Stamp, &[String]),
 ) -> Result<Proven, SetupError> {
+    let tell = |doing: &str| (asking.observer).progress(Progress::Preparing { doing });
     let is_covered = |it: &&Target| proofs.iter().any(|proof| proof.servers.contains(&it.name));
     let is_child = |it: &&Target| matches!(it.launch, Launch::Child(_));
     let children = targets.iter().filter(is_child).filter(is_covered);
-    let started = children.map(|it| mcp::connect(std::slice::from_ref(it)));
+    let started = children.map(|it| mcp::connect(std::slice::from_ref(it), &|_| ()));
     let mut kept = Vec::new();
     let mut failed = None;
     for started in join_all(started).await {
@@ -309,7 +313,7 @@ pub(super) async fn connect(
         let rest = targets.iter().filter(|it| !has(&it.name));
         let rest: Vec<Target> = rest.cloned().collect();
         if !rest.is_empty() {
-            match mcp::connect(&rest).await {
+            match mcp::connect(&rest, &tell).await {
                 Ok(tools) => {
                     offered.push(tools.catalogue().clone());
                     parts.push(Part::Own(tools));
@@ -330,14 +334,15 @@ pub(super) async fn connect(
     ));
     let tools: Box<dyn Tools> = match gateway {
         None => together,
-        Some(port) => {
+        Some((port, ask_again)) => {
             let vouch = Arc::new(Voucher::new(
                 (proofs, targets),
                 asking,
                 secrets,
                 (together.catalogue().clone(), stamp.clone()),
             ));
-            mcp::open_gateway(targets, Some((together, vouch)), port).await?
+            let known = Some((together as Box<dyn Tools>, vouch as Arc<dyn Vouch>));
+            mcp::open_gateway(targets, known, port, ask_again, &tell).await?
         }
     };
     Ok(Proven { tools, notes })

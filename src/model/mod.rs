@@ -8,6 +8,8 @@ pub mod container;
 pub mod experiment;
 pub mod interactions;
 pub mod json_path;
+pub mod learned;
+pub mod number;
 pub mod ready;
 pub mod redaction;
 pub mod repeated;

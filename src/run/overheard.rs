@@ -26,13 +26,13 @@ pub struct Overheard {
 
 #[derive(Debug, Default)]
 struct Shared {
-    heard: Mutex<Heard>,
+    heard: Mutex<Course>,
     news: Notify,
 }
 
 /// What has been heard so far.
 #[derive(Debug, Default)]
-pub(super) struct Heard {
+pub(super) struct Course {
     pub(super) calls: Vec<HeardCall>,
     /// Beginnings and ends in the order they were heard, by the places of their calls.
     pub(super) events: Vec<(usize, Event)>,
@@ -59,6 +59,8 @@ pub(super) struct HeardCall {
     pub(super) begun: Instant,
     /// What became of it, and how long that took; `None` while it is under way.
     pub(super) end: Option<(Outcome, Duration)>,
+    /// What the same request was answered when it was asked again.
+    pub(super) again: Vec<Outcome>,
 }
 
 /// A call under way. Dropped without an end, nobody waits for its answer any more.
@@ -66,6 +68,20 @@ pub(super) struct HeardCall {
 pub struct Hearing {
     overheard: Overheard,
     place: usize,
+}
+
+/// A call that has ended.
+#[derive(Debug)]
+pub struct Heard {
+    overheard: Overheard,
+    place: usize,
+}
+
+impl Heard {
+    /// What the same request was answered when it was asked again.
+    pub fn again(self, outcomes: Vec<Outcome>) {
+        self.overheard.lock().calls[self.place].again = outcomes;
+    }
 }
 
 impl Overheard {
@@ -85,6 +101,7 @@ impl Overheard {
             arguments,
             begun: Instant::now(),
             end: None,
+            again: Vec::new(),
         });
         heard.events.push((place, Event::Begun));
         drop(heard);
@@ -122,7 +139,7 @@ impl Overheard {
         }
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, Heard> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Course> {
         // A panic while holding the lock leaves plain data behind; it is still good to read.
         let heard = self.shared.heard.lock();
         heard.unwrap_or_else(PoisonError::into_inner)
@@ -131,8 +148,12 @@ impl Overheard {
 
 impl Hearing {
     /// The call has ended.
-    pub fn end(self, outcome: Outcome) {
+    pub fn end(self, outcome: Outcome) -> Heard {
         self.note(outcome);
+        Heard {
+            overheard: self.overheard.clone(),
+            place: self.place,
+        }
     }
 
     fn note(&self, outcome: Outcome) {

@@ -39,6 +39,11 @@ pub trait Tools: Send + Sync {
         None
     }
 
+    /// Waits until the servers have answered all that recording asks them again.
+    fn settled(&self) -> BoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
     /// Ends the sessions, and the servers that were started for them.
     fn close(self: Box<Self>) -> BoxFuture<'static, ()>;
 }
@@ -102,7 +107,7 @@ pub trait Observer: Send + Sync {
 /// What a run is doing.
 #[derive(Debug, Clone, Copy)]
 pub enum Progress<'a> {
-    /// Getting the container ready that a server runs in; `doing` says what is going on.
+    /// Getting a server ready, or the container that it runs in; `doing` says what is going on.
     Preparing { doing: &'a str },
     /// Starting servers and reading their catalogues.
     Connecting,

@@ -1,12 +1,13 @@
 //! The `scoring` section.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 use std::borrow::Cow;
 
 use crate::model::Object;
 use crate::model::rules::{
-    ArgumentMatch, ArgumentRule, Gate, Match, Preset, ReadRule, Responses, Rules, Slower, Tokens,
+    ArgumentMatch, ArgumentRule, ErrorSign, ErrorSigns, Gate, Match, Preset, ReadRule, Responses,
+    Rules, Slower, Tokens,
 };
 
 use super::decode::{At, Decode, NO_HINT, Named, choice, choose, only_entry, section, wrong_kind};
@@ -80,6 +81,8 @@ section! {
         strict: Option<bool>,
         /// JSON paths into answers that are left out of the comparison; `*` stands for any key or index.
         ignore: Option<Vec<Word>>,
+        /// What tells that an answer is an error although the server does not say so, besides the usual signs; `false` looks for none.
+        errors: Option<ErrorsSection>,
         /// When a call counts as slower than before.
         slower: Option<SlowerSection>,
         /// When a run counts as using more tokens than before.
@@ -152,6 +155,73 @@ impl Decode for ReadSection {
             }
         }
     }
+}
+
+/// What tells that an answer is an error although the server does not say so.
+#[derive(Debug, Clone)]
+pub(super) struct ErrorsSection(ErrorSigns);
+
+impl Decode for ErrorsSection {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let signs = match &node.content {
+            Content::Bool(look) => ErrorSigns {
+                look: *look,
+                ..ErrorSigns::default()
+            },
+            Content::List(_) => ErrorSigns {
+                more: (Vec::<ErrorSignSection>::decode(node, findings)?.into_iter())
+                    .map(|it| it.0)
+                    .collect(),
+                ..ErrorSigns::default()
+            },
+            _ => {
+                wrong_kind(node, "a list of `path` and `text`, or false", findings);
+                return None;
+            }
+        };
+        Some(Self(signs))
+    }
+}
+
+impl JsonSchema for ErrorsSection {
+    fn schema_name() -> Cow<'static, str> {
+        "Errors".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let signs = generator.subschema_for::<Vec<ErrorSignSchema>>();
+        json_schema!({
+            "description": "What tells that an answer is an error although the server does not say so.",
+            "anyOf": [signs, { "type": "boolean" }],
+        })
+    }
+}
+
+/// A sign that an answer is an error.
+#[derive(Debug, Clone)]
+struct ErrorSignSection(ErrorSign);
+
+impl Decode for ErrorSignSection {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let (sign, value) = only_entry(node, &["path", "text"], findings)?;
+        let sign = match sign {
+            "path" => ErrorSign::Path(Word::decode(value, findings)?.0),
+            _ => ErrorSign::Text(Pattern::decode(value, findings)?.0),
+        };
+        Some(Self(sign))
+    }
+}
+
+// Says in the schema what `ErrorSignSection` reads.
+/// A sign that an answer is an error.
+#[derive(JsonSchema)]
+#[schemars(rename_all = "snake_case", rename = "ErrorSign")]
+#[expect(dead_code, reason = "exists for its JSON Schema")]
+enum ErrorSignSchema {
+    /// There is something at this JSON path other than null, false, zero or nothing.
+    Path(Word),
+    /// A text of the answer matches this regular expression.
+    Text(Pattern),
 }
 
 /// How one argument is compared.
@@ -276,7 +346,10 @@ impl ScoringSection {
                 .collect(),
             reads: reads.map(ReadSection::rule).collect(),
             strict: self.strict.unwrap_or(defaults.strict),
-            errors: defaults.errors,
+            errors: self
+                .errors
+                .as_ref()
+                .map_or(defaults.errors, |it| it.0.clone()),
             ignore: ignore.map(|it| it.0.clone()).collect(),
             slower: self
                 .slower

@@ -144,7 +144,23 @@ impl<'a> ArgumentRules<'a> {
         RequestScore {
             similarity: tally.similarity(),
             parameters: compared.iter().map(|it| tally.score(it)).collect(),
+            differences: Vec::new(),
         }
+    }
+
+    /// How alike an argument of two calls is by its rule, 0 to 1; `None` where no rule has a say.
+    pub(super) fn graded(
+        &self,
+        tool: &str,
+        argument: &str,
+        (b, c): (Option<&Value>, Option<&Value>),
+    ) -> Option<f64> {
+        let rule = self.rule(tool, argument)?;
+        Some(match rule.apply(b, c).0 {
+            Outcome::Common(similarity) => similarity,
+            Outcome::LeftOut => 1.0,
+            Outcome::OneSided | Outcome::Forbidden => 0.0,
+        })
     }
 
     /// Whether no rule has a say, so that requests that ask the same are equal in every argument.
@@ -337,7 +353,7 @@ fn is_default(given: &Value, listed: Option<&Tool>, argument: &str) -> bool {
 }
 
 /// The value a tool takes for an argument that is left out.
-fn default<'a>(listed: Option<&'a Tool>, argument: &str) -> Option<&'a Value> {
+pub(super) fn default<'a>(listed: Option<&'a Tool>, argument: &str) -> Option<&'a Value> {
     (listed?.input_schema()?.get("properties")?.get(argument)?).get("default")
 }
 

@@ -2,13 +2,15 @@
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashSet};
 
-use crate::model::comparison::{Band, Comparison, ExecutionStatus, Loss, Row, Scores, SlowerCall};
+use crate::model::comparison::{
+    Band, Comparison, ExecutionStatus, Loss, Reason, ReasonKind, Row, Scores, SlowerCall, Verdict,
+};
 use crate::model::rules::{Preset, Rules, Slower, Tokens};
 use crate::model::trajectory::Trajectory;
 use crate::model::usage::total_usage;
 
+use super::changes::{self, Found};
 use super::classic;
 use super::drift;
 use super::losses;
@@ -30,6 +32,7 @@ pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Co
     let matched = if is_classic {
         Matched {
             pairs: matching::positional(&sides),
+            moved: Vec::new(),
             counted: sides.longer(),
             may_miss: false,
             may_add: false,
@@ -39,7 +42,7 @@ pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Co
     } else {
         matching::matched(&sides, rules.matching)
     };
-    let mut rows = sides.rows(&matched.pairs);
+    let mut rows = sides.rows(&matched.pairs, &matched.moved);
     if let Some(terms) = &terms {
         terms.restore((baseline, current), &mut rows);
     }
@@ -59,39 +62,41 @@ pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Co
         (baseline_status, current_status),
     );
     let losses = lost(&sides, &rows, &matched, &scores);
-    let mut seen = HashSet::new();
-    let used: BTreeSet<(&str, &str)> = (sides.baseline.iter())
-        .filter(|it| seen.insert(it.tool))
-        .map(|it| {
-            (
-                it.made.server.as_deref().unwrap_or_default(),
-                it.made.tool.as_str(),
-            )
-        })
-        .collect();
-    let drift = drift::findings(&baseline.catalogue, &current.catalogue, &used);
+    let recorded = drift::recorded(baseline.calls());
+    let drift = drift::findings(&baseline.catalogue, &current.catalogue, &recorded);
     let slower = slower(&sides, &rows, &rules.slower);
     let unmatched = if is_classic {
         None
     } else {
         matching::unmatched(&sides, rules.matching, &matched, &rows)
     };
-    let verdict = verdict::verdict(&Evidence {
+    let tokens = more_tokens(baseline, current, &rules.tokens);
+    let mut verdict = verdict::verdict(&Evidence {
         sides: &sides,
         rows: &rows,
         scores: &scores,
         losses: &losses,
         drift: &drift,
         slower: &slower,
-        tokens: more_tokens(baseline, current, &rules.tokens),
+        tokens,
         rules,
         unmatched: unmatched.into_iter().collect(),
+        bindings: &baseline.bindings,
         may_miss: matched.may_miss,
         may_add: matched.may_add,
         score_only: is_classic,
     });
+    let mut changes = changes::changes(&Found {
+        sides: &sides,
+        rows: &rows,
+        drift: &drift,
+        slower: &slower,
+        tokens,
+        verdict: &verdict,
+    });
+    changes::fail_all(&mut changes, rules, &mut verdict);
     Comparison {
-        band: Band::of(scores.overall),
+        band: band(&scores, &verdict, (baseline_status, current_status)),
         scores,
         baseline_status,
         current_status,
@@ -100,10 +105,29 @@ pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Co
         losses,
         drift: drift.into_iter().map(|it| it.drift).collect(),
         slower,
-        changes: Vec::new(),
+        changes,
         verdict,
         variant: 1,
     }
+}
+
+/// What the score and the verdict come to in a word.
+fn band(
+    scores: &Scores,
+    verdict: &Verdict,
+    (baseline, current): (ExecutionStatus, ExecutionStatus),
+) -> Band {
+    let band = Band::of(scores.overall);
+    if verdict.passed {
+        return band;
+    }
+    let breaks = |it: &Reason| {
+        matches!(
+            it.kind,
+            ReasonKind::ServerRegression | ReasonKind::EffectChange
+        )
+    };
+    band.of_failed(current < baseline || verdict.all_reasons().any(breaks))
 }
 
 /// Compares a run with each of several accepted trajectories; the best verdict wins, then the best overall score, then

@@ -45,6 +45,16 @@ pub(super) fn of_texts(a: &str, b: &str) -> (String, String) {
     (quoted(a, from), quoted(b, from))
 }
 
+/// A text around a byte position, in quotes.
+pub(super) fn around(text: &str, at: usize) -> String {
+    if text.chars().nth(LENGTH).is_none() {
+        return quoted(text, 0);
+    }
+    let before = text.get(..at).unwrap_or(text);
+    let lead = before.char_indices().rev().nth(LEAD);
+    quoted(text, lead.map_or(0, |(at, _)| at))
+}
+
 /// Two values around the first place where they differ.
 pub(super) fn of_values(a: &Value, b: &Value) -> (String, String) {
     match (a, b) {

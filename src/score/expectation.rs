@@ -34,7 +34,7 @@ pub fn expectation(scenario: &Scenario, current: &Trajectory) -> Trajectory {
         steps: expected.collect(),
         ending: Ending::Completed,
         duration_ms: None,
-        volatile: Vec::new(),
+        learned: Vec::new(),
         repeated: None,
         bindings: Vec::new(),
         requests: Vec::new(),

@@ -8,7 +8,7 @@ const DIFFERENCES: usize = 100;
 const CONTRACT_CHANGES: usize = 100;
 
 /// The similarity that a response with any contract change is capped at.
-const CAP: f64 = 0.5;
+pub(super) const CAP: f64 = 0.5;
 
 /// Differences and contract changes as they are met.
 #[derive(Debug, Default)]
@@ -63,6 +63,24 @@ impl Findings {
             self.more += 1;
             self.more_loss += it.difference.loss;
         }
+    }
+
+    /// Takes the similarity as it is, and spreads what it lost evenly: over the changes of the contract where there are any, else over all
+    /// differences.
+    pub(super) fn finish_evenly(
+        mut self,
+        similarity: f64,
+    ) -> crate::model::comparison::ResponseScore {
+        let breaks = self.differences.iter().any(|it| it.breaks_contract);
+        let mut costly: Vec<&mut Noted> = (self.differences.iter_mut())
+            .filter(|it| it.breaks_contract || !breaks)
+            .collect();
+        let each = (1.0 - similarity) / super::number::count((costly.len() + self.more).max(1));
+        for it in &mut costly {
+            it.difference.loss = each;
+        }
+        self.more_loss = each * super::number::count(self.more);
+        self.finish(similarity)
     }
 
     /// Caps the similarity if the contract changed, and spreads what the cap costs over the changes that caused it.

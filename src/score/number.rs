@@ -22,6 +22,18 @@ pub(super) fn equal(a: &Number, b: &Number) -> bool {
     }
 }
 
+/// Whether two numbers are the same but for the noise of floating point: integers digit for digit, others to 1e-12 of their size.
+pub(super) fn close(a: &Number, b: &Number) -> bool {
+    if equal(a, b) {
+        return true;
+    }
+    if integer(a).is_some() && integer(b).is_some() {
+        return false;
+    }
+    let (a, b) = (float(a), float(b));
+    (a - b).abs() <= 1e-12 * a.abs().max(b.abs())
+}
+
 /// The number as an integer, where it is whole; a float counts as whole below 2^100.
 pub(super) fn integer(number: &Number) -> Option<i128> {
     if let Some(it) = number.as_i64() {

@@ -73,6 +73,11 @@ pub(super) fn hash_of(it: impl Hash) -> u64 {
     HASHER.hash_one(it)
 }
 
+/// For hashes of several things.
+pub(super) fn hasher() -> impl Hasher {
+    HASHER.build_hasher()
+}
+
 /// What a hash looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum View {

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::Value;
 
+use crate::model::learned::Learned;
 use crate::model::rules::{Responses, Rules};
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 
@@ -36,10 +37,15 @@ pub fn has_settled(
     swap.outcome(&mut live);
     let calls = trajectory.calls().skip(poll.first - 1);
     let calls: Vec<&ToolCall> = calls.take(poll.last + 1 - poll.first).collect();
-    let learned = trajectory.volatile.iter().find(|it| it.call == poll.last);
+    let learned = trajectory.learned.iter().find(|it| it.call == poll.last);
+    let varies: Vec<String> = learned
+        .into_iter()
+        .flat_map(Learned::paths)
+        .map(str::to_owned)
+        .collect();
     let looked_at = LookedAt {
         ignore: patterns(&rules.ignore),
-        volatile: patterns(learned.map_or(&[], |it| &it.paths)),
+        volatile: patterns(&varies),
         learned: learned.is_some(),
     };
     let recorded: Vec<Outcome> = calls.iter().map(|it| it.outcome.clone()).collect();
@@ -77,6 +83,7 @@ impl LookedAt {
             let response = |outcome| Response {
                 outcome,
                 breach: None,
+                in_band: None,
             };
             let context = Context {
                 ignore: &self.ignore,
@@ -85,7 +92,7 @@ impl LookedAt {
                 echoes: &[],
                 mode: Responses::Similar,
             };
-            let score = response::compare(response(it), response(live), context);
+            let score = response::compare(response(it), response(live), context, None);
             (score.similarity, score.contract_changes.is_empty())
         };
         let (last, keeps_contract) = similarity(last);

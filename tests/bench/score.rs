@@ -54,7 +54,7 @@ fn trajectory(steps: Vec<Step>) -> Trajectory {
         steps,
         ending: Ending::Completed,
         duration_ms: None,
-        volatile: Vec::new(),
+        learned: Vec::new(),
         repeated: None,
         bindings: Vec::new(),
         requests: Vec::new(),

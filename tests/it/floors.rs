@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 /// Each module, and the modules of this crate it may import. `cli`, at the top, may import all.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("model", &[]),
+    ("json", &[]),
     ("text", &[]),
     ("score", &["model", "text"]),
-    ("report", &["model", "text"]),
+    ("report", &["json", "model", "text"]),
     ("redact", &["model", "text"]),
     ("run", &["model", "redact", "text"]),
     ("scenario_file", &["model", "text"]),
@@ -40,7 +41,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
     ("docker", &["model", "run", "text"]),
     ("git", &["model", "text"]),
-    ("store", &["model", "text"]),
+    ("store", &["json", "model", "text"]),
     ("mock", &["http_server", "model", "redact", "text"]),
     ("import", &["model", "text"]),
     ("evaluate", &["model", "run", "text"]),
@@ -64,7 +65,7 @@ const LIVES_IN: &[(&str, &[&str])] = &[
 ];
 
 /// Modules that know no file, clock, randomness, environment or process.
-const PURE: &[&str] = &["model", "text", "score", "report"];
+const PURE: &[&str] = &["json", "model", "text", "score", "report"];
 const IMPURE_WORDS: &[&str] = &[
     "std::fs",
     "std::env",

@@ -136,7 +136,10 @@ fn the_sections_of_the_readme_are_valid() {
     let head = "name: s\nservers: { s: { type: stdio, command: x } }\nexpected_trajectory: [{ tool: t }]\n";
     let sections = format!("{head}{}\n{}", section("scoring"), section("agent"));
     project.file("scenarios/s.yaml", sections);
-    let proxy = head.replace("servers: {", "servers: { proxy: { type: http, url: http://x/ },");
+    let proxy = head.replace(
+        "servers: {",
+        "servers: { proxy: { type: http, url: http://x/ },",
+    );
     let ready = format!("{proxy}{}", section("ready"));
     project.file("scenarios/ready.yaml", ready);
     project

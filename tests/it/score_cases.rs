@@ -1,7 +1,9 @@
 //! Worked cases of the scoring rules, one file per question under `tests/fixtures/scoring/`.
 
 use mcp_eval::model::comparison::{Comparison, ReasonKind};
-use mcp_eval::model::rules::Rules;
+use mcp_eval::model::rules::{ErrorSign, Rules};
+use mcp_eval::model::trajectory::{Answer, Outcome};
+use mcp_eval::score;
 use serde_json::{Value, json};
 
 use crate::score_kit::{assert_close, assert_losses_add_up, cases, compare, only_pair};
@@ -188,11 +190,41 @@ fn a_reason_quotes_the_place_it_names() {
         json!([{"endpoint": "https://a"}, {"endpoint": "https://b"}]),
     );
     assert!(
-        text.contains("/0/url renamed to \"endpoint\", and 1 more change of"),
+        text.ends_with("every `*/url` renamed to \"endpoint\""),
         "{text}"
     );
     assert_eq!(expected.as_deref(), Some("\"https://a\""));
     let (text, expected) = quoted(json!(["one", "two"]), json!(["six", "ten"]));
     assert!(text.contains("/0 differs"), "{text}");
     assert_eq!(expected.as_deref(), Some("\"one\""));
+}
+
+#[test]
+fn errors_in_answers_that_are_said_to_be_fine() {
+    for case in cases("in_band.json") {
+        let mut answer = Answer {
+            is_error: case["is_error"].as_bool().unwrap_or(false),
+            structured_content: case.get("structured").cloned(),
+            ..Answer::default()
+        };
+        let deep = case["deep"].as_u64().map(|it| usize::try_from(it).unwrap());
+        let deep = deep.map(|it| {
+            let nested = format!("{}{}", "[".repeat(it), "]".repeat(it));
+            format!("{{\"a\": {nested}, \"ok\": false}}")
+        });
+        let text = deep.as_deref().or(case["text"].as_str());
+        answer.content = text
+            .map(|it| json!({"type": "text", "text": it}))
+            .into_iter()
+            .collect();
+        let mut rules = Rules::default();
+        rules.errors.look = case["errors"] != json!(false);
+        for sign in case["errors"].as_array().into_iter().flatten() {
+            let said = |name: &str| sign[name].as_str().map(str::to_owned);
+            rules.errors.more.extend(said("path").map(ErrorSign::Path));
+            rules.errors.more.extend(said("text").map(ErrorSign::Text));
+        }
+        let said = score::in_band_error(&Outcome::Answer(answer), &rules);
+        assert_eq!(said.as_deref(), case["says"].as_str(), "{}", name(&case));
+    }
 }

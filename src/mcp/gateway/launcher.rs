@@ -108,7 +108,8 @@ impl Launcher {
         if is_asked && !is_new {
             self.proven(&piped).await?;
         }
-        let exchange = match self.ear.sent(&piped.id, &body) {
+        let asker = || piped.asker(self.tool_timeout);
+        let exchange = match self.ear.sent(&piped.id, &body, asker).await {
             Ok(exchange) => exchange,
             Err(refusal) => return Ok(respond(StatusCode::OK, Some(JSON), refusal.into())),
         };
@@ -219,6 +220,7 @@ impl Launcher {
 
     async fn delete(&self, headers: &HeaderMap) -> Answer {
         let piped = self.session(header_text(headers, &SESSION_ID))?;
+        self.ear.settled().await;
         self.forget(&piped.id);
         piped.end().await;
         Ok(respond(StatusCode::NO_CONTENT, None, Body::empty()))
@@ -314,7 +316,7 @@ impl Asking {
                 }
                 let outcome = no_answer(self.tool_timeout, &self.piped.wire);
                 self.exchange.end(&outcome);
-                self.piped.cancel(&self.exchange);
+                self.piped.cancel(&self.exchange.ids);
                 Heard::Answer(self.exchange.refusal(&said(&outcome)))
             }
             None => Heard::Quiet,

@@ -4,10 +4,13 @@
 //! | file | what happens there |
 //! |---|---|
 //! | `ear` | calls are told from everything else, and their answers found |
+//! | `again`, `asking` | reads are asked again, where recording wants that |
 //! | `proxy`, `events` | servers that speak HTTP |
 //! | `launcher`, `piped` | servers that are child processes, and their sessions |
 //! | `own` | what we ask in these sessions ourselves |
 
+mod again;
+mod asking;
 mod ear;
 mod events;
 mod launcher;
@@ -30,19 +33,20 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use self::again::Again;
 use self::ear::{Ear, Exchange};
 use self::launcher::Launcher;
 use self::proxy::Proxy;
 use crate::http_server::{self, JSON, Refusal, respond, same_site};
 use crate::mcp::request::failure;
 use crate::mcp::session::setup_error;
-use crate::mcp::tools::{Launch, Target, connect};
+use crate::mcp::tools::{Launch, Target, Tell, connect};
 use crate::mcp::wire::Wire;
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::FailureKind;
 use crate::run::ready::Vouch;
-use crate::run::{Called, Endpoint, Overheard, SetupError, Tools};
+use crate::run::{AskAgain, Called, Endpoint, Overheard, SetupError, Tools};
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 
@@ -57,9 +61,10 @@ enum Behind {
 
 /// The servers of a run behind endpoints on this machine. Dropping it ends what was started.
 struct Gateway {
-    catalogue: Catalogue,
+    catalogue: Arc<Catalogue>,
     endpoints: Vec<Endpoint>,
     overheard: Overheard,
+    ears: Vec<Arc<Ear>>,
     servers: Servers,
     stop: CancellationToken,
 }
@@ -68,7 +73,7 @@ type Servers = Arc<HashMap<String, Behind>>;
 
 /// Puts a gateway in front of servers: at `port`, or at a free port. Their catalogues are read first, in sessions of our own that end
 /// before anybody else's begin: in those that are given, where there are some already. With those comes who makes sure that the process
-/// of each later session is ready, too.
+/// of each later session is ready, too. What it is to `ask_again` it asks by itself.
 ///
 /// # Errors
 ///
@@ -77,12 +82,14 @@ pub async fn open(
     targets: &[Target],
     known: Option<(Box<dyn Tools>, Arc<dyn Vouch>)>,
     port: Option<u16>,
+    ask_again: Option<AskAgain>,
+    tell: Tell<'_>,
 ) -> Result<Box<dyn Tools>, SetupError> {
     let (tools, vouch) = match known {
         Some((tools, vouch)) => (tools, Some(vouch)),
-        None => (connect(targets).await?, None),
+        None => (connect(targets, tell).await?, None),
     };
-    let catalogue = tools.catalogue().clone();
+    let catalogue = Arc::new(tools.catalogue().clone());
     tools.close().await;
     let port = port.unwrap_or_default();
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
@@ -95,8 +102,13 @@ pub async fn open(
     let overheard = Overheard::default();
     let mut servers = HashMap::new();
     let mut endpoints = Vec::new();
+    let mut ears = Vec::new();
     for target in targets {
-        let ear = Ear::new(&target.name, overheard.clone());
+        let again = ask_again
+            .clone()
+            .map(|it| Again::new(it, Arc::clone(&catalogue), stop.clone()));
+        let ear = Ear::new(&target.name, overheard.clone(), again);
+        ears.push(Arc::clone(&ear));
         let behind = behind(target, ear, &stop, vouch.clone())
             .map_err(|why| setup_error(&target.name, &why, &Wire::default(), Vec::new()))?;
         servers.insert(target.name.clone(), behind);
@@ -115,6 +127,7 @@ pub async fn open(
         catalogue,
         endpoints,
         overheard,
+        ears,
         servers,
         stop,
     }))
@@ -189,6 +202,12 @@ impl Tools for Gateway {
 
     fn overheard(&self) -> Option<&Overheard> {
         Some(&self.overheard)
+    }
+
+    fn settled(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            join_all(self.ears.iter().map(|it| it.settled())).await;
+        })
     }
 
     fn close(self: Box<Self>) -> BoxFuture<'static, ()> {

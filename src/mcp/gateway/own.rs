@@ -61,7 +61,10 @@ impl Own {
                 }
                 Ok(Reply::Invalid(why)) => return Err(not_yet(&why)),
                 Err(NoReply::Late) => return Err(not_yet("no answer in time")),
-                Err(NoReply::Gone(problem)) => return Err(Unlisted::Lost(problem)),
+                Err(NoReply::Unreadable) => return Err(not_yet("an answer that cannot be read")),
+                Err(NoReply::Gone) => {
+                    return Err(Unlisted::Lost(self.piped.end_of_process().await));
+                }
             };
             match listing.page(page).map_err(Unlisted::NotYet)? {
                 Some(cursor) => params = json!({ "cursor": cursor }),
@@ -88,7 +91,12 @@ impl Tools for Own {
             let (outcome, lost) = match self.ask("tools/call", params, self.tool_timeout).await {
                 Ok(reply) => (outcome(reply), None),
                 Err(NoReply::Late) => (no_answer(self.tool_timeout, &self.piped.wire), None),
-                Err(NoReply::Gone(problem)) => {
+                Err(NoReply::Unreadable) => {
+                    let why = "an answer that cannot be read".to_owned();
+                    (failure(FailureKind::InvalidResponse, why), None)
+                }
+                Err(NoReply::Gone) => {
+                    let problem = self.piped.end_of_process().await;
                     let message = problem.message.clone();
                     (failure(FailureKind::Disconnected, message), Some(problem))
                 }

@@ -1,27 +1,33 @@
 //! The last lines: how many came out in which way, and what that is for the shell.
 
-use super::{DIM, GREEN, Page, RED, YELLOW};
+use super::{DIM, GREEN, MAGENTA, Page, RED, YELLOW};
 use crate::report::document::{GateV1, ResultV1, SummaryV1};
 
-impl Page {
+impl Page<'_> {
     pub(super) fn summary(&mut self, result: &ResultV1) {
         let summary = result.summary;
         if result.interrupted {
-            self.indented(
-                0,
-                "! ",
-                YELLOW,
-                "Interrupted: scenarios that had not finished are missing.",
-            );
+            self.indented(0, "! ", YELLOW, &result.interrupted_words());
         }
+        let verb = match result.command.as_str() {
+            "record" => "recorded",
+            _ => "passed",
+        };
         let line = format!(
-            "Suite Results: {}/{} tests passed{}",
+            "Suite Results: {}/{} tests {verb}{}{}",
             summary.succeeded(),
             summary.selected,
+            but(result),
             others(summary)
         );
         let fine = summary.succeeded() == summary.selected && summary.selected > 0;
-        let painted = self.painted(if fine { GREEN } else { RED }.bold(), &line);
+        let style = match (fine, summary.recorded_failing, summary.changed) {
+            (false, _, _) => RED,
+            (true, 1.., _) => YELLOW,
+            (true, 0, 1..) => MAGENTA,
+            (true, 0, 0) => GREEN,
+        };
+        let painted = self.painted(style.bold(), &line);
         self.text.push_str(&painted);
         self.text.push('\n');
         if result.has_recorded_servers() {
@@ -30,19 +36,30 @@ impl Page {
         if let Some(usage) = result.model_use() {
             self.indented(0, "", DIM, &format!("Models: {usage}"));
         }
-        if result.command == "record" {
-            let recorded = format!(
-                "Recorded {} of {} scenarios",
-                summary.recorded, summary.selected
-            );
-            self.text.push_str(&recorded);
-            self.text.push('\n');
-        }
         let notable = |it: &&GateV1| it.exit_code != 0 || summary.inconclusive > 0;
         if let Some(gate) = result.gate.as_ref().filter(notable) {
             let words = format!("Exit {}: {}", gate.exit_code, gate.sentence);
             self.indented(0, "", DIM, &words);
         }
+    }
+}
+
+/// What is to be said of those that succeeded, counted; empty when there is nothing.
+fn but(result: &ResultV1) -> String {
+    let summary = result.summary;
+    let changes = match result.command.as_str() {
+        "run" => "with deviations",
+        _ => "with changes",
+    };
+    let counts = [
+        (summary.recorded_failing, "failing"),
+        (summary.changed, changes),
+    ];
+    let named = counted(&counts).join(", ");
+    if named.is_empty() {
+        named
+    } else {
+        format!(" ({named})")
     }
 }
 
@@ -53,16 +70,16 @@ fn others(summary: SummaryV1) -> String {
         (summary.inconclusive, "inconclusive"),
         (summary.error, "error"),
         (summary.timeout, "timeout"),
+        (summary.interrupted, "interrupted"),
         (summary.skipped, "skipped"),
     ];
-    let named: Vec<String> = counts
-        .iter()
-        .filter(|(count, _)| *count > 0)
+    let named = counted(&counts).into_iter();
+    named.map(|it| format!(", {it}")).collect()
+}
+
+fn counted(counts: &[(usize, &str)]) -> Vec<String> {
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    counts
         .map(|(count, name)| format!("{count} {name}"))
-        .collect();
-    if named.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", named.join(", "))
-    }
+        .collect()
 }

@@ -6,12 +6,12 @@ use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use crate::model::repeated::Tally;
 use crate::model::stamp::{GitCommit, GitStamp, Servers, Stamp};
 use crate::model::trajectory::{
-    Answer, Ending, Failure, FailureKind, Outcome, Step, ToolCall, Trajectory, Volatile,
+    Answer, Ending, Failure, FailureKind, Outcome, Step, ToolCall, Trajectory,
 };
 
 use super::{
     BindingV1, EndingKindV1, EndingV1, ErrorV1, FORMAT_VERSION, GitV1, OutcomeV1, RepeatedV1,
-    ScenarioV1, ServerV1, ServersV1, SourceV1, StampV1, StatusV1, StepV1, TrajectoryV1, VolatileV1,
+    ScenarioV1, ServerV1, ServersV1, SourceV1, StampV1, StatusV1, StepV1, TrajectoryV1,
 };
 
 impl From<&Trajectory> for TrajectoryV1 {
@@ -41,14 +41,8 @@ impl From<&Trajectory> for TrajectoryV1 {
             duration_ms: it.duration_ms,
             steps: it.steps.iter().map(Into::into).collect(),
             requests: it.requests.iter().map(Into::into).collect(),
-            volatile: it
-                .volatile
-                .iter()
-                .map(|it| VolatileV1 {
-                    call: it.call,
-                    paths: it.paths.clone(),
-                })
-                .collect(),
+            volatile: Vec::new(),
+            learned: it.learned.iter().map(Into::into).collect(),
             bindings: it.bindings.iter().map(Into::into).collect(),
             repeated: it.repeated.map(|it| RepeatedV1 {
                 runs: it.runs,
@@ -83,13 +77,8 @@ impl From<TrajectoryV1> for Trajectory {
             duration_ms: it.duration_ms,
             steps: it.steps.into_iter().map(Into::into).collect(),
             requests: it.requests.into_iter().map(Into::into).collect(),
-            volatile: it
-                .volatile
-                .into_iter()
-                .map(|it| Volatile {
-                    call: it.call,
-                    paths: it.paths,
-                })
+            learned: (it.volatile.into_iter().map(Into::into))
+                .chain(it.learned.into_iter().map(Into::into))
                 .collect(),
             bindings: it.bindings.into_iter().map(Into::into).collect(),
             repeated: it.repeated.map(|it| Tally {

@@ -190,10 +190,11 @@ impl Asks for McpAt {
                     headers: Vec::new(),
                     bearer_token: None,
                 },
+                may_be_starting: false,
                 connect_timeout: limit,
                 tool_timeout: limit,
             };
-            let tools = mcp_eval::mcp::connect(&[target]).await;
+            let tools = mcp_eval::mcp::connect(&[target], &|_| ()).await;
             tools.map_err(|error| Unlisted::NotYet(error.message))
         }
         .boxed()

@@ -19,7 +19,7 @@ pub(super) fn why_failing(
     let mut reasons = Vec::new();
     if let Ending::Blocked { message } = &trajectory.ending {
         reasons.push(message.clone());
-    } else if score::status(trajectory) == ExecutionStatus::Failed
+    } else if score::status(trajectory, &scenario.scoring) == ExecutionStatus::Failed
         && !scenario.expected_trajectory.iter().any(|it| it.is_error)
     {
         reasons.push("every call failed".to_owned());

@@ -27,7 +27,7 @@ pub(crate) fn trajectory(id: &str, name: &str, steps: Vec<Step>) -> Trajectory {
         steps,
         ending: Ending::Completed,
         duration_ms: Some(11.0),
-        volatile: Vec::new(),
+        learned: Vec::new(),
         repeated: None,
         bindings: Vec::new(),
         requests: Vec::new(),
