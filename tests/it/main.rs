@@ -43,5 +43,7 @@ mod score_matching;
 mod score_recordings;
 mod score_rules;
 mod score_truth;
+#[path = "../bench/shapes.rs"]
+mod shapes;
 mod shipped;
 mod statistics;

@@ -8,6 +8,7 @@ use crate::cli::args::RecordArgs;
 use crate::cli::bench::{Bench, Executed};
 use crate::cli::execute::Reads;
 use crate::cli::outcome::incomplete;
+use crate::cli::patience::{Patience, Stopped};
 use crate::cli::replay;
 use crate::evaluate::check_criteria;
 use crate::model::scenario::Scenario;
@@ -41,12 +42,23 @@ pub(super) async fn take(
         scenario: told,
         mut trajectory,
         mut notes,
+        patience,
     } = executed;
     let checks = check_criteria(&told, &trajectory);
-    notes.extend(from_expectation(&told, &trajectory));
+    let stopped = |stopped: Stopped, run: &Trajectory| Box::new(stopped.of(&told, run));
+    let deviations = from_expectation(&told, &trajectory, &patience);
+    notes.extend(deviations.map_err(|it| stopped(it, &trajectory))?);
     let failing = why_failing(&told, &trajectory, &checks);
     if failing.is_empty() || args.allow_failing {
-        notes.extend(learn(scenario, replayed, bench, takes, &mut trajectory).await);
+        let learned = learn(
+            scenario,
+            replayed,
+            (bench, takes),
+            &mut trajectory,
+            patience.clone(),
+        )
+        .await;
+        notes.extend(learned.map_err(|it| stopped(it, &trajectory))?);
         if let Err(problem) = replay::bind(&mut [trajectory.clone()], Some(scenario)) {
             notes.push(rules_that_do_not_fit(&problem));
         }
@@ -58,6 +70,7 @@ pub(super) async fn take(
         failing,
         notes,
         repeated: None,
+        patience,
     })
 }
 
@@ -81,14 +94,14 @@ pub(super) fn reads(scenario: &Scenario, bench: &Bench) -> Reads {
 }
 
 /// Plays the scenario again and learns which places of the answers vary by nature: those that differ between the answers to one and the
-/// same request. Returns what a reader should know of it.
+/// same request. Returns what a reader should know of it, or why it was not done to the end.
 async fn learn(
     scenario: &Scenario,
     replayed: Option<&Arc<Trajectory>>,
-    bench: &Bench,
-    takes: u16,
+    (bench, takes): (&Bench, u16),
     trajectory: &mut Trajectory,
-) -> Vec<String> {
+    mut patience: Patience,
+) -> Result<Vec<String>, Stopped> {
     let mut played = vec![trajectory.clone()];
     let mut notes = Vec::new();
     for take in 2..=takes {
@@ -102,12 +115,14 @@ async fn learn(
             break;
         }
         played.push(again.trajectory);
+        patience = again.patience;
     }
-    let learned = score::learn(&played, &scenario.scoring);
+    let learned = patience
+        .spend_on(|is_unwanted| score::learn_until(&played, &scenario.scoring, is_unwanted))?;
     trajectory.learned = learned.answers;
     trajectory.bindings = learned.bindings;
     notes.extend(learned_words(trajectory, takes.into()));
-    notes
+    Ok(notes)
 }
 
 /// What was learned from several takes, in words.
