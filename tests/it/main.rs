@@ -47,5 +47,7 @@ mod score_recordings;
 mod score_rules;
 mod score_truth;
 mod score_values;
+#[path = "../bench/shapes.rs"]
+mod shapes;
 mod shipped;
 mod statistics;
