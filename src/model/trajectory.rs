@@ -1,5 +1,7 @@
 //! What happened in one run: messages, tool calls and their outcomes, in order.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use crate::model::Object;
@@ -147,6 +149,14 @@ impl Trajectory {
             Step::ToolCall(call) if call.server.is_some() => Some(call.as_ref()),
             _ => None,
         })
+    }
+
+    /// The numbers of the scored calls whose answers were heard once, so that nobody knows what of them is stable.
+    pub fn heard_once(&self) -> Vec<usize> {
+        let stable = self.learned.iter().filter(|it| it.is_stable());
+        let stable: HashSet<usize> = stable.map(|it| it.call).collect();
+        let calls = 1..=self.calls().count();
+        calls.filter(|it| !stable.contains(it)).collect()
     }
 }
 

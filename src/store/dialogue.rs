@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::model::binding::Source;
+use crate::model::learned::Learned;
 use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
 use crate::text::{block as visible_block, line as visible_line};
 
@@ -40,6 +41,9 @@ pub fn dialogue(trajectory: &Trajectory) -> String {
                     bound(&mut text, trajectory, &shown);
                 }
                 answer(&mut text, call);
+                if call.server.is_some() {
+                    learned(&mut text, trajectory, shown.len() - 1);
+                }
             }
         }
     }
@@ -69,6 +73,22 @@ fn bound(text: &mut String, trajectory: &Trajectory, shown: &[usize]) {
             ..binding.from.clone()
         };
         block(text, "BOUND", &format!("{} ← {source}", binding.path));
+    }
+}
+
+/// What recording learned of the answer to a scored call. That nothing varied is what is usual, and goes without saying.
+fn learned(text: &mut String, trajectory: &Trajectory, call: usize) {
+    let learned = trajectory.learned.iter().find(|it| it.call == call);
+    for place in learned.iter().flat_map(|it| &it.varies) {
+        let label = if place.is_unseen() {
+            "NOT LOOKED AT"
+        } else {
+            "VARIES"
+        };
+        block(text, label, &place.to_string());
+    }
+    if !learned.is_some_and(Learned::is_stable) {
+        text.push_str("HEARD ONCE: graded, not held to be stable\n");
     }
 }
 

@@ -12,7 +12,7 @@ use crate::report::in_words::Words;
 
 use super::{
     BindingV1, CheckV1, EndingV1, ExperimentChangeV1, ExperimentPartV1, FORMAT_VERSION, GitV1,
-    ImageV1, ModelUseV1, ProblemV1, ResultV1, ScenarioV1, ServerV1, ServersV1, SideV1, SourceV1,
+    ImageV1, LearnedV1, ModelUseV1, ProblemV1, ResultV1, ScenarioV1, ServerV1, ServersV1, SideV1, SourceV1,
     StampV1, StatusV1, SummaryV1, VolatileV1,
 };
 
@@ -152,6 +152,13 @@ fn side(trajectory: &Trajectory) -> SideV1 {
             .map(|it| VolatileV1 {
                 call: it.call,
                 paths: it.paths().map(str::to_owned).collect(),
+            })
+            .collect(),
+        learned: (trajectory.learned.iter())
+            .map(|it| LearnedV1 {
+                call: it.call,
+                takes: it.takes,
+                varies: it.varies.iter().map(ToString::to_string).collect(),
             })
             .collect(),
         bindings: trajectory

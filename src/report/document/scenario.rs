@@ -177,6 +177,12 @@ impl ScenarioV1 {
         self.status.is_fine() && (!self.changes().is_empty() || self.changed_attempts() > 0)
     }
 
+    /// It passed, and nothing is known to differ from the baseline. What an older program did not look for is not said to be so.
+    pub fn is_unchanged(&self) -> bool {
+        let words = self.in_words.as_deref().unwrap_or_default();
+        self.status == StatusV1::Passed && !self.is_changed() && words.starts_with(UNCHANGED)
+    }
+
     /// It was kept although something speaks against it.
     pub fn is_failing(&self) -> bool {
         self.status == StatusV1::Recorded && self.problem.is_some()
