@@ -23,7 +23,7 @@ pub(super) fn judge(
     rules: &Rules,
     allow_changed: bool,
 ) -> Option<ScenarioResult> {
-    let comparison = score::compare_variants(accepted, &current, rules)?;
+    let mut comparison = score::compare_variants(accepted, &current, rules)?;
     let baseline = accepted.get(comparison.variant.checked_sub(1)?)?;
     let mut notes = result.notes;
     if baseline.scenario != result.id {
@@ -37,6 +37,9 @@ pub(super) fn judge(
         checks = criteria(scenario, baseline, &current, &mut notes);
     }
     let passed = comparison.verdict.passed && checks.iter().all(|it| it.passed);
+    if !passed {
+        comparison.band = comparison.band.of_failed(false);
+    }
     let experiment_changes = score::experiment_changes(baseline, &current);
     let gates = allow_changed || experiment_changes.is_empty();
     Some(ScenarioResult {

@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::model::binding::Source;
-use crate::model::learned::Learned;
 use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
 use crate::text::{block as visible_block, line as visible_line};
 
@@ -18,6 +17,7 @@ pub fn dialogue(trajectory: &Trajectory) -> String {
     if let Some(repeated) = trajectory.repeated {
         let _ = writeln!(text, "\n{}", repeated.recorded_words());
     }
+    let once = trajectory.heard_once();
     let mut calls = 0;
     // Bindings count the scored calls, the dialogue counts all.
     let mut shown = vec![0];
@@ -42,7 +42,7 @@ pub fn dialogue(trajectory: &Trajectory) -> String {
                 }
                 answer(&mut text, call);
                 if call.server.is_some() {
-                    learned(&mut text, trajectory, shown.len() - 1);
+                    learned(&mut text, trajectory, &once, shown.len() - 1);
                 }
             }
         }
@@ -77,7 +77,7 @@ fn bound(text: &mut String, trajectory: &Trajectory, shown: &[usize]) {
 }
 
 /// What recording learned of the answer to a scored call. That nothing varied is what is usual, and goes without saying.
-fn learned(text: &mut String, trajectory: &Trajectory, call: usize) {
+fn learned(text: &mut String, trajectory: &Trajectory, once: &[usize], call: usize) {
     let learned = trajectory.learned.iter().find(|it| it.call == call);
     for place in learned.iter().flat_map(|it| &it.varies) {
         let label = if place.is_unseen() {
@@ -87,7 +87,7 @@ fn learned(text: &mut String, trajectory: &Trajectory, call: usize) {
         };
         block(text, label, &place.to_string());
     }
-    if !learned.is_some_and(Learned::is_stable) {
+    if once.binary_search(&call).is_ok() {
         text.push_str("HEARD ONCE: graded, not held to be stable\n");
     }
 }

@@ -6,6 +6,7 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 use crate::cli::args::{ListArgs, ResultFormat};
+use crate::cli::ci;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -80,6 +81,7 @@ fn listed(scenario: &Scenario, docker: Option<ImageStateV1>, baselines: &Baselin
         Err(_) => ("unreadable", None),
         Ok(accepted) => ("none", accepted.into_iter().next()),
     };
+    ci::mend(baselines, &scenario.id, main.as_ref());
     let baseline = match &main {
         None => baseline,
         Some(main) => {

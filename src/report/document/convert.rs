@@ -12,8 +12,8 @@ use crate::report::in_words::Words;
 
 use super::{
     BindingV1, CheckV1, EndingV1, ExperimentChangeV1, ExperimentPartV1, FORMAT_VERSION, GitV1,
-    ImageV1, LearnedV1, ModelUseV1, ProblemV1, ResultV1, ScenarioV1, ServerV1, ServersV1, SideV1, SourceV1,
-    StampV1, StatusV1, SummaryV1, VolatileV1,
+    ImageV1, LearnedV1, ModelUseV1, ProblemV1, ResultV1, ScenarioV1, ServerV1, ServersV1, SideV1,
+    SourceV1, StampV1, StatusV1, SummaryV1, VolatileV1,
 };
 
 impl From<&SuiteResult> for ResultV1 {
@@ -39,6 +39,7 @@ impl From<&SuiteResult> for ResultV1 {
                 inconclusive: suite.count(Status::Inconclusive),
                 error: suite.count(Status::Error),
                 timeout: suite.count(Status::Timeout),
+                interrupted: suite.count(Status::Interrupted),
                 skipped,
                 recorded: suite.count(Status::Recorded),
                 recorded_failing: scenarios.iter().filter(|it| it.is_failing()).count(),
@@ -88,6 +89,15 @@ fn scenario(result: &ScenarioResult, command: &str) -> ScenarioV1 {
             .map(|it| comparison::comparison(it, baseline, current)),
         repeated: (result.repeated.as_deref()).map(|it| Box::new(repeated::repeated(it))),
     };
+    // Only what is a baseline, or becomes one, was heard to be held to something.
+    for (side, is_kept) in [
+        (&mut scenario.baseline, command != "run"),
+        (&mut scenario.current, command == "record"),
+    ] {
+        if let Some(side) = side.as_mut().filter(|_| !is_kept) {
+            side.heard_once = None;
+        }
+    }
     scenario.in_words = Words::new(&scenario, command).map(|it| it.comparison());
     let (band, advice) = (scenario.band(), scenario.advice().map(str::to_owned));
     if let Some(comparison) = &mut scenario.comparison {
@@ -161,6 +171,7 @@ fn side(trajectory: &Trajectory) -> SideV1 {
                 varies: it.varies.iter().map(ToString::to_string).collect(),
             })
             .collect(),
+        heard_once: Some(trajectory.heard_once()),
         bindings: trajectory
             .bindings
             .iter()
@@ -243,6 +254,7 @@ fn status(status: Status) -> StatusV1 {
         Status::Inconclusive => StatusV1::Inconclusive,
         Status::Error => StatusV1::Error,
         Status::Timeout => StatusV1::Timeout,
+        Status::Interrupted => StatusV1::Interrupted,
         Status::Skipped => StatusV1::Skipped,
         Status::Recorded => StatusV1::Recorded,
     }

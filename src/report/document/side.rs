@@ -30,9 +30,12 @@ pub struct SideV1 {
     pub usage: Option<ModelUseV1>,
     /// Places in the answers that recording several takes showed to vary by nature.
     pub volatile: Vec<VolatileV1>,
-    /// What recording heard of its answers; a call that is not listed was heard once.
+    /// What recording learned of its answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub learned: Vec<LearnedV1>,
+    /// The numbers of the calls whose answers recording heard once: they are graded, not held to be stable. `null` where nobody knows.
+    #[serde(default)]
+    pub heard_once: Option<Vec<usize>>,
     /// What its calls take from earlier answers; found when a baseline is recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bindings: Vec<BindingV1>,
@@ -194,13 +197,6 @@ pub struct LearnedV1 {
     pub takes: usize,
     /// What varied, and what stands for it, in words: `/content/0/json/took: any value of its type (heard 3, 5)`.
     pub varies: Vec<String>,
-}
-
-impl SideV1 {
-    /// Whether recording heard the answer to this call once.
-    pub fn heard_once(&self, call: usize) -> bool {
-        !self.learned.iter().any(|it| it.call == call && it.takes > 1)
-    }
 }
 
 impl EndingV1 {

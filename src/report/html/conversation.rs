@@ -259,7 +259,8 @@ impl<'a> Maker<'a> {
     /// Whether a call that is now a baseline's was heard once.
     fn is_recorded_once(&self, call: usize) -> bool {
         let current = self.scenario.current.as_ref();
-        self.result.command == "record" && current.is_some_and(|it| it.heard_once(call))
+        let once = current.and_then(|it| it.heard_once.as_ref());
+        self.result.command == "record" && once.is_some_and(|it| it.contains(&call))
     }
 
     /// The bindings of one of the run's calls, where nothing is compared.

@@ -7,12 +7,7 @@ impl Page<'_> {
     pub(super) fn summary(&mut self, result: &ResultV1) {
         let summary = result.summary;
         if result.interrupted {
-            self.indented(
-                0,
-                "! ",
-                YELLOW,
-                "Interrupted: scenarios that had not finished are missing.",
-            );
+            self.indented(0, "! ", YELLOW, &result.interrupted_words());
         }
         let verb = match result.command.as_str() {
             "record" => "recorded",
@@ -75,6 +70,7 @@ fn others(summary: SummaryV1) -> String {
         (summary.inconclusive, "inconclusive"),
         (summary.error, "error"),
         (summary.timeout, "timeout"),
+        (summary.interrupted, "interrupted"),
         (summary.skipped, "skipped"),
     ];
     let named = counted(&counts).into_iter();
