@@ -24,6 +24,8 @@ mod kept;
 mod listen;
 mod mock;
 mod readme;
+mod ready;
+mod real_servers;
 mod record;
 mod recorded_servers;
 mod repeat;
