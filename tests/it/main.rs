@@ -33,6 +33,7 @@ mod scenario_file;
 mod scenario_files_found;
 mod score_bindings;
 mod score_cases;
+mod score_causes;
 mod score_drift;
 mod score_gate;
 mod score_hostile;

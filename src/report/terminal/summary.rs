@@ -14,6 +14,10 @@ impl Page<'_> {
                 "Interrupted: scenarios that had not finished are missing.",
             );
         }
+        for cause in result.shared_causes() {
+            let words = format!("{}: {} scenarios", cause.text, cause.scenarios.len());
+            self.indented(0, "✗ ", RED, &words);
+        }
         let verb = match result.command.as_str() {
             "record" => "recorded",
             _ => "passed",
