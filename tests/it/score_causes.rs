@@ -150,15 +150,15 @@ fn names_written_otherwise_and_a_server_without_tools_are_one_cause_each() {
         heading(&["get_a", "get_b"], &["get_a_v2", "get_b_v2"]),
         "all 2 tools gained the suffix `_v2`"
     );
-    assert_eq!(heading(&["a", "b"], &["b"]), "tool `a` is gone");
+    assert_eq!(heading(&["a", "b"], &["b"]), "tool `a` is gone; nearest: `b`");
 }
 
 #[test]
 fn one_changed_answer_has_one_heading_and_is_degraded_at_best() {
-    let call = |n: usize| json!({"tool": "mcp__p__buy", "args": {"q": "a"}, "json": {"ok": n == 1, "n": n}});
+    let call = |n: usize, at: usize| json!({"tool": "mcp__p__buy", "args": {"at": at}, "json": {"ok": n == 1, "n": n}});
     let many = |n: usize| -> Vec<Value> {
         (0..20)
-            .map(|it| if it == 7 { call(n) } else { call(1) })
+            .map(|it| if it == 7 { call(n, it) } else { call(1, it) })
             .collect()
     };
     let comparison = compare(&many(1), &many(2), &Rules::default());
