@@ -115,7 +115,7 @@ impl Probe for ServersProbe<'_> {
             for target in &mut targets {
                 target.connect_timeout = target.connect_timeout.min(limit);
             }
-            let tools = mcp::connect(&targets).await.map_err(said)?;
+            let tools = mcp::connect(&targets, &|_| ()).await.map_err(said)?;
             let servers = tools.catalogue().servers.iter();
             let names = servers
                 .flat_map(|it| &it.tools)

@@ -170,14 +170,15 @@ impl Executor {
         let ask_again = (reads == Reads::Twice)
             .then(|| AskAgain::new(move |call, offered| score::only_reads(call, offered, &rules)));
         let gateway_asks = ask_again.clone();
+        let tell = |doing: &str| observer.progress(Progress::Preparing { doing });
         let job = Job {
             scenario,
             stamp,
             connect: async move {
                 let targets = targets?;
                 match port {
-                    Some(port) => mcp::open_gateway(&targets, port, gateway_asks).await,
-                    None => mcp::connect(&targets).await,
+                    Some(port) => mcp::open_gateway(&targets, port, gateway_asks, &tell).await,
+                    None => mcp::connect(&targets, &tell).await,
                 }
             }
             .boxed(),

@@ -136,8 +136,15 @@ impl SuiteProgress {
         };
         if self.tells() {
             let name = text::line(&result.name);
+            // Without a list, the number tells that not everything is as it was; the report has the list.
+            let differing = match (&result.comparison, result.status) {
+                (Some(it), Status::Passed | Status::Recorded) if !it.changes.is_empty() => {
+                    format!(", {} differing", it.changes.len())
+                }
+                _ => String::new(),
+            };
             self.console.note(&format!(
-                "[{number}/{}] {name}: {}",
+                "[{number}/{}] {name}: {}{differing}",
                 self.total,
                 result.status.name()
             ));

@@ -52,6 +52,10 @@ impl Executor {
                 "the scenario has no servers: declare `servers:`, or give them with `--mcp-config FILE`",
             ));
         }
+        // A container has proven that it is ready.
+        let ready = |it: &&Server| reached.is_some() && containers::holds(scenario, it);
+        let ready = servers.iter().filter(ready).map(|it| it.name.clone());
+        let ready: Vec<String> = ready.collect();
         let reached = reached
             .cloned()
             .or_else(|| containers::as_it_stands(scenario));
@@ -77,6 +81,7 @@ impl Executor {
                         .tool_timeout
                         .or(scenario.agent.tool_timeout())
                         .unwrap_or(scenario.timeouts.tool),
+                    may_be_starting: !ready.contains(&server.name),
                     launch: self.launch(scenario, &server, secrets)?,
                     name: server.name,
                 })

@@ -23,7 +23,7 @@ pub struct SuiteResult {
     pub duration_ms: f64,
     /// The repository the command was started in.
     pub git: GitStamp,
-    /// Somebody stopped the command; scenarios that had not finished are missing.
+    /// Somebody stopped the command; scenarios that had not finished are [`Status::Interrupted`].
     pub interrupted: bool,
     /// How many scenarios were to run: all but the disabled ones.
     pub selected: usize,
@@ -46,7 +46,7 @@ pub struct ScenarioResult {
     pub status: Status,
     /// Wall time in milliseconds; `None` when nothing ran.
     pub duration_ms: Option<f64>,
-    /// Why there is no verdict, for [`Status::Error`] and [`Status::Timeout`]; why not run, for [`Status::Skipped`].
+    /// Why there is no verdict, for [`Status::Error`], [`Status::Timeout`] and [`Status::Interrupted`]; why not run, for [`Status::Skipped`].
     pub problem: Option<Problem>,
     /// Expectations of the scenario itself, met or not.
     pub checks: Vec<Check>,
@@ -71,6 +71,8 @@ pub enum Status {
     Error,
     /// It did not end within its timeout.
     Timeout,
+    /// Somebody stopped the command before it had finished, or before it had begun.
+    Interrupted,
     /// It is disabled.
     Skipped,
     /// Its trajectory was kept as the baseline.
@@ -131,6 +133,7 @@ impl Status {
             Self::Inconclusive => "inconclusive",
             Self::Error => "error",
             Self::Timeout => "timeout",
+            Self::Interrupted => "interrupted",
             Self::Skipped => "skipped",
             Self::Recorded => "recorded",
         }

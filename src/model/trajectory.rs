@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use crate::model::Object;
 use crate::model::binding::Binding;
 use crate::model::catalogue::Catalogue;
 use crate::model::learned::Learned;
 use crate::model::repeated::Tally;
 use crate::model::stamp::Stamp;
 use crate::model::usage::ModelRequest;
+use crate::model::{Digits, Object};
 
 /// The recorded course of one run.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,6 +57,8 @@ pub struct ToolCall {
     /// The tool's name on that server.
     pub tool: String,
     pub arguments: Object,
+    /// The digits of integers in the arguments that are too long for 64 bits.
+    pub digits: Digits,
     pub outcome: Outcome,
     /// What the same request was answered when recording asked it again right after, in order; never stored, only learned from.
     pub again: Vec<Outcome>,
@@ -84,6 +86,8 @@ pub struct Answer {
     pub content: Vec<Value>,
     /// `structuredContent` as served.
     pub structured_content: Option<Value>,
+    /// The digits of integers in `structured_content` that are too long for 64 bits.
+    pub digits: Digits,
     /// Members of the result that have no field of their own here, `_meta` among them.
     pub other: Object,
     /// How `structuredContent` breaks the tool's own `outputSchema`; such an answer counts as an error.

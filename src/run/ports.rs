@@ -92,7 +92,7 @@ pub trait Observer: Send + Sync {
 /// What a run is doing.
 #[derive(Debug, Clone, Copy)]
 pub enum Progress<'a> {
-    /// Getting the container ready that a server runs in; `doing` says what is going on.
+    /// Getting a server ready, or the container that it runs in; `doing` says what is going on.
     Preparing { doing: &'a str },
     /// Starting servers and reading their catalogues.
     Connecting,

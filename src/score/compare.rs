@@ -15,6 +15,7 @@ use crate::model::usage::total_usage;
 use super::changes::{self, Found};
 use super::classic;
 use super::drift;
+use super::exact;
 use super::losses;
 use super::matching::{self, Matched};
 use super::number::{count, share};
@@ -22,18 +23,47 @@ use super::pairing::Sides;
 use super::status;
 use super::terms;
 use super::verdict::{self, Evidence};
+use super::work::{Cancelled, Work};
 
 /// Compares a run with its accepted trajectory.
 ///
 /// Both must be complete (see [`crate::model::trajectory::Ending::is_complete`]): a run that did not finish has no
 /// score, and it is for the caller not to ask for one.
 pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Comparison {
-    let terms = terms::terms(baseline, current, rules);
+    compare_with(baseline, current, rules, &Work::uninterrupted())
+}
+
+/// The same, until it is not wanted any more, which is asked every few thousand steps.
+///
+/// # Errors
+///
+/// [`Cancelled`] when it was not wanted to the end.
+pub fn compare_until(
+    baseline: &Trajectory,
+    current: &Trajectory,
+    rules: &Rules,
+    is_unwanted: &dyn Fn() -> bool,
+) -> Result<Comparison, Cancelled> {
+    let work = Work::until(is_unwanted);
+    let comparison = compare_with(baseline, current, rules, &work);
+    work.finish(comparison)
+}
+
+fn compare_with(
+    baseline: &Trajectory,
+    current: &Trajectory,
+    rules: &Rules,
+    work: &Work<'_>,
+) -> Comparison {
+    work.begin();
+    let (baseline, current) = exact::both(baseline, current);
+    let (baseline, current) = (baseline.as_ref(), current.as_ref());
+    let terms = terms::terms(baseline, current, rules, work);
     let is_classic = rules.preset == Preset::Classic;
     let sides = if is_classic {
-        Sides::unfolded(baseline, current, terms.as_ref(), rules)
+        Sides::unfolded(baseline, current, terms.as_ref(), rules, work)
     } else {
-        Sides::new(baseline, current, terms.as_ref(), rules)
+        Sides::new(baseline, current, terms.as_ref(), rules, work)
     };
     let matched = if is_classic {
         Matched {
@@ -148,9 +178,35 @@ pub fn compare_variants<T: Borrow<Trajectory>>(
     current: &Trajectory,
     rules: &Rules,
 ) -> Option<Comparison> {
+    let work = Work::uninterrupted();
+    compare_variants_with(variants, current, rules, &work)
+}
+
+/// The same, until it is not wanted any more.
+///
+/// # Errors
+///
+/// [`Cancelled`] when it was not wanted to the end.
+pub fn compare_variants_until<T: Borrow<Trajectory>>(
+    variants: &[T],
+    current: &Trajectory,
+    rules: &Rules,
+    is_unwanted: &dyn Fn() -> bool,
+) -> Result<Option<Comparison>, Cancelled> {
+    let work = Work::until(is_unwanted);
+    let comparison = compare_variants_with(variants, current, rules, &work);
+    work.finish(comparison)
+}
+
+fn compare_variants_with<T: Borrow<Trajectory>>(
+    variants: &[T],
+    current: &Trajectory,
+    rules: &Rules,
+    work: &Work<'_>,
+) -> Option<Comparison> {
     let compared = variants.iter().enumerate().map(|(at, it)| Comparison {
         variant: at + 1,
-        ..compare(it.borrow(), current, rules)
+        ..compare_with(it.borrow(), current, rules, work)
     });
     compared.reduce(|best, it| {
         let verdict = it.verdict.passed.cmp(&best.verdict.passed);

@@ -8,6 +8,7 @@ use std::hash::{Hash, Hasher};
 
 use serde_json::Value;
 
+use crate::digits;
 use crate::model::Object;
 use crate::model::comparison::Difference;
 use crate::model::learned::{TokenKind, Variation, VaryingToken};
@@ -228,6 +229,7 @@ impl<'a> Walk<'a> {
             Some(Variation::Tokens(_)) | None => {}
         }
         match (b, c) {
+            _ if digits::of(b).or(digits::of(c)).is_some() => self.leaves(b, c, key),
             (Value::Object(b), Value::Object(c)) => self.objects(b, c, at),
             (Value::Array(b), Value::Array(c)) => self.lists(b, c, at, key),
             (Value::String(b), Value::String(c)) => {
@@ -319,7 +321,7 @@ impl<'a> Walk<'a> {
         } else if key::is_age(key)
             && is_time(b)
             && is_time(c)
-            && self.known.clock.is_after_recording(c)
+            && self.known.clock.is_after_recording(b, c)
         {
             self.tolerate("a time that went on", of_b, of_c);
         } else {

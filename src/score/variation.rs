@@ -104,7 +104,7 @@ pub(super) fn compare(b: &str, c: &str, varying: &[VaryingToken], clock: &Clock)
                     None => {}
                 },
                 Some(Element::Varying(StandsFor::One(kind))) => {
-                    if stands_for(*kind, token, current.get(place + 1)) {
+                    if token.kind == *kind {
                         reach(&mut next, at + 1, excused, &elements);
                     }
                 }
@@ -195,17 +195,6 @@ fn same_token(b: &Token<'_>, c: &Token<'_>, clock: &Clock) -> Option<bool> {
         (TokenKind::Time, TokenKind::Time) => clock.moved(b.text, c.text).then_some(false),
         (TokenKind::Duration, TokenKind::Duration) | (TokenKind::Ago, TokenKind::Ago) => Some(true),
         _ => None,
-    }
-}
-
-/// Whether a token may stand where one of a kind varied. A generated word may hold digits in one run and none in the other.
-fn stands_for(kind: TokenKind, token: &Token<'_>, next: Option<&Token<'_>>) -> bool {
-    let is_piece = next.is_some_and(|it| it.continues(token));
-    match kind {
-        TokenKind::Word | TokenKind::Id => {
-            matches!(token.kind, TokenKind::Word | TokenKind::Id) && !is_piece
-        }
-        _ => token.kind == kind,
     }
 }
 

@@ -10,6 +10,7 @@ use crate::model::comparison::{
     ContractChange, Difference, Loss, Pair, ParameterScore, Reason, ReasonKind, Row, Scores,
     SlowerCall, Verdict,
 };
+use crate::model::number::fixed;
 use crate::model::rules::{Gate, Rules};
 
 use super::calls::Call;
@@ -185,8 +186,8 @@ fn below_threshold(evidence: &Evidence<'_, '_>) -> Option<Reason> {
     Some(Reason {
         baseline: most.and_then(|it| it.baseline),
         current: most.and_then(|it| it.current),
-        expected: Some(format!("at least {threshold:.3}")),
-        got: Some(format!("{overall:.3}")),
+        expected: Some(format!("at least {}", fixed(threshold, 3))),
+        got: Some(fixed(overall, 3)),
         cause,
         ..reason(
             ReasonKind::Threshold,

@@ -37,6 +37,7 @@ fn interactions() -> Value {
         read("hangs", json!([{ "times": 1, "content": "fine" }, { "fault": "hang" }])),
         read("fails", json!([{ "content": "never", "is_error": true }])),
         read("slow", json!([{ "delay": "400ms", "content": "at last" }])),
+        read("slower", json!([{ "delay": "1200ms", "content": "at last" }])),
         read("list", json!([{ "content": [{ "json": { "notes": "{{get.notes | values}}" } }] }])),
         read("asks", json!([{
             "steps": [{ "sample": { "messages": [{ "content": "who?" }], "max_tokens": 5 } }],
@@ -97,8 +98,9 @@ impl Desk {
             target: Target {
                 name: "desk".to_owned(),
                 launch,
+                may_be_starting: false,
                 connect_timeout: Duration::from_secs(20),
-                tool_timeout: Duration::from_millis(1500),
+                tool_timeout: Duration::from_millis(2500),
             },
             _served: served,
         }
@@ -144,9 +146,9 @@ impl Desk {
             stamp: recorded(&[]).stamp,
             connect: async move {
                 if gateway {
-                    mcp::open_gateway(&targets, None, asking).await
+                    mcp::open_gateway(&targets, None, asking, &|_| ()).await
                 } else {
-                    mcp::connect(&targets).await
+                    mcp::connect(&targets, &|_| ()).await
                 }
             }
             .boxed(),
@@ -388,7 +390,7 @@ fn each_read_is_asked_again_and_nothing_else() {
         assert_eq!(counts, [2, 3, 3, 1, 3, 2], "{over:?} {gateway}");
         // The waiting for what hangs is nobody's.
         let longest = trajectory.calls().filter_map(|it| it.duration_ms);
-        assert!(longest.fold(0.0, f64::max) < 1000.0, "{trajectory:#?}");
+        assert!(longest.fold(0.0, f64::max) < 2500.0, "{trajectory:#?}");
     }
 }
 
@@ -473,7 +475,7 @@ fn a_client_has_its_answer_at_once_and_its_next_call_waits() {
         let desk = Desk::new(over);
         let none = json!({});
         let mut client = Caller::new(&[
-            &[("slow", none.clone())],
+            &[("slower", none.clone())],
             &[("write", json!({ "text": "x" }))],
             &[("list", none.clone())],
         ]);
@@ -483,11 +485,11 @@ fn a_client_has_its_answer_at_once_and_its_next_call_waits() {
         let said = again(&trajectory);
         assert_eq!(said, [vec!["at last"], vec![], vec![r#"{"notes":["x"]}"#]]);
         let took = client.took.lock().unwrap().clone();
-        assert!(took[0] < Duration::from_millis(780), "{took:?}");
-        assert!(took[1] > Duration::from_millis(250), "{took:?}");
+        assert!(took[0] < Duration::from_millis(2300), "{took:?}");
         // It was held up, and that is not the server's time.
         let written = trajectory.calls().nth(1).unwrap().duration_ms.unwrap();
-        assert!(written < 250.0, "{written}");
+        let held_up = took[1].as_secs_f64() * 1000.0 - written;
+        assert!(held_up > 600.0, "{held_up} of {took:?}");
     }
 }
 

@@ -150,7 +150,10 @@ fn names_written_otherwise_and_a_server_without_tools_are_one_cause_each() {
         heading(&["get_a", "get_b"], &["get_a_v2", "get_b_v2"]),
         "all 2 tools gained the suffix `_v2`"
     );
-    assert_eq!(heading(&["a", "b"], &["b"]), "tool `a` is gone; nearest: `b`");
+    assert_eq!(
+        heading(&["a", "b"], &["b"]),
+        "tool `a` is gone; nearest: `b`"
+    );
 }
 
 #[test]

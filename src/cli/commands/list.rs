@@ -6,6 +6,7 @@ use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 use crate::cli::args::{ListArgs, ResultFormat};
+use crate::cli::ci;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -73,7 +74,10 @@ pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Fai
 }
 
 fn listed(scenario: &Scenario, docker: Option<ImageStateV1>, baselines: &Baselines) -> ListedV1 {
-    let (baseline, recorded_at) = match baselines.load(&scenario.id).as_deref() {
+    let loaded = baselines.load(&scenario.id);
+    let main = loaded.as_ref().ok().and_then(|it| it.first());
+    ci::mend(baselines, &scenario.id, main);
+    let (baseline, recorded_at) = match loaded.as_deref() {
         Err(_) => ("unreadable", None),
         Ok([]) => ("none", None),
         Ok([main, ..]) => {

@@ -38,7 +38,7 @@ use self::proxy::Proxy;
 use crate::http_server::{self, JSON, Refusal, respond, same_site};
 use crate::mcp::request::failure;
 use crate::mcp::session::setup_error;
-use crate::mcp::tools::{Launch, Target, connect};
+use crate::mcp::tools::{Launch, Target, Tell, connect};
 use crate::mcp::wire::Wire;
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
@@ -78,8 +78,9 @@ pub async fn open(
     targets: &[Target],
     port: Option<u16>,
     ask_again: Option<AskAgain>,
+    tell: Tell<'_>,
 ) -> Result<Box<dyn Tools>, SetupError> {
-    let tools = connect(targets).await?;
+    let tools = connect(targets, tell).await?;
     let catalogue = Arc::new(tools.catalogue().clone());
     tools.close().await;
     let port = port.unwrap_or_default();

@@ -40,6 +40,7 @@ impl From<&SuiteResult> for ResultV1 {
                 inconclusive: suite.count(Status::Inconclusive),
                 error: suite.count(Status::Error),
                 timeout: suite.count(Status::Timeout),
+                interrupted: suite.count(Status::Interrupted),
                 skipped,
                 recorded: suite.count(Status::Recorded),
                 recorded_failing: scenarios.iter().filter(|it| it.is_failing()).count(),
@@ -238,6 +239,7 @@ fn status(status: Status) -> StatusV1 {
         Status::Inconclusive => StatusV1::Inconclusive,
         Status::Error => StatusV1::Error,
         Status::Timeout => StatusV1::Timeout,
+        Status::Interrupted => StatusV1::Interrupted,
         Status::Skipped => StatusV1::Skipped,
         Status::Recorded => StatusV1::Recorded,
     }

@@ -45,6 +45,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::json::{self, JsonError};
+
 /// The version this program writes; it reads the earlier ones, too.
 pub const FORMAT_VERSION: u32 = 2;
 
@@ -65,7 +67,7 @@ pub struct ResultV1 {
     pub started_at: String,
     /// Wall time in milliseconds.
     pub duration_ms: Option<f64>,
-    /// Somebody stopped the command; scenarios that had not finished are missing.
+    /// Somebody stopped the command; scenarios that had not finished are `interrupted`.
     pub interrupted: bool,
     /// The repository the command was started in.
     pub git: GitV1,
@@ -106,6 +108,9 @@ pub struct SummaryV1 {
     pub inconclusive: usize,
     pub error: usize,
     pub timeout: usize,
+    /// Stopped before they had finished, or not started any more. Absent when 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub interrupted: usize,
     pub skipped: usize,
     pub recorded: usize,
     /// How many were recorded although something speaks against them.
@@ -139,7 +144,7 @@ pub enum DocumentError {
     #[error("the JSON ends too early, in line {line}: the file was cut off")]
     CutOff { line: usize },
     #[error("not JSON: {0}")]
-    NotJson(serde_json::Error),
+    NotJson(JsonError),
     #[error("no `format_version`: this is not a result of mcp-eval")]
     NoVersion,
     /// The format is newer than this program, or not known at all.
@@ -153,10 +158,7 @@ pub enum DocumentError {
         written_by: Option<String>,
     },
     #[error("not a result of format version {version}: {error}")]
-    Shape {
-        version: u64,
-        error: serde_json::Error,
-    },
+    Shape { version: u64, error: JsonError },
 }
 
 fn reader(written_by: Option<&str>) -> String {
@@ -179,16 +181,16 @@ pub fn parse(text: &str) -> Result<ResultV1, DocumentError> {
         mcp_eval: Option<Value>,
     }
 
-    let not_json = |error: serde_json::Error| match error.classify() {
-        serde_json::error::Category::Eof => DocumentError::CutOff { line: error.line() },
-        serde_json::error::Category::Data => DocumentError::NoVersion,
+    let not_json = |error: JsonError| match &error {
+        JsonError::Other(it) if it.is_eof() => DocumentError::CutOff { line: it.line() },
+        JsonError::Other(it) if it.is_data() => DocumentError::NoVersion,
         _ => DocumentError::NotJson(error),
     };
-    let head: Head = serde_json::from_str(text).map_err(not_json)?;
+    let head: Head = json::read(text.as_bytes()).map_err(not_json)?;
     match head.format_version {
         None => Err(DocumentError::NoVersion),
         Some(version) if (1..=u64::from(FORMAT_VERSION)).contains(&version) => {
-            serde_json::from_str(text).map_err(|error| DocumentError::Shape { version, error })
+            json::read(text.as_bytes()).map_err(|error| DocumentError::Shape { version, error })
         }
         Some(found) => Err(DocumentError::UnknownVersion {
             found,
@@ -219,6 +221,15 @@ impl ResultV1 {
     pub fn with_gate(mut self, gate: GateV1) -> Self {
         self.gate = Some(gate);
         self
+    }
+
+    /// What an interruption has left undone, in words.
+    pub fn interrupted_words(&self) -> String {
+        match self.summary.interrupted {
+            0 => "Interrupted, when all scenarios had finished.".to_owned(),
+            1 => "Interrupted: 1 scenario had not finished.".to_owned(),
+            count => format!("Interrupted: {count} scenarios had not finished."),
+        }
     }
 
     /// What all models of the run used, in words; `None` where there were none.

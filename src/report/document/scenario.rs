@@ -82,6 +82,8 @@ pub enum StatusV1 {
     Error,
     /// It did not end within its timeout.
     Timeout,
+    /// Somebody stopped the command before it had finished, or before it had begun.
+    Interrupted,
     /// It is disabled.
     Skipped,
     /// Its trajectory was kept as the baseline.
@@ -117,6 +119,7 @@ impl StatusV1 {
             Self::Inconclusive => "inconclusive",
             Self::Error => "error",
             Self::Timeout => "timeout",
+            Self::Interrupted => "interrupted",
             Self::Skipped => "skipped",
             Self::Recorded => "recorded",
         }
@@ -128,10 +131,15 @@ impl StatusV1 {
             Self::Passed => "✓",
             Self::Failed => "✗",
             Self::Inconclusive => "?",
-            Self::Error | Self::Timeout => "!",
+            Self::Error | Self::Timeout | Self::Interrupted => "!",
             Self::Skipped => "-",
             Self::Recorded => "●",
         }
+    }
+
+    /// It was left out for a reason that says nothing about it, and that several may share.
+    pub fn is_left_out(self) -> bool {
+        matches!(self, Self::Skipped | Self::Interrupted)
     }
 
     /// Nobody needs to look at it.

@@ -46,6 +46,7 @@ impl<'a> IndexPage<'a> {
             (summary.inconclusive, "inconclusive"),
             (summary.error, "error"),
             (summary.timeout, "timeout"),
+            (summary.interrupted, "interrupted"),
             (summary.skipped, "skipped"),
         ];
         Self {
@@ -79,7 +80,7 @@ impl<'a> IndexPage<'a> {
     fn troubled(&self) -> Vec<&Line<'a>> {
         let needs_a_look = |it: &&Line<'_>| {
             let status = it.scenario.status;
-            it.scenario.is_failing() || (!status.is_fine() && status.name() != "skipped")
+            it.scenario.is_failing() || (!status.is_fine() && !status.is_left_out())
         };
         self.lines.iter().filter(needs_a_look).collect()
     }

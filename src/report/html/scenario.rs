@@ -2,6 +2,7 @@
 
 use askama::Template;
 
+use crate::model::number::fixed;
 use crate::model::trajectory::Trajectory;
 use crate::report::document::{
     ChangeV1, ComparisonV1, DriftV1, LossV1, ReasonV1, ResultV1, ScenarioV1, SideV1, VolatileV1,
@@ -207,8 +208,8 @@ impl<'a> VerdictView<'a> {
             threshold: score(scores.threshold),
             trajectory: score(scores.trajectory),
             calls: score(scores.calls),
-            status_factor: format!("{:.1}", scores.status_factor),
-            count_penalty: format!("{:.1}", scores.count_penalty),
+            status_factor: fixed(scores.status_factor, 1),
+            count_penalty: fixed(scores.count_penalty, 1),
             reasons: comparison.reasons.iter().map(ReasonView::new).collect(),
             warnings: (comparison.warnings.iter())
                 .filter(|it| !comparison.tells_of(it))

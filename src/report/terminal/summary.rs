@@ -7,12 +7,7 @@ impl Page<'_> {
     pub(super) fn summary(&mut self, result: &ResultV1) {
         let summary = result.summary;
         if result.interrupted {
-            self.indented(
-                0,
-                "! ",
-                YELLOW,
-                "Interrupted: scenarios that had not finished are missing.",
-            );
+            self.indented(0, "! ", YELLOW, &result.interrupted_words());
         }
         for cause in result.shared_causes() {
             let words = format!("{}: {} scenarios", cause.text, cause.scenarios.len());
@@ -79,6 +74,7 @@ fn others(summary: SummaryV1) -> String {
         (summary.inconclusive, "inconclusive"),
         (summary.error, "error"),
         (summary.timeout, "timeout"),
+        (summary.interrupted, "interrupted"),
         (summary.skipped, "skipped"),
     ];
     let named = counted(&counts).into_iter();

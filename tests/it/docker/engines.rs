@@ -181,10 +181,11 @@ impl Probe for Mcp {
                     headers: Vec::new(),
                     bearer_token: None,
                 },
+                may_be_starting: false,
                 connect_timeout: limit,
                 tool_timeout: limit,
             };
-            let tools = mcp_eval::mcp::connect(&[target]).await;
+            let tools = mcp_eval::mcp::connect(&[target], &|_| ()).await;
             let tools = tools.map_err(|error| error.message)?;
             let listed = &tools.catalogue().servers[0].tools;
             let names = listed.iter().map(|it| it.name().to_owned()).collect();

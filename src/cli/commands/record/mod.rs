@@ -1,6 +1,7 @@
 //! `mcp-eval record`: run scenarios and keep their trajectories as baselines.
 
 mod failing;
+mod learned;
 mod listen;
 mod once;
 mod typical;
@@ -136,7 +137,10 @@ fn keep(
         repeated,
     } = take;
     // What was accepted before, for the reader to see what changes. One that cannot be read is no reason not to replace it.
-    let before = match baselines.load(&scenario.id) {
+    let loaded = baselines.load(&scenario.id);
+    let main = loaded.as_ref().ok().and_then(|it| it.first());
+    ci::mend(baselines, &scenario.id, main);
+    let before = match loaded {
         Ok(accepted) => accepted.into_iter().next().map(|mut it| {
             // Rules that do not fit are told of above.
             let _ = replay::bind(std::slice::from_mut(&mut it), Some(scenario));

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::Take;
 use super::failing::{from_expectation, why_failing};
-use super::once::{learned_words, reads, rules_that_do_not_fit};
+use super::learned::told;
+use super::once::{reads, rules_that_do_not_fit};
 use crate::cli::args::RecordArgs;
 use crate::cli::bench::{Bench, Executed};
 use crate::cli::judge::judge;
@@ -48,7 +49,18 @@ pub(super) async fn take(
     for number in 1..=args.execute.times() {
         let others_are_fine = played.iter().all(|it: &Played| it.failing.is_empty());
         let look = may_be_kept(scenario, (number, args.execute.times()), others_are_fine);
-        let (run, note) = play(scenario, replayed, bench, (number, args), look).await?;
+        let playing = play(scenario, replayed, bench, (number, args), look).await;
+        let (run, note) = playing.map_err(|mut result| {
+            if was_interrupted(&result) {
+                // What was made before is told, too.
+                let made = played
+                    .iter()
+                    .map(|it| attempt(it, None, scenario, args.allow_failing));
+                let made = made.chain([kept(&result)]).collect();
+                result.repeated = Some(Box::new(score::summarise(made, number.into())));
+            }
+            result
+        })?;
         notes.extend(note);
         played.push(run);
     }
@@ -71,7 +83,6 @@ pub(super) async fn take(
         attempt(it, measure, scenario, args.allow_failing)
     });
     let repeated = score::summarise(attempts.collect(), taken + 1);
-    let learned_from = usable.len();
     let Played {
         executed,
         checks,
@@ -82,7 +93,7 @@ pub(super) async fn take(
         notes.extend(baseline.misfit);
         trajectory = baseline.kept;
         trajectory.repeated = Some(repeated.tally);
-        notes.extend(learned_words(&trajectory, learned_from));
+        notes.extend(told(&trajectory, &baseline.learned));
         notes.push(format!(
             "{}: kept is attempt {}, the most typical",
             repeated.tally.recorded_words(),
@@ -192,6 +203,7 @@ struct Baseline {
     kept: Trajectory,
     /// With the scenario's own rules for that, too: as it will be compared with.
     accepted: Trajectory,
+    learned: score::Learned,
     /// Why these rules do not fit.
     misfit: Option<String>,
 }
@@ -205,8 +217,8 @@ fn baseline(index: usize, played: &[Played], runs: &[usize], scenario: &Scenario
         .collect();
     let learned = score::learn(&takes, &scenario.scoring);
     let kept = Trajectory {
-        learned: learned.answers,
-        bindings: learned.bindings,
+        learned: learned.answers.clone(),
+        bindings: learned.bindings.clone(),
         ..played[index].executed.trajectory.clone()
     };
     let mut accepted = kept.clone();
@@ -214,6 +226,7 @@ fn baseline(index: usize, played: &[Played], runs: &[usize], scenario: &Scenario
     Baseline {
         kept,
         accepted,
+        learned,
         misfit: bound.err().map(|it| rules_that_do_not_fit(&it)),
     }
 }

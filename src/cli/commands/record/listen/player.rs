@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::commands::record::once::learned_words;
+use crate::cli::commands::record::learned::told;
 use crate::cli::containers::Place;
 use crate::cli::execute::{Executor, Reads};
 use crate::cli::exit::Exit;
@@ -66,16 +66,14 @@ impl Player<'_> {
             }
         }
         let learned = score::learn(&takes, rules);
-        trajectory.learned = learned.answers;
-        trajectory.bindings = learned.bindings;
+        trajectory.learned.clone_from(&learned.answers);
+        trajectory.bindings.clone_from(&learned.bindings);
         if let Some(again) = takes.get(1)
             && !score::compare(trajectory, again, rules).verdict.passed
         {
             notes.push("played again, in one session, it was answered differently: a comparison will say how");
         }
         let notes = notes.into_iter().map(str::to_owned);
-        notes
-            .chain(learned_words(trajectory, takes.len()))
-            .collect()
+        notes.chain(told(trajectory, &learned)).collect()
     }
 }
