@@ -8,6 +8,7 @@ use crate::model::experiment::ExperimentChange;
 use crate::model::stamp::{GitStamp, ImageStamp, Servers, Stamp};
 use crate::model::suite::{ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::{Ending, Trajectory};
+use crate::report::causes;
 use crate::report::in_words::Words;
 
 use super::{
@@ -46,6 +47,7 @@ impl From<&SuiteResult> for ResultV1 {
             },
             gate: None,
             problem: None,
+            causes: causes::causes(&scenarios),
             scenarios,
         }
     }

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::report::document::{BandV1, ResultV1, ScenarioV1};
+use crate::report::document::{BandV1, CauseV1, ResultV1, ScenarioV1};
 use crate::report::{duration, moment};
 
 use super::{page_name, score, stamps};
@@ -87,6 +87,18 @@ impl<'a> IndexPage<'a> {
     fn altered(&self) -> Vec<&Line<'a>> {
         let altered = |it: &&Line<'_>| it.scenario.is_changed();
         self.lines.iter().filter(altered).collect()
+    }
+
+    /// Causes that several scenarios have in common, each with the pages and names of those.
+    fn shared_causes(&self) -> Vec<(&'a CauseV1, Vec<(String, &'a str)>)> {
+        let named = |id: &'a String| {
+            let name = self.result.scenario(id).map_or(id.as_str(), |it| &it.name);
+            (page_name(id), name)
+        };
+        let causes = self.result.shared_causes();
+        causes
+            .map(|it| (it, it.scenarios.iter().map(named).collect()))
+            .collect()
     }
 
     fn troubled(&self) -> Vec<&Line<'a>> {
