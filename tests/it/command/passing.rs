@@ -193,7 +193,7 @@ async fn a_stream_with_ids_that_breaks_off_can_be_taken_up_again() {
     ] {
         let answering: Arc<Answering> = Arc::new(move |method: &str, message: Value, _| {
             let body = if method == "GET" {
-                format!("data: {}\n\n", reply(&json!(1), "by another way"))
+                format!("data: {}\n\n", reply(&json!(77), "by another way"))
             } else {
                 let progress = json!({ "jsonrpc": "2.0", "method": "notifications/x", "params": message["id"] });
                 let id = if with_ids { "id: 7\n" } else { "" };
@@ -203,7 +203,8 @@ async fn a_stream_with_ids_that_breaks_off_can_be_taken_up_again() {
         });
         let work = |url: String| async move {
             let session = Session::open(&url).await;
-            session.call(1, json!({})).await.bytes().await.unwrap();
+            session.call(77, json!({})).await.bytes().await.unwrap();
+            // With an id that nobody else's session has.
             session.news().await.bytes().await.unwrap();
         };
         // Asked again, it would come by a way that only a client can go: that is no news of the server.
@@ -249,7 +250,9 @@ async fn what_the_gateway_asks_itself_is_answered_to_it_alone() {
         let ids = Arc::new(Mutex::new(Vec::new()));
         let seen = Arc::clone(&ids);
         let answering: Arc<Answering> = Arc::new(move |_, message: Value, asked| {
-            seen.lock().unwrap().push(message.clone());
+            if message["method"] == "tools/call" {
+                seen.lock().unwrap().push(message.clone());
+            }
             let answer = reply(&message["id"], &format!("answer {asked}"));
             let response = if stream {
                 // What is not its answer is passed over.

@@ -186,7 +186,7 @@ pub(super) async fn events(mut response: Response, last: impl Fn(&Value) -> bool
     events
 }
 
-/// What a server over HTTP does with a request: its method, its message, and how many requests there were before.
+/// What a server over HTTP does with a request: its method, its message, and how many calls there were before.
 pub(super) type Answering =
     dyn Fn(&str, Value, usize) -> BoxFuture<'static, axum::response::Response> + Send + Sync;
 
@@ -199,6 +199,9 @@ pub(super) async fn web(answering: Arc<Answering>) -> Launch {
             let (parts, body) = request.into_parts();
             let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
             let message: Value = serde_json::from_slice(&body).unwrap_or_default();
+            if parts.method == http::Method::DELETE {
+                return axum::response::Response::default();
+            }
             let result = match message["method"].as_str() {
                 Some("initialize") => json!({
                     "protocolVersion": message["params"]["protocolVersion"],
@@ -214,7 +217,8 @@ pub(super) async fn web(answering: Arc<Answering>) -> Launch {
                     return accepted;
                 }
                 _ => {
-                    let before = asked.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                    let is_call = usize::from(message["method"] == "tools/call");
+                    let before = asked.fetch_add(is_call, std::sync::atomic::Ordering::SeqCst);
                     return answering(parts.method.as_str(), message, before).await;
                 }
             };
