@@ -126,6 +126,12 @@ fn servers_that_never_get_ready_are_an_error_that_says_why() {
             "listed are",
         ),
         (
+            &["silent"],
+            json!({ "tools": ["echo"] }),
+            "server `s` did not get ready within 900ms",
+            "stderr: faulty server starting",
+        ),
+        (
             &["random"],
             json!({ "calls": [{ "tool": "echo" }, { "tool": "count" }], "settle": "500ms" }),
             "still waiting for 2 tools and 2 answers to stay the same for 500ms (the answer to call 2 has changed)",
