@@ -31,7 +31,13 @@ impl Executor {
         let mut servers = scenario.servers.clone();
         for server in &self.servers {
             match servers.iter_mut().find(|it| it.name == server.name) {
-                Some(own) => *own = server.clone(),
+                // When it is ready, only the scenario knows.
+                Some(own) => {
+                    *own = Server {
+                        ready: own.ready.take(),
+                        ..server.clone()
+                    }
+                }
                 None => servers.push(server.clone()),
             }
         }
@@ -59,11 +65,7 @@ impl Executor {
         let reached = reached
             .cloned()
             .or_else(|| containers::as_it_stands(scenario));
-        let lookup = |name: &str| match (name, &reached) {
-            (scenario_file::CONTAINER_URL, Some(reached)) => Some(reached.url()),
-            (scenario_file::CONTAINER_PORT, Some(reached)) => Some(reached.port.to_string()),
-            _ => std::env::var(name).ok(),
-        };
+        let lookup = |name: &str| containers::lookup(name, reached.as_ref());
         let expanded = scenario_file::expand(&servers, lookup)
             .map_err(|missing| SetupError::new(missing.to_string()))?;
         let named = expanded

@@ -31,7 +31,7 @@ use crate::model::Object;
 use crate::model::catalogue::{ServerCatalogue, Tool};
 use crate::model::trajectory::{FailureKind, Outcome};
 use crate::process::Child;
-use crate::run::{Called, SetupError};
+use crate::run::{Called, SetupError, Unlisted};
 
 /// JSON-RPC's "method not found": a server without tools says so.
 pub(super) const METHOD_NOT_FOUND: i64 = -32601;
@@ -191,6 +191,23 @@ impl Session {
         Called { outcome, lost }
     }
 
+    /// Reads the server's list of tools anew.
+    pub(super) async fn list_again(&self, limit: Duration) -> Result<Vec<Tool>, Unlisted> {
+        let listing = list_tools(&self.service, &self.wire, limit);
+        let listed = tokio::time::timeout(limit, listing).await;
+        let problem = match listed.unwrap_or_else(|_| Err("did not list its tools".to_owned())) {
+            Ok(tools) => return Ok(tools),
+            Err(problem) => problem,
+        };
+        if problem.ends_with(CLOSED) {
+            let (end, details) = self.end_of_child().await;
+            let problem = format!("{problem}{end}");
+            let lost = setup_error(&self.name, &problem, &self.wire, details);
+            return Err(Unlisted::Lost(lost));
+        }
+        Err(Unlisted::NotYet(format!("`{}` {problem}", self.name)))
+    }
+
     /// Ends the session and, where there is one, the server process.
     pub(super) async fn close(mut self) {
         // Ends rmcp's task, which drops the transport and with it the child's stdin.
@@ -290,30 +307,16 @@ fn why_refused(error: &ClientInitializeError) -> Option<String> {
     is_refused(error).then(|| root(error))
 }
 
-/// Reads all pages of the server's tools.
-async fn list_tools(
-    service: &RunningService<RoleClient, ClientConfig>,
-    wire: &Wire,
-    timeout: Duration,
-) -> Result<Vec<Tool>, String> {
-    let mut tools = Vec::new();
-    let mut cursors = HashSet::new();
-    let mut cursor: Option<String> = None;
-    for _ in 0..MOST_PAGES {
-        let mut request = ListToolsRequest::default();
-        if let Some(cursor) = cursor {
-            request.params = Some(PaginatedRequestParams::default().with_cursor(Some(cursor)));
-        }
-        let request = ClientRequest::ListToolsRequest(request);
-        let result = match request_raw(service, wire, request, timeout).await {
-            Ok(result) => result,
-            Err(Refused::Error(error))
-                if error.get("code").and_then(Value::as_i64) == Some(METHOD_NOT_FOUND) =>
-            {
-                return Ok(tools);
-            }
-            Err(refused) => return Err(format!("did not list its tools: {}", refused.describe())),
-        };
+/// The pages of a list of tools, as they come.
+#[derive(Default)]
+pub(super) struct Listing {
+    tools: Vec<Tool>,
+    cursors: HashSet<String>,
+}
+
+impl Listing {
+    /// Takes a page; returns the cursor of the next one, and `None` after the last.
+    pub(super) fn page(&mut self, result: Value) -> Result<Option<String>, String> {
         let Value::Object(mut page) = result else {
             return Err("answered `tools/list` with something that is no object".to_owned());
         };
@@ -324,7 +327,7 @@ async fn list_tools(
         for tool in served {
             match tool {
                 Value::Object(served) if served.get("name").is_some_and(Value::is_string) => {
-                    tools.push(Tool { served });
+                    self.tools.push(Tool { served });
                 }
                 other => {
                     return Err(format!(
@@ -335,25 +338,55 @@ async fn list_tools(
             }
         }
         match page.remove("nextCursor") {
-            None | Some(Value::Null) => return Ok(tools),
-            Some(Value::String(next)) if cursors.insert(next.clone()) => cursor = Some(next),
-            Some(Value::String(next)) => {
-                return Err(format!(
-                    "lists its tools in a circle: cursor `{}` came twice",
-                    excerpt(&next)
-                ));
-            }
-            Some(other) => {
-                return Err(format!(
-                    "sent a cursor that is no text: {}",
-                    excerpt(&other.to_string())
-                ));
-            }
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(_)) if self.cursors.len() + 1 == MOST_PAGES => Err(format!(
+                "did not end its list of tools after {MOST_PAGES} pages"
+            )),
+            Some(Value::String(next)) if self.cursors.insert(next.clone()) => Ok(Some(next)),
+            Some(Value::String(next)) => Err(format!(
+                "lists its tools in a circle: cursor `{}` came twice",
+                excerpt(&next)
+            )),
+            Some(other) => Err(format!(
+                "sent a cursor that is no text: {}",
+                excerpt(&other.to_string())
+            )),
         }
     }
-    Err(format!(
-        "did not end its list of tools after {MOST_PAGES} pages"
-    ))
+
+    pub(super) fn into_tools(self) -> Vec<Tool> {
+        self.tools
+    }
+}
+
+/// Reads all pages of the server's tools.
+async fn list_tools(
+    service: &RunningService<RoleClient, ClientConfig>,
+    wire: &Wire,
+    timeout: Duration,
+) -> Result<Vec<Tool>, String> {
+    let mut listing = Listing::default();
+    let mut cursor: Option<String> = None;
+    loop {
+        let mut request = ListToolsRequest::default();
+        if let Some(cursor) = cursor {
+            request.params = Some(PaginatedRequestParams::default().with_cursor(Some(cursor)));
+        }
+        let request = ClientRequest::ListToolsRequest(request);
+        let result = match request_raw(service, wire, request, timeout).await {
+            Ok(result) => result,
+            Err(Refused::Error(error))
+                if error.get("code").and_then(Value::as_i64) == Some(METHOD_NOT_FOUND) =>
+            {
+                return Ok(listing.into_tools());
+            }
+            Err(refused) => return Err(format!("did not list its tools: {}", refused.describe())),
+        };
+        cursor = listing.page(result)?;
+        if cursor.is_none() {
+            return Ok(listing.into_tools());
+        }
+    }
 }
 
 pub(super) fn header_map(

@@ -8,7 +8,7 @@ use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::{Failure, FailureKind, Outcome};
 use crate::process::ChildCommand;
-use crate::run::{Called, SetupError, Tools};
+use crate::run::{Called, SetupError, Tools, Unlisted};
 
 /// A server to connect to.
 #[derive(Debug, Clone)]
@@ -116,6 +116,17 @@ impl Tools for Connected {
                     lost: None,
                 },
             }
+        })
+    }
+
+    fn list_again(&self, limit: Duration) -> BoxFuture<'_, Result<Catalogue, Unlisted>> {
+        Box::pin(async move {
+            let listing = self.sessions.iter().map(|it| it.list_again(limit));
+            let mut catalogue = self.catalogue.clone();
+            for (server, tools) in catalogue.servers.iter_mut().zip(join_all(listing).await) {
+                server.tools = tools?;
+            }
+            Ok(catalogue)
         })
     }
 

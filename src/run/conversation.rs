@@ -14,7 +14,8 @@ use serde_json::json;
 
 use self::asking::limit;
 pub use self::overhearing::Announced;
-use self::route::{no_such_server, route};
+use self::route::no_such_server;
+pub(super) use self::route::route;
 pub use self::telling::ToldRequest;
 use crate::model::agent::Limits;
 use crate::model::catalogue::Catalogue;

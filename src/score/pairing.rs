@@ -313,6 +313,7 @@ impl<'a> Sides<'a> {
             ignore: &self.ignore,
             sources,
             exact: self.responses == Responses::Exact,
+            work: self.work,
         });
         response::compare(b, c, context, known)
     }

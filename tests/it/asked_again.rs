@@ -146,7 +146,7 @@ impl Desk {
             stamp: recorded(&[]).stamp,
             connect: async move {
                 if gateway {
-                    mcp::open_gateway(&targets, None, asking, &|_| ()).await
+                    mcp::open_gateway(&targets, None, None, asking, &|_| ()).await
                 } else {
                     mcp::connect(&targets, &|_| ()).await
                 }

@@ -24,6 +24,8 @@ mod kept;
 mod listen;
 mod mock;
 mod readme;
+mod ready;
+mod real_servers;
 mod record;
 mod recorded_servers;
 mod repeat;
@@ -46,6 +48,8 @@ mod score_recordings;
 mod score_rules;
 mod score_truth;
 mod score_values;
+#[path = "../bench/shapes.rs"]
+mod shapes;
 mod shared_causes;
 mod shipped;
 mod statistics;

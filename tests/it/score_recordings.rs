@@ -290,6 +290,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         servers: Vec::new(),
         interactions: Vec::new(),
         container: None,
+        ready: None,
         agent: Agent::Scripted { calls: Vec::new() },
         replaying: Replaying::within(std::time::Duration::from_secs(300)),
         expected_trajectory: expected.iter().map(call).collect(),

@@ -36,7 +36,8 @@ pub use scenario::{
     CheckV1, ExperimentChangeV1, ExperimentPartV1, ProblemV1, ScenarioV1, StatusV1,
 };
 pub use side::{
-    BindingV1, EndingV1, GitV1, ImageV1, ServerV1, ServersV1, SideV1, StampV1, VolatileV1,
+    BindingV1, EndingV1, GitV1, ImageV1, LearnedV1, ServerV1, ServersV1, SideV1, StampV1,
+    VolatileV1,
 };
 pub use usage::{AttemptV1, ModelRequestV1, ModelUseV1, TokensV1, TotalUseV1};
 

@@ -32,6 +32,7 @@ struct Line<'a> {
     /// What several runs came to together.
     repeated: Option<String>,
     flaky: bool,
+    is_unchanged: bool,
     /// Everything that speaks against it: reasons, or the problem.
     reasons: Vec<String>,
 }
@@ -57,6 +58,29 @@ impl<'a> IndexPage<'a> {
             counts: counts.into_iter().filter(|(count, _)| *count > 0).collect(),
             lines: result.scenarios.iter().map(Line::new).collect(),
         }
+    }
+
+    /// What is to be said of those that came out this way: how many of them, in which class of the style sheet, and what.
+    fn of_them(&self, name: &str) -> Vec<(usize, &'static str, &'static str)> {
+        let summary = self.result.summary;
+        let command = self.result.command.as_str();
+        let fine = if command == "record" {
+            "recorded"
+        } else {
+            "passed"
+        };
+        let changes = if command == "run" {
+            "with deviations"
+        } else {
+            "with changes"
+        };
+        let told = [
+            (summary.recorded_failing, "warn", "failing"),
+            (summary.changed, "altered", changes),
+        ];
+        told.into_iter()
+            .filter(|(count, _, _)| *count > 0 && name == fine)
+            .collect()
     }
 
     /// What came out well, and is not as it was.
@@ -102,6 +126,7 @@ impl<'a> Line<'a> {
             duration: duration_words(scenario.duration_ms),
             repeated: scenario.repeated.as_ref().map(|it| it.words()),
             flaky: scenario.repeated.as_ref().is_some_and(|it| it.flaky),
+            is_unchanged: scenario.is_unchanged(),
             reasons: problem.chain(gate).chain(scenario.reasons()).collect(),
         }
     }

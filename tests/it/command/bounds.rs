@@ -37,7 +37,9 @@ impl Session {
             connect_timeout: Duration::from_secs(30),
             tool_timeout: Duration::from_secs(30),
         };
-        let gateway = open_gateway(&[target], None, None, &|_| ()).await.unwrap();
+        let gateway = open_gateway(&[target], None, None, None, &|_| ())
+            .await
+            .unwrap();
         let mut session = Self {
             client: crate::mock::http_client(),
             url: gateway.endpoints()[0].url.clone(),
