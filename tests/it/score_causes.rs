@@ -158,7 +158,7 @@ fn names_written_otherwise_and_a_server_without_tools_are_one_cause_each() {
 
 #[test]
 fn one_changed_answer_has_one_heading_and_is_degraded_at_best() {
-    let call = |n: usize, at: usize| json!({"tool": "mcp__p__buy", "args": {"at": at}, "json": {"ok": n == 1, "n": n}});
+    let call = |n: usize, at: usize| json!({"tool": "mcp__p__buy", "args": {"at": at}, "json": {"done": n == 1, "n": n}});
     let many = |n: usize| -> Vec<Value> {
         (0..20)
             .map(|it| if it == 7 { call(n, it) } else { call(1, it) })
