@@ -268,6 +268,8 @@ fn stored(file: &Path, current: &Trajectory, status: Status) -> ScenarioResult {
         baseline: None,
         current: None,
         notes: Vec::new(),
+        advice: Vec::new(),
+        failing: Vec::new(),
         repeated: None,
     }
 }
@@ -308,6 +310,8 @@ fn broken(file: &Path, current: Option<Trajectory>, error: &StoreError) -> Scena
         baseline: None,
         current: current.map(Arc::new),
         notes: Vec::new(),
+        advice: Vec::new(),
+        failing: Vec::new(),
         repeated: None,
     }
 }

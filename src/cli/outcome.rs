@@ -37,6 +37,8 @@ pub(super) fn result(scenario: &Scenario, status: Status) -> ScenarioResult {
         baseline: None,
         current: None,
         notes: Vec::new(),
+        advice: Vec::new(),
+        failing: Vec::new(),
         repeated: None,
     }
 }

@@ -1,7 +1,7 @@
 //! Whose doing it is, in one sentence: the agent's, the server's, or the tool catalogue's.
 
 use crate::report::document::{
-    ComparisonV1, OutcomeV1, RowKindV1, RowV1, ScenarioV1, ServersV1, SideV1,
+    ComparisonV1, EndingV1, OutcomeV1, RowKindV1, RowV1, ScenarioV1, ServersV1, SideV1,
 };
 
 /// What separates a real difference from the noise of floating-point arithmetic.
@@ -25,7 +25,11 @@ struct Changes {
 pub fn comparison(scenario: &ScenarioV1, command: &str) -> Option<String> {
     let comparison = scenario.comparison.as_ref()?;
     let agent = asker(scenario.current.as_ref());
-    let asked_differently = comparison.rows.iter().any(|it| changes(it).request);
+    // What would have come after the end of the run nobody has decided not to ask.
+    let cut_short = was_cut_short(scenario.current.as_ref());
+    let asked = |it: &RowV1| !(cut_short && it.kind == RowKindV1::Missing);
+    let rows = || comparison.rows.iter().filter(|it| asked(it));
+    let asked_differently = rows().any(|it| changes(it).request);
     // An answer to a different question is no news, so only equal questions speak about the server.
     let answered_differently = comparison.rows.iter().any(|it| {
         let changes = changes(it);
@@ -51,7 +55,7 @@ pub fn comparison(scenario: &ScenarioV1, command: &str) -> Option<String> {
             (true, false) if same_answers(comparison) => {
                 format!("{agent} asked differently, and got the same answers.")
             }
-            (true, false) if comparison.rows.iter().all(|it| changes(it).request) => {
+            (true, false) if rows().all(|it| changes(it).request) => {
                 format!("{agent} asked differently.")
             }
             (true, false) => format!(
@@ -65,6 +69,10 @@ pub fn comparison(scenario: &ScenarioV1, command: &str) -> Option<String> {
     if recorded && (asked_differently || answered_differently) {
         // Nobody else has moved.
         sentence.push_str(" The servers were held still: the change is the agent's doing.");
+    }
+    if cut_short && comparison.rows.len() > rows().count() {
+        sentence =
+            format!("A critical call failed, and the run ended there. Up to then: {sentence}");
     }
     let drifted = comparison.drift.iter().filter(|it| it.breaking && it.used);
     match drifted.count() {
@@ -85,6 +93,9 @@ pub fn row(row: &RowV1, side: Option<&SideV1>, command: &str) -> String {
     let server = if recorded { RECORDING } else { "the server" };
     let expected = command == "run";
     match row.kind {
+        RowKindV1::Missing if was_cut_short(side) => {
+            "Not made, because the run had ended: a critical call failed.".to_owned()
+        }
         RowKindV1::Missing if expected => format!("{agent} did not make this expected call."),
         RowKindV1::Missing => format!("{agent} did not make this call any more."),
         RowKindV1::Extra if expected => format!("{agent} made this call, which was not expected."),
@@ -135,6 +146,11 @@ fn changes(row: &RowV1) -> Changes {
             .as_ref()
             .is_some_and(|it| differs(it.similarity)),
     }
+}
+
+/// Whether a critical call failed and ended the run.
+fn was_cut_short(side: Option<&SideV1>) -> bool {
+    side.is_some_and(|it| it.ending == EndingV1::Blocked)
 }
 
 /// Who made the calls, as a sentence begins.

@@ -61,11 +61,11 @@ mod verdict;
 mod volatile;
 mod words;
 
-pub use advice::{KnownCall, check_path, check_regex, idle_rules};
+pub use advice::{KnownCall, check_path, check_regex, idle_after, idle_rules};
 pub use binding::{fill, find_bindings, resolve, with_rules};
 pub use breach::mark_breaches;
 pub use compare::{compare, compare_variants};
-pub use expectation::expectation;
+pub use expectation::{compare_with_expectation, expectation};
 pub use experiment::{experiment_changes, scenario_has_changed};
 pub use in_band::in_band_error;
 pub use likeness::{nearest_name, nearest_tool};

@@ -6,7 +6,7 @@ mod repeated;
 use crate::model::catalogue::ServerCatalogue;
 use crate::model::experiment::ExperimentChange;
 use crate::model::stamp::{GitStamp, ImageStamp, Servers, Stamp};
-use crate::model::suite::{ScenarioResult, Status, SuiteResult};
+use crate::model::suite::{CheckState, ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::report::in_words;
 
@@ -37,6 +37,9 @@ impl From<&SuiteResult> for ResultV1 {
                 timeout: suite.count(Status::Timeout),
                 skipped,
                 recorded: suite.count(Status::Recorded),
+                recorded_failing: (suite.scenarios.iter())
+                    .filter(|it| !it.failing.is_empty())
+                    .count(),
             },
             gate: None,
             problem: None,
@@ -61,6 +64,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> ScenarioV1 {
         user_intent: result.user_intent.clone(),
         experiment_changes: result.experiment_changes.iter().map(Into::into).collect(),
         status: status(result.status),
+        failing: result.failing.clone(),
         duration_ms: result.duration_ms.and_then(finite),
         problem: result.problem.as_ref().map(|it| ProblemV1 {
             message: it.message.clone(),
@@ -68,13 +72,15 @@ fn scenario(result: &ScenarioResult, command: &str) -> ScenarioV1 {
             details: it.details.clone(),
         }),
         notes: result.notes.clone(),
+        advice: result.advice.clone(),
         container_log: None,
         checks: result
             .checks
             .iter()
             .map(|it| CheckV1 {
                 name: it.name.clone(),
-                passed: it.passed,
+                passed: it.state == CheckState::Passed,
+                unchecked: it.state == CheckState::Unchecked,
                 message: it.message.clone(),
             })
             .collect(),

@@ -88,6 +88,9 @@ pub struct SummaryV1 {
     pub timeout: usize,
     pub skipped: usize,
     pub recorded: usize,
+    /// How many of the recorded were kept although they failed; absent when 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub recorded_failing: usize,
 }
 
 #[expect(
@@ -216,8 +219,8 @@ impl ResultV1 {
 }
 
 impl SummaryV1 {
-    /// How many did what they should: passed, or recorded.
+    /// How many did what they should: passed, or recorded without failing.
     pub fn succeeded(self) -> usize {
-        self.passed + self.recorded
+        self.passed + self.recorded.saturating_sub(self.recorded_failing)
     }
 }

@@ -24,12 +24,18 @@ pub struct ScenarioV1 {
     #[serde(default)]
     pub experiment_changes: Vec<ExperimentChangeV1>,
     pub status: StatusV1,
+    /// Why the run failed although it was kept as the baseline; absent where nothing speaks against it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failing: Vec<String>,
     /// Wall time in milliseconds, of all runs together with `--repeat`; `null` when nothing ran.
     pub duration_ms: Option<f64>,
     /// Why there is no verdict, or why the scenario was not run.
     pub problem: Option<ProblemV1>,
     /// What a reader should know although it changes no status.
     pub notes: Vec<String>,
+    /// What of the scenario file can have no effect, as far as the run shows it; absent where there is nothing to say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub advice: Vec<String>,
     /// Where the log of the scenario's container is kept, relative to this document; `null` without a container.
     #[serde(default)]
     pub container_log: Option<String>,
@@ -104,8 +110,27 @@ pub struct CheckV1 {
     /// The expectation, as the scenario says it.
     pub name: String,
     pub passed: bool,
-    /// What was found instead; empty when passed.
+    /// It was not checked and decides nothing, because nothing shows that it can be met; absent otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unchecked: bool,
+    /// What was found instead, or why it was not checked; empty when passed.
     pub message: String,
+}
+
+impl CheckV1 {
+    /// Whether it speaks against the run.
+    pub fn fails(&self) -> bool {
+        !self.passed && !self.unchecked
+    }
+
+    /// Whether it holds, in words.
+    pub fn state(&self) -> &'static str {
+        match (self.passed, self.unchecked) {
+            (true, _) => "met",
+            (false, true) => "unchecked",
+            (false, false) => "not met",
+        }
+    }
 }
 
 impl StatusV1 {
@@ -167,14 +192,30 @@ impl ScenarioV1 {
         current.is_some_and(|it| it.stamp.servers == ServersV1::Recorded)
     }
 
-    /// Everything that speaks against passing, one sentence each: the verdict's reasons, then the unmet expectations.
+    /// Everything that speaks against passing, one sentence each: the verdict's reasons, why a recorded run failed, then the unmet
+    /// expectations.
     pub fn reasons(&self) -> Vec<String> {
         let verdict = self.comparison.iter().flat_map(|it| &it.reasons);
-        let unmet = self.checks.iter().filter(|it| !it.passed);
+        let unmet = self.checks.iter().filter(|it| it.fails());
         verdict
             .map(ToString::to_string)
+            .chain(self.failing.iter().cloned())
             .chain(unmet.map(|it| format!("{}: {}", it.name, it.message)))
             .collect()
+    }
+
+    /// The status in words: `recorded, failing` tells it from a good recording.
+    pub fn status_words(&self) -> &'static str {
+        if self.failing.is_empty() {
+            self.status.name()
+        } else {
+            "recorded, failing"
+        }
+    }
+
+    /// The expectations that were not checked.
+    pub fn unchecked(&self) -> impl Iterator<Item = &CheckV1> {
+        self.checks.iter().filter(|it| it.unchecked)
     }
 
     /// The score that stands for the scenario: the overall one, or the mean of several runs; `None` where there is none.

@@ -112,6 +112,8 @@ pub(super) fn blocks<'a>(
 impl<'a> Maker<'a> {
     fn compared(&self, rows: &'a [RowV1]) -> Vec<Block<'a>> {
         let mut blocks = Vec::new();
+        // However the first calls are paired, each side began with what its user said.
+        push_messages(&mut blocks, &self.left.opening, &self.right.opening);
         for row in rows {
             push_messages(
                 &mut blocks,
@@ -127,6 +129,7 @@ impl<'a> Maker<'a> {
     /// Only what the run did, where there is nothing to lay beside it.
     fn recorded(&self) -> Vec<Block<'a>> {
         let mut blocks = Vec::new();
+        push_messages(&mut blocks, &[], &self.right.opening);
         for (index, (steps, call)) in self.right.calls.iter().enumerate() {
             push_messages(&mut blocks, &[], steps);
             blocks.push(Block::Call(Box::new(CallBlock {

@@ -60,7 +60,8 @@ impl<'a> IndexPage<'a> {
 
     fn troubled(&self) -> Vec<&Line<'a>> {
         let fine_or_skipped = |it: &&Line<'_>| {
-            !it.scenario.status.is_fine() && it.scenario.status.name() != "skipped"
+            let is_fine = it.scenario.status.is_fine() && it.scenario.failing.is_empty();
+            !is_fine && it.scenario.status.name() != "skipped"
         };
         self.lines.iter().filter(fine_or_skipped).collect()
     }

@@ -5,6 +5,8 @@ use crate::report::document::CallV1;
 
 /// One trajectory.
 pub(super) struct Track<'a> {
+    /// What the user said before anything else.
+    pub(super) opening: Vec<&'a Step>,
     pub(super) calls: Vec<(Vec<&'a Step>, &'a ToolCall)>,
     /// What came after the last call.
     pub(super) rest: Vec<&'a Step>,
@@ -15,6 +17,7 @@ pub(super) struct Track<'a> {
 impl<'a> Track<'a> {
     pub(super) fn new(trajectory: Option<&'a Trajectory>, file: Option<&'a str>) -> Self {
         let mut track = Self {
+            opening: Vec::new(),
             calls: Vec::new(),
             rest: Vec::new(),
             file,
@@ -23,6 +26,9 @@ impl<'a> Track<'a> {
             match step {
                 Step::ToolCall(call) if call.server.is_some() => {
                     track.calls.push((std::mem::take(&mut track.rest), call));
+                }
+                Step::User { .. } if track.calls.is_empty() && track.rest.is_empty() => {
+                    track.opening.push(step);
                 }
                 _ => track.rest.push(step),
             }

@@ -50,6 +50,8 @@ const SCORE: usize = 6;
 const DURATION: usize = 11;
 /// How many losses of a failed scenario are shown.
 const LOSSES: usize = 8;
+/// The longest criterion shown where it was not checked.
+const NAME_CHARS: usize = 100;
 /// The longest reason or note shown; `result.json` holds the whole.
 const TEXT_CHARS: usize = 600;
 
@@ -90,7 +92,7 @@ impl Columns {
     fn new(result: &ResultV1, width: usize) -> Self {
         let widest = |cell: fn(&ScenarioV1) -> usize| result.scenarios.iter().map(cell).max();
         let calls = widest(|it| calls(it).width() + 2).unwrap_or(0);
-        let status = widest(|it| it.status.name().len() + 2).unwrap_or(0);
+        let status = widest(|it| it.status_words().len() + 2).unwrap_or(0);
         let status = status.max(LEAST_STATUS);
         let others = SIGN + status + BAND + SCORE + calls + DURATION;
         let name = widest(|it| line(&it.name).width()).unwrap_or(0);
@@ -126,7 +128,11 @@ impl Page {
     }
 
     fn scenario_line(&mut self, scenario: &ScenarioV1, columns: Columns) {
-        let status = status_style(scenario.status);
+        let status = if scenario.failing.is_empty() {
+            status_style(scenario.status)
+        } else {
+            YELLOW
+        };
         let comparison = scenario.comparison.as_ref();
         let band = comparison.filter(|_| scenario.repeated.is_none());
         let band = band.map_or("", |it| it.band.name());
@@ -143,7 +149,7 @@ impl Page {
             "  ".to_owned(),
             self.painted(
                 status,
-                &wrap::padded(scenario.status.name(), columns.status - 2),
+                &wrap::padded(scenario.status_words(), columns.status - 2),
             ),
             self.painted(
                 comparison.map_or(DIM, |it| band_style(it.band)),
@@ -179,6 +185,7 @@ impl Page {
         for reason in scenario.reasons() {
             self.indented(4, "✗ ", RED, &reason);
         }
+        self.said_of_the_file(scenario);
         if scenario.repeated.is_none() && wordy {
             self.usage(scenario);
         }
@@ -198,6 +205,21 @@ impl Page {
             self.losses(comparison);
         }
         self.notes(scenario);
+    }
+
+    /// What of the scenario file was not checked, or can have no effect: nobody may believe that it decides anything.
+    fn said_of_the_file(&mut self, scenario: &ScenarioV1) {
+        if self.style.verbosity == Verbosity::Quiet {
+            return;
+        }
+        for check in scenario.unchecked() {
+            let shown = shorten(&check.name, NAME_CHARS);
+            let text = format!("unchecked: {shown}: {}", check.message);
+            self.indented(4, "? ", YELLOW, &text);
+        }
+        for advice in &scenario.advice {
+            self.indented(4, "! ", YELLOW, advice);
+        }
     }
 
     fn usage(&mut self, scenario: &ScenarioV1) {

@@ -24,6 +24,28 @@ impl Page {
         let painted = self.painted(if fine { GREEN } else { RED }.bold(), &line);
         self.text.push_str(&painted);
         self.text.push('\n');
+        let unchecked = result.scenarios.iter().map(|it| it.unchecked().count());
+        let unchecked: Vec<usize> = unchecked.filter(|it| *it > 0).collect();
+        if !unchecked.is_empty() {
+            let total: usize = unchecked.iter().sum();
+            let (nouns, places) = (
+                if total == 1 {
+                    "criterion was"
+                } else {
+                    "criteria were"
+                },
+                if unchecked.len() == 1 {
+                    "scenario"
+                } else {
+                    "scenarios"
+                },
+            );
+            let text = format!(
+                "{total} {nouns} not checked, in {} {places}",
+                unchecked.len()
+            );
+            self.indented(0, "", YELLOW, &text);
+        }
         if result.has_recorded_servers() {
             self.indented(0, "", DIM, "Servers: recorded, held still");
         }
@@ -31,8 +53,12 @@ impl Page {
             self.indented(0, "", DIM, &format!("Models: {usage}"));
         }
         if result.command == "record" {
+            let failing = match summary.recorded_failing {
+                0 => String::new(),
+                count => format!(", {count} of them failing"),
+            };
             let recorded = format!(
-                "Recorded {} of {} scenarios",
+                "Recorded {} of {} scenarios{failing}",
                 summary.recorded, summary.selected
             );
             self.text.push_str(&recorded);
@@ -50,6 +76,7 @@ impl Page {
 fn others(summary: SummaryV1) -> String {
     let counts = [
         (summary.failed, "failed"),
+        (summary.recorded_failing, "recorded, failing"),
         (summary.inconclusive, "inconclusive"),
         (summary.error, "error"),
         (summary.timeout, "timeout"),

@@ -140,6 +140,8 @@ pub(crate) fn scenario(id: &str, name: &str, status: Status) -> ScenarioResult {
         baseline: None,
         current: None,
         notes: Vec::new(),
+        advice: Vec::new(),
+        failing: Vec::new(),
         repeated: None,
     }
 }

@@ -5,6 +5,8 @@ mod listen;
 mod once;
 mod typical;
 
+pub(in crate::cli) use self::failing::look;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -160,6 +162,7 @@ fn keep(
         let unkept = bench.runs.save_baseline(&scenario.id, before).err();
         notes.extend(unkept.map(|error| error.to_string()));
     }
+    let advice = score::idle_after(&scenario.scoring, &[&trajectory]);
     let duration_ms = match &repeated {
         Some(repeated) => repeated.total_duration(),
         None => trajectory.duration_ms,
@@ -169,13 +172,17 @@ fn keep(
         checks,
         comparison,
         baseline: before.map(Arc::new),
+        advice,
         ..result(&told, Status::Recorded)
     };
     let complete = trajectory.ending.is_complete();
     let fit = failing.is_empty() || (allow_failing && complete);
     if fit {
         match baselines.save(&scenario.id, &trajectory) {
-            Ok(path) => notes.push(format!("kept as {}", path.display())),
+            Ok(path) => {
+                notes.push(format!("kept as {}", path.display()));
+                outcome.failing = failing;
+            }
             Err(error) => {
                 outcome.status = Status::Error;
                 outcome.problem = Some(problem(error.to_string()));

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use super::Take;
-use super::failing::{from_expectation, why_failing};
+use super::failing::{Looked, cannot_be_judged, from_expectation, look, looks_like_errors};
 use crate::cli::args::RecordArgs;
 use crate::cli::bench::{Bench, Executed};
 use crate::cli::outcome::incomplete;
 use crate::cli::replay;
-use crate::evaluate::check_criteria;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult};
 use crate::model::trajectory::Trajectory;
@@ -37,9 +36,11 @@ pub(super) async fn take(
         mut trajectory,
         mut notes,
     } = executed;
-    let checks = check_criteria(&told, &trajectory);
+    let looked = look(&told, &trajectory, replayed.map(Arc::as_ref));
+    let Looked { checks, failing } =
+        looked.map_err(|problem| Box::new(cannot_be_judged(&told, &trajectory, problem)))?;
     notes.extend(from_expectation(&told, &trajectory));
-    let failing = why_failing(&told, &trajectory, &checks);
+    notes.extend(looks_like_errors(&told, &trajectory));
     if failing.is_empty() || args.allow_failing {
         notes.extend(learn(scenario, replayed, bench, args.takes, &mut trajectory).await);
         if let Err(problem) = replay::bind(&mut [trajectory.clone()], Some(scenario)) {
