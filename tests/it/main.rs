@@ -11,6 +11,7 @@ mod command;
 mod common;
 mod compare;
 mod docker;
+mod expecting;
 mod experiment;
 mod faults;
 mod floors;
