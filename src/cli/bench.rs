@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::agent;
 use crate::cli::containers::Place;
-use crate::cli::execute::{Executor, Ran};
+use crate::cli::execute::{Executor, Ran, Reads};
 use crate::cli::progress::ScenarioProgress;
 use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Ending, Trajectory};
@@ -35,9 +35,19 @@ impl Bench {
         scenario: &Scenario,
         baseline: Option<&Arc<Trajectory>>,
     ) -> Executed {
+        Box::pin(self.perform(scenario, baseline, Reads::Once)).await
+    }
+
+    /// The same for a run that is to become a baseline, which may ask its reads twice.
+    pub(super) async fn perform(
+        &self,
+        scenario: &Scenario,
+        baseline: Option<&Arc<Trajectory>>,
+        reads: Reads,
+    ) -> Executed {
         let ran = self
             .executor
-            .execute(scenario, baseline, &self.place, &self.progress);
+            .execute(scenario, baseline, reads, &self.place, &self.progress);
         let Ran {
             mut trajectory,
             redactor,
@@ -82,9 +92,10 @@ impl Bench {
         scenario: &Scenario,
         baseline: Option<&Arc<Trajectory>>,
     ) -> Executed {
+        let place = &self.place;
         let ran = self
             .executor
-            .execute(scenario, baseline, &self.place, &self.progress);
+            .execute(scenario, baseline, Reads::Once, place, &self.progress);
         let mut trajectory = Box::pin(ran).await.trajectory;
         score::mark_breaches(&mut trajectory);
         Executed {

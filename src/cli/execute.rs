@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::Listener;
 use crate::cli::agents::{self, Reached};
 use crate::cli::containers::{self, Place, ServersProbe};
+use crate::cli::ready::{self, Asking};
 use crate::cli::recorded;
 use crate::cli::replay;
 use crate::docker::{Session, Standing};
@@ -21,8 +22,9 @@ use crate::model::scenario::{Agent, Scenario, Server};
 use crate::model::stamp::{GitStamp, Servers, Stamp};
 use crate::model::trajectory::Trajectory;
 use crate::redact::Redactor;
-use crate::run::{self, Budget, Job, Observer, Progress, SetupError};
+use crate::run::{self, AskAgain, Budget, Job, Observer, Progress, SetupError};
 use crate::scenario_file;
+use crate::score;
 
 /// Names the repository of the system under test for scenarios without `source.repo`.
 const SOURCE_PATH: &str = "MCPPROXY_SOURCE_PATH";
@@ -48,6 +50,14 @@ enum Who<'a> {
     Scenario(Option<&'a Arc<Trajectory>>),
     /// Somebody else, whom we listen to at this port or a free one.
     Else(Listener, Option<u16>),
+}
+
+/// How often a run asks what only reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reads {
+    Once,
+    /// Again right after each answer, to learn what of it varies.
+    Twice,
 }
 
 /// What one run came to.
@@ -88,30 +98,32 @@ impl Executor {
         &self,
         scenario: &Scenario,
         baseline: Option<&Arc<Trajectory>>,
+        reads: Reads,
         place: &Place,
         observer: &dyn Observer,
     ) -> Ran {
         let who = Who::Scenario(baseline);
-        Box::pin(self.perform(scenario, who, place, observer)).await
+        Box::pin(self.perform(scenario, who, reads, place, observer)).await
     }
 
     /// Lets somebody else make calls, through a gateway at this port or a free one, and listens.
     pub(super) async fn listen(
         &self,
         scenario: &Scenario,
-        listener: Listener,
-        port: Option<u16>,
+        (listener, port): (Listener, Option<u16>),
+        reads: Reads,
         place: &Place,
         observer: &dyn Observer,
     ) -> Ran {
         let who = Who::Else(listener, port);
-        Box::pin(self.perform(scenario, who, place, observer)).await
+        Box::pin(self.perform(scenario, who, reads, place, observer)).await
     }
 
     async fn perform(
         &self,
         scenario: &Scenario,
         who: Who<'_>,
+        reads: Reads,
         place: &Place,
         observer: &dyn Observer,
     ) -> Ran {
@@ -136,10 +148,17 @@ impl Executor {
         if let Ok(reached) = &reachable {
             stamp.model = reached.model().map(str::to_owned);
         }
-        let targets = standing.and_then(|_| self.targets(scenario, reached.as_ref(), &mut secrets));
+        let reached = reached.or_else(|| containers::as_it_stands(scenario));
+        let proofs = ready::proofs(self, scenario);
+        let targets = standing.and_then(|_| {
+            for proof in &proofs {
+                ready::secrets(proof.ready(), reached.as_ref(), &mut secrets)?;
+            }
+            self.targets(scenario, reached.as_ref(), &mut secrets)
+        });
         let stands = targets.is_ok();
         let redactor = Redactor::declared(secrets.iter().cloned(), &scenario.redaction);
-        let of_agent = Redactor::declared(secrets, &scenario.redaction);
+        let of_agent = Redactor::declared(secrets.iter().cloned(), &scenario.redaction);
         let port = match &who {
             Who::Scenario(_) => scenario.agent.command().map(|_| None),
             Who::Else(_, port) => Some(*port),
@@ -155,14 +174,45 @@ impl Executor {
             // The run ends before anybody asks.
             (Err(problem), _) => (agents::nobody(), Err(problem)),
         };
+        let rules = scenario.scoring.clone();
+        let ask_again = (reads == Reads::Twice)
+            .then(|| AskAgain::new(move |call, offered| score::only_reads(call, offered, &rules)));
+        let gateway_asks = ask_again.clone();
+        let tell = |doing: &str| observer.progress(Progress::Preparing { doing });
+        let asking = Asking {
+            scenario,
+            reached: reached.as_ref(),
+            redactor: &redactor,
+            observer,
+        };
+        let gateway = port.map(|port| (port, ask_again.clone()));
+        let mut notes = Vec::new();
+        let proven = match &targets {
+            Ok(targets) if !proofs.is_empty() => tokio::select! {
+                biased;
+                // The run notices it for itself.
+                () = self.interrupt.cancelled() => None,
+                proven = ready::connect(&proofs, targets, gateway, asking, (&stamp, &secrets)) => Some(proven),
+            },
+            _ => None,
+        };
+        let proven = proven.map(|it| {
+            it.map(|it| {
+                notes = it.notes;
+                it.tools
+            })
+        });
         let job = Job {
             scenario,
             stamp,
             connect: async move {
                 let targets = targets?;
-                match port {
-                    Some(port) => mcp::open_gateway(&targets, port).await,
-                    None => mcp::connect(&targets).await,
+                match (proven, port) {
+                    (Some(proven), _) => proven,
+                    (None, Some(port)) => {
+                        mcp::open_gateway(&targets, None, port, gateway_asks, &tell).await
+                    }
+                    (None, None) => mcp::connect(&targets, &tell).await,
                 }
             }
             .boxed(),
@@ -170,6 +220,7 @@ impl Executor {
             observer,
             interrupt: self.interrupt.clone(),
             budget: self.budget.as_deref(),
+            ask_again,
             redactor: &redactor,
         };
         let mut trajectory = run::run(job).await;
@@ -185,7 +236,7 @@ impl Executor {
         Ran {
             trajectory,
             redactor,
-            notes: agent.notes().to_vec(),
+            notes: notes.into_iter().chain(agent.notes().to_vec()).collect(),
             log,
         }
     }
@@ -225,9 +276,15 @@ impl Executor {
         };
         let container = containers::expand(container, secrets)?;
         let slot = place.slot(session, container, scenario.config_file.clone());
+        let mut known = secrets.clone();
+        // What cannot be resolved holds no secret.
+        let _ = self.targets(scenario, None, &mut known);
+        let redactor = Redactor::declared(known, &scenario.redaction);
         let probe = ServersProbe {
             executor: self,
             scenario,
+            observer,
+            redactor: &redactor,
         };
         let tell = |doing: &str| observer.progress(Progress::Preparing { doing });
         tokio::select! {
@@ -249,6 +306,10 @@ impl Executor {
         // What cannot be resolved holds no secret.
         let _ = self.targets(scenario, None, &mut secrets);
         let _ = agents::reach(scenario, &mut secrets);
+        for proof in ready::proofs(self, scenario) {
+            let reached = containers::as_it_stands(scenario);
+            let _ = ready::secrets(proof.ready(), reached.as_ref(), &mut secrets);
+        }
         if let Some(container) = &scenario.container {
             let _ = containers::expand(container, &mut secrets);
         }
@@ -257,7 +318,7 @@ impl Executor {
         told
     }
 
-    fn stamp(&self, scenario: &Scenario) -> Stamp {
+    pub(super) fn stamp(&self, scenario: &Scenario) -> Stamp {
         let folder = scenario
             .path
             .parent()

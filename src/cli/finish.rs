@@ -1,5 +1,6 @@
 //! The end of a suite: the document, the report, what is printed, the exit code.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -53,7 +54,7 @@ pub(super) fn finish(
         None if telling.pages => Path::new(REPORTS).join(runs.id()),
         None => runs.folder().to_owned(),
     };
-    let mut shown = ResultV1::from(&finished.suite).with_gate(gate(exit, telling.threshold));
+    let mut shown = with_gate(ResultV1::from(&finished.suite), exit, telling.threshold);
     name_files(&mut shown, finished, &folder);
     let text = document::json(&shown);
     let written = if telling.pages {
@@ -80,7 +81,7 @@ pub(super) fn finish(
     };
     let failure = Failure::from(error);
     let exit = exit.and(failure.exit);
-    let mut shown = shown.with_gate(gate(exit, telling.threshold));
+    let mut shown = with_gate(shown, exit, telling.threshold);
     // Kept all the same, where that is possible: the report can be rendered again from there.
     let _ = keep(&mut shown, finished);
     tell(&shown, telling.format, output, console);
@@ -98,6 +99,31 @@ fn gate(exit: Exit, threshold: Option<f64>) -> GateV1 {
         name: exit.name().to_owned(),
         sentence: exit.sentence().to_owned(),
     }
+}
+
+/// The gate of a document that is otherwise complete. That everything passed is not all there is to say where something changed.
+fn with_gate(result: ResultV1, exit: Exit, threshold: Option<f64>) -> ResultV1 {
+    let mut gate = gate(exit, threshold);
+    let summary = result.summary;
+    if exit == Exit::Passed && result.command == "record" {
+        "everything was recorded".clone_into(&mut gate.sentence);
+    }
+    if exit == Exit::Passed && summary.recorded_failing > 0 {
+        let _ = write!(
+            gate.sentence,
+            ", {} of it failing",
+            summary.recorded_failing
+        );
+    }
+    if exit == Exit::Passed && summary.changed > 0 {
+        let noun = if result.command == "run" {
+            "deviations"
+        } else {
+            "changes"
+        };
+        let _ = write!(gate.sentence, ", {} with {noun}", summary.changed);
+    }
+    result.with_gate(gate)
 }
 
 /// Keeps the document beside the runs it speaks of, which it names as seen from there.

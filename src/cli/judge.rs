@@ -23,7 +23,7 @@ pub(super) fn judge(
     rules: &Rules,
     allow_changed: bool,
 ) -> Option<ScenarioResult> {
-    let comparison = score::compare_variants(accepted, &current, rules)?;
+    let mut comparison = score::compare_variants(accepted, &current, rules)?;
     let baseline = accepted.get(comparison.variant.checked_sub(1)?)?;
     let mut notes = result.notes;
     if baseline.scenario != result.id {
@@ -36,6 +36,9 @@ pub(super) fn judge(
     let checked = scenario.map(|it| check_criteria(it, &current, basis));
     let Checked { checks, impossible } = checked.unwrap_or_default();
     let passed = comparison.verdict.passed && !checks.iter().any(Check::fails);
+    if !passed {
+        comparison.band = comparison.band.of_failed(false);
+    }
     let experiment_changes = score::experiment_changes(baseline, &current);
     let gates = allow_changed || experiment_changes.is_empty();
     let impossible = impossible_criteria(&impossible);
@@ -52,7 +55,7 @@ pub(super) fn judge(
             Some(other_experiment(scenario, &experiment_changes))
         },
         experiment_changes,
-        advice: score::idle_after(rules, &[baseline, &current]),
+        idle_rules: score::idle_after(rules, &[baseline, &current]),
         duration_ms: current.duration_ms,
         checks,
         comparison: Some(comparison),

@@ -18,6 +18,7 @@ mod judge;
 mod offline;
 mod outcome;
 mod progress;
+mod ready;
 mod recorded;
 mod repeat;
 mod replay;

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use walkdir::WalkDir;
 
 use crate::cli::args::{CompareArgs, OutputArgs};
+use crate::cli::ci;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -196,7 +197,7 @@ fn compare_file(
         Ending::Completed | Ending::Blocked { .. } => None,
         Ending::LimitReached { message } => Some((Status::Failed, message.clone())),
         Ending::TimedOut { message } => Some((Status::Timeout, message.clone())),
-        Ending::Interrupted => Some((Status::Error, "the run was interrupted".to_owned())),
+        Ending::Interrupted => Some((Status::Interrupted, "the run was interrupted".to_owned())),
         Ending::Error { message, .. } => Some((Status::Error, message.clone())),
     };
     if let Some((status, message)) = unfinished {
@@ -232,10 +233,13 @@ fn accepted(root: &Path, scenario: &str, single: bool) -> Result<Vec<Trajectory>
     if root.is_file() {
         return Ok(vec![store::load(root)?]);
     }
-    let accepted = Baselines::new(root).load(scenario)?;
+    let mut baselines = Baselines::new(root);
+    let mut accepted = baselines.load(scenario)?;
     if accepted.is_empty() && single {
-        return Baselines::of_one_scenario(root).load(scenario);
+        baselines = Baselines::of_one_scenario(root);
+        accepted = baselines.load(scenario)?;
     }
+    ci::mend(&baselines, scenario, accepted.first());
     Ok(accepted)
 }
 
@@ -268,8 +272,7 @@ fn stored(file: &Path, current: &Trajectory, status: Status) -> ScenarioResult {
         baseline: None,
         current: None,
         notes: Vec::new(),
-        advice: Vec::new(),
-        failing: Vec::new(),
+        idle_rules: Vec::new(),
         repeated: None,
     }
 }
@@ -310,8 +313,7 @@ fn broken(file: &Path, current: Option<Trajectory>, error: &StoreError) -> Scena
         baseline: None,
         current: current.map(Arc::new),
         notes: Vec::new(),
-        advice: Vec::new(),
-        failing: Vec::new(),
+        idle_rules: Vec::new(),
         repeated: None,
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::cli::ci;
 use crate::cli::suite::BASELINES;
 use crate::model::scenario::{Agent, Scenario};
 use crate::model::suite::Problem;
@@ -33,7 +34,10 @@ pub(super) fn accepted(
     scenario: &Scenario,
     baselines: &Baselines,
 ) -> Result<Vec<Trajectory>, Problem> {
-    let mut accepted = baselines.load(&scenario.id).map_err(|error| Problem {
+    let loaded = baselines.load(&scenario.id);
+    let main = loaded.as_ref().ok().and_then(|it| it.first());
+    ci::mend(baselines, &scenario.id, main);
+    let mut accepted = loaded.map_err(|error| Problem {
         message: error.to_string(),
         hint: error.hint().map(str::to_owned),
         details: Vec::new(),

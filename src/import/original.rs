@@ -88,7 +88,7 @@ pub fn original(text: &str, id: &str) -> Result<Trajectory, ImportError> {
         })?,
         ending: ending(&log, messages),
         duration_ms: clock.offset(last),
-        volatile: Vec::new(),
+        learned: Vec::new(),
         repeated: None,
         bindings: Vec::new(),
         requests: Vec::new(),

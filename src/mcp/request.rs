@@ -9,7 +9,9 @@ use rmcp::service::{PeerRequestOptions, RoleClient, RunningService, ServiceError
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::Value;
 
+use crate::digits;
 use crate::mcp::wire::{Reply, Wire};
+use crate::model::Digits;
 use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome};
 use crate::text::shorten;
 
@@ -28,7 +30,7 @@ pub(super) enum Refused {
     Exchange(String),
 }
 
-/// Sends a request and returns the result exactly as it came over the wire.
+/// Sends a request and returns the result exactly as it came over the wire, long integers as [`digits`] marks them.
 pub(super) async fn request_raw(
     service: &RunningService<RoleClient, ClientConfig>,
     wire: &Wire,
@@ -49,13 +51,18 @@ pub(super) async fn request_raw(
     let id = serde_json::to_value(&handle.id).unwrap_or(Value::Null);
     // The wire first: it has the answer before rmcp has interpreted it, and also the answers rmcp cannot make sense of and would
     // silently wait past.
+    let answer = wire.answer(&id);
+    tokio::pin!(answer);
     let reply = tokio::select! {
         biased;
-        reply = wire.answer(&id) => reply,
+        reply = &mut answer => reply,
         response = handle.await_response() => match response {
             Err(error) => return Err(refused(error)),
-            // Not seen on the wire, so there is nothing to record but this.
-            Ok(result) => Reply::Result(serde_json::to_value(result).unwrap_or(Value::Null)),
+            // It has come over the wire meanwhile. What rmcp has made of it lacks what rmcp does not know.
+            Ok(_) => match tokio::time::timeout(timeout, answer).await {
+                Ok(reply) => reply,
+                Err(_) => return Err(Refused::Timeout),
+            },
         },
     };
     match reply {
@@ -96,6 +103,14 @@ pub(super) fn is_unreachable(error: &(dyn Error + 'static)) -> bool {
     })
 }
 
+/// Whether nobody listens where the server should.
+pub(super) fn is_refused(error: &(dyn Error + 'static)) -> bool {
+    causes(error).any(|it| {
+        it.downcast_ref::<std::io::Error>()
+            .is_some_and(|it| it.kind() == std::io::ErrorKind::ConnectionRefused)
+    })
+}
+
 impl Refused {
     pub(super) fn describe(&self) -> String {
         match self {
@@ -109,6 +124,8 @@ impl Refused {
 }
 
 fn read_error(error: &Value) -> Failure {
+    let mut error = error.clone();
+    digits::take(&mut error);
     let message = error
         .get("message")
         .and_then(Value::as_str)
@@ -162,7 +179,9 @@ fn read_answer(result: Value) -> Result<Answer, String> {
             ));
         }
     };
-    let structured_content = other.remove("structuredContent").filter(|it| !it.is_null());
+    let mut structured_content = other.remove("structuredContent").filter(|it| !it.is_null());
+    let digits = (structured_content.as_mut()).map_or_else(Digits::new, digits::take);
+    digits::take_from(&mut other);
     let content = match other.remove("content") {
         Some(Value::Array(content)) => content,
         // Structured answers without text were common before the specification asked for both.
@@ -193,6 +212,7 @@ fn read_answer(result: Value) -> Result<Answer, String> {
         is_error,
         content,
         structured_content,
+        digits,
         other,
         breach: None,
     })

@@ -50,7 +50,7 @@ pub struct Scores {
     pub threshold: f64,
 }
 
-/// The overall score in a word.
+/// The overall score in a word, with the verdict in mind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Band {
     /// Below 0.3.
@@ -102,6 +102,8 @@ pub struct Pair {
     pub bound: Vec<Bound>,
     /// How often each side asked, where the call is a poll; its last answer is the one that counts.
     pub polled: Option<Polled>,
+    /// An equal read that the run made in another place among its calls.
+    pub moved: bool,
     /// How often recording heard the answer to this request, at least 1. What was heard once is graded; else what did not vary must be as
     /// it was.
     pub takes: usize,
@@ -134,6 +136,21 @@ pub struct RequestScore {
     pub similarity: f64,
     /// One entry per argument of either side, sorted by name; none where all are simply equal.
     pub parameters: Vec<ParameterScore>,
+    /// Of an effect, where it was made with something else; empty for reads, which are graded alone.
+    pub differences: Vec<ArgumentDifference>,
+}
+
+/// A place in the arguments of an effect that differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArgumentDifference {
+    /// JSON pointer into the arguments.
+    pub path: String,
+    /// What was given there, shortened; `None` for nothing.
+    pub was: Option<String>,
+    /// What is given now.
+    pub now: Option<String>,
+    /// It is another wording of the same thing, and no other effect.
+    pub worded: bool,
 }
 
 impl RequestScore {
@@ -142,6 +159,7 @@ impl RequestScore {
         Self {
             similarity: 1.0,
             parameters: Vec::new(),
+            differences: Vec::new(),
         }
     }
 }
@@ -218,7 +236,7 @@ pub struct Drift {
     pub tool: String,
     /// What changed, in words: ``parameter `limit` of `retrieve_tools` became a string``.
     pub what: String,
-    /// A client written against the old catalogue may fail.
+    /// A call that the baseline recorded would be refused now.
     pub breaking: bool,
     /// The baseline calls this tool.
     pub used: bool,
@@ -288,7 +306,7 @@ pub enum ChangeKind {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
     pub passed: bool,
-    /// One per failed condition; empty when passed.
+    /// The failed conditions, one per cause, with what follows from it beneath; empty when passed.
     pub reasons: Vec<Reason>,
     /// What a reader should know although it does not fail the gate.
     pub warnings: Vec<Reason>,
@@ -330,6 +348,8 @@ pub enum ReasonKind {
     Match,
     /// An expectation of the scenario is not met.
     Expectation,
+    /// Something changed, and nothing may.
+    Strict,
 }
 
 impl Band {
@@ -346,6 +366,16 @@ impl Band {
         } else {
             Self::Broken
         }
+    }
+
+    /// The band of what has failed: nobody should read `good` beside that, nor more than `degraded` where something broke.
+    #[must_use]
+    pub fn of_failed(self, broke: bool) -> Self {
+        self.min(if broke {
+            Self::Degraded
+        } else {
+            Self::Acceptable
+        })
     }
 
     pub fn name(self) -> &'static str {
@@ -365,6 +395,15 @@ impl Band {
             Self::Degraded => "review",
             Self::Broken => "stop",
         }
+    }
+}
+
+impl Verdict {
+    /// Every failed condition, the causes and what follows from them.
+    pub fn all_reasons(&self) -> impl Iterator<Item = &Reason> {
+        self.reasons
+            .iter()
+            .flat_map(|it| std::iter::once(it).chain(&it.follows))
     }
 }
 
@@ -413,6 +452,7 @@ impl ReasonKind {
             Self::Tokens => "tokens",
             Self::Match => "match",
             Self::Expectation => "expectation",
+            Self::Strict => "strict",
         }
     }
 }

@@ -7,6 +7,10 @@ pub mod comparison;
 pub mod container;
 pub mod experiment;
 pub mod interactions;
+pub mod json_path;
+pub mod learned;
+pub mod number;
+pub mod ready;
 pub mod redaction;
 pub mod repeated;
 pub mod rules;
@@ -18,3 +22,6 @@ pub mod usage;
 
 /// A JSON object, keys in the order they came.
 pub type Object = serde_json::Map<String, serde_json::Value>;
+
+/// The digits of integers too long for 64 bits, by where they stand (JSON pointers).
+pub type Digits = std::collections::BTreeMap<String, String>;

@@ -8,6 +8,7 @@ use crate::model::agent::{CommandAgent, Limits, ModelAgent, Price};
 use crate::model::binding::BindingRule;
 use crate::model::container::Container;
 use crate::model::interactions::DeclaredServer;
+use crate::model::ready::Ready;
 use crate::model::redaction::Redaction;
 use crate::model::rules::Rules;
 
@@ -38,6 +39,8 @@ pub struct Scenario {
     pub interactions: Vec<(String, DeclaredServer)>,
     /// The container that is reset before each run, with `${…}` not yet filled in.
     pub container: Option<Container>,
+    /// What proves that all its servers together can be asked.
+    pub ready: Option<Ready>,
     pub agent: Agent,
     /// How its baseline is replayed.
     pub replaying: Replaying,
@@ -63,6 +66,8 @@ pub struct Server {
     pub connect_timeout: Option<Duration>,
     /// Overrides [`Timeouts::tool`] for this server.
     pub tool_timeout: Option<Duration>,
+    /// What proves that it can be asked.
+    pub ready: Option<Ready>,
 }
 
 /// How a server is reached.

@@ -2,12 +2,13 @@
 
 use serde_json::Value;
 
-use crate::model::Object;
 use crate::model::binding::Binding;
 use crate::model::catalogue::Catalogue;
+use crate::model::learned::Learned;
 use crate::model::repeated::Tally;
 use crate::model::stamp::Stamp;
 use crate::model::usage::ModelRequest;
+use crate::model::{Digits, Object};
 
 /// The recorded course of one run.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,8 +25,8 @@ pub struct Trajectory {
     pub ending: Ending,
     /// Wall time of the run in milliseconds, set-up included; `None` where it was not recorded.
     pub duration_ms: Option<f64>,
-    /// What recording several takes showed to vary by nature.
-    pub volatile: Vec<Volatile>,
+    /// What was learned of its answers when they were heard more than once, by the numbers of the calls.
+    pub learned: Vec<Learned>,
     /// What its calls take from earlier answers; found when it is kept as a baseline.
     pub bindings: Vec<Binding>,
     /// What the agent asked its model; empty for one without.
@@ -56,6 +57,8 @@ pub struct ToolCall {
     /// The tool's name on that server.
     pub tool: String,
     pub arguments: Object,
+    /// The digits of integers in the arguments that are too long for 64 bits.
+    pub digits: Digits,
     pub outcome: Outcome,
     /// What the same request was answered when recording asked it again right after, in order; never stored, only learned from.
     pub again: Vec<Outcome>,
@@ -83,6 +86,8 @@ pub struct Answer {
     pub content: Vec<Value>,
     /// `structuredContent` as served.
     pub structured_content: Option<Value>,
+    /// The digits of integers in `structured_content` that are too long for 64 bits.
+    pub digits: Digits,
     /// Members of the result that have no field of their own here, `_meta` among them.
     pub other: Object,
     /// How `structuredContent` breaks the tool's own `outputSchema`; such an answer counts as an error.
@@ -137,16 +142,6 @@ pub enum Ending {
         /// Last lines of a server's stderr and the like.
         details: Vec<String>,
     },
-}
-
-/// Places in the answers to one request that varied between takes; there is one for each call they could be learned for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Volatile {
-    /// The number of the call, counted from 1 among the scored calls.
-    pub call: usize,
-    /// Paths into the response, such as `/content/0/json/servers/*/id`, where `*` stands for any index. Empty where it
-    /// was learned that nothing varies.
-    pub paths: Vec<String>,
 }
 
 impl Trajectory {

@@ -1,5 +1,6 @@
 //! What a redactor goes through: trajectories, calls, scenarios, stamps.
 
+use crate::digits;
 use crate::model::scenario::{Criterion, Scenario};
 use crate::model::stamp::{GitStamp, ImageStamp};
 use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
@@ -15,6 +16,12 @@ impl Redactor {
         self.pass(trajectory);
         if self.known().len() > known {
             self.pass(trajectory);
+        }
+        // Last, so that what was only asked again counts among the secrets after all others: where nothing is, they are called the same.
+        for step in &mut trajectory.steps {
+            if let Step::ToolCall(call) = step {
+                call.again.iter_mut().for_each(|it| self.outcome(it));
+            }
         }
     }
 
@@ -74,11 +81,16 @@ impl Redactor {
         }
     }
 
-    /// Takes secrets out of a call and what became of it.
+    /// Takes secrets out of a call and what became of it, as it will be stored.
     pub fn call(&self, call: &mut ToolCall) {
         self.string(&mut call.tool);
         call.server.iter_mut().for_each(|it| self.string(it));
+        // A secret may be a long number, too.
+        digits::put_into(&mut call.arguments, &call.digits);
         self.object(&mut call.arguments);
+        if !call.digits.is_empty() {
+            call.digits = digits::take_from(&mut call.arguments);
+        }
         self.outcome(&mut call.outcome);
     }
 
@@ -143,10 +155,13 @@ impl Redactor {
         match outcome {
             Outcome::Answer(answer) => {
                 answer.content.iter_mut().for_each(|it| self.value(it));
-                answer
-                    .structured_content
-                    .iter_mut()
-                    .for_each(|it| self.value(it));
+                if let Some(structured) = &mut answer.structured_content {
+                    digits::put(structured, &answer.digits);
+                    self.value(structured);
+                    if !answer.digits.is_empty() {
+                        answer.digits = digits::take(structured);
+                    }
+                }
                 self.object(&mut answer.other);
             }
             Outcome::Failure(failure) => {
@@ -163,48 +178,16 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::Redactor;
-    use crate::model::Object;
     use crate::model::catalogue::Catalogue;
     use crate::model::stamp::{GitCommit, GitStamp, ImageStamp, Servers, Stamp};
     use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
+    use crate::model::{Digits, Object};
 
-    #[test]
-    fn a_secret_that_is_shown_late_is_hidden_from_the_start() {
-        let redactor = Redactor::default();
-        let call = |arguments: Value, answer: Value| {
-            Step::ToolCall(Box::new(ToolCall {
-                server: None,
-                tool: "t".to_owned(),
-                arguments: arguments.as_object().cloned().unwrap_or_default(),
-                outcome: Outcome::Answer(Answer {
-                    structured_content: Some(answer),
-                    ..Answer::default()
-                }),
-                again: Vec::new(),
-                start_ms: None,
-                duration_ms: None,
-            }))
-        };
-        let mut first = call(json!({}), json!({ "access": "tok_ab12" }));
-        let mut second = call(json!({ "header": "Bearer tok_ab12" }), json!({}));
-        for _ in 0..2 {
-            for step in [&mut first, &mut second] {
-                let Step::ToolCall(call) = step else { continue };
-                redactor.call(call);
-            }
-        }
-        let hidden = "<redacted:bearer-token:1>";
-        let header = format!("Bearer {hidden}");
-        assert_eq!(first, call(json!({}), json!({ "access": hidden })));
-        assert_eq!(second, call(json!({ "header": header }), json!({})));
-    }
-
-    #[test]
-    fn names_and_commits_are_texts_too() {
-        let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
-        let mut trajectory = Trajectory {
+    /// A trajectory of these steps.
+    fn trajectory(steps: Vec<Step>) -> Trajectory {
+        Trajectory {
             scenario: "s".to_owned(),
-            name: format!("Use {token}"),
+            name: "s".to_owned(),
             scenario_hash: None,
             stamp: Stamp {
                 recorded_at: Timestamp::UNIX_EPOCH,
@@ -214,41 +197,86 @@ mod tests {
                 servers: Servers::Live,
                 model: None,
                 scenarios: GitStamp::Unknown {
-                    reason: format!("{token} is no folder"),
+                    reason: "no folder".to_owned(),
                 },
-                source: Some(GitStamp::Known(GitCommit {
-                    commit: "c0ffee".repeat(7),
-                    short: "c0ffeec".to_owned(),
-                    branch: Some(format!("with-{token}")),
-                    describe: None,
-                    subject: format!("Drop {token}"),
-                    committed_at: String::new(),
-                    dirty: None,
-                })),
-                image: Some(ImageStamp {
-                    name: format!("image:{token}"),
-                    source: Some(format!("https://{token}@host/repository")),
-                    version: Some(token.clone()),
-                    ..ImageStamp::default()
-                }),
+                source: None,
+                image: None,
             },
             catalogue: Catalogue::default(),
-            steps: vec![Step::ToolCall(Box::new(ToolCall {
-                server: Some(token.clone()),
-                tool: token.clone(),
-                arguments: Object::new(),
-                outcome: Outcome::Answer(Answer::default()),
-                again: Vec::new(),
-                start_ms: None,
-                duration_ms: None,
-            }))],
+            steps,
             ending: Ending::Completed,
             duration_ms: None,
-            volatile: Vec::new(),
+            learned: Vec::new(),
             repeated: None,
             bindings: Vec::new(),
             requests: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_secret_that_is_shown_late_is_hidden_from_the_start() {
+        let call = |arguments: Value, answer: Value| {
+            Step::ToolCall(Box::new(ToolCall {
+                server: None,
+                tool: "t".to_owned(),
+                arguments: arguments.as_object().cloned().unwrap_or_default(),
+                outcome: Outcome::Answer(Answer {
+                    structured_content: Some(answer),
+                    ..Answer::default()
+                }),
+                digits: Digits::new(),
+                again: Vec::new(),
+                start_ms: None,
+                duration_ms: None,
+            }))
         };
+        let mut shown_late = trajectory(vec![
+            call(json!({}), json!({ "access": "tok_ab12" })),
+            call(json!({ "header": "Bearer tok_ab12" }), json!({})),
+        ]);
+        Redactor::default().trajectory(&mut shown_late);
+        let hidden = "<redacted:bearer-token:1>";
+        let header = format!("Bearer {hidden}");
+        let expected = [
+            call(json!({}), json!({ "access": hidden })),
+            call(json!({ "header": header }), json!({})),
+        ];
+        assert_eq!(shown_late.steps, expected);
+    }
+
+    #[test]
+    fn names_and_commits_are_texts_too() {
+        let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+        let mut trajectory = trajectory(vec![Step::ToolCall(Box::new(ToolCall {
+            server: Some(token.clone()),
+            tool: token.clone(),
+            arguments: Object::new(),
+            outcome: Outcome::Answer(Answer::default()),
+            digits: Digits::new(),
+            again: Vec::new(),
+            start_ms: None,
+            duration_ms: None,
+        }))]);
+        trajectory.name = format!("Use {token}");
+        let stamp = &mut trajectory.stamp;
+        stamp.scenarios = GitStamp::Unknown {
+            reason: format!("{token} is no folder"),
+        };
+        stamp.source = Some(GitStamp::Known(GitCommit {
+            commit: "c0ffee".repeat(7),
+            short: "c0ffeec".to_owned(),
+            branch: Some(format!("with-{token}")),
+            describe: None,
+            subject: format!("Drop {token}"),
+            committed_at: String::new(),
+            dirty: None,
+        }));
+        stamp.image = Some(ImageStamp {
+            name: format!("image:{token}"),
+            source: Some(format!("https://{token}@host/repository")),
+            version: Some(token.clone()),
+            ..ImageStamp::default()
+        });
         Redactor::default().trajectory(&mut trajectory);
         assert!(
             !format!("{trajectory:?}").contains(&token),

@@ -2,7 +2,8 @@
 
 use serde_json::Value;
 
-use crate::model::comparison::{Comparison, Loss, Pair, ParameterScore, Row};
+use crate::model::comparison::{Comparison, Pair, ParameterScore, Row};
+use crate::model::number::fixed;
 use crate::model::trajectory::{ToolCall, Trajectory};
 use crate::text::shorten;
 
@@ -78,9 +79,10 @@ fn difference(parameter: &ParameterScore, expected: Option<&Value>, got: Option<
         (Some(expected), Some(got)) => {
             let similarity = parameter.similarity.unwrap_or_default();
             format!(
-                "expected {}, got {} (similarity {similarity:.2}, {})",
+                "expected {}, got {} (similarity {}, {})",
                 shown(expected),
                 shown(got),
+                fixed(similarity, 2),
                 parameter.method
             )
         }
@@ -88,32 +90,6 @@ fn difference(parameter: &ParameterScore, expected: Option<&Value>, got: Option<
         (None, Some(got)) => format!("not expected, got {}", shown(got)),
         (None, None) => "differs".to_owned(),
     }
-}
-
-/// What changed between an old baseline and a new one.
-pub fn changes(comparison: &Comparison) -> Vec<String> {
-    let losses = comparison.losses.iter().map(loss);
-    let drift = comparison.drift.iter().map(|it| it.what.clone());
-    losses.chain(drift).collect()
-}
-
-fn loss(loss: &Loss) -> String {
-    let call = match (loss.current.or(loss.baseline), &loss.tool) {
-        (Some(number), Some(tool)) => format!("call {number} of `{tool}`: "),
-        _ => String::new(),
-    };
-    let place = loss
-        .path
-        .as_ref()
-        .map(|it| format!("{it}: "))
-        .unwrap_or_default();
-    let values = match (&loss.expected, &loss.got) {
-        (Some(expected), Some(got)) => format!("{expected} became {got} "),
-        (Some(expected), None) => format!("{expected} is gone "),
-        (None, Some(got)) => format!("{got} is new "),
-        (None, None) => String::new(),
-    };
-    format!("{call}{place}{values}({})", loss.rule)
 }
 
 /// A value as JSON, cut to a length people read.

@@ -4,10 +4,11 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use crate::model::number::fixed;
 use crate::report::document::{
-    CallV1, ComparisonV1, ParameterV1, RequestV1, ResponseV1, RowV1, ScenarioV1,
+    CallV1, ChangeV1, ComparisonV1, DriftV1, ParameterV1, RequestV1, ResponseV1, RowV1, ScenarioV1,
 };
-use crate::report::duration;
+use crate::report::{duration, numbers};
 use crate::text::{line, shorten};
 
 /// The longest value shown in full.
@@ -54,8 +55,9 @@ pub fn explain(scenario: &ScenarioV1, call: Option<usize>) -> String {
         text.push('\n');
         explain_row(&mut text, row, comparison);
     }
+    explain_catalogue(&mut text, comparison);
     text.push('\n');
-    explain_whole(&mut text, comparison);
+    explain_whole(&mut text, scenario, comparison);
     text
 }
 
@@ -106,9 +108,32 @@ fn explain_row(text: &mut String, row: &RowV1, comparison: &ComparisonV1) {
                 push(text, 1, &format!("a poll: {polled}"));
             }
             explain_response(text, response);
+            if row.takes == Some(1) {
+                push(
+                    text,
+                    2,
+                    "heard once while recording: graded, not held to be stable",
+                );
+            }
+            for path in &row.unseen {
+                let place = place(path);
+                push(
+                    text,
+                    2,
+                    &format!(
+                        "not looked at, because it was another thing whenever it was heard: {place}"
+                    ),
+                );
+            }
             explain_formula(text, row, request.similarity, response.similarity);
         }
         _ => push(text, 1, "score 0: a call without a partner counts 0"),
+    }
+    let number = |call: &Option<CallV1>| call.as_ref().map(|it| it.number);
+    let calls = (number(&row.baseline), number(&row.current));
+    let changes = comparison.changes.iter();
+    for change in changes.filter(|it| (it.baseline, it.current) == calls) {
+        explain_change(text, change);
     }
     let own = comparison.losses.iter().filter(|loss| {
         let is = |side: &Option<CallV1>, number: Option<usize>| {
@@ -117,18 +142,93 @@ fn explain_row(text: &mut String, row: &RowV1, comparison: &ComparisonV1) {
         is(&row.current, loss.current)
             || (row.current.is_none() && is(&row.baseline, loss.baseline))
     });
-    for loss in own {
+    for loss in own.filter(|it| numbers::costs(it.points)) {
         let path = loss.path.as_deref().unwrap_or("the whole call");
         push(
             text,
             1,
             &format!(
-                "costs {:.3} of the overall score: {}: {}",
-                loss.points,
+                "costs {} of the overall score: {}: {}",
+                numbers::points(loss.points),
                 line(path),
                 line(&loss.rule)
             ),
         );
+    }
+}
+
+/// A change, with the whole of what it was and what it is.
+fn explain_change(text: &mut String, change: &ChangeV1) {
+    let fails = if change.fails { ", and fails" } else { "" };
+    let place = change.path.as_deref().map_or("the call".into(), place);
+    push(
+        text,
+        1,
+        &format!(
+            "change ({}{fails}): {place}: {}",
+            change.kind.name(),
+            line(&change.what)
+        ),
+    );
+    for (side, value) in [("was", &change.was), ("is", &change.now)] {
+        if let Some(value) = value {
+            push(text, 2, &format!("{side}: {}", line(value)));
+        }
+    }
+}
+
+/// What changed in the tool catalogue, and what of the changes is about no call.
+fn explain_catalogue(text: &mut String, comparison: &ComparisonV1) {
+    if !comparison.drift.is_empty() {
+        push(text, 0, "\nthe tool catalogue");
+    }
+    for drift in &comparison.drift {
+        explain_drift(text, drift);
+    }
+    let is_told = |it: &ChangeV1| it.baseline.is_some() || it.current.is_some();
+    let is_drift = |it: &ChangeV1| it.kind.name() == "drift";
+    let others = comparison.changes.iter();
+    let mut others = others.filter(|it| !is_told(it) && !is_drift(it)).peekable();
+    if others.peek().is_some() {
+        push(text, 0, "\nthe run as a whole");
+    }
+    for change in others {
+        explain_change(text, change);
+    }
+}
+
+fn explain_drift(text: &mut String, drift: &DriftV1) {
+    let breaking = if drift.breaking {
+        "breaking"
+    } else {
+        "compatible"
+    };
+    let used = if drift.used {
+        ""
+    } else {
+        ", not used by the baseline"
+    };
+    push(
+        text,
+        1,
+        &format!(
+            "{} of {}: {} ({breaking}{used})",
+            line(&drift.tool),
+            line(&drift.server),
+            line(&drift.what)
+        ),
+    );
+    for call in &drift.refused {
+        push(
+            text,
+            2,
+            &format!("call {call} of the baseline is refused now"),
+        );
+    }
+    for (side, value) in [("was", &drift.was), ("is", &drift.now)] {
+        if let Some(value) = value {
+            push(text, 2, &format!("{side}: {}", line(value)));
+        }
     }
 }
 
@@ -147,10 +247,14 @@ fn explain_call(call: &CallV1) -> String {
 }
 
 fn explain_request(text: &mut String, request: &RequestV1) {
-    push(text, 1, &format!("request {:.3}", request.similarity));
+    push(
+        text,
+        1,
+        &format!("request {}", fixed(request.similarity, 3)),
+    );
     for parameter in &request.parameters {
         let similarity = match parameter.similarity {
-            Some(similarity) => format!("{similarity:.3}"),
+            Some(similarity) => fixed(similarity, 3),
             None => "not counted".to_owned(),
         };
         push(
@@ -213,7 +317,7 @@ fn explain_response(text: &mut String, response: &ResponseV1) {
     push(
         text,
         1,
-        &format!("response {:.3}{cap}", response.similarity),
+        &format!("response {}{cap}", fixed(response.similarity, 3)),
     );
     for change in &response.contract_changes {
         push(
@@ -235,10 +339,10 @@ fn explain_response(text: &mut String, response: &ResponseV1) {
             text,
             2,
             &format!(
-                "{} {:.3}, costs {:.3}: {}: expected {}, got {}",
+                "{} {}, costs {}: {}: expected {}, got {}",
                 place(&difference.path),
-                difference.similarity,
-                difference.loss,
+                fixed(difference.similarity, 3),
+                numbers::points(difference.loss),
                 line(&difference.rule),
                 shown(&difference.expected),
                 shown(&difference.got)
@@ -282,39 +386,58 @@ fn explain_formula(text: &mut String, row: &RowV1, request: f64, response: f64) 
     }
 }
 
-fn explain_whole(text: &mut String, comparison: &ComparisonV1) {
+fn explain_whole(text: &mut String, scenario: &ScenarioV1, comparison: &ComparisonV1) {
     let scores = &comparison.scores;
     push(
         text,
         0,
         &format!(
-            "overall {:.3} = {:.3} mean of the calls × {:.2} status factor ({} → {}) − {:.2} for the number of calls",
-            scores.overall,
-            scores.calls,
-            scores.status_factor,
+            "overall {} = {} mean of the calls × {} status factor ({} → {}) − {} for the number of calls",
+            fixed(scores.overall, 3),
+            fixed(scores.calls, 3),
+            fixed(scores.status_factor, 2),
             comparison.baseline_status.name(),
             comparison.current_status.name(),
-            scores.count_penalty
+            fixed(scores.count_penalty, 2)
         ),
     );
     push(
         text,
         0,
         &format!(
-            "{} at a threshold of {:.2}; band {}: {}; arguments alone {:.3}",
+            "{} at a threshold of {}; band {}: {}; arguments alone {}",
             if comparison.passed {
                 "passed"
             } else {
                 "failed"
             },
-            scores.threshold,
-            comparison.band.name(),
-            line(&comparison.advice),
-            scores.trajectory
+            fixed(scores.threshold, 2),
+            scenario.band().unwrap_or(comparison.band).name(),
+            line(scenario.advice().unwrap_or_default()),
+            fixed(scores.trajectory, 3)
         ),
     );
     for reason in &comparison.reasons {
         push(text, 1, &line(&reason.to_string()));
+        for follows in &reason.follows {
+            push(text, 2, &format!("└ {}", line(&follows.to_string())));
+        }
+    }
+    for unmet in scenario.unmet() {
+        push(text, 1, &line(&unmet));
+    }
+    let shown = comparison.changes.iter().filter(|it| !it.fails).count();
+    let noun = if shown == 1 {
+        "change is"
+    } else {
+        "changes are"
+    };
+    if shown > 0 {
+        push(
+            text,
+            1,
+            &format!("{shown} {noun} shown, and no reason to fail"),
+        );
     }
 }
 

@@ -1,7 +1,11 @@
 //! Whose doing it is, in one sentence: the agent's, the server's, or the tool catalogue's.
+//!
+//! "The same" is said of what is the same, to the letter; what merely counts as the same is told from it.
+
+use std::collections::{HashMap, HashSet};
 
 use crate::report::document::{
-    ComparisonV1, EndingV1, OutcomeV1, RowKindV1, RowV1, ScenarioV1, ServersV1, SideV1,
+    CallV1, ChangeKindV1, ComparisonV1, EndingV1, OutcomeV1, RowKindV1, RowV1, ScenarioV1, SideV1,
 };
 
 /// What separates a real difference from the noise of floating-point arithmetic.
@@ -10,120 +14,377 @@ const TOLERANCE: f64 = 1e-9;
 /// Who answers where the servers are held still.
 const RECORDING: &str = "the recording";
 
-/// How one row differs.
+const ENDED_EARLY: &str = " The run ended early, because a call failed that is critical.";
+
+const ALIKE: &str = "the answers differ only in what varies or is not compared";
+
+/// What became of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Changes {
-    /// The agent asked differently, or one side did not ask at all.
-    request: bool,
-    /// The server answered differently.
-    response: bool,
+enum Asked {
+    Same,
+    /// With other values where they do not count: each side's own ids, what the scenario leaves out.
+    Alike,
+    Otherwise,
+    /// One side did not ask at all.
+    Alone,
+    /// It would have asked, but the run had ended.
+    TooLate,
 }
 
-/// What changed between the two sides of a scenario; `None` where nothing was compared.
-///
-/// `command` is the command of the result: for `run` the left side is what the scenario expects.
-pub fn comparison(scenario: &ScenarioV1, command: &str) -> Option<String> {
-    let comparison = scenario.comparison.as_ref()?;
-    let agent = asker(scenario.current.as_ref());
-    // What would have come after the end of the run nobody has decided not to ask.
-    let cut_short = was_cut_short(scenario.current.as_ref());
-    let asked = |it: &RowV1| !(cut_short && it.kind == RowKindV1::Missing);
-    let rows = || comparison.rows.iter().filter(|it| asked(it));
-    let asked_differently = rows().any(|it| changes(it).request);
-    // An answer to a different question is no news, so only equal questions speak about the server.
-    let answered_differently = comparison.rows.iter().any(|it| {
-        let changes = changes(it);
-        changes.response && !changes.request
-    });
-    let recorded = scenario.has_recorded_servers();
-    let servers = if recorded {
-        RECORDING
-    } else {
-        servers(comparison)
-    };
+/// What became of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answered {
+    Same,
+    /// What differs is known to vary, or is not compared.
+    Alike,
+    /// Nobody knows any more whether it is the same or counts as such.
+    AsGood,
+    /// All it was, and more.
+    More,
+    Otherwise,
+    /// One side has no answer.
+    NotAsked,
+}
 
-    let mut sentence = if command == "run" {
-        if asked_differently {
-            format!("{agent} made other calls than expected.")
-        } else {
-            format!("{agent} made the calls that were expected.")
+/// The calls that a row or a change is about: number in the baseline, number in the run.
+type Calls = (Option<usize>, Option<usize>);
+
+/// What a comparison came to, ready to be told.
+pub struct Words<'a> {
+    scenario: &'a ScenarioV1,
+    comparison: &'a ComparisonV1,
+    /// For `run` the left side is what the scenario expects.
+    expected: bool,
+    agent: &'static str,
+    recorded: bool,
+    /// The kinds of changes by the calls they are about.
+    kinds: HashMap<Calls, HashSet<ChangeKindV1>>,
+    /// The last call of the baseline that the run has, too.
+    last_pair: usize,
+}
+
+impl<'a> Words<'a> {
+    /// `None` where nothing was compared. `command` is the command of the result.
+    pub fn new(scenario: &'a ScenarioV1, command: &str) -> Option<Self> {
+        let comparison = scenario.comparison.as_ref()?;
+        let mut kinds: HashMap<Calls, HashSet<ChangeKindV1>> = HashMap::new();
+        for change in &comparison.changes {
+            let calls = (change.baseline, change.current);
+            kinds.entry(calls).or_default().insert(change.kind);
         }
-    } else {
-        match (asked_differently, answered_differently) {
-            (false, false) => format!("{agent} asked the same, and {servers} answered the same."),
-            (false, true) => format!("{agent} asked the same; {servers} answered differently."),
-            (true, false) if same_answers(comparison) => {
+        let pairs = (comparison.rows.iter()).filter(|it| it.kind == RowKindV1::Pair);
+        Some(Self {
+            scenario,
+            comparison,
+            expected: command == "run",
+            agent: asker(scenario.current.as_ref()),
+            recorded: scenario.has_recorded_servers(),
+            kinds,
+            last_pair: pairs.filter_map(|it| calls(it).0).max().unwrap_or(0),
+        })
+    }
+
+    /// What changed between the two sides.
+    pub fn comparison(&self) -> String {
+        if self.expected {
+            return self.expectation();
+        }
+        let (comparison, agent) = (self.comparison, self.agent);
+        let servers = if self.recorded {
+            RECORDING
+        } else {
+            servers(comparison)
+        };
+        let seen: Vec<(Asked, Answered)> = (comparison.rows.iter())
+            .map(|it| (self.asked(it), self.answered(it)))
+            .collect();
+        let asked_differently =
+            (seen.iter()).any(|(it, _)| matches!(it, Asked::Otherwise | Asked::Alone));
+        // An answer to a different question is no news, so only equal questions speak about the server.
+        let to_equal_questions: Vec<Answered> = (seen.iter())
+            .filter(|(it, _)| matches!(it, Asked::Same | Asked::Alike))
+            .map(|(_, it)| *it)
+            .collect();
+        let otherwise = to_equal_questions.contains(&Answered::Otherwise);
+        let more = to_equal_questions.contains(&Answered::More);
+        let answers_are = |them: &[Answered]| seen.iter().all(|(_, it)| them.contains(it));
+
+        let mut sentence = match (asked_differently, otherwise, more) {
+            (false, false, false) if comparison.rows.is_empty() => {
+                format!("{agent} called no tool, as in the baseline.")
+            }
+            (false, false, false) if answers_are(&[Answered::Same]) => {
+                format!("{agent} asked the same, and {servers} answered the same.")
+            }
+            (false, false, false) => format!(
+                "{agent} asked the same, and {servers} answered the same, but for what varies or is not compared."
+            ),
+            (false, false, true) => {
+                format!("{agent} asked the same; {servers} answered as before, and more.")
+            }
+            (false, true, _) => format!("{agent} asked the same; {servers} answered differently."),
+            (true, false, _) if answers_are(&[Answered::Same]) => {
                 format!("{agent} asked differently, and got the same answers.")
             }
-            (true, false) if rows().all(|it| changes(it).request) => {
+            (true, false, _)
+                if answers_are(&[Answered::Same, Answered::Alike, Answered::AsGood]) =>
+            {
+                format!(
+                    "{agent} asked differently; the answers differ only in what varies or is not compared."
+                )
+            }
+            (true, false, false) if to_equal_questions.is_empty() => {
                 format!("{agent} asked differently.")
             }
-            (true, false) => format!(
-                "{agent} asked differently; where the question was the same, so was the answer."
+            (true, false, false) => format!(
+                "{agent} asked differently; where the question was the same, the answer has not changed."
             ),
-            (true, true) => format!(
+            (true, false, true) => format!(
+                "{agent} asked differently; where the question was the same, {servers} answered as before, and more."
+            ),
+            (true, true, _) => format!(
                 "{agent} asked differently, and {servers} answered some of the same questions differently."
             ),
+        };
+        if nothing_changed(comparison) && !asked_differently && !otherwise && !more {
+            sentence.insert_str(0, "Unchanged: ");
         }
+        if self.ended_early() {
+            sentence.push_str(ENDED_EARLY);
+        } else {
+            sentence.push_str(&turned(comparison));
+        }
+        if self.recorded && (asked_differently || otherwise || more) {
+            // Nobody else has moved.
+            sentence.push_str(" The servers were held still: the change is the agent's doing.");
+        }
+        let told = |words: &str, sentence: &mut String| sentence.push_str(words);
+        match comparison.slower.len() {
+            0 => {}
+            1 => told(" One call became much slower.", &mut sentence),
+            calls => told(
+                &format!(" {calls} calls became much slower."),
+                &mut sentence,
+            ),
+        }
+        if (comparison.changes.iter()).any(|it| it.kind == ChangeKindV1::Tokens) {
+            told(" The model used many more tokens.", &mut sentence);
+        }
+        catalogue(comparison, &mut sentence);
+        sentence
+    }
+
+    /// How the calls of a run met what its scenario expects.
+    fn expectation(&self) -> String {
+        let agent = self.agent;
+        let rows = self.comparison.rows.iter();
+        let all: Vec<Asked> = rows.map(|it| self.asked(it)).collect();
+        let mut sentence = if all.contains(&Asked::Alone) {
+            format!("{agent} made other calls than expected.")
+        } else if all.contains(&Asked::Otherwise) {
+            format!("{agent} made the calls that were expected, with other arguments.")
+        } else if all.contains(&Asked::TooLate) {
+            format!("{agent} made the calls that were expected, as far as it came.")
+        } else {
+            format!("{agent} made the calls that were expected.")
+        };
+        if self.ended_early() {
+            sentence.push_str(ENDED_EARLY);
+        }
+        sentence
+    }
+
+    /// What changed in one row.
+    pub fn row(&self, row: &RowV1) -> String {
+        let agent = self.agent;
+        let asked = self.asked(row);
+        let mut sentence = match (asked, row.kind, self.expected) {
+            (Asked::TooLate, _, _) => "Not made, because the run had ended.".to_owned(),
+            (_, RowKindV1::Missing, true) => format!("{agent} did not make this expected call."),
+            (_, RowKindV1::Missing, false) => format!("{agent} did not make this call any more."),
+            (_, RowKindV1::Extra, true) => {
+                format!("{agent} made this call, which was not expected.")
+            }
+            (_, RowKindV1::Extra, false) => {
+                format!("{agent} made this call, which the baseline does not have.")
+            }
+            (Asked::Otherwise, RowKindV1::Pair, true) => {
+                format!("{agent} asked otherwise than expected.")
+            }
+            (_, RowKindV1::Pair, true) => "As expected.".to_owned(),
+            (_, RowKindV1::Pair, false) => self.pair(row, asked),
+        };
+        let last = self.scenario.current.as_ref().map(|it| it.calls);
+        let is_last = calls(row).1.is_some() && calls(row).1 == last;
+        if is_last && self.ended_early() {
+            sentence.push_str(" The run ended here, because the call is critical.");
+        }
+        sentence
+    }
+
+    fn pair(&self, row: &RowV1, asked: Asked) -> String {
+        let agent = self.agent;
+        let server = if self.recorded {
+            RECORDING
+        } else {
+            "the server"
+        };
+        let turned = turned_words(row);
+        let answered = self.answered(row);
+        if asked == Asked::Otherwise {
+            return match answered {
+                Answered::Same => format!("{agent} asked differently; the answer is the same."),
+                Answered::Alike => format!("{agent} asked differently; {ALIKE}."),
+                Answered::AsGood => {
+                    format!("{agent} asked differently; the answer counts as the same.")
+                }
+                Answered::More => {
+                    format!("{agent} asked differently, and {server} answered as before, and more.")
+                }
+                Answered::Otherwise | Answered::NotAsked => format!(
+                    "{agent} asked differently, and {server} {}.",
+                    turned.unwrap_or("gave another answer")
+                ),
+            };
+        }
+        let with = if asked == Asked::Alike {
+            ", with values that each side has of its own"
+        } else {
+            ""
+        };
+        match answered {
+            Answered::Same => format!("Same question{with}, same answer."),
+            Answered::Alike => format!("Same question{with}; {ALIKE}."),
+            Answered::AsGood => format!("Same question{with}; the answer counts as the same."),
+            Answered::More => {
+                format!("{agent} asked the same{with}; {server} answered as before, and more.")
+            }
+            Answered::Otherwise | Answered::NotAsked => format!(
+                "{agent} asked the same{with}; {server} {}.",
+                turned.unwrap_or("answered differently")
+            ),
+        }
+    }
+
+    /// Whether the run was not carried on after a call that failed.
+    fn ended_early(&self) -> bool {
+        let current = self.scenario.current.as_ref();
+        current.is_some_and(|it| it.ending == EndingV1::Blocked)
+    }
+
+    fn asked(&self, row: &RowV1) -> Asked {
+        let Some(request) = &row.request else {
+            // What lies between two calls that were made was left out by whoever asks.
+            let is_too_late = row.kind == RowKindV1::Missing
+                && self.ended_early()
+                && calls(row).0 > Some(self.last_pair);
+            return if is_too_late {
+                Asked::TooLate
+            } else {
+                Asked::Alone
+            };
+        };
+        let changed = self.has(
+            row,
+            &[
+                ChangeKindV1::Request,
+                ChangeKindV1::Effect,
+                ChangeKindV1::Call,
+            ],
+        );
+        if changed || differs(request.similarity) {
+            Asked::Otherwise
+        } else if request.parameters.iter().any(|it| it.expected != it.got) {
+            Asked::Alike
+        } else {
+            Asked::Same
+        }
+    }
+
+    fn answered(&self, row: &RowV1) -> Answered {
+        let Some(response) = &row.response else {
+            return Answered::NotAsked;
+        };
+        let other = self.has(row, &[ChangeKindV1::Answer, ChangeKindV1::Error]);
+        if other || !response.contract_changes.is_empty() {
+            Answered::Otherwise
+        } else if self.has(row, &[ChangeKindV1::Addition]) {
+            Answered::More
+        } else if differs(response.similarity) {
+            Answered::Otherwise
+        } else {
+            match response.identical {
+                Some(true) => Answered::Same,
+                Some(false) => Answered::Alike,
+                None => Answered::AsGood,
+            }
+        }
+    }
+
+    /// Whether a change of one of these kinds is about the row's calls.
+    fn has(&self, row: &RowV1, kinds: &[ChangeKindV1]) -> bool {
+        let known = self.kinds.get(&calls(row));
+        known.is_some_and(|known| kinds.iter().any(|it| known.contains(it)))
+    }
+}
+
+/// Whether really nothing is known to differ. Results of earlier versions have no list of changes, so what they do have counts, too.
+fn nothing_changed(comparison: &ComparisonV1) -> bool {
+    comparison.changes.is_empty() && comparison.drift.is_empty() && comparison.slower.is_empty()
+}
+
+/// What became of calls that failed, or that fail now.
+fn turned(comparison: &ComparisonV1) -> String {
+    let calls = |from: bool, to: bool| {
+        let turned = comparison.rows.iter().filter(|it| {
+            let failed = |call: &Option<CallV1>| call.as_ref()?.outcome.map(OutcomeV1::is_failure);
+            failed(&it.baseline) == Some(from) && failed(&it.current) == Some(to)
+        });
+        turned
+            .filter_map(|it| Some(it.current.as_ref()?.number))
+            .collect::<Vec<_>>()
     };
-    if recorded && (asked_differently || answered_differently) {
-        // Nobody else has moved.
-        sentence.push_str(" The servers were held still: the change is the agent's doing.");
-    }
-    if cut_short && comparison.rows.len() > rows().count() {
-        sentence =
-            format!("A critical call failed, and the run ended there. Up to then: {sentence}");
-    }
-    let drifted = comparison.drift.iter().filter(|it| it.breaking && it.used);
-    match drifted.count() {
+    let told = |calls: &[usize], one: &str, many: &str| match calls {
+        [] => String::new(),
+        [call] => format!(" Call {call} {one}."),
+        calls => format!(" {} calls {many}.", calls.len()),
+    };
+    let failing = told(&calls(false, true), "fails now", "fail now");
+    let mended = told(&calls(true, false), "no longer fails", "no longer fail");
+    failing + &mended
+}
+
+/// What became of the tool catalogue.
+fn catalogue(comparison: &ComparisonV1, sentence: &mut String) {
+    let drift = || comparison.drift.iter();
+    let mut refused: Vec<usize> = drift().flat_map(|it| it.refused.clone()).collect();
+    refused.sort_unstable();
+    refused.dedup();
+    match refused.len() {
         0 if comparison.drift.is_empty() => {}
-        0 => sentence.push_str(" The tool catalogue changed, but not in what the baseline uses."),
-        _ => sentence.insert_str(
+        0 if drift().any(|it| it.breaking && it.used) => sentence.insert_str(
             0,
             "The tool catalogue changed in a way that breaks what the baseline uses. ",
         ),
-    }
-    Some(sentence)
-}
-
-/// What changed in one row.
-pub fn row(row: &RowV1, side: Option<&SideV1>, command: &str) -> String {
-    let agent = asker(side);
-    let recorded = side.is_some_and(|it| it.stamp.servers == ServersV1::Recorded);
-    let server = if recorded { RECORDING } else { "the server" };
-    let expected = command == "run";
-    match row.kind {
-        RowKindV1::Missing if was_cut_short(side) => {
-            "Not made, because the run had ended: a critical call failed.".to_owned()
-        }
-        RowKindV1::Missing if expected => format!("{agent} did not make this expected call."),
-        RowKindV1::Missing => format!("{agent} did not make this call any more."),
-        RowKindV1::Extra if expected => format!("{agent} made this call, which was not expected."),
-        RowKindV1::Extra => format!("{agent} made this call, which the baseline does not have."),
-        RowKindV1::Pair => {
-            let changes = changes(row);
-            match (changes.request, changes.response) {
-                (false, false) if expected => "As expected.".to_owned(),
-                (true, _) if expected => {
-                    format!("{agent} asked otherwise than expected.")
-                }
-                (false, false) => "Same question, same answer.".to_owned(),
-                (true, false) => format!("{agent} asked differently; the answer is the same."),
-                (false, true) => format!(
-                    "{agent} asked the same; {server} {}.",
-                    answered(row).unwrap_or("answered differently")
-                ),
-                (true, true) => format!(
-                    "{agent} asked differently, and {server} {}.",
-                    answered(row).unwrap_or("gave another answer")
-                ),
-            }
-        }
+        0 if drift().any(|it| it.used) => sentence.push_str(
+            " The tool catalogue changed in what the baseline uses; its calls are still accepted.",
+        ),
+        0 => sentence.push_str(" The tool catalogue changed, but not in what the baseline uses."),
+        1 => sentence.insert_str(
+            0,
+            "The tool catalogue changed so that one call of the baseline is refused now. ",
+        ),
+        calls => sentence.insert_str(
+            0,
+            &format!(
+                "The tool catalogue changed so that {calls} calls of the baseline are refused now. "
+            ),
+        ),
     }
 }
 
 /// What became of the answer, where success turned into failure or back.
-fn answered(row: &RowV1) -> Option<&'static str> {
+fn turned_words(row: &RowV1) -> Option<&'static str> {
     let before = row.baseline.as_ref()?.outcome?;
     let now = row.current.as_ref()?.outcome?;
     match (before.is_failure(), now.is_failure()) {
@@ -136,21 +397,8 @@ fn answered(row: &RowV1) -> Option<&'static str> {
     }
 }
 
-/// Whether the two requests, and the two answers, of a row differ.
-fn changes(row: &RowV1) -> Changes {
-    let differs = |similarity: f64| similarity < 1.0 - TOLERANCE;
-    Changes {
-        request: row.request.as_ref().is_none_or(|it| differs(it.similarity)),
-        response: row
-            .response
-            .as_ref()
-            .is_some_and(|it| differs(it.similarity)),
-    }
-}
-
-/// Whether a critical call failed and ended the run.
-fn was_cut_short(side: Option<&SideV1>) -> bool {
-    side.is_some_and(|it| it.ending == EndingV1::Blocked)
+fn differs(similarity: f64) -> bool {
+    similarity < 1.0 - TOLERANCE
 }
 
 /// Who made the calls, as a sentence begins.
@@ -162,12 +410,6 @@ fn asker(side: Option<&SideV1>) -> &'static str {
     }
 }
 
-/// Every call has its partner, and every partner the same answer.
-fn same_answers(comparison: &ComparisonV1) -> bool {
-    let mut rows = comparison.rows.iter();
-    rows.all(|it| it.kind == RowKindV1::Pair && !changes(it).response)
-}
-
 /// Who answered: one server or several.
 fn servers(comparison: &ComparisonV1) -> &'static str {
     let mut names = comparison.rows.iter().map(|it| &it.server);
@@ -175,4 +417,9 @@ fn servers(comparison: &ComparisonV1) -> &'static str {
         Some(first) if names.any(|it| it != first) => "the servers",
         _ => "the server",
     }
+}
+
+fn calls(row: &RowV1) -> Calls {
+    let number = |call: &Option<CallV1>| call.as_ref().map(|it| it.number);
+    (number(&row.baseline), number(&row.current))
 }

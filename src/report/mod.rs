@@ -11,7 +11,8 @@
 //! | [`html`] | the index and one page per scenario |
 //! | [`explain`] | every number and rule behind one call's score |
 //! | [`in_words`] | one sentence: who changed, the agent, the server or the catalogue |
-//! | [`duration`], [`moment`], [`wrap`] | how times and long lines are written |
+//! | [`duration`], [`moment`], [`numbers`], [`wrap`] | how times, scores and long lines are written |
+//! | [`word_diff`] | which words of two texts differ |
 
 pub mod deviations;
 pub mod document;
@@ -20,5 +21,7 @@ pub mod explain;
 pub mod html;
 pub mod in_words;
 pub mod moment;
+pub mod numbers;
 pub mod terminal;
+pub mod word_diff;
 pub mod wrap;

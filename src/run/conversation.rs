@@ -6,6 +6,7 @@ mod overhearing;
 mod route;
 mod telling;
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
@@ -13,14 +14,17 @@ use serde_json::json;
 
 use self::asking::limit;
 pub use self::overhearing::Announced;
-use self::route::{no_such_server, route};
+use self::route::no_such_server;
+pub(super) use self::route::route;
 pub use self::telling::ToldRequest;
-use crate::model::Object;
 use crate::model::agent::Limits;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::{Failure, FailureKind, Outcome, Step, ToolCall};
 use crate::model::usage::ModelRequest;
+use crate::model::{Digits, Object};
+use crate::run::again::{AskAgain, ask_again};
 use crate::run::budget::Budget;
+use crate::run::clock::Clock;
 use crate::run::ports::{Called, Observer, Progress, SetupError, Tools};
 
 /// The conversation of one run. Whatever an agent says, calls or asks goes through here and is recorded as it happens, so that a run cut
@@ -28,7 +32,8 @@ use crate::run::ports::{Called, Observer, Progress, SetupError, Tools};
 pub struct Conversation<'a> {
     tools: &'a dyn Tools,
     observer: &'a dyn Observer,
-    started: Instant,
+    clock: Clock,
+    ask_again: Option<&'a AskAgain>,
     limits: Limits,
     budget: Option<&'a Budget>,
     steps: Vec<Step>,
@@ -73,12 +78,13 @@ pub struct Unsendable {
 }
 
 impl<'a> Conversation<'a> {
-    /// A conversation whose offsets count from `started`.
-    pub fn new(tools: &'a dyn Tools, observer: &'a dyn Observer, started: Instant) -> Self {
+    /// A conversation whose offsets are those of `clock`.
+    pub(super) fn new(tools: &'a dyn Tools, observer: &'a dyn Observer, clock: Clock) -> Self {
         Self {
             tools,
             observer,
-            started,
+            clock,
+            ask_again: None,
             limits: Limits::default(),
             budget: None,
             steps: Vec::new(),
@@ -91,9 +97,15 @@ impl<'a> Conversation<'a> {
         }
     }
 
+    /// The same, with its reads asked again.
+    #[must_use]
+    pub(super) fn asking_again(self, ask_again: Option<&'a AskAgain>) -> Self {
+        Self { ask_again, ..self }
+    }
+
     /// The same, ended by these limits.
     #[must_use]
-    pub fn within(self, limits: Limits, budget: Option<&'a Budget>) -> Self {
+    pub(super) fn within(self, limits: Limits, budget: Option<&'a Budget>) -> Self {
         if let (Some(overheard), Some(most)) = (self.tools.overheard(), limits.max_steps) {
             overheard.allow(most as usize);
         }
@@ -207,8 +219,9 @@ impl<'a> Conversation<'a> {
                 tool,
                 arguments,
                 outcome,
+                digits: Digits::new(),
                 again: Vec::new(),
-                start_ms: Some(milliseconds(self.started.elapsed())),
+                start_ms: Some(milliseconds(self.clock.elapsed())),
                 duration_ms: None,
             });
         }
@@ -239,8 +252,9 @@ impl<'a> Conversation<'a> {
             tool,
             arguments,
             outcome,
+            digits: Digits::new(),
             again: Vec::new(),
-            start_ms: Some(milliseconds(self.started.elapsed())),
+            start_ms: Some(milliseconds(self.clock.elapsed())),
             duration_ms: None,
         });
         let lost = self.fly(&[name.to_owned()]).await;
@@ -286,9 +300,43 @@ impl<'a> Conversation<'a> {
             lost
         }))
         .await;
+        let lost = lost.into_iter().flatten().next();
+        if lost.is_none() {
+            self.ask_again().await;
+        }
         self.steps
             .extend(self.in_flight.drain(..).map(tool_call_step));
-        lost.into_iter().flatten().next()
+        lost
+    }
+
+    /// Asks the reads among the calls in flight again, once all of them are answered.
+    async fn ask_again(&mut self) {
+        let Some(asking) = self.ask_again else { return };
+        let (tools, catalogue) = (self.tools, self.tools.catalogue());
+        let effects = self
+            .in_flight
+            .iter()
+            .filter(|it| !asking.only_reads(it, catalogue));
+        let effects: BTreeSet<Option<String>> = effects.map(|it| it.server.clone()).collect();
+        let _still = self.clock.stand_still();
+        let calls = self.in_flight.iter_mut();
+        let reads = calls.filter(|it| !it.outcome.is_failure() && asking.only_reads(it, catalogue));
+        join_all(reads.map(|call| async {
+            let Some(server) = call.server.as_deref() else {
+                return;
+            };
+            let ask = || async {
+                Some(
+                    tools
+                        .call(server, &call.tool, &call.arguments)
+                        .await
+                        .outcome,
+                )
+            };
+            let disturbed = || effects.contains(&call.server);
+            call.again = ask_again(&call.outcome, ask, disturbed).await;
+        }))
+        .await;
     }
 
     /// The steps and requests so far, with the calls that were heard. Calls that were still waiting are recorded as unanswered.

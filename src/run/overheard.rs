@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
-use crate::model::Object;
+use crate::digits;
 use crate::model::trajectory::{Failure, FailureKind, Outcome};
+use crate::model::{Digits, Object};
 use crate::run::ports::SetupError;
 
 /// Where an agent with an MCP client of its own reaches a server of the run.
@@ -26,13 +27,13 @@ pub struct Overheard {
 
 #[derive(Debug, Default)]
 struct Shared {
-    heard: Mutex<Heard>,
+    heard: Mutex<Course>,
     news: Notify,
 }
 
 /// What has been heard so far.
 #[derive(Debug, Default)]
-pub(super) struct Heard {
+pub(super) struct Course {
     pub(super) calls: Vec<HeardCall>,
     /// Beginnings and ends in the order they were heard, by the places of their calls.
     pub(super) events: Vec<(usize, Event)>,
@@ -56,9 +57,13 @@ pub(super) struct HeardCall {
     pub(super) server: String,
     pub(super) tool: String,
     pub(super) arguments: Object,
+    /// Of integers in the arguments that are too long for 64 bits.
+    pub(super) digits: Digits,
     pub(super) begun: Instant,
     /// What became of it, and how long that took; `None` while it is under way.
     pub(super) end: Option<(Outcome, Duration)>,
+    /// What the same request was answered when it was asked again.
+    pub(super) again: Vec<Outcome>,
 }
 
 /// A call under way. Dropped without an end, nobody waits for its answer any more.
@@ -68,9 +73,24 @@ pub struct Hearing {
     place: usize,
 }
 
+/// A call that has ended.
+#[derive(Debug)]
+pub struct Heard {
+    overheard: Overheard,
+    place: usize,
+}
+
+impl Heard {
+    /// What the same request was answered when it was asked again.
+    pub fn again(self, outcomes: Vec<Outcome>) {
+        self.overheard.lock().calls[self.place].again = outcomes;
+    }
+}
+
 impl Overheard {
-    /// A call begins; `None` when it must not be made, because as many as the run may make have been made.
-    pub fn begin(&self, server: &str, tool: &str, arguments: Object) -> Option<Hearing> {
+    /// A call begins, long integers in its arguments as [`digits`] marks them; `None` when it must not be made, because as many as the run may make have been made.
+    pub fn begin(&self, server: &str, tool: &str, mut arguments: Object) -> Option<Hearing> {
+        let digits = digits::take_from(&mut arguments);
         let mut heard = self.lock();
         let place = heard.calls.len();
         if heard.most.is_some_and(|it| place >= it) {
@@ -83,8 +103,10 @@ impl Overheard {
             server: server.to_owned(),
             tool: tool.to_owned(),
             arguments,
+            digits,
             begun: Instant::now(),
             end: None,
+            again: Vec::new(),
         });
         heard.events.push((place, Event::Begun));
         drop(heard);
@@ -122,7 +144,7 @@ impl Overheard {
         }
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, Heard> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Course> {
         // A panic while holding the lock leaves plain data behind; it is still good to read.
         let heard = self.shared.heard.lock();
         heard.unwrap_or_else(PoisonError::into_inner)
@@ -131,8 +153,12 @@ impl Overheard {
 
 impl Hearing {
     /// The call has ended.
-    pub fn end(self, outcome: Outcome) {
+    pub fn end(self, outcome: Outcome) -> Heard {
         self.note(outcome);
+        Heard {
+            overheard: self.overheard.clone(),
+            place: self.place,
+        }
     }
 
     fn note(&self, outcome: Outcome) {

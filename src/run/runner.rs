@@ -1,6 +1,6 @@
 //! Runs one scenario: connect, let the agent work within the limits, keep everything that happened.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
@@ -10,9 +10,14 @@ use crate::model::scenario::Scenario;
 use crate::model::stamp::Stamp;
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::redact::Redactor;
+use crate::run::again::AskAgain;
 use crate::run::budget::Budget;
+use crate::run::clock::Clock;
 use crate::run::conversation::{Conversation, Stop, milliseconds};
 use crate::run::ports::{Agent, Observer, Progress, SetupError, Tools};
+
+/// How long servers may take to leave after a run that did not end well: what hangs does not leave by itself.
+const SHORT_GOODBYE: Duration = Duration::from_millis(200);
 
 /// Everything one run needs.
 pub struct Job<'a> {
@@ -26,21 +31,23 @@ pub struct Job<'a> {
     pub interrupt: CancellationToken,
     /// What all runs of the command may cost together.
     pub budget: Option<&'a Budget>,
+    /// Which calls are asked again, for what can be learned from that; `None` when nothing is recorded, or all is played twice.
+    pub ask_again: Option<AskAgain>,
     /// What must not be stored.
     pub redactor: &'a Redactor,
 }
 
 /// Runs the scenario and returns what happened, however it ended, with secrets taken out.
 ///
-/// Never waits longer than the scenario's timeout, plus the time it takes to end the servers.
+/// Never waits longer than the scenario's timeout, plus the time it takes to end the servers, and to ask again what is asked again.
 pub async fn run(job: Job<'_>) -> Trajectory {
-    let started = Instant::now();
+    let clock = Clock::start();
     let limit = job.scenario.timeouts.scenario;
-    let deadline = tokio::time::sleep(limit);
+    let deadline = clock.reaches(limit);
     tokio::pin!(deadline);
     let limits = job.scenario.limits;
     let longest = limits.max_duration;
-    let run_out = tokio::time::sleep(longest.unwrap_or(limit));
+    let run_out = clock.reaches(longest.unwrap_or(limit));
     tokio::pin!(run_out);
     job.observer.progress(Progress::Connecting);
 
@@ -54,9 +61,10 @@ pub async fn run(job: Job<'_>) -> Trajectory {
     let (catalogue, (steps, requests), ending) = match connected {
         Err(ending) => (Catalogue::default(), <_>::default(), ending),
         Ok(tools) => {
-            let mut conversation =
-                Conversation::new(tools.as_ref(), job.observer, started).within(limits, job.budget);
-            let ending = tokio::select! {
+            let mut conversation = Conversation::new(tools.as_ref(), job.observer, clock.clone())
+                .asking_again(job.ask_again.as_ref())
+                .within(limits, job.budget);
+            let mut ending = tokio::select! {
                 biased;
                 () = job.interrupt.cancelled() => Ending::Interrupted,
                 driven = job.agent.drive(&mut conversation) => match driven {
@@ -68,6 +76,14 @@ pub async fn run(job: Job<'_>) -> Trajectory {
                 () = &mut run_out, if longest.is_some() => ran_out(longest),
                 () = &mut deadline => timed_out(limit, "the agent was still at work"),
             };
+            if ending.is_complete() {
+                let _still = clock.stand_still();
+                tokio::select! {
+                    biased;
+                    () = job.interrupt.cancelled() => ending = Ending::Interrupted,
+                    () = tools.settled() => {}
+                }
+            }
             let record = conversation.into_record();
             let catalogue = tools.catalogue().clone();
             if ending != Ending::Interrupted {
@@ -75,6 +91,7 @@ pub async fn run(job: Job<'_>) -> Trajectory {
                 tokio::select! {
                     () = job.interrupt.cancelled() => {}
                     () = tools.close() => {}
+                    () = tokio::time::sleep(SHORT_GOODBYE), if !ending.is_complete() => {}
                 }
             }
             (catalogue, record, ending)
@@ -89,8 +106,8 @@ pub async fn run(job: Job<'_>) -> Trajectory {
         catalogue,
         steps,
         ending,
-        duration_ms: Some(milliseconds(started.elapsed())),
-        volatile: Vec::new(),
+        duration_ms: Some(milliseconds(clock.elapsed())),
+        learned: Vec::new(),
         repeated: None,
         bindings: Vec::new(),
         requests,

@@ -16,6 +16,7 @@ use super::interactions::MockSection;
 use super::llm::InteractionSection;
 use super::model_agent::LimitsSection;
 use super::node::{Content, Node};
+use super::ready::ReadySection;
 use super::scoring::ScoringSection;
 use super::script::{AgentSection, CriterionSection, ExpectedSection};
 use super::servers::ServerSection;
@@ -58,6 +59,8 @@ section! {
         llm_interactions: Option<Field<Vec<InteractionSection>>>,
         /// The container a server under test runs in.
         docker: Option<Field<At<ContainerSection>>>,
+        /// What proves that the servers can be asked, before a run begins: all of them together. Each may have a section of its own, too.
+        ready: Option<Field<ReadySection>>,
         /// Who asks; a scripted agent that plays `expected_trajectory` unless given.
         agent: Option<Field<At<AgentSection>>>,
         /// The system under test.
@@ -201,6 +204,7 @@ impl Document {
         }
         self.check_mocks(findings);
         self.check_container(&servers, config_file.is_some(), findings);
+        self.check_ready(&servers, findings);
         if !is_wrong(self.servers.as_ref()) {
             self.check_tools(&servers, findings);
             self.check_mocked_tools(&servers, findings);
@@ -244,6 +248,7 @@ impl Document {
                 .map(|(name, it)| (name.value.clone(), it.server()))
                 .collect(),
             container: given(self.docker.as_ref()).and_then(|it| it.container(findings)),
+            ready: given(self.ready.as_ref()).map(ReadySection::ready),
             agent,
             replaying,
             expected_trajectory: expected

@@ -10,6 +10,7 @@ use crate::model::trajectory::{ToolCall, Trajectory};
 
 use super::arguments::{Argument, Request};
 use super::breach::{self, Schemas};
+use super::in_band::Signs;
 use super::response::Response;
 use super::same::{hash_of, same};
 
@@ -18,10 +19,12 @@ pub(super) struct Call<'a> {
     pub(super) made: &'a ToolCall,
     arguments: Vec<Argument<'a>>,
     /// The tool as this side's catalogue lists it, or the other side's where this one is unknown.
-    listed: Option<&'a Tool>,
+    pub(super) listed: Option<&'a Tool>,
     /// Whether it only reads.
     pub(super) reads: bool,
     breach: Option<String>,
+    /// What its answer says went wrong although the server says that it is fine.
+    in_band: Option<String>,
     /// Counted from 1 among the scored calls of its side.
     pub(super) number: usize,
     /// How often it was made in a row, as part of a poll.
@@ -49,11 +52,25 @@ impl<'a> Call<'a> {
         Response {
             outcome: &self.made.outcome,
             breach: self.breach.as_deref(),
+            in_band: self.in_band.as_deref(),
         }
     }
 
+    /// What its failure says, in the words of its own server.
+    pub(super) fn message(&self) -> String {
+        let response = Response {
+            outcome: &self.said.outcome,
+            ..self.response()
+        };
+        match &self.in_band {
+            Some(said) => said.clone(),
+            None => response.message(),
+        }
+    }
+
+    /// Whether it failed, by the server's word or by what its answer says.
     pub(super) fn failed(&self) -> bool {
-        self.response().is_failure()
+        self.response().is_failure() || self.in_band.is_some()
     }
 }
 
@@ -70,6 +87,7 @@ pub(super) fn calls<'a>(
     is_try: impl Fn(u64) -> bool,
 ) -> Vec<Call<'a>> {
     let mut schemas = Schemas::new(&side.catalogue);
+    let signs = Signs::new(&rules.errors);
     let (own, other) = (tools(&side.catalogue), tools(other));
     let mut call = |number: usize, call: &'a ToolCall, said: &'a ToolCall| {
         let server = call.server.as_deref().unwrap_or_default();
@@ -83,11 +101,15 @@ pub(super) fn calls<'a>(
             number,
             attempts: 1,
             said,
-            reads: hinted || rules.reads.iter().any(|it| is_covered(it, call)),
+            reads: hinted || is_listed_read(call, rules),
             // Answers nobody looks at are not checked either: those of an expectation are made up.
             breach: match rules.responses {
                 Responses::Ignore => breach::marked(call),
                 _ => schemas.breach(call),
+            },
+            in_band: match rules.responses {
+                Responses::Ignore => None,
+                _ => signs.error(&call.outcome),
             },
             key,
             said_key: if std::ptr::eq(call, said) {
@@ -121,7 +143,21 @@ fn tools(catalogue: &Catalogue) -> HashMap<(&str, &str), &Tool> {
     tools.collect()
 }
 
-pub(super) fn is_covered(rule: &ReadRule, call: &ToolCall) -> bool {
+/// Whether a call only reads: the server's annotations say so, or the scenario does.
+pub fn only_reads(call: &ToolCall, catalogue: &Catalogue, rules: &Rules) -> bool {
+    let server = call.server.as_deref().unwrap_or_default();
+    let hint = catalogue
+        .tool(server, &call.tool)
+        .and_then(Tool::read_only_hint);
+    hint.unwrap_or(false) || is_listed_read(call, rules)
+}
+
+/// Whether the scenario says that a call only reads.
+fn is_listed_read(call: &ToolCall, rules: &Rules) -> bool {
+    rules.reads.iter().any(|it| is_covered(it, call))
+}
+
+fn is_covered(rule: &ReadRule, call: &ToolCall) -> bool {
     let names_it = rule.tool == call.tool || rule.tool == call.full_name();
     let has = |(name, wanted): (&String, &Value)| {
         call.arguments.get(name).is_some_and(|it| same(it, wanted))

@@ -51,6 +51,7 @@ pub(super) fn request(b: &Object, c: &Object) -> RequestScore {
         });
     }
     RequestScore {
+        differences: Vec::new(),
         similarity: combine(sum, common, names.len()),
         parameters,
     }

@@ -2,15 +2,18 @@
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
-use std::collections::{BTreeSet, HashSet};
 
-use crate::model::comparison::{Band, Comparison, ExecutionStatus, Loss, Row, Scores, SlowerCall};
+use crate::model::comparison::{
+    Band, Comparison, ExecutionStatus, Loss, Reason, ReasonKind, Row, Scores, SlowerCall, Verdict,
+};
 use crate::model::rules::{Preset, Rules, Slower, Tokens};
 use crate::model::trajectory::Trajectory;
 use crate::model::usage::total_usage;
 
+use super::changes::{self, Found};
 use super::classic;
 use super::drift;
+use super::exact;
 use super::losses;
 use super::matching::{self, Matched};
 use super::number::{count, share};
@@ -18,18 +21,48 @@ use super::pairing::Sides;
 use super::status;
 use super::terms;
 use super::verdict::{self, Evidence};
+use super::work::{Cancelled, Work};
 
 /// Compares a run with its accepted trajectory.
 ///
 /// Both must be complete (see [`crate::model::trajectory::Ending::is_complete`]): a run that did not finish has no
 /// score, and it is for the caller not to ask for one.
 pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Comparison {
-    let terms = terms::terms(baseline, current, rules);
-    let sides = Sides::new(baseline, current, terms.as_ref(), rules);
+    compare_with(baseline, current, rules, &Work::uninterrupted())
+}
+
+/// The same, until it is not wanted any more, which is asked every few thousand steps.
+///
+/// # Errors
+///
+/// [`Cancelled`] when it was not wanted to the end.
+pub fn compare_until(
+    baseline: &Trajectory,
+    current: &Trajectory,
+    rules: &Rules,
+    is_unwanted: &dyn Fn() -> bool,
+) -> Result<Comparison, Cancelled> {
+    let work = Work::until(is_unwanted);
+    let comparison = compare_with(baseline, current, rules, &work);
+    work.finish(comparison)
+}
+
+fn compare_with(
+    baseline: &Trajectory,
+    current: &Trajectory,
+    rules: &Rules,
+    work: &Work<'_>,
+) -> Comparison {
+    work.begin();
+    let (baseline, current) = exact::both(baseline, current);
+    let (baseline, current) = (baseline.as_ref(), current.as_ref());
+    let terms = terms::terms(baseline, current, rules, work);
+    let sides = Sides::new(baseline, current, terms.as_ref(), rules, work);
     let is_classic = rules.preset == Preset::Classic;
     let matched = if is_classic {
         Matched {
             pairs: matching::positional(&sides),
+            moved: Vec::new(),
             counted: sides.longer(),
             may_miss: false,
             may_add: false,
@@ -39,7 +72,7 @@ pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Co
     } else {
         matching::matched(&sides, rules.matching)
     };
-    let mut rows = sides.rows(&matched.pairs);
+    let mut rows = sides.rows(&matched.pairs, &matched.moved);
     if let Some(terms) = &terms {
         terms.restore((baseline, current), &mut rows);
     }
@@ -59,39 +92,41 @@ pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Co
         (baseline_status, current_status),
     );
     let losses = lost(&sides, &rows, &matched, &scores);
-    let mut seen = HashSet::new();
-    let used: BTreeSet<(&str, &str)> = (sides.baseline.iter())
-        .filter(|it| seen.insert(it.tool))
-        .map(|it| {
-            (
-                it.made.server.as_deref().unwrap_or_default(),
-                it.made.tool.as_str(),
-            )
-        })
-        .collect();
-    let drift = drift::findings(&baseline.catalogue, &current.catalogue, &used);
+    let recorded = drift::recorded(baseline.calls());
+    let drift = drift::findings(&baseline.catalogue, &current.catalogue, &recorded);
     let slower = slower(&sides, &rows, &rules.slower);
     let unmatched = if is_classic {
         None
     } else {
         matching::unmatched(&sides, rules.matching, &matched, &rows)
     };
-    let verdict = verdict::verdict(&Evidence {
+    let tokens = more_tokens(baseline, current, &rules.tokens);
+    let mut verdict = verdict::verdict(&Evidence {
         sides: &sides,
         rows: &rows,
         scores: &scores,
         losses: &losses,
         drift: &drift,
         slower: &slower,
-        tokens: more_tokens(baseline, current, &rules.tokens),
+        tokens,
         rules,
         unmatched: unmatched.into_iter().collect(),
+        bindings: &baseline.bindings,
         may_miss: matched.may_miss,
         may_add: matched.may_add,
         score_only: is_classic,
     });
+    let mut changes = changes::changes(&Found {
+        sides: &sides,
+        rows: &rows,
+        drift: &drift,
+        slower: &slower,
+        tokens,
+        verdict: &verdict,
+    });
+    changes::fail_all(&mut changes, rules, &mut verdict);
     Comparison {
-        band: Band::of(scores.overall),
+        band: band(&scores, &verdict, (baseline_status, current_status)),
         scores,
         baseline_status,
         current_status,
@@ -100,10 +135,29 @@ pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Co
         losses,
         drift: drift.into_iter().map(|it| it.drift).collect(),
         slower,
-        changes: Vec::new(),
+        changes,
         verdict,
         variant: 1,
     }
+}
+
+/// What the score and the verdict come to in a word.
+fn band(
+    scores: &Scores,
+    verdict: &Verdict,
+    (baseline, current): (ExecutionStatus, ExecutionStatus),
+) -> Band {
+    let band = Band::of(scores.overall);
+    if verdict.passed {
+        return band;
+    }
+    let breaks = |it: &Reason| {
+        matches!(
+            it.kind,
+            ReasonKind::ServerRegression | ReasonKind::EffectChange
+        )
+    };
+    band.of_failed(current < baseline || verdict.all_reasons().any(breaks))
 }
 
 /// Compares a run with each of several accepted trajectories; the best verdict wins, then the best overall score, then
@@ -113,9 +167,35 @@ pub fn compare_variants<T: Borrow<Trajectory>>(
     current: &Trajectory,
     rules: &Rules,
 ) -> Option<Comparison> {
+    let work = Work::uninterrupted();
+    compare_variants_with(variants, current, rules, &work)
+}
+
+/// The same, until it is not wanted any more.
+///
+/// # Errors
+///
+/// [`Cancelled`] when it was not wanted to the end.
+pub fn compare_variants_until<T: Borrow<Trajectory>>(
+    variants: &[T],
+    current: &Trajectory,
+    rules: &Rules,
+    is_unwanted: &dyn Fn() -> bool,
+) -> Result<Option<Comparison>, Cancelled> {
+    let work = Work::until(is_unwanted);
+    let comparison = compare_variants_with(variants, current, rules, &work);
+    work.finish(comparison)
+}
+
+fn compare_variants_with<T: Borrow<Trajectory>>(
+    variants: &[T],
+    current: &Trajectory,
+    rules: &Rules,
+    work: &Work<'_>,
+) -> Option<Comparison> {
     let compared = variants.iter().enumerate().map(|(at, it)| Comparison {
         variant: at + 1,
-        ..compare(it.borrow(), current, rules)
+        ..compare_with(it.borrow(), current, rules, work)
     });
     compared.reduce(|best, it| {
         let verdict = it.verdict.passed.cmp(&best.verdict.passed);

@@ -1,7 +1,10 @@
 //! What a scenario expects of a run, in the form of a trajectory to compare with.
 
+use crate::model::Digits;
 use crate::model::catalogue::Catalogue;
-use crate::model::comparison::{Comparison, Loss, Pair, Reason, ReasonKind, Row};
+use crate::model::comparison::{
+    Change, ChangeKind, Comparison, Loss, Pair, Reason, ReasonKind, Row,
+};
 use crate::model::rules::{Responses, Rules};
 use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
@@ -36,15 +39,33 @@ pub fn compare_with_expectation(
     };
     let expectation = expectation(scenario, current);
     let mut comparison = compare(&answered(&expectation), &answered(current), &rules);
-    comparison.changes.clear();
+    comparison.changes.retain_mut(is_deviation);
+    comparison.drift.clear();
     comparison.slower.clear();
     comparison.improved = false;
     comparison.losses.iter_mut().for_each(reword_loss);
     comparison.verdict.warnings.clear();
     if !comparison.verdict.passed {
         comparison.verdict.reasons = reasons(&expectation, current, &comparison);
+        // The reasons name them all.
+        comparison.changes.clear();
     }
     Some((expectation, comparison))
+}
+
+/// Whether a difference is one from what was expected; it is worded so.
+fn is_deviation(change: &mut Change) -> bool {
+    change.what = match (change.kind, change.baseline, change.current) {
+        (ChangeKind::Call, Some(number), None) => {
+            change.baseline = None;
+            format!("is expected as call {number}, and was not made")
+        }
+        (ChangeKind::Call, None, _) => "is not expected".to_owned(),
+        (ChangeKind::Call, ..) => "was made in another place than expected".to_owned(),
+        (ChangeKind::Request | ChangeKind::Effect, ..) => "is not as expected".to_owned(),
+        _ => return false,
+    };
+    true
 }
 
 /// The same calls, all of them answered with nothing: which of them were to fail is judged apart from what was asked.
@@ -55,6 +76,7 @@ fn answered(trajectory: &Trajectory) -> Trajectory {
             tool: call.tool.clone(),
             arguments: call.arguments.clone(),
             outcome: Outcome::Answer(Answer::default()),
+            digits: call.digits.clone(),
             again: Vec::new(),
             start_ms: None,
             duration_ms: None,
@@ -69,7 +91,7 @@ fn answered(trajectory: &Trajectory) -> Trajectory {
         steps: calls.collect(),
         ending: trajectory.ending.clone(),
         duration_ms: None,
-        volatile: Vec::new(),
+        learned: Vec::new(),
         repeated: None,
         bindings: Vec::new(),
         requests: Vec::new(),
@@ -201,6 +223,7 @@ pub fn expectation(scenario: &Scenario, current: &Trajectory) -> Trajectory {
                 is_error: expected.is_error,
                 ..Answer::default()
             }),
+            digits: Digits::new(),
             again: Vec::new(),
             start_ms: None,
             duration_ms: None,
@@ -215,7 +238,7 @@ pub fn expectation(scenario: &Scenario, current: &Trajectory) -> Trajectory {
         steps: expected.collect(),
         ending: Ending::Completed,
         duration_ms: None,
-        volatile: Vec::new(),
+        learned: Vec::new(),
         repeated: None,
         bindings: Vec::new(),
         requests: Vec::new(),

@@ -114,7 +114,16 @@ fn of_pair<'a>(sides: &Sides<'a>, pair: &Pair, each: f64, losses: &mut Vec<Loss>
         path: Some(path),
         ..loss(points, rule)
     };
-    if request < 1.0 {
+    if pair.moved {
+        losses.push(Loss {
+            path: None,
+            ..here(
+                each * (1.0 - asked),
+                String::new(),
+                "made in another place".into(),
+            )
+        });
+    } else if request < 1.0 {
         let scale = each * (1.0 - asked) / (1.0 - request);
         for it in pair.request.parameters.iter().filter(|it| it.loss > 0.0) {
             let given = |call: &Call<'a>| call.said.arguments.get(&it.name);

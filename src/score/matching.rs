@@ -21,6 +21,8 @@ use super::verdict::reason;
 /// What a way of matching makes of two sides.
 pub(super) struct Matched {
     pub(super) pairs: Pairs,
+    /// Equal reads that are out of order, besides.
+    pub(super) moved: Pairs,
     /// The number of calls the score is the mean over.
     pub(super) counted: usize,
     /// Whether calls without a partner may be there: in the baseline, in the run.
@@ -35,6 +37,7 @@ pub(super) struct Matched {
 pub(super) fn matched(sides: &Sides<'_>, mode: Match) -> Matched {
     let graded = |pairs: Pairs, counted: usize| Matched {
         pairs,
+        moved: Pairs::new(),
         counted,
         may_miss: false,
         may_add: false,
@@ -43,7 +46,13 @@ pub(super) fn matched(sides: &Sides<'_>, mode: Match) -> Matched {
     };
     let (n, m) = (sides.baseline.len(), sides.current.len());
     match mode {
-        Match::Similar => graded(sides.align(), sides.longer()),
+        Match::Similar => {
+            let (pairs, moved) = sides.with_moved(sides.align());
+            Matched {
+                moved,
+                ..graded(pairs, sides.longer())
+            }
+        }
         Match::Strict => graded(positional(sides), sides.longer()),
         Match::Unordered => graded(assigned(sides), sides.longer()),
         Match::Subset => Matched {

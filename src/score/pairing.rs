@@ -1,24 +1,39 @@
 //! Calls of the two sides paired and scored, and the rows of the comparison.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use crate::model::comparison::{self, Pair, RequestScore, Row};
+use serde_json::Value;
+
+use crate::model::comparison::{self, Pair, RequestScore, ResponseScore, Row};
+use crate::model::learned::Learned;
 use crate::model::rules::{Responses, Rules};
 use crate::model::trajectory::Trajectory;
 
 use super::align::{self, Pairs};
 use super::arguments::ArgumentRules;
 use super::calls::{self, Call};
+use super::clock::Clock;
+use super::effect;
 use super::json::Context;
+use super::number;
 use super::path::Pattern;
 use super::polls::Polled;
 use super::response;
 use super::same;
+use super::stable::Known;
 use super::terms::Terms;
+use super::variation::Tree;
+use super::work::Work;
 
-/// How much work the alignment of calls may be, in argument values.
-const BUDGET: usize = 1 << 23;
+/// How much work the alignment of calls may be: this, and so many times looking at all their arguments.
+const BUDGET: usize = 1 << 16;
+const TIMES: usize = 8;
+
+/// Similarities this close to a limit count as reaching it.
+const TOLERANCE: f64 = 1e-9;
+
+/// What an equal read counts that was made in another place.
+const MOVED: f64 = 0.8;
 
 /// A response this similar makes a differently worded read the same read.
 const SAME_ANSWER: f64 = 0.9;
@@ -28,12 +43,15 @@ pub(super) struct Sides<'a> {
     pub(super) baseline: Vec<Call<'a>>,
     pub(super) current: Vec<Call<'a>>,
     pub(super) rules: ArgumentRules<'a>,
+    work: &'a Work<'a>,
     responses: Responses,
     ignore: Vec<Pattern>,
-    /// For each baseline call, by its number, what recording learned, if it did.
-    learned: HashMap<usize, Vec<Pattern>>,
+    /// For baseline calls, by their numbers, what recording learned of their answers.
+    learned: HashMap<usize, &'a Learned>,
     /// For baseline calls, by their numbers, the places where another value stands for the recorded one.
     sources: HashMap<usize, Vec<Pattern>>,
+    baseline_run: &'a Trajectory,
+    current_run: &'a Trajectory,
 }
 
 impl<'a> Sides<'a> {
@@ -43,10 +61,13 @@ impl<'a> Sides<'a> {
         current: &'a Trajectory,
         terms: Option<&'a Terms>,
         rules: &'a Rules,
+        work: &'a Work<'a>,
     ) -> Self {
         let made = terms.map_or(current, |it| &it.current);
         let polled = Polled::new(baseline, made, rules);
-        let mut sides = Self::of(baseline, made, current, rules, |key| polled.is_try(key));
+        let mut sides = Self::of(baseline, made, current, (rules, work), |key| {
+            polled.is_try(key)
+        });
         let sources = terms.into_iter().flat_map(|it| &it.sources);
         sides.sources = sources
             .map(|(call, paths)| (*call, patterns(paths)))
@@ -59,26 +80,29 @@ impl<'a> Sides<'a> {
         baseline: &'a Trajectory,
         current: &'a Trajectory,
         rules: &'a Rules,
+        work: &'a Work<'a>,
     ) -> Self {
-        Self::of(baseline, current, current, rules, |_| true)
+        Self::of(baseline, current, current, (rules, work), |_| true)
     }
 
     fn of(
         baseline: &'a Trajectory,
         current: &'a Trajectory,
         said: &'a Trajectory,
-        rules: &'a Rules,
+        (rules, work): (&'a Rules, &'a Work<'a>),
         is_try: impl Fn(u64) -> bool,
     ) -> Self {
-        let volatile = baseline.volatile.iter();
         Self {
             baseline: calls::calls(baseline, baseline, &current.catalogue, rules, &is_try),
             current: calls::calls(current, said, &baseline.catalogue, rules, &is_try),
-            rules: ArgumentRules::new(&rules.arguments),
+            rules: ArgumentRules::new(&rules.arguments, work),
+            work,
             responses: rules.responses,
             ignore: patterns(&rules.ignore),
-            learned: volatile.map(|it| (it.call, patterns(&it.paths))).collect(),
+            learned: baseline.learned.iter().map(|it| (it.call, it)).collect(),
             sources: HashMap::new(),
+            baseline_run: baseline,
+            current_run: current,
         }
     }
 
@@ -128,10 +152,16 @@ impl<'a> Sides<'a> {
         align::align(
             &keys(&self.baseline),
             &keys(&self.current),
-            BUDGET / self.typical_weight(),
+            self.cells(),
             |b, c| self.same_tool(b, c),
             |b, c| self.request(b, c),
         )
+    }
+
+    /// How many pairs of calls may be compared to find out which belong together.
+    fn cells(&self) -> usize {
+        let calls = self.baseline.len() + self.current.len();
+        TIMES * calls + BUDGET / self.typical_weight()
     }
 
     /// How many values a request has, on average over a sample.
@@ -148,34 +178,28 @@ impl<'a> Sides<'a> {
     }
 
     /// Scores one pair.
-    pub(super) fn pair(&self, b: usize, c: usize) -> Pair {
+    pub(super) fn pair(&self, b: usize, c: usize, moved: bool) -> Pair {
         let (baseline, current) = (&self.baseline[b], &self.current[c]);
         let asks_the_same = baseline.key == current.key && current.key == current.said_key;
-        let request = if asks_the_same && self.rules.are_none() {
+        let both_read = baseline.reads && current.reads;
+        let mut request = if asks_the_same && self.rules.are_none() {
             RequestScore::equal()
         } else {
             self.rules.score(baseline.request(), current.request())
         };
+        if !both_read && !asks_the_same {
+            let clock = self.clock(baseline, current);
+            request.differences = effect::differences(baseline, current, &self.rules, &clock);
+        }
         let echoes = if baseline.key == current.said_key {
             Vec::new()
         } else {
             response::echoes(&baseline.made.arguments, &current.said.arguments)
         };
-        let learned = self.learned.get(&baseline.number);
-        let sources = self.sources.get(&baseline.number);
-        let volatile: Cow<'_, [Pattern]> = match (learned, sources) {
-            (Some(learned), Some(sources)) => learned.iter().chain(sources).cloned().collect(),
-            (one, other) => one.or(other).map_or(&[][..], Vec::as_slice).into(),
-        };
-        let context = Context {
-            ignore: &self.ignore,
-            volatile: &volatile,
-            learned: learned.is_some(),
-            echoes: &echoes,
-            mode: self.responses,
-        };
-        let response = response::compare(baseline.response(), current.response(), context);
-        let both_read = baseline.reads && current.reads;
+        let response = self.response(baseline, current, request.similarity, &echoes);
+        if moved {
+            request.similarity = MOVED;
+        }
         // Answers that are not looked at, or only at their shape, are no evidence that two reads are the same.
         let compared = matches!(
             self.responses,
@@ -191,8 +215,9 @@ impl<'a> Sides<'a> {
             response,
             call,
             bound: Vec::new(),
-            takes: 1,
-            unseen: Vec::new(),
+            moved,
+            takes: self.takes(baseline),
+            unseen: self.unseen(baseline),
             polled: (baseline.attempts > 1 || current.attempts > 1).then_some(comparison::Polled {
                 baseline: baseline.attempts,
                 current: current.attempts,
@@ -200,12 +225,94 @@ impl<'a> Sides<'a> {
         }
     }
 
-    /// The calls of both sides in order, given which pair; the pairs are scored here.
-    pub(super) fn rows(&self, pairs: &Pairs) -> Vec<Row> {
+    /// How often the answer to a call of the baseline was heard.
+    fn takes(&self, baseline: &Call<'_>) -> usize {
+        self.learned.get(&baseline.number).map_or(1, |it| it.takes)
+    }
+
+    /// The places of a baseline's answer that are not looked at, because every take had something else there.
+    fn unseen(&self, baseline: &Call<'_>) -> Vec<String> {
+        let learned = self
+            .learned
+            .get(&baseline.number)
+            .filter(|it| it.is_stable());
+        let varies = learned.into_iter().flat_map(|it| &it.varies);
+        varies
+            .filter(|it| it.is_unseen())
+            .map(|it| it.path.clone())
+            .collect()
+    }
+
+    /// When the two calls were made.
+    fn clock(&self, baseline: &Call<'_>, current: &Call<'_>) -> Clock {
+        Clock::new(
+            (self.baseline_run, baseline.made),
+            (self.current_run, current.made),
+        )
+    }
+
+    /// Did the server answer the same?
+    fn response(
+        &self,
+        baseline: &Call<'a>,
+        current: &Call<'a>,
+        request: f64,
+        echoes: &[(&Value, &Value)],
+    ) -> ResponseScore {
+        let (b, c) = (baseline.response(), current.response());
+        if response::is_unchanged(b, c) {
+            return ResponseScore {
+                similarity: 1.0,
+                contract_changes: Vec::new(),
+                differences: Vec::new(),
+            };
+        }
+        let learned = self.learned.get(&baseline.number);
+        let sources = self
+            .sources
+            .get(&baseline.number)
+            .map_or(&[][..], Vec::as_slice);
+        // What was heard of an answer holds for the answer to the same request alone.
+        let must_hold = matches!(self.responses, Responses::Stable | Responses::Exact)
+            && request >= 1.0 - TOLERANCE;
+        let held = learned.filter(|it| must_hold && it.is_stable());
+        let places: Vec<String> = learned
+            .into_iter()
+            .flat_map(|it| it.paths())
+            .map(str::to_owned)
+            .collect();
+        let volatile: Vec<Pattern> = patterns(&places)
+            .into_iter()
+            .chain(sources.iter().cloned())
+            .collect();
+        let context = Context {
+            ignore: &self.ignore,
+            volatile: &volatile,
+            learned: learned.is_some_and(|it| !it.is_stable()),
+            echoes,
+            mode: self.responses,
+            work: self.work,
+        };
+        let varies = Tree::new(held.map_or(&[], |it| &it.varies));
+        let known = held.map(|it| Known {
+            takes: it.takes,
+            varies: &varies,
+            clock: self.clock(baseline, current),
+            ignore: &self.ignore,
+            sources,
+            exact: self.responses == Responses::Exact,
+        });
+        response::compare(b, c, context, known)
+    }
+
+    /// The calls of both sides in order, given which pair, and which of these pairs are out of order; the pairs are scored here.
+    pub(super) fn rows(&self, pairs: &Pairs, moved: &Pairs) -> Vec<Row> {
         let mut partner = vec![None; self.baseline.len()];
         let mut is_paired = vec![false; self.current.len()];
-        for &(b, c) in pairs {
-            partner[b] = Some(c);
+        for (&(b, c), is_moved) in
+            (pairs.iter().map(|it| (it, false))).chain(moved.iter().map(|it| (it, true)))
+        {
+            partner[b] = Some((c, is_moved));
             is_paired[c] = true;
         }
         let mut rows = Vec::with_capacity(self.longer());
@@ -218,12 +325,14 @@ impl<'a> Sides<'a> {
                 });
             }
         };
-        for (b, c) in partner.iter().enumerate() {
-            match c {
-                Some(c) => {
-                    extras(&mut rows, next..(*c).max(next));
-                    next = next.max(c + 1);
-                    rows.push(Row::Pair(Box::new(self.pair(b, *c))));
+        for (b, partner) in partner.iter().enumerate() {
+            match *partner {
+                Some((c, is_moved)) => {
+                    if !is_moved {
+                        extras(&mut rows, next..c.max(next));
+                        next = next.max(c + 1);
+                    }
+                    rows.push(Row::Pair(Box::new(self.pair(b, c, is_moved))));
                 }
                 None => rows.push(Row::Missing {
                     baseline: self.baseline[b].number,
@@ -233,6 +342,66 @@ impl<'a> Sides<'a> {
         }
         extras(&mut rows, next..self.current.len());
         rows
+    }
+
+    /// Equal reads that stand in another order on the two sides: out of the pairs of an alignment, those that stay in order, and those that
+    /// are out of it. Reads that were paired with others only for want of their own find them again.
+    pub(super) fn with_moved(&self, pairs: Pairs) -> (Pairs, Pairs) {
+        let mut partner: BTreeMap<usize, usize> = pairs.iter().copied().collect();
+        let is_exact = |b: usize, c: usize| self.baseline[b].key == self.current[c].key;
+        let taken: HashSet<usize> = (pairs
+            .iter()
+            .filter(|(b, c)| is_exact(*b, *c) || !self.reads(*b, *c)))
+        .map(|it| it.1)
+        .collect();
+        let mut free: HashMap<u64, VecDeque<usize>> = HashMap::new();
+        for (c, call) in self.current.iter().enumerate() {
+            if call.reads && !taken.contains(&c) {
+                free.entry(call.key).or_default().push_back(c);
+            }
+        }
+        let mut found = Pairs::new();
+        for (b, call) in self.baseline.iter().enumerate() {
+            let is_settled = partner.get(&b).is_some_and(|c| taken.contains(c));
+            if call.reads
+                && !is_settled
+                && let Some(c) = free.get_mut(&call.key).and_then(VecDeque::pop_front)
+            {
+                found.push((b, c));
+            }
+        }
+        if found.is_empty() {
+            return (pairs, found);
+        }
+        let of_found: (HashSet<usize>, HashSet<usize>) = found.iter().copied().unzip();
+        let given_up: HashSet<(usize, usize)> = (pairs.iter().copied())
+            .filter(|(b, c)| {
+                !is_exact(*b, *c) && (of_found.0.contains(b) || of_found.1.contains(c))
+            })
+            .collect();
+        let lost: f64 = given_up.iter().map(|(b, c)| self.request(*b, *c)).sum();
+        if MOVED * number::count(found.len()) <= lost {
+            // The pairs as they are have more in common; only what is left over finds its own.
+            let used: HashSet<usize> = pairs.iter().map(|it| it.1).collect();
+            found.retain(|(b, c)| !partner.contains_key(b) && !used.contains(c));
+        } else {
+            partner.retain(|b, c| !given_up.contains(&(*b, *c)));
+        }
+        let mut moved = Pairs::new();
+        for (b, c) in found {
+            let before = partner.range(..b).next_back();
+            let after = partner.range(b..).next();
+            if before.is_none_or(|it| *it.1 < c) && after.is_none_or(|it| *it.1 > c) {
+                partner.insert(b, c);
+            } else {
+                moved.push((b, c));
+            }
+        }
+        (partner.into_iter().collect(), moved)
+    }
+
+    fn reads(&self, b: usize, c: usize) -> bool {
+        self.baseline[b].reads && self.current[c].reads
     }
 }
 
@@ -254,7 +423,7 @@ fn numbered<'s, 'a>(calls: &'s [Call<'a>], number: usize) -> &'s Call<'a> {
 
 /// What counts of the request: a differently worded read that returned the same thing is the same read.
 fn effective_request(request: f64, response: f64, both_read: bool) -> f64 {
-    if both_read && response >= SAME_ANSWER - 1e-9 {
+    if both_read && response >= SAME_ANSWER - TOLERANCE {
         request.max(0.9 * response)
     } else {
         request

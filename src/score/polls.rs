@@ -2,19 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::model::catalogue::Tool;
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 
-use super::calls::{is_covered, request_key};
+use super::calls::{only_reads, request_key};
+use super::learn::is_same_request;
 use super::same::{self, View};
-use super::volatile::is_same_request;
-
-/// Tools of servers that say nothing of what reads: these first words of a name do.
-const READING: [&str; 14] = [
-    "check", "describe", "fetch", "find", "get", "is", "list", "poll", "query", "read", "search",
-    "show", "status", "wait",
-];
 
 /// A poll: calls by their numbers, the last of which had the final answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,8 +18,8 @@ pub struct Poll {
 
 /// The polls of a recorded trajectory, in order.
 ///
-/// A poll is the same request to a tool that only reads, made at least twice in a row, whose last answer is another than the one
-/// before it. Where the server does not say whether the tool reads, the recording must: by the tool's name, or by a third call.
+/// A poll is the same request to a tool that is known to only read, made at least twice in a row, whose last answer is another than the
+/// one before it. A name proves nothing: what is called `get_…` may count how often it is called.
 pub fn polls(trajectory: &Trajectory, rules: &Rules) -> Vec<Poll> {
     let calls: Vec<&ToolCall> = trajectory.calls().collect();
     let mut polls = Vec::new();
@@ -93,17 +86,7 @@ fn is_poll(run: &[&ToolCall], trajectory: &Trajectory, rules: &Rules) -> bool {
     if view(before) == view(last) {
         return false;
     }
-    if rules.reads.iter().any(|it| is_covered(it, last)) {
-        return true;
-    }
-    let server = last.server.as_deref().unwrap_or_default();
-    let hint = (trajectory.catalogue.tool(server, &last.tool)).and_then(Tool::read_only_hint);
-    hint.unwrap_or_else(|| {
-        let word = last.tool.split(['_', '-', '.', '/']).next();
-        let earlier = &run[..run.len() - 1];
-        READING.contains(&word.unwrap_or_default().to_lowercase().as_str())
-            || (run.len() > 2 && earlier.iter().all(|it| view(it) == view(before)))
-    })
+    only_reads(last, &trajectory.catalogue, rules)
 }
 
 /// What an answer says, apart from what varies by nature.

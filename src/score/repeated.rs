@@ -132,7 +132,8 @@ fn verdict(
     (Status::Inconclusive, Some(reason))
 }
 
-/// Whether an attempt is more worth a look than another: one that failed, then one that passed, and of those the one with the lower score.
+/// Whether an attempt is more worth a look than another: one that failed, then one that passed, and of those the one with the
+/// lower score, or of equal scores the one in which more changed.
 pub fn is_more_telling(a: &Attempt, b: &Attempt) -> bool {
     let rank = |status| match status {
         Status::Failed => 0,
@@ -145,7 +146,11 @@ pub fn is_more_telling(a: &Attempt, b: &Attempt) -> bool {
         (None, Some(_)) => Ordering::Greater,
         (None, None) => Ordering::Equal,
     };
-    rank(a.status).cmp(&rank(b.status)).then(by_score).is_lt()
+    let by_changes = b.changes.cmp(&a.changes);
+    (rank(a.status).cmp(&rank(b.status)))
+        .then(by_score)
+        .then(by_changes)
+        .is_lt()
 }
 
 /// What attempts without a verdict came to: what all of them did, else an error.

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::digits;
 use crate::model::Object;
 use crate::model::comparison::{ContractChange, Difference, ResponseScore};
 use crate::model::rules::Responses;
@@ -10,18 +11,22 @@ use crate::model::trajectory::{Answer, Outcome};
 use super::align;
 use super::block::{Part, part};
 use super::excerpt;
-use super::finding::Findings;
+use super::finding::{self, Findings};
 use super::json::{Context, Share, Walk};
 use super::leftover::{self, Counted};
 use super::mask;
-use super::number::{count, share};
+use super::number::{ALMOST, count, share};
 use super::path::Step;
 use super::same::{self, View, same};
-use super::value::{BUDGET, embedded};
+use super::stable::{self, Apart, Known};
+use super::value::{Plan, embedded};
 use super::words;
 
 /// The most arguments that are looked for as echoes in a response.
 const ECHOES: usize = 64;
+
+/// An answer that only has more to say is at least this much like the recorded one.
+const LEAST_WITH_ADDITIONS: f64 = 0.9;
 
 /// One side's response.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +34,8 @@ pub(super) struct Response<'a> {
     pub(super) outcome: &'a Outcome,
     /// How the answer breaks its tool's own schema, where it does.
     pub(super) breach: Option<&'a str>,
+    /// What the answer says went wrong although the server says that it is fine.
+    pub(super) in_band: Option<&'a str>,
 }
 
 impl Response<'_> {
@@ -37,7 +44,7 @@ impl Response<'_> {
     }
 
     /// What the failure says.
-    fn message(&self) -> String {
+    pub(super) fn message(&self) -> String {
         match (self.breach, self.outcome) {
             (Some(breach), Outcome::Answer(answer)) if !answer.is_error => breach.to_owned(),
             (_, Outcome::Answer(answer)) => answer.text(),
@@ -57,20 +64,51 @@ impl Response<'_> {
     }
 }
 
+/// Whether two answers are good ones and the same in all that is compared.
+pub(super) fn is_unchanged(b: Response<'_>, c: Response<'_>) -> bool {
+    match (b.outcome, c.outcome) {
+        (Outcome::Answer(of_b), Outcome::Answer(of_c)) => {
+            !b.is_failure() && !c.is_failure() && is_same(of_b, of_c)
+        }
+        _ => false,
+    }
+}
+
 /// Did the server answer the same? The losses of the differences add up to `1 - similarity`.
-pub(super) fn compare(b: Response<'_>, c: Response<'_>, context: Context<'_>) -> ResponseScore {
+///
+/// `known` is what the answer must be held against, where recording has heard it more than once; else it is graded.
+pub(super) fn compare<'a>(
+    b: Response<'a>,
+    c: Response<'a>,
+    context: Context<'a>,
+    known: Option<Known<'a>>,
+) -> ResponseScore {
     match (b.is_failure(), c.is_failure()) {
         (false, true) => return failure_changed(b, c, "became an error"),
         (true, false) => return failure_changed(b, c, "no longer an error"),
         (true, true) => return both_failed(b, c, context.mode),
         (false, false) => {}
     }
-    let (Outcome::Answer(b), Outcome::Answer(c)) = (b.outcome, c.outcome) else {
+    let (Outcome::Answer(of_b), Outcome::Answer(of_c)) = (b.outcome, c.outcome) else {
         return Findings::default().finish(1.0);
     };
-    if context.mode == Responses::Ignore || is_same(b, c) {
+    if context.mode == Responses::Ignore || is_same(of_b, of_c) {
         return Findings::default().finish(1.0);
     }
+    let became_an_error = b.in_band.is_none().then_some(c.in_band).flatten();
+    let mut score = match known {
+        Some(known) => held(of_b, of_c, context, known),
+        None => graded(of_b, of_c, context),
+    };
+    if let Some(message) = became_an_error {
+        let expected = b.summary();
+        in_its_text(&mut score, expected, message);
+    }
+    score
+}
+
+/// What was heard once, by degrees.
+fn graded(b: &Answer, c: &Answer, context: Context<'_>) -> ResponseScore {
     let mut walk = Walk::new(context);
     let similarity = answers(&mut walk, b, c);
     let score = walk.into_findings().finish(similarity);
@@ -79,6 +117,51 @@ pub(super) fn compare(b: Response<'_>, c: Response<'_>, context: Context<'_>) ->
     } else {
         score
     }
+}
+
+/// What was the same in all takes must be so again; how far it is off is told by degrees.
+fn held<'a>(b: &'a Answer, c: &'a Answer, context: Context<'a>, known: Known<'a>) -> ResponseScore {
+    let (findings, apart) = stable::compare(b, c, known);
+    let graded = || {
+        let mut walk = Walk::new(context);
+        walk.quietly(|walk| answers(walk, b, c))
+    };
+    let similarity = match apart {
+        Apart::Same | Apart::Tolerated => 1.0,
+        Apart::Added => graded().clamp(LEAST_WITH_ADDITIONS, ALMOST),
+        Apart::Changed if context.mode == Responses::Exact => 0.0,
+        Apart::Changed => graded().min(finding::CAP),
+    };
+    findings.finish_evenly(similarity)
+}
+
+/// An error that the server does not call one heads what changed.
+fn in_its_text(score: &mut ResponseScore, expected: String, message: &str) {
+    let what = "became an error, in its text";
+    let similarity = score.similarity.min(finding::CAP);
+    let scale = (1.0 - similarity) / 2.0;
+    let lost: f64 = score.differences.iter().map(|it| it.loss).sum();
+    for it in &mut score.differences {
+        it.loss *= if lost > 0.0 { scale / lost } else { 0.0 };
+    }
+    let left: f64 = score.differences.iter().map(|it| it.loss).sum();
+    score.similarity = similarity;
+    // What is missing where an error stands now is no news.
+    score.contract_changes = vec![ContractChange {
+        path: String::new(),
+        what: what.to_owned(),
+    }];
+    score.differences.insert(
+        0,
+        Difference {
+            path: String::new(),
+            expected: Some(expected),
+            got: Some(format!("error {}", excerpt::of_text(message))),
+            similarity: 0.0,
+            rule: what.into(),
+            loss: 1.0 - similarity - left,
+        },
+    );
 }
 
 fn failure_changed(b: Response<'_>, c: Response<'_>, what: &'static str) -> ResponseScore {
@@ -160,7 +243,7 @@ fn answers<'a>(walk: &mut Walk<'a>, b: &'a Answer, c: &'a Answer) -> f64 {
     let (b, c) = parts(b, c);
     let is_counted = |walk: &mut Walk<'a>, it: &Part<'a>| !it.at(walk, |walk| walk.is_left_out());
     if c.is_empty() && b.iter().any(|it| is_counted(walk, it)) {
-        let all = Share::whole(1.0, BUDGET);
+        let all = Share::whole(1.0, 0);
         return walk.at(Step::Key("content"), |walk| {
             walk.note(all, 0.0, "list", Some("became empty"), || {
                 (Some(format!("{} blocks", b.len())), Some("[]".to_owned()))
@@ -172,13 +255,18 @@ fn answers<'a>(walk: &mut Walk<'a>, b: &'a Answer, c: &'a Answer) -> f64 {
         let key = |it: &Part<'_>| align::key((it.kind(), same::hash(it.value(), View::Masked)));
         parts.iter().map(key).collect::<Vec<_>>()
     };
-    let longer = b.len().max(c.len()).max(1);
-    let quiet = Share::whole(1.0, BUDGET / longer);
+    let weigh = |walk: &Walk<'a>, parts: &[Part<'a>]| {
+        let weight = parts.iter().map(|it| walk.weight(it.value())).sum();
+        (weight, parts.len())
+    };
+    let (b_weight, c_weight) = (weigh(walk, &b), weigh(walk, &c));
+    let plan = Plan::new(walk.allowance(b_weight.0 + c_weight.0), b_weight, c_weight);
+    let quiet = Share::whole(1.0, plan.for_each);
     let one_kind = |i: usize, j: usize| b[i].kind() == c[j].kind();
     let pairs = if b.len() == 1 && c.len() == 1 && one_kind(0, 0) {
         vec![(0, 0)]
     } else {
-        align::align(&keys(&b), &keys(&c), 64 * longer, one_kind, |i, j| {
+        align::align(&keys(&b), &keys(&c), plan.cells, one_kind, |i, j| {
             walk.quietly(|walk| part(walk, b[i], c[j], quiet))
         })
     };
@@ -187,7 +275,7 @@ fn answers<'a>(walk: &mut Walk<'a>, b: &'a Answer, c: &'a Answer) -> f64 {
     c_alone.retain(|&it| is_counted(walk, &c[it]));
     let counted = Counted::new(pairs.len(), b_alone.len(), c_alone.len());
 
-    let each = Share::whole(counted.pair, BUDGET / longer);
+    let each = Share::whole(counted.pair, usize::MAX);
     let sum = pairs
         .iter()
         .map(|&(i, j)| part(walk, b[i], c[j], each))
@@ -205,7 +293,7 @@ fn answers<'a>(walk: &mut Walk<'a>, b: &'a Answer, c: &'a Answer) -> f64 {
 ///
 /// Where both have structured content and text blocks that merely repeat it, it replaces those. Structured content that
 /// only the current answer has is an addition, which is compatible; one that only the baseline has is missed.
-fn parts<'a>(b: &'a Answer, c: &'a Answer) -> (Vec<Part<'a>>, Vec<Part<'a>>) {
+pub(super) fn parts<'a>(b: &'a Answer, c: &'a Answer) -> (Vec<Part<'a>>, Vec<Part<'a>>) {
     let repeating = |answer: &Answer| -> Vec<bool> {
         let structured = answer.structured_content.as_ref();
         let repeats = |block: &Value| structured.is_some_and(|it| repeats(block, it));
@@ -237,9 +325,16 @@ fn repeats(block: &Value, structured: &Value) -> bool {
     let only_member = (structured.as_object())
         .filter(|it| it.len() == 1)
         .and_then(|it| it.values().next());
-    let parsed: Option<Value> = embedded(text).or_else(|| serde_json::from_str(text).ok());
+    let parsed: Option<Value> = embedded(text).or_else(|| digits::parse(text).ok());
+    // The structured content may lack the digits of its long integers.
+    let nearest = parsed.as_ref().filter(|_| digits::are_in(text)).map(|it| {
+        let mut nearest = it.clone();
+        digits::take(&mut nearest);
+        nearest
+    });
     let says = |it: &Value| {
-        it.as_str() == Some(text) || parsed.as_ref().is_some_and(|parsed| same(parsed, it))
+        let mut documents = parsed.iter().chain(&nearest);
+        it.as_str() == Some(text) || documents.any(|document| same(document, it))
     };
     says(structured) || only_member.is_some_and(says)
 }

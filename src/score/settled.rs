@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::Value;
 
+use crate::model::learned::Learned;
 use crate::model::rules::{Responses, Rules};
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 
@@ -15,6 +16,7 @@ use super::polls::Poll;
 use super::response::{self, Response};
 use super::swap::Swap;
 use super::value::embedded;
+use super::work::Work;
 
 /// An answer this similar to the recorded final one, without a change of its contract, is that answer.
 const SETTLED: f64 = 0.9;
@@ -36,10 +38,15 @@ pub fn has_settled(
     swap.outcome(&mut live);
     let calls = trajectory.calls().skip(poll.first - 1);
     let calls: Vec<&ToolCall> = calls.take(poll.last + 1 - poll.first).collect();
-    let learned = trajectory.volatile.iter().find(|it| it.call == poll.last);
+    let learned = trajectory.learned.iter().find(|it| it.call == poll.last);
+    let varies: Vec<String> = learned
+        .into_iter()
+        .flat_map(Learned::paths)
+        .map(str::to_owned)
+        .collect();
     let looked_at = LookedAt {
         ignore: patterns(&rules.ignore),
-        volatile: patterns(learned.map_or(&[], |it| &it.paths)),
+        volatile: patterns(&varies),
         learned: learned.is_some(),
     };
     let recorded: Vec<Outcome> = calls.iter().map(|it| it.outcome.clone()).collect();
@@ -73,10 +80,12 @@ impl LookedAt {
                 is_last: false,
             };
         };
+        let work = Work::uninterrupted();
         let similarity = |it: &Outcome| {
             let response = |outcome| Response {
                 outcome,
                 breach: None,
+                in_band: None,
             };
             let context = Context {
                 ignore: &self.ignore,
@@ -84,8 +93,9 @@ impl LookedAt {
                 learned: self.learned,
                 echoes: &[],
                 mode: Responses::Similar,
+                work: &work,
             };
-            let score = response::compare(response(it), response(live), context);
+            let score = response::compare(response(it), response(live), context, None);
             (score.similarity, score.contract_changes.is_empty())
         };
         let (last, keeps_contract) = similarity(last);

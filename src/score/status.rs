@@ -1,15 +1,22 @@
 //! How a run went as a whole, and what it costs when it went worse than its baseline.
 
 use crate::model::comparison::ExecutionStatus;
+use crate::model::rules::Rules;
 use crate::model::trajectory::{Ending, Trajectory};
 
 use super::breach::Schemas;
+use super::in_band::Signs;
 
 /// How the scored calls of a run went, as a whole.
-pub fn status(trajectory: &Trajectory) -> ExecutionStatus {
+pub fn status(trajectory: &Trajectory, rules: &Rules) -> ExecutionStatus {
+    let signs = Signs::new(&rules.errors);
     let mut schemas = Schemas::new(&trajectory.catalogue);
     let failed: Vec<bool> = (trajectory.calls())
-        .map(|call| call.outcome.is_failure() || schemas.breach(call).is_some())
+        .map(|call| {
+            call.outcome.is_failure()
+                || schemas.breach(call).is_some()
+                || signs.error(&call.outcome).is_some()
+        })
         .collect();
     of_calls(&trajectory.ending, &failed)
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::model::binding::{Binding, Source};
 use crate::model::comparison::{Bound, Row};
+use crate::model::learned::Learned;
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
 
@@ -15,6 +16,7 @@ use super::binding::{
 use super::partners::Partners;
 use super::path::covers_path;
 use super::swap::Swap;
+use super::work::Work;
 
 /// The most values that stand for others although no call uses them.
 const UNUSED: usize = 1_000;
@@ -42,11 +44,16 @@ struct Followed<'a> {
 }
 
 /// The run in the baseline's terms; `None` where the baseline has no bindings.
-pub(super) fn terms(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Option<Terms> {
+pub(super) fn terms(
+    baseline: &Trajectory,
+    current: &Trajectory,
+    rules: &Rules,
+    work: &Work<'_>,
+) -> Option<Terms> {
     if baseline.bindings.is_empty() {
         return None;
     }
-    let partners = Partners::new(baseline, current, rules);
+    let partners = Partners::new(baseline, current, rules, work);
     let (recorded, live) = (read_calls(baseline), read_calls(current));
     let recorded: Vec<&ToolCall> = recorded.iter().collect();
     let live: Vec<&ToolCall> = live.iter().collect();
@@ -138,12 +145,12 @@ fn follow<'a>(
     let source = source.and_then(|it| answer(it));
     let answered_by = partners.calls(binding.from.call).last().copied();
     let answered = answered_by.and_then(|it| answer(live[it - 1]));
-    let learned = (baseline.volatile.iter()).find(|it| it.call == binding.from.call);
-    let varies = |paths: &[String]| {
+    let learned = (baseline.learned.iter()).find(|it| it.call == binding.from.call);
+    let varies = |learned: &Learned| {
         let places = source
             .map(|it| full_paths(it, &binding.from.path))
             .unwrap_or_default();
-        let covered = |place: &String| paths.iter().any(|it| covers_path(it, place));
+        let covered = |place: &String| learned.paths().any(|it| covers_path(it, place));
         places.iter().any(covered)
     };
     Followed {
@@ -152,7 +159,7 @@ fn follow<'a>(
             .zip(answered)
             .and_then(|(was, now)| resolve(binding, was, now)),
         answered_by,
-        is_stable: learned.is_some_and(|it| !varies(&it.paths)),
+        is_stable: learned.is_some_and(|it| !varies(it)),
     }
 }
 

@@ -1,17 +1,23 @@
 //! Passed or not, and why: one reason in words for each condition that failed.
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::model::binding::Binding;
 use crate::model::comparison::{
     ContractChange, Difference, Loss, Pair, ParameterScore, Reason, ReasonKind, Row, Scores,
     SlowerCall, Verdict,
 };
+use crate::model::number::fixed;
 use crate::model::rules::{Gate, Rules};
 
 use super::calls::Call;
+use super::causes;
 use super::drift::{self, Finding};
+use super::excerpt;
+use super::generalise::generalised;
 use super::losses::asked;
 use super::pairing::Sides;
 
@@ -24,6 +30,9 @@ const SAME_QUESTION: f64 = 0.95;
 const OTHER_ANSWER: f64 = 0.6;
 /// A paired effect below this is another effect.
 const OTHER_EFFECT: f64 = 0.6;
+
+/// The most changes of the catalogue that are warned of one by one.
+const WARNINGS: usize = 3;
 
 /// What a verdict looks at.
 pub(super) struct Evidence<'e, 'a> {
@@ -38,6 +47,8 @@ pub(super) struct Evidence<'e, 'a> {
     pub(super) rules: &'e Rules,
     /// Why a way of matching that is all or nothing does not hold.
     pub(super) unmatched: Vec<Reason>,
+    /// What calls of the baseline take from earlier answers.
+    pub(super) bindings: &'a [Binding],
     /// Whether calls without a partner may be there: in the baseline, in the run.
     pub(super) may_miss: bool,
     pub(super) may_add: bool,
@@ -70,15 +81,13 @@ pub(super) fn verdict(evidence: &Evidence<'_, '_>) -> Verdict {
         }
     }
     reasons.extend(below_threshold(evidence));
-    for finding in evidence.drift.iter().filter(|it| it.drift.breaking) {
-        let it = reason(ReasonKind::Drift, finding.drift.what.clone());
-        match evidence.rules.drift {
-            Gate::Ignore => {}
-            Gate::Fail => reasons.push(it),
-            // Clients like the one that made the baseline would trip over this.
-            Gate::Warn if finding.drift.used => reasons.push(it),
-            Gate::Warn => warnings.push(it),
-        }
+    let (refusing, harmless): (Vec<&Finding>, Vec<&Finding>) = (evidence.drift.iter())
+        .filter(|it| it.narrows)
+        .partition(|it| it.drift.breaking);
+    match evidence.rules.drift {
+        Gate::Ignore => {}
+        Gate::Fail => reasons.extend(harmless.into_iter().map(drifted)),
+        Gate::Warn => warnings.extend(narrower(&harmless)),
     }
     for slower in evidence.slower {
         let it = slow(evidence, slower);
@@ -103,11 +112,43 @@ pub(super) fn verdict(evidence: &Evidence<'_, '_>) -> Verdict {
             Gate::Warn => warnings.push(it),
         }
     }
+    // The clients that made the baseline would trip over what refuses their calls.
+    let refusing = match evidence.rules.drift {
+        Gate::Ignore => Vec::new(),
+        Gate::Fail | Gate::Warn => refusing,
+    };
+    let reasons = causes::grouped(evidence, reasons, &refusing);
     Verdict {
         passed: reasons.is_empty(),
         reasons,
         warnings,
     }
+}
+
+/// A change of the catalogue as a reason of its own.
+fn drifted(finding: &Finding) -> Reason {
+    Reason {
+        expected: finding.drift.was.clone(),
+        got: finding.drift.now.clone(),
+        ..reason(ReasonKind::Drift, finding.drift.what.clone())
+    }
+}
+
+/// Changes of the catalogue that refuse no recorded call: each, or how many there are, so that they bury nothing.
+fn narrower(harmless: &[&Finding]) -> Vec<Reason> {
+    if harmless.len() <= WARNINGS {
+        return harmless.iter().map(|it| drifted(it)).collect();
+    }
+    let tools: BTreeSet<(&str, &str)> = (harmless.iter())
+        .map(|it| (it.drift.server.as_str(), it.drift.tool.as_str()))
+        .collect();
+    let text = format!(
+        "the tool catalogue accepts less in {} places of {} tools, and refuses no recorded call; the first: {}",
+        harmless.len(),
+        tools.len(),
+        harmless[0].drift.what
+    );
+    vec![reason(ReasonKind::Drift, text)]
 }
 
 /// The score itself, with the place that cost most.
@@ -131,16 +172,12 @@ fn below_threshold(evidence: &Evidence<'_, '_>) -> Option<Reason> {
         }
         _ => format!("; most was lost because {}", it.rule),
     });
-    let cause = most.and_then(|it| {
-        let call = evidence.sides.before(it.baseline?);
-        let server = call.made.server.as_deref().unwrap_or_default();
-        drift::cause(evidence.drift, server, &call.made.tool, &[])
-    });
+    let cause = most.and_then(|it| drift::cause(evidence.drift, it.baseline?));
     Some(Reason {
         baseline: most.and_then(|it| it.baseline),
         current: most.and_then(|it| it.current),
-        expected: Some(format!("at least {threshold:.3}")),
-        got: Some(format!("{overall:.3}")),
+        expected: Some(format!("at least {}", fixed(threshold, 3))),
+        got: Some(fixed(overall, 3)),
         cause,
         ..reason(
             ReasonKind::Threshold,
@@ -181,9 +218,10 @@ fn given<'a>(call: &Call<'a>, parameter: &ParameterScore) -> Option<&'a Value> {
 }
 
 fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
-    let regression = pair.request.similarity >= SAME_QUESTION - TOLERANCE
+    let regression = (pair.moved || pair.request.similarity >= SAME_QUESTION - TOLERANCE)
         && pair.response.similarity < OTHER_ANSWER - TOLERANCE;
-    let other_effect = pair.effect && pair.call < OTHER_EFFECT - TOLERANCE;
+    let made_with = pair.request.differences.iter().find(|it| !it.worded);
+    let other_effect = pair.effect && (made_with.is_some() || pair.call < OTHER_EFFECT - TOLERANCE);
     if !regression && !other_effect {
         return Vec::new();
     }
@@ -193,11 +231,7 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
     let changed = |it: &&ParameterScore| it.loss > 0.0;
     let parameter =
         (pair.request.parameters.iter().filter(changed)).max_by(|a, b| a.loss.total_cmp(&b.loss));
-    let concerned: Vec<&str> = (pair.request.parameters.iter().filter(changed))
-        .map(|it| it.name.as_str())
-        .collect();
-    let server = call.made.server.as_deref().unwrap_or_default();
-    let cause = drift::cause(evidence.drift, server, &call.made.tool, &concerned);
+    let cause = drift::cause(evidence.drift, pair.baseline);
     let at_pair = |kind: ReasonKind, text: String| Reason {
         baseline: Some(pair.baseline),
         current: Some(pair.current),
@@ -214,10 +248,7 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
             got: got.clone(),
             ..at_pair(
                 ReasonKind::ServerRegression,
-                format!(
-                    "{name} asked the same and got another answer: {}",
-                    answer_change(pair)
-                ),
+                other_answer(evidence, pair, &name),
             )
         });
     }
@@ -225,10 +256,29 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
         // The greater loss tells whose doing it is.
         let by_request =
             parameter.filter(|it| it.loss > 0.0 && pair.request.similarity < SAME_QUESTION);
-        reasons.push(match by_request {
-            Some(it) => Reason {
-                expected: given(call, it).map(super::excerpt::of),
-                got: given(current_call, it).map(super::excerpt::of),
+        reasons.push(match (made_with, by_request) {
+            (Some(it), _) => Reason {
+                expected: it.was.clone(),
+                got: it.now.clone(),
+                ..at_pair(
+                    ReasonKind::EffectChange,
+                    format!(
+                        "{name} changes something and was made with another value of arguments{}{}",
+                        it.path,
+                        also(
+                            pair.request
+                                .differences
+                                .iter()
+                                .filter(|it| !it.worded)
+                                .count()
+                                - 1
+                        )
+                    ),
+                )
+            },
+            (None, Some(it)) => Reason {
+                expected: given(call, it).map(excerpt::of),
+                got: given(current_call, it).map(excerpt::of),
                 ..at_pair(
                     ReasonKind::EffectChange,
                     format!(
@@ -237,20 +287,28 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
                     ),
                 )
             },
-            None => Reason {
+            (None, None) => Reason {
                 expected,
                 got,
                 ..at_pair(
                     ReasonKind::EffectChange,
                     format!(
                         "{name} changes something and had another result: {}",
-                        answer_change(pair)
+                        answer_change(evidence, pair)
                     ),
                 )
             },
         });
     }
     reasons
+}
+
+/// How many more there are, in words.
+fn also(more: usize) -> String {
+    match more {
+        0 => String::new(),
+        _ => format!(", and of {more} more"),
+    }
 }
 
 /// The difference that a reason quotes: of the first change of the contract, else the first of those that cost most.
@@ -265,9 +323,39 @@ fn telling(pair: &Pair) -> Option<&Difference> {
     of_change.or_else(most)
 }
 
+/// Another answer to the same question, as a sentence. Errors head with their message.
+fn other_answer(evidence: &Evidence<'_, '_>, pair: &Pair, name: &str) -> String {
+    match failed_now(evidence, pair) {
+        Some(message) => format!("{name} failed: {message}"),
+        None => format!(
+            "{name} asked the same and got another answer: {}",
+            answer_change(evidence, pair)
+        ),
+    }
+}
+
+/// What a call says went wrong that went well in the baseline, be it in an answer that is said to be fine.
+pub(super) fn failed_now(evidence: &Evidence<'_, '_>, pair: &Pair) -> Option<String> {
+    let (before, now) = (
+        evidence.sides.before(pair.baseline),
+        evidence.sides.now(pair.current),
+    );
+    if before.failed() || !now.failed() {
+        return None;
+    }
+    let message = now.message();
+    let mut lines = message.lines().map(str::trim).filter(|it| !it.is_empty());
+    let first = lines.next().unwrap_or("it gives no reason");
+    Some(excerpt::shorten(first))
+}
+
 /// The gravest change of an answer, in words.
-fn answer_change(pair: &Pair) -> String {
+fn answer_change(evidence: &Evidence<'_, '_>, pair: &Pair) -> String {
     let response = &pair.response;
+    let recorded = &evidence.sides.before(pair.baseline).made.outcome;
+    if let Some(sentence) = generalised(recorded, response) {
+        return sentence;
+    }
     match (
         response.contract_changes.as_slice(),
         response.differences.as_slice(),
@@ -304,11 +392,10 @@ fn place(path: &str) -> &str {
 
 fn missing_effect(evidence: &Evidence<'_, '_>, number: usize) -> Reason {
     let call = evidence.sides.before(number);
-    let server = call.made.server.as_deref().unwrap_or_default();
     Reason {
         baseline: Some(number),
         expected: Some(asked(call.made)),
-        cause: drift::cause(evidence.drift, server, &call.made.tool, &[]),
+        cause: drift::cause(evidence.drift, number),
         ..reason(
             ReasonKind::EffectChange,
             format!(

@@ -1,5 +1,6 @@
 //! Agents that are programs of their own, and the gateway they reach the servers through.
 
+mod bounds;
 mod calls;
 mod claude;
 mod codex;

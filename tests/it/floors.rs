@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 /// Each module, and the modules of this crate it may import. `cli`, at the top, may import all.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("model", &[]),
+    ("json", &[]),
     ("text", &[]),
-    ("score", &["model", "text"]),
-    ("report", &["model", "text"]),
-    ("redact", &["model", "text"]),
-    ("run", &["model", "redact", "text"]),
+    ("digits", &["model"]),
+    ("score", &["digits", "model", "text"]),
+    ("report", &["json", "model", "text"]),
+    ("redact", &["digits", "model", "text"]),
+    ("run", &["digits", "model", "redact", "text"]),
     ("scenario_file", &["model", "text"]),
     ("http_client", &[]),
     ("http_server", &[]),
@@ -30,6 +32,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "mcp",
         &[
+            "digits",
             "http_client",
             "http_server",
             "model",
@@ -40,7 +43,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
     ("docker", &["model", "run", "text"]),
     ("git", &["model", "text"]),
-    ("store", &["model", "text"]),
+    ("store", &["json", "model", "text"]),
     ("mock", &["http_server", "model", "redact", "text"]),
     ("import", &["model", "text"]),
     ("evaluate", &["model", "run", "score", "text"]),
@@ -64,7 +67,7 @@ const LIVES_IN: &[(&str, &[&str])] = &[
 ];
 
 /// Modules that know no file, clock, randomness, environment or process.
-const PURE: &[&str] = &["model", "text", "score", "report"];
+const PURE: &[&str] = &["json", "model", "text", "digits", "score", "report"];
 const IMPURE_WORDS: &[&str] = &[
     "std::fs",
     "std::env",

@@ -197,6 +197,30 @@ fn what_a_replay_in_one_session_cannot_do_again_is_told() {
 }
 
 #[test]
+fn reads_of_a_server_that_outlives_the_session_are_asked_again() {
+    let declared = json!({ "mcp_interactions": { "desk": { "tools": [
+        { "name": "look", "annotations": { "read_only_hint": true }, "responses": [{ "content": "a desk" }] },
+        { "name": "sit", "responses": [{ "content": "you sit" }] },
+    ] } } });
+    for (takes, looked) in [(None, 2), (Some("1"), 1), (Some("2"), 2)] {
+        let log = ["--call-log", "calls.jsonl"];
+        let (project, served) = crate::mock::Served::of(&declared.to_string(), &log);
+        let server = json!({ "mcpServers": { "desk": { "url": served.url } } });
+        project.file("servers.json", server.to_string());
+        let mut arguments = vec!["--mcp-config", "servers.json", "--name", "s"];
+        arguments.extend(takes.iter().flat_map(|it| ["--takes", it]));
+        let listening = listen(&mut project.command(), &arguments);
+        let session = listening.session(&project, &["call desk look {}", "call desk sit {}"]);
+        assert_eq!(session.stdout, "a desk\nyou sit\n");
+        listening.done(0);
+        let log = project.read("calls.jsonl");
+        let calls = |tool: &str| log.matches(&format!(r#""tool":"{tool}""#)).count();
+        let sat = takes.map_or(1, |it| it.parse().unwrap());
+        assert_eq!((calls("look"), calls("sit")), (looked, sat), "{takes:?}");
+    }
+}
+
+#[test]
 fn a_clients_configuration_gives_the_servers_and_keeps_its_secrets() {
     const CANARY: &str = "canary-config-0a1b2c3d4e";
     let project = Project::new();
@@ -313,7 +337,7 @@ fn what_makes_no_sense_is_refused() {
     let project = tickets();
     project.file("scenarios/t.yaml", project.read("scenarios/s.yaml"));
     let file = "scenarios/s.yaml";
-    let cases: [(&[&str], &str); 9] = [
+    let cases: [(&[&str], &str); 8] = [
         (&[], "--listen needs servers"),
         (&["scenarios"], "several were named"),
         (
@@ -321,7 +345,6 @@ fn what_makes_no_sense_is_refused() {
             "cannot be the name of a scenario",
         ),
         (&[file, "--intent", "{{x}}"], "begins a variable"),
-        (&[file, "--takes", "2"], "cannot be used with"),
         (&[file, "--agent", "replay"], "cannot be used with"),
         (&[file, "--repeat", "2"], "cannot be used with"),
         (&[file, "--name", "s"], "is there already"),

@@ -5,6 +5,7 @@
 //! The project's tests, one module per subject.
 
 mod agent;
+mod asked_again;
 mod browser;
 mod client_config;
 mod command;
@@ -19,9 +20,13 @@ mod fuzz;
 mod http;
 mod import;
 mod import_log;
+mod integers;
+mod kept;
 mod listen;
 mod mock;
 mod readme;
+mod ready;
+mod real_servers;
 mod record;
 mod recorded_servers;
 mod repeat;
@@ -41,5 +46,7 @@ mod score_laws;
 mod score_matching;
 mod score_recordings;
 mod score_rules;
+mod score_truth;
+mod score_values;
 mod shipped;
 mod statistics;

@@ -14,3 +14,5 @@ mod recorded;
 mod requests;
 mod stdio;
 mod steps;
+
+pub(crate) use client::{Served, http_client};

@@ -536,7 +536,16 @@ fn ctrl_c_ends_a_repetition_and_keeps_the_runs_made() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let result: Value = serde_json::from_reader(child.stdout.take().unwrap()).unwrap();
     assert_eq!(result["interrupted"], true);
-    assert_eq!(result["scenarios"], json!([]));
+    let scenario = &result["scenarios"][0];
+    assert_eq!(scenario["status"], "interrupted", "{scenario:#}");
+    let repeated = &scenario["repeated"];
+    let made = repeated["attempts"].as_array().unwrap();
+    assert!(repeated["passed"].as_u64().unwrap() >= 2, "{repeated:#}");
+    let (last, before) = made.split_last().unwrap();
+    assert_eq!(last["status"], "interrupted");
+    assert!(before.iter().all(|it| it["status"] == "passed"));
+    let why = format!("interrupted in attempt {} of 1000", made.len());
+    assert_eq!(scenario["problem"]["message"], why);
     assert!(third());
     // A process may need a moment to be gone.
     while !project.survivors().is_empty() {

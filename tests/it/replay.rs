@@ -399,6 +399,36 @@ fn a_poll_is_asked_again_until_it_has_its_recorded_answer() {
 }
 
 #[test]
+fn what_comes_behind_a_poll_takes_its_values_from_the_calls_it_took_them_from() {
+    let project = Project::new();
+    let mut calls = job();
+    let behind = calls.as_array_mut().unwrap();
+    behind.extend([
+        json!({ "tool": "get_item", "args": { "id": "{{calls.4.json:/id}}" } }),
+        json!({ "tool": "delete_item", "args": { "id": "{{calls.4.json:/id}}" } }),
+    ]);
+    items(
+        &project,
+        "job",
+        &["items=short", "polls=2"],
+        &calls,
+        &json!({}),
+    );
+    project.expect(0, &["record"]);
+    let bound = bindings(&baseline(&project, "job"));
+    assert!(bound.contains(&"6 /id <- 5 /id".to_owned()), "{bound:?}");
+    // However often the job is asked for, the calls behind keep their numbers in the baseline.
+    for polls in ["polls=2", "polls=0", "polls=5"] {
+        with_server(&project, "job", "polls=2", polls);
+        let result = project.result(0, &["compare", "--agent", "replay"]);
+        assert_perfect(&result);
+        let notes = result["scenarios"][0]["notes"].to_string();
+        assert!(!notes.contains("so the recorded one was used"), "{notes}");
+        with_server(&project, "job", polls, "polls=2");
+    }
+}
+
+#[test]
 fn a_poll_that_never_ends_is_given_up_and_fails() {
     let project = Project::new();
     let agent = json!({ "agent": { "kind": "replay", "calls": job(), "poll_timeout": "300ms" } });

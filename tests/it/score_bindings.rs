@@ -33,7 +33,7 @@ fn assert_found(calls: &[Value], expected: &[&str]) {
 fn learned(takes: &[Trajectory]) -> Trajectory {
     let learned = score::learn(takes, &Rules::default());
     Trajectory {
-        volatile: learned.volatile,
+        learned: learned.answers,
         bindings: learned.bindings,
         ..takes[0].clone()
     }
@@ -242,9 +242,9 @@ fn takes_tell_what_is_bound() {
         ["call 2 /id ← call 1 response /id = \"brave otter\""]
     );
     let volatile: Vec<(usize, Vec<String>)> = first
-        .volatile
+        .learned
         .iter()
-        .map(|it| (it.call, it.paths.clone()))
+        .map(|it| (it.call, it.paths().map(str::to_owned).collect()))
         .collect();
     let paths = |it: &[&str]| {
         it.iter()

@@ -6,7 +6,7 @@ use mcp_eval::model::rules::{Gate, Rules};
 use mcp_eval::score;
 use serde_json::{Value, json};
 
-use crate::score_kit::{cases, object, recorded};
+use crate::score_kit::{cases, document, object, recorded};
 
 fn catalogue(tools: &Value) -> Catalogue {
     let tools = tools.as_array().unwrap().iter();
@@ -29,6 +29,7 @@ fn drifted(before: &Value, after: &Value, tool: &str, rules: &Rules) -> Comparis
     score::compare(&side(before), &side(after), rules)
 }
 
+/// Each change in words, and whether it accepts less than before.
 #[test]
 fn changes_in_words() {
     for case in cases("drift.json") {
@@ -39,13 +40,81 @@ fn changes_in_words() {
             "retrieve_tools",
             &Rules::default(),
         );
-        let found: Vec<Value> = comparison
-            .drift
-            .iter()
-            .map(|it| json!([it.what, it.breaking]))
+        let verdict = &comparison.verdict;
+        let narrower = |what: &str| {
+            let mut told = verdict.reasons.iter().chain(&verdict.warnings);
+            told.any(|it| it.text == what)
+        };
+        let found: Vec<Value> = (comparison.drift.iter())
+            .map(|it| json!([it.what, narrower(&it.what)]))
             .collect();
         assert_eq!(&json!(found), &case["found"], "{}", case["name"]);
     }
+}
+
+/// A comparison of one call with itself, its tool's input schema being another.
+fn asked(case: &Value) -> Comparison {
+    let side = |schema: &Value| {
+        let calls = [json!({"tool": "mcp__p__t", "args": case["arguments"], "text": "ok"})];
+        mcp_eval::model::trajectory::Trajectory {
+            catalogue: catalogue(&json!([{"name": "t", "inputSchema": schema}])),
+            ..recorded(&calls)
+        }
+    };
+    score::compare(
+        &side(&case["schema_then"]),
+        &side(&case["schema_now"]),
+        &Rules::default(),
+    )
+}
+
+#[test]
+fn drift_fails_only_where_a_recorded_call_would_be_refused() {
+    let truth = document("gate-truth.json");
+    let cases = cases("refused.json")
+        .into_iter()
+        .chain(truth["drift"].as_array().unwrap().clone());
+    let mut wrong = Vec::new();
+    for case in cases {
+        let name = case["name"].as_str().unwrap();
+        let comparison = asked(&case);
+        let passes = case["passes"].as_bool().unwrap();
+        let refused: Vec<&[usize]> = (comparison.drift.iter())
+            .filter(|it| it.breaking)
+            .map(|it| it.refused.as_slice())
+            .collect();
+        let as_told = if passes {
+            refused.is_empty()
+        } else {
+            refused.contains(&[1].as_slice())
+        };
+        if comparison.verdict.passed != passes || !as_told {
+            wrong.push(format!(
+                "{name}: {:?} {:?}",
+                comparison.verdict, comparison.drift
+            ));
+        }
+        for reason in &comparison.verdict.reasons {
+            let cause = case.get("cause").and_then(Value::as_str);
+            let told = reason.text.replace(" of `t`", "").replace('`', "\"");
+            if cause.is_some_and(|it| it.replace('`', "\"") != told) {
+                wrong.push(format!("{name}: {}", reason.text));
+            }
+        }
+        for it in &comparison.drift {
+            assert!(
+                !it.what.ends_with(": changed") && !it.path.is_empty(),
+                "{name}: {it:?}"
+            );
+            assert!(it.was.is_some() || it.now.is_some(), "{name}: {it:?}");
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} wrong:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 #[test]
@@ -79,7 +148,7 @@ fn tools_come_and_go() {
             ),
             (
                 "tool `list_all` was renamed to `list_everything`",
-                true,
+                false,
                 false
             ),
             ("description of `read` changed", false, false),
@@ -88,9 +157,12 @@ fn tools_come_and_go() {
                 false,
                 false
             ),
-            ("output schema of `stats` changed", false, false),
+            (
+                "output schema of `stats` changed: `n` became required",
+                false,
+                false
+            ),
             ("tool `upstream_add` is new", false, false),
-            ("tool `list_everything` is new", false, false),
         ]
     );
 }
@@ -146,20 +218,20 @@ fn drift_explains_what_it_caused() {
         &side(&tool("string"), &calls("limit must be a string", true)),
         &Rules::default(),
     );
-    let regression = (comparison.verdict.reasons.iter())
-        .find(|it| it.kind == ReasonKind::ServerRegression)
-        .unwrap();
+    let [root] = comparison.verdict.reasons.as_slice() else {
+        panic!("one cause has several headings: {:?}", comparison.verdict)
+    };
+    assert_eq!(root.text, "parameter `limit` of `find` became a string");
+    let regression = &root.follows[0];
+    assert_eq!(regression.kind, ReasonKind::ServerRegression);
+    assert_eq!(
+        regression.text,
+        "call 1, mcp__p__find, failed: limit must be a string"
+    );
     assert_eq!(
         regression.cause.as_deref(),
         Some("parameter \"limit\" became a string")
     );
-    let drift = comparison
-        .verdict
-        .reasons
-        .iter()
-        .find(|it| it.kind == ReasonKind::Drift)
-        .unwrap();
-    assert_eq!(drift.text, "parameter `limit` of `find` became a string");
 
     let gone = score::compare(
         &side(
@@ -169,14 +241,16 @@ fn drift_explains_what_it_caused() {
         &side(&json!([{"name": "upstream_add"}]), &[]),
         &Rules::default(),
     );
-    let missing = gone
-        .verdict
-        .reasons
-        .iter()
-        .find(|it| it.kind == ReasonKind::EffectChange)
-        .unwrap();
+    let [root] = gone.verdict.reasons.as_slice() else {
+        panic!("one cause has several headings: {:?}", gone.verdict)
+    };
     assert_eq!(
-        missing.cause.as_deref(),
+        root.text,
+        "tool `add_server` is gone; nearest: `upstream_add`"
+    );
+    assert_eq!(root.follows[0].kind, ReasonKind::EffectChange);
+    assert_eq!(
+        root.follows[0].cause.as_deref(),
         Some("tool \"add_server\" is gone; nearest: \"upstream_add\"")
     );
 }

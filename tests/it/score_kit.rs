@@ -5,20 +5,33 @@
 
 use std::path::Path;
 
-use mcp_eval::model::Object;
 use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use mcp_eval::model::comparison::{Comparison, Pair, Row};
 use mcp_eval::model::rules::Rules;
 use mcp_eval::model::stamp::{GitStamp, Servers, Stamp};
 use mcp_eval::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
+use mcp_eval::model::{Digits, Object};
 use mcp_eval::score;
 use serde_json::{Value, json};
 
 /// The cases of one file under `tests/fixtures/scoring/`.
 pub(crate) fn cases(file: &str) -> Vec<Value> {
+    document(file).as_array().unwrap().clone()
+}
+
+/// One file under `tests/fixtures/scoring/`.
+pub(crate) fn document(file: &str) -> Value {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/scoring");
     let text = std::fs::read_to_string(folder.join(file)).unwrap();
     serde_json::from_str(&text).unwrap()
+}
+
+/// The cases of one list of the verdicts that were set by hand.
+pub(crate) fn truth(list: &str) -> Vec<Value> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/scoring");
+    let text = std::fs::read_to_string(folder.join("gate-truth.json")).unwrap();
+    let all: Value = serde_json::from_str(&text).unwrap();
+    all[list].as_array().unwrap().clone()
 }
 
 pub(crate) fn object(value: &Value) -> Object {
@@ -76,7 +89,7 @@ pub(crate) fn recorded(calls: &[Value]) -> Trajectory {
         steps: calls.iter().map(step).collect(),
         ending: Ending::Completed,
         duration_ms: None,
-        volatile: Vec::new(),
+        learned: Vec::new(),
         repeated: None,
         bindings: Vec::new(),
         requests: Vec::new(),
@@ -100,6 +113,7 @@ fn step(call: &Value) -> Step {
         tool,
         arguments: object(&call["args"]),
         outcome: Outcome::Answer(answer(call)),
+        digits: Digits::new(),
         again: Vec::new(),
         start_ms: None,
         duration_ms: call["ms"].as_f64(),
@@ -120,7 +134,7 @@ pub(crate) fn answer(call: &Value) -> Answer {
     Answer {
         is_error: call["is_error"].as_bool().unwrap_or(false),
         content,
-        structured_content: call.get("structured").cloned(),
+        structured_content: call.get("structured").filter(|it| !it.is_null()).cloned(),
         ..Answer::default()
     }
 }

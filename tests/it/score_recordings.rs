@@ -2,11 +2,12 @@
 
 use mcp_eval::model::agent::Limits;
 use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
-use mcp_eval::model::comparison::{ExecutionStatus, ReasonKind};
+use mcp_eval::model::comparison::ExecutionStatus;
+use mcp_eval::model::learned::{Learned, Variation, Varying};
 use mcp_eval::model::redaction::Redaction;
 use mcp_eval::model::rules::{Responses, Rules};
 use mcp_eval::model::scenario::{Agent, ExpectedCall, Replaying, Scenario, Timeouts};
-use mcp_eval::model::trajectory::{Ending, Outcome, Step, Trajectory, Volatile};
+use mcp_eval::model::trajectory::{Ending, Outcome, Step, Trajectory};
 use mcp_eval::score;
 use serde_json::{Value, json};
 
@@ -18,8 +19,10 @@ fn take(answers: &[Value]) -> Trajectory {
 }
 
 fn learned(takes: &[Trajectory]) -> Vec<(usize, Vec<String>)> {
-    let learned = score::learn(takes, &Rules::default()).volatile.into_iter();
-    learned.map(|it| (it.call, it.paths)).collect()
+    let learned = score::learn(takes, &Rules::default()).answers.into_iter();
+    learned
+        .map(|it| (it.call, it.paths().map(str::to_owned).collect()))
+        .collect()
 }
 
 #[test]
@@ -33,7 +36,8 @@ fn what_differs_between_takes_is_volatile() {
             vec![
                 "/content/0/json/a~1b".to_owned(),
                 "/content/0/json/load".to_owned(),
-                "/content/0/json/servers/*/port".to_owned(),
+                "/content/0/json/servers/0/at".to_owned(),
+                "/content/0/json/servers/0/port".to_owned(),
             ]
         )]
     );
@@ -80,20 +84,26 @@ fn nothing_is_learned_from_other_requests_or_failures() {
 
 #[test]
 fn a_word_that_was_learned_to_be_stable_is_part_of_the_contract() {
-    let similarity = |volatile: Vec<Volatile>| {
+    let similarity = |learned: Vec<Learned>| {
         let baseline = Trajectory {
-            volatile,
+            learned,
             ..take(&[json!({"status": "connected", "a": 1, "b": 2, "c": 3, "note": "some words"})])
         };
         let current =
-            take(&[json!({"status": "error", "a": 1, "b": 2, "c": 3, "note": "some words"})]);
+            take(&[json!({"status": "offline", "a": 1, "b": 2, "c": 3, "note": "some words"})]);
         let comparison = score::compare(&baseline, &current, &Rules::default());
         only_pair(&comparison).response.similarity
     };
     let entry = |paths: &[&str]| {
-        vec![Volatile {
+        let varying = |it: &&str| Varying {
+            path: (*it).to_owned(),
+            by: Variation::SameType,
+            heard: Vec::new(),
+        };
+        vec![Learned {
             call: 1,
-            paths: paths.iter().map(|it| (*it).to_owned()).collect(),
+            takes: 2,
+            varies: paths.iter().map(varying).collect(),
         }]
     };
     assert!((similarity(Vec::new()) - 0.82).abs() < 1e-9);
@@ -182,7 +192,10 @@ fn a_breach_is_an_error_to_the_comparison_marked_or_not() {
     for current in [&broken, &marked] {
         let comparison = score::compare(&valid, current, &Rules::default());
         assert_eq!(comparison.current_status, ExecutionStatus::Failed);
-        assert_eq!(score::status(current), ExecutionStatus::Failed);
+        assert_eq!(
+            score::status(current, &Rules::default()),
+            ExecutionStatus::Failed
+        );
         let response = &only_pair(&comparison).response;
         assert_eq!(response.contract_changes[0].what, "became an error");
         assert!(
@@ -199,7 +212,7 @@ fn a_breach_is_an_error_to_the_comparison_marked_or_not() {
 #[test]
 fn status_of_a_run() {
     let call = |is_error: bool| json!({"tool": "mcp__p__t", "text": "x", "is_error": is_error});
-    let status = |calls: &[Value]| score::status(&trajectory(calls));
+    let status = |calls: &[Value]| score::status(&trajectory(calls), &Rules::default());
     assert_eq!(status(&[]), ExecutionStatus::Success);
     assert_eq!(status(&[call(false)]), ExecutionStatus::Success);
     assert_eq!(status(&[call(false), call(true)]), ExecutionStatus::Partial);
@@ -210,7 +223,10 @@ fn status_of_a_run() {
         },
         ..trajectory(&[call(false), call(true)])
     };
-    assert_eq!(score::status(&blocked), ExecutionStatus::Blocked);
+    assert_eq!(
+        score::status(&blocked, &Rules::default()),
+        ExecutionStatus::Blocked
+    );
 }
 
 #[test]
@@ -274,6 +290,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         servers: Vec::new(),
         interactions: Vec::new(),
         container: None,
+        ready: None,
         agent: Agent::Scripted { calls: Vec::new() },
         replaying: Replaying::within(std::time::Duration::from_secs(300)),
         expected_trajectory: expected.iter().map(call).collect(),
@@ -372,13 +389,13 @@ fn reasons_say_which_call_what_was_expected_and_what_came() {
         ]
     };
     let verdict = compare(&calls(true, "add"), &calls(false, "add"), &Rules::default()).verdict;
-    let texts: Vec<String> = verdict.reasons.iter().map(ToString::to_string).collect();
+    assert_eq!(verdict.reasons.len(), 1, "one cause, one heading");
+    let texts: Vec<String> = verdict.all_reasons().map(ToString::to_string).collect();
     assert_eq!(
         texts,
         [
             "call 2, mcp__p__add, asked the same and got another answer: /content/0/json/quarantined became false: expected true, got false",
-            "call 2, mcp__p__add, changes something and had another result: /content/0/json/quarantined became false: expected true, got false",
-            "the overall score is below the threshold; most was lost at call 2, mcp__p__add: bool: expected at least 0.800, got 0.550",
+            "the overall score is below the threshold: expected at least 0.800, got 0.550",
         ]
     );
     let verdict = compare(
@@ -387,13 +404,9 @@ fn reasons_say_which_call_what_was_expected_and_what_came() {
         &Rules::default(),
     )
     .verdict;
-    let effect = verdict
-        .reasons
-        .iter()
-        .find(|it| it.kind == ReasonKind::EffectChange);
-    assert!(
-        effect.is_none(),
-        "0.65 is still the same effect: {verdict:?}"
+    assert_eq!(
+        verdict.reasons[0].to_string(),
+        "call 2, mcp__p__add, changes something and was made with another value of arguments/operation: expected \"add\", got \"remove\""
     );
     let verdict = compare(
         &calls(true, "add"),
@@ -401,8 +414,12 @@ fn reasons_say_which_call_what_was_expected_and_what_came() {
         &Rules::default(),
     )
     .verdict;
+    let texts: Vec<String> = verdict.all_reasons().map(ToString::to_string).collect();
     assert_eq!(
-        verdict.reasons[0].to_string(),
-        "call 2, mcp__p__add, changes something and was not made: expected add(operation: \"add\", name: \"x\"), got nothing (tool \"add\" is gone)"
+        texts[..2],
+        [
+            "tool `add` is gone",
+            "call 2, mcp__p__add, changes something and was not made: expected add(operation: \"add\", name: \"x\"), got nothing (tool \"add\" is gone)",
+        ]
     );
 }

@@ -130,6 +130,7 @@ fn attempt(status: Status, score: Option<f64>) -> Attempt {
         score,
         duration_ms: Some(1.0),
         reason: None,
+        changes: 0,
         usage: None,
     }
 }

@@ -74,6 +74,11 @@ pub(in crate::cli) struct ScoreArgs {
     /// With --repeat, the lowest share of runs that passes, 0 to 1 [default: the scenario's, else 1]
     #[arg(long, value_name = "SHARE", requires = "repeat", value_parser = parse_threshold)]
     pub(in crate::cli) pass_threshold: Option<f64>,
+    /// Whatever changed fails: an answer within tolerance, an addition, a reworded error, a tool described otherwise; without it such
+    /// changes are shown, and pass. Slower calls and tokens have gates of their own (`scoring.slower`, `scoring.tokens`) [default: the
+    /// scenario's `scoring.strict`]
+    #[arg(long)]
+    pub(in crate::cli) strict: bool,
     /// Which formulas to use [default: the scenario's, else standard]
     #[arg(long, value_enum)]
     pub(in crate::cli) preset: Option<Preset>,

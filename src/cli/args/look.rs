@@ -31,7 +31,8 @@ pub(in crate::cli) enum ReportFormat {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ExplainArgs {
-    /// The run: its id, its folder, or a result.json; `latest` for the latest
+    /// A scenario of the latest run, by id or name; or a run: its id, its folder, a result.json, or `latest`
+    #[arg(value_name = "NAME|RUN")]
     pub(in crate::cli) run: PathBuf,
     /// Number of a call, as the report counts them; all calls without it
     pub(in crate::cli) call: Option<usize>,

@@ -17,7 +17,8 @@ pub(in crate::cli) struct RecordArgs {
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) output: Option<PathBuf>,
     /// How often to play each scenario, to learn which places of the answers vary by nature [default: 2 where all servers are started
-    /// anew for every run and no model is asked, else 1]
+    /// anew for every run and no model is asked; else 1, with each call that only reads asked again right after its answer, which
+    /// `--takes 1` leaves out]
     #[arg(long, value_name = "N", conflicts_with = "repeat", value_parser = clap::value_parser!(u16).range(1..=20))]
     pub(in crate::cli) takes: Option<u16>,
     /// Keep runs that failed, too
@@ -37,7 +38,7 @@ pub(in crate::cli) struct ListenArgs {
     /// Open a gateway to the servers of a scenario file or of --mcp-config, and make a scenario and its baseline of what your MCP client
     /// does there until Enter or Ctrl-C
     #[arg(long, conflicts_with_all = [
-        "takes", "repeat", "agent", "model", "budget", "pace", "jobs", "fail_fast", "tags", "allow_failing", "no_report", "format",
+        "repeat", "agent", "model", "budget", "pace", "jobs", "fail_fast", "tags", "allow_failing", "no_report", "format",
     ])]
     pub(in crate::cli) listen: bool,
     /// The gateway's port on this machine [default: a free one]

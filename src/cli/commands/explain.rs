@@ -1,37 +1,41 @@
 //! `mcp-eval explain`: every number and rule that led to a score.
 
+use std::path::Path;
+
 use crate::cli::args::ExplainArgs;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::stored::Stored;
+use crate::report::document::{ResultV1, ScenarioV1};
 use crate::report::explain::explain;
 
 pub(in crate::cli) fn run(args: &ExplainArgs, console: Console) -> Result<Exit, Failure> {
-    let run = Some(args.run.as_path()).filter(|it| *it != std::path::Path::new("latest"));
-    let result = Stored::open(run)?.result;
+    let (result, wanted) = asked(args)?;
     let chosen: Vec<_> = result
         .scenarios
         .iter()
         .filter(|it| {
-            args.scenario
+            wanted
                 .as_ref()
                 .is_none_or(|wanted| it.id == *wanted || it.name == *wanted)
         })
         .collect();
     let names = || {
-        result
-            .scenarios
-            .iter()
-            .map(|it| it.id.as_str())
-            .collect::<Vec<_>>()
-            .join(", ")
+        let ids: Vec<&str> = result.scenarios.iter().map(|it| it.id.as_str()).collect();
+        match ids.as_slice() {
+            [] => "none".to_owned(),
+            ids => ids.join(", "),
+        }
     };
     match (chosen.as_slice(), args.call) {
         ([], _) => {
-            return Err(
-                Failure::usage("the run has no such scenario").hint(format!("it has {}", names()))
-            );
+            let failure = Failure::usage("the run has no such scenario");
+            return Err(if result.scenarios.is_empty() {
+                failure.hint("it has none: no scenario was run to its end")
+            } else {
+                failure.hint(format!("it has {}", names()))
+            });
         }
         ([_, _, ..], Some(_)) => {
             return Err(Failure::usage("a call's number needs its scenario")
@@ -56,4 +60,24 @@ pub(in crate::cli) fn run(args: &ExplainArgs, console: Console) -> Result<Exit, 
         console.result(&explain(scenario, args.call));
     }
     Ok(Exit::Passed)
+}
+
+/// The result that is asked for, and the scenario of it. What names no run is taken as a scenario of the latest one.
+fn asked(args: &ExplainArgs) -> Result<(ResultV1, Option<String>), Failure> {
+    let latest = || Stored::open(None).map(|it| it.result);
+    if args.run == Path::new("latest") {
+        return Ok((latest()?, args.scenario.clone()));
+    }
+    match (Stored::open(Some(&args.run)), &args.scenario) {
+        (Ok(stored), scenario) => Ok((stored.result, scenario.clone())),
+        (Err(failure), Some(_)) => Err(failure),
+        (Err(failure), None) => {
+            let name = args.run.to_string_lossy().into_owned();
+            let is_name = |it: &ScenarioV1| it.id == name || it.name == name;
+            match latest() {
+                Ok(result) if result.scenarios.iter().any(is_name) => Ok((result, Some(name))),
+                _ => Err(failure),
+            }
+        }
+    }
 }

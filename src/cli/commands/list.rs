@@ -7,6 +7,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::agent::fill_references;
 use crate::cli::args::{ListArgs, ResultFormat};
+use crate::cli::ci;
 use crate::cli::commands::record::look;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
@@ -88,7 +89,8 @@ pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Fai
 
 fn listed(scenario: &Scenario, docker: Option<ImageStateV1>, baselines: &Baselines) -> ListedV1 {
     let loaded = baselines.load(&scenario.id);
-    let main = loaded.as_deref().ok().and_then(<[_]>::first);
+    let main = loaded.as_ref().ok().and_then(|it| it.first());
+    ci::mend(baselines, &scenario.id, main);
     let (unchecked, failing) = looked_at(scenario, main);
     let (baseline, recorded_at) = match loaded.as_deref() {
         Err(_) => ("unreadable", None),

@@ -135,7 +135,7 @@ async fn expect_once(
         checks,
         comparison,
         baseline: expectation.map(Arc::new),
-        advice: score::idle_after(rules, &[&trajectory]),
+        idle_rules: score::idle_after(rules, &[&trajectory]),
         current: Some(Arc::new(trajectory)),
         notes,
         ..result(&told, status)

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
+use super::again::{Again, Asker, Read};
 use super::{GATEWAY_ERROR, error};
+use crate::digits;
 use crate::mcp::request::outcome;
 use crate::mcp::wire::{Message, key, read};
 use crate::model::Object;
@@ -19,6 +21,8 @@ pub(super) struct Ear {
     overheard: Overheard,
     exchanges: AtomicU64,
     waiting: Mutex<Vec<Waiting>>,
+    /// What is asked again, where anything is.
+    again: Option<Arc<Again>>,
 }
 
 /// A call without an answer yet.
@@ -29,6 +33,8 @@ struct Waiting {
     /// The request's id, as ids compare.
     id: String,
     hearing: Hearing,
+    /// It only reads, and is asked again.
+    read: Option<Read>,
 }
 
 /// One request over HTTP with the calls in it. Dropped, nobody waits for their answers any more.
@@ -44,21 +50,28 @@ pub(super) struct Exchange {
 }
 
 impl Ear {
-    pub(super) fn new(server: &str, overheard: Overheard) -> Arc<Self> {
+    pub(super) fn new(server: &str, overheard: Overheard, again: Option<Arc<Again>>) -> Arc<Self> {
         Arc::new(Self {
             server: server.to_owned(),
             overheard,
             exchanges: AtomicU64::new(0),
             waiting: Mutex::default(),
+            again,
         })
     }
 
-    /// A client sends these messages: one, or a batch. Its tool calls are under way from here on.
+    /// A client sends these messages: one, or a batch. Its tool calls are under way from here on, which is not before all that is being
+    /// asked again is answered: a call could change those answers, and they could hold it up. `asker` asks in the same session.
     ///
     /// # Errors
     ///
     /// What to answer when no further call may be made.
-    pub(super) fn sent(self: &Arc<Self>, session: &str, body: &[u8]) -> Result<Exchange, String> {
+    pub(super) async fn sent(
+        self: &Arc<Self>,
+        session: &str,
+        body: &[u8],
+        asker: impl FnOnce() -> Asker,
+    ) -> Result<Exchange, String> {
         let mut exchange = Exchange {
             ear: Arc::clone(self),
             number: self.exchanges.fetch_add(1, Ordering::Relaxed),
@@ -66,12 +79,21 @@ impl Ear {
             ids: Vec::new(),
             may_come_later: false,
         };
-        let Ok(body) = serde_json::from_slice::<Value>(body) else {
+        let body = std::str::from_utf8(body).map(digits::parse);
+        let Ok(Ok(body)) = body else {
             return Ok(exchange);
         };
         let messages = match &body {
             Value::Array(messages) => messages.as_slice(),
             one => std::slice::from_ref(one),
+        };
+        let is_call = |it: &Value| it.get("method").is_some_and(|it| it == "tools/call");
+        let asker = match &self.again {
+            Some(again) if messages.iter().any(is_call) => {
+                again.settled().await;
+                Some((again, asker()))
+            }
+            _ => None,
         };
         for message in messages {
             let (Some(method), Some(id)) = (message.get("method"), message.get("id")) else {
@@ -92,11 +114,17 @@ impl Ear {
                 .ok_or_else(|| {
                     exchange.refusal("`limits.max_steps`: no further tool call may be made")
                 })?;
-            self.lock().push(Waiting {
+            let mut waiting = self.lock();
+            let read = asker.as_ref().and_then(|(again, asker)| {
+                let amid_effects = waiting.iter().any(|it| it.read.is_none());
+                again.begins((&self.server, message), Arc::clone(asker), amid_effects)
+            });
+            waiting.push(Waiting {
                 exchange: exchange.number,
                 session: session.to_owned(),
                 id: key(id),
                 hearing,
+                read,
             });
         }
         Ok(exchange)
@@ -106,9 +134,23 @@ impl Ear {
     pub(super) fn observe(&self, session: &str, exchange: Option<u64>, text: &str) -> Message {
         let message = read(text);
         if let Message::Reply { id, reply } = &message
-            && let Some(hearing) = self.take(session, exchange, &key(id))
+            && let Some(Waiting { hearing, read, .. }) = self.take(session, exchange, &key(id))
         {
-            hearing.end(outcome(reply.clone()));
+            let outcome = outcome(reply.clone());
+            match (&self.again, read) {
+                (Some(again), Some(read)) => {
+                    let heard = hearing.end(outcome.clone());
+                    again.ask(read, outcome, heard);
+                }
+                _ => drop(hearing.end(outcome)),
+            }
+        } else if let Message::Said { id: Some(_), .. } = &message {
+            // What asks the client something is more than a read, and the client is not to be asked twice.
+            for it in self.lock().iter_mut() {
+                if exchange == Some(it.exchange) || (it.session == session && !session.is_empty()) {
+                    it.read = None;
+                }
+            }
         } else if matches!(message, Message::Noise)
             && let Ok(Value::Array(batch)) = serde_json::from_str(text)
         {
@@ -117,6 +159,13 @@ impl Ear {
             }
         }
         message
+    }
+
+    /// Waits until all that is asked again is answered.
+    pub(super) async fn settled(&self) {
+        if let Some(again) = &self.again {
+            again.settled().await;
+        }
     }
 
     /// The server cannot be used any more.
@@ -142,14 +191,14 @@ impl Ear {
     }
 
     /// Ids need only be unique within a session, and where there are no sessions, within an exchange.
-    fn take(&self, session: &str, exchange: Option<u64>, id: &str) -> Option<Hearing> {
+    fn take(&self, session: &str, exchange: Option<u64>, id: &str) -> Option<Waiting> {
         let mut waiting = self.lock();
         let of_exchange =
             |it: &Waiting| it.id == id && exchange.is_some_and(|number| number == it.exchange);
         let of_session = |it: &Waiting| it.id == id && it.session == session && !session.is_empty();
         let place = waiting.iter().position(of_exchange);
         let place = place.or_else(|| waiting.iter().position(of_session))?;
-        Some(waiting.swap_remove(place).hearing)
+        Some(waiting.swap_remove(place))
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Waiting>> {

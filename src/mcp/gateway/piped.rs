@@ -8,15 +8,17 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWriteExt};
 use tokio::process::ChildStdin;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, OnceCell, mpsc};
 use tokio_util::sync::CancellationToken;
 
+use super::again::Asker;
 use super::ear::{Ear, Exchange};
+use super::error;
 use crate::mcp::child::LONGEST_LINE;
-use crate::mcp::request::{CLOSED, failure};
-use crate::mcp::session::setup_error;
-use crate::mcp::wire::{Message, Wire, key};
-use crate::model::trajectory::FailureKind;
+use crate::mcp::request::{CLOSED, failure, outcome};
+use crate::mcp::session::{METHOD_NOT_FOUND, no_answer, setup_error};
+use crate::mcp::wire::{self, Message, Reply, Wire, key};
+use crate::model::trajectory::{FailureKind, Outcome};
 use crate::process::{Child, ChildCommand, Line, Lines};
 use crate::run::SetupError;
 
@@ -42,6 +44,8 @@ pub(super) struct Piped {
     closing: CancellationToken,
     /// It has ended, and it is known how.
     over: CancellationToken,
+    /// Whether it has proven to be ready, once that was tried.
+    pub(super) proven: OnceCell<Result<(), String>>,
 }
 
 #[derive(Default)]
@@ -55,10 +59,20 @@ struct Traffic {
     end: Option<SetupError>,
 }
 
+/// Why a request of our own has no answer.
+pub(super) enum NoReply {
+    Late,
+    Unreadable,
+    /// The process has ended.
+    Gone,
+}
+
 /// A request without an answer yet.
 struct Asked {
     id: String,
     progress_token: Option<String>,
+    /// It is a request of the gateway itself, and only its answer belongs to it.
+    is_ours: bool,
     out: mpsc::Sender<(String, bool)>,
 }
 
@@ -98,6 +112,7 @@ impl Piped {
             has_answered: AtomicBool::new(false),
             closing: CancellationToken::new(),
             over: CancellationToken::new(),
+            proven: OnceCell::new(),
         });
         tokio::spawn(write(stdin, to_write, piped.closing.clone()));
         tokio::spawn(read(stdout, Arc::clone(&piped)));
@@ -116,22 +131,75 @@ impl Piped {
     /// From here on, what answers a request is kept for it.
     pub(super) fn expect(&self, request: &str, exchange: &Exchange) -> Reading {
         let request: Value = serde_json::from_str(request).unwrap_or_default();
+        let progress_token = request.pointer("/params/_meta/progressToken").map(key);
+        let id = exchange.ids.first().map(key).unwrap_or_default();
+        self.expect_reply(id, progress_token, false)
+    }
+
+    fn expect_reply(&self, id: String, progress_token: Option<String>, is_ours: bool) -> Reading {
         let (out, reading) = mpsc::channel(WAITING_MESSAGES);
         let mut traffic = lock(&self.traffic);
         traffic.asking.retain(|it| !it.out.is_closed());
         if traffic.end.is_none() {
             traffic.asking.push(Asked {
-                id: exchange.ids.first().map(key).unwrap_or_default(),
-                progress_token: request.pointer("/params/_meta/progressToken").map(key),
+                id,
+                progress_token,
+                is_ours,
                 out,
             });
         }
         Reading(reading)
     }
 
+    /// Asks the server in this session, on behalf of nobody.
+    pub(super) fn asker(self: &Arc<Self>, tool_timeout: Duration) -> Asker {
+        let piped = Arc::downgrade(self);
+        Arc::new(move |request| {
+            let piped = piped.upgrade();
+            Box::pin(async move { piped?.answer(&request, tool_timeout).await })
+        })
+    }
+
+    async fn answer(&self, request: &Value, tool_timeout: Duration) -> Option<Outcome> {
+        match self.ask(request, tool_timeout).await {
+            Ok(reply) => Some(outcome(reply)),
+            Err(NoReply::Unreadable) => None,
+            Err(NoReply::Gone) => Some(failure(FailureKind::Disconnected, CLOSED.to_owned())),
+            Err(NoReply::Late) => Some(no_answer(tool_timeout, &self.wire)),
+        }
+    }
+
+    /// How the process has ended, once nothing more comes from it.
+    pub(super) async fn end_of_process(&self) -> SetupError {
+        let _ = tokio::time::timeout(END_TIMEOUT, self.over.cancelled()).await;
+        let end = lock(&self.traffic).end.clone();
+        end.unwrap_or_else(|| self.problem(CLOSED, Vec::new()))
+    }
+
+    /// Sends a request of our own, between those of the agent, and waits for its answer.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none.
+    pub(super) async fn ask(&self, request: &Value, limit: Duration) -> Result<Reply, NoReply> {
+        let mut reading = self.expect_reply(key(&request["id"]), None, true);
+        self.write(&request.to_string());
+        match tokio::time::timeout(limit, reading.next()).await {
+            Ok(Some((text, _))) => match wire::read(&text) {
+                Message::Reply { reply, .. } => Ok(reply),
+                Message::Said { .. } | Message::Noise => Err(NoReply::Unreadable),
+            },
+            Ok(None) => Err(NoReply::Gone),
+            Err(_) => {
+                self.cancel(std::slice::from_ref(&request["id"]));
+                Err(NoReply::Late)
+            }
+        }
+    }
+
     /// Tells the server that nobody waits for the answer any more.
-    pub(super) fn cancel(&self, exchange: &Exchange) {
-        for id in &exchange.ids {
+    pub(super) fn cancel(&self, ids: &[Value]) {
+        for id in ids {
             let params = json!({ "requestId": id, "reason": "no answer in time" });
             let method = "notifications/cancelled";
             let cancelled = json!({ "jsonrpc": "2.0", "method": method, "params": params });
@@ -222,14 +290,22 @@ impl Piped {
                     let _ = asked.out.try_send((text.to_owned(), true));
                 }
             }
-            Message::Said { method, .. } => {
+            Message::Said { method, id } => {
                 let mut traffic = lock(&self.traffic);
                 let progress = (method == "notifications/progress")
                     .then(|| serde_json::from_str::<Value>(text).ok())
                     .flatten()
                     .and_then(|it| it.pointer("/params/progressToken").map(key));
                 // What belongs to no request for certain most likely belongs to the latest.
-                let mut open = traffic.asking.iter().filter(|it| !it.out.is_closed());
+                let open = traffic.asking.iter().filter(|it| !it.out.is_closed());
+                let is_about_ours =
+                    open.clone().next().is_some() && open.clone().all(|it| it.is_ours);
+                if let Some(id) = id.filter(|_| is_about_ours) {
+                    drop(traffic);
+                    let refusal = error(&id, METHOD_NOT_FOUND, "there is nobody to ask");
+                    return self.write(&refusal.to_string());
+                }
+                let mut open = open.filter(|it| !it.is_ours);
                 let asked = match &progress {
                     Some(token) => open.find(|it| it.progress_token.as_ref() == Some(token)),
                     None => open.next_back(),

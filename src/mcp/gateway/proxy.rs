@@ -6,15 +6,17 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::extract::Request;
 use axum::http::header::{
-    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, HOST, ORIGIN, TE, TRAILER, TRANSFER_ENCODING,
-    UPGRADE,
+    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, ORIGIN, TE, TRAILER,
+    TRANSFER_ENCODING, UPGRADE,
 };
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use futures_util::{StreamExt, stream};
 use reqwest::Client;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::again::Asker;
+use super::asking;
 use super::ear::{Ear, Exchange};
 use super::events::Events;
 use super::{Answer, SESSION_ID, bad_gateway, header_text};
@@ -86,7 +88,12 @@ impl Proxy {
         let (parts, body) = request.into_parts();
         let body = read_body(body, LONGEST_BODY).await?;
         let session = header_text(&parts.headers, &SESSION_ID).to_owned();
-        let exchange = match self.ear.sent(&session, &body) {
+        let headers = self.passed_on(parts.headers);
+        if parts.method == Method::DELETE {
+            self.ear.settled().await;
+        }
+        let asker = || self.asker(headers.clone());
+        let exchange = match self.ear.sent(&session, &body, asker).await {
             Ok(exchange) => exchange,
             Err(refusal) => return Ok(respond(StatusCode::OK, Some(JSON), refusal.into())),
         };
@@ -94,7 +101,7 @@ impl Proxy {
         let asked = self
             .client
             .request(parts.method, &self.url)
-            .headers(self.passed_on(parts.headers))
+            .headers(headers)
             .body(body)
             .send();
         let response = match within(deadline, asked).await {
@@ -122,6 +129,19 @@ impl Proxy {
         let mut answer = respond(status, None, body);
         *answer.headers_mut() = head;
         Ok(answer)
+    }
+
+    /// Asks the server with these headers, which name the session, on behalf of nobody.
+    fn asker(&self, mut headers: HeaderMap) -> Asker {
+        headers.remove(CONTENT_TYPE);
+        let (client, url, tool_timeout) =
+            (self.client.clone(), self.url.clone(), self.tool_timeout);
+        Arc::new(move |request| {
+            let (client, url, headers) = (client.clone(), url.clone(), headers.clone());
+            Box::pin(
+                async move { asking::ask((&client, &url), headers, &request, tool_timeout).await },
+            )
+        })
     }
 
     fn passed_on(&self, mut headers: HeaderMap) -> HeaderMap {

@@ -5,7 +5,10 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::RowV1;
+use super::{ChangeKindV1, ChangeV1, RowV1};
+use crate::report::numbers;
+use crate::report::word_diff::around_difference;
+use crate::text::shorten;
 
 /// A baseline and a run, side by side. Calls are numbered from 1 among the scored calls of their own side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -13,7 +16,7 @@ pub struct ComparisonV1 {
     pub passed: bool,
     pub scores: ScoresV1,
     pub band: BandV1,
-    /// What to do about it: what the band advises, or `review` where a failed condition speaks against that.
+    /// What to do about it, as the band advises.
     pub advice: String,
     pub baseline_status: ExecutionStatusV1,
     pub current_status: ExecutionStatusV1,
@@ -21,7 +24,7 @@ pub struct ComparisonV1 {
     pub improved: bool,
     /// Which accepted variant the run was scored against, where there are several (1 is the main one).
     pub variant: usize,
-    /// One per failed condition; empty when passed.
+    /// Why it failed, one per cause, with what follows from it beneath; empty when passed.
     pub reasons: Vec<ReasonV1>,
     /// What a reader should know although it does not fail the gate.
     pub warnings: Vec<ReasonV1>,
@@ -33,6 +36,9 @@ pub struct ComparisonV1 {
     pub drift: Vec<DriftV1>,
     /// Calls that took much longer than in the baseline.
     pub slower: Vec<SlowerV1>,
+    /// Whatever differs between the two sides, in the order of the calls, whether it fails the gate or not; empty where nothing does.
+    #[serde(default)]
+    pub changes: Vec<ChangeV1>,
 }
 
 /// The numbers of a comparison, each 0 to 1.
@@ -52,8 +58,10 @@ pub struct ScoresV1 {
     pub threshold: f64,
 }
 
-/// The overall score in a word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// The overall score in a word; at most `acceptable` of what failed, and `degraded` where an answer or an effect changed.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum BandV1 {
     /// Below 0.3.
@@ -105,10 +113,22 @@ pub struct DriftV1 {
     pub tool: String,
     /// What changed, in words.
     pub what: String,
-    /// A client written against the old catalogue may fail.
+    /// A call that the baseline recorded would be refused now.
     pub breaking: bool,
     /// The baseline calls this tool.
     pub used: bool,
+    /// The numbers of the baseline's calls that would be refused now.
+    #[serde(default)]
+    pub refused: Vec<usize>,
+    /// Where in the tool it is, such as `description` or `inputSchema/properties/limit`; empty for the tool as a whole.
+    #[serde(default)]
+    pub path: String,
+    /// What was there, shortened around the difference; `null` where there was nothing.
+    #[serde(default)]
+    pub was: Option<String>,
+    /// What is there now; `null` where there is nothing.
+    #[serde(default)]
+    pub now: Option<String>,
 }
 
 /// A call that took much longer than in the baseline.
@@ -136,6 +156,9 @@ pub struct ReasonV1 {
     pub got: Option<String>,
     /// What explains it, where the tool catalogue does.
     pub cause: Option<String>,
+    /// What else failed because of this; none of them has such itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub follows: Vec<ReasonV1>,
 }
 
 /// Which condition failed.
@@ -158,21 +181,54 @@ pub enum ReasonKindV1 {
     Match,
     /// An expectation of the scenario is not met.
     Expectation,
+    /// Something changed, and nothing may.
+    Strict,
 }
+
+/// The longest expected or got value in a sentence; the document holds what there is.
+const VALUE_CHARS: usize = 160;
 
 impl fmt::Display for ReasonV1 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)?;
+        let short = |text: &str| shorten(text, VALUE_CHARS).into_owned();
         match (&self.expected, &self.got) {
-            (Some(expected), Some(got)) => write!(f, ": expected {expected}, got {got}")?,
-            (Some(expected), None) => write!(f, ": expected {expected}, got nothing")?,
-            (None, Some(got)) => write!(f, ": got {got}")?,
+            (Some(expected), Some(got)) => {
+                let [expected, got] = around_difference(expected, got, VALUE_CHARS);
+                write!(f, ": expected {expected}, got {got}")?;
+            }
+            (Some(expected), None) => write!(f, ": expected {}, got nothing", short(expected))?,
+            (None, Some(got)) => write!(f, ": got {}", short(got))?,
             (None, None) => {}
         }
         match &self.cause {
             Some(cause) => write!(f, " ({cause})"),
             None => Ok(()),
         }
+    }
+}
+
+impl ReasonV1 {
+    /// The sentence, and how much follows from it.
+    pub fn headline(&self) -> String {
+        match self.follows.len() {
+            0 => self.to_string(),
+            1 => format!("{self}, and one more follows from it"),
+            more => format!("{self}, and {more} more follow from it"),
+        }
+    }
+}
+
+impl ComparisonV1 {
+    /// Whether the changes say already what a warning does.
+    pub fn tells_of(&self, warning: &ReasonV1) -> bool {
+        let kind = match warning.kind {
+            ReasonKindV1::Drift => ChangeKindV1::Drift,
+            ReasonKindV1::Slower => ChangeKindV1::Slower,
+            ReasonKindV1::Tokens => ChangeKindV1::Tokens,
+            _ => return false,
+        };
+        self.changes.iter().any(|it| it.kind == kind)
     }
 }
 
@@ -203,7 +259,7 @@ impl ExecutionStatusV1 {
 impl fmt::Display for LossV1 {
     /// `0.333 lost at call 3 of `tool`, arguments/key: expected "a", got "b" (text)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.3} lost", self.points)?;
+        write!(f, "{} lost", numbers::points(self.points))?;
         if let (Some(number), Some(tool)) = (self.current.or(self.baseline), &self.tool) {
             write!(f, " at call {number} of `{tool}`")?;
         }

@@ -8,7 +8,7 @@ use crate::model::experiment::ExperimentChange;
 use crate::model::stamp::{GitStamp, ImageStamp, Servers, Stamp};
 use crate::model::suite::{CheckState, ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::{Ending, Trajectory};
-use crate::report::in_words;
+use crate::report::in_words::Words;
 
 use super::{
     BindingV1, CheckV1, EndingV1, ExperimentChangeV1, ExperimentPartV1, FORMAT_VERSION, GitV1,
@@ -19,6 +19,9 @@ use super::{
 impl From<&SuiteResult> for ResultV1 {
     fn from(suite: &SuiteResult) -> Self {
         let skipped = suite.count(Status::Skipped);
+        let scenarios: Vec<ScenarioV1> = (suite.scenarios.iter())
+            .map(|it| scenario(it, &suite.command))
+            .collect();
         Self {
             format_version: FORMAT_VERSION,
             mcp_eval: suite.mcp_eval.clone(),
@@ -31,23 +34,19 @@ impl From<&SuiteResult> for ResultV1 {
             summary: SummaryV1 {
                 selected: suite.selected,
                 passed: suite.count(Status::Passed),
+                changed: scenarios.iter().filter(|it| it.is_changed()).count(),
                 failed: suite.count(Status::Failed),
                 inconclusive: suite.count(Status::Inconclusive),
                 error: suite.count(Status::Error),
                 timeout: suite.count(Status::Timeout),
+                interrupted: suite.count(Status::Interrupted),
                 skipped,
                 recorded: suite.count(Status::Recorded),
-                recorded_failing: (suite.scenarios.iter())
-                    .filter(|it| !it.failing.is_empty())
-                    .count(),
+                recorded_failing: scenarios.iter().filter(|it| it.is_failing()).count(),
             },
             gate: None,
             problem: None,
-            scenarios: suite
-                .scenarios
-                .iter()
-                .map(|it| scenario(it, &suite.command))
-                .collect(),
+            scenarios,
         }
     }
 }
@@ -64,7 +63,6 @@ fn scenario(result: &ScenarioResult, command: &str) -> ScenarioV1 {
         user_intent: result.user_intent.clone(),
         experiment_changes: result.experiment_changes.iter().map(Into::into).collect(),
         status: status(result.status),
-        failing: result.failing.clone(),
         duration_ms: result.duration_ms.and_then(finite),
         problem: result.problem.as_ref().map(|it| ProblemV1 {
             message: it.message.clone(),
@@ -72,7 +70,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> ScenarioV1 {
             details: it.details.clone(),
         }),
         notes: result.notes.clone(),
-        advice: result.advice.clone(),
+        idle_rules: result.idle_rules.clone(),
         container_log: None,
         checks: result
             .checks
@@ -93,7 +91,18 @@ fn scenario(result: &ScenarioResult, command: &str) -> ScenarioV1 {
             .map(|it| comparison::comparison(it, baseline, current)),
         repeated: (result.repeated.as_deref()).map(|it| Box::new(repeated::repeated(it))),
     };
-    scenario.in_words = in_words::comparison(&scenario, command);
+    scenario.in_words = Words::new(&scenario, command).map(|it| it.comparison());
+    let (band, advice) = (scenario.band(), scenario.advice().map(str::to_owned));
+    if let Some(comparison) = &mut scenario.comparison {
+        comparison.band = band.unwrap_or(comparison.band);
+        comparison.advice = advice.unwrap_or_default();
+        if command == "run" {
+            // An expectation names calls and knows nothing of answers.
+            for row in &mut comparison.rows {
+                (row.takes, row.unseen) = (None, Vec::new());
+            }
+        }
+    }
     scenario
 }
 
@@ -140,11 +149,12 @@ fn side(trajectory: &Trajectory) -> SideV1 {
             .count(),
         usage: ModelUseV1::of(&trajectory.requests),
         volatile: trajectory
-            .volatile
+            .learned
             .iter()
+            .filter(|it| !it.varies.is_empty())
             .map(|it| VolatileV1 {
                 call: it.call,
-                paths: it.paths.clone(),
+                paths: it.paths().map(str::to_owned).collect(),
             })
             .collect(),
         bindings: trajectory
@@ -229,6 +239,7 @@ fn status(status: Status) -> StatusV1 {
         Status::Inconclusive => StatusV1::Inconclusive,
         Status::Error => StatusV1::Error,
         Status::Timeout => StatusV1::Timeout,
+        Status::Interrupted => StatusV1::Interrupted,
         Status::Skipped => StatusV1::Skipped,
         Status::Recorded => StatusV1::Recorded,
     }

@@ -1,13 +1,17 @@
-//! The published result, format version 1: what `result.json` holds.
+//! The published result, format version 2: what `result.json` holds.
 //!
 //! Its structs are its own, so that the inner types may change without breaking anybody's script. Numbers that are
-//! not known are `null`, never 0. Within version 1 members may be added; a member never changes its meaning and
+//! not known are `null`, never 0. Within a version members may be added; a member never changes its meaning and
 //! never goes away.
 //!
-//! | version | since |
+//! | version | what is new |
 //! |---|---|
-//! | 1 | mcp-eval 0.1.0 |
+//! | 1 | |
+//! | 2 | `changes`: whatever differs, whether it fails or not; reasons that follow from another; drift with what was and what is |
+//!
+//! Version 2 only adds to version 1, so the same structs read both.
 
+mod change;
 mod comparison;
 mod convert;
 mod repeated;
@@ -16,6 +20,7 @@ mod scenario;
 mod side;
 mod usage;
 
+pub use change::{ChangeKindV1, ChangeV1};
 pub use comparison::{
     BandV1, ComparisonV1, DriftV1, ExecutionStatusV1, LossV1, ReasonKindV1, ReasonV1, ScoresV1,
     SlowerV1,
@@ -40,14 +45,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
-/// The version this program writes, and the only one it reads.
-pub const FORMAT_VERSION: u32 = 1;
+use crate::json::{self, JsonError};
+
+/// The version this program writes; it reads the earlier ones, too.
+pub const FORMAT_VERSION: u32 = 2;
 
 /// The outcome of one `record`, `compare` or `run`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResultV1 {
     /// The version of this format.
-    #[schemars(extend("const" = 1))]
+    #[schemars(extend("const" = 2))]
     pub format_version: u32,
     /// The version of mcp-eval that wrote the document.
     pub mcp_eval: String,
@@ -60,7 +67,7 @@ pub struct ResultV1 {
     pub started_at: String,
     /// Wall time in milliseconds.
     pub duration_ms: Option<f64>,
-    /// Somebody stopped the command; scenarios that had not finished are missing.
+    /// Somebody stopped the command; scenarios that had not finished are `interrupted`.
     pub interrupted: bool,
     /// The repository the command was started in.
     pub git: GitV1,
@@ -80,16 +87,22 @@ pub struct SummaryV1 {
     /// How many scenarios were to run: all but the disabled ones, also those that an interruption or `--fail-fast` left out.
     pub selected: usize,
     pub passed: usize,
+    /// How many of those that passed, or were recorded, differ from their baseline all the same.
+    #[serde(default)]
+    pub changed: usize,
     pub failed: usize,
     /// Absent when 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub inconclusive: usize,
     pub error: usize,
     pub timeout: usize,
+    /// Stopped before they had finished, or not started any more. Absent when 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub interrupted: usize,
     pub skipped: usize,
     pub recorded: usize,
-    /// How many of the recorded were kept although they failed; absent when 0.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    /// How many were recorded although something speaks against them.
+    #[serde(default)]
     pub recorded_failing: usize,
 }
 
@@ -119,12 +132,12 @@ pub enum DocumentError {
     #[error("the JSON ends too early, in line {line}: the file was cut off")]
     CutOff { line: usize },
     #[error("not JSON: {0}")]
-    NotJson(serde_json::Error),
+    NotJson(JsonError),
     #[error("no `format_version`: this is not a result of mcp-eval")]
     NoVersion,
     /// The format is newer than this program, or not known at all.
     #[error(
-        "format version {found} is not known here: this mcp-eval reads version {FORMAT_VERSION}; \
+        "format version {found} is not known here: this mcp-eval reads versions 1 to {FORMAT_VERSION}; \
          {}", reader(.written_by.as_deref())
     )]
     UnknownVersion {
@@ -132,8 +145,8 @@ pub enum DocumentError {
         /// The version of mcp-eval that wrote it, where the document says so.
         written_by: Option<String>,
     },
-    #[error("not a result of format version {FORMAT_VERSION}: {0}")]
-    Shape(serde_json::Error),
+    #[error("not a result of format version {version}: {error}")]
+    Shape { version: u64, error: JsonError },
 }
 
 fn reader(written_by: Option<&str>) -> String {
@@ -156,15 +169,17 @@ pub fn parse(text: &str) -> Result<ResultV1, DocumentError> {
         mcp_eval: Option<Value>,
     }
 
-    let not_json = |error: serde_json::Error| match error.classify() {
-        serde_json::error::Category::Eof => DocumentError::CutOff { line: error.line() },
-        serde_json::error::Category::Data => DocumentError::NoVersion,
+    let not_json = |error: JsonError| match &error {
+        JsonError::Other(it) if it.is_eof() => DocumentError::CutOff { line: it.line() },
+        JsonError::Other(it) if it.is_data() => DocumentError::NoVersion,
         _ => DocumentError::NotJson(error),
     };
-    let head: Head = serde_json::from_str(text).map_err(not_json)?;
+    let head: Head = json::read(text.as_bytes()).map_err(not_json)?;
     match head.format_version {
         None => Err(DocumentError::NoVersion),
-        Some(1) => serde_json::from_str(text).map_err(DocumentError::Shape),
+        Some(version) if (1..=u64::from(FORMAT_VERSION)).contains(&version) => {
+            json::read(text.as_bytes()).map_err(|error| DocumentError::Shape { version, error })
+        }
         Some(found) => Err(DocumentError::UnknownVersion {
             found,
             written_by: head
@@ -194,6 +209,15 @@ impl ResultV1 {
     pub fn with_gate(mut self, gate: GateV1) -> Self {
         self.gate = Some(gate);
         self
+    }
+
+    /// What an interruption has left undone, in words.
+    pub fn interrupted_words(&self) -> String {
+        match self.summary.interrupted {
+            0 => "Interrupted, when all scenarios had finished.".to_owned(),
+            1 => "Interrupted: 1 scenario had not finished.".to_owned(),
+            count => format!("Interrupted: {count} scenarios had not finished."),
+        }
     }
 
     /// What all models of the run used, in words; `None` where there were none.

@@ -32,6 +32,13 @@ pub struct RowV1 {
     /// How often each side asked, where the call is a poll: the same read, repeated until its answer changed. Its last answer counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub polled: Option<PolledV1>,
+    /// How often recording heard the answer to this request. What was heard once is graded, as nobody knows what of it varies; else what
+    /// did not vary must be as it was. `null` without a partner, and where answers are not compared.
+    #[serde(default)]
+    pub takes: Option<usize>,
+    /// Places of the answer that are not looked at, because they were another thing whenever it was heard.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unseen: Vec<String>,
 }
 
 /// An argument, or a part of one, that comes from an earlier answer; each side has the value its own server gave.
@@ -188,6 +195,9 @@ fn present<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Value>, D::Erro
 pub struct ResponseV1 {
     /// 0 to 1.
     pub similarity: f64,
+    /// The two answers say the same, down to what is not compared; `null` when a trajectory was not at hand.
+    #[serde(default)]
+    pub identical: Option<bool>,
     /// Changes a consumer of the answer would trip over; any of them caps the similarity at 0.5.
     pub contract_changes: Vec<ContractChangeV1>,
     /// Every place where the two answers differ, contract changes among them.

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ComparisonV1, RepeatedV1, ServersV1, SideV1, TotalUseV1};
+use super::{BandV1, ChangeV1, ComparisonV1, ReasonV1, RepeatedV1, ServersV1, SideV1, TotalUseV1};
 
 /// The outcome of one scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,18 +24,15 @@ pub struct ScenarioV1 {
     #[serde(default)]
     pub experiment_changes: Vec<ExperimentChangeV1>,
     pub status: StatusV1,
-    /// Why the run failed although it was kept as the baseline; absent where nothing speaks against it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub failing: Vec<String>,
     /// Wall time in milliseconds, of all runs together with `--repeat`; `null` when nothing ran.
     pub duration_ms: Option<f64>,
     /// Why there is no verdict, or why the scenario was not run.
     pub problem: Option<ProblemV1>,
     /// What a reader should know although it changes no status.
     pub notes: Vec<String>,
-    /// What of the scenario file can have no effect, as far as the run shows it; absent where there is nothing to say.
+    /// The scenario's rules that can have no effect, as far as the run shows it, a sentence each; absent where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub advice: Vec<String>,
+    pub idle_rules: Vec<String>,
     /// Where the log of the scenario's container is kept, relative to this document; `null` without a container.
     #[serde(default)]
     pub container_log: Option<String>,
@@ -88,6 +85,8 @@ pub enum StatusV1 {
     Error,
     /// It did not end within its timeout.
     Timeout,
+    /// Somebody stopped the command before it had finished, or before it had begun.
+    Interrupted,
     /// It is disabled.
     Skipped,
     /// Its trajectory was kept as the baseline.
@@ -142,6 +141,7 @@ impl StatusV1 {
             Self::Inconclusive => "inconclusive",
             Self::Error => "error",
             Self::Timeout => "timeout",
+            Self::Interrupted => "interrupted",
             Self::Skipped => "skipped",
             Self::Recorded => "recorded",
         }
@@ -153,10 +153,15 @@ impl StatusV1 {
             Self::Passed => "✓",
             Self::Failed => "✗",
             Self::Inconclusive => "?",
-            Self::Error | Self::Timeout => "!",
+            Self::Error | Self::Timeout | Self::Interrupted => "!",
             Self::Skipped => "-",
             Self::Recorded => "●",
         }
+    }
+
+    /// It was left out for a reason that says nothing about it, and that several may share.
+    pub fn is_left_out(self) -> bool {
+        matches!(self, Self::Skipped | Self::Interrupted)
     }
 
     /// Nobody needs to look at it.
@@ -192,25 +197,107 @@ impl ScenarioV1 {
         current.is_some_and(|it| it.stamp.servers == ServersV1::Recorded)
     }
 
-    /// Everything that speaks against passing, one sentence each: the verdict's reasons, why a recorded run failed, then the unmet
+    /// Whatever differs between baseline and run, whether it fails the gate or not.
+    pub fn changes(&self) -> &[ChangeV1] {
+        self.comparison.as_ref().map_or(&[], |it| &it.changes)
+    }
+
+    /// It came out well, and yet not everything is as it was.
+    pub fn is_changed(&self) -> bool {
+        self.status.is_fine() && (!self.changes().is_empty() || self.changed_attempts() > 0)
+    }
+
+    /// It was kept although something speaks against it.
+    pub fn is_failing(&self) -> bool {
+        self.status == StatusV1::Recorded && self.problem.is_some()
+    }
+
+    /// How many of several runs differ from the baseline. Those that a baseline was just chosen from are measured by it, which is no change.
+    pub fn changed_attempts(&self) -> usize {
+        let attempts = self.repeated.iter().flat_map(|it| &it.attempts);
+        let changed = attempts.filter(|it| it.changes > 0 && self.status != StatusV1::Recorded);
+        changed.count()
+    }
+
+    /// What changed, counted: `2 changes`; empty where nothing did. What differs from an expectation is no change, but a deviation.
+    pub fn changes_words(&self, command: &str) -> String {
+        let (one, many) = if command == "run" {
+            ("1 deviation", "deviations")
+        } else {
+            ("1 change", "changes")
+        };
+        let counted = |count: usize| match count {
+            0 => String::new(),
+            1 => one.to_owned(),
+            more => format!("{more} {many}"),
+        };
+        let words = counted(self.changes().len());
+        match (&self.repeated, self.changed_attempts()) {
+            (Some(repeated), attempts @ 1..) => {
+                format!("{many} in {attempts} of {} runs", repeated.runs)
+            }
+            _ => words,
+        }
+    }
+
+    /// The status for people: `passed`, `passed, 2 changes`, `recorded, failing`, `failed`.
+    pub fn status_words(&self, command: &str) -> String {
+        let mut words = self.status.name().to_owned();
+        if self.is_failing() {
+            words.push_str(", failing");
+        }
+        if self.is_changed() {
+            words.push_str(", ");
+            words.push_str(&self.changes_words(command));
+        }
+        words
+    }
+
+    /// A sign that tells the status without colour, and whether something changed.
+    pub fn symbol(&self) -> &'static str {
+        if self.is_failing() {
+            "!"
+        } else if self.is_changed() {
+            "~"
+        } else {
+            self.status.symbol()
+        }
+    }
+
+    /// The band of the score; `None` without one. What failed is never good, whatever its score.
+    pub fn band(&self) -> Option<BandV1> {
+        let band = self.comparison.as_ref()?.band;
+        let failed = self.status == StatusV1::Failed;
+        Some(if failed {
+            band.min(BandV1::Acceptable)
+        } else {
+            band
+        })
+    }
+
+    /// What to do about it; nobody should read `deploy` beside a failed verdict.
+    pub fn advice(&self) -> Option<&str> {
+        let comparison = self.comparison.as_ref()?;
+        let failed = self.status == StatusV1::Failed && comparison.band >= BandV1::Acceptable;
+        Some(if failed { "review" } else { &comparison.advice })
+    }
+
+    /// Everything that speaks against passing, one sentence each: the verdict's reasons without what follows from them, then the unmet
     /// expectations.
     pub fn reasons(&self) -> Vec<String> {
         let verdict = self.comparison.iter().flat_map(|it| &it.reasons);
-        let unmet = self.checks.iter().filter(|it| it.fails());
         verdict
-            .map(ToString::to_string)
-            .chain(self.failing.iter().cloned())
-            .chain(unmet.map(|it| format!("{}: {}", it.name, it.message)))
+            .map(ReasonV1::headline)
+            .chain(self.unmet())
             .collect()
     }
 
-    /// The status in words: `recorded, failing` tells it from a good recording.
-    pub fn status_words(&self) -> &'static str {
-        if self.failing.is_empty() {
-            self.status.name()
-        } else {
-            "recorded, failing"
-        }
+    /// The unmet expectations, one sentence each.
+    pub fn unmet(&self) -> Vec<String> {
+        let unmet = self.checks.iter().filter(|it| it.fails());
+        unmet
+            .map(|it| format!("{}: {}", it.name, it.message))
+            .collect()
     }
 
     /// The expectations that were not checked.

@@ -1,18 +1,21 @@
 //! The two conversations side by side, aligned call by call.
 
+use std::collections::HashSet;
+
 use crate::model::Object;
 use crate::model::trajectory::{Step, ToolCall, Trajectory};
 use crate::report::document::{
     CallV1, ContractChangeV1, DifferenceV1, OutcomeV1, ResultV1, RowKindV1, RowV1, ScenarioV1,
 };
-use crate::report::{duration, in_words};
+use crate::report::duration;
+use crate::report::in_words::Words;
 use crate::text::{line, shorten};
 
 use super::answer::{self, PartView, parts, pretty};
 use super::excerpt::Excerpt;
 use super::parameter::{self, ParameterView};
 use super::score;
-use super::track::Track;
+use super::track::{Telling, Track};
 
 /// The longest description of a binding.
 const BOUND_CHARS: usize = 300;
@@ -44,6 +47,10 @@ pub(super) struct CallBlock<'a> {
     pub(super) server: &'a str,
     pub(super) tool: &'a str,
     pub(super) effect: Option<bool>,
+    /// Its answer was heard once while recording.
+    pub(super) heard_once: bool,
+    /// Places of the answer that are not looked at.
+    pub(super) unseen: &'a [String],
     /// `same`, `changed`, `missing`, `extra` or, without comparison, `recorded`.
     pub(super) class: &'static str,
     /// What changed, in one sentence.
@@ -54,11 +61,19 @@ pub(super) struct CallBlock<'a> {
     pub(super) left: Option<Side>,
     pub(super) right: Option<Side>,
     pub(super) contract_changes: &'a [ContractChangeV1],
-    pub(super) differences: &'a [DifferenceV1],
+    pub(super) differences: Vec<DifferenceView<'a>>,
     pub(super) slower: Option<String>,
     /// What of its arguments comes from earlier answers.
     pub(super) bound: Vec<String>,
     pub(super) polled: Option<String>,
+}
+
+/// One place where the answers differ.
+#[derive(Debug)]
+pub(super) struct DifferenceView<'a> {
+    pub(super) difference: &'a DifferenceV1,
+    pub(super) expected: Option<Excerpt>,
+    pub(super) got: Option<Excerpt>,
 }
 
 /// The three numbers of a pair.
@@ -86,6 +101,10 @@ struct Maker<'a> {
     scenario: &'a ScenarioV1,
     left: Track<'a>,
     right: Track<'a>,
+    /// Whose doing each row is; `None` where nothing was compared.
+    words: Option<Words<'a>>,
+    /// The calls that a change is about: number in the baseline, number in the run.
+    changed: HashSet<(Option<usize>, Option<usize>)>,
 }
 
 /// The blocks of a scenario; with two sides where something was compared, else what the run did.
@@ -102,6 +121,10 @@ pub(super) fn blocks<'a>(
         scenario,
         left: Track::new(baseline, file(scenario.baseline.as_ref())),
         right: Track::new(current, file(scenario.current.as_ref())),
+        words: Words::new(scenario, &result.command),
+        changed: (scenario.changes().iter())
+            .map(|it| (it.baseline, it.current))
+            .collect(),
     };
     match &scenario.comparison {
         Some(comparison) => maker.compared(&comparison.rows),
@@ -112,24 +135,22 @@ pub(super) fn blocks<'a>(
 impl<'a> Maker<'a> {
     fn compared(&self, rows: &'a [RowV1]) -> Vec<Block<'a>> {
         let mut blocks = Vec::new();
-        // However the first calls are paired, each side began with what its user said.
-        push_messages(&mut blocks, &self.left.opening, &self.right.opening);
+        let (mut left, mut right) = (Telling::new(&self.left), Telling::new(&self.right));
         for row in rows {
-            push_messages(
-                &mut blocks,
-                self.left.before(row.baseline.as_ref()),
-                self.right.before(row.current.as_ref()),
-            );
+            let before = row.baseline.as_ref().map(|it| left.before(it));
+            let now = row.current.as_ref().map(|it| right.before(it));
+            let before = before.unwrap_or_else(|| left.until_users(right.users));
+            let now = now.unwrap_or_else(|| right.until_users(left.users));
+            push_messages(&mut blocks, &before, &now);
             blocks.push(Block::Call(Box::new(self.row(row))));
         }
-        push_messages(&mut blocks, &self.left.rest, &self.right.rest);
+        push_messages(&mut blocks, &left.rest(), &right.rest());
         blocks
     }
 
     /// Only what the run did, where there is nothing to lay beside it.
     fn recorded(&self) -> Vec<Block<'a>> {
         let mut blocks = Vec::new();
-        push_messages(&mut blocks, &[], &self.right.opening);
         for (index, (steps, call)) in self.right.calls.iter().enumerate() {
             push_messages(&mut blocks, &[], steps);
             blocks.push(Block::Call(Box::new(CallBlock {
@@ -138,6 +159,8 @@ impl<'a> Maker<'a> {
                 server: call.server.as_deref().unwrap_or_default(),
                 tool: &call.tool,
                 effect: None,
+                heard_once: false,
+                unseen: &[],
                 class: "recorded",
                 words: String::new(),
                 scores: None,
@@ -145,7 +168,7 @@ impl<'a> Maker<'a> {
                 left: None,
                 right: Some(side(call, None, self.right.file)),
                 contract_changes: &[],
-                differences: &[],
+                differences: Vec::new(),
                 slower: None,
                 bound: self.recorded_bindings(index + 1),
                 polled: None,
@@ -160,7 +183,7 @@ impl<'a> Maker<'a> {
         let before = self.left.call(row.baseline.as_ref());
         let now = self.right.call(row.current.as_ref());
         // An answer that is equal after masking has differences only in what varies by nature: no marks then.
-        let differs = response.is_some_and(|it| it.similarity < 1.0 - 1e-9);
+        let differs = response.is_some_and(|it| it.similarity < 1.0 - 1e-9) || self.is_changed(row);
         let expectation = self.result.command == "run";
         let other = |call: Option<&'a ToolCall>| call.filter(|_| differs && !expectation);
         CallBlock {
@@ -172,13 +195,16 @@ impl<'a> Maker<'a> {
             server: row.server.as_deref().unwrap_or_default(),
             tool: row.tool_name(),
             effect: Some(row.effect),
+            heard_once: row.takes == Some(1) && response.is_some(),
+            unseen: &row.unseen,
             class: match row.kind {
                 RowKindV1::Missing => "missing",
                 RowKindV1::Extra => "extra",
                 RowKindV1::Pair if row.call < 1.0 - 1e-9 => "changed",
+                RowKindV1::Pair if self.is_changed(row) => "changed",
                 RowKindV1::Pair => "same",
             },
-            words: in_words::row(row, self.scenario.current.as_ref(), &self.result.command),
+            words: (self.words.as_ref()).map_or_else(String::new, |it| it.row(row)),
             scores: row
                 .request
                 .as_ref()
@@ -206,7 +232,10 @@ impl<'a> Maker<'a> {
                 .map(|call| side_of(call, now, other(before), self.right.file))
                 .map(|side| side.asking(row.arguments.as_ref())),
             contract_changes: response.map_or(&[], |it| &it.contract_changes),
-            differences: response.map_or(&[], |it| &it.differences),
+            differences: (response.iter())
+                .flat_map(|it| &it.differences)
+                .map(difference)
+                .collect(),
             slower: self.slower(row),
             bound: row
                 .bound
@@ -215,6 +244,13 @@ impl<'a> Maker<'a> {
                 .collect(),
             polled: row.polled.map(|it| it.to_string()),
         }
+    }
+
+    /// Whether something is known to have changed in a row, be its score as it may.
+    fn is_changed(&self, row: &RowV1) -> bool {
+        let number = |call: &Option<CallV1>| call.as_ref().map(|it| it.number);
+        let calls = (number(&row.baseline), number(&row.current));
+        self.changed.contains(&calls)
     }
 
     /// The bindings of one of the run's calls, where nothing is compared.
@@ -243,6 +279,16 @@ impl<'a> Maker<'a> {
             words(slower.current_ms),
             words(slower.baseline_ms)
         ))
+    }
+}
+
+fn difference(difference: &DifferenceV1) -> DifferenceView<'_> {
+    let [expected, got] =
+        Excerpt::versus(difference.expected.as_deref(), difference.got.as_deref());
+    DifferenceView {
+        difference,
+        expected,
+        got,
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use crate::report::word_diff::{Piece, word_diff};
+
 /// The most characters of one text that a page shows.
 const SHOWN_CHARS: usize = 16_000;
 
@@ -15,14 +17,6 @@ pub(super) struct Excerpt {
     pub(super) pieces: Vec<Piece>,
     /// A remark on what is left out, where the text was cut.
     pub(super) cut: Option<String>,
-}
-
-/// A run of text that is either new on its side or not.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Piece {
-    pub(super) text: String,
-    /// The other side has nothing like it.
-    pub(super) marked: bool,
 }
 
 impl Excerpt {
@@ -52,14 +46,23 @@ impl Excerpt {
                 [(indentation, false), (text, !known.contains(bare(text)))]
             }))
         } else {
-            let known: HashSet<&str> = other.split(' ').collect();
-            pieces(
-                shown
-                    .split_inclusive(' ')
-                    .map(|it| (it, !known.contains(it.trim_end_matches(' ')))),
-            )
+            let [own, _] = word_diff(shown, other);
+            own
         };
         Self { pieces, cut }
+    }
+
+    /// Two texts side by side, each with marks on the words the other lacks; without marks where they have nothing in common.
+    pub(super) fn versus(was: Option<&str>, now: Option<&str>) -> [Option<Self>; 2] {
+        let of = |pieces| Self { pieces, cut: None };
+        if let (Some(was), Some(now)) = (was, now) {
+            let both = word_diff(was, now);
+            let tells = |it: &Piece| !it.marked && it.text.chars().any(char::is_alphanumeric);
+            if both.iter().flatten().any(tells) {
+                return both.map(|pieces| Some(of(pieces)));
+            }
+        }
+        [was, now].map(|text| Some(of(pieces([(text?, false)]))))
     }
 }
 

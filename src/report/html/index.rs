@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::report::document::{ResultV1, ScenarioV1};
+use crate::report::document::{BandV1, ResultV1, ScenarioV1};
 use crate::report::{duration, moment};
 
 use super::{page_name, score, stamps};
@@ -46,6 +46,7 @@ impl<'a> IndexPage<'a> {
             (summary.inconclusive, "inconclusive"),
             (summary.error, "error"),
             (summary.timeout, "timeout"),
+            (summary.interrupted, "interrupted"),
             (summary.skipped, "skipped"),
         ];
         Self {
@@ -58,18 +59,23 @@ impl<'a> IndexPage<'a> {
         }
     }
 
+    /// What came out well, and is not as it was.
+    fn altered(&self) -> Vec<&Line<'a>> {
+        let altered = |it: &&Line<'_>| it.scenario.is_changed();
+        self.lines.iter().filter(altered).collect()
+    }
+
     fn troubled(&self) -> Vec<&Line<'a>> {
-        let fine_or_skipped = |it: &&Line<'_>| {
-            let is_fine = it.scenario.status.is_fine() && it.scenario.failing.is_empty();
-            !is_fine && it.scenario.status.name() != "skipped"
+        let needs_a_look = |it: &&Line<'_>| {
+            let status = it.scenario.status;
+            it.scenario.is_failing() || (!status.is_fine() && !status.is_left_out())
         };
-        self.lines.iter().filter(fine_or_skipped).collect()
+        self.lines.iter().filter(needs_a_look).collect()
     }
 }
 
 impl<'a> Line<'a> {
     fn new(scenario: &'a ScenarioV1) -> Self {
-        let comparison = scenario.comparison.as_ref();
         let gate = (scenario.repeated.iter()).filter_map(|it| it.reason.clone());
         let problem = scenario.problem.iter().map(|it| it.message.clone());
         Self {
@@ -77,9 +83,9 @@ impl<'a> Line<'a> {
             page: page_name(&scenario.id),
             score: (scenario.score()).map(|it| (score(it), (it * 100.0).clamp(0.0, 100.0))),
             // A mean is in no band.
-            band: comparison
+            band: (scenario.band())
                 .filter(|_| scenario.repeated.is_none())
-                .map(|it| it.band.name()),
+                .map(BandV1::name),
             calls: scenario.calls().unwrap_or_default(),
             duration: duration_words(scenario.duration_ms),
             repeated: scenario.repeated.as_ref().map(|it| it.words()),

@@ -21,6 +21,7 @@ use askama::Template;
 
 use crate::model::trajectory::Trajectory;
 use crate::report::document::{ResultV1, ScenarioV1};
+use crate::report::numbers::score;
 use crate::text;
 
 pub use page_name::page_name;
@@ -74,17 +75,5 @@ impl askama::filters::Escaper for Escape {
             plain_from = at + found.len_utf8();
         }
         out.write_str(&text[plain_from..])
-    }
-}
-
-/// A number between 0 and 1 as reports write it: two digits, but never `1.00` for less than 1 or `0.00` for more than 0.
-fn score(number: f64) -> String {
-    let text = format!("{number:.2}");
-    let rounded_to_an_end =
-        (text == "1.00" && number < 1.0 - 1e-9) || (text == "0.00" && number > 1e-9);
-    if rounded_to_an_end {
-        format!("{number:.4}")
-    } else {
-        text
     }
 }

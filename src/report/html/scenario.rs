@@ -2,12 +2,15 @@
 
 use askama::Template;
 
+use crate::model::number::fixed;
 use crate::model::trajectory::Trajectory;
-use crate::report::document::{ComparisonV1, LossV1, ReasonV1, ResultV1, ScenarioV1, SideV1};
-use crate::report::duration;
-use crate::report::moment;
+use crate::report::document::{
+    ChangeV1, ComparisonV1, DriftV1, LossV1, ReasonV1, ResultV1, ScenarioV1, SideV1, VolatileV1,
+};
+use crate::report::{duration, moment, numbers};
 
 use super::conversation::{self, Block};
+use super::excerpt::Excerpt;
 use super::index::duration_words;
 use super::model_use::{self, RequestView};
 use super::repeated::RepeatedView;
@@ -26,6 +29,8 @@ pub(super) struct ScenarioPage<'a> {
     /// Which versions of the system under test the two sides met, where the scenario names its repository.
     versions: Option<String>,
     verdict: Option<VerdictView<'a>>,
+    /// Whatever differs: those that are shown at once, and the others.
+    changes: [Vec<ChangeView<'a>>; 2],
     /// What several runs came to; the page then shows one of them.
     repeated: Option<RepeatedView<'a>>,
     /// What the model of the current run was asked.
@@ -55,13 +60,41 @@ struct VerdictView<'a> {
     reasons: Vec<ReasonView<'a>>,
     warnings: Vec<ReasonView<'a>>,
     losses: Vec<LossView<'a>>,
+    drift: Vec<DriftView<'a>>,
     slower: Vec<SlowerView>,
 }
 
-/// A reason, and where in the page to look.
+/// How many changes are shown before the reader asks for the others.
+const CHANGES: usize = 30;
+
+/// How much of what follows from a reason is shown at once.
+const FOLLOWS: usize = 5;
+
+/// A change, what it was and what it is side by side, and where in the page to look.
+struct ChangeView<'a> {
+    change: &'a ChangeV1,
+    call: Option<String>,
+    link: Option<String>,
+    was: Option<Excerpt>,
+    now: Option<Excerpt>,
+}
+
+/// A change of the tool catalogue.
+struct DriftView<'a> {
+    drift: &'a DriftV1,
+    was: Option<Excerpt>,
+    now: Option<Excerpt>,
+    /// The baseline's calls that are refused now, in words.
+    refused: String,
+}
+
+/// A reason, where in the page to look, and what follows from it: what is shown at once, and the others.
 struct ReasonView<'a> {
     reason: &'a ReasonV1,
     link: Option<String>,
+    expected: Option<Excerpt>,
+    got: Option<Excerpt>,
+    follows: [Vec<ReasonView<'a>>; 2],
 }
 
 /// A loss, and where in the page to look.
@@ -100,6 +133,11 @@ impl<'a> ScenarioPage<'a> {
             calls: scenario.calls(),
             versions: stamps::versions(stamped, scenario.current.as_ref()),
             verdict: scenario.comparison.as_ref().map(VerdictView::new),
+            changes: {
+                let mut changes: Vec<_> = scenario.changes().iter().map(ChangeView::new).collect();
+                let others = changes.split_off(changes.len().min(CHANGES));
+                [changes, others]
+            },
             repeated: (scenario.repeated.as_deref())
                 .map(|it| RepeatedView::new(it, result.command == "record")),
             requests: model_use::requests(scenario.current.as_ref()),
@@ -125,14 +163,26 @@ impl<'a> ScenarioPage<'a> {
         }
     }
 
-    fn has_volatile(&self) -> bool {
-        self.sides().any(|(_, side)| !side.volatile.is_empty())
-    }
-
-    fn sides(&self) -> impl Iterator<Item = (&'static str, &SideV1)> {
+    /// The calls in whose answers places are known to vary.
+    fn varying(&self) -> Vec<(&'static str, &VolatileV1)> {
         let baseline = self.scenario.baseline.iter().map(|it| ("baseline", it));
         let current = self.scenario.current.iter().map(|it| ("current", it));
-        baseline.chain(current)
+        let all = baseline
+            .chain(current)
+            .flat_map(|(name, side)| side.volatile.iter().map(move |it| (name, it)));
+        all.filter(|(_, it)| !it.paths.is_empty()).collect()
+    }
+
+    /// The heading of the list of changes.
+    fn changes_words(&self) -> String {
+        let words = self.scenario.changes_words(&self.result.command);
+        match self.scenario.repeated {
+            Some(_) => format!(
+                "What changed in the run shown: {}",
+                self.scenario.changes().len()
+            ),
+            None => words,
+        }
     }
 }
 
@@ -158,19 +208,24 @@ impl<'a> VerdictView<'a> {
             threshold: score(scores.threshold),
             trajectory: score(scores.trajectory),
             calls: score(scores.calls),
-            status_factor: format!("{:.1}", scores.status_factor),
-            count_penalty: format!("{:.1}", scores.count_penalty),
+            status_factor: fixed(scores.status_factor, 1),
+            count_penalty: fixed(scores.count_penalty, 1),
             reasons: comparison.reasons.iter().map(ReasonView::new).collect(),
-            warnings: comparison.warnings.iter().map(ReasonView::new).collect(),
+            warnings: (comparison.warnings.iter())
+                .filter(|it| !comparison.tells_of(it))
+                .map(ReasonView::new)
+                .collect(),
             losses: comparison
                 .losses
                 .iter()
+                .filter(|it| numbers::costs(it.points))
                 .map(|loss| LossView {
                     loss,
-                    points: format!("{:.3}", loss.points),
+                    points: numbers::points(loss.points),
                     link: conversation::link(loss.baseline, loss.current),
                 })
                 .collect(),
+            drift: comparison.drift.iter().map(DriftView::new).collect(),
             slower: comparison
                 .slower
                 .iter()
@@ -186,9 +241,41 @@ impl<'a> VerdictView<'a> {
 
 impl<'a> ReasonView<'a> {
     fn new(reason: &'a ReasonV1) -> Self {
+        let [expected, got] = Excerpt::versus(reason.expected.as_deref(), reason.got.as_deref());
+        let mut follows: Vec<_> = reason.follows.iter().map(Self::new).collect();
+        let others = follows.split_off(follows.len().min(FOLLOWS));
         Self {
             reason,
             link: conversation::link(reason.baseline, reason.current),
+            expected,
+            got,
+            follows: [follows, others],
+        }
+    }
+}
+
+impl<'a> ChangeView<'a> {
+    fn new(change: &'a ChangeV1) -> Self {
+        let [was, now] = Excerpt::versus(change.was.as_deref(), change.now.as_deref());
+        Self {
+            change,
+            call: change.call(),
+            link: conversation::link(change.baseline, change.current),
+            was,
+            now,
+        }
+    }
+}
+
+impl<'a> DriftView<'a> {
+    fn new(drift: &'a DriftV1) -> Self {
+        let [was, now] = Excerpt::versus(drift.was.as_deref(), drift.now.as_deref());
+        let refused = drift.refused.iter().map(ToString::to_string);
+        Self {
+            drift,
+            was,
+            now,
+            refused: refused.collect::<Vec<_>>().join(", "),
         }
     }
 }

@@ -1,15 +1,18 @@
 //! What a person sees on the terminal: one line per scenario, reasons below, a summary at the end.
 
+mod changes;
 mod repeated;
 mod summary;
 
 use anstyle::{AnsiColor, Style as Ansi};
 use unicode_width::UnicodeWidthStr;
 
+use crate::model::number::fixed;
 use crate::report::document::{
-    BandV1, ComparisonV1, LossV1, ProblemV1, ResultV1, ScenarioV1, StatusV1,
+    BandV1, ComparisonV1, LossV1, ProblemV1, ReasonV1, ResultV1, ScenarioV1, StatusV1,
 };
 use crate::report::duration;
+use crate::report::numbers;
 use crate::report::wrap;
 use crate::text::{block, line, shorten};
 
@@ -38,37 +41,44 @@ const GREEN: Ansi = AnsiColor::Green.on_default();
 const RED: Ansi = AnsiColor::Red.on_default();
 const YELLOW: Ansi = AnsiColor::Yellow.on_default();
 const BLUE: Ansi = AnsiColor::Blue.on_default();
+/// What came out well, and is not as it was.
+const MAGENTA: Ansi = AnsiColor::Magenta.on_default();
 const DIM: Ansi = Ansi::new().dimmed();
 const BOLD: Ansi = Ansi::new().bold();
 
 /// The least width, and the widths of the columns, each with the spaces that keep it apart.
 const MIN_WIDTH: usize = 72;
 const SIGN: usize = 2;
-const LEAST_STATUS: usize = 11;
+const LEAST_STATUS: usize = 9;
 const BAND: usize = 10;
 const SCORE: usize = 6;
 const DURATION: usize = 11;
 /// How many losses of a failed scenario are shown.
 const LOSSES: usize = 8;
-/// The longest criterion shown where it was not checked.
-const NAME_CHARS: usize = 100;
+/// How much of what follows from a reason is shown.
+const FOLLOWS: usize = 5;
 /// The longest reason or note shown; `result.json` holds the whole.
 const TEXT_CHARS: usize = 600;
+/// The longest criterion shown where it was not checked.
+const NAME_CHARS: usize = 100;
 
 /// The whole report of a command, ending with a line break.
 pub fn terminal(result: &ResultV1, style: Style) -> String {
-    let mut page = Page::new(style);
+    let mut page = Page::new(result, style);
     let columns = Columns::new(result, page.width);
     for (at, scenario) in result.scenarios.iter().enumerate() {
         if style.verbosity == Verbosity::Quiet && scenario.status.is_fine() {
             continue;
         }
         page.scenario_line(scenario, columns);
-        // Of several that are skipped for one reason, the last tells it.
+        // Of several that were left out for one reason, the last tells it.
         let next = result.scenarios.get(at + 1);
-        let is_told_next = scenario.status == StatusV1::Skipped
-            && next
-                .is_some_and(|it| it.status == StatusV1::Skipped && it.problem == scenario.problem);
+        let is_told_next = scenario.status.is_left_out()
+            && scenario.current.is_none()
+            && next.is_some_and(|it| {
+                (it.status, &it.problem) == (scenario.status, &scenario.problem)
+                    && it.current.is_none()
+            });
         if !is_told_next {
             page.below(scenario);
         }
@@ -92,9 +102,10 @@ impl Columns {
     fn new(result: &ResultV1, width: usize) -> Self {
         let widest = |cell: fn(&ScenarioV1) -> usize| result.scenarios.iter().map(cell).max();
         let calls = widest(|it| calls(it).width() + 2).unwrap_or(0);
-        let status = widest(|it| it.status_words().len() + 2).unwrap_or(0);
-        let status = status.max(LEAST_STATUS);
-        let others = SIGN + status + BAND + SCORE + calls + DURATION;
+        let statuses = result.scenarios.iter();
+        let statuses = statuses.map(|it| it.status_words(&result.command).len() + 2);
+        let status = statuses.max().unwrap_or(0).max(LEAST_STATUS);
+        let others = SIGN + 2 + status + BAND + SCORE + calls + DURATION;
         let name = widest(|it| line(&it.name).width()).unwrap_or(0);
         Self {
             name: name.min(width.saturating_sub(others)).max(8),
@@ -112,48 +123,42 @@ fn calls(scenario: &ScenarioV1) -> String {
 }
 
 /// The text as it grows.
-struct Page {
+struct Page<'a> {
     text: String,
+    result: &'a ResultV1,
     style: Style,
     width: usize,
 }
 
-impl Page {
-    fn new(style: Style) -> Self {
+impl<'a> Page<'a> {
+    fn new(result: &'a ResultV1, style: Style) -> Self {
         Self {
             text: String::new(),
+            result,
             style,
             width: style.width.max(MIN_WIDTH),
         }
     }
 
     fn scenario_line(&mut self, scenario: &ScenarioV1, columns: Columns) {
-        let status = if scenario.failing.is_empty() {
-            status_style(scenario.status)
-        } else {
-            YELLOW
-        };
-        let comparison = scenario.comparison.as_ref();
-        let band = comparison.filter(|_| scenario.repeated.is_none());
-        let band = band.map_or("", |it| it.band.name());
-        let score = scenario
-            .score()
-            .map_or_else(String::new, |it| format!("{it:.2}"));
+        let status = scenario_style(scenario);
+        let band = scenario.band().filter(|_| scenario.repeated.is_none());
+        let score = scenario.score().map_or_else(String::new, numbers::score);
         let time = scenario
             .duration_ms
             .map_or_else(String::new, duration::words);
         let cells = [
-            self.painted(status, scenario.status.symbol()),
+            self.painted(status, scenario.symbol()),
             " ".to_owned(),
             wrap::padded(&line(&scenario.name), columns.name),
             "  ".to_owned(),
             self.painted(
                 status,
-                &wrap::padded(scenario.status_words(), columns.status - 2),
+                &wrap::padded(&scenario.status_words(&self.result.command), columns.status),
             ),
             self.painted(
-                comparison.map_or(DIM, |it| band_style(it.band)),
-                &wrap::padded(band, BAND),
+                band.map_or(DIM, band_style),
+                &wrap::padded(band.map_or("", BandV1::name), BAND),
             ),
             wrap::right(&score, SCORE),
             wrap::right(&calls(scenario), columns.calls),
@@ -182,10 +187,14 @@ impl Page {
         if let Some(sentence) = scenario.in_words.as_ref().filter(|_| wordy) {
             self.indented(4, "", BOLD, sentence);
         }
-        for reason in scenario.reasons() {
-            self.indented(4, "✗ ", RED, &reason);
+        for reason in scenario.comparison.iter().flat_map(|it| &it.reasons) {
+            self.reason(reason);
         }
-        self.said_of_the_file(scenario);
+        for unmet in scenario.unmet() {
+            self.indented(4, "✗ ", RED, &unmet);
+        }
+        self.changes(scenario);
+        self.without_effect(scenario);
         if scenario.repeated.is_none() && wordy {
             self.usage(scenario);
         }
@@ -194,21 +203,38 @@ impl Page {
             return;
         };
         if wordy {
-            for warning in &comparison.warnings {
+            let untold = comparison.warnings.iter();
+            for warning in untold.filter(|it| !comparison.tells_of(it)) {
                 self.indented(4, "! ", YELLOW, &warning.to_string());
             }
         }
         if verbose {
             self.numbers(comparison);
         }
-        if verbose || matches!(scenario.status, StatusV1::Failed | StatusV1::Inconclusive) {
+        let failed = matches!(scenario.status, StatusV1::Failed | StatusV1::Inconclusive);
+        // The changes say it already, and more clearly. Results of earlier versions have none.
+        if verbose || (failed && comparison.changes.is_empty()) {
             self.losses(comparison);
         }
         self.notes(scenario);
     }
 
-    /// What of the scenario file was not checked, or can have no effect: nobody may believe that it decides anything.
-    fn said_of_the_file(&mut self, scenario: &ScenarioV1) {
+    /// A reason, and beneath it what follows from it.
+    fn reason(&mut self, reason: &ReasonV1) {
+        self.indented(4, "✗ ", RED, &reason.to_string());
+        let all = self.style.verbosity == Verbosity::Verbose;
+        let shown = if all { usize::MAX } else { FOLLOWS };
+        for it in reason.follows.iter().take(shown) {
+            self.indented(6, "└ ", RED, &it.to_string());
+        }
+        let left = reason.follows.len().saturating_sub(shown);
+        if left > 0 {
+            self.indented(6, "└ ", RED, &format!("and {left} more follow from it"));
+        }
+    }
+
+    /// What was not checked, and rules that decide nothing: nobody may believe that they do.
+    fn without_effect(&mut self, scenario: &ScenarioV1) {
         if self.style.verbosity == Verbosity::Quiet {
             return;
         }
@@ -217,8 +243,8 @@ impl Page {
             let text = format!("unchecked: {shown}: {}", check.message);
             self.indented(4, "? ", YELLOW, &text);
         }
-        for advice in &scenario.advice {
-            self.indented(4, "! ", YELLOW, advice);
+        for rule in &scenario.idle_rules {
+            self.indented(4, "! ", YELLOW, rule);
         }
     }
 
@@ -249,14 +275,14 @@ impl Page {
             "",
             DIM,
             &format!(
-                "arguments {:.3}, calls {:.3}, status {} → {} × {:.2}, count penalty {:.2}, threshold {:.2}, variant {}",
-                scores.trajectory,
-                scores.calls,
+                "arguments {}, calls {}, status {} → {} × {}, count penalty {}, threshold {}, variant {}",
+                fixed(scores.trajectory, 3),
+                fixed(scores.calls, 3),
                 comparison.baseline_status.name(),
                 comparison.current_status.name(),
-                scores.status_factor,
-                scores.count_penalty,
-                scores.threshold,
+                fixed(scores.status_factor, 2),
+                fixed(scores.count_penalty, 2),
+                fixed(scores.threshold, 2),
                 comparison.variant
             ),
         );
@@ -264,7 +290,8 @@ impl Page {
 
     /// Where the points went, the largest losses first. Those of a run that is fine are for readers who asked for more.
     fn losses(&mut self, comparison: &ComparisonV1) {
-        let mut losses: Vec<&LossV1> = comparison.losses.iter().collect();
+        let costly = comparison.losses.iter();
+        let mut losses: Vec<&LossV1> = costly.filter(|it| numbers::costs(it.points)).collect();
         losses.sort_by(|a, b| b.points.total_cmp(&a.points));
         let shown = match self.style.verbosity {
             Verbosity::Verbose => losses.len(),
@@ -330,12 +357,24 @@ impl Page {
     }
 }
 
+fn scenario_style(scenario: &ScenarioV1) -> Ansi {
+    if scenario.is_failing() {
+        YELLOW
+    } else if scenario.is_changed() {
+        MAGENTA
+    } else {
+        status_style(scenario.status)
+    }
+}
+
 fn status_style(status: StatusV1) -> Ansi {
     match status {
         StatusV1::Passed => GREEN,
         StatusV1::Recorded => BLUE,
         StatusV1::Failed => RED,
-        StatusV1::Inconclusive | StatusV1::Error | StatusV1::Timeout => YELLOW,
+        StatusV1::Inconclusive | StatusV1::Error | StatusV1::Timeout | StatusV1::Interrupted => {
+            YELLOW
+        }
         StatusV1::Skipped => DIM,
     }
 }

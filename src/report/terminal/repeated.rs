@@ -3,7 +3,7 @@
 use super::{BOLD, DIM, Page, Verbosity, status_style};
 use crate::report::document::{RepeatedV1, ScenarioV1};
 
-impl Page {
+impl Page<'_> {
     /// What all runs came to, and which of them what follows is about.
     pub(super) fn repeated(&mut self, scenario: &ScenarioV1, repeated: &RepeatedV1) {
         self.indented(4, "", BOLD, &repeated.words());

@@ -1,68 +1,43 @@
 //! The last lines: how many came out in which way, and what that is for the shell.
 
-use super::{DIM, GREEN, Page, RED, YELLOW};
+use super::{DIM, GREEN, MAGENTA, Page, RED, YELLOW};
 use crate::report::document::{GateV1, ResultV1, SummaryV1};
 
-impl Page {
+impl Page<'_> {
     pub(super) fn summary(&mut self, result: &ResultV1) {
         let summary = result.summary;
         if result.interrupted {
-            self.indented(
-                0,
-                "! ",
-                YELLOW,
-                "Interrupted: scenarios that had not finished are missing.",
-            );
+            self.indented(0, "! ", YELLOW, &result.interrupted_words());
         }
+        let verb = match result.command.as_str() {
+            "record" => "recorded",
+            _ => "passed",
+        };
         let line = format!(
-            "Suite Results: {}/{} tests passed{}",
+            "Suite Results: {}/{} tests {verb}{}{}",
             summary.succeeded(),
             summary.selected,
+            but(result),
             others(summary)
         );
         let fine = summary.succeeded() == summary.selected && summary.selected > 0;
-        let painted = self.painted(if fine { GREEN } else { RED }.bold(), &line);
+        let style = match (fine, summary.recorded_failing, summary.changed) {
+            (false, _, _) => RED,
+            (true, 1.., _) => YELLOW,
+            (true, 0, 1..) => MAGENTA,
+            (true, 0, 0) => GREEN,
+        };
+        let painted = self.painted(style.bold(), &line);
         self.text.push_str(&painted);
         self.text.push('\n');
-        let unchecked = result.scenarios.iter().map(|it| it.unchecked().count());
-        let unchecked: Vec<usize> = unchecked.filter(|it| *it > 0).collect();
-        if !unchecked.is_empty() {
-            let total: usize = unchecked.iter().sum();
-            let (nouns, places) = (
-                if total == 1 {
-                    "criterion was"
-                } else {
-                    "criteria were"
-                },
-                if unchecked.len() == 1 {
-                    "scenario"
-                } else {
-                    "scenarios"
-                },
-            );
-            let text = format!(
-                "{total} {nouns} not checked, in {} {places}",
-                unchecked.len()
-            );
-            self.indented(0, "", YELLOW, &text);
+        if let Some(unchecked) = unchecked(result) {
+            self.indented(0, "", YELLOW, &unchecked);
         }
         if result.has_recorded_servers() {
             self.indented(0, "", DIM, "Servers: recorded, held still");
         }
         if let Some(usage) = result.model_use() {
             self.indented(0, "", DIM, &format!("Models: {usage}"));
-        }
-        if result.command == "record" {
-            let failing = match summary.recorded_failing {
-                0 => String::new(),
-                count => format!(", {count} of them failing"),
-            };
-            let recorded = format!(
-                "Recorded {} of {} scenarios{failing}",
-                summary.recorded, summary.selected
-            );
-            self.text.push_str(&recorded);
-            self.text.push('\n');
         }
         let notable = |it: &&GateV1| it.exit_code != 0 || summary.inconclusive > 0;
         if let Some(gate) = result.gate.as_ref().filter(notable) {
@@ -72,24 +47,58 @@ impl Page {
     }
 }
 
+/// How many criteria decided nothing; `None` where all did.
+fn unchecked(result: &ResultV1) -> Option<String> {
+    let counts = result.scenarios.iter().map(|it| it.unchecked().count());
+    let counts: Vec<usize> = counts.filter(|it| *it > 0).collect();
+    let criteria = match counts.iter().sum() {
+        0 => return None,
+        1 => "1 criterion was".to_owned(),
+        several => format!("{several} criteria were"),
+    };
+    let scenarios = match counts.len() {
+        1 => "1 scenario".to_owned(),
+        several => format!("{several} scenarios"),
+    };
+    Some(format!("{criteria} not checked, in {scenarios}"))
+}
+
+/// What is to be said of those that succeeded, counted; empty when there is nothing.
+fn but(result: &ResultV1) -> String {
+    let summary = result.summary;
+    let changes = match result.command.as_str() {
+        "run" => "with deviations",
+        _ => "with changes",
+    };
+    let counts = [
+        (summary.recorded_failing, "failing"),
+        (summary.changed, changes),
+    ];
+    let named = counted(&counts).join(", ");
+    if named.is_empty() {
+        named
+    } else {
+        format!(" ({named})")
+    }
+}
+
 /// What did not pass, counted; empty when there is nothing to count.
 fn others(summary: SummaryV1) -> String {
     let counts = [
         (summary.failed, "failed"),
-        (summary.recorded_failing, "recorded, failing"),
         (summary.inconclusive, "inconclusive"),
         (summary.error, "error"),
         (summary.timeout, "timeout"),
+        (summary.interrupted, "interrupted"),
         (summary.skipped, "skipped"),
     ];
-    let named: Vec<String> = counts
-        .iter()
-        .filter(|(count, _)| *count > 0)
+    let named = counted(&counts).into_iter();
+    named.map(|it| format!(", {it}")).collect()
+}
+
+fn counted(counts: &[(usize, &str)]) -> Vec<String> {
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    counts
         .map(|(count, name)| format!("{count} {name}"))
-        .collect();
-    if named.is_empty() {
-        String::new()
-    } else {
-        format!(" ({})", named.join(", "))
-    }
+        .collect()
 }

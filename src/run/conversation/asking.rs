@@ -47,7 +47,7 @@ impl Conversation<'_> {
 
     /// Records that an attempt at the latest request begins.
     pub fn attempt(&mut self) {
-        let start_ms = milliseconds(self.started.elapsed());
+        let start_ms = milliseconds(self.clock.elapsed());
         if let Some(request) = self.requests.last_mut() {
             request.attempts.push(Attempt {
                 start_ms,
@@ -65,7 +65,7 @@ impl Conversation<'_> {
         problem: Option<String>,
         pause: Option<Duration>,
     ) {
-        let now = milliseconds(self.started.elapsed());
+        let now = milliseconds(self.clock.elapsed());
         let number = self.requests.len();
         if let Some(attempt) = self
             .requests

@@ -1,13 +1,12 @@
 //! The part of a conversation with an agent that makes its calls by itself: they are heard as they pass, and what the agent tells of
 //! its work is put together with them.
 
-use std::time::Instant;
-
 use super::asking::limit;
 use super::merge::{Heard, merge};
 use super::{Conversation, Stop, calls_made, milliseconds, not_sent, unanswered};
-use crate::model::Object;
 use crate::model::trajectory::{Outcome, Step, ToolCall};
+use crate::model::{Digits, Object};
+use crate::run::clock::Clock;
 use crate::run::overheard::{Endpoint, Event, HeardCall};
 use crate::run::ports::Progress;
 use crate::text::shorten;
@@ -111,9 +110,10 @@ impl Conversation<'_> {
             server,
             tool,
             arguments,
+            digits: Digits::new(),
             outcome,
             again: Vec::new(),
-            start_ms: Some(milliseconds(self.started.elapsed())),
+            start_ms: Some(milliseconds(self.clock.elapsed())),
             duration_ms: None,
         })));
         Announced { place }
@@ -121,7 +121,7 @@ impl Conversation<'_> {
 
     /// Records what the agent tells of how a call ended. Of a call that was heard, what was heard counts.
     pub fn announced_ended(&mut self, announced: Announced, outcome: Outcome) {
-        let now = milliseconds(self.started.elapsed());
+        let now = milliseconds(self.clock.elapsed());
         let Some(Step::ToolCall(call)) = self.steps.get_mut(announced.place) else {
             return;
         };
@@ -152,7 +152,7 @@ impl Conversation<'_> {
         let calls = heard.calls.iter().zip(&self.heard_after);
         let calls = calls.map(|(call, after)| Heard {
             after_steps: *after,
-            call: recorded(call, self.started),
+            call: recorded(call, &self.clock),
         });
         let merged = merge(std::mem::take(&mut self.steps), calls.collect());
         self.steps = merged.steps;
@@ -162,15 +162,16 @@ impl Conversation<'_> {
     }
 }
 
-fn recorded(heard: &HeardCall, started: Instant) -> ToolCall {
+fn recorded(heard: &HeardCall, clock: &Clock) -> ToolCall {
     let (outcome, duration) = heard.end.clone().unzip();
     ToolCall {
         server: Some(heard.server.clone()),
         tool: heard.tool.clone(),
         arguments: heard.arguments.clone(),
+        digits: heard.digits.clone(),
         outcome: outcome.unwrap_or_else(unanswered),
-        again: Vec::new(),
-        start_ms: Some(milliseconds(heard.begun.duration_since(started))),
+        again: heard.again.clone(),
+        start_ms: Some(milliseconds(clock.at(heard.begun))),
         duration_ms: duration.map(milliseconds),
     }
 }

@@ -1,17 +1,17 @@
 //! Between the inner types and the published ones.
 
-use crate::model::Object;
 use crate::model::binding::{Binding, Source};
 use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use crate::model::repeated::Tally;
 use crate::model::stamp::{GitCommit, GitStamp, Servers, Stamp};
 use crate::model::trajectory::{
-    Answer, Ending, Failure, FailureKind, Outcome, Step, ToolCall, Trajectory, Volatile,
+    Answer, Ending, Failure, FailureKind, Outcome, Step, ToolCall, Trajectory,
 };
+use crate::model::{Digits, Object};
 
 use super::{
     BindingV1, EndingKindV1, EndingV1, ErrorV1, FORMAT_VERSION, GitV1, OutcomeV1, RepeatedV1,
-    ScenarioV1, ServerV1, ServersV1, SourceV1, StampV1, StatusV1, StepV1, TrajectoryV1, VolatileV1,
+    ScenarioV1, ServerV1, ServersV1, SourceV1, StampV1, StatusV1, StepV1, TrajectoryV1,
 };
 
 impl From<&Trajectory> for TrajectoryV1 {
@@ -41,14 +41,8 @@ impl From<&Trajectory> for TrajectoryV1 {
             duration_ms: it.duration_ms,
             steps: it.steps.iter().map(Into::into).collect(),
             requests: it.requests.iter().map(Into::into).collect(),
-            volatile: it
-                .volatile
-                .iter()
-                .map(|it| VolatileV1 {
-                    call: it.call,
-                    paths: it.paths.clone(),
-                })
-                .collect(),
+            volatile: Vec::new(),
+            learned: it.learned.iter().map(Into::into).collect(),
             bindings: it.bindings.iter().map(Into::into).collect(),
             repeated: it.repeated.map(|it| RepeatedV1 {
                 runs: it.runs,
@@ -83,13 +77,8 @@ impl From<TrajectoryV1> for Trajectory {
             duration_ms: it.duration_ms,
             steps: it.steps.into_iter().map(Into::into).collect(),
             requests: it.requests.into_iter().map(Into::into).collect(),
-            volatile: it
-                .volatile
-                .into_iter()
-                .map(|it| Volatile {
-                    call: it.call,
-                    paths: it.paths,
-                })
+            learned: (it.volatile.into_iter().map(Into::into))
+                .chain(it.learned.into_iter().map(Into::into))
                 .collect(),
             bindings: it.bindings.into_iter().map(Into::into).collect(),
             repeated: it.repeated.map(|it| Tally {
@@ -229,6 +218,7 @@ impl From<&Step> for StepV1 {
                 server: call.server.clone(),
                 tool: call.tool.clone(),
                 arguments: call.arguments.clone(),
+                digits: call.digits.clone(),
                 outcome: (&call.outcome).into(),
                 start_ms: call.start_ms,
                 duration_ms: call.duration_ms,
@@ -246,6 +236,7 @@ impl From<StepV1> for Step {
                 server,
                 tool,
                 arguments,
+                digits,
                 outcome,
                 start_ms,
                 duration_ms,
@@ -253,6 +244,7 @@ impl From<StepV1> for Step {
                 server,
                 tool,
                 arguments,
+                digits,
                 outcome: outcome.into(),
                 again: Vec::new(),
                 start_ms,
@@ -273,6 +265,7 @@ impl From<&Outcome> for OutcomeV1 {
                 },
                 content: Some(answer.content.clone()),
                 structured_content: answer.structured_content.clone(),
+                digits: answer.digits.clone(),
                 other: answer.other.clone(),
                 error: answer.breach.clone().map(|message| ErrorV1 {
                     message,
@@ -291,6 +284,7 @@ impl From<&Outcome> for OutcomeV1 {
                 },
                 content: None,
                 structured_content: None,
+                digits: Digits::new(),
                 other: Object::new(),
                 error: Some(ErrorV1 {
                     message: failure.message.clone(),
@@ -314,6 +308,7 @@ impl From<OutcomeV1> for Outcome {
                     is_error: it.status == StatusV1::ToolError,
                     content: it.content.unwrap_or_default(),
                     structured_content: it.structured_content,
+                    digits: it.digits,
                     other: it.other,
                     breach: (it.status == StatusV1::InvalidStructuredContent).then_some(message),
                 });

@@ -2,10 +2,13 @@
 //!
 //! History of the format:
 //!
-//! - 1: the first.
+//! - 1: the first. What had varied between takes was a list of paths, `volatile`; whatever else of such an answer looked generated was not
+//!   looked at, so nothing of it is known to have been stable.
+//! - 2: `learned` tells of each answer that was heard more than once how often it was, and what of it varied, token by token in texts.
 
 mod convert;
 mod image;
+mod learned;
 mod request;
 
 use std::fs;
@@ -16,21 +19,23 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::model::Object;
+use crate::json::{self, JsonError};
 use crate::model::trajectory::Trajectory;
+use crate::model::{Digits, Object};
 use crate::store::files::StoreError;
 use crate::store::format::image::ImageV1;
 use crate::text::shorten;
+use learned::{LearnedV2, VolatileV1};
 use request::RequestV1;
 
-/// The version this program writes, and the only one it reads.
-pub const FORMAT_VERSION: u32 = 1;
+/// The version this program writes; it reads all before it, too.
+pub const FORMAT_VERSION: u32 = 2;
 
 /// A recorded run of a scenario: a baseline, or a run kept beside a report.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "mcp-eval trajectory")]
 struct TrajectoryV1 {
-    /// The version of this format: 1.
+    /// The version of this format: 2.
     format_version: u32,
     scenario: ScenarioV1,
     stamp: StampV1,
@@ -43,9 +48,13 @@ struct TrajectoryV1 {
     /// What the agent asked its model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     requests: Vec<RequestV1>,
-    /// Places in answers that varied between takes of the same request.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// Version 1: places in answers that varied between takes of the same request.
+    #[serde(default, skip_serializing)]
+    #[schemars(skip)]
     volatile: Vec<VolatileV1>,
+    /// What was learned of each answer that recording heard more than once. What is not listed as varying must stay as it was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    learned: Vec<LearnedV2>,
     /// What the calls take from earlier answers: a replay uses what its own server gives there instead.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     bindings: Vec<BindingV1>,
@@ -183,6 +192,9 @@ enum StepV1 {
         server: Option<String>,
         tool: String,
         arguments: Object,
+        /// The digits of integers in the arguments that are too long for 64 bits, by JSON pointer.
+        #[serde(default, skip_serializing_if = "Digits::is_empty")]
+        digits: Digits,
         outcome: OutcomeV1,
         /// Offset from the start of the run in milliseconds, or null.
         start_ms: Option<f64>,
@@ -201,6 +213,9 @@ struct OutcomeV1 {
     /// `structuredContent` as served.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     structured_content: Option<Value>,
+    /// The digits of integers in `structured_content` that are too long for 64 bits, by JSON pointer.
+    #[serde(default, skip_serializing_if = "Digits::is_empty")]
+    digits: Digits,
     /// Other members of the result, as served.
     #[serde(default, skip_serializing_if = "Object::is_empty")]
     other: Object,
@@ -241,14 +256,6 @@ struct ErrorV1 {
     /// JSON-RPC error data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     data: Option<Value>,
-}
-
-/// Places in the answers to one request that varied between takes.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct VolatileV1 {
-    /// The call, counted from 1 among the scored calls.
-    call: usize,
-    paths: Vec<String>,
 }
 
 /// An argument, or a part of one, that comes from an earlier answer.
@@ -328,27 +335,23 @@ pub fn parse(path: &Path, text: &[u8]) -> Result<Trajectory, StoreError> {
     struct Head {
         format_version: Option<Value>,
     }
-    let broken = |error: &serde_json::Error| {
-        if error.is_eof() {
-            StoreError::CutOff {
-                path: path.to_owned(),
-            }
-        } else {
-            StoreError::Invalid {
-                path: path.to_owned(),
-                problem: error.to_string(),
-            }
-        }
+    let broken = |error: JsonError| match error {
+        JsonError::Other(error) if error.is_eof() => StoreError::CutOff {
+            path: path.to_owned(),
+        },
+        error => StoreError::Invalid {
+            path: path.to_owned(),
+            problem: error.to_string(),
+        },
     };
-    let head: Head = serde_json::from_slice(text).map_err(|error| broken(&error))?;
+    let head: Head = json::read(text).map_err(broken)?;
     match head.format_version {
         None => Err(StoreError::Invalid {
             path: path.to_owned(),
             problem: "it has no `format_version`".to_owned(),
         }),
-        Some(version) if version == FORMAT_VERSION => {
-            let document: TrajectoryV1 =
-                serde_json::from_slice(text).map_err(|error| broken(&error))?;
+        Some(version) if (1..=FORMAT_VERSION).any(|it| version == it) => {
+            let document: TrajectoryV1 = json::read(text).map_err(broken)?;
             check_id(&document.scenario.id)
                 .and_then(|()| check_repeated(document.repeated.as_ref()))
                 .map_err(|problem| StoreError::Invalid {
@@ -365,16 +368,10 @@ pub fn parse(path: &Path, text: &[u8]) -> Result<Trajectory, StoreError> {
     }
 }
 
-/// Ids become paths below our folders, so one from a file must not lead anywhere else.
-fn check_id(id: &str) -> Result<(), String> {
-    let is_plain = |part: &str| {
-        !part.is_empty()
-            && part != "."
-            && part != ".."
-            && !part.contains(['\0', '\\'])
-            && part.len() < 200
-    };
-    if id.split('/').all(is_plain) && id.len() < 1000 {
+/// Ids become paths below our folders, so one from a file must not lead anywhere else. How long a name may be, the file system says.
+pub(super) fn check_id(id: &str) -> Result<(), String> {
+    let is_plain = |part: &str| !matches!(part, "" | "." | "..") && !part.contains('\0');
+    if id.split('/').all(is_plain) {
         Ok(())
     } else {
         Err(format!(

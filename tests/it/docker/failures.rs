@@ -46,7 +46,7 @@ fn a_scenario_that_can_do_without_its_image_is_skipped() {
         .says("without")
         .says("skipped")
         .says("its image `mcp-eval-test/nowhere:1` is not there: get it with `docker pull`")
-        .says("Suite Results: 0/0 tests passed (1 skipped)");
+        .says("Suite Results: 0/0 tests passed, 1 skipped");
     scenario(
         &project,
         "with",
@@ -56,7 +56,7 @@ fn a_scenario_that_can_do_without_its_image_is_skipped() {
     );
     project
         .expect(0, &["run"])
-        .says("Suite Results: 1/1 tests passed (1 skipped)");
+        .says("Suite Results: 1/1 tests passed, 1 skipped");
 }
 
 /// Runs with `DOCKER_HOST` set, and expects exit code 3.

@@ -46,7 +46,7 @@ fn without_its_image_the_scenarios_for_mcpproxy_are_skipped_and_nothing_else() {
     let command = command.env("MCPPROXY_IMAGE", "mcp-eval-test/nowhere:1");
     let ran = ran(command.arg("compare"));
     assert_eq!(ran.code, 0, "{ran:#?}");
-    ran.says("Suite Results: 9/9 tests passed (7 skipped)")
+    ran.says("Suite Results: 9/9 tests passed, 7 skipped")
         .says("its image `mcp-eval-test/nowhere:1`");
 }
 
@@ -120,7 +120,7 @@ exec /bin/mcp-eval mock --transport http --host 0.0.0.0 --allow-remote --port "$
         assert_eq!(run.code, 0, "{run:#?}");
         run
     };
-    run(&["record"]).says("Suite Results: 7/7 tests passed");
+    run(&["record"]).says("Suite Results: 7/7 tests recorded");
     run(&["compare"]).says("Suite Results: 7/7 tests passed");
     let recorded = project.read("baselines/mcpproxy/add_server/baseline.json");
     assert!(recorded.contains("\"revision\": \"cafe123\""), "{recorded}");

@@ -14,14 +14,14 @@ use crate::common::Project;
 pub(super) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A `mcp-eval mock --transport http` that ends with its test.
-pub(super) struct Served {
+pub(crate) struct Served {
     pub(super) child: Child,
-    pub(super) url: String,
+    pub(crate) url: String,
     pub(super) client: Client,
 }
 
 impl Served {
-    pub(super) fn start(project: &Project, arguments: &[&str]) -> Self {
+    pub(crate) fn start(project: &Project, arguments: &[&str]) -> Self {
         let mut command: Command = project.command();
         let arguments = [&["mock", "--transport", "http"], arguments].concat();
         let mut child = command
@@ -45,7 +45,7 @@ impl Served {
     }
 
     /// A server of these declarations.
-    pub(super) fn of(declared: &str, arguments: &[&str]) -> (Project, Self) {
+    pub(crate) fn of(declared: &str, arguments: &[&str]) -> (Project, Self) {
         let project = Project::new();
         project.file("mock.yaml", declared);
         let served = Self::start(&project, &[&["mock.yaml"], arguments].concat());
@@ -99,7 +99,7 @@ impl Drop for Served {
     }
 }
 
-pub(super) fn http_client() -> Client {
+pub(crate) fn http_client() -> Client {
     let _ = rustls::crypto::ring::default_provider().install_default();
     Client::builder()
         .no_proxy()
@@ -124,7 +124,7 @@ pub(super) struct Piped {
 }
 
 impl Piped {
-    pub(super) fn start(project: &Project, arguments: &[&str]) -> Self {
+    pub(crate) fn start(project: &Project, arguments: &[&str]) -> Self {
         let mut command: Command = project.command();
         let mut child = command
             .arg("mock")

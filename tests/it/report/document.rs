@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use mcp_eval::model::comparison::Band;
+use mcp_eval::model::suite::Status;
 use mcp_eval::model::trajectory::Step;
-use mcp_eval::report::document::{self, ResultV1};
+use mcp_eval::report::document::{self, BandV1, ResultV1};
+use mcp_eval::report::explain::explain;
 use mcp_eval::report::html;
 use mcp_eval::report::terminal::terminal;
 use serde_json::{Value, json};
@@ -48,7 +50,7 @@ fn the_document_fits_its_own_schema() {
         value["scenarios"][0]["status"] = json!("fine");
         assert!(!validator.is_valid(&value), "an unknown status fits");
         value["scenarios"][0]["status"] = json!("passed");
-        value["format_version"] = json!(2);
+        value["format_version"] = json!(3);
         assert!(!validator.is_valid(&value), "another version fits");
     }
 }
@@ -91,7 +93,7 @@ fn an_argument_that_is_null_is_not_one_that_is_missing() {
 fn a_failed_verdict_is_never_advised_to_deploy() {
     let mut suite = sample::compared();
     let comparison = suite.scenarios[1].comparison.as_mut().unwrap();
-    comparison.band = Band::Good;
+    comparison.band = Band::Good.of_failed(true);
     let document = ResultV1::from(&suite);
     let advice = |id: &str| {
         document
@@ -140,8 +142,83 @@ fn what_cannot_be_read_is_said_clearly() {
     assert!(error("{}").contains("no `format_version`"));
     assert_eq!(
         error(r#"{"format_version": 7, "mcp_eval": "4.2.0"}"#),
-        "format version 7 is not known here: this mcp-eval reads version 1; mcp-eval 4.2.0 wrote it and can read it"
+        "format version 7 is not known here: this mcp-eval reads versions 1 to 2; mcp-eval 4.2.0 wrote it and can read it"
     );
     assert!(error(r#"{"format_version": 7}"#).ends_with("a newer mcp-eval may read it"));
     assert!(error(r#"{"format_version": 1}"#).contains("missing field"));
+}
+
+/// A result as the program wrote it before format version 2: a gentle change that passed, and a failure.
+const OLD: &str = include_str!("../../fixtures/result/version-1.json");
+
+#[test]
+fn a_result_of_version_1_is_still_read_and_shown() {
+    let old = document::parse(OLD).unwrap();
+    assert_eq!(old.format_version, 1);
+    let text = terminal(&old, PLAIN);
+    assert!(text.contains("✓ A gentle change       passed"), "{text}");
+    assert!(
+        text.contains("Suite Results: 1/2 tests passed, 1 failed"),
+        "{text}"
+    );
+    assert!(text.contains("0.250 lost at call 2"), "{text}");
+    assert!(html::index(&old).contains("A gentle change"));
+    for scenario in &old.scenarios {
+        // What was said then still stands, and nothing is said of it that was not known then.
+        let page = html::scenario(&old, scenario, None, None);
+        assert!(
+            page.contains(scenario.in_words.as_deref().unwrap()),
+            "{page}"
+        );
+        for unknown in ["Unchanged", "same answer", "Heard once", "not looked at"] {
+            assert!(!page.contains(unknown), "{unknown}: {page}");
+        }
+        assert!(explain(scenario, None).contains("call 1: get_price of shop (read)"));
+    }
+    let failed = old.scenario("shop").unwrap();
+    assert!(explain(failed, None).contains("expected true, got false"));
+    assert_eq!(document::parse(&document::json(&old)).unwrap(), old);
+}
+
+#[test]
+fn changes_are_published_with_what_was_and_what_is() {
+    let document = sample::document(&sample::compared());
+    let value: Value = serde_json::from_str(&document::json(&document)).unwrap();
+    assert_eq!(value["summary"]["changed"], 1);
+    let changes = value["scenarios"][6]["comparison"]["changes"]
+        .as_array()
+        .unwrap();
+    assert_eq!(changes.len(), 15);
+    assert_eq!(
+        changes[0],
+        json!({
+            "kind": "answer", "baseline": 2, "current": 2, "tool": "mcp__shop__get_price",
+            "path": "response/content/0/json/rows/1/price", "what": "changed", "was": "1.99", "now": "1.95", "fails": false,
+        })
+    );
+    assert_eq!(changes[14]["kind"], "drift");
+    assert_eq!(changes[14]["baseline"], Value::Null);
+}
+
+#[test]
+fn a_failed_scenario_is_never_called_good() {
+    // The verdict is fine and a criterion is not.
+    let mut suite = sample::compared();
+    suite.scenarios.truncate(1);
+    suite.scenarios[0].status = Status::Failed;
+    let document = sample::document(&suite);
+    let scenario = &document.scenarios[0];
+    assert_eq!(scenario.band(), Some(BandV1::Acceptable));
+    assert_eq!(scenario.advice(), Some("review"));
+    for text in [
+        terminal(&document, PLAIN),
+        html::index(&document),
+        html::scenario(&document, scenario, None, None),
+        document::json(&document),
+    ] {
+        let style = text.find("</style>").unwrap_or(0);
+        for word in ["band-good", "\"good\"", " good ", "deploy"] {
+            assert!(!text[style..].contains(word), "{word}: {text}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! One sample result for all reports: every status, every kind of row, and texts that mean harm.
 
 mod adding;
+mod changed;
 mod comparisons;
 mod hostile;
 mod repeated;
@@ -9,19 +10,21 @@ mod trajectories;
 use std::sync::Arc;
 
 use mcp_eval::model::comparison::{Band, Comparison, Loss, Row, Verdict};
+use mcp_eval::model::learned::{Learned, Variation, Varying};
 use mcp_eval::model::suite::{Problem, ScenarioResult, Status, SuiteResult};
-use mcp_eval::model::trajectory::{Ending, Trajectory, Volatile};
+use mcp_eval::model::trajectory::{Ending, Trajectory};
 use mcp_eval::report::document::{GateV1, ResultV1};
 use serde_json::json;
 
 use adding::failed;
+pub(crate) use changed::changed;
 use comparisons::{check, comparison, pair, parameter, request, same_response, words_request};
 use hostile::{ESCAPES, hostile};
 pub(crate) use repeated::repeated;
 pub(crate) use trajectories::text_answer;
 use trajectories::{assistant, call, commit, time, timed, trajectory, user};
 
-/// A `compare` of six scenarios.
+/// A `compare` of seven scenarios.
 pub(crate) fn compared() -> SuiteResult {
     suite(
         "compare",
@@ -32,6 +35,7 @@ pub(crate) fn compared() -> SuiteResult {
             unreachable(),
             timed_out(),
             skipped(),
+            changed(12),
         ],
     )
 }
@@ -140,17 +144,21 @@ pub(crate) fn scenario(id: &str, name: &str, status: Status) -> ScenarioResult {
         baseline: None,
         current: None,
         notes: Vec::new(),
-        advice: Vec::new(),
-        failing: Vec::new(),
+        idle_rules: Vec::new(),
         repeated: None,
     }
 }
 
 fn passed() -> ScenarioResult {
     let baseline = Trajectory {
-        volatile: vec![Volatile {
+        learned: vec![Learned {
             call: 1,
-            paths: vec!["/content/0/json/request_id".to_owned()],
+            takes: 2,
+            varies: vec![Varying {
+                path: "/content/0/json/request_id".to_owned(),
+                by: Variation::SameType,
+                heard: Vec::new(),
+            }],
         }],
         ..searching("environment variables", "4a1f")
     };

@@ -1,6 +1,6 @@
 //! What the terminal shows, and the explanation of a call.
 
-use mcp_eval::model::suite::SuiteResult;
+use mcp_eval::model::suite::{Problem, SuiteResult};
 use mcp_eval::report::document::ResultV1;
 use mcp_eval::report::explain::explain;
 use mcp_eval::report::terminal::{Style, Verbosity, terminal};
@@ -70,9 +70,12 @@ fn the_summary_counts_what_was_selected_to_run() {
     };
     assert_eq!(
         last(&sample::compared()),
-        "Suite Results: 1/5 tests passed (2 failed, 1 error, 1 timeout, 1 skipped)"
+        "Suite Results: 2/6 tests passed (1 with changes), 2 failed, 1 error, 1 timeout, 1 skipped"
     );
-    assert_eq!(last(&sample::recorded()), "Suite Results: 1/1 tests passed");
+    assert_eq!(
+        last(&sample::recorded()),
+        "Suite Results: 1/1 tests recorded"
+    );
     let mut good = sample::compared();
     good.scenarios.truncate(1);
     good.selected = 1;
@@ -141,4 +144,90 @@ fn nothing_from_outside_acts_on_a_terminal() {
     }
     assert!(texts[0].contains(r"\u{1b}[31mred"), "{}", texts[0]);
     assert!(texts[0].contains(r"user\u{202e}gpj.exe"), "{}", texts[0]);
+}
+
+#[test]
+fn what_changed_is_told_although_it_passed() {
+    let text = |answers: usize, style: Style| {
+        let mut suite = sample::compared();
+        suite.scenarios = vec![sample::changed(answers)];
+        suite.selected = 1;
+        terminal(&ResultV1::from(&suite), style)
+    };
+    let few = text(1, PLAIN);
+    assert!(
+        few.contains("~ A price and an order  passed, 4 changes"),
+        "{few}"
+    );
+    assert!(
+        few.contains("~ call 2 mcp__shop__get_price response/content/0/json/rows/1/price changed: 1.99 → 1.95\n"),
+        "{few}"
+    );
+    assert!(few.contains("took much longer: 40 ms → 1.1 s"), "{few}");
+    assert!(
+        few.contains("Suite Results: 1/1 tests passed (1 with changes)\n"),
+        "{few}"
+    );
+    assert!(!few.contains('✓') && !few.contains("more:"), "{few}");
+
+    // Ten lines, and of every kind at least one.
+    let many = text(21, PLAIN);
+    assert_eq!(many.matches("    ~ ").count(), 11, "{many}");
+    assert!(
+        many.contains("and 14 more: mcp-eval explain 20261120-192208-7f3a --scenario shop/price"),
+        "{many}"
+    );
+    for kind in ["is new", "took much longer", "description changed"] {
+        assert!(many.contains(kind), "{kind}: {many}");
+    }
+    let all = text(
+        21,
+        Style {
+            verbosity: Verbosity::Verbose,
+            ..PLAIN
+        },
+    );
+    assert_eq!(all.matches("    ~ ").count(), 24, "{all}");
+    let quiet = text(
+        21,
+        Style {
+            verbosity: Verbosity::Quiet,
+            ..PLAIN
+        },
+    );
+    assert_eq!(quiet, "Suite Results: 1/1 tests passed (1 with changes)\n");
+}
+
+#[test]
+fn an_explanation_tells_every_change() {
+    let document = sample::document(&sample::compared());
+    let text = explain(document.scenario("shop/price").unwrap(), None);
+    assert_eq!(text.matches("change (").count(), 14, "{text}");
+    for words in [
+        "change (answer): response/content/0/json/rows/12/price: changed\n    was: 12.99\n    is: 12.95",
+        "change (slower): the call: took much longer",
+        "get_price of shop: description of `get_price` changed (compatible)\n    was: Tells what a thing costs.\n    is: Tells the price of a thing.",
+        "15 changes are shown, and no reason to fail",
+        "heard once while recording: graded, not held to be stable",
+        "not looked at, because it was another thing whenever it was heard: /content/0/json/took",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+}
+
+#[test]
+fn what_was_kept_although_it_failed_does_not_look_fine() {
+    let mut suite = sample::recorded();
+    suite.scenarios[0].problem = Some(Problem {
+        message: "kept, and failing: call 1 of `get`: no such thing".to_owned(),
+        hint: None,
+        details: Vec::new(),
+    });
+    let text = terminal(&ResultV1::from(&suite), PLAIN);
+    assert!(text.contains("! Search tools  recorded, failing"), "{text}");
+    assert!(text.contains("call 1 of `get`: no such thing"), "{text}");
+    assert!(
+        text.contains("Suite Results: 1/1 tests recorded (1 failing)"),
+        "{text}"
+    );
 }

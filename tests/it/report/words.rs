@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use mcp_eval::model::comparison::Row;
+use mcp_eval::model::comparison::{ChangeKind, Row};
 use mcp_eval::model::stamp::Servers;
+use mcp_eval::model::trajectory::Ending;
 use mcp_eval::report::document::ResultV1;
-use mcp_eval::report::{duration, moment, wrap};
+use mcp_eval::report::in_words::Words;
+use mcp_eval::report::word_diff::{Piece, around_difference, word_diff};
+use mcp_eval::report::{duration, moment, numbers, wrap};
 use unicode_width::UnicodeWidthStr;
 
 use super::sample;
@@ -60,34 +63,58 @@ fn wrapping_loses_nothing() {
 
 #[test]
 fn whose_doing_it_is() {
-    // Similarity of the only request, similarity of its answer, what the sentence says.
-    for (request, response, words) in [
+    // Similarity of the only request, similarity of its answer, whether the answers are the same to the letter, what the sentence says.
+    for (request, response, identical, words) in [
         (
             1.0,
             1.0,
-            "The agent asked the same, and the server answered the same.",
+            true,
+            "Unchanged: The agent asked the same, and the server answered the same.",
+        ),
+        (
+            1.0,
+            1.0,
+            false,
+            "Unchanged: The agent asked the same, and the server answered the same, but for what varies or is not compared.",
         ),
         (
             1.0,
             0.3,
+            false,
             "The agent asked the same; the server answered differently.",
         ),
         (
             0.5,
             1.0,
+            true,
             "The agent asked differently, and got the same answers.",
         ),
-        (0.5, 0.3, "The agent asked differently."),
+        (
+            0.5,
+            1.0,
+            false,
+            "The agent asked differently; the answers differ only in what varies or is not compared.",
+        ),
+        (0.5, 0.3, false, "The agent asked differently."),
     ] {
         let mut suite = sample::compared();
         suite.scenarios.truncate(1);
-        let comparison = suite.scenarios[0].comparison.as_mut().unwrap();
+        let scenario = &mut suite.scenarios[0];
+        let comparison = scenario.comparison.as_mut().unwrap();
         comparison.rows.truncate(1);
         let Some(Row::Pair(pair)) = comparison.rows.first_mut() else {
             panic!("the first row is a pair");
         };
         pair.request.similarity = request;
         pair.response.similarity = response;
+        // The two ask with other words; what they ask is told by the similarity here.
+        let query = if request < 1.0 {
+            "env vars"
+        } else {
+            "environment variables"
+        };
+        let id = if identical { "4a1f" } else { "77b0" };
+        scenario.current = Some(Arc::new(sample::searching(query, id)));
         let document = ResultV1::from(&suite);
         assert_eq!(document.scenarios[0].in_words.as_deref(), Some(words));
         // Where what was recorded answers, nothing is the server's doing.
@@ -103,7 +130,9 @@ fn whose_doing_it_is() {
     let words = |id: &str| document.scenario(id).unwrap().in_words.clone();
     let failed = words("servers/add").unwrap();
     assert!(
-        failed.starts_with("The tool catalogue changed in a way that breaks"),
+        failed.starts_with(
+            "The tool catalogue changed so that one call of the baseline is refused now. "
+        ),
         "{failed}"
     );
     assert_eq!(words("servers/list"), None);
@@ -112,4 +141,186 @@ fn whose_doing_it_is() {
         ran.scenarios[0].in_words.as_deref(),
         Some("The agent made other calls than expected.")
     );
+}
+
+#[test]
+fn a_run_that_ended_early_was_not_asked_otherwise() {
+    let mut suite = sample::compared();
+    suite.scenarios.truncate(1);
+    let scenario = &mut suite.scenarios[0];
+    let mut current = sample::searching("environment variables", "4a1f");
+    current.steps.truncate(2);
+    current.ending = Ending::Blocked {
+        message: "call 1 is critical".to_owned(),
+    };
+    scenario.current = Some(Arc::new(current));
+    let comparison = scenario.comparison.as_mut().unwrap();
+    let Some(Row::Pair(pair)) = comparison.rows.first_mut() else {
+        panic!("the first row is a pair");
+    };
+    pair.request.similarity = 1.0;
+    pair.response.similarity = 0.0;
+    comparison.rows[1] = Row::Missing {
+        baseline: 2,
+        effect: false,
+    };
+    let document = ResultV1::from(&suite);
+    let scenario = &document.scenarios[0];
+    assert_eq!(
+        scenario.in_words.as_deref(),
+        Some(
+            "The agent asked the same; the server answered differently. The run ended early, because a call failed that is critical."
+        )
+    );
+    let words = Words::new(scenario, "compare").unwrap();
+    let rows = &scenario.comparison.as_ref().unwrap().rows;
+    assert!(
+        words
+            .row(&rows[0])
+            .ends_with("The run ended here, because the call is critical.")
+    );
+    assert_eq!(words.row(&rows[1]), "Not made, because the run had ended.");
+}
+
+#[test]
+fn a_row_is_the_same_only_where_it_is() {
+    for (kind, words) in [
+        (
+            None,
+            "Same question; the answers differ only in what varies or is not compared.",
+        ),
+        (
+            Some(ChangeKind::Addition),
+            "The agent asked the same; the server answered as before, and more.",
+        ),
+        (
+            Some(ChangeKind::Answer),
+            "The agent asked the same; the server answered differently.",
+        ),
+        (
+            Some(ChangeKind::Effect),
+            "The agent asked differently; the answers differ only in what varies or is not compared.",
+        ),
+    ] {
+        let mut suite = sample::compared();
+        suite.scenarios = vec![sample::changed(0)];
+        let comparison = suite.scenarios[0].comparison.as_mut().unwrap();
+        comparison.changes.retain(|it| it.current == Some(1));
+        comparison.changes.truncate(usize::from(kind.is_some()));
+        for change in &mut comparison.changes {
+            change.kind = kind.unwrap();
+        }
+        let document = ResultV1::from(&suite);
+        let scenario = &document.scenarios[0];
+        let rows = &scenario.comparison.as_ref().unwrap().rows;
+        let told = Words::new(scenario, "compare").unwrap();
+        assert_eq!(told.row(&rows[0]), words);
+        assert_eq!(told.row(&rows[1]), "Same question, same answer.");
+    }
+}
+
+#[test]
+fn the_catalogue_is_said_to_be_used_where_it_is() {
+    for (used, refused, words) in [
+        (
+            false,
+            vec![],
+            "The tool catalogue changed, but not in what the baseline uses.",
+        ),
+        (
+            true,
+            vec![],
+            "The tool catalogue changed in what the baseline uses; its calls are still accepted.",
+        ),
+        (
+            true,
+            vec![1, 2],
+            "The tool catalogue changed so that 2 calls of the baseline are refused now.",
+        ),
+    ] {
+        let mut suite = sample::compared();
+        suite.scenarios = vec![sample::changed(0)];
+        let comparison = suite.scenarios[0].comparison.as_mut().unwrap();
+        comparison.drift[0].used = used;
+        comparison.drift[0].refused = refused;
+        let document = ResultV1::from(&suite);
+        let told = document.scenarios[0].in_words.clone().unwrap();
+        assert!(told.contains(words), "{told}");
+    }
+}
+
+#[test]
+fn numbers_are_never_rounded_to_what_they_are_not() {
+    for (number, score, points) in [
+        (1.0, "1.00", "1.000"),
+        (0.9999, "0.9999", "1.000"),
+        (0.0, "0.00", "0.000"),
+        (-0.0, "0.00", "0.000"),
+        (-1e-19, "0.00", "0.000"),
+        (0.0001, "0.0001", "less than 0.001"),
+        (0.8, "0.80", "0.800"),
+    ] {
+        assert_eq!(numbers::score(number), score, "{number}");
+        assert_eq!(numbers::points(number), points, "{number}");
+    }
+    assert!(!numbers::costs(-1e-19) && numbers::costs(0.0001));
+}
+
+#[test]
+fn two_texts_are_told_apart_by_their_words() {
+    // What is marked of either side stands in brackets.
+    for (was, now, marked_was, marked_now) in [
+        (
+            "costs 19.99 EUR",
+            "costs 1999 EUR",
+            "costs [19.99] EUR",
+            "costs [1999] EUR",
+        ),
+        (
+            r#"{"a":1,"b":"x y"}"#,
+            r#"{"a":1,"b":"x z"}"#,
+            r#"{"a":1,"b":"x [y]"}"#,
+            r#"{"a":1,"b":"x [z]"}"#,
+        ),
+        (
+            "was shipped",
+            "was not shipped",
+            "was shipped",
+            "was [not ]shipped",
+        ),
+        (
+            "one, two and six",
+            "three, four and six",
+            "[one, two] and six",
+            "[three, four] and six",
+        ),
+        ("", "new", "", "[new]"),
+        ("same", "same", "same", "same"),
+    ] {
+        let [left, right] = word_diff(was, now);
+        let shown = |pieces: &[Piece]| -> String {
+            let piece = |it: &Piece| match it.marked {
+                true => format!("[{}]", it.text),
+                false => it.text.clone(),
+            };
+            pieces.iter().map(piece).collect()
+        };
+        assert_eq!(shown(&left), marked_was);
+        assert_eq!(shown(&right), marked_now);
+    }
+    let long = "word ".repeat(40_000);
+    let [left, _] = word_diff(&format!("a {long}"), &format!("b {long} c"));
+    assert!(left.iter().any(|it| it.marked));
+}
+
+#[test]
+fn a_long_value_is_cut_around_what_differs() {
+    let was = format!("{}OLD{}", "x".repeat(500), "y".repeat(500));
+    let now = was.replace("OLD", "NEW");
+    for (text, word) in around_difference(&was, &now, 60).iter().zip(["OLD", "NEW"]) {
+        assert!(text.contains(word), "{text}");
+        assert!(text.chars().count() <= 62, "{text}");
+        assert!(text.starts_with('…') && text.ends_with('…'), "{text}");
+    }
+    assert_eq!(around_difference("a", "b", 60), ["a", "b"]);
 }

@@ -75,7 +75,7 @@ fn why_failing(
         wrong.iter().map(ToString::to_string).collect()
     };
     let mut reasons = Vec::new();
-    let all_failed = score::status(trajectory) == ExecutionStatus::Failed;
+    let all_failed = score::status(trajectory, &scenario.scoring) == ExecutionStatus::Failed;
     if let Ending::Blocked { message } = &trajectory.ending {
         reasons.push(message.clone());
     } else if all_failed && (!wrong.is_empty() || scenario.agent.decides()) {

@@ -1,6 +1,7 @@
 //! `mcp-eval record`: run scenarios and keep their trajectories as baselines.
 
 mod failing;
+mod learned;
 mod listen;
 mod once;
 mod typical;
@@ -26,7 +27,6 @@ use crate::model::repeated::Repeated;
 use crate::model::scenario::{Agent, Scenario};
 use crate::model::suite::{Check, Problem, ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
-use crate::report::deviations::changes;
 use crate::score;
 use crate::store::Baselines;
 
@@ -139,7 +139,10 @@ fn keep(
         repeated,
     } = take;
     // What was accepted before, for the reader to see what changes. One that cannot be read is no reason not to replace it.
-    let before = match baselines.load(&scenario.id) {
+    let loaded = baselines.load(&scenario.id);
+    let main = loaded.as_ref().ok().and_then(|it| it.first());
+    ci::mend(baselines, &scenario.id, main);
+    let before = match loaded {
         Ok(accepted) => accepted.into_iter().next().map(|mut it| {
             // Rules that do not fit are told of above.
             let _ = replay::bind(std::slice::from_mut(&mut it), Some(scenario));
@@ -153,16 +156,11 @@ fn keep(
     let comparison = before
         .as_ref()
         .map(|it| score::compare(it, &trajectory, &scenario.scoring));
-    if let (Some(before), Some(comparison)) = (&before, &comparison) {
-        notes.extend(
-            changes(comparison)
-                .iter()
-                .map(|it| format!("changed: {it}")),
-        );
+    if let Some(before) = &before {
         let unkept = bench.runs.save_baseline(&scenario.id, before).err();
         notes.extend(unkept.map(|error| error.to_string()));
     }
-    let advice = score::idle_after(&scenario.scoring, &[&trajectory]);
+    let idle_rules = score::idle_after(&scenario.scoring, &[&trajectory]);
     let duration_ms = match &repeated {
         Some(repeated) => repeated.total_duration(),
         None => trajectory.duration_ms,
@@ -172,7 +170,7 @@ fn keep(
         checks,
         comparison,
         baseline: before.map(Arc::new),
-        advice,
+        idle_rules,
         ..result(&told, Status::Recorded)
     };
     let complete = trajectory.ending.is_complete();
@@ -181,7 +179,11 @@ fn keep(
         match baselines.save(&scenario.id, &trajectory) {
             Ok(path) => {
                 notes.push(format!("kept as {}", path.display()));
-                outcome.failing = failing;
+                outcome.problem = (!failing.is_empty()).then(|| Problem {
+                    message: format!("kept, and failing: {}", failing.join("; ")),
+                    hint: None,
+                    details: Vec::new(),
+                });
             }
             Err(error) => {
                 outcome.status = Status::Error;

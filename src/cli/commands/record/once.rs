@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use super::Take;
 use super::failing::{Looked, cannot_be_judged, from_expectation, look, looks_like_errors};
+use super::learned::{disagreement, told};
 use crate::cli::args::RecordArgs;
 use crate::cli::bench::{Bench, Executed};
+use crate::cli::execute::Reads;
 use crate::cli::outcome::incomplete;
 use crate::cli::replay;
 use crate::model::scenario::Scenario;
@@ -14,7 +16,7 @@ use crate::model::trajectory::Trajectory;
 use crate::score;
 
 /// How often a scenario is played where nothing speaks against it: enough to see what varies.
-const USUAL_TAKES: u16 = 2;
+pub(super) const USUAL_TAKES: u16 = 2;
 
 /// Runs the scenario; a replay plays `replayed`.
 ///
@@ -27,7 +29,11 @@ pub(super) async fn take(
     bench: &Bench,
     args: &RecordArgs,
 ) -> Result<Take, Box<ScenarioResult>> {
-    let executed = bench.execute(scenario, replayed).await;
+    let takes = args.takes.unwrap_or_else(|| usual_takes(scenario, bench));
+    let reads = args
+        .takes
+        .map_or_else(|| reads(scenario, bench), |_| Reads::Once);
+    let executed = bench.perform(scenario, replayed, reads).await;
     if let Some(result) = incomplete(&executed) {
         return Err(Box::new(result));
     }
@@ -36,17 +42,24 @@ pub(super) async fn take(
         mut trajectory,
         mut notes,
     } = executed;
-    let looked = look(&told, &trajectory, replayed.map(Arc::as_ref));
-    let Looked { checks, failing } =
-        looked.map_err(|problem| Box::new(cannot_be_judged(&told, &trajectory, problem)))?;
+    let look_at = |trajectory: &Trajectory| {
+        let looked = look(&told, trajectory, replayed.map(Arc::as_ref));
+        looked.map_err(|problem| Box::new(cannot_be_judged(&told, trajectory, problem)))
+    };
+    let Looked {
+        mut checks,
+        mut failing,
+    } = look_at(&trajectory)?;
     notes.extend(from_expectation(&told, &trajectory));
-    notes.extend(looks_like_errors(&told, &trajectory));
     if failing.is_empty() || args.allow_failing {
-        notes.extend(learn(scenario, replayed, bench, args.takes, &mut trajectory).await);
+        notes.extend(learn(scenario, replayed, bench, takes, &mut trajectory).await);
+        // Another take may have become the baseline.
+        Looked { checks, failing } = look_at(&trajectory)?;
         if let Err(problem) = replay::bind(&mut [trajectory.clone()], Some(scenario)) {
             notes.push(rules_that_do_not_fit(&problem));
         }
     }
+    notes.extend(looks_like_errors(&told, &trajectory));
     Ok(Take {
         told,
         trajectory,
@@ -57,24 +70,41 @@ pub(super) async fn take(
     })
 }
 
+/// How often the scenario is played where nobody says so. Once, with its reads asked again, where the servers outlive a run – all else
+/// could do harm –, and where whoever asks decides: that one does not make the same calls twice, and each take costs.
+fn usual_takes(scenario: &Scenario, bench: &Bench) -> u16 {
+    if scenario.agent.decides() || !bench.outliving_servers(scenario).is_empty() {
+        1
+    } else {
+        USUAL_TAKES
+    }
+}
+
+/// How often a run asks its reads where nobody says so.
+pub(super) fn reads(scenario: &Scenario, bench: &Bench) -> Reads {
+    if usual_takes(scenario, bench) == 1 {
+        Reads::Twice
+    } else {
+        Reads::Once
+    }
+}
+
 /// Plays the scenario again and learns which places of the answers vary by nature: those that differ between the answers to one and the
-/// same request. Returns what a reader should know of it.
-///
-/// Only servers that are started anew for every run can be asked again without harm; others are, when `takes` says so.
+/// same request. Where two takes disagree in kind, a third tells the odd one; where that is the first, another becomes the baseline.
+/// Returns what a reader should know of it.
 async fn learn(
     scenario: &Scenario,
     replayed: Option<&Arc<Trajectory>>,
     bench: &Bench,
-    takes: Option<u16>,
+    takes: u16,
     trajectory: &mut Trajectory,
 ) -> Vec<String> {
-    let kept = bench.outliving_servers(scenario);
-    // Whoever decides for itself does not make the same calls twice, and each take costs.
-    let once = !kept.is_empty() || scenario.agent.decides();
-    let takes = takes.unwrap_or(if once { 1 } else { USUAL_TAKES });
     let mut played = vec![trajectory.clone()];
     let mut notes = Vec::new();
-    for take in 2..=takes {
+    let mut learned = score::learn(&played, &scenario.scoring);
+    let mut wanted = usize::from(takes);
+    while played.len() < wanted {
+        let take = played.len() + 1;
         let again = bench.play_again(scenario, replayed).await;
         if let Some(result) = incomplete(&again) {
             let why = result.problem.map(|it| it.message).unwrap_or_default();
@@ -82,28 +112,29 @@ async fn learn(
                 "take {take} did not complete, so nothing was learned of what varies: {why}"
             ));
             played.truncate(1);
+            learned = score::learn(&played, &scenario.scoring);
             break;
         }
         played.push(again.trajectory);
+        learned = score::learn(&played, &scenario.scoring);
+        if take == usize::from(USUAL_TAKES) && !learned.disagreements.is_empty() {
+            wanted = wanted.max(take + 1);
+        }
     }
-    let learned = score::learn(&played, &scenario.scoring);
-    trajectory.volatile = learned.volatile;
-    trajectory.bindings = learned.bindings;
-    notes.extend(learned_words(trajectory, takes.into()));
+    let first_is_odd = learned.disagreements.iter().any(|it| it.odd == Some(1));
+    if first_is_odd && played.len() > 2 {
+        let odd = learned.disagreements.iter().filter(|it| it.odd == Some(1));
+        notes.extend(odd.map(disagreement));
+        notes.push("so take 2 is the baseline".to_owned());
+        played.rotate_left(1);
+        trajectory.clone_from(&played[0]);
+        learned = score::learn(&played, &scenario.scoring);
+        learned.disagreements.clear();
+    }
+    trajectory.learned.clone_from(&learned.answers);
+    trajectory.bindings.clone_from(&learned.bindings);
+    notes.extend(told(trajectory, &learned));
     notes
-}
-
-/// What was learned from several takes, in words.
-pub(super) fn learned_words(trajectory: &Trajectory, takes: usize) -> Vec<String> {
-    let places = trajectory
-        .volatile
-        .iter()
-        .flat_map(|it| it.paths.iter().map(move |path| (it.call, path)));
-    let varies = places.map(|(call, path)| {
-        format!("learned from {takes} takes: {path} of the answer to call {call} varies")
-    });
-    let bound = trajectory.bindings.iter().map(|it| format!("bound: {it}"));
-    varies.chain(bound).collect()
 }
 
 /// A note on the scenario's own rules that do not fit what was recorded.

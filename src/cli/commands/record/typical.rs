@@ -6,7 +6,8 @@ use super::Take;
 use super::failing::{
     Looked, cannot_be_judged, count_unmet, from_expectation, look as look_at, looks_like_errors,
 };
-use super::once::{learned_words, rules_that_do_not_fit};
+use super::learned::told;
+use super::once::{reads, rules_that_do_not_fit};
 use crate::cli::args::RecordArgs;
 use crate::cli::bench::{Bench, Executed};
 use crate::cli::judge::judge;
@@ -49,7 +50,18 @@ pub(super) async fn take(
     for number in 1..=args.execute.times() {
         let others_are_fine = played.iter().all(|it: &Played| it.failing.is_empty());
         let look = may_be_kept(scenario, (number, args.execute.times()), others_are_fine);
-        let (run, note) = play(scenario, replayed, bench, (number, args), look).await?;
+        let playing = play(scenario, replayed, bench, (number, args), look).await;
+        let (run, note) = playing.map_err(|mut result| {
+            if was_interrupted(&result) {
+                // What was made before is told, too.
+                let made = played
+                    .iter()
+                    .map(|it| attempt(it, None, scenario, args.allow_failing));
+                let made = made.chain([kept(&result)]).collect();
+                result.repeated = Some(Box::new(score::summarise(made, number.into())));
+            }
+            result
+        })?;
         notes.extend(note);
         played.push(run);
     }
@@ -73,7 +85,6 @@ pub(super) async fn take(
         attempt(it, measure, scenario, args.allow_failing)
     });
     let repeated = score::summarise(attempts.collect(), taken + 1);
-    let learned_from = usable.len();
     let Played {
         executed,
         checks,
@@ -84,7 +95,7 @@ pub(super) async fn take(
         notes.extend(baseline.misfit);
         trajectory = baseline.kept;
         trajectory.repeated = Some(repeated.tally);
-        notes.extend(learned_words(&trajectory, learned_from));
+        notes.extend(told(&trajectory, &baseline.learned));
         notes.push(format!(
             "{}: kept is attempt {}, the most typical",
             repeated.tally.recorded_words(),
@@ -151,7 +162,9 @@ async fn play(
         return Err(unusable(not_run(&bench.told(scenario), Status::Error, why)));
     }
     let attempt = bench.attempt(number, times);
-    let executed = attempt.execute(scenario, replayed).await;
+    let executed = attempt
+        .perform(scenario, replayed, reads(scenario, bench))
+        .await;
     let (checks, failing) = match incomplete(&executed) {
         None => {
             let (told, run) = (&executed.scenario, &executed.trajectory);
@@ -218,6 +231,7 @@ struct Baseline {
     kept: Trajectory,
     /// With the scenario's own rules for that, too: as it will be compared with.
     accepted: Trajectory,
+    learned: score::Learned,
     /// Why these rules do not fit.
     misfit: Option<String>,
 }
@@ -231,8 +245,8 @@ fn baseline(index: usize, played: &[Played], runs: &[usize], scenario: &Scenario
         .collect();
     let learned = score::learn(&takes, &scenario.scoring);
     let kept = Trajectory {
-        volatile: learned.volatile,
-        bindings: learned.bindings,
+        learned: learned.answers.clone(),
+        bindings: learned.bindings.clone(),
         ..played[index].executed.trajectory.clone()
     };
     let mut accepted = kept.clone();
@@ -240,6 +254,7 @@ fn baseline(index: usize, played: &[Played], runs: &[usize], scenario: &Scenario
     Baseline {
         kept,
         accepted,
+        learned,
         misfit: bound.err().map(|it| rules_that_do_not_fit(&it)),
     }
 }

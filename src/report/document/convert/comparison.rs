@@ -3,21 +3,25 @@
 use serde_json::{Map, Value};
 
 use crate::model::comparison::{
-    Band, Bound, Comparison, ExecutionStatus, Pair, ParameterScore, Reason, ReasonKind,
-    RequestScore, ResponseScore, Row, Scores,
+    Band, Bound, Change, ChangeKind, Comparison, ExecutionStatus, Pair, ParameterScore, Reason,
+    ReasonKind, RequestScore, ResponseScore, Row, Scores,
 };
 use crate::model::trajectory::{FailureKind, Outcome, ToolCall, Trajectory};
 use crate::report::document::{
-    BandV1, BoundV1, CallV1, ComparisonV1, ContractChangeV1, DifferenceV1, DriftV1,
-    ExecutionStatusV1, LossV1, OutcomeV1, ParameterV1, PolledV1, ReasonKindV1, ReasonV1, RequestV1,
-    ResponseV1, RowKindV1, RowV1, ScoresV1, SlowerV1, SourceV1,
+    BandV1, BoundV1, CallV1, ChangeKindV1, ChangeV1, ComparisonV1, ContractChangeV1, DifferenceV1,
+    DriftV1, ExecutionStatusV1, LossV1, OutcomeV1, ParameterV1, PolledV1, ReasonKindV1, ReasonV1,
+    RequestV1, ResponseV1, RowKindV1, RowV1, ScoresV1, SlowerV1, SourceV1,
 };
+use crate::report::numbers;
 use crate::text::shorten;
 
 use super::finite;
 
 /// The longest failure text kept in the document; the trajectory holds the whole.
 const ERROR_CHARS: usize = 500;
+
+/// The longest text that is tried as JSON, in bytes.
+const LONGEST_JSON: usize = 1_000_000;
 
 /// How deep a value may be nested in the document. JSON readers commonly stop at 128 levels, the document's own
 /// levels included; what lies deeper is replaced by a remark, so that one odd argument cannot make the whole
@@ -35,7 +39,7 @@ pub(super) fn comparison(
         passed: comparison.verdict.passed,
         scores: scores(comparison.scores),
         band: band(comparison.band),
-        advice: advice(comparison).to_owned(),
+        advice: comparison.band.advice().to_owned(),
         baseline_status: execution_status(comparison.baseline_status),
         current_status: execution_status(comparison.current_status),
         improved: comparison.improved,
@@ -51,7 +55,7 @@ pub(super) fn comparison(
             .losses
             .iter()
             .map(|it| LossV1 {
-                points: it.points,
+                points: numbers::plain(it.points),
                 baseline: it.baseline,
                 current: it.current,
                 tool: it.tool.clone(),
@@ -70,6 +74,10 @@ pub(super) fn comparison(
                 what: it.what.clone(),
                 breaking: it.breaking,
                 used: it.used,
+                refused: it.refused.clone(),
+                path: it.path.clone(),
+                was: it.was.clone(),
+                now: it.now.clone(),
             })
             .collect(),
         slower: comparison
@@ -82,15 +90,7 @@ pub(super) fn comparison(
                 current_ms: finite(it.current_ms),
             })
             .collect(),
-    }
-}
-
-/// The band's advice; but nobody should read `deploy` beside a failed verdict.
-fn advice(comparison: &Comparison) -> &'static str {
-    if comparison.verdict.passed {
-        comparison.band.advice()
-    } else {
-        comparison.band.min(Band::Degraded).advice()
+        changes: comparison.changes.iter().map(change).collect(),
     }
 }
 
@@ -133,8 +133,13 @@ fn pair_row(pair: &Pair, before: &[&ToolCall], now: &[&ToolCall]) -> RowV1 {
         baseline: Some(call(pair.baseline, left)),
         current: Some(call(pair.current, right)),
         request: Some(request(&pair.request, left, right)),
-        response: Some(response(&pair.response)),
+        response: Some(ResponseV1 {
+            identical: left.zip(right).map(|(a, b)| same(&a.outcome, &b.outcome)),
+            ..response(&pair.response)
+        }),
         call: pair.call,
+        takes: Some(pair.takes),
+        unseen: pair.unseen.clone(),
         bound: pair.bound.iter().map(bound).collect(),
         polled: pair.polled.map(|it| PolledV1 {
             baseline: it.baseline,
@@ -167,6 +172,8 @@ fn row_of(effect: bool, call: Option<&ToolCall>) -> RowV1 {
         call: 0.0,
         bound: Vec::new(),
         polled: None,
+        takes: None,
+        unseen: Vec::new(),
     }
 }
 
@@ -182,6 +189,31 @@ fn call(number: usize, call: Option<&ToolCall>) -> CallV1 {
         error: error.flatten(),
         duration_ms: call.and_then(|it| it.duration_ms).and_then(finite),
     }
+}
+
+/// Whether two outcomes say the same to whoever reads them: texts to the letter, JSON by its values, wherever it stands.
+fn same(left: &Outcome, right: &Outcome) -> bool {
+    match (left, right) {
+        (Outcome::Answer(left), Outcome::Answer(right)) => {
+            left.is_error == right.is_error
+                && left.structured_content == right.structured_content
+                && left.content.len() == right.content.len()
+                && (left.content.iter().zip(&right.content)).all(|(a, b)| same_block(a, b))
+        }
+        (Outcome::Failure(left), Outcome::Failure(right)) => left == right,
+        (Outcome::Answer(_), Outcome::Failure(_)) | (Outcome::Failure(_), Outcome::Answer(_)) => {
+            false
+        }
+    }
+}
+
+fn same_block(left: &Value, right: &Value) -> bool {
+    let json = |block: &Value| {
+        let text = block.get("text")?.as_str()?;
+        let may_be = text.len() <= LONGEST_JSON && text.trim_start().starts_with(['{', '[']);
+        may_be.then(|| serde_json::from_str::<Value>(text).ok())?
+    };
+    left == right || json(left).is_some_and(|it| json(right) == Some(it))
 }
 
 fn outcome(outcome: &Outcome) -> (OutcomeV1, Option<String>) {
@@ -279,6 +311,7 @@ fn shallow_object(members: &Map<String, Value>, depth: usize) -> Map<String, Val
 fn response(response: &ResponseScore) -> ResponseV1 {
     ResponseV1 {
         similarity: response.similarity,
+        identical: None,
         contract_changes: response
             .contract_changes
             .iter()
@@ -296,7 +329,7 @@ fn response(response: &ResponseScore) -> ResponseV1 {
                 got: it.got.clone(),
                 similarity: it.similarity,
                 rule: it.rule.to_string(),
-                loss: it.loss,
+                loss: numbers::plain(it.loss),
             })
             .collect(),
     }
@@ -325,6 +358,7 @@ fn reason(reason: &Reason) -> ReasonV1 {
             ReasonKind::Tokens => ReasonKindV1::Tokens,
             ReasonKind::Match => ReasonKindV1::Match,
             ReasonKind::Expectation => ReasonKindV1::Expectation,
+            ReasonKind::Strict => ReasonKindV1::Strict,
         },
         baseline: reason.baseline,
         current: reason.current,
@@ -332,6 +366,31 @@ fn reason(reason: &Reason) -> ReasonV1 {
         expected: reason.expected.clone(),
         got: reason.got.clone(),
         cause: reason.cause.clone(),
+        follows: reason.follows.iter().map(self::reason).collect(),
+    }
+}
+
+fn change(change: &Change) -> ChangeV1 {
+    ChangeV1 {
+        kind: match change.kind {
+            ChangeKind::Call => ChangeKindV1::Call,
+            ChangeKind::Request => ChangeKindV1::Request,
+            ChangeKind::Effect => ChangeKindV1::Effect,
+            ChangeKind::Answer => ChangeKindV1::Answer,
+            ChangeKind::Addition => ChangeKindV1::Addition,
+            ChangeKind::Error => ChangeKindV1::Error,
+            ChangeKind::Drift => ChangeKindV1::Drift,
+            ChangeKind::Slower => ChangeKindV1::Slower,
+            ChangeKind::Tokens => ChangeKindV1::Tokens,
+        },
+        baseline: change.baseline,
+        current: change.current,
+        tool: change.tool.clone(),
+        path: change.path.clone(),
+        what: change.what.clone(),
+        was: change.was.clone(),
+        now: change.now.clone(),
+        fails: change.fails,
     }
 }
 

@@ -46,6 +46,7 @@ fn attempt(it: &Attempt) -> RunV1 {
         score: it.score.and_then(finite),
         duration_ms: it.duration_ms.and_then(finite),
         reason: it.reason.clone(),
+        changes: it.changes,
         file: None,
     }
 }

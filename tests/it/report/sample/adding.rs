@@ -115,10 +115,10 @@ pub(crate) fn adding() -> Comparison {
                 what: "parameter `limit` of `list_servers` became a string".to_owned(),
                 breaking: true,
                 used: true,
-                refused: Vec::new(),
-                path: String::new(),
-                was: None,
-                now: None,
+                refused: vec![2],
+                path: "inputSchema/properties/limit".to_owned(),
+                was: Some(r#"{"type":"integer"}"#.to_owned()),
+                now: Some(r#"{"type":"string"}"#.to_owned()),
             },
             Drift {
                 server: "proxy".to_owned(),
@@ -153,6 +153,12 @@ pub(crate) fn adding() -> Comparison {
                 },
                 Reason {
                     cause: Some("parameter `limit` of `list_servers` became a string".to_owned()),
+                    follows: (1..=7)
+                        .map(|it| {
+                            let text = format!("what follows, number {it}");
+                            reason(ReasonKind::ServerRegression, Some(2), Some(2), &text)
+                        })
+                        .collect(),
                     ..reason(
                         ReasonKind::ServerRegression,
                         Some(2),

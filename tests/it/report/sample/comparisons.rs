@@ -55,6 +55,7 @@ pub(crate) fn pair(
         call,
         bound: Vec::new(),
         polled: None,
+        moved: false,
         takes: 1,
         unseen: Vec::new(),
     }))
@@ -83,6 +84,7 @@ pub(crate) fn bound(row: Row) -> Row {
 
 pub(crate) fn request(similarity: f64, parameters: Vec<ParameterScore>) -> RequestScore {
     RequestScore {
+        differences: Vec::new(),
         similarity,
         parameters,
     }

@@ -55,6 +55,7 @@ fn attempt((letter, duration_ms): (char, &f64)) -> Attempt {
         score,
         duration_ms: Some(*duration_ms),
         reason: reason.map(str::to_owned),
+        changes: 0,
         usage: None,
     }
 }

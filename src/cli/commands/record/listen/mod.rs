@@ -17,9 +17,10 @@ use self::plan::{Plan, load, plan, told};
 use self::player::Player;
 use crate::agent::{Listener, mcp_config};
 use crate::cli::args::{OutputArgs, RecordArgs};
+use crate::cli::commands::record::once::USUAL_TAKES;
 use crate::cli::console::Console;
 use crate::cli::containers::Place;
-use crate::cli::execute::{Executor, Ran};
+use crate::cli::execute::{Executor, Ran, Reads};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
@@ -86,9 +87,16 @@ pub(super) fn run(
             Err(Failure::incomplete(why))
         } else {
             let port = args.listen.port;
-            let ran = executor.listen(&plan.opened, session, port, &place, &progress);
+            let fresh = executor.outliving_servers(&plan.opened).is_empty();
+            let reads = if fresh || args.takes.is_some() {
+                Reads::Once
+            } else {
+                Reads::Twice
+            };
+            let ran = executor.listen(&plan.opened, (session, port), reads, &place, &progress);
             let ran = Box::pin(ran).await;
             let player = Player {
+                takes: args.takes.unwrap_or(if fresh { USUAL_TAKES } else { 1 }),
                 executor: &executor,
                 place: &place,
                 progress: &progress,

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::commands::record::once::learned_words;
+use crate::cli::commands::record::learned::told;
 use crate::cli::containers::Place;
-use crate::cli::execute::Executor;
+use crate::cli::execute::{Executor, Reads};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::progress::ScenarioProgress;
@@ -19,6 +19,8 @@ pub(super) struct Player<'a> {
     pub(super) executor: &'a Executor,
     pub(super) place: &'a Place,
     pub(super) progress: &'a ScenarioProgress,
+    /// How often the session is played, that which was heard included.
+    pub(super) takes: u16,
     pub(super) abort: CancellationToken,
 }
 
@@ -34,7 +36,7 @@ impl Player<'_> {
         })
     }
 
-    /// Plays the session again where that harms nobody, and learns what varies and what is bound. Returns what a reader should know of
+    /// Plays the session again as often as it is to be, and learns what varies and what is bound. Returns what a reader should know of
     /// it.
     pub(super) async fn learn(
         &self,
@@ -44,31 +46,34 @@ impl Player<'_> {
         let rules = &scenario.scoring;
         let mut takes = vec![trajectory.clone()];
         let mut notes = Vec::new();
-        if self.executor.outliving_servers(scenario).is_empty() {
+        if self.takes > 1 {
             trajectory.bindings = score::learn(&takes, rules).bindings;
+        }
+        for _ in 1..self.takes {
             let played = Arc::new(trajectory.clone());
-            let again = self
-                .executor
-                .execute(scenario, Some(&played), self.place, self.progress);
+            let (place, progress) = (self.place, self.progress);
+            let again =
+                self.executor
+                    .execute(scenario, Some(&played), Reads::Once, place, progress);
             let mut again = Box::pin(again).await.trajectory;
             score::mark_breaches(&mut again);
             if again.ending == Ending::Completed {
                 takes.push(again);
             } else {
+                takes.truncate(1);
                 notes.push("it could not be played again, so nothing was learned of what varies");
+                break;
             }
         }
         let learned = score::learn(&takes, rules);
-        trajectory.volatile = learned.volatile;
-        trajectory.bindings = learned.bindings;
+        trajectory.learned.clone_from(&learned.answers);
+        trajectory.bindings.clone_from(&learned.bindings);
         if let Some(again) = takes.get(1)
             && !score::compare(trajectory, again, rules).verdict.passed
         {
             notes.push("played again, in one session, it was answered differently: a comparison will say how");
         }
         let notes = notes.into_iter().map(str::to_owned);
-        notes
-            .chain(learned_words(trajectory, takes.len()))
-            .collect()
+        notes.chain(told(trajectory, &learned)).collect()
     }
 }

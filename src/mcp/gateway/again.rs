@@ -1,0 +1,143 @@
+//! Reads that are asked again: by the gateway itself and in the client's session, but with an id of its own, so that no client ever sees
+//! any of it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+
+use crate::model::Digits;
+use crate::model::catalogue::Catalogue;
+use crate::model::trajectory::{Answer, Outcome, ToolCall};
+use crate::run::{AskAgain, Heard, ask_again};
+
+/// Asks the server of a client's session, with this request; `None` where that came to nothing that would tell of the server.
+pub(super) type Asker = Arc<dyn Fn(Value) -> BoxFuture<'static, Option<Outcome>> + Send + Sync>;
+
+/// What is asked again of one server.
+#[derive(Debug)]
+pub(super) struct Again {
+    wanted: AskAgain,
+    catalogue: Arc<Catalogue>,
+    stop: CancellationToken,
+    /// How many reads are being asked again.
+    under_way: watch::Sender<usize>,
+    /// How many effects have begun.
+    effects: AtomicU64,
+    /// The id of the next request counts down from here: clients count up.
+    next_id: AtomicI64,
+}
+
+/// A read under way, to be asked again once it is answered.
+pub(super) struct Read {
+    request: Value,
+    asker: Asker,
+    /// How many effects had begun when it did; `None` where one was still under way.
+    effects: Option<u64>,
+}
+
+impl Again {
+    pub(super) fn new(
+        wanted: AskAgain,
+        catalogue: Arc<Catalogue>,
+        stop: CancellationToken,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            wanted,
+            catalogue,
+            stop,
+            under_way: watch::Sender::new(0),
+            effects: AtomicU64::new(0),
+            next_id: AtomicI64::new(i64::from(i32::MAX)),
+        })
+    }
+
+    /// A call begins with this request; an effect is not asked again. `amid_effects` where one is under way already.
+    pub(super) fn begins(
+        &self,
+        (server, request): (&str, &Value),
+        asker: Asker,
+        amid_effects: bool,
+    ) -> Option<Read> {
+        let text = |pointer| request.pointer(pointer).and_then(Value::as_str);
+        let arguments = request.pointer("/params/arguments");
+        let call = ToolCall {
+            server: Some(server.to_owned()),
+            tool: text("/params/name").unwrap_or_default().to_owned(),
+            arguments: arguments
+                .and_then(Value::as_object)
+                .cloned()
+                .unwrap_or_default(),
+            digits: Digits::new(),
+            outcome: Outcome::Answer(Answer::default()),
+            again: Vec::new(),
+            start_ms: None,
+            duration_ms: None,
+        };
+        if !self.wanted.only_reads(&call, &self.catalogue) {
+            self.effects.fetch_add(1, Ordering::SeqCst);
+            return None;
+        }
+        Some(Read {
+            request: request.clone(),
+            asker,
+            effects: (!amid_effects).then(|| self.effects.load(Ordering::SeqCst)),
+        })
+    }
+
+    /// Asks a read again that was answered with `first`. From here on it is under way.
+    pub(super) fn ask(self: &Arc<Self>, read: Read, first: Outcome, heard: Heard) {
+        if first.is_failure() {
+            return;
+        }
+        self.under_way.send_modify(|it| *it += 1);
+        let under_way = UnderWay(Arc::clone(self));
+        tokio::spawn(async move {
+            let again = &under_way.0;
+            let ask = || (read.asker)(again.with_own_id(&read.request));
+            let disturbed = || read.effects != Some(again.effects.load(Ordering::SeqCst));
+            let asking = ask_again(&first, ask, disturbed);
+            let outcomes = again.stop.run_until_cancelled(asking).await;
+            heard.again(outcomes.unwrap_or_default());
+        });
+    }
+
+    /// Waits until nothing is being asked again.
+    pub(super) async fn settled(&self) {
+        // The sender is ours, so it is there.
+        let _ = self.under_way.subscribe().wait_for(|it| *it == 0).await;
+    }
+
+    /// The same request with an id of ours, of the type that the client uses. Nobody waits for news of its progress.
+    fn with_own_id(&self, request: &Value) -> Value {
+        let id = self.next_id.fetch_sub(1, Ordering::Relaxed);
+        let mut request = request.clone();
+        request["id"] = match &request["id"] {
+            Value::Number(_) => json!(id),
+            _ => json!(format!("mcp-eval-{id}")),
+        };
+        let meta = request.pointer_mut("/params/_meta");
+        if let Some(meta) = meta.and_then(Value::as_object_mut) {
+            meta.shift_remove("progressToken");
+        }
+        request
+    }
+}
+
+/// One of the reads under way.
+struct UnderWay(Arc<Again>);
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.under_way.send_modify(|it| *it -= 1);
+    }
+}
+
+impl std::fmt::Debug for Read {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Read").field(&self.request).finish()
+    }
+}

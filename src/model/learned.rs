@@ -1,0 +1,157 @@
+//! What recording heard of the answers to one request, take by take, and what of them varied.
+
+use std::fmt;
+
+/// What was learned of the answer to one call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Learned {
+    /// The number of the call, counted from 1 among the scored calls.
+    pub call: usize,
+    /// How many answers to this request were heard. From 2 on, what is not listed here was the same in all of them and must stay so; 1 says that
+    /// places are known to vary, and nothing else of the answer is known to be stable.
+    pub takes: usize,
+    /// What varied; empty where nothing did.
+    pub varies: Vec<Varying>,
+}
+
+/// A place in an answer that varied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Varying {
+    /// Where, as in reports: `/content/0/json/servers/3/id`, `/content/0/text`; `*` stands for any index.
+    pub path: String,
+    pub by: Variation,
+    /// What was heard there, shortened, for people.
+    pub heard: Vec<String>,
+}
+
+/// How a place varies: what the recorded value stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Variation {
+    /// Any value of the JSON type that is recorded there.
+    SameType,
+    /// The recorded text, in which some tokens stand for others.
+    Tokens(Vec<VaryingToken>),
+    /// Anything, also nothing: the place is not looked at.
+    Anything,
+}
+
+/// Tokens of a text that stand for others.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VaryingToken {
+    /// The first of them, counted from 1 among the tokens of the recorded text.
+    pub token: usize,
+    /// How many of the recorded text's tokens it is about; may be 0 where some take had something and the recorded one had nothing.
+    pub tokens: usize,
+    pub stands_for: StandsFor,
+    /// What was heard there.
+    pub heard: Vec<String>,
+}
+
+/// What stands in the place of a varying token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StandsFor {
+    /// One token of this kind.
+    One(TokenKind),
+    /// Tokens of these kinds, as many as there are.
+    Run {
+        kinds: Vec<TokenKind>,
+        /// No white space stands between them.
+        joined: bool,
+        /// There may be none at all.
+        may_be_empty: bool,
+    },
+}
+
+/// The kinds of tokens that texts are made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TokenKind {
+    /// Letters.
+    Word,
+    /// Digits, with sign, decimals, thousands separators and exponent.
+    Number,
+    /// Any other character.
+    Sign,
+    /// A date, a time of day, or both.
+    Time,
+    /// A UUID, a memory address, a long hexadecimal run.
+    Id,
+    /// How long something took: `88 ms`.
+    Duration,
+    /// How long ago something was: `2 minutes ago`.
+    Ago,
+}
+
+impl TokenKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Word => "word",
+            Self::Number => "number",
+            Self::Sign => "sign",
+            Self::Time => "time",
+            Self::Id => "id",
+            Self::Duration => "duration",
+            Self::Ago => "ago",
+        }
+    }
+}
+
+impl Learned {
+    /// Whether what did not vary is known to be stable.
+    pub fn is_stable(&self) -> bool {
+        self.takes >= 2
+    }
+
+    /// The places that varied.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.varies.iter().map(|it| it.path.as_str())
+    }
+}
+
+impl Varying {
+    /// Whether nothing at all is looked at there: anything may stand there, or a text that is a whole answer has nothing that stayed.
+    pub fn is_unseen(&self) -> bool {
+        match self.by {
+            Variation::Anything => true,
+            Variation::SameType => {
+                self.path.starts_with("/content/") && self.path.ends_with("/text")
+            }
+            Variation::Tokens(_) => false,
+        }
+    }
+}
+
+impl fmt::Display for Varying {
+    /// `/content/0/json/took: any value of its type (heard 3, 5)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.path)?;
+        match &self.by {
+            Variation::SameType => f.write_str("any value of its type")?,
+            Variation::Anything => f.write_str("anything")?,
+            Variation::Tokens(tokens) => {
+                for (index, it) in tokens.iter().enumerate() {
+                    let comma = if index == 0 { "" } else { ", " };
+                    write!(f, "{comma}{it}")?;
+                }
+                return Ok(());
+            }
+        }
+        if !self.heard.is_empty() {
+            write!(f, " (heard {})", self.heard.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for VaryingToken {
+    /// `any number for 88.31, 97.02`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.stands_for {
+            StandsFor::One(kind) => write!(f, "any {}", kind.name())?,
+            StandsFor::Run { kinds, .. } => {
+                let kinds: Vec<String> = kinds.iter().map(|it| format!("{}s", it.name())).collect();
+                write!(f, "any {}", kinds.join(" and "))?;
+            }
+        }
+        write!(f, " for {}", self.heard.join(", "))
+    }
+}

@@ -1,0 +1,115 @@
+//! Whatever differs between baseline and run, in the published result.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::report::word_diff::around_difference;
+use crate::text::shorten;
+
+/// The longest value in a line that tells of a change.
+const VALUE_CHARS: usize = 100;
+
+/// One thing that differs between baseline and run, whether it fails the gate or not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangeV1 {
+    pub kind: ChangeKindV1,
+    /// The number of the call concerned in the baseline.
+    pub baseline: Option<usize>,
+    /// The number of the call concerned in the run.
+    pub current: Option<usize>,
+    /// The full name of the tool concerned.
+    pub tool: Option<String>,
+    /// Where: `arguments/query`, `response/content/0/json/total`, `description`, `inputSchema/properties/limit`; `null` for a call as a whole.
+    pub path: Option<String>,
+    /// What happened there, in words: `changed`, `is new`, `took much longer`.
+    pub what: String,
+    /// What it was, shortened around the difference; `null` where there was nothing.
+    pub was: Option<String>,
+    /// What it is now; `null` where there is nothing.
+    pub now: Option<String>,
+    /// The run failed for it.
+    pub fails: bool,
+}
+
+/// What kind of thing a change is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ChangeKindV1 {
+    /// A call was not made, is new, or stands elsewhere.
+    Call,
+    /// A read was asked otherwise.
+    Request,
+    /// An effect was made with something else, or worded otherwise.
+    Effect,
+    /// An answer says something else.
+    Answer,
+    /// An answer says more than it did.
+    Addition,
+    /// An error is worded otherwise, came, or went.
+    Error,
+    /// The tool catalogue drifted.
+    Drift,
+    /// A call took much longer.
+    Slower,
+    /// The model used many more tokens.
+    Tokens,
+}
+
+impl ChangeKindV1 {
+    /// The kind as the document spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Call => "call",
+            Self::Request => "request",
+            Self::Effect => "effect",
+            Self::Answer => "answer",
+            Self::Addition => "addition",
+            Self::Error => "error",
+            Self::Drift => "drift",
+            Self::Slower => "slower",
+            Self::Tokens => "tokens",
+        }
+    }
+}
+
+impl ChangeV1 {
+    /// The call in words: `call 3`, `call 3 → 2`; `None` where no call is concerned.
+    pub fn call(&self) -> Option<String> {
+        match (self.baseline, self.current) {
+            (Some(before), Some(now)) if before != now => Some(format!("call {before} → {now}")),
+            (_, Some(now)) => Some(format!("call {now}")),
+            (Some(before), None) => Some(format!("call {before} of the baseline")),
+            (None, None) => None,
+        }
+    }
+
+    /// What is concerned: call, tool and place, as far as there are such.
+    pub fn subject(&self) -> String {
+        let place = self.path.as_deref().filter(|it| !it.is_empty());
+        let parts = [self.call(), self.tool.clone(), place.map(ToOwned::to_owned)];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl fmt::Display for ChangeV1 {
+    /// `call 1 mcp__shop__get_price response/content/0/json/price changed: 19.99 → 21.5`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let subject = self.subject();
+        if !subject.is_empty() {
+            write!(f, "{subject} ")?;
+        }
+        f.write_str(&self.what)?;
+        let short = |text: &str| shorten(text, VALUE_CHARS).into_owned();
+        match (&self.was, &self.now) {
+            (Some(was), Some(now)) => {
+                let [was, now] = around_difference(was, now, VALUE_CHARS);
+                write!(f, ": {was} → {now}")
+            }
+            (Some(was), None) => write!(f, ": {}", short(was)),
+            (None, Some(now)) => write!(f, ": {}", short(now)),
+            (None, None) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! The time of a run.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How often to look whether the time goes on, at most.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Counts from the start of a run, and stands still while something happens that is no part of it. Clones share it.
+#[derive(Debug, Clone)]
+pub(super) struct Clock {
+    started: Instant,
+    stood: Arc<Mutex<Stood>>,
+}
+
+#[derive(Debug, Default)]
+struct Stood {
+    /// How long it has stood still, up to the last time.
+    before: Duration,
+    /// Since when it stands still now.
+    since: Option<Instant>,
+}
+
+/// While this lives, the clock stands still.
+#[derive(Debug)]
+pub(super) struct Standstill<'a>(&'a Clock);
+
+impl Clock {
+    pub(super) fn start() -> Self {
+        Self {
+            started: Instant::now(),
+            stood: Arc::default(),
+        }
+    }
+
+    /// How much of the run's time has passed.
+    pub(super) fn elapsed(&self) -> Duration {
+        let stood = self.lock();
+        let now = stood.since.unwrap_or_else(Instant::now);
+        let passed = now.saturating_duration_since(self.started);
+        passed.saturating_sub(stood.before)
+    }
+
+    /// The time of something that happened when the clock had never stood still.
+    pub(super) fn at(&self, moment: Instant) -> Duration {
+        moment.saturating_duration_since(self.started)
+    }
+
+    /// Stops the clock. One at a time may.
+    pub(super) fn stand_still(&self) -> Standstill<'_> {
+        self.lock().since.get_or_insert_with(Instant::now);
+        Standstill(self)
+    }
+
+    /// Waits until so much of the run's time has passed.
+    pub(super) async fn reaches(&self, limit: Duration) {
+        loop {
+            let left = limit.saturating_sub(self.elapsed());
+            if left.is_zero() {
+                return;
+            }
+            tokio::time::sleep(left.max(LOOK)).await;
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Stood> {
+        // A panic while holding the lock leaves plain data behind; it is still good to read.
+        self.stood.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Standstill<'_> {
+    fn drop(&mut self) {
+        let mut stood = self.0.lock();
+        let since = stood.since.take();
+        stood.before += since.map_or(Duration::ZERO, |it| it.elapsed());
+    }
+}

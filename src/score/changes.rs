@@ -1,0 +1,298 @@
+//! Everything that differs between the two sides, whether it fails the gate or not.
+
+use crate::model::comparison::{
+    Change, ChangeKind, Difference, Drift, Pair, Reason, ReasonKind, Row, SlowerCall, Verdict,
+};
+use crate::model::rules::Rules;
+
+use super::drift;
+use super::excerpt;
+use super::losses::asked;
+use super::pairing::Sides;
+use super::verdict::reason;
+
+/// What changes are told from.
+pub(super) struct Found<'e, 'a> {
+    pub(super) sides: &'e Sides<'a>,
+    pub(super) rows: &'e [Row],
+    pub(super) drift: &'e [drift::Finding],
+    pub(super) slower: &'e [SlowerCall],
+    /// The tokens of both sides, where there are many more now.
+    pub(super) tokens: Option<(u64, u64)>,
+    pub(super) verdict: &'e Verdict,
+}
+
+/// The changes in the order of the calls; what concerns no call comes last.
+pub(super) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
+    let failed = Failed::new(found.verdict);
+    let mut changes = Vec::new();
+    for row in found.rows {
+        match row {
+            Row::Pair(pair) => of_pair(found.sides, pair, &failed, &mut changes),
+            Row::Missing { baseline, .. } => {
+                let call = found.sides.before(*baseline).made;
+                changes.push(Change {
+                    baseline: Some(*baseline),
+                    tool: Some(call.full_name()),
+                    was: Some(asked(call)),
+                    fails: failed.call(Some(*baseline), None),
+                    ..change(ChangeKind::Call, "was not made")
+                });
+            }
+            Row::Extra { current, .. } => {
+                let call = found.sides.now(*current);
+                changes.push(Change {
+                    current: Some(*current),
+                    tool: Some(call.made.full_name()),
+                    now: Some(asked(call.said)),
+                    fails: failed.call(None, Some(*current)),
+                    ..change(ChangeKind::Call, "is new")
+                });
+            }
+        }
+    }
+    for it in found.drift {
+        let drift = &it.drift;
+        changes.push(Change {
+            tool: Some(format!("mcp__{}__{}", drift.server, drift.tool)),
+            path: Some(drift.path.clone()).filter(|it| !it.is_empty()),
+            was: drift.was.clone(),
+            now: drift.now.clone(),
+            fails: failed.drift(drift),
+            ..change(ChangeKind::Drift, &drift.what)
+        });
+    }
+    for it in found.slower {
+        changes.push(Change {
+            baseline: Some(it.baseline),
+            current: Some(it.current),
+            tool: Some(found.sides.before(it.baseline).made.full_name()),
+            was: Some(format!("{:.0} ms", it.baseline_ms)),
+            now: Some(format!("{:.0} ms", it.current_ms)),
+            fails: failed.kind(ReasonKind::Slower),
+            ..change(ChangeKind::Slower, "took much longer")
+        });
+    }
+    if let Some((before, now)) = found.tokens {
+        changes.push(Change {
+            was: Some(before.to_string()),
+            now: Some(now.to_string()),
+            fails: failed.kind(ReasonKind::Tokens),
+            ..change(ChangeKind::Tokens, "the model used many more tokens")
+        });
+    }
+    changes
+}
+
+/// Makes whatever changed fail, save what has a gate of its own: one reason for each call, one for what concerns none.
+pub(super) fn fail_all(changes: &mut [Change], rules: &Rules, verdict: &mut Verdict) {
+    if !rules.strict {
+        return;
+    }
+    let gated = |it: &Change| matches!(it.kind, ChangeKind::Slower | ChangeKind::Tokens);
+    let mut open: Vec<&mut Change> = (changes.iter_mut())
+        .filter(|it| !it.fails && !gated(it))
+        .collect();
+    for it in &mut open {
+        it.fails = true;
+    }
+    for of_call in open.chunk_by(|a, b| (a.baseline, a.current) == (b.baseline, b.current)) {
+        let first = &of_call[0];
+        let call = match (first.baseline.or(first.current), &first.tool) {
+            (Some(number), Some(tool)) => format!("call {number}, {tool}, "),
+            _ => String::new(),
+        };
+        let place = first.path.as_deref().unwrap_or("it");
+        let more = match of_call.len() {
+            1 => String::new(),
+            2 => ", and 1 more change".to_owned(),
+            count => format!(", and {} more changes", count - 1),
+        };
+        let what = match (call.as_str(), first.kind) {
+            (_, ChangeKind::Drift) => first.what.clone(),
+            (_, ChangeKind::Call) => format!("{call}{}", first.what),
+            _ => format!("{call}{place}: {}", first.what),
+        };
+        verdict.reasons.push(Reason {
+            baseline: first.baseline,
+            current: first.current,
+            expected: first.was.clone(),
+            got: first.now.clone(),
+            ..reason(
+                ReasonKind::Strict,
+                format!("nothing may change: {what}{more}"),
+            )
+        });
+    }
+    verdict.passed = verdict.reasons.is_empty();
+}
+
+fn change(kind: ChangeKind, what: &str) -> Change {
+    Change {
+        kind,
+        baseline: None,
+        current: None,
+        tool: None,
+        path: None,
+        what: what.to_owned(),
+        was: None,
+        now: None,
+        fails: false,
+    }
+}
+
+/// What the run failed for.
+struct Failed<'v> {
+    reasons: Vec<&'v Reason>,
+}
+
+impl<'v> Failed<'v> {
+    fn new(verdict: &'v Verdict) -> Self {
+        let reasons = verdict.reasons.iter();
+        Self {
+            reasons: reasons
+                .flat_map(|it| std::iter::once(it).chain(&it.follows))
+                .collect(),
+        }
+    }
+
+    fn kind(&self, kind: ReasonKind) -> bool {
+        self.reasons.iter().any(|it| it.kind == kind)
+    }
+
+    /// Points are what a score below its threshold is made of.
+    fn points(&self) -> bool {
+        self.kind(ReasonKind::Threshold) || self.kind(ReasonKind::Match)
+    }
+
+    fn call(&self, baseline: Option<usize>, current: Option<usize>) -> bool {
+        self.points() || self.at(ReasonKind::EffectChange, baseline, current)
+    }
+
+    fn at(&self, kind: ReasonKind, baseline: Option<usize>, current: Option<usize>) -> bool {
+        let concerns =
+            |it: &&&Reason| it.kind == kind && it.baseline == baseline && it.current == current;
+        self.reasons.iter().any(|it| concerns(&it))
+    }
+
+    fn drift(&self, drift: &Drift) -> bool {
+        let mut reasons = self
+            .reasons
+            .iter()
+            .filter(|it| it.kind == ReasonKind::Drift);
+        // One heading may stand for the same change of several tools.
+        reasons.any(|it| drift.breaking || it.text == drift.what)
+    }
+}
+
+fn of_pair(sides: &Sides<'_>, pair: &Pair, failed: &Failed<'_>, changes: &mut Vec<Change>) {
+    if !pair.moved
+        && pair.request.similarity >= 1.0
+        && pair.request.differences.is_empty()
+        && pair.response.differences.is_empty()
+    {
+        return;
+    }
+    let (b, c) = (sides.before(pair.baseline), sides.now(pair.current));
+    let numbers = (Some(pair.baseline), Some(pair.current));
+    let here = |kind: ChangeKind, what: &str| Change {
+        baseline: numbers.0,
+        current: numbers.1,
+        tool: Some(b.made.full_name()),
+        ..change(kind, what)
+    };
+    let answer_fails = failed.at(ReasonKind::ServerRegression, numbers.0, numbers.1)
+        || failed.at(ReasonKind::EffectChange, numbers.0, numbers.1);
+    if pair.moved {
+        changes.push(Change {
+            was: Some(format!("call {}", pair.baseline)),
+            now: Some(format!("call {}", pair.current)),
+            fails: failed.points(),
+            ..here(ChangeKind::Call, "was made in another place")
+        });
+    }
+    if pair.effect {
+        for it in &pair.request.differences {
+            changes.push(Change {
+                path: Some(format!("arguments{}", it.path)),
+                was: it.was.clone(),
+                now: it.now.clone(),
+                fails: !it.worded,
+                ..here(
+                    ChangeKind::Effect,
+                    if it.worded {
+                        "worded otherwise"
+                    } else {
+                        "made with another value"
+                    },
+                )
+            });
+        }
+    } else {
+        let differ = |similarity: Option<f64>| similarity.is_some_and(|it| it < 1.0);
+        for it in pair
+            .request
+            .parameters
+            .iter()
+            .filter(|it| differ(it.similarity))
+        {
+            let (was, now) = match (
+                b.said.arguments.get(&it.name),
+                c.said.arguments.get(&it.name),
+            ) {
+                (Some(b), Some(c)) => {
+                    let (b, c) = excerpt::of_values(b, c);
+                    (Some(b), Some(c))
+                }
+                (b, c) => (b.map(excerpt::of), c.map(excerpt::of)),
+            };
+            changes.push(Change {
+                path: Some(format!("arguments/{}", it.name)),
+                was,
+                now,
+                fails: failed.points() && it.loss > 0.0,
+                ..here(ChangeKind::Request, "asked otherwise")
+            });
+        }
+    }
+    let breaks = |it: &Difference| {
+        pair.response
+            .contract_changes
+            .iter()
+            .any(|of| of.path == it.path)
+    };
+    for it in &pair.response.differences {
+        let counts = pair.response.contract_changes.is_empty() || breaks(it);
+        let fails = (answer_fails && counts) || (failed.points() && it.loss > 0.0);
+        let kind = kind_of(it);
+        changes.push(Change {
+            path: Some(format!("response{}", it.path)),
+            was: it.expected.clone(),
+            now: it.got.clone(),
+            fails: fails && (kind != ChangeKind::Addition || failed.points() || breaks(it)),
+            ..here(kind, in_words(it))
+        });
+    }
+}
+
+fn kind_of(difference: &Difference) -> ChangeKind {
+    if difference.path.is_empty() && difference.rule.contains("error") {
+        ChangeKind::Error
+    } else if difference.expected.is_none() && difference.got.is_some() {
+        ChangeKind::Addition
+    } else {
+        ChangeKind::Answer
+    }
+}
+
+/// What happened, where the rule only says how it was graded.
+fn in_words(difference: &Difference) -> &str {
+    match &*difference.rule {
+        "words" | "distance" | "bool" | "null" | "type" | "depth" | "bytes" | "uri" | "list" => {
+            "changed"
+        }
+        "key" => "missing",
+        "another error" => "worded otherwise",
+        rule => rule,
+    }
+}

@@ -1,0 +1,225 @@
+//! Texts cut into tokens: words, numbers, signs, and what people read as one thing – times, ids, durations.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::model::learned::TokenKind;
+
+use super::clock;
+use super::same::hash_of;
+
+/// One token of a text.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Token<'a> {
+    pub(super) text: &'a str,
+    pub(super) kind: TokenKind,
+    /// White space stands before it, and it is not the first.
+    pub(super) spaced: bool,
+}
+
+impl Token<'_> {
+    /// Equal for equal tokens.
+    pub(super) fn key(&self) -> u64 {
+        hash_of((self.text, self.spaced))
+    }
+
+    /// Whether it goes on what the token before it began: letters and digits without anything between.
+    pub(super) fn continues(&self, before: &Token<'_>) -> bool {
+        let is_part = |kind| matches!(kind, TokenKind::Word | TokenKind::Number | TokenKind::Id);
+        !self.spaced && is_part(self.kind) && is_part(before.kind)
+    }
+}
+
+/// What is one token although white space or signs stand in it.
+static WHOLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let id = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}|0x[0-9a-fA-F]{6,}|[0-9a-fA-F]{12,}";
+    let ago = r"(?i:(?:\d+|an?|a\x20few|one|two|three)\x20?(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|weeks?|months?|years?)\x20ago|just\x20now|(?:a\x20)?moments?\x20ago|yesterday)";
+    let unit = r"(?:ns|nanos(?:econds?)?|µs|us|micros(?:econds?)?|ms|msecs?|millis(?:econds?)?|s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?)";
+    let duration =
+        format!(r"(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?s\b|\d+h(?:\d+m)?\b|\d+(?:[.,]\d+)?\x20?{unit}\b");
+    let time = clock::notations();
+    Regex::new(&format!(
+        "(?P<time>{time})|(?P<id>{id})|(?P<ago>{ago})|(?P<duration>{duration})"
+    ))
+    .ok()
+});
+
+/// The tokens of a text, white space evened out.
+pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
+    let mut tokens = Vec::with_capacity(text.len() / 4);
+    let mut at = 0;
+    for (kind, start, end) in wholes(text) {
+        if start < at {
+            continue;
+        }
+        plain(text, at, start, &mut tokens);
+        push(text, start, end, kind, &mut tokens);
+        at = end;
+    }
+    plain(text, at, text.len(), &mut tokens);
+    tokens
+}
+
+/// The places of what is one token although white space or signs stand in it.
+fn wholes(text: &str) -> impl Iterator<Item = (TokenKind, usize, usize)> {
+    let found = WHOLE
+        .as_ref()
+        .into_iter()
+        .flat_map(|it| it.captures_iter(text));
+    found.filter_map(|captures| {
+        let kinds = [
+            ("time", TokenKind::Time),
+            ("id", TokenKind::Id),
+            ("ago", TokenKind::Ago),
+            ("duration", TokenKind::Duration),
+        ];
+        let (kind, found) = kinds
+            .iter()
+            .find_map(|(name, kind)| Some((*kind, captures.name(name)?)))?;
+        let before = text[..found.start()].chars().next_back();
+        let after = text[found.end()..].chars().next();
+        let goes_on = |it: Option<char>| it.is_some_and(|it| it.is_alphanumeric() || it == '_');
+        // Of `1.5 ms` no `5 ms`, and of `-5 s` no `5 s`: what stands before belongs to the number.
+        let is_cut = kind == TokenKind::Duration && matches!(before, Some('.' | ','));
+        let is_id = kind != TokenKind::Id || mixes_digits_and_letters(found.as_str());
+        (!goes_on(before) && !goes_on(after) && !is_cut && is_id)
+            .then(|| (kind, found.start(), found.end()))
+    })
+}
+
+/// Twelve digits are a number, and twelve letters from a to f a word.
+fn mixes_digits_and_letters(text: &str) -> bool {
+    text.len() >= 32
+        || (text.bytes().any(|it| it.is_ascii_digit())
+            && text.bytes().any(|it| it.is_ascii_alphabetic()))
+}
+
+fn push<'a>(text: &'a str, start: usize, end: usize, kind: TokenKind, tokens: &mut Vec<Token<'a>>) {
+    let spaced = !tokens.is_empty() && text[..start].ends_with(char::is_whitespace);
+    tokens.push(Token {
+        text: &text[start..end],
+        kind,
+        spaced,
+    });
+}
+
+/// Words, numbers and signs between two places of a text.
+fn plain<'a>(text: &'a str, from: usize, to: usize, tokens: &mut Vec<Token<'a>>) {
+    let mut at = from;
+    while let Some(first) = text[at..to].chars().next() {
+        let rest = &text[at..to];
+        if first.is_whitespace() {
+            at += first.len_utf8();
+            continue;
+        }
+        let before = text[..at].chars().next_back();
+        let number = number_length(rest, before);
+        let (length, kind) = if number > 0 {
+            (number, TokenKind::Number)
+        } else if first.is_alphabetic() {
+            let letters = rest.find(|it: char| !is_letter(it)).unwrap_or(rest.len());
+            (letters, TokenKind::Word)
+        } else {
+            (first.len_utf8(), TokenKind::Sign)
+        };
+        push(text, at, at + length, kind, tokens);
+        at += length;
+    }
+}
+
+/// Letters, and the marks that some scripts write on them.
+fn is_letter(it: char) -> bool {
+    it.is_alphabetic() || ('\u{300}'..='\u{36f}').contains(&it)
+}
+
+/// How long the number is that a text begins with: sign, digits, thousands separators, decimals, exponent. 0 where there is none.
+fn number_length(text: &str, before: Option<char>) -> usize {
+    let bytes = text.as_bytes();
+    let digits = |from: usize| {
+        bytes[from.min(bytes.len())..]
+            .iter()
+            .take_while(|it| it.is_ascii_digit())
+            .count()
+    };
+    // A sign belongs to a number only where it does not join it to something.
+    let joins = before.is_some_and(|it| it.is_alphanumeric() || matches!(it, ')' | ']' | '_'));
+    let sign = usize::from(!joins && matches!(bytes.first(), Some(b'-' | b'+')));
+    let whole = digits(sign);
+    if whole == 0 {
+        return 0;
+    }
+    let mut end = sign + whole;
+    if whole <= 3 {
+        while bytes.get(end) == Some(&b',') && digits(end + 1) == 3 {
+            end += 4;
+        }
+    }
+    if bytes.get(end) == Some(&b'.') && digits(end + 1) > 0 {
+        end += 1 + digits(end + 1);
+    }
+    if matches!(bytes.get(end), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(end + 1), Some(b'-' | b'+')));
+        let exponent = digits(end + 1 + sign);
+        let goes_on = bytes
+            .get(end + 1 + sign + exponent)
+            .is_some_and(u8::is_ascii_alphabetic);
+        if exponent > 0 && !goes_on {
+            end += 1 + sign + exponent;
+        }
+    }
+    end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tokens;
+
+    #[test]
+    fn texts_are_cut_into_what_people_read_as_one_thing() {
+        let cases = [
+            (
+                "Indexed 128 files, in 88.31 ms",
+                "word:Indexed number:128 word:files sign:, word:in duration:88.31 ms",
+            ),
+            (
+                "balance -1,234.50 EUR",
+                "word:balance number:-1,234.50 word:EUR",
+            ),
+            (
+                "a-1 is 1-2 (-3)",
+                "word:a sign:- number:1 word:is number:1 sign:- number:2 sign:( number:-3 sign:)",
+            ),
+            ("quiet-otter!", "word:quiet sign:- word:otter sign:!"),
+            (
+                "e5 and v1.2.3",
+                "word:e number:5 word:and word:v number:1.2 sign:. number:3",
+            ),
+            (
+                "6f1c9b7e-3c1d-4a52-9a54-0d2f6f0b1a11 ok",
+                "id:6f1c9b7e-3c1d-4a52-9a54-0d2f6f0b1a11 word:ok",
+            ),
+            (
+                "at 2026-01-02T03:04:05Z, 2 minutes ago",
+                "word:at time:2026-01-02T03:04:05Z sign:, ago:2 minutes ago",
+            ),
+            (
+                "took 88ms or 1h2m3s",
+                "word:took duration:88ms word:or duration:1h2m3s",
+            ),
+            (
+                "1e-9 2E5 3elephants",
+                "number:1e-9 number:2E5 number:3 word:elephants",
+            ),
+            ("naïve größe 日本", "word:naïve word:größe word:日本"),
+            ("1.5.5 ms", "number:1.5 sign:. number:5 word:ms"),
+            ("  ", ""),
+        ];
+        for (text, expected) in cases {
+            let shown: Vec<String> = (tokens(text).iter())
+                .map(|it| format!("{}:{}", it.kind.name(), it.text))
+                .collect();
+            assert_eq!(shown.join(" "), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! What recording learned to vary in one answer, place by place, and texts in which tokens stand for others.
+
+use std::collections::HashMap;
+
+use crate::model::learned::{StandsFor, TokenKind, Variation, Varying, VaryingToken};
+
+use super::clock::Clock;
+use super::token::{Token, tokens};
+
+/// The most times a text is gone through while it is matched with another in which tokens vary.
+const PASSES: usize = 32;
+
+/// The varying places of one answer, as a tree of the steps that lead to them.
+#[derive(Debug, Default)]
+pub(super) struct Tree<'a> {
+    variation: Option<&'a Variation>,
+    named: HashMap<String, Self>,
+    any: Option<Box<Self>>,
+}
+
+impl<'a> Tree<'a> {
+    pub(super) fn new(varies: &'a [Varying]) -> Self {
+        let mut root = Self::default();
+        for it in varies {
+            let mut node = &mut root;
+            for step in it.path.split('/').skip(1) {
+                node = match step {
+                    "*" => node.any.get_or_insert_default(),
+                    _ => node.named.entry(unescaped(step)).or_default(),
+                };
+            }
+            node.variation = Some(&it.by);
+        }
+        root
+    }
+
+    /// The places one step further on.
+    pub(super) fn under<'t>(of: &[&'t Self], step: &str) -> Vec<&'t Self> {
+        let under = of.iter().flat_map(|it| {
+            let named = it.named.get(step);
+            named.into_iter().chain(it.any.as_deref())
+        });
+        under.collect()
+    }
+
+    /// The places one step further on, whatever the step.
+    pub(super) fn all_under<'t>(of: &[&'t Self]) -> Vec<&'t Self> {
+        let under = of
+            .iter()
+            .flat_map(|it| it.named.values().chain(it.any.as_deref()));
+        under.collect()
+    }
+
+    pub(super) fn variation(of: &[&Self]) -> Option<&'a Variation> {
+        of.iter().find_map(|it| it.variation)
+    }
+}
+
+fn unescaped(step: &str) -> String {
+    match step {
+        "~2" => "*".to_owned(),
+        _ => step.replace("~1", "/").replace("~0", "~"),
+    }
+}
+
+/// How a text compares with one in which tokens vary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Likeness {
+    Same,
+    /// It differs only in how long something took, or how long ago it was.
+    OtherDuration,
+    /// It differs: where the two part, as byte positions in each.
+    Other {
+        b: usize,
+        c: usize,
+    },
+}
+
+/// What stands at one place of the recorded text.
+enum Element<'a> {
+    Fixed(Token<'a>),
+    Varying(&'a StandsFor),
+}
+
+/// Whether a text says what a recorded one said, apart from the tokens that vary and times that moved with the clock.
+pub(super) fn compare(b: &str, c: &str, varying: &[VaryingToken], clock: &Clock) -> Likeness {
+    if varying.is_empty() && b.split_whitespace().eq(c.split_whitespace()) {
+        return Likeness::Same;
+    }
+    let (recorded, current) = (tokens(b), tokens(c));
+    let elements = elements(&recorded, varying);
+    let mut work = PASSES * (elements.len() + current.len());
+    // The elements that the next token may fall on, each with whether a duration was excused on the way there.
+    let mut reached: Vec<(usize, bool)> = Vec::new();
+    reach(&mut reached, 0, false, &elements);
+    for (place, token) in current.iter().enumerate() {
+        let mut next = Vec::new();
+        for &(at, excused) in &reached {
+            work = work.saturating_sub(1);
+            match elements.get(at) {
+                None => {}
+                Some(Element::Fixed(fixed)) => match same_token(fixed, token, clock) {
+                    Some(excuse) => reach(&mut next, at + 1, excused || excuse, &elements),
+                    None => {}
+                },
+                Some(Element::Varying(StandsFor::One(kind))) => {
+                    if token.kind == *kind {
+                        reach(&mut next, at + 1, excused, &elements);
+                    }
+                }
+                Some(Element::Varying(StandsFor::Run { kinds, joined, .. })) => {
+                    if kinds.contains(&token.kind) {
+                        reach(&mut next, at + 1, excused, &elements);
+                        let goes_on = current.get(place + 1).is_some_and(|it| !it.spaced);
+                        if !joined || goes_on {
+                            push(&mut next, at, excused);
+                        }
+                    }
+                }
+            }
+        }
+        if next.is_empty() || work == 0 {
+            return parted(b, c, &recorded, &elements, &reached, Some(token));
+        }
+        reached = next;
+    }
+    let ends = |it: &&(usize, bool)| it.0 == elements.len();
+    match reached.iter().filter(ends).map(|it| it.1).min() {
+        Some(false) => Likeness::Same,
+        Some(true) => Likeness::OtherDuration,
+        None => parted(b, c, &recorded, &elements, &reached, None),
+    }
+}
+
+/// Adds a place, and those that are reached from it without any token.
+fn reach(places: &mut Vec<(usize, bool)>, at: usize, excused: bool, elements: &[Element<'_>]) {
+    push(places, at, excused);
+    if let Some(Element::Varying(StandsFor::Run {
+        may_be_empty: true, ..
+    })) = elements.get(at)
+    {
+        reach(places, at + 1, excused, elements);
+    }
+}
+
+fn push(places: &mut Vec<(usize, bool)>, at: usize, excused: bool) {
+    match places.iter_mut().rev().find(|it| it.0 == at) {
+        Some(known) => known.1 &= excused,
+        None => places.push((at, excused)),
+    }
+}
+
+/// Where two texts part: after the elements that came furthest, and before the token that fits none of them.
+fn parted(
+    b: &str,
+    c: &str,
+    recorded: &[Token<'_>],
+    elements: &[Element<'_>],
+    reached: &[(usize, bool)],
+    token: Option<&Token<'_>>,
+) -> Likeness {
+    let furthest = reached.iter().map(|it| it.0).max().unwrap_or(0);
+    let of_b = match elements.get(furthest) {
+        Some(Element::Fixed(it)) => position(b, it.text),
+        Some(Element::Varying(_)) => {
+            // What varies stands after the last fixed token before it.
+            let before = elements[..furthest].iter().rev().find_map(|it| match it {
+                Element::Fixed(it) => Some(position(b, it.text) + it.text.len()),
+                Element::Varying(_) => None,
+            });
+            before
+                .or_else(|| recorded.first().map(|it| position(b, it.text)))
+                .unwrap_or(0)
+        }
+        None => b.len(),
+    };
+    Likeness::Other {
+        b: of_b,
+        c: token.map_or(c.len(), |it| position(c, it.text)),
+    }
+}
+
+/// Where a piece of a text begins in it.
+fn position(text: &str, piece: &str) -> usize {
+    (piece.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
+}
+
+/// Whether two tokens are the same, and if so, whether only for an excuse.
+fn same_token(b: &Token<'_>, c: &Token<'_>, clock: &Clock) -> Option<bool> {
+    if b.spaced != c.spaced {
+        return None;
+    }
+    match (b.kind, c.kind) {
+        _ if b.text == c.text => Some(false),
+        (TokenKind::Time, TokenKind::Time) => clock.moved(b.text, c.text).then_some(false),
+        (TokenKind::Duration, TokenKind::Duration) | (TokenKind::Ago, TokenKind::Ago) => Some(true),
+        _ => None,
+    }
+}
+
+fn elements<'a>(recorded: &[Token<'a>], varying: &'a [VaryingToken]) -> Vec<Element<'a>> {
+    let mut sorted: Vec<&VaryingToken> = varying.iter().collect();
+    sorted.sort_by_key(|it| it.token);
+    let mut elements = Vec::with_capacity(recorded.len());
+    let mut at = 0;
+    for it in sorted {
+        let start = it.token.saturating_sub(1).clamp(at, recorded.len());
+        elements.extend(recorded[at..start].iter().copied().map(Element::Fixed));
+        elements.push(Element::Varying(&it.stands_for));
+        at = (start + it.tokens).min(recorded.len());
+    }
+    elements.extend(recorded[at..].iter().copied().map(Element::Fixed));
+    elements
+}

@@ -1,0 +1,258 @@
+//! What was learned of answers, as trajectories say it: for people to read, and to correct.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::model::learned::{Learned, StandsFor, TokenKind, Variation, Varying, VaryingToken};
+
+/// Version 1: places in the answers to one request that varied between takes.
+#[derive(Debug, Deserialize)]
+pub(super) struct VolatileV1 {
+    call: usize,
+    paths: Vec<String>,
+}
+
+/// What was learned of the answer to one call.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(super) struct LearnedV2 {
+    /// The call, counted from 1 among the scored calls.
+    call: usize,
+    /// How many answers to this request were heard. From 2 on, whatever is not listed below must stay as it was.
+    #[schemars(range(min = 1))]
+    takes: usize,
+    /// The places that varied; absent where none did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    varies: Vec<VaryingV2>,
+}
+
+/// A place in an answer that varied: take it away to have it held, or add one to have it let go.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(super) struct VaryingV2 {
+    /// Where, as reports write it: `/content/0/json/servers/3/id`, `/content/0/text`; `*` stands for any index.
+    path: String,
+    /// What may stand there; `tokens` unless given.
+    #[serde(default, skip_serializing_if = "MayBeV2::is_tokens")]
+    may_be: MayBeV2,
+    /// Where only a few tokens of a text varied: these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    tokens: Vec<VaryingTokenV2>,
+    /// What was heard there, shortened.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    heard: Vec<String>,
+}
+
+/// What may stand in a place that varied.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum MayBeV2 {
+    /// The recorded text with other tokens where it says so.
+    #[default]
+    Tokens,
+    /// Any value of the JSON type that is recorded there.
+    SameType,
+    /// Anything, also nothing: nobody looks at it.
+    Anything,
+}
+
+impl MayBeV2 {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it so")]
+    fn is_tokens(&self) -> bool {
+        *self == Self::Tokens
+    }
+}
+
+/// Tokens of a text that stand for others. A token is a word, a number, a sign, or what people read as one thing: a time, an id, a duration.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct VaryingTokenV2 {
+    /// The first of them, counted from 1.
+    #[schemars(range(min = 1))]
+    token: usize,
+    /// How many of the recorded text's tokens it is about; 1 unless given.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    tokens: usize,
+    /// The kinds of tokens that may stand there.
+    may_be: Vec<TokenKindV2>,
+    /// Whether as many as there are may stand there; exactly one otherwise.
+    #[serde(default, skip_serializing_if = "is_false")]
+    run: bool,
+    /// Of a run: whether no white space may stand in it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    joined: bool,
+    /// Of a run: whether it may be empty.
+    #[serde(default, skip_serializing_if = "is_false")]
+    may_be_empty: bool,
+    /// What was heard there, shortened.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    heard: Vec<String>,
+}
+
+/// The kinds of tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum TokenKindV2 {
+    /// Letters.
+    Word,
+    /// Digits, with sign, decimals, thousands separators and exponent.
+    Number,
+    /// Any other character.
+    Sign,
+    /// A date, a time of day, or both.
+    Time,
+    /// A UUID, a memory address, a long hexadecimal run.
+    Id,
+    /// How long something took: `88 ms`.
+    Duration,
+    /// How long ago something was: `2 minutes ago`.
+    Ago,
+}
+
+const fn one() -> usize {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it so")]
+const fn is_one(it: &usize) -> bool {
+    *it == 1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it so")]
+const fn is_false(it: &bool) -> bool {
+    !*it
+}
+
+impl From<VolatileV1> for Learned {
+    /// Nothing of such an answer is known to have been stable, so it counts as heard once.
+    fn from(it: VolatileV1) -> Self {
+        let varying = |path| Varying {
+            path,
+            by: Variation::Anything,
+            heard: Vec::new(),
+        };
+        Self {
+            call: it.call,
+            takes: 1,
+            varies: it.paths.into_iter().map(varying).collect(),
+        }
+    }
+}
+
+impl From<&Learned> for LearnedV2 {
+    fn from(it: &Learned) -> Self {
+        Self {
+            call: it.call,
+            takes: it.takes,
+            varies: it.varies.iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<LearnedV2> for Learned {
+    fn from(it: LearnedV2) -> Self {
+        Self {
+            call: it.call,
+            takes: it.takes,
+            varies: it.varies.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<&Varying> for VaryingV2 {
+    fn from(it: &Varying) -> Self {
+        let (may_be, tokens) = match &it.by {
+            Variation::SameType => (MayBeV2::SameType, &[][..]),
+            Variation::Anything => (MayBeV2::Anything, &[][..]),
+            Variation::Tokens(tokens) => (MayBeV2::Tokens, tokens.as_slice()),
+        };
+        Self {
+            path: it.path.clone(),
+            may_be,
+            tokens: tokens.iter().map(Into::into).collect(),
+            heard: it.heard.clone(),
+        }
+    }
+}
+
+impl From<VaryingV2> for Varying {
+    fn from(it: VaryingV2) -> Self {
+        Self {
+            path: it.path,
+            by: match it.may_be {
+                MayBeV2::SameType => Variation::SameType,
+                MayBeV2::Anything => Variation::Anything,
+                MayBeV2::Tokens => {
+                    Variation::Tokens(it.tokens.into_iter().map(Into::into).collect())
+                }
+            },
+            heard: it.heard,
+        }
+    }
+}
+
+impl From<&VaryingToken> for VaryingTokenV2 {
+    fn from(it: &VaryingToken) -> Self {
+        let (kinds, run, joined, may_be_empty) = match &it.stands_for {
+            StandsFor::One(kind) => (vec![*kind], false, false, false),
+            StandsFor::Run {
+                kinds,
+                joined,
+                may_be_empty,
+            } => (kinds.clone(), true, *joined, *may_be_empty),
+        };
+        Self {
+            token: it.token,
+            tokens: it.tokens,
+            may_be: kinds.into_iter().map(Into::into).collect(),
+            run,
+            joined,
+            may_be_empty,
+            heard: it.heard.clone(),
+        }
+    }
+}
+
+impl From<VaryingTokenV2> for VaryingToken {
+    fn from(it: VaryingTokenV2) -> Self {
+        let kinds: Vec<TokenKind> = it.may_be.into_iter().map(Into::into).collect();
+        Self {
+            token: it.token,
+            tokens: it.tokens,
+            stands_for: match kinds.as_slice() {
+                [only] if !it.run => StandsFor::One(*only),
+                _ => StandsFor::Run {
+                    kinds,
+                    joined: it.joined,
+                    may_be_empty: it.may_be_empty,
+                },
+            },
+            heard: it.heard,
+        }
+    }
+}
+
+impl From<TokenKind> for TokenKindV2 {
+    fn from(it: TokenKind) -> Self {
+        match it {
+            TokenKind::Word => Self::Word,
+            TokenKind::Number => Self::Number,
+            TokenKind::Sign => Self::Sign,
+            TokenKind::Time => Self::Time,
+            TokenKind::Id => Self::Id,
+            TokenKind::Duration => Self::Duration,
+            TokenKind::Ago => Self::Ago,
+        }
+    }
+}
+
+impl From<TokenKindV2> for TokenKind {
+    fn from(it: TokenKindV2) -> Self {
+        match it {
+            TokenKindV2::Word => Self::Word,
+            TokenKindV2::Number => Self::Number,
+            TokenKindV2::Sign => Self::Sign,
+            TokenKindV2::Time => Self::Time,
+            TokenKindV2::Id => Self::Id,
+            TokenKindV2::Duration => Self::Duration,
+            TokenKindV2::Ago => Self::Ago,
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The scenario that passes, and in which nearly everything that a gate tolerates has changed.
+
+use std::sync::Arc;
+
+use mcp_eval::model::comparison::{
+    Band, Change, ChangeKind, Comparison, Drift, ExecutionStatus, Row, SlowerCall, Verdict,
+};
+use mcp_eval::model::suite::{ScenarioResult, Status};
+use mcp_eval::model::trajectory::Trajectory;
+use serde_json::{Value, json};
+
+use super::comparisons::{comparison, pair, parameter, request, same_response};
+use super::hostile::{ESCAPES, OVERRIDE, SCRIPT};
+use super::scenario;
+use super::trajectories::{assistant, call, text_answer, timed, trajectory, user};
+
+/// A passed run with this many changes of answers, and one of every other kind.
+pub(crate) fn changed(answers: usize) -> ScenarioResult {
+    ScenarioResult {
+        duration_ms: Some(1210.0),
+        baseline: Some(Arc::new(shopping(
+            &json!({"total": 3, "item": "lamp"}),
+            40.0,
+        ))),
+        current: Some(Arc::new(shopping(
+            &json!({"total": 3, "item": "lamp", "note": SCRIPT}),
+            1100.0,
+        ))),
+        comparison: Some(Comparison {
+            baseline_status: ExecutionStatus::Success,
+            current_status: ExecutionStatus::Success,
+            rows: vec![
+                heard(1, false, 2, &["/content/0/json/took"]),
+                heard(2, false, 1, &[]),
+            ],
+            drift: vec![Drift {
+                server: "shop".to_owned(),
+                tool: "get_price".to_owned(),
+                what: "description of `get_price` changed".to_owned(),
+                breaking: false,
+                used: true,
+                refused: Vec::new(),
+                path: "description".to_owned(),
+                was: Some("Tells what a thing costs.".to_owned()),
+                now: Some("Tells the price of a thing.".to_owned()),
+            }],
+            slower: vec![SlowerCall {
+                baseline: 1,
+                current: 1,
+                baseline_ms: 40.0,
+                current_ms: 1100.0,
+            }],
+            changes: changes(answers),
+            verdict: Verdict {
+                passed: true,
+                reasons: Vec::new(),
+                warnings: Vec::new(),
+            },
+            ..comparison(0.98, Band::Good)
+        }),
+        ..scenario("shop/price", "A price and an order", Status::Passed)
+    }
+}
+
+fn changes(answers: usize) -> Vec<Change> {
+    let answer = |number: usize| Change {
+        path: Some(format!("response/content/0/json/rows/{number}/price")),
+        was: Some(format!("{number}.99")),
+        now: Some(format!("{number}.95")),
+        ..change(ChangeKind::Answer, Some(2), "changed")
+    };
+    let mut changes: Vec<Change> = (1..=answers).map(answer).collect();
+    changes.extend([
+        Change {
+            path: Some("response/content/0/json/note".to_owned()),
+            now: Some(format!("{SCRIPT} {ESCAPES} {OVERRIDE}")),
+            ..change(ChangeKind::Addition, Some(1), "is new")
+        },
+        Change {
+            was: Some("40 ms".to_owned()),
+            now: Some("1.1 s".to_owned()),
+            ..change(ChangeKind::Slower, Some(1), "took much longer")
+        },
+        Change {
+            path: Some("description".to_owned()),
+            was: Some("Tells what a thing costs.".to_owned()),
+            now: Some("Tells the price of a thing.".to_owned()),
+            ..change(ChangeKind::Drift, None, "changed")
+        },
+    ]);
+    changes
+}
+
+fn change(kind: ChangeKind, call: Option<usize>, what: &str) -> Change {
+    Change {
+        kind,
+        baseline: call,
+        current: call,
+        tool: Some("mcp__shop__get_price".to_owned()),
+        path: None,
+        what: what.to_owned(),
+        was: None,
+        now: None,
+        fails: false,
+    }
+}
+
+/// A pair that is the same, heard so often.
+fn heard(number: usize, effect: bool, takes: usize, unseen: &[&str]) -> Row {
+    let same = request(1.0, vec![parameter("item")]);
+    let Row::Pair(mut pair) = pair(number, number, effect, same, same_response(), 1.0) else {
+        unreachable!("a pair is a pair");
+    };
+    pair.takes = takes;
+    pair.unseen = unseen.iter().map(|it| (*it).to_owned()).collect();
+    Row::Pair(pair)
+}
+
+fn shopping(answer: &Value, milliseconds: f64) -> Trajectory {
+    let item = json!({"item": "lamp"});
+    trajectory(
+        "shop/price",
+        "A price and an order",
+        vec![
+            user("Order one lamp."),
+            timed(
+                call("get_price", &item, text_answer(&answer.to_string())),
+                milliseconds,
+            ),
+            call("get_price", &item, text_answer("in stock")),
+            assistant("It is in stock."),
+        ],
+    )
+}

@@ -1,0 +1,70 @@
+//! Verdicts set by hand, on what a gate must see and what it must let pass.
+
+use mcp_eval::model::comparison::Comparison;
+use mcp_eval::model::rules::Rules;
+use mcp_eval::model::trajectory::Trajectory;
+use mcp_eval::score;
+use serde_json::{Value, json};
+
+use crate::score_kit::{compare, trajectory, truth};
+
+/// One read with this answer.
+fn heard(answer: &Value) -> Trajectory {
+    trajectory(&[json!({
+        "tool": "mcp__p__look",
+        "reads": true,
+        "is_error": answer["is_error"],
+        "content": answer["content"],
+        "structured": answer["structured_content"],
+    })])
+}
+
+/// A run against a baseline of several takes.
+fn against(takes: &[Value], current: &Value) -> Comparison {
+    let takes: Vec<Trajectory> = takes.iter().map(heard).collect();
+    let learned = score::learn(&takes, &Rules::default());
+    let mut baseline = takes[0].clone();
+    baseline.learned = learned.answers;
+    baseline.bindings = learned.bindings;
+    score::compare(&baseline, &heard(current), &Rules::default())
+}
+
+#[test]
+fn answers_that_did_not_vary_must_stay() {
+    let mut wrong = Vec::new();
+    for case in truth("stable_answers") {
+        let comparison = against(
+            &[case["take_1"].clone(), case["take_2"].clone()],
+            &case["current"],
+        );
+        let verdict = (comparison.verdict.passed, !comparison.changes.is_empty());
+        if json!(verdict.0) != case["passes"] || json!(verdict.1) != case["changed"] {
+            wrong.push(format!(
+                "{}: passed {}, changed {}: {:#?}",
+                case["name"], verdict.0, verdict.1, comparison.rows
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn effects_are_made_with_what_they_were_made_with() {
+    let mut wrong = Vec::new();
+    for case in truth("effects") {
+        let call = |args: &Value| {
+            [
+                json!({"tool": "mcp__p__act", "reads": case["read_only"], "args": args, "json": {"ok": true}}),
+            ]
+        };
+        let comparison = compare(
+            &call(&case["baseline"]),
+            &call(&case["current"]),
+            &Rules::default(),
+        );
+        if json!(comparison.verdict.passed) != case["passes"] {
+            wrong.push(format!("{}: {:#?}", case["name"], comparison.verdict));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
