@@ -6,11 +6,12 @@ use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use crate::agent::reference;
+use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::scenario::ScriptedCall;
 use crate::model::trajectory::{Answer, Outcome, Trajectory};
 use crate::run::{Agent, Conversation, SetupError, Stop};
-use crate::score::nearest_name;
+use crate::score::nearest_for_call;
 
 /// An agent that makes the calls of a script, in order, whatever comes back.
 pub struct Scripted {
@@ -78,11 +79,9 @@ impl Scripted {
                         .await?
                 }
                 None if is_nowhere(&scripted.tool, catalogue) => {
-                    return Err(Stop::Error(SetupError::new(nowhere(
-                        number,
-                        &scripted.tool,
-                        catalogue,
-                    ))));
+                    let problem = nowhere(&scripted.tool, &arguments, catalogue);
+                    let problem = format!("call {number}: {problem}");
+                    return Err(Stop::Error(SetupError::new(problem)));
                 }
                 None => conversation.call(&scripted.tool, arguments).await?,
             };
@@ -118,18 +117,17 @@ fn is_nowhere(tool: &str, catalogue: &Catalogue) -> bool {
         && listing(catalogue, tool).is_empty()
 }
 
-fn nowhere(number: usize, tool: &str, catalogue: &Catalogue) -> String {
+fn nowhere(tool: &str, arguments: &Object, catalogue: &Catalogue) -> String {
     let servers = catalogue.servers.iter();
     let names: Vec<String> = servers
         .clone()
         .map(|it| format!("`{}`", it.server))
         .collect();
-    let listed = servers.flat_map(|it| it.tools.iter().map(|it| it.name()));
-    let near = nearest_name(tool, listed);
+    let near = nearest_for_call(tool, arguments, servers.flat_map(|it| &it.tools));
     format!(
-        "call {number}: no server lists a tool `{tool}`; the servers of this run are {}{}",
+        "no server lists a tool `{tool}`; the servers of this run are {}{}",
         names.join(", "),
-        near.map_or_else(String::new, |it| format!("; nearest: `{it}`"))
+        near.map_or_else(String::new, |it| format!("; nearest: `{}`", it.name()))
     )
 }
 

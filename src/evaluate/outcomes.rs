@@ -7,7 +7,7 @@ use crate::model::Object;
 use crate::model::scenario::{Agent, Scenario};
 use crate::model::suite::{Check, CheckState};
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
-use crate::score::{in_band_error, nearest_name};
+use crate::score::{in_band_error, nearest_for_call};
 use crate::text::shorten;
 
 /// How much of what a server said is told.
@@ -177,9 +177,8 @@ fn said(call: &ToolCall, trajectory: &Trajectory) -> String {
     let listed = servers.find(|it| it.server == server);
     if let Some(listed) = listed.filter(|it| it.tools.iter().all(|it| it.name() != call.tool)) {
         said.push_str(&format!(" – `{server}` lists no tool of that name"));
-        let names = listed.tools.iter().map(|it| it.name());
-        if let Some(near) = nearest_name(&call.tool, names) {
-            said.push_str(&format!("; nearest: `{near}`"));
+        if let Some(near) = nearest_for_call(&call.tool, &call.arguments, &listed.tools) {
+            said.push_str(&format!("; nearest: `{}`", near.name()));
         }
     }
     said

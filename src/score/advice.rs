@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::model::Object;
 use crate::model::catalogue::{Catalogue, Tool};
-use crate::model::rules::{ArgumentMatch, Preset, Responses, Rules};
+use crate::model::rules::{ArgumentMatch, Gate, Preset, Responses, Rules};
 use crate::model::trajectory::Trajectory;
 
 use super::likeness::nearest_name;
@@ -219,6 +219,18 @@ pub fn idle_rules(rules: &Rules, calls: &[KnownCall<'_>], listed: &Catalogue) ->
     }
     if rules.preset == Preset::Classic && !rules.arguments.is_empty() {
         idle.push("scoring.args: the classic preset compares all arguments alike".to_owned());
+    }
+    if rules.preset == Preset::Classic {
+        let gates = [
+            ("strict", rules.strict),
+            ("drift", rules.drift == Gate::Fail),
+            ("slower", rules.slower.gate == Gate::Fail),
+            ("tokens", rules.tokens.gate == Gate::Fail),
+        ];
+        let set = gates.iter().filter(|(_, is_set)| *is_set);
+        idle.extend(set.map(|(name, _)| {
+            format!("scoring.{name}: the classic preset gates by its score alone")
+        }));
     }
     idle
 }

@@ -9,10 +9,11 @@ use crate::model::rules::{Responses, Rules};
 use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
 
-use super::compare::compare;
+use super::compare::compare_until;
 use super::excerpt;
 use super::losses::asked;
 use super::verdict::reason;
+use super::work::Cancelled;
 
 /// A request less similar than this asks something else than was expected.
 const ASKED: f64 = 0.95;
@@ -23,13 +24,18 @@ const NAMED: usize = 20;
 /// `None` for a scenario that lists no expected calls.
 ///
 /// Nothing was there before, so nothing in it has changed, has become slower or got worse.
+///
+/// # Errors
+///
+/// [`Cancelled`] when it was not wanted to the end.
 pub fn compare_with_expectation(
     scenario: &Scenario,
     current: &Trajectory,
     rules: &Rules,
-) -> Option<(Trajectory, Comparison)> {
+    is_unwanted: &dyn Fn() -> bool,
+) -> Result<Option<(Trajectory, Comparison)>, Cancelled> {
     if scenario.expected_trajectory.is_empty() {
-        return None;
+        return Ok(None);
     }
     let rules = Rules {
         // An expectation names calls; it knows nothing of answers.
@@ -38,7 +44,8 @@ pub fn compare_with_expectation(
         ..rules.clone()
     };
     let expectation = expectation(scenario, current);
-    let mut comparison = compare(&answered(&expectation), &answered(current), &rules);
+    let sides = (answered(&expectation), answered(current));
+    let mut comparison = compare_until(&sides.0, &sides.1, &rules, is_unwanted)?;
     comparison.changes.retain_mut(is_deviation);
     comparison.drift.clear();
     comparison.slower.clear();
@@ -50,7 +57,7 @@ pub fn compare_with_expectation(
         // The reasons name them all.
         comparison.changes.clear();
     }
-    Some((expectation, comparison))
+    Ok(Some((expectation, comparison)))
 }
 
 /// Whether a difference is one from what was expected; it is worded so.

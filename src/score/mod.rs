@@ -87,7 +87,7 @@ pub use expectation::{compare_with_expectation, expectation};
 pub use experiment::{experiment_changes, scenario_has_changed};
 pub use in_band::in_band_error;
 pub use learn::{Disagreement, Learned, LeftBehind, learn, learn_until};
-pub use likeness::{nearest_name, nearest_tool};
+pub use likeness::{nearest_for_call, nearest_name, nearest_tool};
 pub use polls::{Poll, polls};
 pub use repeated::{gate, is_more_telling, summarise};
 pub use settled::has_settled;

@@ -75,6 +75,18 @@ impl<'a> Sides<'a> {
         sides
     }
 
+    /// The same, each call on its own, polls or not.
+    pub(super) fn unfolded(
+        baseline: &'a Trajectory,
+        current: &'a Trajectory,
+        terms: Option<&'a Terms>,
+        rules: &'a Rules,
+        work: &'a Work<'a>,
+    ) -> Self {
+        let made = terms.map_or(current, |it| &it.current);
+        Self::of(baseline, made, current, (rules, work), |_| false)
+    }
+
     /// The sides as they came, every request that is made several times in a row taken as one call.
     pub(super) fn in_runs(
         baseline: &'a Trajectory,
@@ -301,6 +313,7 @@ impl<'a> Sides<'a> {
             ignore: &self.ignore,
             sources,
             exact: self.responses == Responses::Exact,
+            work: self.work,
         });
         response::compare(b, c, context, known)
     }

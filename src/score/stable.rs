@@ -29,6 +29,7 @@ use super::same::{self, View, same};
 use super::token::tokens;
 use super::value::embedded;
 use super::variation::{self, Likeness, Tree};
+use super::work::Work;
 
 /// How many times a text may hold JSON that again holds a text that holds JSON.
 const EMBEDDINGS: usize = 4;
@@ -49,6 +50,7 @@ pub(super) struct Known<'a> {
     pub(super) sources: &'a [Pattern],
     /// Additions are changes, too.
     pub(super) exact: bool,
+    pub(super) work: &'a Work<'a>,
 }
 
 /// How far two answers are apart.
@@ -214,7 +216,7 @@ impl<'a> Walk<'a> {
 
     /// `key` is the one that says what the values are.
     fn values(&mut self, b: &'a Value, c: &'a Value, at: &At<'a>, key: &str) {
-        if self.is_left_out() {
+        if self.is_left_out() || !self.known.work.spend(1) {
             return;
         }
         match Tree::variation(at) {

@@ -38,6 +38,7 @@ mod scenario_file;
 mod scenario_files_found;
 mod score_bindings;
 mod score_cases;
+mod score_causes;
 mod score_drift;
 mod score_gate;
 mod score_hostile;
@@ -48,5 +49,8 @@ mod score_recordings;
 mod score_rules;
 mod score_truth;
 mod score_values;
+#[path = "../bench/shapes.rs"]
+mod shapes;
+mod shared_causes;
 mod shipped;
 mod statistics;

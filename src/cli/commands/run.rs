@@ -111,6 +111,7 @@ async fn expect_once(
         scenario: told,
         trajectory,
         notes,
+        patience,
     } = executed;
     let Checked {
         mut checks,
@@ -119,8 +120,13 @@ async fn expect_once(
     checks.extend(no_call(&told, &trajectory));
     let wrong = wrong_outcomes(&told, &trajectory, replayed.map(Arc::as_ref));
     checks.extend(wrong.iter().map(WrongOutcome::check));
-    let compared = score::compare_with_expectation(&told, &trajectory, rules);
-    let (expectation, comparison) = compared.unzip();
+    let compared = patience.spend_on(|is_unwanted| {
+        score::compare_with_expectation(&told, &trajectory, rules, is_unwanted)
+    });
+    let (expectation, comparison) = match compared {
+        Ok(compared) => compared.unzip(),
+        Err(stopped) => return stopped.of(&told, &trajectory),
+    };
     let passed =
         !checks.iter().any(Check::fails) && comparison.as_ref().is_none_or(|it| it.verdict.passed);
     let problem = impossible_criteria(&impossible);

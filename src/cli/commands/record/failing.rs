@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::cli::judge::impossible_criteria;
 use crate::cli::outcome::result;
+use crate::cli::patience::{Patience, Stopped};
 use crate::evaluate::{Basis, Checked, check_criteria, no_call, wrong_outcomes};
 use crate::model::comparison::ExecutionStatus;
 use crate::model::scenario::Scenario;
@@ -170,13 +171,23 @@ fn said(outcome: &Outcome) -> String {
 }
 
 /// How the calls of a run deviate from the scenario's expected trajectory.
-pub(super) fn from_expectation(scenario: &Scenario, trajectory: &Trajectory) -> Vec<String> {
-    let compared = score::compare_with_expectation(scenario, trajectory, &scenario.scoring);
+///
+/// # Errors
+///
+/// Why they were not compared to the end.
+pub(super) fn from_expectation(
+    scenario: &Scenario,
+    trajectory: &Trajectory,
+    patience: &Patience,
+) -> Result<Vec<String>, Stopped> {
+    let compared = patience.spend_on(|is_unwanted| {
+        score::compare_with_expectation(scenario, trajectory, &scenario.scoring, is_unwanted)
+    })?;
     let Some((expectation, comparison)) = compared else {
-        return Vec::new();
+        return Ok(Vec::new());
     };
-    deviations(&comparison, &expectation, trajectory)
-        .into_iter()
+    let deviations = deviations(&comparison, &expectation, trajectory).into_iter();
+    Ok(deviations
         .map(|it| format!("deviates from the expected trajectory: {it}"))
-        .collect()
+        .collect())
 }
