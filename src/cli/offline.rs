@@ -289,6 +289,7 @@ fn stored(file: &Path, current: &Trajectory, status: Status) -> ScenarioResult {
         baseline: None,
         current: None,
         notes: Vec::new(),
+        idle_rules: Vec::new(),
         repeated: None,
     }
 }
@@ -329,6 +330,7 @@ fn broken(file: &Path, current: Option<Trajectory>, error: &StoreError) -> Scena
         baseline: None,
         current: current.map(Arc::new),
         notes: Vec::new(),
+        idle_rules: Vec::new(),
         repeated: None,
     }
 }
