@@ -24,6 +24,7 @@
 //! | 0 | [`model`] | the words above as plain types |
 //! | 0 | [`json`] | files of JSON, read however deeply they are nested |
 //! | 0 | [`text`] | texts from outside made safe to look at |
+//! | 0 | [`digits`] | integers too long for 64 bits, digit for digit |
 //! | 1 | [`score`] | similarity, alignment, responses, drift, verdict: two trajectories in, one comparison out; what varies, and what is bound; several runs |
 //! | 1 | [`report`] | results in, text out; HTML through the templates alone |
 //! | 1 | [`redact`] | secrets out of any value before it is stored or shown |
@@ -56,6 +57,7 @@
 
 pub mod agent;
 pub mod cli;
+pub mod digits;
 pub mod docker;
 pub mod evaluate;
 pub mod git;

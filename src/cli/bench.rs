@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::agent;
 use crate::cli::containers::Place;
 use crate::cli::execute::{Executor, Ran, Reads};
+use crate::cli::patience::Patience;
 use crate::cli::progress::ScenarioProgress;
 use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Ending, Trajectory};
@@ -26,6 +27,8 @@ pub(super) struct Executed {
     pub(super) trajectory: Trajectory,
     /// What a reader should know of the run.
     pub(super) notes: Vec<String>,
+    /// How long what it came to may be looked at.
+    pub(super) patience: Patience,
 }
 
 impl Bench {
@@ -54,7 +57,8 @@ impl Bench {
             notes: told_by_agent,
             log,
         } = Box::pin(ran).await;
-        score::mark_breaches(&mut trajectory);
+        let patience = self.executor.patience(scenario, &trajectory);
+        tokio::task::block_in_place(|| score::mark_breaches(&mut trajectory));
         let mut told = scenario.clone();
         for expected in &mut told.expected_trajectory {
             agent::fill_references(&mut expected.arguments, &trajectory);
@@ -83,6 +87,7 @@ impl Bench {
             scenario: told,
             trajectory,
             notes,
+            patience,
         }
     }
 
@@ -97,11 +102,13 @@ impl Bench {
             .executor
             .execute(scenario, baseline, Reads::Once, place, &self.progress);
         let mut trajectory = Box::pin(ran).await.trajectory;
-        score::mark_breaches(&mut trajectory);
+        let patience = self.executor.patience(scenario, &trajectory);
+        tokio::task::block_in_place(|| score::mark_breaches(&mut trajectory));
         Executed {
             scenario: scenario.clone(),
             trajectory,
             notes: Vec::new(),
+            patience,
         }
     }
 

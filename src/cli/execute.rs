@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::Listener;
 use crate::cli::agents::{self, Reached};
 use crate::cli::containers::{self, Place, ServersProbe};
+use crate::cli::patience::Patience;
 use crate::cli::ready::{self, Asking};
 use crate::cli::recorded;
 use crate::cli::replay;
@@ -104,6 +105,11 @@ impl Executor {
     ) -> Ran {
         let who = Who::Scenario(baseline);
         Box::pin(self.perform(scenario, who, reads, place, observer)).await
+    }
+
+    /// How long work on what a run came to may take.
+    pub(super) fn patience(&self, scenario: &Scenario, run: &Trajectory) -> Patience {
+        Patience::after(run, scenario, &self.interrupt)
     }
 
     /// Lets somebody else make calls, through a gateway at this port or a free one, and listens.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::cli::patience::Patience;
 use crate::cli::replay;
 use crate::evaluate::check_criteria;
 use crate::model::experiment::ExperimentChange;
@@ -14,16 +15,22 @@ use crate::score;
 /// Scores a run against the accepted trajectories and completes its result; `None` when nothing is accepted.
 ///
 /// Without the scenario at hand, only the comparison counts. Runs that are not the same experiment are compared, and have a verdict only if
-/// that is allowed.
+/// that is allowed. A comparison that was stopped has none.
 pub(super) fn judge(
     result: ScenarioResult,
     scenario: Option<&Scenario>,
     accepted: &[Trajectory],
     current: Arc<Trajectory>,
-    rules: &Rules,
+    (rules, patience): (&Rules, &Patience),
     allow_changed: bool,
 ) -> Option<ScenarioResult> {
-    let mut comparison = score::compare_variants(accepted, &current, rules)?;
+    let compared = patience.spend_on(|is_unwanted| {
+        score::compare_variants_until(accepted, &current, rules, is_unwanted)
+    });
+    let mut comparison = match compared {
+        Ok(comparison) => comparison?,
+        Err(stopped) => return Some(stopped.result(result, &current)),
+    };
     let baseline = accepted.get(comparison.variant.checked_sub(1)?)?;
     let mut notes = result.notes;
     if baseline.scenario != result.id {

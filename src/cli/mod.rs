@@ -17,6 +17,7 @@ mod interrupt;
 mod judge;
 mod offline;
 mod outcome;
+mod patience;
 mod progress;
 mod ready;
 mod recorded;

@@ -14,8 +14,10 @@ use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, Telling};
+use crate::cli::interrupt;
 use crate::cli::judge::judge;
 use crate::cli::outcome::problem;
+use crate::cli::patience::Patience;
 use crate::cli::replay;
 use crate::cli::select;
 use crate::cli::suite::{Files, Finished, RUNS, overridden};
@@ -51,10 +53,25 @@ pub(super) fn compare(
     let files = trajectory_files(run)?;
     let scenarios = known_scenarios(args, console)?;
     let single = files.len() == 1;
-    let mut results: Vec<ScenarioResult> = files
-        .iter()
-        .map(|file| compare_file(file, &root, single, &scenarios, args))
-        .collect();
+    // Signals are heard beside the work.
+    let signals = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .map_err(|error| {
+            Failure::incomplete(format!("cannot start the asynchronous runtime: {error}"))
+        })?;
+    let interrupt = signals.block_on(async { interrupt::token() });
+    let patience = Patience::until(&interrupt);
+    let mut results: Vec<ScenarioResult> = Vec::new();
+    for file in &files {
+        let result = compare_file(file, &root, single, &scenarios, (args, &patience));
+        if interrupt.is_cancelled() {
+            break;
+        }
+        results.push(result);
+    }
+    let interrupted = interrupt.is_cancelled();
     results.sort_by(|a, b| a.id.cmp(&b.id));
     number_repeated(&mut results);
     let runs = Arc::new(Runs::create(Path::new(RUNS), started_at)?);
@@ -68,8 +85,8 @@ pub(super) fn compare(
             Path::new("."),
             &[&root, Path::new("reports"), Path::new(".mcp-eval")],
         ),
-        interrupted: false,
-        selected: results.len(),
+        interrupted,
+        selected: files.len(),
         scenarios: results,
     };
     let telling = Telling {
@@ -174,7 +191,7 @@ fn compare_file(
     root: &Path,
     single: bool,
     scenarios: &HashMap<String, Scenario>,
-    args: &CompareArgs,
+    (args, patience): (&CompareArgs, &Patience),
 ) -> ScenarioResult {
     let mut current = match store::load(file) {
         Ok(current) => current,
@@ -222,7 +239,7 @@ fn compare_file(
         scenario,
         &accepted,
         current,
-        &rules,
+        (&rules, patience),
         args.allow_changed,
     )
     .unwrap_or(open)

@@ -242,6 +242,7 @@ impl Asker<'_> {
                 tool: "ready".to_owned(),
                 arguments: crate::model::Object::new(),
                 outcome: outcome.clone(),
+                digits: crate::model::Digits::new(),
                 again: Vec::new(),
                 start_ms: None,
                 duration_ms: None,

@@ -9,6 +9,7 @@ use crate::import::blocks::{served, summarised};
 use crate::import::clock::{Clock, milliseconds, time};
 use crate::import::original::ImportError;
 use crate::import::tools::split;
+use crate::model::Digits;
 use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome, Step, ToolCall};
 
 /// What a recording is made of.
@@ -125,6 +126,7 @@ impl<'a> Reader<'a> {
                 || failure(FailureKind::Disconnected, "the recording holds no answer"),
                 |it| it.outcome,
             ),
+            digits: Digits::new(),
             again: Vec::new(),
             start_ms: self.source.clock.offset(at),
             duration_ms: milliseconds(at, answered_at),

@@ -9,7 +9,9 @@ use rmcp::service::{PeerRequestOptions, RoleClient, RunningService, ServiceError
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::Value;
 
+use crate::digits;
 use crate::mcp::wire::{Reply, Wire};
+use crate::model::Digits;
 use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome};
 use crate::text::shorten;
 
@@ -28,7 +30,7 @@ pub(super) enum Refused {
     Exchange(String),
 }
 
-/// Sends a request and returns the result exactly as it came over the wire.
+/// Sends a request and returns the result exactly as it came over the wire, long integers as [`digits`] marks them.
 pub(super) async fn request_raw(
     service: &RunningService<RoleClient, ClientConfig>,
     wire: &Wire,
@@ -122,6 +124,8 @@ impl Refused {
 }
 
 fn read_error(error: &Value) -> Failure {
+    let mut error = error.clone();
+    digits::take(&mut error);
     let message = error
         .get("message")
         .and_then(Value::as_str)
@@ -175,7 +179,9 @@ fn read_answer(result: Value) -> Result<Answer, String> {
             ));
         }
     };
-    let structured_content = other.remove("structuredContent").filter(|it| !it.is_null());
+    let mut structured_content = other.remove("structuredContent").filter(|it| !it.is_null());
+    let digits = (structured_content.as_mut()).map_or_else(Digits::new, digits::take);
+    digits::take_from(&mut other);
     let content = match other.remove("content") {
         Some(Value::Array(content)) => content,
         // Structured answers without text were common before the specification asked for both.
@@ -206,6 +212,7 @@ fn read_answer(result: Value) -> Result<Answer, String> {
         is_error,
         content,
         structured_content,
+        digits,
         other,
         breach: None,
     })

@@ -17,6 +17,7 @@ use rmcp::transport::streamable_http_client::{
 use rmcp::{ServiceExt, service::ClientCacheConfig};
 use serde_json::Value;
 
+use crate::digits;
 use crate::mcp::child::{self, LONGEST_LINE};
 use crate::mcp::http::WatchedHttp;
 use crate::mcp::noting::Noting;
@@ -119,6 +120,7 @@ impl Session {
                 ..ServerCatalogue::default()
             };
             if let Some(Reply::Result(Value::Object(mut initialized))) = wire.take_any() {
+                digits::take_from(&mut initialized);
                 catalogue.info = initialized.remove("serverInfo");
                 catalogue.protocol_version = text(initialized.remove("protocolVersion"));
                 catalogue.instructions = text(initialized.remove("instructions"));
@@ -318,6 +320,7 @@ impl Listing {
         let Value::Object(mut page) = result else {
             return Err("answered `tools/list` with something that is no object".to_owned());
         };
+        digits::take_from(&mut page);
         let Some(Value::Array(served)) = page.remove("tools") else {
             return Err("answered `tools/list` without a list of tools".to_owned());
         };

@@ -8,6 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::Notify;
 
+use crate::digits;
 use crate::text::shorten;
 
 /// How many lines that are no MCP message are kept for error messages, and how much of each.
@@ -28,7 +29,7 @@ struct Seen {
     noise: VecDeque<String>,
 }
 
-/// What an answer carries.
+/// What an answer carries, long integers as [`digits`] marks them.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Reply {
     Result(Value),
@@ -195,7 +196,7 @@ pub(super) fn key(id: &Value) -> String {
 }
 
 fn parsed(raw: &RawValue) -> Result<Value, String> {
-    serde_json::from_str(raw.get()).map_err(|error| format!("the answer cannot be read: {error}"))
+    digits::parse(raw.get()).map_err(|error| format!("the answer cannot be read: {error}"))
 }
 
 #[cfg(test)]

@@ -22,3 +22,6 @@ pub mod usage;
 
 /// A JSON object, keys in the order they came.
 pub type Object = serde_json::Map<String, serde_json::Value>;
+
+/// The digits of integers too long for 64 bits, by where they stand (JSON pointers).
+pub type Digits = std::collections::BTreeMap<String, String>;

@@ -1,14 +1,16 @@
 //! What happened in one run: messages, tool calls and their outcomes, in order.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
-use crate::model::Object;
 use crate::model::binding::Binding;
 use crate::model::catalogue::Catalogue;
 use crate::model::learned::Learned;
 use crate::model::repeated::Tally;
 use crate::model::stamp::Stamp;
 use crate::model::usage::ModelRequest;
+use crate::model::{Digits, Object};
 
 /// The recorded course of one run.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,6 +59,8 @@ pub struct ToolCall {
     /// The tool's name on that server.
     pub tool: String,
     pub arguments: Object,
+    /// The digits of integers in the arguments that are too long for 64 bits.
+    pub digits: Digits,
     pub outcome: Outcome,
     /// What the same request was answered when recording asked it again right after, in order; never stored, only learned from.
     pub again: Vec<Outcome>,
@@ -84,6 +88,8 @@ pub struct Answer {
     pub content: Vec<Value>,
     /// `structuredContent` as served.
     pub structured_content: Option<Value>,
+    /// The digits of integers in `structured_content` that are too long for 64 bits.
+    pub digits: Digits,
     /// Members of the result that have no field of their own here, `_meta` among them.
     pub other: Object,
     /// How `structuredContent` breaks the tool's own `outputSchema`; such an answer counts as an error.
@@ -147,6 +153,16 @@ impl Trajectory {
             Step::ToolCall(call) if call.server.is_some() => Some(call.as_ref()),
             _ => None,
         })
+    }
+
+    /// The numbers of the scored calls whose answers were heard once, so that nobody knows what of them is stable.
+    pub fn heard_once(&self) -> Vec<usize> {
+        let stable = self.learned.iter().filter(|it| it.is_stable());
+        let stable: HashSet<usize> = stable.map(|it| it.call).collect();
+        let answered = (1..).zip(self.calls());
+        let answered = answered.filter(|(_, it)| !it.outcome.is_failure());
+        let numbers = answered.map(|(number, _)| number);
+        numbers.filter(|it| !stable.contains(it)).collect()
     }
 }
 

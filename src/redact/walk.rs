@@ -1,5 +1,6 @@
 //! What a redactor goes through: trajectories, calls, scenarios, stamps.
 
+use crate::digits;
 use crate::model::scenario::{Criterion, Scenario};
 use crate::model::stamp::{GitStamp, ImageStamp};
 use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
@@ -84,7 +85,12 @@ impl Redactor {
     pub fn call(&self, call: &mut ToolCall) {
         self.string(&mut call.tool);
         call.server.iter_mut().for_each(|it| self.string(it));
+        // A secret may be a long number, too.
+        digits::put_into(&mut call.arguments, &call.digits);
         self.object(&mut call.arguments);
+        if !call.digits.is_empty() {
+            call.digits = digits::take_from(&mut call.arguments);
+        }
         self.outcome(&mut call.outcome);
     }
 
@@ -149,10 +155,13 @@ impl Redactor {
         match outcome {
             Outcome::Answer(answer) => {
                 answer.content.iter_mut().for_each(|it| self.value(it));
-                answer
-                    .structured_content
-                    .iter_mut()
-                    .for_each(|it| self.value(it));
+                if let Some(structured) = &mut answer.structured_content {
+                    digits::put(structured, &answer.digits);
+                    self.value(structured);
+                    if !answer.digits.is_empty() {
+                        answer.digits = digits::take(structured);
+                    }
+                }
                 self.object(&mut answer.other);
             }
             Outcome::Failure(failure) => {
@@ -169,10 +178,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::Redactor;
-    use crate::model::Object;
     use crate::model::catalogue::Catalogue;
     use crate::model::stamp::{GitCommit, GitStamp, ImageStamp, Servers, Stamp};
     use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
+    use crate::model::{Digits, Object};
 
     /// A trajectory of these steps.
     fn trajectory(steps: Vec<Step>) -> Trajectory {
@@ -215,6 +224,7 @@ mod tests {
                     structured_content: Some(answer),
                     ..Answer::default()
                 }),
+                digits: Digits::new(),
                 again: Vec::new(),
                 start_ms: None,
                 duration_ms: None,
@@ -242,6 +252,7 @@ mod tests {
             tool: token.clone(),
             arguments: Object::new(),
             outcome: Outcome::Answer(Answer::default()),
+            digits: Digits::new(),
             again: Vec::new(),
             start_ms: None,
             duration_ms: None,

@@ -17,11 +17,11 @@ pub use self::overhearing::Announced;
 use self::route::no_such_server;
 pub(super) use self::route::route;
 pub use self::telling::ToldRequest;
-use crate::model::Object;
 use crate::model::agent::Limits;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::{Failure, FailureKind, Outcome, Step, ToolCall};
 use crate::model::usage::ModelRequest;
+use crate::model::{Digits, Object};
 use crate::run::again::{AskAgain, ask_again};
 use crate::run::budget::Budget;
 use crate::run::clock::Clock;
@@ -190,6 +190,7 @@ impl<'a> Conversation<'a> {
                 tool,
                 arguments,
                 outcome,
+                digits: Digits::new(),
                 again: Vec::new(),
                 start_ms: Some(milliseconds(self.clock.elapsed())),
                 duration_ms: None,
@@ -222,6 +223,7 @@ impl<'a> Conversation<'a> {
             tool,
             arguments,
             outcome: unanswered(),
+            digits: Digits::new(),
             again: Vec::new(),
             start_ms: Some(milliseconds(self.clock.elapsed())),
             duration_ms: None,

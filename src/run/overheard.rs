@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::Notify;
 
-use crate::model::Object;
+use crate::digits;
 use crate::model::trajectory::{Failure, FailureKind, Outcome};
+use crate::model::{Digits, Object};
 use crate::run::ports::SetupError;
 
 /// Where an agent with an MCP client of its own reaches a server of the run.
@@ -56,6 +57,8 @@ pub(super) struct HeardCall {
     pub(super) server: String,
     pub(super) tool: String,
     pub(super) arguments: Object,
+    /// Of integers in the arguments that are too long for 64 bits.
+    pub(super) digits: Digits,
     pub(super) begun: Instant,
     /// What became of it, and how long that took; `None` while it is under way.
     pub(super) end: Option<(Outcome, Duration)>,
@@ -85,8 +88,9 @@ impl Heard {
 }
 
 impl Overheard {
-    /// A call begins; `None` when it must not be made, because as many as the run may make have been made.
-    pub fn begin(&self, server: &str, tool: &str, arguments: Object) -> Option<Hearing> {
+    /// A call begins, long integers in its arguments as [`digits`] marks them; `None` when it must not be made, because as many as the run may make have been made.
+    pub fn begin(&self, server: &str, tool: &str, mut arguments: Object) -> Option<Hearing> {
+        let digits = digits::take_from(&mut arguments);
         let mut heard = self.lock();
         let place = heard.calls.len();
         if heard.most.is_some_and(|it| place >= it) {
@@ -99,6 +103,7 @@ impl Overheard {
             server: server.to_owned(),
             tool: tool.to_owned(),
             arguments,
+            digits,
             begun: Instant::now(),
             end: None,
             again: Vec::new(),

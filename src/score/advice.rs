@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use regex::Regex;
 
 use crate::model::Object;
-use crate::model::rules::{ArgumentMatch, Preset, Responses, Rules};
+use crate::model::rules::{ArgumentMatch, Gate, Preset, Responses, Rules};
 
 use super::path::Pattern;
 
@@ -84,6 +84,18 @@ pub fn idle_rules(rules: &Rules, calls: &[KnownCall<'_>]) -> Vec<String> {
     }
     if rules.preset == Preset::Classic && !rules.arguments.is_empty() {
         idle.push("scoring.args: the classic preset compares all arguments alike".to_owned());
+    }
+    if rules.preset == Preset::Classic {
+        let gates = [
+            ("strict", rules.strict),
+            ("drift", rules.drift == Gate::Fail),
+            ("slower", rules.slower.gate == Gate::Fail),
+            ("tokens", rules.tokens.gate == Gate::Fail),
+        ];
+        let set = gates.iter().filter(|(_, is_set)| *is_set);
+        idle.extend(set.map(|(name, _)| {
+            format!("scoring.{name}: the classic preset gates by its score alone")
+        }));
     }
     idle
 }

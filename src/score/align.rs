@@ -4,11 +4,13 @@
 //! the best pairing: a good pairing found in near-linear time bounds how far from the diagonal a better one can be. So
 //! few edits cost near-linear time. Where even the band would exceed the caller's budget, the good pairing is taken as
 //! it is: equal elements as a longest common subsequence pairs them, and what lies between two of them paired exactly
-//! where it is small and first with first where it is not.
+//! where it is small; where it is not, in the same way by what the caller says is probably the same, and at last first with first.
 
 use std::hash::Hash;
+use std::ops::Range;
 
 use super::edits;
+use super::number::count;
 use super::same;
 
 /// Pairs of positions, both rising.
@@ -16,6 +18,9 @@ pub(super) type Pairs = Vec<(usize, usize)>;
 
 /// Up to this many cells the table is simply filled.
 const SMALL: usize = 1024;
+
+/// How many pairs of a guess are looked at to tell whether it may be bettered.
+const SAMPLE: usize = 16;
 
 /// Totals are counted in whole numbers, so that ties are exact and the result is the same everywhere.
 const ONE: i64 = 1_000_000_000_000;
@@ -31,13 +36,28 @@ const UNREACHED: i64 = i64::MIN / 4;
 ///
 /// `b` and `c` hold one key per element; equal keys stand for similarity 1. `may_pair` tells whether two others may
 /// pair at all, and `similarity` how well. Of equally good pairings, the one with most pairs and then with the smallest
-/// distances wins. About `cells` similarities are computed at most, and one byte kept for each.
+/// distances wins. At most `cells` similarities are asked for, and about one byte kept for each.
 pub(super) fn align(
     b: &[u64],
     c: &[u64],
     cells: usize,
     may_pair: impl Fn(usize, usize) -> bool,
+    similarity: impl FnMut(usize, usize) -> f64,
+) -> Pairs {
+    align_with(b, c, cells, may_pair, similarity, || {
+        (Vec::new(), Vec::new())
+    })
+}
+
+/// The same; `roughly` gives keys by which elements are told that are probably the same although not equal, for where there are too
+/// many to compare each with each.
+pub(super) fn align_with(
+    b: &[u64],
+    c: &[u64],
+    cells: usize,
+    may_pair: impl Fn(usize, usize) -> bool,
     mut similarity: impl FnMut(usize, usize) -> f64,
+    roughly: impl FnOnce() -> (Vec<u64>, Vec<u64>),
 ) -> Pairs {
     let shorter = b.len().min(c.len());
     let equal = |&(b, c): &(&u64, &u64)| b == c;
@@ -52,19 +72,21 @@ pub(super) fn align(
     if b_rest.len() == 1 && c_rest.len() == 1 {
         // The commonest case, one element changed, needs no similarity to be decided.
         pairs.extend(may_pair(prefix, prefix).then_some((prefix, prefix)));
-    } else {
-        let mut value = |i: usize, j: usize| {
-            if b[i] == c[j] {
-                Some(1.0)
-            } else {
-                may_pair(i, j).then(|| similarity(i, j))
-            }
+    } else if !b_rest.is_empty() && !c_rest.is_empty() {
+        let mut roughly = Some(roughly);
+        let mut lists = Lists {
+            b,
+            c,
+            may_pair: &may_pair,
+            similarity: &mut similarity,
+            left: cells,
+            roughly: &mut || roughly.take().map(|keys| keys()).unwrap_or_default(),
         };
         let middle = Middle {
             b: b_rest,
             c: c_rest,
         };
-        middle.solve(b, c, cells, &mut value, &mut pairs);
+        pairs.extend(middle.solve(&mut lists));
     }
     pairs.extend((1..=suffix).rev().map(|at| (b.len() - at, c.len() - at)));
     pairs
@@ -80,39 +102,99 @@ pub(super) fn key(element: impl Hash) -> u64 {
     same::hash_of(element)
 }
 
+/// The two lists, and what may still be asked of them.
+struct Lists<'l> {
+    b: &'l [u64],
+    c: &'l [u64],
+    may_pair: &'l dyn Fn(usize, usize) -> bool,
+    similarity: &'l mut dyn FnMut(usize, usize) -> f64,
+    /// How many similarities may still be asked for.
+    left: usize,
+    roughly: &'l mut dyn FnMut() -> (Vec<u64>, Vec<u64>),
+}
+
+impl Lists<'_> {
+    /// How well two elements pair; `None` if they may not. Beyond the last cell, as badly as any.
+    fn value(&mut self, i: usize, j: usize) -> Option<f64> {
+        if self.b[i] == self.c[j] {
+            return Some(1.0);
+        }
+        if !(self.may_pair)(i, j) {
+            return None;
+        }
+        match self.left.checked_sub(1) {
+            Some(left) => {
+                self.left = left;
+                Some((self.similarity)(i, j))
+            }
+            None => Some(0.0),
+        }
+    }
+
+    fn are_equal(&self, (i, j): (usize, usize)) -> bool {
+        self.b[i] == self.c[j]
+    }
+}
+
 /// The part of the two lists that is not solved yet.
+#[derive(Clone)]
 struct Middle {
-    b: std::ops::Range<usize>,
-    c: std::ops::Range<usize>,
+    b: Range<usize>,
+    c: Range<usize>,
 }
 
 impl Middle {
-    fn solve(
-        &self,
-        b: &[u64],
-        c: &[u64],
-        cells: usize,
-        value: &mut dyn FnMut(usize, usize) -> Option<f64>,
-        pairs: &mut Pairs,
-    ) {
-        let (n, m) = (self.b.len(), self.c.len());
-        if n == 0 || m == 0 {
-            return;
+    fn solve(&self, lists: &mut Lists<'_>) -> Pairs {
+        let area = self.area();
+        if area <= SMALL.min(lists.left) {
+            return self.exact(self.whole_band(), lists);
         }
-        let area = n.saturating_mul(m);
-        if area <= SMALL.min(cells) {
-            pairs.extend(self.exact(self.whole_band(), value));
-            return;
+        // What is left over after a guess is for bettering it.
+        let for_bettering = lists.left / 2;
+        lists.left -= for_bettering;
+        let guess = self.guess(lists);
+        lists.left += for_bettering;
+        let unequal: Vec<(usize, usize)> = (guess.iter().copied())
+            .filter(|&pair| !lists.are_equal(pair))
+            .collect();
+        if !self.may_be_affordable(&guess, &unequal, lists) {
+            return guess;
         }
-        let (guess, total) = self.guess(b, c, cells, value);
+        let total = guess
+            .iter()
+            .filter_map(|&(i, j)| worth(lists.value(i, j), i.abs_diff(j)))
+            .sum();
         let band = self.band_beating(total);
-        if self.is_unbeatable(&guess, b, c, band, value) {
-            pairs.extend(guess);
-        } else if n.saturating_mul(band.width()) <= cells {
-            pairs.extend(self.exact(band, value));
+        if self.is_unbeatable(&guess, &unequal, band, lists) {
+            guess
+        } else if self.b.len().saturating_mul(band.width()) <= lists.left {
+            self.exact(band, lists)
         } else {
-            pairs.extend(guess);
+            guess
         }
+    }
+
+    fn area(&self) -> usize {
+        self.b.len().saturating_mul(self.c.len())
+    }
+
+    /// Whether there may be enough left to look for something better than a guess: told by a sample of its pairs.
+    fn may_be_affordable(
+        &self,
+        guess: &Pairs,
+        unequal: &[(usize, usize)],
+        lists: &mut Lists<'_>,
+    ) -> bool {
+        if lists.left < unequal.len() {
+            return false;
+        }
+        let sample = unequal.iter().step_by(unequal.len() / SAMPLE + 1);
+        let taken = count(sample.clone().count().max(1));
+        let similar: f64 = sample.filter_map(|&(i, j)| lists.value(i, j)).sum();
+        let alike = count(guess.len()) - count(unequal.len()) * (1.0 - similar / taken);
+        let alone = |of: usize| (count(of) - alike).max(0.0);
+        let width = alone(self.b.len()) + alone(self.c.len()) + 1.0;
+        count(self.b.len()) * width <= 2.0 * count(lists.left)
     }
 
     fn whole_band(&self) -> Band {
@@ -141,16 +223,12 @@ impl Middle {
     fn is_unbeatable(
         &self,
         guess: &Pairs,
-        b: &[u64],
-        c: &[u64],
+        unequal: &[(usize, usize)],
         band: Band,
-        value: &mut dyn FnMut(usize, usize) -> Option<f64>,
+        lists: &mut Lists<'_>,
     ) -> bool {
-        let unequal: Vec<(usize, usize)> = (guess.iter().copied())
-            .filter(|&(i, j)| b[i] != c[j])
-            .collect();
         let (n, m) = (self.b.len(), self.c.len());
-        if 4 * unequal.len() > n.min(m) {
+        if 4 * unequal.len() > n.min(m) || unequal.len().saturating_mul(band.width()) > lists.left {
             return false;
         }
         let offset = |it: usize, from: usize, len: usize, low: usize, high: usize| {
@@ -161,69 +239,96 @@ impl Middle {
         let best_for_b = guess.len() == n
             && unequal.iter().all(|&(i, j)| {
                 let near = i - self.b.start + self.c.start;
-                let columns = offset(near, self.c.start, m, band.below, band.above);
-                is_best(value(i, j), columns.filter_map(|j| value(i, j)))
+                let mut columns = offset(near, self.c.start, m, band.below, band.above);
+                let it = lists.value(i, j);
+                columns.all(|j| !is_better(lists.value(i, j), it))
             });
         best_for_b
             || (guess.len() == m
                 && unequal.iter().all(|&(i, j)| {
                     let near = j - self.c.start + self.b.start;
-                    let rows = offset(near, self.b.start, n, band.above, band.below);
-                    is_best(value(i, j), rows.filter_map(|i| value(i, j)))
+                    let mut rows = offset(near, self.b.start, n, band.above, band.below);
+                    let it = lists.value(i, j);
+                    rows.all(|i| !is_better(lists.value(i, j), it))
                 }))
     }
 
-    /// A good pairing in near-linear time, and its total.
-    fn guess(
-        &self,
-        b: &[u64],
-        c: &[u64],
-        cells: usize,
-        value: &mut dyn FnMut(usize, usize) -> Option<f64>,
-    ) -> (Pairs, i64) {
-        let mut anchors = edits::common(&b[self.b.clone()], &c[self.c.clone()]);
-        anchors.push((self.b.len(), self.c.len()));
+    /// A good pairing in near-linear time.
+    fn guess(&self, lists: &mut Lists<'_>) -> Pairs {
         let mut pairs = Pairs::new();
-        let mut total = 0;
-        let (mut i, mut j) = (self.b.start, self.c.start);
-        for (anchor_b, anchor_c) in anchors {
-            let (anchor_b, anchor_c) = (self.b.start + anchor_b, self.c.start + anchor_c);
-            let gap = Self {
-                b: i..anchor_b,
-                c: j..anchor_c,
-            };
-            let area = gap.b.len().saturating_mul(gap.c.len());
-            // One with one needs no table.
-            let found = if area > 1 && area <= SMALL.min(cells) {
-                gap.exact(gap.whole_band(), value)
+        let mut too_large = Vec::new();
+        for gap in self.between(lists.b, lists.c, lists, &mut pairs) {
+            if gap.is_small(lists) {
+                pairs.extend(gap.best(lists));
             } else {
-                gap.first_with_first(value)
-            };
-            for &(i, j) in &found {
-                total += worth(value(i, j), i.abs_diff(j)).unwrap_or(0);
+                too_large.push(gap);
             }
-            pairs.extend(found);
-            if anchor_b < self.b.end && anchor_c < self.c.end {
-                total += worth(Some(1.0), anchor_b.abs_diff(anchor_c)).unwrap_or(0);
-                pairs.push((anchor_b, anchor_c));
-            }
-            (i, j) = (anchor_b + 1, anchor_c + 1);
         }
-        (pairs, total)
+        if !too_large.is_empty() {
+            let (b, c) = (lists.roughly)();
+            for gap in too_large {
+                if b.is_empty() || c.is_empty() {
+                    pairs.extend(gap.first_with_first(lists));
+                    continue;
+                }
+                for gap in gap.between(&b, &c, lists, &mut pairs) {
+                    pairs.extend(gap.best(lists));
+                }
+            }
+        }
+        pairs.sort_unstable();
+        pairs
     }
 
-    fn first_with_first(&self, value: &mut dyn FnMut(usize, usize) -> Option<f64>) -> Pairs {
+    /// Pairs the elements that share a key and may pair, and returns the parts between them.
+    fn between(&self, b: &[u64], c: &[u64], lists: &Lists<'_>, pairs: &mut Pairs) -> Vec<Self> {
+        let mut anchors = edits::common(&b[self.b.clone()], &c[self.c.clone()]);
+        anchors.push((self.b.len(), self.c.len()));
+        let mut gaps = Vec::new();
+        let (mut i, mut j) = (self.b.start, self.c.start);
+        for (anchor_b, anchor_c) in anchors {
+            let anchor = (self.b.start + anchor_b, self.c.start + anchor_c);
+            let is_end = anchor == (self.b.end, self.c.end);
+            if !is_end && !lists.are_equal(anchor) && !(lists.may_pair)(anchor.0, anchor.1) {
+                continue;
+            }
+            if i < anchor.0 && j < anchor.1 {
+                gaps.push(Self {
+                    b: i..anchor.0,
+                    c: j..anchor.1,
+                });
+            }
+            if !is_end {
+                pairs.push(anchor);
+            }
+            (i, j) = (anchor.0 + 1, anchor.1 + 1);
+        }
+        gaps
+    }
+
+    /// Whether it may be solved by comparing each with each.
+    fn is_small(&self, lists: &Lists<'_>) -> bool {
+        // One with one needs no comparison.
+        self.area() == 1 || self.area() <= SMALL.min(lists.left)
+    }
+
+    fn best(&self, lists: &mut Lists<'_>) -> Pairs {
+        if self.area() > 1 && self.is_small(lists) {
+            self.exact(self.whole_band(), lists)
+        } else {
+            self.first_with_first(lists)
+        }
+    }
+
+    fn first_with_first(&self, lists: &Lists<'_>) -> Pairs {
         (self.b.clone().zip(self.c.clone()))
-            .filter(|&(i, j)| value(i, j).is_some())
+            .filter(|&(i, j)| lists.are_equal((i, j)) || (lists.may_pair)(i, j))
             .collect()
     }
 
     /// The best pairing inside a band, by dynamic programming over rows of baseline elements.
-    fn exact(&self, band: Band, value: &mut dyn FnMut(usize, usize) -> Option<f64>) -> Pairs {
+    fn exact(&self, band: Band, lists: &mut Lists<'_>) -> Pairs {
         let (n, m) = (self.b.len(), self.c.len());
-        if n == 0 || m == 0 {
-            return Pairs::new();
-        }
         let width = band.width();
         let columns = |row: usize| row.saturating_sub(band.below)..=m.min(row + band.above);
         // A cell's place in its row: the column less the row, shifted so that it is never negative.
@@ -241,7 +346,7 @@ impl Middle {
                 if column > 0
                     && above_range.contains(&(column - 1))
                     && let (i, j) = (self.b.start + row - 1, self.c.start + column - 1)
-                    && let Some(worth) = worth(value(i, j), i.abs_diff(j))
+                    && let Some(worth) = worth(lists.value(i, j), i.abs_diff(j))
                 {
                     best = above[place(row - 1, column - 1)] + worth;
                     step = Move::Pair;
@@ -298,8 +403,9 @@ enum Move {
     SkipCurrent,
 }
 
-fn is_best(similarity: Option<f64>, mut others: impl Iterator<Item = f64>) -> bool {
-    similarity.is_some_and(|it| others.all(|other| other <= it))
+/// Whether one similarity is higher than another; any is, where two may not pair.
+fn is_better(one: Option<f64>, other: Option<f64>) -> bool {
+    one > other
 }
 
 /// What a pair adds to the total: its similarity, a little for being a pair, and less of that the further apart.

@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use regex::Regex;
 use serde_json::Value;
 
+use crate::digits;
 use crate::model::Object;
 use crate::model::catalogue::Tool;
 use crate::model::comparison::{ParameterScore, RequestScore};
@@ -13,13 +14,15 @@ use crate::model::rules::{ArgumentMatch, ArgumentRule};
 
 use super::number::{self, count};
 use super::same::{self, View, hash_of, same};
-use super::value;
+use super::value::{self, Purpose};
 use super::words::{self, Words};
+use super::work::Work;
 
 /// The rules for single arguments, ready to use.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct ArgumentRules<'a> {
     rules: Vec<Compiled<'a>>,
+    work: &'a Work<'a>,
 }
 
 #[derive(Debug)]
@@ -73,19 +76,24 @@ impl<'a> Argument<'a> {
             .fold(0, u64::wrapping_add)
     }
 
-    fn similarity(&self, other: &Self) -> (f64, &'static str) {
+    fn similarity(&self, other: &Self, purpose: Purpose, work: &Work<'_>) -> (f64, &'static str) {
         if self.hash == other.hash {
             return (1.0, "equal");
         }
         match (self.words(), other.words()) {
-            (Some(a), Some(b)) => (a.similarity(b), "words"),
-            _ => value::similarity(self.value, other.value),
+            (Some(a), Some(b)) => {
+                work.spend(a.len() + b.len());
+                (a.similarity(b), "words")
+            }
+            _ => value::similarity(self.value, other.value, purpose, work),
         }
     }
 
     fn words(&self) -> Option<&Words<'a>> {
         let words = self.words.get_or_init(|| match self.value {
-            Value::String(text) if value::embedded(text).is_none() => {
+            Value::String(text)
+                if digits::of(self.value).is_none() && value::embedded(text).is_none() =>
+            {
                 Some(Box::new(Words::new(text)))
             }
             _ => None,
@@ -113,7 +121,7 @@ enum Outcome {
 }
 
 impl<'a> ArgumentRules<'a> {
-    pub(super) fn new(rules: &'a [ArgumentRule]) -> Self {
+    pub(super) fn new(rules: &'a [ArgumentRule], work: &'a Work<'a>) -> Self {
         let compile = |rule: &'a ArgumentRule| Compiled {
             rule,
             regex: match &rule.how {
@@ -123,13 +131,14 @@ impl<'a> ArgumentRules<'a> {
         };
         Self {
             rules: rules.iter().map(compile).collect(),
+            work,
         }
     }
 
     /// Similarity of two requests to the same tool, 0 to 1.
     pub(super) fn similarity<'v>(&self, b: Request<'_, 'v>, c: Request<'_, 'v>) -> f64 {
         let mut tally = Tally::default();
-        self.compare(b, c, |it| tally.add(&it.outcome));
+        self.compare(b, c, Purpose::Pairing, |it| tally.add(&it.outcome));
         tally.similarity()
     }
 
@@ -137,7 +146,7 @@ impl<'a> ArgumentRules<'a> {
     pub(super) fn score<'v>(&self, b: Request<'_, 'v>, c: Request<'_, 'v>) -> RequestScore {
         let mut compared = Vec::with_capacity(b.arguments.len().max(c.arguments.len()));
         let mut tally = Tally::default();
-        self.compare(b, c, |it| {
+        self.compare(b, c, Purpose::Score, |it| {
             tally.add(&it.outcome);
             compared.push(it);
         });
@@ -191,13 +200,14 @@ impl<'a> ArgumentRules<'a> {
         &self,
         b: Request<'_, 'v>,
         c: Request<'_, 'v>,
+        purpose: Purpose,
         mut tell: impl FnMut(Compared<'v>),
     ) {
         each(b.arguments, c.arguments, |name, b_given, c_given| {
             let (baseline, current) = (b_given.map(|it| it.value), c_given.map(|it| it.value));
             let (outcome, method) = match (self.rule(b.tool, name), b_given, c_given) {
                 (None, Some(b), Some(c)) => {
-                    let (similarity, method) = b.similarity(c);
+                    let (similarity, method) = b.similarity(c, purpose, self.work);
                     (Outcome::Common(similarity), method)
                 }
                 (None, Some(given), None) if is_default(given.value, c.listed, name) => {
@@ -286,6 +296,8 @@ fn each<'r, 'v>(
 #[derive(Debug, Default)]
 struct Tally {
     sum: f64,
+    /// Any two are less than equal, by however little.
+    differs: bool,
     common: usize,
     one_sided: usize,
     forbidden: usize,
@@ -297,6 +309,7 @@ impl Tally {
             Outcome::Common(similarity) => {
                 self.sum += similarity;
                 self.common += 1;
+                self.differs |= *similarity < 1.0;
             }
             Outcome::OneSided => self.one_sided += 1,
             Outcome::LeftOut => {}
@@ -308,7 +321,12 @@ impl Tally {
         if self.forbidden > 0 {
             return 0.0;
         }
-        value::combine(self.sum, self.common, self.common + self.one_sided)
+        let similarity = value::combine(self.sum, self.common, self.common + self.one_sided);
+        if self.differs {
+            similarity.min(number::ALMOST)
+        } else {
+            similarity
+        }
     }
 
     /// The entry of one argument, with its share of the points the request lost.
@@ -359,12 +377,11 @@ pub(super) fn default<'a>(listed: Option<&'a Tool>, argument: &str) -> Option<&'
 
 fn numbers(b: &Value, c: &Value, max_diff: f64) -> f64 {
     let number = |it: &Value| match it {
-        Value::Number(it) => Some(it.clone()),
-        Value::String(it) => number::parse(it),
-        _ => None,
+        Value::String(text) if !number::is_number(it) => number::of_text(text),
+        _ => Some(it.clone()),
     };
     match (number(b), number(c)) {
-        (Some(b), Some(c)) => number::distance(&b, &c, Some(max_diff)),
+        (Some(b), Some(c)) => number::distance_of(&b, &c, Some(max_diff)),
         _ => 0.0,
     }
 }
@@ -372,7 +389,7 @@ fn numbers(b: &Value, c: &Value, max_diff: f64) -> f64 {
 /// A value as text: a text as it is, anything else as JSON.
 pub(super) fn text(value: &Value) -> String {
     match value {
-        Value::String(text) => text.clone(),
-        _ => value.to_string(),
+        Value::String(text) => digits::of(value).unwrap_or(text).to_owned(),
+        _ => digits::unmarked(&value.to_string()).into_owned(),
     }
 }

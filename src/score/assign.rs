@@ -8,7 +8,7 @@ use super::align;
 /// are aligned in order: the exact method takes cubic time.
 const EXACT: usize = 256;
 /// How many similarities may be computed where the exact method would take too long.
-const CELLS: usize = 1 << 20;
+const CELLS: usize = 1 << 16;
 
 /// One side of an assignment: positions, and for each a key that only equal ones share.
 pub(super) type Keyed = Vec<(usize, u64)>;
@@ -25,20 +25,22 @@ pub(super) fn assign(
         pairs = pair_off_equals(&mut rows, &mut columns);
     }
     let similarity = |i: usize, j: usize| similarity(rows[i].0, columns[j].0);
-    let positions = if rows.len().max(columns.len()) > EXACT {
+    let (n, m) = (rows.len(), columns.len());
+    let positions = if n.max(m) > EXACT {
         let keys = |side: &Keyed| side.iter().map(|it| it.1).collect::<Vec<_>>();
-        align::align(
-            &keys(&rows),
-            &keys(&columns),
-            CELLS,
-            |_, _| true,
-            similarity,
-        )
-    } else if rows.len() <= columns.len() {
-        hungarian(rows.len(), columns.len(), |i, j| 1.0 - similarity(i, j))
+        let (rows, columns) = (keys(&rows), keys(&columns));
+        align::align(&rows, &columns, CELLS, |_, _| true, similarity)
     } else {
-        let turned = hungarian(columns.len(), rows.len(), |j, i| 1.0 - similarity(i, j));
-        turned.into_iter().map(|(j, i)| (i, j)).collect()
+        // The method asks for each cost again and again.
+        let costs: Vec<f64> = (0..n * m)
+            .map(|it| 1.0 - similarity(it / m, it % m))
+            .collect();
+        if n <= m {
+            hungarian(n, m, |i, j| costs[i * m + j])
+        } else {
+            let turned = hungarian(m, n, |j, i| costs[i * m + j]);
+            turned.into_iter().map(|(j, i)| (i, j)).collect()
+        }
     };
     pairs.extend((positions.into_iter()).map(|(i, j)| (rows[i].0, columns[j].0)));
     pairs

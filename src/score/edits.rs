@@ -4,6 +4,9 @@
 /// The search is cut after this many edits: the furthest point it reached is kept, and it starts anew from there. Up
 /// to here the result is a longest common subsequence; beyond, a common subsequence found in linear time.
 const EDITS: usize = 256;
+/// The same once so many searches were cut: what differs this much has little in common.
+const FEWER_EDITS: usize = 16;
+const LONG_SEARCHES: usize = 16;
 
 /// Marks an edit path that left the table.
 const OUTSIDE: usize = usize::MAX;
@@ -11,9 +14,15 @@ const OUTSIDE: usize = usize::MAX;
 /// Pairs of positions of equal elements, both rising.
 pub(super) fn common(b: &[u64], c: &[u64]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
-    let (mut b_from, mut c_from) = (0, 0);
+    let (mut b_from, mut c_from, mut searches) = (0, 0, 0);
     while b_from < b.len() && c_from < c.len() {
-        let leg = Leg::search(&b[b_from..], &c[c_from..]);
+        searches += 1;
+        let edits = if searches > LONG_SEARCHES {
+            FEWER_EDITS
+        } else {
+            EDITS
+        };
+        let leg = Leg::search(&b[b_from..], &c[c_from..], edits);
         pairs.extend((leg.pairs.iter().rev()).map(|(i, j)| (b_from + i, c_from + j)));
         b_from += leg.reached.0;
         c_from += leg.reached.1;
@@ -29,11 +38,11 @@ struct Leg {
 }
 
 impl Leg {
-    fn search(b: &[u64], c: &[u64]) -> Self {
+    fn search(b: &[u64], c: &[u64], most: usize) -> Self {
         // For each number of edits, how far into `b` the best path on each diagonal came. Diagonals are numbered from
         // 0 for all insertions to `edits` for all deletions.
         let mut rounds: Vec<Vec<usize>> = Vec::new();
-        for edits in 0..=EDITS {
+        for edits in 0..=most {
             let round: Vec<usize> = (0..=edits)
                 .map(|diagonal| {
                     let start = match rounds.last() {
@@ -51,11 +60,11 @@ impl Leg {
                 return Self::trace(&rounds, diagonal, b.len(), c.len());
             }
         }
-        let last = &rounds[EDITS];
-        let furthest = (0..=EDITS)
+        let last = &rounds[most];
+        let furthest = (0..=most)
             .filter(|&diagonal| last[diagonal] != OUTSIDE)
             .max_by_key(|&diagonal| {
-                last[diagonal] + column(last[diagonal], diagonal, EDITS).unwrap_or(0)
+                last[diagonal] + column(last[diagonal], diagonal, most).unwrap_or(0)
             })
             .unwrap_or(0);
         Self::trace(&rounds, furthest, b.len(), c.len())

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use crate::digits;
 use crate::model::Object;
 use crate::model::catalogue::Tool;
 use crate::model::comparison::ArgumentDifference;
@@ -109,6 +110,16 @@ impl Walk<'_> {
             (Value::Array(b), Value::Array(c)) if b.len() == c.len() => {
                 for (index, (b, c)) in b.iter().zip(c).enumerate() {
                     self.values(b, c, &format!("{path}/{index}"), depth);
+                }
+            }
+            _ if digits::of(b).or(digits::of(c)).is_some() => {
+                let number = |it: &Value| match it {
+                    Value::String(text) if digits::of(it).is_none() => number::of_text(text),
+                    _ => Some(it.clone()),
+                };
+                let is_same = number(b).zip(number(c)).is_some_and(|(b, c)| same(&b, &c));
+                if !is_same {
+                    self.note(path, (Some(b), Some(c)), false);
                 }
             }
             (Value::Number(b), Value::Number(c)) if number::close(b, c) => {}

@@ -4,6 +4,8 @@ use std::fmt::{self, Write};
 
 use serde_json::Value;
 
+use crate::digits;
+
 /// The most characters an excerpt shows, its quotes and ellipses aside.
 const LENGTH: usize = 120;
 /// How much of what both texts have in common is shown before the place where they part.
@@ -11,8 +13,9 @@ const LEAD: usize = 30;
 
 /// The beginning of a value, as JSON.
 pub(super) fn of(value: &Value) -> String {
-    match value {
-        Value::String(text) => of_text(text),
+    match (value, digits::of(value)) {
+        (_, Some(digits)) => shorten(digits),
+        (Value::String(text), _) => of_text(text),
         _ => start_of(value),
     }
 }
@@ -58,6 +61,7 @@ pub(super) fn around(text: &str, at: usize) -> String {
 /// Two values around the first place where they differ.
 pub(super) fn of_values(a: &Value, b: &Value) -> (String, String) {
     match (a, b) {
+        _ if digits::of(a).or(digits::of(b)).is_some() => (of(a), of(b)),
         (Value::String(a), Value::String(b)) => of_texts(a, b),
         _ => (of(a), of(b)),
     }
@@ -86,7 +90,7 @@ fn start_of(value: &Value) -> String {
     if write!(start, "{value}").is_err() {
         start.text.push('…');
     }
-    start.text
+    digits::unmarked(&start.text).into_owned()
 }
 
 struct Start {

@@ -1,5 +1,6 @@
 //! What a scenario expects of a run, in the form of a trajectory to compare with.
 
+use crate::model::Digits;
 use crate::model::catalogue::Catalogue;
 use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
@@ -20,6 +21,7 @@ pub fn expectation(scenario: &Scenario, current: &Trajectory) -> Trajectory {
                 is_error: expected.is_error,
                 ..Answer::default()
             }),
+            digits: Digits::new(),
             again: Vec::new(),
             start_ms: None,
             duration_ms: None,

@@ -20,6 +20,8 @@ pub(super) struct Findings {
     /// Differences beyond the kept ones.
     more: usize,
     more_loss: f64,
+    /// Whether the least of the kept ones breaks the contract, and its loss: whatever is not more than that will not be kept.
+    least: Option<(bool, f64)>,
 }
 
 #[derive(Debug)]
@@ -29,6 +31,18 @@ struct Noted {
 }
 
 impl Findings {
+    /// Counts a difference that would not be kept; false where it may be kept and has to be noted.
+    pub(super) fn pass_over(&mut self, loss: f64, breaks_contract: bool) -> bool {
+        let is_kept = (self.least).is_none_or(|least| (breaks_contract, loss) > least);
+        if is_kept || (breaks_contract && self.contract_changes.len() < CONTRACT_CHANGES) {
+            return false;
+        }
+        self.more_contract_changes += usize::from(breaks_contract);
+        self.more += 1;
+        self.more_loss += loss;
+        true
+    }
+
     /// Notes a difference, and with `contract` also a change of the contract, in words.
     pub(super) fn note(&mut self, difference: Difference, contract: Option<&str>) {
         if let Some(what) = contract {
@@ -63,6 +77,8 @@ impl Findings {
             self.more += 1;
             self.more_loss += it.difference.loss;
         }
+        let last = self.differences.last();
+        self.least = last.map(|it| (it.breaks_contract, it.difference.loss));
     }
 
     /// Takes the similarity as it is, and spreads what it lost evenly: over the changes of the contract where there are any, else over all
@@ -91,8 +107,11 @@ impl Findings {
         let changed = !self.contract_changes.is_empty();
         let capped = if changed {
             similarity.min(CAP)
-        } else {
+        } else if self.differences.is_empty() {
             similarity
+        } else {
+            // A small difference must not be lost in rounding.
+            similarity.min(super::number::ALMOST)
         };
         let breaking = self
             .differences

@@ -1,29 +1,38 @@
 //! Similarity of two JSON documents in responses.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use serde_json::Value;
 
+use crate::digits;
 use crate::model::Object;
 use crate::model::comparison::Difference;
 use crate::model::rules::Responses;
 
+use super::align;
+use super::coarse;
 use super::excerpt;
 use super::finding::Findings;
 use super::kind::{article, kind};
 use super::leftover::{self, Counted, with_retyped};
 use super::mask;
+use super::memo::{self, Memo};
 use super::number::{self, count, share};
 use super::path::{Pattern, Place, Step};
 use super::same::{self, View, same};
-use super::value::{Plan, embedded};
+use super::value::Plan;
 use super::words;
+use super::work::{self, Work};
 
 /// How many times a text may hold JSON that again holds a text that holds JSON.
 const EMBEDDINGS: usize = 4;
 
 /// Texts up to this length are masked as a whole before they are looked into.
 const SHORT: usize = 1 << 12;
+
+/// Two texts that are no more work than this are compared anew each time.
+const FEW_WORDS: usize = 8;
 
 /// How two responses are compared, apart from the responses themselves.
 #[derive(Debug, Clone, Copy)]
@@ -36,6 +45,7 @@ pub(super) struct Context<'a> {
     /// Argument values that differ between the two requests; an answer may echo its own.
     pub(super) echoes: &'a [(&'a Value, &'a Value)],
     pub(super) mode: Responses,
+    pub(super) work: &'a Work<'a>,
 }
 
 /// Walks two documents side by side.
@@ -45,6 +55,9 @@ pub(super) struct Walk<'a> {
     /// What was found; `None` while only a similarity is wanted.
     findings: Option<Findings>,
     embeddings: usize,
+    memo: Rc<Memo<'a>>,
+    /// Something was not compared exactly for want of a budget, since this was last unset.
+    is_coarse: bool,
 }
 
 /// How much of the response's similarity rides on the place at hand, and how much work it may be.
@@ -71,6 +84,15 @@ impl Share {
             ..self
         }
     }
+
+    fn with(self, budget: usize) -> Self {
+        Self { budget, ..self }
+    }
+
+    /// The part of the budget that falls to so many of all.
+    fn part(self, of: usize, all: usize) -> usize {
+        self.budget.saturating_mul(of) / all.max(1)
+    }
 }
 
 impl<'a> Walk<'a> {
@@ -80,6 +102,8 @@ impl<'a> Walk<'a> {
             place: Place::default(),
             findings: Some(Findings::default()),
             embeddings: 0,
+            memo: Rc::new(Memo::new(View::Masked, context.work)),
+            is_coarse: false,
         }
     }
 
@@ -102,6 +126,16 @@ impl<'a> Walk<'a> {
         result
     }
 
+    /// How much work a value is.
+    pub(super) fn weight(&self, value: &Value) -> usize {
+        self.memo.weight(value)
+    }
+
+    /// How much work two things of this weight may be.
+    pub(super) fn allowance(&self, weight: usize) -> usize {
+        self.context.work.allowance(weight)
+    }
+
     /// Whether the current place is left out of the comparison.
     pub(super) fn is_left_out(&self) -> bool {
         let patterns = self.context.ignore.iter().chain(self.context.volatile);
@@ -111,7 +145,16 @@ impl<'a> Walk<'a> {
     /// Compares two JSON documents as a JSON path sees them: with the current place as their root.
     pub(super) fn document(&mut self, b: &'a Value, c: &'a Value, share: Share) -> f64 {
         let outer = self.place.begin_document();
-        let similarity = self.values(b, c, share);
+        let similarity = if self.findings.is_some() {
+            let work = self.context.work;
+            let weight = self.memo.weight(b) + self.memo.weight(c);
+            let (since, budget) = (work.spent(), work.allowance(weight).min(share.budget));
+            let similarity = self.values(b, c, share.with(budget));
+            work.settle(since, weight);
+            similarity
+        } else {
+            self.values(b, c, share)
+        };
         self.place.end_document(outer);
         similarity
     }
@@ -120,12 +163,73 @@ impl<'a> Walk<'a> {
         if self.is_left_out() {
             return 1.0;
         }
+        if !self.context.work.spend(1) {
+            return 0.0;
+        }
         match (b, c) {
-            (Value::Object(b), Value::Object(c)) if share.depth > 0 => self.objects(b, c, share),
-            (Value::Array(b), Value::Array(c)) if share.depth > 0 => self.lists(b, c, share),
+            (Value::Object(_), Value::Object(_)) | (Value::Array(_), Value::Array(_))
+                if share.depth > 0 =>
+            {
+                self.branches(b, c, share)
+            }
+            _ if digits::of(b).or(digits::of(c)).is_some() => self.leaves(b, c, share),
             (Value::String(b), Value::String(c)) => self.texts(b, c, share, None),
             _ => self.leaves(b, c, share),
         }
+    }
+
+    /// Two objects, or two lists.
+    fn branches(&mut self, b: &'a Value, c: &'a Value, share: Share) -> f64 {
+        let known = self.memo.known_hash(b);
+        if known.is_some() && known == self.memo.known_hash(c) {
+            return 1.0;
+        }
+        if self.findings.is_some() {
+            return self.inside(b, c, share);
+        }
+        let pair = (memo::address(b), memo::address(c));
+        let cost = self.memo.weight(b) + self.memo.weight(c);
+        self.once(
+            pair,
+            cost,
+            share,
+            |walk| walk.inside(b, c, share),
+            || coarse::values(b, c),
+        )
+    }
+
+    fn inside(&mut self, b: &'a Value, c: &'a Value, share: Share) -> f64 {
+        match (b, c) {
+            (Value::Object(b), Value::Object(c)) => self.objects(b, c, share),
+            (Value::Array(b), Value::Array(c)) => self.lists(b, c, share),
+            _ => 0.0,
+        }
+    }
+
+    /// What is wanted of two things again and again, while only a similarity is wanted: it is found out once, and only roughly where it
+    /// costs more than the budget has.
+    fn once(
+        &mut self,
+        (b, c): (memo::Address, memo::Address),
+        cost: usize,
+        share: Share,
+        exactly: impl FnOnce(&mut Self) -> f64,
+        roughly: impl FnOnce() -> f64,
+    ) -> f64 {
+        if let Some(known) = self.memo.alike(b, c) {
+            return known;
+        }
+        if share.budget < cost {
+            self.is_coarse = true;
+            return roughly();
+        }
+        let was_coarse = std::mem::take(&mut self.is_coarse);
+        let similarity = exactly(self);
+        if !self.is_coarse {
+            self.memo.keep_alike(b, c, similarity);
+        }
+        self.is_coarse |= was_coarse;
+        similarity
     }
 
     fn leaves(&mut self, b: &'a Value, c: &'a Value, share: Share) -> f64 {
@@ -144,6 +248,7 @@ impl<'a> Walk<'a> {
                 }
                 (number::distance(b, c, None), "distance", None)
             }
+            _ if number::is_number(b) => (number::distance_of(b, c, None), "distance", None),
             // Only values deeper than the walk goes are left.
             _ => (0.0, "depth", None),
         };
@@ -171,12 +276,32 @@ impl<'a> Walk<'a> {
         if b.len().max(c.len()) <= SHORT && mask::text(b) == mask::text(c) {
             return 1.0;
         }
+        if self.findings.is_some() {
+            return self.different_texts(b, c, share, plain);
+        }
+        let pair = (memo::address_of_text(b), memo::address_of_text(c));
+        let cost = work::of_text(b) + work::of_text(c);
+        if cost <= FEW_WORDS {
+            return self.different_texts(b, c, share, plain);
+        }
+        let exactly = |walk: &mut Self| walk.different_texts(b, c, share, plain);
+        self.once(pair, cost, share, exactly, || coarse::texts(b, c))
+    }
+
+    fn different_texts(
+        &mut self,
+        b: &'a str,
+        c: &'a str,
+        share: Share,
+        plain: Option<Step<'a>>,
+    ) -> f64 {
+        self.context.work.spend(work::of_text(b) + work::of_text(c));
         let mut contract = None;
         if self.embeddings < EMBEDDINGS
             && share.depth > 0
-            && let Some(b_json) = embedded(b)
+            && let Some(b_json) = self.memo.document(b)
         {
-            if let Some(c_json) = embedded(c) {
+            if let Some(c_json) = self.memo.document(c) {
                 return self.embedded_documents(&b_json, &c_json, share);
             }
             contract = Some("no longer JSON");
@@ -221,48 +346,57 @@ impl<'a> Walk<'a> {
             place: self.place.clone(),
             findings: self.findings.take(),
             embeddings: self.embeddings + 1,
+            memo: Rc::clone(&self.memo),
+            is_coarse: self.is_coarse,
         };
         let similarity = inner.at(Step::Json, |walk| walk.document(b, c, share));
         self.findings = inner.findings;
+        self.is_coarse = inner.is_coarse;
         similarity
     }
 
     /// `0.9 × mean over the baseline's keys + 0.1 × |common| / |all|`.
     fn objects(&mut self, b: &'a Object, c: &'a Object, share_here: Share) -> f64 {
+        let c_side = c;
         let left_out =
             |walk: &mut Self, key: &'a str| walk.at(Step::Key(key), |it| it.is_left_out());
         // Places left out count where both sides have them, and are not missed where one has not.
-        let b_keys: Vec<(&str, &Value)> = (b.iter().map(|(key, it)| (key.as_str(), it)))
-            .filter(|(key, _)| c.contains_key(*key) || !left_out(self, key))
+        let b_keys: Vec<(&str, &Value, Option<&Value>)> = (b.iter())
+            .map(|(key, it)| (key.as_str(), it, c.get(key)))
+            .filter(|(key, _, c)| c.is_some() || !left_out(self, key))
             .collect();
-        let mut added: Vec<&str> = (c.keys().map(String::as_str))
-            .filter(|key| !b.contains_key(*key))
-            .filter(|key| !left_out(self, key))
-            .collect();
-        added.sort_unstable();
-        let common = b_keys
-            .iter()
-            .filter(|(key, _)| c.contains_key(*key))
-            .count();
+        let common = b_keys.iter().filter(|(_, _, c)| c.is_some()).count();
+        let mut added: Vec<&str> = Vec::new();
+        if common < c.len() {
+            added.extend(c.keys().map(String::as_str));
+            added.retain(|key| !b.contains_key(*key) && !left_out(self, key));
+            added.sort_unstable();
+        }
         let all = b_keys.len() + added.len();
         let per_key = 0.9 / count(b_keys.len().max(1));
         let per_name = 0.1 / count(all.max(1));
+        let weigh = |walk: &Self, b: &Value, c: &Value| walk.memo.weight(b) + walk.memo.weight(c);
+        let weight: usize = (b_keys.iter())
+            .filter_map(|(_, b, c)| Some(weigh(self, b, (*c)?)))
+            .sum();
 
         let mut names_by_value: Option<HashMap<u64, &'a str>> = None;
         let mut sum = 0.0;
-        for &(key, b) in &b_keys {
-            if let Some(c) = c.get(key) {
-                sum += self.at(Step::Key(key), |it| it.values(b, c, share_here.of(per_key)));
+        for &(key, b, c) in &b_keys {
+            if let Some(c) = c {
+                let budget = share_here.part(weigh(self, b, c), weight);
+                let share = share_here.of(per_key).with(budget);
+                sum += self.at(Step::Key(key), |it| it.values(b, c, share));
                 continue;
             }
             let names = names_by_value.get_or_insert_with(|| {
                 // In reverse, so that of several keys with one value the first in sorted order stays.
                 let added = added.iter().rev();
                 added
-                    .map(|name| (same::hash(&c[*name], View::Masked), *name))
+                    .map(|name| (self.memo.hash(&c_side[*name]), *name))
                     .collect()
             });
-            let (similarity, what) = match names.get(&same::hash(b, View::Masked)) {
+            let (similarity, what) = match names.get(&self.memo.hash(b)) {
                 Some(name) => (0.5, format!("renamed to {name:?}")),
                 None => (0.0, "missing".to_owned()),
             };
@@ -296,16 +430,26 @@ impl<'a> Walk<'a> {
             return 0.0;
         }
         let shape_only = self.context.mode == Responses::Shape;
-        let plan = Plan::new(b, c, share_here.budget);
-        let quiet = Share {
-            budget: plan.budget,
-            ..share_here.of(1.0)
+        let keys = |walk: &Self, list: &[Value]| -> (Vec<u64>, usize) {
+            let weight = list.iter().map(|it| walk.memo.weight(it)).sum();
+            (list.iter().map(|it| walk.memo.hash(it)).collect(), weight)
         };
+        let ((b_keys, b_weight), (c_keys, c_weight)) = (keys(self, b), keys(self, c));
+        let weight = b_weight + c_weight;
+        let plan = Plan::new(share_here.budget, (b_weight, b.len()), (c_weight, c.len()));
+        let quiet = share_here.of(1.0).with(plan.for_each);
         let one_kind = |i: usize, j: usize| shape_only || kind(&b[i]) == kind(&c[j]);
-        let pairs = plan.pairs(b, c, View::Masked, one_kind, |i, j| {
-            let compare = |walk: &mut Self| walk.values(&b[i], &c[j], quiet);
-            self.at(Step::Index(i), |walk| walk.quietly(compare))
-        });
+        let pairs = align::align_with(
+            &b_keys,
+            &c_keys,
+            plan.cells,
+            one_kind,
+            |i, j| {
+                let compare = |walk: &mut Self| walk.values(&b[i], &c[j], quiet);
+                self.at(Step::Index(i), |walk| walk.quietly(compare))
+            },
+            || coarse::keys(b, c),
+        );
         let pairs = with_retyped(pairs, b, c);
         let (mut b_alone, mut c_alone) = leftover::unpaired(&pairs, b.len(), c.len());
         let mut counts =
@@ -315,11 +459,14 @@ impl<'a> Walk<'a> {
         let counted = Counted::new(pairs.len(), b_alone.len(), c_alone.len());
 
         let mut sum = 0.0;
+        let share_left = share_here.with(plan.left);
         for (i, j) in pairs {
-            let inner = Share {
-                budget: plan.budget,
-                ..share_here.of(counted.pair)
-            };
+            if b_keys[i] == c_keys[j] {
+                sum += 1.0;
+                continue;
+            }
+            let budget = share_left.part(self.memo.weight(&b[i]) + self.memo.weight(&c[j]), weight);
+            let inner = share_here.of(counted.pair).with(budget);
             sum += self.at(Step::Index(i), |walk| walk.values(&b[i], &c[j], inner));
         }
         let alone = share_here.of(counted.alone);
@@ -356,7 +503,9 @@ impl<'a> Walk<'a> {
         contract: Option<&str>,
         sides: impl FnOnce() -> (Option<String>, Option<String>),
     ) {
-        if let Some(findings) = &mut self.findings {
+        if let Some(findings) = &mut self.findings
+            && !findings.pass_over(loss, contract.is_some())
+        {
             let (expected, got) = sides();
             let difference = Difference {
                 path: self.place.to_string(),

@@ -1,9 +1,11 @@
 //! What several takes of one script show to vary by nature, and what a take left behind.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde_json::Value;
 
+use crate::digits;
 use crate::model::binding::Binding;
 use crate::model::learned::{self, Variation, Varying};
 use crate::model::rules::Rules;
@@ -11,6 +13,7 @@ use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 
 use super::binding::{at, find_in_takes, full_patterns, resolve};
 use super::calls::{only_reads, request_key};
+use super::exact::exact;
 use super::excerpt;
 use super::number;
 use super::path::escape;
@@ -19,11 +22,14 @@ use super::same::{self, View, same};
 use super::terms::{Terms, terms};
 use super::value::embedded;
 use super::wording;
+use super::work::{Cancelled, Work};
 
 /// The most places that are learned for one answer; one with more varies from its outermost places on.
 const PLACES: usize = 200;
 /// How deep answers are looked into.
 const DEPTH: usize = same::DEPTH;
+/// Whether learning is still wanted is asked anew for each answer.
+const STEPS: usize = 1 << 13;
 /// The most of what was heard at one place that is kept for people.
 const HEARD: usize = 3;
 /// Shorter texts and smaller numbers turn up everywhere, and tell nothing of where they come from.
@@ -72,6 +78,25 @@ pub struct LeftBehind {
 /// What the first of several takes of one scenario should be kept with; of a single take, its bindings, and what was heard when its reads
 /// were asked again.
 pub fn learn(takes: &[Trajectory], rules: &Rules) -> Learned {
+    learn_with(takes, rules, &Work::uninterrupted())
+}
+
+/// The same, until it is not wanted any more, which is asked every few thousand steps.
+///
+/// # Errors
+///
+/// [`Cancelled`] when it was not wanted to the end.
+pub fn learn_until(
+    takes: &[Trajectory],
+    rules: &Rules,
+    is_unwanted: &dyn Fn() -> bool,
+) -> Result<Learned, Cancelled> {
+    let work = Work::until(is_unwanted);
+    let learned = learn_with(takes, rules, &work);
+    work.finish(learned)
+}
+
+fn learn_with(takes: &[Trajectory], rules: &Rules, work: &Work<'_>) -> Learned {
     let Some((first, others)) = takes.split_first() else {
         return Learned::default();
     };
@@ -80,7 +105,8 @@ pub fn learn(takes: &[Trajectory], rules: &Rules) -> Learned {
         learned: Vec::new(),
         ..first.clone()
     };
-    let mut learned = learn_answers(&first, others, rules);
+    let others: Vec<Cow<'_, Trajectory>> = others.iter().map(exact).collect();
+    let mut learned = learn_answers(&exact(&first), &others, rules, work);
     learned.bindings = first.bindings;
     learned
 }
@@ -89,9 +115,16 @@ pub fn learn(takes: &[Trajectory], rules: &Rules) -> Learned {
 ///
 /// There is one entry for each answer that was heard at least twice: by every take at the same position and with the same request, or when a
 /// read was asked again right after. Errors are graded, and nothing is learned of them.
-fn learn_answers(first: &Trajectory, others: &[Trajectory], rules: &Rules) -> Learned {
+fn learn_answers(
+    first: &Trajectory,
+    others: &[Cow<'_, Trajectory>],
+    rules: &Rules,
+    work: &Work<'_>,
+) -> Learned {
     let polled = Polled::new(first, first, rules);
-    let translated: Vec<Option<Terms>> = others.iter().map(|it| terms(first, it, rules)).collect();
+    let translated: Vec<Option<Terms>> = (others.iter())
+        .map(|it| terms(first, it, rules, work))
+        .collect();
     let others: Vec<Take<'_>> = (others.iter().zip(&translated))
         .map(|(it, terms)| {
             let calls = settled(terms.as_ref().map_or(it, |it| &it.current), &polled);
@@ -112,6 +145,9 @@ fn learn_answers(first: &Trajectory, others: &[Trajectory], rules: &Rules) -> Le
         ..Learned::default()
     };
     for (at, (number, call)) in calls.iter().enumerate() {
+        if !work.spend(STEPS) {
+            break;
+        }
         let same_calls = others.iter().map(|take| {
             let made = take.calls.get(at).map(|it| it.1);
             made.filter(|it| is_same_request(call, it))
@@ -250,6 +286,10 @@ fn telling(value: &Value, depth: usize, values: &mut HashSet<String>) {
     let Some(depth) = depth.checked_sub(1) else {
         return;
     };
+    if let Some(digits) = digits::of(value) {
+        values.insert(digits.to_owned());
+        return;
+    }
     match value {
         Value::String(text) => match embedded(text) {
             Some(json) => telling(&json, depth, values),
@@ -501,7 +541,7 @@ impl Differing {
                     values.iter().filter_map(|it| it.as_array()).collect();
                 self.of_lists(&lists, path, &numbers, depth - 1);
             }
-            Some(Value::String(_)) => {
+            Some(first @ Value::String(_)) if digits::of(first).is_none() => {
                 let texts: Vec<&str> = values.iter().filter_map(|it| it.as_str()).collect();
                 self.of_texts(&texts, path, path, &numbers, depth);
             }
@@ -651,6 +691,7 @@ fn in_words(value: Option<&Value>) -> String {
         Some(Value::Null) => "null",
         Some(Value::Bool(_)) => "a boolean",
         Some(Value::Number(_)) => "a number",
+        Some(it) if digits::of(it).is_some() => "a number",
         Some(Value::String(_)) => "a text",
         Some(Value::Array(items)) if items.is_empty() => "an empty list",
         Some(Value::Array(_)) => "a list",

@@ -4,8 +4,10 @@ use std::cmp::Ordering;
 
 use serde_json::Value;
 
+use crate::digits;
+
 use super::align::Pairs;
-use super::number::count;
+use super::number::{self, count};
 
 /// The positions of either list that no pair holds.
 pub(super) fn unpaired(pairs: &Pairs, n: usize, m: usize) -> (Vec<usize>, Vec<usize>) {
@@ -62,9 +64,10 @@ pub(super) fn with_retyped(mut pairs: Pairs, b: &[Value], c: &[Value]) -> Pairs 
 /// Whether a text spells a number or a truth value on the other side.
 fn says_the_same(b: &Value, c: &Value) -> bool {
     match (b, c) {
-        (Value::String(text), other @ (Value::Number(_) | Value::Bool(_)))
-        | (other @ (Value::Number(_) | Value::Bool(_)), Value::String(text)) => {
-            serde_json::from_str::<Value>(text).is_ok_and(|it| it == *other)
+        (Value::String(text), other) | (other, Value::String(text))
+            if other.is_boolean() || number::is_number(other) =>
+        {
+            digits::parse(text).is_ok_and(|it| it == *other)
         }
         _ => false,
     }

@@ -9,7 +9,7 @@
 //! the cause where it is one.
 //!
 //! Some values differ because they must: ids a server makes up anew. `binding` tells which arguments come from earlier answers, `terms`
-//! puts a run into its baseline's words (`swap`), and `polls` and `settled` tell which calls merely asked again. `volatile` learns
+//! puts a run into its baseline's words (`swap`), and `polls` and `settled` tell which calls merely asked again. `learn` learns
 //! all that from several takes.
 //!
 //! Several runs of one scenario are summed up and gated on in `repeated`, by the formulas of [`statistics`].
@@ -30,10 +30,12 @@ mod causes;
 mod changes;
 mod classic;
 mod clock;
+mod coarse;
 mod compare;
 mod drift;
 mod edits;
 mod effect;
+mod exact;
 mod excerpt;
 mod expectation;
 mod experiment;
@@ -49,6 +51,7 @@ mod likeness;
 mod losses;
 mod mask;
 mod matching;
+mod memo;
 mod number;
 mod pairing;
 mod partners;
@@ -73,19 +76,21 @@ mod variation;
 mod verdict;
 mod wording;
 mod words;
+mod work;
 
 pub use advice::{KnownCall, check_path, check_regex, idle_rules};
 pub use binding::{fill, find_bindings, resolve, with_rules};
 pub use breach::mark_breaches;
 pub use calls::only_reads;
-pub use compare::{compare, compare_variants};
+pub use compare::{compare, compare_until, compare_variants, compare_variants_until};
 pub use expectation::expectation;
 pub use experiment::{experiment_changes, scenario_has_changed};
 pub use in_band::in_band_error;
-pub use learn::{Disagreement, Learned, LeftBehind, learn};
+pub use learn::{Disagreement, Learned, LeftBehind, learn, learn_until};
 pub use likeness::{nearest_name, nearest_tool};
 pub use polls::{Poll, polls};
 pub use repeated::{gate, is_more_telling, summarise};
 pub use settled::has_settled;
 pub use status::status;
 pub use swap::Swap;
+pub use work::Cancelled;

@@ -1,13 +1,19 @@
 //! Numbers compared by value, whatever their JSON notation.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use serde_json::Number;
+use serde_json::{Number, Value};
+
+use crate::digits;
 
 /// The largest similarity of two things that are not equal.
 ///
 /// Two integers beyond 2^53 can differ by less than a 64-bit fraction can tell; they are still not the same number.
 pub(super) const ALMOST: f64 = 1.0 - f64::EPSILON;
+
+/// Integers from here on are told by their digits.
+const LONG: u128 = 1 << 64;
 
 /// Whether two numbers have the same value: `1` equals `1.0`, and integers are compared digit by digit at any size.
 pub(super) fn equal(a: &Number, b: &Number) -> bool {
@@ -34,7 +40,44 @@ pub(super) fn close(a: &Number, b: &Number) -> bool {
     (a - b).abs() <= 1e-12 * a.abs().max(b.abs())
 }
 
-/// The number as an integer, where it is whole; a float counts as whole below 2^100.
+/// Whether a value is a number, be it one too long for 64 bits.
+pub(super) fn is_number(value: &Value) -> bool {
+    value.is_number() || digits::of(value).is_some()
+}
+
+/// What a number's value is, so that equal ones have equal forms.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Exact<'v> {
+    Whole(i128),
+    /// Beyond 64 bits, in digits. A float stands for the integer that its shortest notation spells.
+    Long(Cow<'v, str>),
+    Float(f64),
+}
+
+/// The value of a number of any length; `None` for anything else.
+pub(super) fn exact(value: &Value) -> Option<Exact<'_>> {
+    if let Value::Number(number) = value {
+        return Some(exact_of(number));
+    }
+    let digits = digits::of(value)?;
+    let whole = digits.parse::<i128>().ok();
+    Some(match whole.filter(|it| it.unsigned_abs() < LONG) {
+        Some(whole) => Exact::Whole(whole),
+        None => Exact::Long(digits.into()),
+    })
+}
+
+/// The value of a number that fits into 64 bits.
+pub(super) fn exact_of(number: &Number) -> Exact<'static> {
+    let float = float(number);
+    match integer(number) {
+        Some(whole) => Exact::Whole(whole),
+        None if float.fract().abs() > 0.0 => Exact::Float(float),
+        None => Exact::Long(float.to_string().into()),
+    }
+}
+
+/// The number as an integer, where it is whole; a float counts as whole below 2^64.
 pub(super) fn integer(number: &Number) -> Option<i128> {
     if let Some(it) = number.as_i64() {
         return Some(it.into());
@@ -43,12 +86,12 @@ pub(super) fn integer(number: &Number) -> Option<i128> {
         return Some(it.into());
     }
     let it = number.as_f64()?;
-    if it.fract().abs() > 0.0 || it.abs() >= 2f64.powi(100) {
+    if it.fract().abs() > 0.0 || it.abs() >= 2f64.powi(64) {
         return None;
     }
     #[expect(
         clippy::cast_possible_truncation,
-        reason = "whole and below 2^100, so the conversion is exact"
+        reason = "whole and below 2^64, so the conversion is exact"
     )]
     Some(it as i128)
 }
@@ -64,6 +107,19 @@ pub(super) fn distance(a: &Number, b: &Number, max_diff: Option<f64>) -> f64 {
         return 1.0;
     }
     between(float(a), float(b), max_diff).min(ALMOST)
+}
+
+/// [`distance`] of two numbers of any length; 0 for what is none.
+pub(super) fn distance_of(a: &Value, b: &Value, max_diff: Option<f64>) -> f64 {
+    let float = |it: &Value| match it {
+        Value::Number(it) => Some(float(it)),
+        _ => digits::of(it)?.parse().ok(),
+    };
+    match (float(a), float(b)) {
+        _ if exact(a).is_some_and(|a| exact(b) == Some(a)) => 1.0,
+        (Some(a), Some(b)) => between(a, b, max_diff).min(ALMOST),
+        _ => 0.0,
+    }
 }
 
 /// [`distance`] of two floats, where equal ones have none.
@@ -96,6 +152,19 @@ pub(super) fn parse(text: &str) -> Option<Number> {
         return Some(it.into());
     }
     Number::from_f64(text.parse().ok()?)
+}
+
+/// The number a text spells, of any length.
+pub(super) fn of_text(text: &str) -> Option<Value> {
+    let trimmed = text.trim();
+    let (sign, amount) = match trimmed.strip_prefix('-') {
+        Some(amount) => ("-", amount),
+        None => ("", trimmed.strip_prefix('+').unwrap_or(trimmed)),
+    };
+    let digits = amount.trim_start_matches('0');
+    let is_integer = digits.len() > 18 && digits.bytes().all(|it| it.is_ascii_digit());
+    let long = is_integer.then(|| digits::parse(&format!("{sign}{digits}")).ok());
+    long.flatten().or_else(|| parse(text).map(Value::Number))
 }
 
 /// A count as a float, for means and shares.

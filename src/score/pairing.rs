@@ -23,9 +23,11 @@ use super::same;
 use super::stable::Known;
 use super::terms::Terms;
 use super::variation::Tree;
+use super::work::Work;
 
-/// How much work the alignment of calls may be, in argument values.
-const BUDGET: usize = 1 << 23;
+/// How much work the alignment of calls may be: this, and so many times looking at all their arguments.
+const BUDGET: usize = 1 << 16;
+const TIMES: usize = 8;
 
 /// Similarities this close to a limit count as reaching it.
 const TOLERANCE: f64 = 1e-9;
@@ -41,6 +43,7 @@ pub(super) struct Sides<'a> {
     pub(super) baseline: Vec<Call<'a>>,
     pub(super) current: Vec<Call<'a>>,
     pub(super) rules: ArgumentRules<'a>,
+    work: &'a Work<'a>,
     responses: Responses,
     ignore: Vec<Pattern>,
     /// For baseline calls, by their numbers, what recording learned of their answers.
@@ -58,10 +61,13 @@ impl<'a> Sides<'a> {
         current: &'a Trajectory,
         terms: Option<&'a Terms>,
         rules: &'a Rules,
+        work: &'a Work<'a>,
     ) -> Self {
         let made = terms.map_or(current, |it| &it.current);
         let polled = Polled::new(baseline, made, rules);
-        let mut sides = Self::of(baseline, made, current, rules, |key| polled.is_try(key));
+        let mut sides = Self::of(baseline, made, current, (rules, work), |key| {
+            polled.is_try(key)
+        });
         let sources = terms.into_iter().flat_map(|it| &it.sources);
         sides.sources = sources
             .map(|(call, paths)| (*call, patterns(paths)))
@@ -69,26 +75,40 @@ impl<'a> Sides<'a> {
         sides
     }
 
+    /// The same, each call on its own, polls or not.
+    pub(super) fn unfolded(
+        baseline: &'a Trajectory,
+        current: &'a Trajectory,
+        terms: Option<&'a Terms>,
+        rules: &'a Rules,
+        work: &'a Work<'a>,
+    ) -> Self {
+        let made = terms.map_or(current, |it| &it.current);
+        Self::of(baseline, made, current, (rules, work), |_| false)
+    }
+
     /// The sides as they came, every request that is made several times in a row taken as one call.
     pub(super) fn in_runs(
         baseline: &'a Trajectory,
         current: &'a Trajectory,
         rules: &'a Rules,
+        work: &'a Work<'a>,
     ) -> Self {
-        Self::of(baseline, current, current, rules, |_| true)
+        Self::of(baseline, current, current, (rules, work), |_| true)
     }
 
     fn of(
         baseline: &'a Trajectory,
         current: &'a Trajectory,
         said: &'a Trajectory,
-        rules: &'a Rules,
+        (rules, work): (&'a Rules, &'a Work<'a>),
         is_try: impl Fn(u64) -> bool,
     ) -> Self {
         Self {
             baseline: calls::calls(baseline, baseline, &current.catalogue, rules, &is_try),
             current: calls::calls(current, said, &baseline.catalogue, rules, &is_try),
-            rules: ArgumentRules::new(&rules.arguments),
+            rules: ArgumentRules::new(&rules.arguments, work),
+            work,
             responses: rules.responses,
             ignore: patterns(&rules.ignore),
             learned: baseline.learned.iter().map(|it| (it.call, it)).collect(),
@@ -144,10 +164,16 @@ impl<'a> Sides<'a> {
         align::align(
             &keys(&self.baseline),
             &keys(&self.current),
-            BUDGET / self.typical_weight(),
+            self.cells(),
             |b, c| self.same_tool(b, c),
             |b, c| self.request(b, c),
         )
+    }
+
+    /// How many pairs of calls may be compared to find out which belong together.
+    fn cells(&self) -> usize {
+        let calls = self.baseline.len() + self.current.len();
+        TIMES * calls + BUDGET / self.typical_weight()
     }
 
     /// How many values a request has, on average over a sample.
@@ -277,6 +303,7 @@ impl<'a> Sides<'a> {
             learned: learned.is_some_and(|it| !it.is_stable()),
             echoes,
             mode: self.responses,
+            work: self.work,
         };
         let varies = Tree::new(held.map_or(&[], |it| &it.varies));
         let known = held.map(|it| Known {
@@ -286,6 +313,7 @@ impl<'a> Sides<'a> {
             ignore: &self.ignore,
             sources,
             exact: self.responses == Responses::Exact,
+            work: self.work,
         });
         response::compare(b, c, context, known)
     }

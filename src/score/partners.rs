@@ -7,6 +7,7 @@ use crate::model::trajectory::Trajectory;
 
 use super::calls::Call;
 use super::pairing::Sides;
+use super::work::Work;
 
 /// Which calls of the run stand for which of the baseline, before any value is known to stand for another.
 pub(super) struct Partners {
@@ -15,8 +16,13 @@ pub(super) struct Partners {
 
 impl Partners {
     /// Equal requests in a row are taken together, so that a poll stands for a poll however often it asked.
-    pub(super) fn new(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Self {
-        let sides = Sides::in_runs(baseline, current, rules);
+    pub(super) fn new(
+        baseline: &Trajectory,
+        current: &Trajectory,
+        rules: &Rules,
+        work: &Work<'_>,
+    ) -> Self {
+        let sides = Sides::in_runs(baseline, current, rules, work);
         let tools = |calls: &[Call<'_>]| calls.iter().map(|it| it.tool).collect::<Vec<_>>();
         let pairs = if tools(&sides.baseline) == tools(&sides.current) {
             (0..sides.baseline.len()).map(|it| (it, it)).collect()

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::digits;
 use crate::model::Object;
 use crate::model::comparison::{ContractChange, Difference, ResponseScore};
 use crate::model::rules::Responses;
@@ -18,7 +19,7 @@ use super::number::{ALMOST, count, share};
 use super::path::Step;
 use super::same::{self, View, same};
 use super::stable::{self, Apart, Known};
-use super::value::{BUDGET, embedded};
+use super::value::{Plan, embedded};
 use super::words;
 
 /// The most arguments that are looked for as echoes in a response.
@@ -242,7 +243,7 @@ fn answers<'a>(walk: &mut Walk<'a>, b: &'a Answer, c: &'a Answer) -> f64 {
     let (b, c) = parts(b, c);
     let is_counted = |walk: &mut Walk<'a>, it: &Part<'a>| !it.at(walk, |walk| walk.is_left_out());
     if c.is_empty() && b.iter().any(|it| is_counted(walk, it)) {
-        let all = Share::whole(1.0, BUDGET);
+        let all = Share::whole(1.0, 0);
         return walk.at(Step::Key("content"), |walk| {
             walk.note(all, 0.0, "list", Some("became empty"), || {
                 (Some(format!("{} blocks", b.len())), Some("[]".to_owned()))
@@ -254,13 +255,18 @@ fn answers<'a>(walk: &mut Walk<'a>, b: &'a Answer, c: &'a Answer) -> f64 {
         let key = |it: &Part<'_>| align::key((it.kind(), same::hash(it.value(), View::Masked)));
         parts.iter().map(key).collect::<Vec<_>>()
     };
-    let longer = b.len().max(c.len()).max(1);
-    let quiet = Share::whole(1.0, BUDGET / longer);
+    let weigh = |walk: &Walk<'a>, parts: &[Part<'a>]| {
+        let weight = parts.iter().map(|it| walk.weight(it.value())).sum();
+        (weight, parts.len())
+    };
+    let (b_weight, c_weight) = (weigh(walk, &b), weigh(walk, &c));
+    let plan = Plan::new(walk.allowance(b_weight.0 + c_weight.0), b_weight, c_weight);
+    let quiet = Share::whole(1.0, plan.for_each);
     let one_kind = |i: usize, j: usize| b[i].kind() == c[j].kind();
     let pairs = if b.len() == 1 && c.len() == 1 && one_kind(0, 0) {
         vec![(0, 0)]
     } else {
-        align::align(&keys(&b), &keys(&c), 64 * longer, one_kind, |i, j| {
+        align::align(&keys(&b), &keys(&c), plan.cells, one_kind, |i, j| {
             walk.quietly(|walk| part(walk, b[i], c[j], quiet))
         })
     };
@@ -269,7 +275,7 @@ fn answers<'a>(walk: &mut Walk<'a>, b: &'a Answer, c: &'a Answer) -> f64 {
     c_alone.retain(|&it| is_counted(walk, &c[it]));
     let counted = Counted::new(pairs.len(), b_alone.len(), c_alone.len());
 
-    let each = Share::whole(counted.pair, BUDGET / longer);
+    let each = Share::whole(counted.pair, usize::MAX);
     let sum = pairs
         .iter()
         .map(|&(i, j)| part(walk, b[i], c[j], each))
@@ -319,9 +325,16 @@ fn repeats(block: &Value, structured: &Value) -> bool {
     let only_member = (structured.as_object())
         .filter(|it| it.len() == 1)
         .and_then(|it| it.values().next());
-    let parsed: Option<Value> = embedded(text).or_else(|| serde_json::from_str(text).ok());
+    let parsed: Option<Value> = embedded(text).or_else(|| digits::parse(text).ok());
+    // The structured content may lack the digits of its long integers.
+    let nearest = parsed.as_ref().filter(|_| digits::are_in(text)).map(|it| {
+        let mut nearest = it.clone();
+        digits::take(&mut nearest);
+        nearest
+    });
     let says = |it: &Value| {
-        it.as_str() == Some(text) || parsed.as_ref().is_some_and(|parsed| same(parsed, it))
+        let mut documents = parsed.iter().chain(&nearest);
+        it.as_str() == Some(text) || documents.any(|document| same(document, it))
     };
     says(structured) || only_member.is_some_and(says)
 }

@@ -5,10 +5,11 @@ use std::hash::{BuildHasher, Hash, Hasher};
 use foldhash::quality::FixedState;
 use serde_json::Value;
 
+use crate::digits;
 use crate::model::Object;
 
 use super::mask;
-use super::number;
+use super::number::{self, Exact};
 
 /// How deep the scoring walks into values; parsed JSON ends at 128 by itself, values built in code may not.
 pub(super) const DEPTH: usize = 200;
@@ -52,6 +53,9 @@ fn same_so_far<'a>(a: &'a Value, b: &'a Value, pending: &mut Vec<Pair<'a>>) -> b
         (Value::Bool(a), Value::Bool(b)) => a == b,
         (Value::Number(a), Value::Number(b)) => number::equal(a, b),
         (Value::String(a), Value::String(b)) => a == b,
+        (Value::Number(_), Value::String(_)) | (Value::String(_), Value::Number(_)) => {
+            number::exact(a).is_some_and(|a| number::exact(b) == Some(a))
+        }
         (Value::Array(a), Value::Array(b)) => {
             pending.push(Pair::Lists(a, b));
             a.len() == b.len()
@@ -89,38 +93,59 @@ pub(super) enum View {
 
 /// A hash that the same values share; equal hashes are taken for equal values, which 64 bits make safe enough.
 pub(super) fn hash(value: &Value, view: View) -> u64 {
-    hash_within(value, view, DEPTH)
+    hash_and_keep(value, view, &mut |_, _| {})
 }
 
-fn hash_within(value: &Value, view: View, depth: usize) -> u64 {
+/// The same, which tells of the hash of every list and object within, the value itself among them.
+pub(super) fn hash_and_keep(value: &Value, view: View, keep: &mut dyn FnMut(&Value, u64)) -> u64 {
+    hash_within(value, view, DEPTH, keep)
+}
+
+fn hash_within(value: &Value, view: View, depth: usize, keep: &mut dyn FnMut(&Value, u64)) -> u64 {
     let mut hasher = HASHER.build_hasher();
     match value {
         Value::Null => 0u8.hash(&mut hasher),
         Value::Bool(it) => (1u8, it).hash(&mut hasher),
-        Value::Number(it) => match (mask::number(it), number::integer(it)) {
-            (Some(token), _) if view == View::Masked => (2u8, token).hash(&mut hasher),
-            (_, Some(it)) => (3u8, it).hash(&mut hasher),
-            (_, None) => (4u8, number::float(it).to_bits()).hash(&mut hasher),
+        Value::Number(it) => match mask::number(it) {
+            Some(token) if view == View::Masked => (2u8, token).hash(&mut hasher),
+            _ => hash_number(&number::exact_of(it), &mut hasher),
         },
+        Value::String(_) if digits::of(value).is_some() => {
+            if let Some(it) = number::exact(value) {
+                hash_number(&it, &mut hasher);
+            }
+        }
         Value::String(it) if view == View::Masked => (5u8, mask::text(it)).hash(&mut hasher),
         Value::String(it) => (5u8, it).hash(&mut hasher),
         _ if depth == 0 => 6u8.hash(&mut hasher),
         Value::Array(items) => {
             7u8.hash(&mut hasher);
             for item in items {
-                hash_within(item, view, depth - 1).hash(&mut hasher);
+                hash_within(item, view, depth - 1, keep).hash(&mut hasher);
             }
         }
         Value::Object(members) => {
             let mut sum = 0u64;
             for (key, member) in members {
-                let entry = hash_of((key, hash_within(member, view, depth - 1)));
+                let entry = hash_of((key, hash_within(member, view, depth - 1, keep)));
                 sum = sum.wrapping_add(entry);
             }
             (8u8, sum).hash(&mut hasher);
         }
     }
-    hasher.finish()
+    let hash = hasher.finish();
+    if value.is_array() || value.is_object() {
+        keep(value, hash);
+    }
+    hash
+}
+
+fn hash_number(number: &Exact<'_>, hasher: &mut impl Hasher) {
+    match number {
+        Exact::Whole(it) => (3u8, it).hash(hasher),
+        Exact::Float(it) => (4u8, it.to_bits()).hash(hasher),
+        Exact::Long(it) => (9u8, it).hash(hasher),
+    }
 }
 
 /// Roughly how much work comparing a value is, in leaves; long texts count by length. Stops counting at `limit`.

@@ -16,6 +16,7 @@ use super::polls::Poll;
 use super::response::{self, Response};
 use super::swap::Swap;
 use super::value::embedded;
+use super::work::Work;
 
 /// An answer this similar to the recorded final one, without a change of its contract, is that answer.
 const SETTLED: f64 = 0.9;
@@ -79,6 +80,7 @@ impl LookedAt {
                 is_last: false,
             };
         };
+        let work = Work::uninterrupted();
         let similarity = |it: &Outcome| {
             let response = |outcome| Response {
                 outcome,
@@ -91,6 +93,7 @@ impl LookedAt {
                 learned: self.learned,
                 echoes: &[],
                 mode: Responses::Similar,
+                work: &work,
             };
             let score = response::compare(response(it), response(live), context, None);
             (score.similarity, score.contract_changes.is_empty())

@@ -8,6 +8,7 @@ use std::hash::{Hash, Hasher};
 
 use serde_json::Value;
 
+use crate::digits;
 use crate::model::Object;
 use crate::model::comparison::Difference;
 use crate::model::learned::{TokenKind, Variation, VaryingToken};
@@ -28,6 +29,7 @@ use super::same::{self, View, same};
 use super::token::tokens;
 use super::value::embedded;
 use super::variation::{self, Likeness, Tree};
+use super::work::Work;
 
 /// How many times a text may hold JSON that again holds a text that holds JSON.
 const EMBEDDINGS: usize = 4;
@@ -48,6 +50,7 @@ pub(super) struct Known<'a> {
     pub(super) sources: &'a [Pattern],
     /// Additions are changes, too.
     pub(super) exact: bool,
+    pub(super) work: &'a Work<'a>,
 }
 
 /// How far two answers are apart.
@@ -213,7 +216,7 @@ impl<'a> Walk<'a> {
 
     /// `key` is the one that says what the values are.
     fn values(&mut self, b: &'a Value, c: &'a Value, at: &At<'a>, key: &str) {
-        if self.is_left_out() {
+        if self.is_left_out() || !self.known.work.spend(1) {
             return;
         }
         match Tree::variation(at) {
@@ -228,6 +231,7 @@ impl<'a> Walk<'a> {
             Some(Variation::Tokens(_)) | None => {}
         }
         match (b, c) {
+            _ if digits::of(b).or(digits::of(c)).is_some() => self.leaves(b, c, key),
             (Value::Object(b), Value::Object(c)) => self.objects(b, c, at),
             (Value::Array(b), Value::Array(c)) => self.lists(b, c, at, key),
             (Value::String(b), Value::String(c)) => {

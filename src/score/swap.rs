@@ -134,6 +134,7 @@ impl Swap {
                 content,
                 structured_content,
                 breach,
+                digits: _,
                 is_error: _,
                 other: _,
             }) => {

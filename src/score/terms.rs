@@ -16,6 +16,7 @@ use super::binding::{
 use super::partners::Partners;
 use super::path::covers_path;
 use super::swap::Swap;
+use super::work::Work;
 
 /// The most values that stand for others although no call uses them.
 const UNUSED: usize = 1_000;
@@ -43,11 +44,16 @@ struct Followed<'a> {
 }
 
 /// The run in the baseline's terms; `None` where the baseline has no bindings.
-pub(super) fn terms(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Option<Terms> {
+pub(super) fn terms(
+    baseline: &Trajectory,
+    current: &Trajectory,
+    rules: &Rules,
+    work: &Work<'_>,
+) -> Option<Terms> {
     if baseline.bindings.is_empty() {
         return None;
     }
-    let partners = Partners::new(baseline, current, rules);
+    let partners = Partners::new(baseline, current, rules, work);
     let (recorded, live) = (read_calls(baseline), read_calls(current));
     let recorded: Vec<&ToolCall> = recorded.iter().collect();
     let live: Vec<&ToolCall> = live.iter().collect();

@@ -2,41 +2,203 @@
 
 use serde_json::Value;
 
+use crate::digits;
 use crate::model::Object;
 
-use super::align::{self, Pairs};
+use super::align;
+use super::coarse;
+use super::memo::{self, Memo};
 use super::number::{self, count, share};
 use super::same::{self, View};
 use super::words;
-
-/// How much work the comparison of one pair of values may be, in leaves; beyond, lists are paired more coarsely (see
-/// [`align::align`]).
-pub(super) const BUDGET: usize = 1 << 20;
+use super::work::{self, Work};
 
 /// A text of another type than the other side's is never quite the same.
 const AS_TEXT: f64 = 0.9;
 
-/// Similarity of two values, 0 to 1, and the name of the rule that decided.
-pub(super) fn similarity(a: &Value, b: &Value) -> (f64, &'static str) {
-    within(a, b, same::DEPTH, BUDGET)
+/// How much work finding out what belongs together may be, for each two values, beyond looking at them.
+const FOR_PAIRING: usize = 1 << 10;
+
+/// What a similarity is wanted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To tell which of many calls belong together.
+    Pairing,
+    Score,
 }
 
-fn within(a: &Value, b: &Value, depth: usize, budget: usize) -> (f64, &'static str) {
+/// Similarity of two values, 0 to 1, and the name of the rule that decided.
+pub(super) fn similarity(
+    a: &Value,
+    b: &Value,
+    purpose: Purpose,
+    work: &Work<'_>,
+) -> (f64, &'static str) {
+    let memo = Memo::new(View::Plain, work);
+    let weight = memo.weight(a) + memo.weight(b);
+    let since = work.spent();
+    let effort = Effort {
+        budget: match purpose {
+            Purpose::Score => work.allowance(weight),
+            Purpose::Pairing => work.allowance(weight).min(weight + FOR_PAIRING),
+        },
+        depth: same::DEPTH,
+        tries: false,
+    };
+    let graded = Grader { memo: &memo }.values(a, b, effort);
+    work.settle(since, weight);
+    graded
+}
+
+/// Compares two values and what is in them, within a budget of work.
+#[derive(Clone, Copy)]
+struct Grader<'m> {
+    memo: &'m Memo<'m>,
+}
+
+/// How two values are compared.
+#[derive(Clone, Copy)]
+struct Effort {
+    budget: usize,
+    depth: usize,
+    /// One of many comparisons, which only tells what to compare in the end: it may be rough where it would be too much work.
+    tries: bool,
+}
+
+impl Grader<'_> {
+    fn values(self, a: &Value, b: &Value, effort: Effort) -> (f64, &'static str) {
+        if !self.memo.work().spend(1) {
+            return (0.0, "cancelled");
+        }
+        match (a, b) {
+            (Value::Object(_), Value::Object(_)) | (Value::Array(_), Value::Array(_)) => {
+                self.branches(a, b, effort)
+            }
+            (Value::String(text_a), Value::String(text_b))
+                if digits::of(a).or(digits::of(b)).is_none() =>
+            {
+                self.texts(text_a, text_b, effort)
+            }
+            _ => leaves(a, b),
+        }
+    }
+
+    fn branches(self, a: &Value, b: &Value, effort: Effort) -> (f64, &'static str) {
+        let rule = if a.is_object() { "object" } else { "list" };
+        if self.memo.hash(a) == self.memo.hash(b) {
+            return (1.0, "equal");
+        }
+        // Two values this deep are told apart, not graded.
+        let Some(depth) = effort.depth.checked_sub(1) else {
+            return (0.0, "depth");
+        };
+        let pair = (memo::address(a), memo::address(b));
+        if let Some(known) = self.memo.alike(pair.0, pair.1) {
+            return (known, rule);
+        }
+        if effort.tries && effort.budget < self.memo.weight(a) + self.memo.weight(b) {
+            return (coarse::values(a, b), rule);
+        }
+        let effort = Effort { depth, ..effort };
+        let similarity = match (a, b) {
+            (Value::Object(a), Value::Object(b)) => self.objects(a, b, effort),
+            (Value::Array(a), Value::Array(b)) => self.lists(a, b, effort),
+            _ => 0.0,
+        };
+        if !effort.tries {
+            self.memo.keep_alike(pair.0, pair.1, similarity);
+        }
+        (similarity, rule)
+    }
+
+    fn texts(self, a: &str, b: &str, effort: Effort) -> (f64, &'static str) {
+        if a == b {
+            return (1.0, "equal");
+        }
+        let cost = work::of_text(a) + work::of_text(b);
+        self.memo.work().spend(cost);
+        if let Some(depth) = effort.depth.checked_sub(1)
+            && let Some(a) = self.memo.document(a)
+            && let Some(b) = self.memo.document(b)
+        {
+            let effort = Effort { depth, ..effort };
+            return (self.values(&a, &b, effort).0, "embedded json");
+        }
+        if effort.tries && effort.budget < cost {
+            return (coarse::texts(a, b), "words");
+        }
+        (words::similarity(a, b), "words")
+    }
+
+    /// `0.3 × |common keys| / |all keys| + 0.7 × mean over the common keys`; without a common key 0.
+    fn objects(self, a: &Object, b: &Object, effort: Effort) -> f64 {
+        let common: Vec<(&Value, &Value, usize)> = (a.iter())
+            .filter_map(|(key, a)| Some((a, b.get(key)?)))
+            .map(|(a, b)| (a, b, self.memo.weight(a) + self.memo.weight(b)))
+            .collect();
+        let weight: usize = common.iter().map(|it| it.2).sum();
+        let mut total = Total::default();
+        for (a, b, of) in &common {
+            let budget = part(effort.budget, *of, weight);
+            total.add(self.values(a, b, Effort { budget, ..effort }).0);
+        }
+        let all = a.len() + b.len() - common.len();
+        total.bounded(combine(total.sum, common.len(), all))
+    }
+
+    fn lists(self, a: &[Value], b: &[Value], effort: Effort) -> f64 {
+        let of = |list: &[Value]| list.iter().map(|it| self.memo.weight(it)).sum::<usize>();
+        let keys = |list: &[Value]| list.iter().map(|it| self.memo.hash(it)).collect::<Vec<_>>();
+        let (a_weight, b_weight, a_keys, b_keys) = (of(a), of(b), keys(a), keys(b));
+        let plan = Plan::new(effort.budget, (a_weight, a.len()), (b_weight, b.len()));
+        let trying = Effort {
+            budget: plan.for_each,
+            tries: true,
+            ..effort
+        };
+        let pairs = align::align_with(
+            &a_keys,
+            &b_keys,
+            plan.cells,
+            |_, _| true,
+            |i, j| self.values(&a[i], &b[j], trying).0,
+            || coarse::keys(a, b),
+        );
+        let mut total = Total::default();
+        for (i, j) in pairs {
+            if a_keys[i] == b_keys[j] {
+                total.add(1.0);
+                continue;
+            }
+            let of = self.memo.weight(&a[i]) + self.memo.weight(&b[j]);
+            let budget = part(plan.left, of, a_weight + b_weight);
+            total.add(self.values(&a[i], &b[j], Effort { budget, ..effort }).0);
+        }
+        total.bounded(share(total.sum, a.len().max(b.len())))
+    }
+}
+
+/// Two values of which at most one has others in it.
+fn leaves(a: &Value, b: &Value) -> (f64, &'static str) {
     if same::same(a, b) {
         return (1.0, "equal");
     }
     match (a, b) {
         (Value::Null, _) | (_, Value::Null) => (0.0, "null"),
-        (Value::String(a), Value::String(b)) => texts(a, b, depth, budget),
-        (Value::Number(a), Value::Number(b)) => (number::distance(a, b, None), "distance"),
-        (Value::Number(number), Value::String(text))
-        | (Value::String(text), Value::Number(number)) => match number::parse(text) {
-            Some(it) => (
-                AS_TEXT * number::distance(number, &it, None),
-                "number as text",
-            ),
-            None => (0.0, "type"),
-        },
+        _ if number::is_number(a) && number::is_number(b) => {
+            (number::distance_of(a, b, None), "distance")
+        }
+        (Value::String(text), number) | (number, Value::String(text))
+            if number::is_number(number) =>
+        {
+            match number::of_text(text) {
+                Some(it) => (
+                    AS_TEXT * number::distance_of(number, &it, None),
+                    "number as text",
+                ),
+                None => (0.0, "type"),
+            }
+        }
         (Value::Bool(bool), Value::String(text)) | (Value::String(text), Value::Bool(bool)) => {
             match text.parse::<bool>() {
                 Ok(it) if it == *bool => (AS_TEXT, "bool as text"),
@@ -45,42 +207,43 @@ fn within(a: &Value, b: &Value, depth: usize, budget: usize) -> (f64, &'static s
             }
         }
         (Value::Bool(_), Value::Bool(_)) => (0.0, "bool"),
-        // Two values this deep are told apart, not graded.
-        (Value::Object(_), Value::Object(_)) | (Value::Array(_), Value::Array(_)) if depth == 0 => {
-            (0.0, "depth")
-        }
-        (Value::Object(a), Value::Object(b)) => (objects(a, b, depth - 1, budget), "object"),
-        (Value::Array(a), Value::Array(b)) => (lists(a, b, depth - 1, budget), "list"),
         _ => (0.0, "type"),
     }
 }
 
-fn texts(a: &str, b: &str, depth: usize, budget: usize) -> (f64, &'static str) {
-    match (embedded(a), embedded(b)) {
-        (Some(a), Some(b)) if depth > 0 => (within(&a, &b, depth - 1, budget).0, "embedded json"),
-        _ => (words::similarity(a, b), "words"),
-    }
-}
-
-/// The JSON object or list a text consists of.
+/// The JSON object or list a text consists of, long integers as [`digits`] marks them.
 pub(super) fn embedded(text: &str) -> Option<Value> {
-    let looks_like_json = text.trim_ascii_start().starts_with(['{', '[']);
-    looks_like_json
-        .then(|| serde_json::from_str(text).ok())
+    looks_like_json(text)
+        .then(|| digits::parse(text).ok())
         .flatten()
 }
 
-/// `0.3 × |common keys| / |all keys| + 0.7 × mean over the common keys`; without a common key 0.
-fn objects(a: &Object, b: &Object, depth: usize, budget: usize) -> f64 {
-    let mut common = 0;
-    let mut sum = 0.0;
-    for (key, a) in a {
-        if let Some(b) = b.get(key) {
-            common += 1;
-            sum += within(a, b, depth, budget).0;
+/// Whether a text begins as a JSON object or list does.
+pub(super) fn looks_like_json(text: &str) -> bool {
+    text.trim_ascii_start().starts_with(['{', '['])
+}
+
+/// A sum of similarities that a small difference is not lost in by rounding.
+#[derive(Default)]
+struct Total {
+    sum: f64,
+    differs: bool,
+}
+
+impl Total {
+    fn add(&mut self, similarity: f64) {
+        self.sum += similarity;
+        self.differs |= similarity < 1.0;
+    }
+
+    /// What was made of the sum, below 1 where anything differed.
+    fn bounded(&self, similarity: f64) -> f64 {
+        if self.differs {
+            similarity.min(number::ALMOST)
+        } else {
+            similarity
         }
     }
-    combine(sum, common, a.len() + b.len() - common)
 }
 
 /// The formula for arguments: the sum of the similarities over the common keys, their number, and that of all keys.
@@ -92,52 +255,31 @@ pub(super) fn combine(sum: f64, common: usize, all: usize) -> f64 {
     }
 }
 
-fn lists(a: &[Value], b: &[Value], depth: usize, budget: usize) -> f64 {
-    let mut sum = 0.0;
-    let plan = Plan::new(a, b, budget);
-    let similarity = |i: usize, j: usize| within(&a[i], &b[j], depth, plan.budget).0;
-    for (i, j) in plan.pairs(a, b, View::Plain, |_, _| true, similarity) {
-        sum += similarity(i, j);
-    }
-    share(sum, a.len().max(b.len()))
+/// The part of a budget that falls to so many of all.
+fn part(budget: usize, of: usize, all: usize) -> usize {
+    budget.saturating_mul(of) / all.max(1)
 }
 
-/// How much of a budget for comparing two lists goes into how many comparisons of their elements.
+/// What a budget for comparing two lists is used for: half of it to find out which elements belong together, half to compare those.
 pub(super) struct Plan {
-    cells: usize,
-    /// What is left for each comparison.
-    pub(super) budget: usize,
+    /// How many pairs of elements may be tried, and the budget for each.
+    pub(super) cells: usize,
+    pub(super) for_each: usize,
+    /// What is left for the pairs that were found.
+    pub(super) left: usize,
 }
 
 impl Plan {
-    pub(super) fn new(a: &[Value], b: &[Value], budget: usize) -> Self {
-        let mean = |list: &[Value]| {
-            let sample = list.iter().step_by(list.len() / 64 + 1);
-            let taken = sample.clone().count().max(1);
-            sample.map(|it| same::weight(it, budget)).sum::<usize>() / taken
-        };
-        let element = mean(a).max(mean(b)).max(1);
-        let cells = (budget / element).max(a.len().max(b.len()));
-        let used = cells.min(a.len().saturating_mul(b.len())).max(1);
+    /// `a` and `b` are the weight and the length of the two lists.
+    pub(super) fn new(budget: usize, a: (usize, usize), b: (usize, usize)) -> Self {
+        let mean = |(weight, length): (usize, usize)| weight / length.max(1);
+        let trying = budget / 2;
+        let cells = trying / (mean(a) + mean(b)).max(1);
+        let tried = cells.min(a.1.saturating_mul(b.1)).max(1);
         Self {
             cells,
-            budget: budget / used,
+            for_each: trying / tried,
+            left: budget - trying,
         }
-    }
-
-    /// The best order-preserving pairing of two lists.
-    pub(super) fn pairs(
-        &self,
-        a: &[Value],
-        b: &[Value],
-        view: View,
-        may_pair: impl Fn(usize, usize) -> bool,
-        similarity: impl FnMut(usize, usize) -> f64,
-    ) -> Pairs {
-        let keys = |list: &[Value]| {
-            let hashes = list.iter().map(|it| same::hash(it, view));
-            hashes.collect::<Vec<_>>()
-        };
-        align::align(&keys(a), &keys(b), self.cells, may_pair, similarity)
     }
 }

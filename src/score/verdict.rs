@@ -117,6 +117,16 @@ pub(super) fn verdict(evidence: &Evidence<'_, '_>) -> Verdict {
         Gate::Ignore => Vec::new(),
         Gate::Fail | Gate::Warn => refusing,
     };
+    let refusing = if evidence.score_only {
+        let (score, others) =
+            (reasons.into_iter()).partition(|it| it.kind == ReasonKind::Threshold);
+        reasons = score;
+        warnings.extend(others);
+        warnings.extend(refusing.into_iter().map(drifted));
+        Vec::new()
+    } else {
+        refusing
+    };
     let reasons = causes::grouped(evidence, reasons, &refusing);
     Verdict {
         passed: reasons.is_empty(),

@@ -40,6 +40,11 @@ impl<'a> Words<'a> {
         Self { all: words, set }
     }
 
+    /// How many words there are.
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
     /// `inter / (|A| + |B| - inter)` over the sets of words, where `inter` is `|A ∩ B|` and half a point for each pair of
     /// abbreviations among the words left over. The same set of words in another order or number:
     /// `0.8 + 0.2 × longest common subsequence / longer length`. Two texts without words: 1; one: 0.

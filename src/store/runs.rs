@@ -169,9 +169,11 @@ fn with_extension(folder: &Path, scenario: &str, extension: &str) -> PathBuf {
     let (above, name) = scenario.rsplit_once('/').unwrap_or(("", scenario));
     let name = if name.len() + extension.len() > LONGEST_NAME {
         let hash = &hex::encode(Sha256::digest(name.as_bytes()))[..16];
-        let room = LONGEST_NAME - extension.len() - hash.len() - 1;
-        let cut = &name[..name.floor_char_boundary(room)];
-        format!("{cut}~{hash}{extension}")
+        let mut room = LONGEST_NAME - extension.len() - hash.len() - 1;
+        while !name.is_char_boundary(room) {
+            room -= 1;
+        }
+        format!("{}~{hash}{extension}", &name[..room])
     } else {
         format!("{name}{extension}")
     };

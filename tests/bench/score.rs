@@ -8,17 +8,98 @@
 )]
 
 use divan::{Bencher, black_box};
-use mcp_eval::model::Object;
 use mcp_eval::model::catalogue::Catalogue;
 use mcp_eval::model::comparison::Comparison;
 use mcp_eval::model::rules::Rules;
 use mcp_eval::model::stamp::{GitStamp, Servers, Stamp};
 use mcp_eval::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
+use mcp_eval::model::{Digits, Object};
 use mcp_eval::score;
 use serde_json::{Value, json};
 
+mod shapes;
+
 fn main() {
-    divan::main();
+    if std::env::args().any(|it| it == "ratios") {
+        ratios();
+    } else {
+        divan::main();
+    }
+}
+
+/// How many times as long as parsing both answers it takes to compare them, for every shape and share of changes: a table, in
+/// place of the usual figures (`cargo bench --bench score -- ratios`, also with a number of leaves and a part of a shape's name).
+fn ratios() {
+    const SHARES: [usize; 7] = [0, 1, 10, 25, 50, 75, 100];
+    let given: Vec<String> = std::env::args().skip(1).collect();
+    let leaves = given
+        .iter()
+        .find_map(|it| it.parse().ok())
+        .unwrap_or(20_000);
+    let wanted = given
+        .iter()
+        .find(|it| it.parse::<usize>().is_err() && !it.starts_with('-') && *it != "ratios");
+    println!(
+        "{:>28} {:>8}  times, by per cent changed",
+        "shape", "parsed"
+    );
+    println!(
+        "{:>28} {:>8} {}",
+        "",
+        "",
+        SHARES.map(|it| format!("{it:>7}")).join("")
+    );
+    for (name, make) in shapes::SHAPES {
+        let document = make(leaves);
+        let mut edits: Vec<(String, fn(&Value, usize, u64) -> Value)> =
+            vec![(name.to_owned(), shapes::changed)];
+        if document.is_array() {
+            edits.push((format!("{name}, moved"), shapes::rearranged));
+        }
+        edits.retain(|(name, _)| wanted.is_none_or(|it| name.contains(it.as_str())));
+        for (name, edit) in edits {
+            ratios_of(
+                &name,
+                &document,
+                SHARES.map(|share| edit(&document, share, 7)),
+            );
+        }
+    }
+}
+
+fn ratios_of(name: &str, document: &Value, changed: [Value; 7]) {
+    let answer = |document: &Value| {
+        trajectory(vec![step(
+            "read_cache",
+            Object::new(),
+            &document.to_string(),
+        )])
+    };
+    let b = answer(document);
+    print!("{name:>28} {:>6}us ", fastest(|| parse(&b)).as_micros());
+    for document in changed {
+        let c = answer(&document);
+        let both = fastest(|| (parse(&b), parse(&c)));
+        let compared = fastest(|| compare(&b, &c));
+        print!("{:>7.1}", compared.as_secs_f64() / both.as_secs_f64());
+        let _ = std::io::Write::flush(&mut std::io::stdout());
+    }
+    println!();
+}
+
+/// The least time something took, of a few times.
+fn fastest<T>(run: impl Fn() -> T) -> std::time::Duration {
+    let mut least = std::time::Duration::MAX;
+    let begun = std::time::Instant::now();
+    for _ in 0..7 {
+        let start = std::time::Instant::now();
+        black_box(run());
+        least = least.min(start.elapsed());
+        if begun.elapsed().as_secs() >= 2 {
+            break;
+        }
+    }
+    least
 }
 
 const TOOLS: [&str; 8] = [
@@ -105,6 +186,8 @@ fn step(tool: &str, arguments: Object, text: &str) -> Step {
             content: vec![json!({"type": "text", "text": text})],
             ..Answer::default()
         }),
+        digits: Digits::new(),
+        again: Vec::new(),
         start_ms: None,
         duration_ms: None,
     }))
@@ -157,16 +240,17 @@ fn copies(bencher: Bencher<'_, '_>, b: &Trajectory, c: &Trajectory) {
 
 /// What the data cost anyone who wants to know more than whether texts are equal: every answer parsed.
 fn parses(bencher: Bencher<'_, '_>, b: &Trajectory, c: &Trajectory) {
-    let parse = |side: &Trajectory| -> Vec<Value> {
-        let texts = side.calls().map(|call| match &call.outcome {
-            Outcome::Answer(answer) => answer.text(),
-            Outcome::Failure(_) => String::new(),
-        });
-        texts
-            .filter_map(|it| serde_json::from_str(&it).ok())
-            .collect()
-    };
     bencher.bench_local(|| (parse(black_box(b)), parse(black_box(c))));
+}
+
+fn parse(side: &Trajectory) -> Vec<Value> {
+    let texts = side.calls().map(|call| match &call.outcome {
+        Outcome::Answer(answer) => answer.text(),
+        Outcome::Failure(_) => String::new(),
+    });
+    texts
+        .filter_map(|it| serde_json::from_str(&it).ok())
+        .collect()
 }
 
 mod typical_pairs_10000 {

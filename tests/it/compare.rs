@@ -38,7 +38,7 @@ fn the_shipped_scenarios_pass_and_are_reported() {
         "{names:?}"
     );
     let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
-    assert_eq!(result["format_version"], 1);
+    assert_eq!(result["format_version"], 2);
     assert_eq!(result["gate"]["exit_code"], 0);
     for scenario in result["scenarios"].as_array().unwrap() {
         assert_eq!(
@@ -156,7 +156,7 @@ fn a_baseline_that_cannot_be_read_says_what_to_do() {
     project
         .expect(3, &["compare", "scenarios/flows/ticket.yaml"])
         .says("has format version 9, and mcp-eval")
-        .says("reads version 1")
+        .says("reads version 2")
         .says("a newer mcp-eval");
     project.file(path, "[1]");
     project
@@ -344,7 +344,7 @@ fn kill_during_record_leaves_the_old_baseline_whole() {
         child.wait().unwrap();
         let baseline: Value =
             serde_json::from_str(&project.read("baselines/s/baseline.json")).unwrap();
-        assert_eq!(baseline["format_version"], 1);
+        assert_eq!(baseline["format_version"], 2);
     }
     project.expect(0, &["compare"]);
 }

@@ -8,10 +8,11 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("json", &[]),
     ("text", &[]),
-    ("score", &["model", "text"]),
+    ("digits", &["model"]),
+    ("score", &["digits", "model", "text"]),
     ("report", &["json", "model", "text"]),
-    ("redact", &["model", "text"]),
-    ("run", &["model", "redact", "text"]),
+    ("redact", &["digits", "model", "text"]),
+    ("run", &["digits", "model", "redact", "text"]),
     ("scenario_file", &["model", "text"]),
     ("http_client", &[]),
     ("http_server", &[]),
@@ -31,6 +32,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     (
         "mcp",
         &[
+            "digits",
             "http_client",
             "http_server",
             "model",
@@ -65,7 +67,7 @@ const LIVES_IN: &[(&str, &[&str])] = &[
 ];
 
 /// Modules that know no file, clock, randomness, environment or process.
-const PURE: &[&str] = &["json", "model", "text", "score", "report"];
+const PURE: &[&str] = &["json", "model", "text", "digits", "score", "report"];
 const IMPURE_WORDS: &[&str] = &[
     "std::fs",
     "std::env",

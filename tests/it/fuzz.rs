@@ -1,15 +1,21 @@
 //! Comparing arbitrary values, for as long as one likes: a moment by default, a minute in the gate
 //! (`MCP_EVAL_FUZZ_SECONDS=60 cargo test fuzz`).
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use mcp_eval::model::rules::{Match, Preset, Responses, Rules};
+use mcp_eval::score;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::{Value, json};
 
-use crate::score_kit::{assert_losses_add_up, compare};
+use crate::score_kit::{assert_losses_add_up, compare, trajectory};
+use crate::shapes::{self, Numbers};
+
+/// A comparison asks whether it is still wanted once in so many steps.
+const STEPS: usize = 1 << 13;
 
 /// A value of any shape, drawn to look like answers: few keys, so that they meet, and texts that look like other things.
 fn value() -> impl Strategy<Value = Value> {
@@ -96,17 +102,104 @@ fn rules() -> impl Strategy<Value = Rules> {
     })
 }
 
-#[test]
-fn fuzzed_values_compare_without_harm() {
+/// How long to go on, and where to begin.
+fn time_and_seed() -> (u64, u32) {
     let seconds = std::env::var("MCP_EVAL_FUZZ_SECONDS")
         .ok()
         .and_then(|it| it.parse().ok())
         .unwrap_or(1);
-    let until = Instant::now() + Duration::from_secs(seconds);
     let seed = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .unwrap()
         .subsec_nanos();
+    (seconds, seed)
+}
+
+/// How much there is to look at: the values, and each sixteen bytes of their texts.
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(weight).sum::<usize>(),
+        Value::Object(members) => 1 + members.values().map(weight).sum::<usize>(),
+        Value::String(text) => 1 + text.len() / 16,
+        _ => 1,
+    }
+}
+
+/// Whatever the shape and the share of changes, a comparison takes steps in proportion to what is compared.
+#[test]
+fn the_work_is_in_proportion_to_the_answers() {
+    let (seconds, seed) = time_and_seed();
+    let until = Instant::now() + Duration::from_secs(seconds);
+    let mut numbers = Numbers::new(u64::from(seed));
+    while Instant::now() < until {
+        let (name, make) = shapes::SHAPES[numbers.below(shapes::SHAPES.len())];
+        let leaves = 1 << (2 + numbers.below(10));
+        let (share, moved) = (numbers.below(101), numbers.below(3));
+        let seed = u64::from(seed) + u64::try_from(share).unwrap();
+        let b = make(leaves);
+        let c = match moved {
+            0 => shapes::rearranged(&b, share, seed),
+            1 => shapes::changed(&shapes::rearranged(&b, share / 2, seed), share, seed),
+            _ => shapes::changed(&b, share, seed),
+        };
+        for (args, structured) in [(false, false), (false, true), (true, false)] {
+            let call = |document: &Value| match (args, structured) {
+                (true, _) => {
+                    json!({"tool": "mcp__p__t", "args": {"v": document}, "text": "x", "reads": true})
+                }
+                (_, true) => json!({"tool": "mcp__p__t", "structured": document}),
+                _ => json!({"tool": "mcp__p__t", "json": document}),
+            };
+            let (before, now) = (trajectory(&[call(&b)]), trajectory(&[call(&c)]));
+            let asked = Cell::new(0);
+            let is_unwanted = || {
+                asked.set(asked.get() + 1);
+                false
+            };
+            let comparison =
+                score::compare_until(&before, &now, &Rules::default(), &is_unwanted).unwrap();
+            let shown = format!("{name}, {leaves} leaves, {share} %, {moved}, seed {seed}");
+            let (steps, whole) = (asked.get() * STEPS, weight(&b) + weight(&c));
+            assert!(
+                steps <= 16 * whole + (1 << 18),
+                "{steps} steps for {whole}: {shown}"
+            );
+            assert!((0.0..=1.0).contains(&comparison.scores.overall), "{shown}");
+            assert_losses_add_up(&comparison, &shown);
+        }
+    }
+}
+
+#[test]
+fn a_comparison_that_nobody_wants_has_no_result() {
+    let document = |per_cent: usize| {
+        let (_, make) = shapes::SHAPES[5];
+        let call =
+            json!({"tool": "mcp__p__t", "json": shapes::changed(&make(20_000), per_cent, 1)});
+        trajectory(&[call])
+    };
+    let (b, c) = (document(0), document(50));
+    let asked = Cell::new(0);
+    for patience in [1, 2, 5] {
+        asked.set(0);
+        let is_unwanted = || {
+            asked.set(asked.get() + 1);
+            asked.get() >= patience
+        };
+        let compared = score::compare_until(&b, &c, &Rules::default(), &is_unwanted);
+        assert_eq!(
+            compared.err(),
+            Some(score::Cancelled),
+            "asked {patience} times"
+        );
+        assert_eq!(asked.get(), patience, "it is not asked again");
+    }
+}
+
+#[test]
+fn fuzzed_values_compare_without_harm() {
+    let (seconds, seed) = time_and_seed();
+    let until = Instant::now() + Duration::from_secs(seconds);
     let mut runner = TestRunner::new(Config {
         rng_seed: RngSeed::Fixed(u64::from(seed)),
         ..Config::default()

@@ -67,6 +67,80 @@ fn deep_values() {
     });
 }
 
+/// A tree that leans to one side is small, and each of its lists may be paired in four ways.
+#[test]
+fn leaning_trees() {
+    for depth in [16, 40, 60] {
+        let tree = |label: &str| {
+            let leaf = json!({"label": format!("{label} leaf")});
+            (0..depth).fold(leaf, |inner, at| {
+                json!({"label": format!("{label} {at}"), "children": [{"label": format!("{label} twig {at}")}, inner]})
+            })
+        };
+        within(20, "leaning trees", || answers(tree("a"), tree("b")));
+        let text = |label: &str| json!({"text": tree(label).to_string()});
+        within(20, "leaning trees in texts", || {
+            answers(text("a"), text("b"))
+        });
+    }
+}
+
+#[test]
+fn many_of_many_elements_changed() {
+    let list = |per_cent: usize| -> Value {
+        let sentence = |it: usize| {
+            let word = if it * 7919 % 100 < per_cent {
+                "another"
+            } else {
+                "one"
+            };
+            json!(format!(
+                "Sentence {it} of many, which has {word} word and others in it"
+            ))
+        };
+        (0..5_000).map(sentence).collect()
+    };
+    for per_cent in [10, 24, 60] {
+        within(60, "a share of the sentences", || {
+            answers(list(0), list(per_cent))
+        });
+    }
+    let calls = |per_cent: usize| {
+        let call = |it: usize| {
+            let word = if it * 7919 % 100 < per_cent {
+                "changed"
+            } else {
+                "made"
+            };
+            json!({"tool": "mcp__p__t", "args": {"q": format!("call {it} was {word} by somebody")}, "text": "x"})
+        };
+        recorded(&(0..3_000).map(call).collect::<Vec<_>>())
+    };
+    within(60, "a share of the calls", || {
+        score::compare(&calls(0), &calls(24), &Rules::default())
+    });
+}
+
+#[test]
+fn long_calls_in_any_order() {
+    let calls = |from: usize| {
+        let call = |it: usize| {
+            let words: Vec<String> = (0..60)
+                .map(|word| format!("w{}", (it * 31 + word * 7) % 500))
+                .collect();
+            json!({"tool": "mcp__p__t", "args": {"q": format!("{it} {}", words.join(" "))}, "text": "x"})
+        };
+        recorded(&(from..from + 256).map(call).collect::<Vec<_>>())
+    };
+    let rules = Rules {
+        matching: Match::Unordered,
+        ..Rules::default()
+    };
+    within(60, "long calls in any order", || {
+        score::compare(&calls(0), &calls(1_000), &rules)
+    });
+}
+
 #[test]
 fn long_texts() {
     let long = |word: &str| word.repeat(500_000);

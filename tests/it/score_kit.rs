@@ -5,12 +5,12 @@
 
 use std::path::Path;
 
-use mcp_eval::model::Object;
 use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use mcp_eval::model::comparison::{Comparison, Pair, Row};
 use mcp_eval::model::rules::Rules;
 use mcp_eval::model::stamp::{GitStamp, Servers, Stamp};
 use mcp_eval::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
+use mcp_eval::model::{Digits, Object};
 use mcp_eval::score;
 use serde_json::{Value, json};
 
@@ -113,6 +113,7 @@ fn step(call: &Value) -> Step {
         tool,
         arguments: object(&call["args"]),
         outcome: Outcome::Answer(answer(call)),
+        digits: Digits::new(),
         again: Vec::new(),
         start_ms: None,
         duration_ms: call["ms"].as_f64(),

@@ -141,12 +141,13 @@ async fn compare_once(
         ..result(&executed.scenario, Status::Error)
     };
     let current = Arc::new(executed.trajectory);
+    let scoring = (rules, &executed.patience);
     let judged = judge(
         open.clone(),
         Some(&executed.scenario),
         accepted,
         current,
-        rules,
+        scoring,
         allow_changed,
     );
     judged.unwrap_or(open)

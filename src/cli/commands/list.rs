@@ -38,6 +38,9 @@ struct ListedV1 {
     baseline: &'static str,
     /// When the accepted baseline was recorded.
     recorded_at: Option<String>,
+    /// How many calls the accepted baseline has, and how many of their answers were heard once: they are graded, not held to be stable.
+    calls: Option<usize>,
+    heard_once: Option<usize>,
     /// The container it runs in; `null` without one.
     docker: Option<ImageStateV1>,
 }
@@ -74,13 +77,14 @@ pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Fai
 }
 
 fn listed(scenario: &Scenario, docker: Option<ImageStateV1>, baselines: &Baselines) -> ListedV1 {
-    let loaded = baselines.load(&scenario.id);
-    let main = loaded.as_ref().ok().and_then(|it| it.first());
-    ci::mend(baselines, &scenario.id, main);
-    let (baseline, recorded_at) = match loaded.as_deref() {
+    let (baseline, main) = match baselines.load(&scenario.id) {
         Err(_) => ("unreadable", None),
-        Ok([]) => ("none", None),
-        Ok([main, ..]) => {
+        Ok(accepted) => ("none", accepted.into_iter().next()),
+    };
+    ci::mend(baselines, &scenario.id, main.as_ref());
+    let baseline = match &main {
+        None => baseline,
+        Some(main) => {
             let given = scenario_file::agent_hash(&scenario.agent, &scenario.redaction.secrets);
             let outdated = score::scenario_has_changed(
                 main,
@@ -88,8 +92,7 @@ fn listed(scenario: &Scenario, docker: Option<ImageStateV1>, baselines: &Baselin
                 scenario.agent.kind(),
                 given.as_deref(),
             );
-            let state = if outdated { "outdated" } else { "accepted" };
-            (state, Some(main.stamp.recorded_at.to_string()))
+            if outdated { "outdated" } else { "accepted" }
         }
     };
     ListedV1 {
@@ -101,7 +104,9 @@ fn listed(scenario: &Scenario, docker: Option<ImageStateV1>, baselines: &Baselin
         agent: scenario.agent.kind(),
         servers: scenario.servers.iter().map(|it| it.name.clone()).collect(),
         baseline,
-        recorded_at,
+        recorded_at: main.as_ref().map(|it| it.stamp.recorded_at.to_string()),
+        calls: main.as_ref().map(|it| it.calls().count()),
+        heard_once: main.as_ref().map(|it| it.heard_once().len()),
         docker,
     }
 }
@@ -134,6 +139,13 @@ fn table(listed: &[ListedV1]) -> String {
         let baseline = match &it.recorded_at {
             Some(at) => format!("{} ({})", it.baseline, at.get(..10).unwrap_or(at)),
             None => it.baseline.to_owned(),
+        };
+        let baseline = match (it.heard_once, it.calls) {
+            (Some(once @ 1..), Some(calls)) if once == calls => format!("{baseline}, heard once"),
+            (Some(once @ 1..), Some(calls)) => {
+                format!("{baseline}, {once} of {calls} calls heard once")
+            }
+            _ => baseline,
         };
         [
             name,

@@ -110,6 +110,7 @@ async fn expect_once(
         scenario: told,
         trajectory,
         notes,
+        patience,
     } = executed;
     let mut checks = check_criteria(&told, &trajectory);
     checks.extend(check_outcomes(&told, &trajectory));
@@ -120,8 +121,13 @@ async fn expect_once(
         // An expectation names calls; it knows nothing of answers.
         rules.responses = Responses::Ignore;
         let expectation = score::expectation(&told, &trajectory);
-        let comparison = score::compare(&expectation, &trajectory, &rules);
-        (Some(expectation), Some(comparison))
+        let compared = patience.spend_on(|is_unwanted| {
+            score::compare_until(&expectation, &trajectory, &rules, is_unwanted)
+        });
+        match compared {
+            Ok(comparison) => (Some(expectation), Some(comparison)),
+            Err(stopped) => return stopped.of(&told, &trajectory),
+        }
     };
     let passed =
         checks.iter().all(|it| it.passed) && comparison.as_ref().is_none_or(|it| it.verdict.passed);

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use crate::model::Digits;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::{Answer, Outcome, ToolCall};
 use crate::run::{AskAgain, Heard, ask_again};
@@ -70,6 +71,7 @@ impl Again {
                 .and_then(Value::as_object)
                 .cloned()
                 .unwrap_or_default(),
+            digits: Digits::new(),
             outcome: Outcome::Answer(Answer::default()),
             again: Vec::new(),
             start_ms: None,

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::again::{Again, Asker, Read};
 use super::{GATEWAY_ERROR, error};
+use crate::digits;
 use crate::mcp::request::outcome;
 use crate::mcp::wire::{Message, key, read};
 use crate::model::Object;
@@ -78,7 +79,8 @@ impl Ear {
             ids: Vec::new(),
             may_come_later: false,
         };
-        let Ok(body) = serde_json::from_slice::<Value>(body) else {
+        let body = std::str::from_utf8(body).map(digits::parse);
+        let Ok(Ok(body)) = body else {
             return Ok(exchange);
         };
         let messages = match &body {

@@ -36,7 +36,8 @@ pub use scenario::{
     CheckV1, ExperimentChangeV1, ExperimentPartV1, ProblemV1, ScenarioV1, StatusV1,
 };
 pub use side::{
-    BindingV1, EndingV1, GitV1, ImageV1, ServerV1, ServersV1, SideV1, StampV1, VolatileV1,
+    BindingV1, EndingV1, GitV1, ImageV1, LearnedV1, ServerV1, ServersV1, SideV1, StampV1,
+    VolatileV1,
 };
 pub use usage::{AttemptV1, ModelRequestV1, ModelUseV1, TokensV1, TotalUseV1};
 
@@ -77,8 +78,20 @@ pub struct ResultV1 {
     pub gate: Option<GateV1>,
     /// Why the command could not do what it was asked, where it could not; there are no scenarios then.
     pub problem: Option<ProblemV1>,
+    /// Why scenarios failed, each cause once, the one of the most scenarios first.
+    #[serde(default)]
+    pub causes: Vec<CauseV1>,
     /// In a stable order, by id.
     pub scenarios: Vec<ScenarioV1>,
+}
+
+/// What scenarios failed for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CauseV1 {
+    /// The cause in one sentence.
+    pub text: String,
+    /// The ids of the scenarios, in the order of the document.
+    pub scenarios: Vec<String>,
 }
 
 /// How many scenarios came out in which way.
@@ -229,6 +242,11 @@ impl ResultV1 {
     /// Whether the servers of any run were recorded ones.
     pub fn has_recorded_servers(&self) -> bool {
         self.scenarios.iter().any(ScenarioV1::has_recorded_servers)
+    }
+
+    /// The causes that more than one scenario failed for.
+    pub fn shared_causes(&self) -> impl Iterator<Item = &CauseV1> {
+        self.causes.iter().filter(|it| it.scenarios.len() > 1)
     }
 
     /// The scenario of this id, if the document has it.

@@ -5,6 +5,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::report::in_words::UNCHANGED;
+
 use super::{BandV1, ChangeV1, ComparisonV1, ReasonV1, RepeatedV1, ServersV1, SideV1, TotalUseV1};
 
 /// The outcome of one scenario.
@@ -183,6 +185,12 @@ impl ScenarioV1 {
     /// It came out well, and yet not everything is as it was.
     pub fn is_changed(&self) -> bool {
         self.status.is_fine() && (!self.changes().is_empty() || self.changed_attempts() > 0)
+    }
+
+    /// It passed, and nothing is known to differ from the baseline. What an older program did not look for is not said to be so.
+    pub fn is_unchanged(&self) -> bool {
+        let words = self.in_words.as_deref().unwrap_or_default();
+        self.status == StatusV1::Passed && !self.is_changed() && words.starts_with(UNCHANGED)
     }
 
     /// It was kept although something speaks against it.

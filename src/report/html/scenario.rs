@@ -5,7 +5,7 @@ use askama::Template;
 use crate::model::number::fixed;
 use crate::model::trajectory::Trajectory;
 use crate::report::document::{
-    ChangeV1, ComparisonV1, DriftV1, LossV1, ReasonV1, ResultV1, ScenarioV1, SideV1, VolatileV1,
+    ChangeKindV1, ChangeV1, ComparisonV1, DriftV1, LossV1, ReasonV1, ResultV1, ScenarioV1, SideV1,
 };
 use crate::report::{duration, moment, numbers};
 
@@ -73,6 +73,8 @@ const FOLLOWS: usize = 5;
 /// A change, what it was and what it is side by side, and where in the page to look.
 struct ChangeView<'a> {
     change: &'a ChangeV1,
+    /// Tool and place are told; what happened to the catalogue names them itself.
+    names_place: bool,
     call: Option<String>,
     link: Option<String>,
     was: Option<Excerpt>,
@@ -163,14 +165,24 @@ impl<'a> ScenarioPage<'a> {
         }
     }
 
-    /// The calls in whose answers places are known to vary.
-    fn varying(&self) -> Vec<(&'static str, &VolatileV1)> {
+    /// The places that are known to vary: on which side, in the answer to which call, and how.
+    fn varying(&self) -> Vec<(&'static str, usize, &str)> {
         let baseline = self.scenario.baseline.iter().map(|it| ("baseline", it));
         let current = self.scenario.current.iter().map(|it| ("current", it));
-        let all = baseline
-            .chain(current)
-            .flat_map(|(name, side)| side.volatile.iter().map(move |it| (name, it)));
-        all.filter(|(_, it)| !it.paths.is_empty()).collect()
+        let mut varying = Vec::new();
+        for (name, side) in baseline.chain(current) {
+            let learned = side.learned.iter();
+            let learned = learned.flat_map(|it| it.varies.iter().map(move |how| (it.call, how)));
+            // Results of version 1 tell the places alone.
+            let places = (side.volatile.iter()).filter(|_| side.learned.is_empty());
+            let places = places.flat_map(|it| it.paths.iter().map(move |path| (it.call, path)));
+            varying.extend(
+                learned
+                    .chain(places)
+                    .map(|(call, how)| (name, call, how.as_str())),
+            );
+        }
+        varying
     }
 
     /// The heading of the list of changes.
@@ -259,6 +271,7 @@ impl<'a> ChangeView<'a> {
         let [was, now] = Excerpt::versus(change.was.as_deref(), change.now.as_deref());
         Self {
             change,
+            names_place: change.kind != ChangeKindV1::Drift,
             call: change.call(),
             link: conversation::link(change.baseline, change.current),
             was,

@@ -199,7 +199,7 @@ impl<'a> Page<'a> {
             self.notes(scenario);
             return;
         };
-        if wordy {
+        if wordy || scenario.is_changed() {
             let untold = comparison.warnings.iter();
             for warning in untold.filter(|it| !comparison.tells_of(it)) {
                 self.indented(4, "! ", YELLOW, &warning.to_string());

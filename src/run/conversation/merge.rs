@@ -68,6 +68,7 @@ mod tests {
     use serde_json::json;
 
     use super::{Heard, merge};
+    use crate::model::Digits;
     use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome, Step, ToolCall};
 
     /// `s.tool 1`, a call of the tool of server `s` with the argument 1; `tool 1` is one of the agent's own.
@@ -94,6 +95,7 @@ mod tests {
             tool: tool.to_owned(),
             arguments,
             outcome,
+            digits: Digits::new(),
             again: Vec::new(),
             start_ms: None,
             duration_ms: None,

@@ -4,8 +4,8 @@
 use super::asking::limit;
 use super::merge::{Heard, merge};
 use super::{Conversation, Stop, calls_made, milliseconds, not_sent, unanswered};
-use crate::model::Object;
 use crate::model::trajectory::{Outcome, Step, ToolCall};
+use crate::model::{Digits, Object};
 use crate::run::clock::Clock;
 use crate::run::overheard::{Endpoint, Event, HeardCall};
 use crate::run::ports::Progress;
@@ -110,6 +110,7 @@ impl Conversation<'_> {
             server,
             tool,
             arguments,
+            digits: Digits::new(),
             outcome,
             again: Vec::new(),
             start_ms: Some(milliseconds(self.clock.elapsed())),
@@ -167,6 +168,7 @@ fn recorded(heard: &HeardCall, clock: &Clock) -> ToolCall {
         server: Some(heard.server.clone()),
         tool: heard.tool.clone(),
         arguments: heard.arguments.clone(),
+        digits: heard.digits.clone(),
         outcome: outcome.unwrap_or_else(unanswered),
         again: heard.again.clone(),
         start_ms: Some(milliseconds(clock.at(heard.begun))),

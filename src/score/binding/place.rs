@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
+use crate::digits;
 use crate::model::trajectory::Answer;
 use crate::score::path::escape;
 use crate::score::same::{self, View};
@@ -85,7 +86,7 @@ fn collect(value: &Value, path: String, depth: usize, found: &mut Vec<Leaf>) {
             Some(json) => collect(&json, format!("{path}/json"), depth - 1, found),
             None => found.push(Leaf {
                 path,
-                value: value.clone(),
+                value: as_given(value),
             }),
         },
         Value::Number(_) => found.push(Leaf {
@@ -94,6 +95,11 @@ fn collect(value: &Value, path: String, depth: usize, found: &mut Vec<Leaf>) {
         }),
         Value::Null | Value::Bool(_) => {}
     }
+}
+
+/// A value as later requests can give it: an integer too long for 64 bits as a text.
+fn as_given(value: &Value) -> Value {
+    digits::of(value).map_or_else(|| value.clone(), Value::from)
 }
 
 /// The value at a place of an answer.
@@ -252,7 +258,7 @@ fn child<'v>(value: &'v Value, step: &str) -> Option<Cow<'v, Value>> {
 
 fn follow(recorded: Option<&Value>, live: &Value, steps: &[String]) -> Option<Value> {
     let Some((step, rest)) = steps.split_first() else {
-        return Some(live.clone());
+        return Some(as_given(live));
     };
     if let Value::Array(items) = live {
         let index: usize = step.parse().ok()?;

@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::digits;
+
 /// How a redacted secret begins.
 const PLACEHOLDER: &str = "<redacted:";
 
@@ -11,7 +13,7 @@ const LARGE: u64 = 10_000;
 /// A value as the text that may stand within others; `None` for what is no text and no number.
 pub(in crate::score) fn text_of(value: &Value) -> Option<String> {
     match value {
-        Value::String(text) => Some(text.clone()),
+        Value::String(text) => Some(digits::of(value).unwrap_or(text).to_owned()),
         Value::Number(number) => Some(number.to_string()),
         _ => None,
     }

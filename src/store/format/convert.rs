@@ -1,6 +1,5 @@
 //! Between the inner types and the published ones.
 
-use crate::model::Object;
 use crate::model::binding::{Binding, Source};
 use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use crate::model::repeated::Tally;
@@ -8,6 +7,7 @@ use crate::model::stamp::{GitCommit, GitStamp, Servers, Stamp};
 use crate::model::trajectory::{
     Answer, Ending, Failure, FailureKind, Outcome, Step, ToolCall, Trajectory,
 };
+use crate::model::{Digits, Object};
 
 use super::{
     BindingV1, EndingKindV1, EndingV1, ErrorV1, FORMAT_VERSION, GitV1, OutcomeV1, RepeatedV1,
@@ -218,6 +218,7 @@ impl From<&Step> for StepV1 {
                 server: call.server.clone(),
                 tool: call.tool.clone(),
                 arguments: call.arguments.clone(),
+                digits: call.digits.clone(),
                 outcome: (&call.outcome).into(),
                 start_ms: call.start_ms,
                 duration_ms: call.duration_ms,
@@ -235,6 +236,7 @@ impl From<StepV1> for Step {
                 server,
                 tool,
                 arguments,
+                digits,
                 outcome,
                 start_ms,
                 duration_ms,
@@ -242,6 +244,7 @@ impl From<StepV1> for Step {
                 server,
                 tool,
                 arguments,
+                digits,
                 outcome: outcome.into(),
                 again: Vec::new(),
                 start_ms,
@@ -262,6 +265,7 @@ impl From<&Outcome> for OutcomeV1 {
                 },
                 content: Some(answer.content.clone()),
                 structured_content: answer.structured_content.clone(),
+                digits: answer.digits.clone(),
                 other: answer.other.clone(),
                 error: answer.breach.clone().map(|message| ErrorV1 {
                     message,
@@ -280,6 +284,7 @@ impl From<&Outcome> for OutcomeV1 {
                 },
                 content: None,
                 structured_content: None,
+                digits: Digits::new(),
                 other: Object::new(),
                 error: Some(ErrorV1 {
                     message: failure.message.clone(),
@@ -303,6 +308,7 @@ impl From<OutcomeV1> for Outcome {
                     is_error: it.status == StatusV1::ToolError,
                     content: it.content.unwrap_or_default(),
                     structured_content: it.structured_content,
+                    digits: it.digits,
                     other: it.other,
                     breach: (it.status == StatusV1::InvalidStructuredContent).then_some(message),
                 });

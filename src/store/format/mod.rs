@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::json::{self, JsonError};
-use crate::model::Object;
 use crate::model::trajectory::Trajectory;
+use crate::model::{Digits, Object};
 use crate::store::files::StoreError;
 use crate::store::format::image::ImageV1;
 use crate::text::shorten;
@@ -192,6 +192,9 @@ enum StepV1 {
         server: Option<String>,
         tool: String,
         arguments: Object,
+        /// The digits of integers in the arguments that are too long for 64 bits, by JSON pointer.
+        #[serde(default, skip_serializing_if = "Digits::is_empty")]
+        digits: Digits,
         outcome: OutcomeV1,
         /// Offset from the start of the run in milliseconds, or null.
         start_ms: Option<f64>,
@@ -210,6 +213,9 @@ struct OutcomeV1 {
     /// `structuredContent` as served.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     structured_content: Option<Value>,
+    /// The digits of integers in `structured_content` that are too long for 64 bits, by JSON pointer.
+    #[serde(default, skip_serializing_if = "Digits::is_empty")]
+    digits: Digits,
     /// Other members of the result, as served.
     #[serde(default, skip_serializing_if = "Object::is_empty")]
     other: Object,

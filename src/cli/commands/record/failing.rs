@@ -1,5 +1,6 @@
 //! What speaks against keeping a run, and how it deviates from what its scenario expects.
 
+use crate::cli::patience::{Patience, Stopped};
 use crate::model::comparison::ExecutionStatus;
 use crate::model::rules::Responses;
 use crate::model::scenario::Scenario;
@@ -63,16 +64,26 @@ fn said(outcome: &Outcome) -> String {
 }
 
 /// How the calls of a run deviate from the scenario's expected trajectory.
-pub(super) fn from_expectation(scenario: &Scenario, trajectory: &Trajectory) -> Vec<String> {
+///
+/// # Errors
+///
+/// Why they were not compared to the end.
+pub(super) fn from_expectation(
+    scenario: &Scenario,
+    trajectory: &Trajectory,
+    patience: &Patience,
+) -> Result<Vec<String>, Stopped> {
     if scenario.expected_trajectory.is_empty() {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let mut rules = scenario.scoring.clone();
     rules.responses = Responses::Ignore;
     let expectation = score::expectation(scenario, trajectory);
-    let comparison = score::compare(&expectation, trajectory, &rules);
-    deviations(&comparison, &expectation, trajectory)
-        .into_iter()
+    let comparison = patience.spend_on(|is_unwanted| {
+        score::compare_until(&expectation, trajectory, &rules, is_unwanted)
+    })?;
+    let deviations = deviations(&comparison, &expectation, trajectory).into_iter();
+    Ok(deviations
         .map(|it| format!("deviates from the expected trajectory: {it}"))
-        .collect()
+        .collect())
 }

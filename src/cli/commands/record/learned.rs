@@ -52,18 +52,8 @@ pub(super) fn disagreement(it: &score::Disagreement) -> String {
 
 /// Which answers were heard once, and so are graded rather than held.
 fn heard_once(trajectory: &Trajectory) -> Option<String> {
-    let is_known = |number: usize| {
-        let mut learned = trajectory.learned.iter();
-        learned.any(|it| it.call == number && it.is_stable())
-    };
-    let answered = trajectory
-        .calls()
-        .enumerate()
-        .filter(|(_, it)| !it.outcome.is_failure());
-    let once: Vec<String> = answered
-        .map(|(index, _)| index + 1)
-        .filter(|it| !is_known(*it))
-        .map(|it| it.to_string())
+    let once: Vec<String> = (trajectory.heard_once().iter())
+        .map(ToString::to_string)
         .collect();
     match once.as_slice() {
         [] => None,

@@ -18,6 +18,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, Telling};
 use crate::cli::outcome::{problem, result};
+use crate::cli::patience::Patience;
 use crate::cli::replay;
 use crate::cli::select;
 use crate::cli::suite::{self, BASELINES, Plan};
@@ -88,6 +89,8 @@ struct Take {
     notes: Vec<String>,
     /// What all runs came to, where there were several.
     repeated: Option<Repeated>,
+    /// How long it may be compared.
+    patience: Patience,
 }
 
 async fn record(
@@ -135,6 +138,7 @@ fn keep(
         failing,
         mut notes,
         repeated,
+        patience,
     } = take;
     // What was accepted before, for the reader to see what changes. One that cannot be read is no reason not to replace it.
     let loaded = baselines.load(&scenario.id);
@@ -151,9 +155,14 @@ fn keep(
             None
         }
     };
-    let comparison = before
-        .as_ref()
-        .map(|it| score::compare(it, &trajectory, &scenario.scoring));
+    let rules = &scenario.scoring;
+    let compared = before.as_ref().map(|it| {
+        patience.spend_on(|is_unwanted| score::compare_until(it, &trajectory, rules, is_unwanted))
+    });
+    let comparison = match compared.transpose() {
+        Ok(comparison) => comparison,
+        Err(stopped) => return stopped.of(&told, &trajectory),
+    };
     if let Some(before) = &before {
         let unkept = bench.runs.save_baseline(&scenario.id, before).err();
         notes.extend(unkept.map(|error| error.to_string()));

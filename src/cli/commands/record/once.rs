@@ -9,6 +9,7 @@ use crate::cli::args::RecordArgs;
 use crate::cli::bench::{Bench, Executed};
 use crate::cli::execute::Reads;
 use crate::cli::outcome::incomplete;
+use crate::cli::patience::{Patience, Stopped};
 use crate::cli::replay;
 use crate::evaluate::check_criteria;
 use crate::model::scenario::Scenario;
@@ -42,12 +43,23 @@ pub(super) async fn take(
         scenario: told,
         mut trajectory,
         mut notes,
+        patience,
     } = executed;
     let mut checks = check_criteria(&told, &trajectory);
-    notes.extend(from_expectation(&told, &trajectory));
+    let stopped = |stopped: Stopped, run: &Trajectory| Box::new(stopped.of(&told, run));
+    let deviations = from_expectation(&told, &trajectory, &patience);
+    notes.extend(deviations.map_err(|it| stopped(it, &trajectory))?);
     let mut failing = why_failing(&told, &trajectory, &checks);
     if failing.is_empty() || args.allow_failing {
-        notes.extend(learn(scenario, replayed, bench, takes, &mut trajectory).await);
+        let learned = learn(
+            scenario,
+            replayed,
+            (bench, takes),
+            &mut trajectory,
+            patience.clone(),
+        )
+        .await;
+        notes.extend(learned.map_err(|it| stopped(it, &trajectory))?);
         // Another take may have become the baseline.
         checks = check_criteria(&told, &trajectory);
         failing = why_failing(&told, &trajectory, &checks);
@@ -62,6 +74,7 @@ pub(super) async fn take(
         failing,
         notes,
         repeated: None,
+        patience,
     })
 }
 
@@ -86,17 +99,20 @@ pub(super) fn reads(scenario: &Scenario, bench: &Bench) -> Reads {
 
 /// Plays the scenario again and learns which places of the answers vary by nature: those that differ between the answers to one and the
 /// same request. Where two takes disagree in kind, a third tells the odd one; where that is the first, another becomes the baseline.
-/// Returns what a reader should know of it.
+/// Returns what a reader should know of it, or why it was not done to the end.
 async fn learn(
     scenario: &Scenario,
     replayed: Option<&Arc<Trajectory>>,
-    bench: &Bench,
-    takes: u16,
+    (bench, takes): (&Bench, u16),
     trajectory: &mut Trajectory,
-) -> Vec<String> {
+    mut patience: Patience,
+) -> Result<Vec<String>, Stopped> {
     let mut played = vec![trajectory.clone()];
     let mut notes = Vec::new();
-    let mut learned = score::learn(&played, &scenario.scoring);
+    let learn_from = |played: &[Trajectory], patience: &Patience| {
+        patience.spend_on(|is_unwanted| score::learn_until(played, &scenario.scoring, is_unwanted))
+    };
+    let mut learned = learn_from(&played, &patience)?;
     let mut wanted = usize::from(takes);
     while played.len() < wanted {
         let take = played.len() + 1;
@@ -107,11 +123,12 @@ async fn learn(
                 "take {take} did not complete, so nothing was learned of what varies: {why}"
             ));
             played.truncate(1);
-            learned = score::learn(&played, &scenario.scoring);
+            learned = learn_from(&played, &patience)?;
             break;
         }
         played.push(again.trajectory);
-        learned = score::learn(&played, &scenario.scoring);
+        patience = again.patience;
+        learned = learn_from(&played, &patience)?;
         if take == usize::from(USUAL_TAKES) && !learned.disagreements.is_empty() {
             wanted = wanted.max(take + 1);
         }
@@ -123,13 +140,13 @@ async fn learn(
         notes.push("so take 2 is the baseline".to_owned());
         played.rotate_left(1);
         trajectory.clone_from(&played[0]);
-        learned = score::learn(&played, &scenario.scoring);
+        learned = learn_from(&played, &patience)?;
         learned.disagreements.clear();
     }
     trajectory.learned.clone_from(&learned.answers);
     trajectory.bindings.clone_from(&learned.bindings);
     notes.extend(told(trajectory, &learned));
-    notes
+    Ok(notes)
 }
 
 /// A note on the scenario's own rules that do not fit what was recorded.

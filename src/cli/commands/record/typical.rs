@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use super::Take;
 use super::failing::{from_expectation, why_failing};
-use super::learned::told;
+use super::learned;
 use super::once::{reads, rules_that_do_not_fit};
 use crate::cli::args::RecordArgs;
 use crate::cli::bench::{Bench, Executed};
 use crate::cli::judge::judge;
 use crate::cli::outcome::{incomplete, not_run, result, was_interrupted};
+use crate::cli::patience::{Patience, Stopped};
 use crate::cli::repeat::{REASON_CHARS, kept, may_be_kept};
 use crate::cli::replay;
 use crate::evaluate::check_criteria;
@@ -53,9 +54,10 @@ pub(super) async fn take(
         let (run, note) = playing.map_err(|mut result| {
             if was_interrupted(&result) {
                 // What was made before is told, too.
-                let made = played
-                    .iter()
-                    .map(|it| attempt(it, None, scenario, args.allow_failing));
+                let made = played.iter().map(|it| {
+                    let patience = &it.executed.patience;
+                    attempt(it, None, (scenario, patience), args.allow_failing)
+                });
                 let made = made.chain([kept(&result)]).collect();
                 result.repeated = Some(Box::new(score::summarise(made, number.into())));
             }
@@ -71,16 +73,33 @@ pub(super) async fn take(
             complete && (it.failing.is_empty() || args.allow_failing)
         })
         .collect();
-    let mut order = most_typical(&played, &usable, scenario).into_iter();
-    let as_baseline = |index| (index, baseline(index, &played, &usable, scenario));
-    let (baseline, next) = (order.next().map(as_baseline), order.next().map(as_baseline));
+    let Some(last) = played.last() else {
+        let why = "no run was made".to_owned();
+        return Err(Box::new(not_run(&bench.told(scenario), Status::Error, why)));
+    };
+    let (patience, told) = (last.executed.patience.clone(), bench.told(scenario));
+    let run = last.executed.trajectory.clone();
+    let stopped = |stopped: Stopped| Box::new(stopped.of(&told, &run));
+    let scoring = (scenario, &patience);
+    let order = most_typical(&played, &usable, scoring).map_err(stopped)?;
+    let mut order = order.into_iter();
+    let mut as_baseline = || -> Result<_, Stopped> {
+        let Some(index) = order.next() else {
+            return Ok(None);
+        };
+        Ok(Some((index, baseline(index, &played, &usable, scoring)?)))
+    };
+    let (baseline, next) = (
+        as_baseline().map_err(stopped)?,
+        as_baseline().map_err(stopped)?,
+    );
     // Where all have failed, the first tells why.
     let taken = baseline.as_ref().map_or(0, |(index, _)| *index);
     let attempts = played.iter().enumerate().map(|(index, it)| {
         // What is kept is measured by the run that would be kept without it.
         let measure = if index == taken { &next } else { &baseline };
         let measure = measure.as_ref().map(|(_, it)| it);
-        attempt(it, measure, scenario, args.allow_failing)
+        attempt(it, measure, scoring, args.allow_failing)
     });
     let repeated = score::summarise(attempts.collect(), taken + 1);
     let Played {
@@ -93,7 +112,7 @@ pub(super) async fn take(
         notes.extend(baseline.misfit);
         trajectory = baseline.kept;
         trajectory.repeated = Some(repeated.tally);
-        notes.extend(told(&trajectory, &baseline.learned));
+        notes.extend(learned::told(&trajectory, &baseline.learned));
         notes.push(format!(
             "{}: kept is attempt {}, the most typical",
             repeated.tally.recorded_words(),
@@ -101,7 +120,8 @@ pub(super) async fn take(
         ));
     }
     notes.extend(executed.notes);
-    notes.extend(from_expectation(&executed.scenario, &trajectory));
+    let deviations = from_expectation(&executed.scenario, &trajectory, &patience);
+    notes.extend(deviations.map_err(stopped)?);
     notes.extend(bench.show(&scenario.id, taken + 1));
     Ok(Take {
         told: executed.scenario,
@@ -110,6 +130,7 @@ pub(super) async fn take(
         failing,
         notes,
         repeated: Some(repeated),
+        patience: patience.clone(),
     })
 }
 
@@ -177,24 +198,30 @@ async fn play(
 }
 
 /// The usable runs, the most typical first: the one with the highest mean score against the others, the earlier of equal ones.
-fn most_typical(played: &[Played], usable: &[usize], scenario: &Scenario) -> Vec<usize> {
+fn most_typical(
+    played: &[Played],
+    usable: &[usize],
+    scoring: (&Scenario, &Patience),
+) -> Result<Vec<usize>, Stopped> {
+    let (scenario, patience) = scoring;
     let step = usable.len().div_ceil(CANDIDATES).max(1);
     let candidates: Vec<usize> = usable.iter().copied().step_by(step).collect();
-    let mut scored: Vec<(usize, f64)> = (candidates.iter())
-        .map(|candidate| {
-            let accepted = baseline(*candidate, played, &candidates, scenario).accepted;
-            let others = candidates.iter().filter(|it| *it != candidate);
-            let scores = others.map(|it| {
-                let other = &played[*it].executed.trajectory;
-                let compared = score::compare(&accepted, other, &scenario.scoring);
-                compared.scores.overall
+    let mut scored: Vec<(usize, f64)> = Vec::new();
+    for candidate in &candidates {
+        let accepted = baseline(*candidate, played, &candidates, scoring)?.accepted;
+        let mut sum = 0.0;
+        for other in candidates.iter().filter(|it| *it != candidate) {
+            let other = &played[*other].executed.trajectory;
+            let compared = patience.spend_on(|is_unwanted| {
+                score::compare_until(&accepted, other, &scenario.scoring, is_unwanted)
             });
-            (*candidate, scores.sum())
-        })
-        .collect();
+            sum += compared?.scores.overall;
+        }
+        scored.push((*candidate, sum));
+    }
     // All are compared with as many others, so the sums are in the order of the means.
     scored.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-    scored.into_iter().map(|(index, _)| index).collect()
+    Ok(scored.into_iter().map(|(index, _)| index).collect())
 }
 
 /// A run as a baseline.
@@ -209,13 +236,19 @@ struct Baseline {
 }
 
 /// One of these runs as the baseline that all of them make together.
-fn baseline(index: usize, played: &[Played], runs: &[usize], scenario: &Scenario) -> Baseline {
+fn baseline(
+    index: usize,
+    played: &[Played],
+    runs: &[usize],
+    (scenario, patience): (&Scenario, &Patience),
+) -> Result<Baseline, Stopped> {
     let others = runs.iter().copied().filter(|it| *it != index);
     let takes = std::iter::once(index).chain(others);
     let takes: Vec<Trajectory> = takes
         .map(|it| played[it].executed.trajectory.clone())
         .collect();
-    let learned = score::learn(&takes, &scenario.scoring);
+    let learned = patience
+        .spend_on(|is_unwanted| score::learn_until(&takes, &scenario.scoring, is_unwanted))?;
     let kept = Trajectory {
         learned: learned.answers.clone(),
         bindings: learned.bindings.clone(),
@@ -223,25 +256,26 @@ fn baseline(index: usize, played: &[Played], runs: &[usize], scenario: &Scenario
     };
     let mut accepted = kept.clone();
     let bound = replay::bind(std::slice::from_mut(&mut accepted), Some(scenario));
-    Baseline {
+    Ok(Baseline {
         kept,
         accepted,
         learned,
         misfit: bound.err().map(|it| rules_that_do_not_fit(&it)),
-    }
+    })
 }
 
 /// What a run came to, measured by a baseline as `compare` would.
 fn attempt(
     played: &Played,
     measure: Option<&Baseline>,
-    scenario: &Scenario,
+    (scenario, patience): (&Scenario, &Patience),
     allow_failing: bool,
 ) -> Attempt {
     let Executed {
         scenario: told,
         trajectory,
         notes: _,
+        patience: _,
     } = &played.executed;
     let open = ScenarioResult {
         duration_ms: trajectory.duration_ms,
@@ -257,7 +291,7 @@ fn attempt(
             Some(told),
             accepted,
             current,
-            &scenario.scoring,
+            (&scenario.scoring, patience),
             true,
         )
     });

@@ -1,10 +1,10 @@
 //! Trajectories and what they are made of.
 
 use jiff::Timestamp;
-use mcp_eval::model::Object;
 use mcp_eval::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use mcp_eval::model::stamp::{GitCommit, GitStamp, Servers, Stamp};
 use mcp_eval::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
+use mcp_eval::model::{Digits, Object};
 use serde_json::{Value, json};
 
 pub(crate) fn trajectory(id: &str, name: &str, steps: Vec<Step>) -> Trajectory {
@@ -84,6 +84,7 @@ pub(crate) fn tool_call(tool: &str, arguments: &Value, outcome: Outcome) -> Tool
         tool: tool.to_owned(),
         arguments: object(arguments),
         outcome,
+        digits: Digits::new(),
         again: Vec::new(),
         start_ms: None,
         duration_ms: None,

@@ -184,7 +184,7 @@ async fn keep(
         trajectory.scenario_hash = Some(scenario.hash.clone());
         "listen".clone_into(&mut trajectory.stamp.agent);
         trajectory.stamp.agent_hash = None;
-        for note in player.learn(&scenario, &mut trajectory).await {
+        for note in player.learn(&scenario, &mut trajectory).await? {
             console.note(&note);
         }
         player.check()?;

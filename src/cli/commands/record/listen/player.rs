@@ -9,6 +9,7 @@ use crate::cli::containers::Place;
 use crate::cli::execute::{Executor, Reads};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::patience::Patience;
 use crate::cli::progress::ScenarioProgress;
 use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Ending, Trajectory};
@@ -30,24 +31,31 @@ impl Player<'_> {
         if !self.abort.is_cancelled() {
             return Ok(());
         }
-        Err(Failure {
-            exit: Exit::Interrupted,
-            ..Failure::incomplete("interrupted: nothing was kept")
-        })
+        Err(interrupted())
     }
 
     /// Plays the session again as often as it is to be, and learns what varies and what is bound. Returns what a reader should know of
     /// it.
+    ///
+    /// # Errors
+    ///
+    /// When everything is to stop.
     pub(super) async fn learn(
         &self,
         scenario: &Scenario,
         trajectory: &mut Trajectory,
-    ) -> Vec<String> {
+    ) -> Result<Vec<String>, Failure> {
         let rules = &scenario.scoring;
+        let patience = Patience::until(&self.abort);
+        let learn = |takes: &[Trajectory]| {
+            let learned =
+                patience.spend_on(|is_unwanted| score::learn_until(takes, rules, is_unwanted));
+            learned.map_err(|_| interrupted())
+        };
         let mut takes = vec![trajectory.clone()];
         let mut notes = Vec::new();
         if self.takes > 1 {
-            trajectory.bindings = score::learn(&takes, rules).bindings;
+            trajectory.bindings = learn(&takes)?.bindings;
         }
         for _ in 1..self.takes {
             let played = Arc::new(trajectory.clone());
@@ -56,7 +64,7 @@ impl Player<'_> {
                 self.executor
                     .execute(scenario, Some(&played), Reads::Once, place, progress);
             let mut again = Box::pin(again).await.trajectory;
-            score::mark_breaches(&mut again);
+            tokio::task::block_in_place(|| score::mark_breaches(&mut again));
             if again.ending == Ending::Completed {
                 takes.push(again);
             } else {
@@ -65,15 +73,27 @@ impl Player<'_> {
                 break;
             }
         }
-        let learned = score::learn(&takes, rules);
+        let learned = learn(&takes)?;
         trajectory.learned.clone_from(&learned.answers);
         trajectory.bindings.clone_from(&learned.bindings);
-        if let Some(again) = takes.get(1)
-            && !score::compare(trajectory, again, rules).verdict.passed
-        {
+        let compare = |again: &Trajectory| {
+            let compared = patience.spend_on(|is_unwanted| {
+                score::compare_until(trajectory, again, rules, is_unwanted)
+            });
+            compared.map_err(|_| interrupted())
+        };
+        let compared = takes.get(1).map(compare).transpose()?;
+        if compared.is_some_and(|it| !it.verdict.passed) {
             notes.push("played again, in one session, it was answered differently: a comparison will say how");
         }
         let notes = notes.into_iter().map(str::to_owned);
-        notes.chain(told(trajectory, &learned)).collect()
+        Ok(notes.chain(told(trajectory, &learned)).collect())
+    }
+}
+
+fn interrupted() -> Failure {
+    Failure {
+        exit: Exit::Interrupted,
+        ..Failure::incomplete("interrupted: nothing was kept")
     }
 }

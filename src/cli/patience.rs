@@ -1,0 +1,108 @@
+//! How long a comparison may take: until somebody asks to stop, or until the scenario's time is over.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::outcome::{not_run, problem};
+use crate::model::scenario::Scenario;
+use crate::model::suite::{ScenarioResult, Status};
+use crate::model::trajectory::{Ending, Trajectory};
+use crate::score::Cancelled;
+
+/// What a run leaves of the scenario's time for comparing it, however long it took itself.
+const AT_LEAST: Duration = Duration::from_secs(1);
+
+/// How long work on what a run came to may take.
+#[derive(Debug, Clone)]
+pub(super) struct Patience {
+    interrupt: CancellationToken,
+    /// When the scenario's time is over, and how much that is.
+    until: Option<(Instant, Duration)>,
+}
+
+/// Why work ended before it was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stopped {
+    Interrupted,
+    /// The scenario's time, which is this long, is over.
+    TimedOut(Duration),
+}
+
+impl Patience {
+    /// Until somebody asks to stop.
+    pub(super) fn until(interrupt: &CancellationToken) -> Self {
+        Self {
+            interrupt: interrupt.clone(),
+            until: None,
+        }
+    }
+
+    /// The same within what a run has left of its scenario's time.
+    pub(super) fn after(
+        run: &Trajectory,
+        scenario: &Scenario,
+        interrupt: &CancellationToken,
+    ) -> Self {
+        let whole = scenario.timeouts.scenario;
+        let taken = run.duration_ms.unwrap_or_default().max(0.0) / 1000.0;
+        let taken = Duration::try_from_secs_f64(taken).unwrap_or(whole);
+        let left = whole.saturating_sub(taken).max(AT_LEAST);
+        Self {
+            interrupt: interrupt.clone(),
+            until: Instant::now().checked_add(left).map(|it| (it, whole)),
+        }
+    }
+
+    /// Does work that asks every now and then whether it is still wanted. It takes no thread from those who wait for servers and signals.
+    ///
+    /// # Errors
+    ///
+    /// Why it was not done to the end.
+    pub(super) fn spend_on<T>(
+        &self,
+        work: impl FnOnce(&dyn Fn() -> bool) -> Result<T, Cancelled>,
+    ) -> Result<T, Stopped> {
+        if self.interrupt.is_cancelled() {
+            return Err(Stopped::Interrupted);
+        }
+        let is_over = |(until, _): (Instant, Duration)| Instant::now() >= until;
+        let is_unwanted = || self.interrupt.is_cancelled() || self.until.is_some_and(is_over);
+        let done = tokio::task::block_in_place(|| work(&is_unwanted));
+        done.map_err(|Cancelled| match self.until {
+            Some((_, whole)) if !self.interrupt.is_cancelled() => Stopped::TimedOut(whole),
+            _ => Stopped::Interrupted,
+        })
+    }
+}
+
+impl Stopped {
+    /// The result of a scenario whose run was not compared to the end.
+    pub(super) fn result(self, open: ScenarioResult, run: &Trajectory) -> ScenarioResult {
+        let (status, message, ending) = match self {
+            Self::Interrupted => (Status::Error, "interrupted".to_owned(), Ending::Interrupted),
+            Self::TimedOut(whole) => (
+                Status::Timeout,
+                format!("the scenario's timeout of {whole:?} passed: comparing what it came to"),
+                run.ending.clone(),
+            ),
+        };
+        ScenarioResult {
+            status,
+            problem: Some(problem(message)),
+            duration_ms: run.duration_ms,
+            current: Some(Arc::new(Trajectory {
+                ending,
+                ..run.clone()
+            })),
+            ..open
+        }
+    }
+
+    /// The same where nothing else is known yet.
+    pub(super) fn of(self, scenario: &Scenario, run: &Trajectory) -> ScenarioResult {
+        let open = not_run(scenario, Status::Error, String::new());
+        self.result(open, run)
+    }
+}

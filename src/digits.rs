@@ -1,0 +1,299 @@
+//! Integers too long for 64 bits, digit for digit.
+//!
+//! JSON sets no limit to integers, and servers hand out ids of thirty digits; the usual reader keeps the first seventeen of them
+//! and makes the rest up. [`parse`] keeps them all: such an integer becomes a text that begins with a mark. The mark is a code
+//! point that Unicode reserves for use within programs, so it does not come from outside.
+//!
+//! Marked values stay between reading and comparing. Whatever is stored, sent or shown has the usual number in its place, and the
+//! digits beside it: [`take`] parts them, [`put`] joins them.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::model::{Digits, Object};
+
+/// Begins the text that stands for a long integer.
+const MARK: char = '\u{FDD0}';
+
+/// Integers of up to this many digits fit into 64 bits.
+const SHORT: usize = 18;
+
+/// Reads JSON as `serde_json` does, but for long integers, which become marked texts.
+///
+/// # Errors
+///
+/// As `serde_json`.
+pub fn parse(text: &str) -> serde_json::Result<Value> {
+    match marked(text) {
+        Some(marked) => serde_json::from_str(&marked),
+        None => serde_json::from_str(text),
+    }
+}
+
+/// Whether a text may hold long integers; cheap.
+pub fn are_in(text: &str) -> bool {
+    has_long_run(text.as_bytes())
+}
+
+/// The digits of a marked value, with a sign where it is negative.
+pub fn of(value: &Value) -> Option<&str> {
+    match value {
+        Value::String(text) => text.strip_prefix(MARK),
+        _ => None,
+    }
+}
+
+/// The nearest number that the usual reader would have made of it.
+pub fn nearest(digits: &str) -> Value {
+    digits.parse::<f64>().map_or(Value::Null, Value::from)
+}
+
+/// A text that may hold marked values as JSON, with their digits as JSON has them.
+pub fn unmarked(text: &str) -> Cow<'_, str> {
+    if !text.contains(MARK) {
+        return Cow::Borrowed(text);
+    }
+    let mut pieces = text.split(MARK);
+    let mut shown = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let end = piece.find(|it: char| !it.is_ascii_digit() && it != '-');
+        let (digits, rest) = piece.split_at(end.unwrap_or(piece.len()));
+        if shown.ends_with('"') {
+            shown.pop();
+            shown.push_str(digits);
+            shown.push_str(rest.strip_prefix('"').unwrap_or(rest));
+        } else {
+            shown.push_str(piece);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Puts the nearest numbers in the place of marked values, and returns their digits.
+pub fn take(value: &mut Value) -> Digits {
+    let mut taken = Digits::new();
+    take_within(value, &mut String::new(), &mut taken);
+    taken
+}
+
+/// The same for the members of an object.
+pub fn take_from(members: &mut Object) -> Digits {
+    let mut taken = Digits::new();
+    take_members(members, &mut String::new(), &mut taken);
+    taken
+}
+
+/// Puts the marked values back. Places where another value stands now are left alone.
+pub fn put(value: &mut Value, digits: &Digits) {
+    for (path, digits) in digits {
+        if let Some(place) = value.pointer_mut(path)
+            && *place == nearest(digits)
+        {
+            *place = Value::String(format!("{MARK}{digits}"));
+        }
+    }
+}
+
+/// The same for the members of an object.
+pub fn put_into(members: &mut Object, digits: &Digits) {
+    if digits.is_empty() {
+        return;
+    }
+    let mut value = Value::Object(std::mem::take(members));
+    put(&mut value, digits);
+    if let Value::Object(filled) = value {
+        *members = filled;
+    }
+}
+
+fn take_within(value: &mut Value, path: &mut String, taken: &mut Digits) {
+    match value {
+        Value::String(_) => {
+            if let Some(digits) = of(value) {
+                let number = nearest(digits);
+                taken.insert(path.clone(), digits.to_owned());
+                *value = number;
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter_mut().enumerate() {
+                below(path, &index.to_string(), |path| {
+                    take_within(item, path, taken);
+                });
+            }
+        }
+        Value::Object(members) => take_members(members, path, taken),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn take_members(members: &mut Object, path: &mut String, taken: &mut Digits) {
+    for (key, member) in members {
+        let key = key.replace('~', "~0").replace('/', "~1");
+        below(path, &key, |path| take_within(member, path, taken));
+    }
+}
+
+fn below(path: &mut String, step: &str, inside: impl FnOnce(&mut String)) {
+    let length = path.len();
+    path.push('/');
+    path.push_str(step);
+    inside(path);
+    path.truncate(length);
+}
+
+/// The text with every long integer outside of its strings written as a marked string; `None` where it has none.
+fn marked(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    if !has_long_run(bytes) {
+        return None;
+    }
+    let mut marked = String::new();
+    let (mut at, mut copied) = (0, 0);
+    while at < bytes.len() {
+        match bytes[at] {
+            b'"' => at = end_of_string(bytes, at),
+            b'-' | b'0'..=b'9' => {
+                let length = bytes[at..].iter().take_while(|it| is_of_number(**it));
+                let end = at + length.count();
+                // Where a name should stand, a number is an error, and has to stay one.
+                let is_name = text[end..].trim_start().starts_with(':');
+                if is_long(&text[at..end]) && !is_name {
+                    marked.push_str(&text[copied..at]);
+                    marked.extend(['"', MARK]);
+                    marked.push_str(&text[at..end]);
+                    marked.push('"');
+                    copied = end;
+                }
+                at = end;
+            }
+            _ => at += 1,
+        }
+    }
+    marked.push_str(&text[copied..]);
+    (copied > 0).then_some(marked)
+}
+
+/// Whether more digits than fit stand in a row anywhere: only then is a closer look needed. Looks at few of the bytes.
+fn has_long_run(bytes: &[u8]) -> bool {
+    let stride = SHORT + 1;
+    let is_digit = |it: &&u8| it.is_ascii_digit();
+    let mut at = stride - 1;
+    while at < bytes.len() {
+        if bytes[at].is_ascii_digit() {
+            let before = bytes[..at].iter().rev().take_while(is_digit).count();
+            let after = bytes[at..].iter().take_while(is_digit).count();
+            if before + after > SHORT {
+                return true;
+            }
+        }
+        at += stride;
+    }
+    false
+}
+
+/// Right after the string that begins here.
+fn end_of_string(bytes: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'\\' => at += 2,
+            b'"' => return at + 1,
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+fn is_of_number(it: u8) -> bool {
+    it.is_ascii_digit() || matches!(it, b'-' | b'+' | b'.' | b'e' | b'E')
+}
+
+/// Whether a number is an integer, in the one notation that JSON has for it, that does not fit into 64 bits.
+fn is_long(number: &str) -> bool {
+    let digits = number.strip_prefix('-').unwrap_or(number);
+    digits.len() > SHORT
+        && digits.bytes().all(|it| it.is_ascii_digit())
+        && !digits.starts_with('0')
+        && number.parse::<i64>().is_err()
+        && number.parse::<u64>().is_err()
+        // Beyond, the usual reader refuses the whole.
+        && number.parse::<f64>().is_ok_and(f64::is_finite)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{has_long_run, of, parse, put, take, unmarked};
+
+    const LONG: &str = "123456789012345678901234567890";
+
+    #[test]
+    fn long_integers_keep_their_digits() {
+        let text = format!(
+            r#"{{"a": [-{LONG} , 18446744073709551615, -9223372036854775808, 18446744073709551616],
+               "in a text \" {LONG}": "{LONG}", "f": {LONG}.5, "e": {LONG}e2}}"#
+        );
+        let read = parse(&text).unwrap();
+        let digits: Vec<Option<&str>> = read["a"].as_array().unwrap().iter().map(of).collect();
+        let negative = format!("-{LONG}");
+        assert_eq!(
+            digits,
+            [
+                Some(negative.as_str()),
+                None,
+                None,
+                Some("18446744073709551616")
+            ]
+        );
+        assert_eq!(read[format!("in a text \" {LONG}")], LONG);
+        assert!(read["f"].is_f64() && read["e"].is_f64());
+    }
+
+    #[test]
+    fn what_is_no_json_stays_none() {
+        for text in [
+            format!("{{{LONG}: 1}}"),
+            format!("[0{LONG}]"),
+            format!("[--{LONG}]"),
+            format!("[{LONG}"),
+            format!("[+{LONG}]"),
+            format!("x{LONG}"),
+        ] {
+            assert!(parse(&text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn runs_are_found_wherever_they_stand() {
+        for before in 0..40 {
+            for length in 0..30 {
+                let text = format!("{}{}x", "a".repeat(before), "7".repeat(length));
+                assert_eq!(has_long_run(text.as_bytes()), length > 18, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn digits_leave_and_come_back() {
+        let text = format!(r#"{{"a/b": [{{"~": {LONG}}}, 1], "c": -{LONG}}}"#);
+        let marked = parse(&text).unwrap();
+        let mut value = marked.clone();
+        let digits = take(&mut value);
+        assert_eq!(value, serde_json::from_str::<Value>(&text).unwrap());
+        assert_eq!(digits["/a~1b/0/~0"], LONG);
+        put(&mut value, &digits);
+        assert_eq!(value, marked);
+        let mut other = json!({ "c": 5 });
+        put(&mut other, &digits);
+        assert_eq!(other, json!({ "c": 5 }), "another value");
+    }
+
+    #[test]
+    fn they_are_shown_as_they_were_written() {
+        let text = format!(r#"{{"a":[{LONG},"\"x"],"b":-{LONG}}}"#);
+        assert_eq!(unmarked(&parse(&text).unwrap().to_string()), text);
+    }
+}
