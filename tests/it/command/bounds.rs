@@ -1,12 +1,13 @@
 //! What a server says and nobody fetches is held by the gateway, up to a bound; answers always are.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use mcp_eval::mcp::{Target, open_gateway};
+use mcp_eval::mcp::{Launch, Target, open_gateway};
 use mcp_eval::run::Tools;
 use serde_json::{Value, json};
 
 use super::through::{Session, child, events};
+use crate::common::Project;
 
 /// How many messages may wait.
 const BOUND: usize = 1024;
@@ -15,18 +16,20 @@ const SENT: usize = 3000;
 
 /// A session with a talkative server behind the gateway.
 async fn open(faults: &[&str]) -> (Box<dyn Tools>, Session) {
-    let target = Target {
-        name: "s".to_owned(),
-        launch: child(faults),
-        may_be_starting: false,
-        connect_timeout: Duration::from_secs(30),
-        tool_timeout: Duration::from_secs(30),
-    };
-    let gateway = open_gateway(&[target], None, None, None, &|_| ())
-        .await
-        .unwrap();
+    let gateway = gateway(child(faults)).await;
     let session = Session::open(&gateway.endpoints()[0].url).await;
     (gateway, session)
+}
+
+async fn gateway(launch: Launch) -> Box<dyn Tools> {
+    let target = Target {
+        name: "s".to_owned(),
+        launch,
+        may_be_starting: false,
+        connect_timeout: Duration::from_secs(5),
+        tool_timeout: Duration::from_secs(30),
+    };
+    open_gateway(&[target], None, None, None, &|_| ()).await.unwrap()
 }
 
 fn number(message: &Value) -> usize {
@@ -101,4 +104,41 @@ async fn a_client_that_went_away_takes_nothing_with_it() {
     assert_eq!(session.send(&tell).await.status(), 202);
     let news = events(session.news().await, |it| it["params"]["n"] == 1).await;
     assert_eq!(news.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_after_the_end_of_its_server_is_answered_at_once() {
+    let (_gateway, session) = open(&["die-after=0"]).await;
+    let begun = Instant::now();
+    for id in 1..=2 {
+        let answer = session.call(id, json!({})).await.text().await.unwrap();
+        assert!(answer.contains("exited with code 7"), "{answer}");
+    }
+    assert!(begun.elapsed() < Duration::from_secs(20));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_has_ended_is_gone() {
+    let (_gateway, session) = open(&[]).await;
+    let end = session.client.delete(&session.url);
+    let end = end.header("Mcp-Session-Id", &session.id).send().await;
+    assert_eq!(end.unwrap().status(), 204);
+    assert_eq!(session.call(1, json!({})).await.status(), 404);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_cannot_begin_leaves_nothing() {
+    let project = Project::new();
+    let runs = format!("runs={}:.s", project.path("runs").display());
+    let mut launch = child(&[&runs]);
+    if let Launch::Child(command) = &mut launch {
+        command.cwd = Some(project.path(""));
+    }
+    let gateway = gateway(launch).await;
+    let answer = Session::at(&gateway.endpoints()[0].url).hello().await;
+    assert_eq!(answer.status(), 502);
+    let said = answer.text().await.unwrap();
+    assert!(said.contains("did not get ready within 5s"), "{said}");
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(project.survivors(), [""; 0]);
 }

@@ -1,5 +1,6 @@
 //! What is heard of calls that do not go the usual way.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -53,44 +54,6 @@ async fn a_client_that_does_not_wait_has_no_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_call_after_the_end_of_its_server_is_answered_at_once() {
-    let begun = Instant::now();
-    let work = |url: String| async move {
-        let session = Session::open(&url).await;
-        session.call(1, json!({})).await;
-        session.call(2, json!({})).await;
-    };
-    let trajectory = heard(child(&["die-after=0"]), LONG, false, work).await;
-    assert!(begun.elapsed() < LONG);
-    assert!(matches!(trajectory.ending, Ending::Error { .. }));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_session_that_cannot_begin_ends_the_run_and_leaves_nothing() {
-    let project = Project::new();
-    let runs = format!("runs={}:.s", project.path("runs").display());
-    let mut launch = child(&[&runs]);
-    if let mcp_eval::mcp::Launch::Child(command) = &mut launch {
-        command.cwd = Some(project.path(""));
-    }
-    let left = Arc::new(Mutex::new(vec!["?".to_owned()]));
-    let (left_then, project) = (Arc::clone(&left), Arc::new(project));
-    let there = Arc::clone(&project);
-    let work = |url: String| async move {
-        assert_eq!(Session::at(&url).hello().await.status(), 502);
-        *left_then.lock().unwrap() = there.survivors();
-        sleep(LONG).await;
-    };
-    // The work may be dropped before it has looked.
-    let trajectory = heard(launch, LONG, false, work).await;
-    let Ending::Error { message, .. } = &trajectory.ending else {
-        panic!("{:?}", trajectory.ending);
-    };
-    assert!(message.contains("did not get ready within 5s"), "{message}");
-    assert_eq!(project.survivors(), [""; 0]);
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn a_server_is_told_that_nobody_waits_any_more() {
     // Both for the client's call and for the gateway's own.
     for (faults, again, id) in [
@@ -130,11 +93,8 @@ async fn without_sessions_an_answer_belongs_to_its_own_request() {
             } else {
                 "of the other"
             };
-            let mut response = respond(
-                200,
-                "application/json",
-                reply(&message["id"], text).to_string(),
-            );
+            let event = format!("data: {}\n\n", reply(&message["id"], text));
+            let mut response = respond(200, STREAM, event);
             response.headers_mut().remove("mcp-session-id");
             response
         }
@@ -308,4 +268,112 @@ async fn what_only_a_client_can_answer_is_no_news_of_the_server() {
     let trajectory = heard(web(answering).await, LONG, true, work).await;
     assert!(begun.elapsed() < Duration::from_secs(15));
     assert_eq!(only(&trajectory).again, []);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_an_effect_meanwhile_may_have_changed_is_not_taken_for_variation() {
+    // The effect comes between the two answers of the read, whichever of the calls began first.
+    for effect_first in [true, false] {
+        for (matters, expected) in [(true, vec![]), (false, vec!["before".to_owned()])] {
+            let is_written = Arc::new(AtomicBool::new(false));
+            let answering: Arc<Answering> = Arc::new(move |_, message: Value, _| {
+                let is_written = Arc::clone(&is_written);
+                async move {
+                    let writes = message["params"]["name"] == "write";
+                    sleep(Duration::from_millis(if writes { 1000 } else { 700 })).await;
+                    let seen = is_written.fetch_or(writes && matters, Ordering::SeqCst);
+                    let text = if seen { "after" } else { "before" };
+                    respond(
+                        200,
+                        "application/json",
+                        reply(&message["id"], text).to_string(),
+                    )
+                }
+                .boxed()
+            });
+            let work = move |url: String| async move {
+                let session = Session::open(&url).await;
+                let tools = if effect_first {
+                    ["write", "look"]
+                } else {
+                    ["look", "write"]
+                };
+                let second = async {
+                    sleep(Duration::from_millis(100)).await;
+                    session.call_of(2, tools[1]).await
+                };
+                tokio::join!(session.call_of(1, tools[0]), second);
+            };
+            let trajectory = heard(web(answering).await, LONG, true, work).await;
+            let read = trajectory.calls().find(|it| it.tool == "look").unwrap();
+            assert_eq!(outcome(read), "before");
+            let again: Vec<String> = read.again.iter().map(said).collect();
+            assert_eq!(again, expected, "{effect_first}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_in_a_batch_have_their_own_answers() {
+    let answering: Arc<Answering> = Arc::new(|_, message: Value, _| {
+        let calls = message.as_array().cloned().unwrap_or_default();
+        let answers = calls
+            .iter()
+            .rev()
+            .map(|it| reply(&it["id"], &it["id"].to_string()));
+        let answers: Value = answers.collect();
+        std::future::ready(respond(200, "application/json", answers.to_string())).boxed()
+    });
+    let work = |url: String| async move {
+        let session = Session::open(&url).await;
+        let call = |id: usize| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "write" } });
+        session.send(&json!([call(3), call(4)])).await;
+    };
+    let trajectory = heard(web(answering).await, LONG, true, work).await;
+    let answers: Vec<String> = trajectory.calls().map(outcome).collect();
+    assert_eq!(answers, ["3", "4"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_process_asks_while_only_the_gateway_waits_is_refused() {
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let then = Arc::clone(&told);
+    let work = |url: String| async move {
+        let session = Session::open(&url).await;
+        session.call(1, json!({})).await.bytes().await.unwrap();
+        let news = session.news().await;
+        *then.lock().unwrap() = events(news, |it| it["params"]["error"].is_object()).await;
+    };
+    let trajectory = heard(child(&["ask-after=1", "tell"]), LONG, true, work).await;
+    let told = told.lock().unwrap();
+    assert_eq!(told.last().unwrap()["params"]["error"]["code"], -32601);
+    assert!(
+        told.iter()
+            .all(|it| it["method"] != "sampling/createMessage"),
+        "{told:?}"
+    );
+    assert_eq!(only(&trajectory).again.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_that_is_gone_or_never_ready_ends_the_run() {
+    let project = Project::new();
+    let runs = format!("runs={}:.s", project.path("runs").display());
+    for (fault, expected) in [
+        (runs.as_str(), "did not get ready within 5s"),
+        ("die-after=0", "exited with code 7"),
+    ] {
+        let begun = Instant::now();
+        let work = |url: String| async move {
+            let session = Session::open(&url).await;
+            let _ = session.call(1, json!({})).await;
+            sleep(LONG).await;
+        };
+        let trajectory = heard(child(&[fault]), LONG, false, work).await;
+        let Ending::Error { message, .. } = &trajectory.ending else {
+            panic!("{:?}", trajectory.ending);
+        };
+        assert!(message.contains(expected), "{message}");
+        assert!(begun.elapsed() < LONG);
+    }
 }

@@ -74,6 +74,10 @@ impl Session {
         self.post(id, "tools/call", params).await
     }
 
+    pub(super) async fn call_of(&self, id: usize, tool: &str) -> Response {
+        self.post(id, "tools/call", json!({ "name": tool })).await
+    }
+
     /// What belongs to no request.
     pub(super) async fn news(&self) -> Response {
         let request = self.client.get(&self.url);
@@ -94,7 +98,7 @@ pub(super) fn child(faults: &[&str]) -> Launch {
 
 type Work = Box<dyn FnOnce(String) -> BoxFuture<'static, ()> + Send>;
 
-/// An agent that does this with the address of its server, and then waits until it is stopped or has `left`.
+/// An agent that does this with the address of its server.
 struct Hand(Option<Work>);
 
 impl Agent for Hand {
@@ -123,7 +127,7 @@ impl Observer for Nobody {
     fn progress(&self, _: Progress<'_>) {}
 }
 
-/// What a run records of this work with a server behind the gateway, whose calls are all asked `again` or not.
+/// What a run records of this work with a server behind the gateway, whose calls of all tools but `write` are asked `again`, or none.
 pub(super) async fn heard<F: Future<Output = ()> + Send + 'static>(
     launch: Launch,
     tool_timeout: Duration,
@@ -143,7 +147,7 @@ pub(super) async fn heard<F: Future<Output = ()> + Send + 'static>(
     project.file("s.yaml", scenario.to_string());
     let (found, _) = scenario_file::find(&[project.path("s.yaml")]);
     let loaded = scenario_file::load(&found, &scenario_file::Options::default());
-    let ask_again = again.then(|| AskAgain::new(|_, _| true));
+    let ask_again = again.then(|| AskAgain::new(|call, _| call.tool != "write"));
     let asking = ask_again.clone();
     let work: Work = Box::new(move |url| work(url).boxed());
     run::run(Job {
