@@ -31,7 +31,7 @@
 //! | 1 | [`http_client`] | how servers are asked over HTTP |
 //! | 1 | [`http_server`] | what our own servers over HTTP have in common: whom they let in, what they read and write |
 //! | 1 | [`process`] | child processes, gone when we are gone |
-//! | 2 | [`run`] | one execution of one scenario: its ports, its recorder, its limits |
+//! | 2 | [`run`] | one execution of one scenario: its ports, the proof that servers are ready, its recorder, its limits |
 //! | 3 | [`scenario_file`] | YAML to scenarios; every finding with its line and column |
 //! | 3 | [`agent`] | who asks: one file per kind of agent |
 //! | 3 | [`mcp`] | client sessions with MCP servers, and the gateway that hears the sessions of others |

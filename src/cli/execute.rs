@@ -19,7 +19,7 @@ use crate::cli::replay;
 use crate::docker::{Session, Standing};
 use crate::git;
 use crate::mcp;
-use crate::model::scenario::{Scenario, Server};
+use crate::model::scenario::{Agent, Scenario, Server};
 use crate::model::stamp::{GitStamp, Servers, Stamp};
 use crate::model::trajectory::Trajectory;
 use crate::redact::Redactor;
@@ -259,7 +259,9 @@ impl Executor {
                 "a secret variable needs {names} from the environment, where it is not set: set it, or give a default with `${{{first}:-…}}`"
             )));
         }
-        let Some(baseline) = baseline else {
+        // What a script plays is not of the baseline.
+        let replays = matches!(scenario.agent, Agent::Replay { .. });
+        let Some(baseline) = baseline.filter(|_| replays) else {
             return Ok(());
         };
         let servers = self.servers(scenario);

@@ -37,6 +37,7 @@ pub(super) fn result(scenario: &Scenario, status: Status) -> ScenarioResult {
         baseline: None,
         current: None,
         notes: Vec::new(),
+        idle_rules: Vec::new(),
         repeated: None,
     }
 }

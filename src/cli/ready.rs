@@ -209,6 +209,9 @@ impl Asker<'_> {
     /// The address of a server, or of the only one that has one.
     fn address(&self, server: Option<&str>) -> Result<String, String> {
         let targets = self.targets.as_ref().map_err(Clone::clone)?;
+        if let (None, "", Some(container)) = (server, self.who.as_str(), self.asking.reached) {
+            return Ok(container.url());
+        }
         let addresses = targets.iter().filter_map(|it| match &it.launch {
             Launch::Http { url, .. } => Some((it.name.as_str(), url)),
             Launch::Child(_) => None,
@@ -278,7 +281,7 @@ pub(super) async fn connect(
     let is_covered = |it: &&Target| proofs.iter().any(|proof| proof.servers.contains(&it.name));
     let is_child = |it: &&Target| matches!(it.launch, Launch::Child(_));
     let children = targets.iter().filter(is_child).filter(is_covered);
-    let started = children.map(|it| mcp::connect(std::slice::from_ref(it), &|_| ()));
+    let started = children.map(|it| start(it.clone(), proofs));
     let mut kept = Vec::new();
     let mut failed = None;
     for started in join_all(started).await {
@@ -443,6 +446,19 @@ impl Vouch for Voucher {
         }
         .boxed()
     }
+}
+
+/// Starts a child process, within the time that it has to get ready.
+async fn start(mut target: Target, proofs: &[Proof]) -> Result<Box<dyn Tools>, SetupError> {
+    let own = (proofs.iter()).filter(|proof| proof.servers.contains(&target.name));
+    let longest = own.map(|it| it.ready.timeout).max();
+    target.connect_timeout = longest.unwrap_or(target.connect_timeout);
+    let started = mcp::connect(&[target], &|_| ()).await;
+    started.map_err(|mut problem| {
+        let message = &mut problem.message;
+        *message = message.replace("`connect_timeout`", "`ready.timeout`");
+        problem
+    })
 }
 
 async fn prove_all(

@@ -221,7 +221,7 @@ pub(super) fn kept(result: &ScenarioResult) -> Attempt {
 fn reason(result: &ScenarioResult) -> Option<String> {
     let problem = result.problem.iter().map(|it| it.message.clone());
     let verdict = result.comparison.iter().flat_map(|it| &it.verdict.reasons);
-    let unmet = result.checks.iter().filter(|it| !it.passed);
+    let unmet = result.checks.iter().filter(|it| it.fails());
     problem
         .chain(verdict.map(ToString::to_string))
         .chain(unmet.map(|it| format!("{}: {}", it.name, it.message)))

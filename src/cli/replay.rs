@@ -79,10 +79,10 @@ fn no_baseline(scenario: &Scenario, baselines: &Baselines) -> Problem {
     }
 }
 
-/// The baseline a scenario replays: the main one of those accepted. `None` for another agent.
+/// The baseline that an agent needs for its calls, the main one of those accepted: a replay plays it, and a script finds in it whose a tool
+/// was that is gone. `None` for another agent.
 pub(super) fn replayed(scenario: &Scenario, accepted: &[Trajectory]) -> Option<Arc<Trajectory>> {
-    let replays = matches!(scenario.agent, Agent::Replay { .. });
-    let main = accepted.first().filter(|_| replays)?;
+    let main = accepted.first().filter(|_| !scenario.agent.decides())?;
     Some(Arc::new(main.clone()))
 }
 

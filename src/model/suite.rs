@@ -56,6 +56,8 @@ pub struct ScenarioResult {
     pub current: Option<Arc<Trajectory>>,
     /// What a reader should know although it changes no status.
     pub notes: Vec<String>,
+    /// The scenario's rules that can have no effect, as far as the run shows it, a sentence each.
+    pub idle_rules: Vec<String>,
     /// What all runs of the scenario came to, where it was run several times; the rest of the result is then about one of them.
     pub repeated: Option<Box<Repeated>>,
 }
@@ -94,9 +96,25 @@ pub struct Problem {
 pub struct Check {
     /// The expectation, as the scenario says it.
     pub name: String,
-    pub passed: bool,
-    /// What was found instead; empty when passed.
+    pub state: CheckState,
+    /// What was found instead, or why it was not checked; empty when passed.
     pub message: String,
+}
+
+/// What became of an expectation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckState {
+    Passed,
+    Failed,
+    /// It decides nothing, because nothing shows that it can be met.
+    Unchecked,
+}
+
+impl Check {
+    /// Whether it speaks against the run.
+    pub fn fails(&self) -> bool {
+        self.state == CheckState::Failed
+    }
 }
 
 impl SuiteResult {

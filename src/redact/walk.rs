@@ -110,7 +110,7 @@ impl Redactor {
             self.object(&mut expected.arguments);
         }
         for criterion in &mut scenario.success_criteria {
-            if let Criterion::Text(text) = criterion {
+            if let Criterion::Text(text) | Criterion::Says(text) = criterion {
                 self.string(text);
             }
         }

@@ -41,7 +41,7 @@ section! {
         user_intent: Option<Field<String>>,
         /// What the user says, message by message, each after the agent is done with the one before; instead of `user_intent`.
         turns: Option<Field<At<Vec<Word>>>>,
-        /// The calls that are expected, in order.
+        /// The calls that are expected, in order. An empty list says that an agent that decides for itself calls nothing.
         expected_trajectory: Option<Field<At<Vec<ExpectedSection>>>>,
         /// What must hold for a run to pass: text that appears in it, or a condition on its calls.
         success_criteria: Option<Field<Vec<CriterionSection>>>,
@@ -207,6 +207,7 @@ impl Document {
         self.check_ready(&servers, findings);
         if !is_wrong(self.servers.as_ref()) {
             self.check_tools(&servers, findings);
+            self.check_mocked_tools(&servers, findings);
         }
         let agent = self.agent(start, findings);
         let timeouts = Timeouts::default();
@@ -225,6 +226,7 @@ impl Document {
         let replaying = given(self.agent.as_ref()).map(|it| it.replaying(whole, findings));
         let replaying = replaying.unwrap_or_else(|| Replaying::within(whole));
         let agent = agent?;
+        self.check_expectations(&agent, start, findings);
         let mut scenario = Scenario {
             id: found.id.clone(),
             hash: String::new(),
@@ -254,6 +256,7 @@ impl Document {
                 .flat_map(|it| &it.value)
                 .map(ExpectedSection::expected)
                 .collect(),
+            expects_no_call: expected.is_some_and(|it| it.value.is_empty()),
             success_criteria: criteria
                 .into_iter()
                 .flatten()

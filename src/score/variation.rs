@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::model::learned::{StandsFor, TokenKind, Variation, Varying, VaryingToken};
 
 use super::clock::Clock;
+use super::key;
 use super::token::{Token, tokens};
 
 /// The most times a text is gone through while it is matched with another in which tokens vary.
@@ -99,10 +100,13 @@ pub(super) fn compare(b: &str, c: &str, varying: &[VaryingToken], clock: &Clock)
             work = work.saturating_sub(1);
             match elements.get(at) {
                 None => {}
-                Some(Element::Fixed(fixed)) => match same_token(fixed, token, clock) {
-                    Some(excuse) => reach(&mut next, at + 1, excused || excuse, &elements),
-                    None => {}
-                },
+                Some(Element::Fixed(fixed)) => {
+                    let same = same_token(fixed, token, clock);
+                    let is_excused = || is_excused(named(&elements[..at]), fixed, token, clock);
+                    if let Some(excuse) = same.or_else(|| is_excused().then_some(true)) {
+                        reach(&mut next, at + 1, excused || excuse, &elements);
+                    }
+                }
                 Some(Element::Varying(StandsFor::One(kind))) => {
                     if token.kind == *kind {
                         reach(&mut next, at + 1, excused, &elements);
@@ -195,6 +199,34 @@ fn same_token(b: &Token<'_>, c: &Token<'_>, clock: &Clock) -> Option<bool> {
         (TokenKind::Time, TokenKind::Time) => clock.moved(b.text, c.text).then_some(false),
         (TokenKind::Duration, TokenKind::Duration) | (TokenKind::Ago, TokenKind::Ago) => Some(true),
         _ => None,
+    }
+}
+
+/// The word that names what comes after some elements: `modified` in `modified: 2026-01-02` and in `modified 2026-01-02`.
+fn named<'a>(before: &[Element<'a>]) -> Option<&'a str> {
+    let mut fixed = before.iter().rev().map(|it| match it {
+        Element::Fixed(it) => Some(*it),
+        Element::Varying(_) => None,
+    });
+    let last = fixed.next()??;
+    let word = match (last.kind, last.text) {
+        (TokenKind::Sign, ":" | "=") => fixed.next()??,
+        _ => last,
+    };
+    (word.kind == TokenKind::Word).then_some(word.text)
+}
+
+/// Whether prose says by a word before it that a token is how long something took, or when it was last touched, as the key of a value does.
+fn is_excused(name: Option<&str>, b: &Token<'_>, c: &Token<'_>, clock: &Clock) -> bool {
+    let Some(name) = name.filter(|_| b.spaced == c.spaced) else {
+        return false;
+    };
+    match (b.kind, c.kind) {
+        (TokenKind::Number, TokenKind::Number) => key::is_duration(name),
+        (TokenKind::Time, TokenKind::Time) => {
+            key::is_age(name) && clock.is_after_recording(b.text, c.text)
+        }
+        _ => false,
     }
 }
 

@@ -7,6 +7,8 @@ mod codex;
 mod endings;
 mod formats;
 mod kit;
+mod passing;
 mod secrets;
 mod servers;
 mod settings;
+mod through;

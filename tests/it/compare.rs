@@ -504,10 +504,10 @@ fn a_stored_result_is_rendered_again() {
 #[test]
 fn success_criteria_gate() {
     let project = Project::new();
-    let unmet = json!({ "success_criteria": ["nowhere to be found", { "tool_never_called": "echo" }, { "tool_called": "count" }, "{\"A\":1}"] });
+    let unmet = json!({ "success_criteria": ["nowhere found", { "tool_never_called": "echo" }, { "tool_called": "count" }, "{\"A\":1}"] });
     project.faulty_with("s", &[], &[("echo", json!({ "a": 1 }))], &unmet);
     let ran = project.expect(1, &["run"]);
-    ran.says("nowhere to be found: appears nowhere")
+    ran.says("nowhere found: appears nowhere")
         .says("tool_never_called: echo: call 1 calls the tool")
         .says("tool_called: count: the tool was not called")
         .says_not("{\"A\":1}: ");

@@ -46,7 +46,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("store", &["json", "model", "text"]),
     ("mock", &["http_server", "model", "redact", "text"]),
     ("import", &["model", "text"]),
-    ("evaluate", &["model", "run", "text"]),
+    ("evaluate", &["model", "run", "score", "text"]),
 ];
 
 /// Crates that stay in one place: their next major version should change only these files.

@@ -615,3 +615,34 @@ fn what_an_interruption_has_left_undone_is_in_the_result() {
     let index = project.read("reports/latest/index.html");
     assert!(index.contains("status-interrupted"), "{index}");
 }
+
+#[test]
+fn trajectories_that_an_interruption_left_unscored_are_in_the_result() {
+    let project = Project::shipped();
+    let stored = project.read("baselines/flows/ticket/baseline.json");
+    let count = 600;
+    for number in 0..count {
+        project.file(&format!("stored/{number:03}.json"), &stored);
+    }
+    let mut child = project
+        .command()
+        .args(["compare", "--run", "stored", "--no-report", "-q"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(400));
+    let id = child.id().to_string();
+    let asked = Command::new("kill").args(["-INT", &id]).status();
+    assert!(asked.unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let result = project.result(0, &["report"]);
+    let scenarios = result["scenarios"].as_array().unwrap();
+    assert_eq!(scenarios.len(), count, "nothing vanishes");
+    let left_out = scenarios.iter().find(|it| it["id"] == "599").unwrap();
+    assert_eq!(left_out["status"], "interrupted", "{left_out:#}");
+    assert_eq!(
+        left_out["problem"]["message"],
+        "not scored: interrupted before"
+    );
+}

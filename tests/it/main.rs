@@ -12,6 +12,7 @@ mod command;
 mod common;
 mod compare;
 mod docker;
+mod expecting;
 mod experiment;
 mod faults;
 mod floors;

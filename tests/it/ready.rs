@@ -126,6 +126,12 @@ fn servers_that_never_get_ready_are_an_error_that_says_why() {
             "listed are",
         ),
         (
+            &["silent"],
+            json!({ "tools": ["echo"] }),
+            "server `s` did not get ready within 900ms",
+            "stderr: faulty server starting",
+        ),
+        (
             &["random"],
             json!({ "calls": [{ "tool": "echo" }, { "tool": "count" }], "settle": "500ms" }),
             "still waiting for 2 tools and 2 answers to stay the same for 500ms (the answer to call 2 has changed)",
@@ -137,9 +143,7 @@ fn servers_that_never_get_ready_are_an_error_that_says_why() {
         let more = json!({ "variables": { "mine": { "value": secret, "secret": true } } });
         one_call(&project, faults, &ready, &more);
         let ran = project.expect(3, &["record"]);
-        ran.says(why)
-            .says(last)
-            .says("`ready.timeout` changes how long");
+        ran.says(why).says(last).says("(`ready.timeout` changes");
         ran.says("[1 error]".replace(['[', ']'], "").as_str());
         assert!(!ran.all().contains(secret), "{ran:#?}");
         assert!(ran.all().len() < 2500, "{ran:#?}");

@@ -294,6 +294,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         agent: Agent::Scripted { calls: Vec::new() },
         replaying: Replaying::within(std::time::Duration::from_secs(300)),
         expected_trajectory: expected.iter().map(call).collect(),
+        expects_no_call: false,
         success_criteria: Vec::new(),
         source: None,
         redaction: Redaction::default(),

@@ -1,5 +1,6 @@
 //! What a scenario can say about how it is scored.
 
+use mcp_eval::model::catalogue::Catalogue;
 use mcp_eval::model::rules::{
     ArgumentMatch, ArgumentRule, Gate, Preset, ReadRule, Responses, Rules, Slower, Tokens,
 };
@@ -497,7 +498,7 @@ fn rules_that_can_have_no_effect_are_told() {
         ..Rules::default()
     };
     assert_eq!(
-        idle_rules(&rules, &calls),
+        idle_rules(&rules, &calls, &Catalogue::default()),
         [
             "scoring.args: no call has an argument `limit`",
             "scoring.args: no call has an argument `seek.query`",

@@ -6,7 +6,7 @@ mod repeated;
 use crate::model::catalogue::ServerCatalogue;
 use crate::model::experiment::ExperimentChange;
 use crate::model::stamp::{GitStamp, ImageStamp, Servers, Stamp};
-use crate::model::suite::{ScenarioResult, Status, SuiteResult};
+use crate::model::suite::{CheckState, ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::report::causes;
 use crate::report::in_words::Words;
@@ -72,13 +72,15 @@ fn scenario(result: &ScenarioResult, command: &str) -> ScenarioV1 {
             details: it.details.clone(),
         }),
         notes: result.notes.clone(),
+        idle_rules: result.idle_rules.clone(),
         container_log: None,
         checks: result
             .checks
             .iter()
             .map(|it| CheckV1 {
                 name: it.name.clone(),
-                passed: it.passed,
+                passed: it.state == CheckState::Passed,
+                unchecked: it.state == CheckState::Unchecked,
                 message: it.message.clone(),
             })
             .collect(),

@@ -261,8 +261,8 @@ impl ResultV1 {
 }
 
 impl SummaryV1 {
-    /// How many did what they should: passed, or recorded.
+    /// How many did what they should: passed, or recorded without failing.
     pub fn succeeded(self) -> usize {
-        self.passed + self.recorded
+        self.passed + self.recorded.saturating_sub(self.recorded_failing)
     }
 }

@@ -32,6 +32,9 @@ pub struct ScenarioV1 {
     pub problem: Option<ProblemV1>,
     /// What a reader should know although it changes no status.
     pub notes: Vec<String>,
+    /// The scenario's rules that can have no effect, as far as the run shows it, a sentence each; absent where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub idle_rules: Vec<String>,
     /// Where the log of the scenario's container is kept, relative to this document; `null` without a container.
     #[serde(default)]
     pub container_log: Option<String>,
@@ -108,8 +111,27 @@ pub struct CheckV1 {
     /// The expectation, as the scenario says it.
     pub name: String,
     pub passed: bool,
-    /// What was found instead; empty when passed.
+    /// It was not checked and decides nothing, because nothing shows that it can be met; absent otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unchecked: bool,
+    /// What was found instead, or why it was not checked; empty when passed.
     pub message: String,
+}
+
+impl CheckV1 {
+    /// Whether it speaks against the run.
+    pub fn fails(&self) -> bool {
+        !self.passed && !self.unchecked
+    }
+
+    /// Whether it holds, in words.
+    pub fn state(&self) -> &'static str {
+        match (self.passed, self.unchecked) {
+            (true, _) => "met",
+            (false, true) => "unchecked",
+            (false, false) => "not met",
+        }
+    }
 }
 
 impl StatusV1 {
@@ -280,10 +302,15 @@ impl ScenarioV1 {
 
     /// The unmet expectations, one sentence each.
     pub fn unmet(&self) -> Vec<String> {
-        let unmet = self.checks.iter().filter(|it| !it.passed);
+        let unmet = self.checks.iter().filter(|it| it.fails());
         unmet
             .map(|it| format!("{}: {}", it.name, it.message))
             .collect()
+    }
+
+    /// The expectations that were not checked.
+    pub fn unchecked(&self) -> impl Iterator<Item = &CheckV1> {
+        self.checks.iter().filter(|it| it.unchecked)
     }
 
     /// The score that stands for the scenario: the overall one, or the mean of several runs; `None` where there is none.

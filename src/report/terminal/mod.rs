@@ -59,6 +59,8 @@ const LOSSES: usize = 8;
 const FOLLOWS: usize = 5;
 /// The longest reason or note shown; `result.json` holds the whole.
 const TEXT_CHARS: usize = 600;
+/// The longest criterion shown where it was not checked.
+const NAME_CHARS: usize = 100;
 
 /// The whole report of a command, ending with a line break.
 pub fn terminal(result: &ResultV1, style: Style) -> String {
@@ -192,6 +194,7 @@ impl<'a> Page<'a> {
             self.indented(4, "✗ ", RED, &unmet);
         }
         self.changes(scenario);
+        self.without_effect(scenario);
         if scenario.repeated.is_none() && wordy {
             self.usage(scenario);
         }
@@ -227,6 +230,21 @@ impl<'a> Page<'a> {
         let left = reason.follows.len().saturating_sub(shown);
         if left > 0 {
             self.indented(6, "└ ", RED, &format!("and {left} more follow from it"));
+        }
+    }
+
+    /// What was not checked, and rules that decide nothing: nobody may believe that they do.
+    fn without_effect(&mut self, scenario: &ScenarioV1) {
+        if self.style.verbosity == Verbosity::Quiet {
+            return;
+        }
+        for check in scenario.unchecked() {
+            let shown = shorten(&check.name, NAME_CHARS);
+            let text = format!("unchecked: {shown}: {}", check.message);
+            self.indented(4, "? ", YELLOW, &text);
+        }
+        for rule in &scenario.idle_rules {
+            self.indented(4, "! ", YELLOW, rule);
         }
     }
 

@@ -34,6 +34,9 @@ impl Page<'_> {
         let painted = self.painted(style.bold(), &line);
         self.text.push_str(&painted);
         self.text.push('\n');
+        if let Some(unchecked) = unchecked(result) {
+            self.indented(0, "", YELLOW, &unchecked);
+        }
         if result.has_recorded_servers() {
             self.indented(0, "", DIM, "Servers: recorded, held still");
         }
@@ -46,6 +49,22 @@ impl Page<'_> {
             self.indented(0, "", DIM, &words);
         }
     }
+}
+
+/// How many criteria decided nothing; `None` where all did.
+fn unchecked(result: &ResultV1) -> Option<String> {
+    let counts = result.scenarios.iter().map(|it| it.unchecked().count());
+    let counts: Vec<usize> = counts.filter(|it| *it > 0).collect();
+    let criteria = match counts.iter().sum() {
+        0 => return None,
+        1 => "1 criterion was".to_owned(),
+        several => format!("{several} criteria were"),
+    };
+    let scenarios = match counts.len() {
+        1 => "1 scenario".to_owned(),
+        several => format!("{several} scenarios"),
+    };
+    Some(format!("{criteria} not checked, in {scenarios}"))
 }
 
 /// What is to be said of those that succeeded, counted; empty when there is nothing.

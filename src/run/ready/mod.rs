@@ -27,6 +27,9 @@ const TICK: Duration = Duration::from_secs(1);
 /// From when on it is the answer that is waited for, and not what was missing in the last one.
 const LONG: Duration = Duration::from_millis(500);
 
+/// Less time than this is none.
+const SHORT: Duration = Duration::from_millis(20);
+
 /// How much of an answer is shown, in characters.
 const SHOWN: usize = 400;
 
@@ -142,6 +145,10 @@ impl<'a> Waiting<'a> {
     }
 
     fn for_more(&self, what: &str, heard: Vec<String>) {
+        // What fails at the very end fails for want of time; what was missing before says more.
+        if self.left() < SHORT && !self.lock().what.is_empty() {
+            return;
+        }
         let what = self.asks.clean(what);
         self.asks.waiting(&what, self.begun.elapsed());
         let mut state = self.lock();

@@ -6,6 +6,8 @@ mod listen;
 mod once;
 mod typical;
 
+pub(in crate::cli) use self::failing::look;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -167,6 +169,7 @@ fn keep(
         let unkept = bench.runs.save_baseline(&scenario.id, before).err();
         notes.extend(unkept.map(|error| error.to_string()));
     }
+    let idle_rules = score::idle_after(&scenario.scoring, &[&trajectory]);
     let duration_ms = match &repeated {
         Some(repeated) => repeated.total_duration(),
         None => trajectory.duration_ms,
@@ -176,6 +179,7 @@ fn keep(
         checks,
         comparison,
         baseline: before.map(Arc::new),
+        idle_rules,
         ..result(&told, Status::Recorded)
     };
     let complete = trajectory.ending.is_complete();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Take;
-use super::failing::{from_expectation, why_failing};
+use super::failing::{Looked, cannot_be_judged, from_expectation, look, looks_like_errors};
 use super::learned::{disagreement, told};
 use crate::cli::args::RecordArgs;
 use crate::cli::bench::{Bench, Executed};
@@ -11,7 +11,6 @@ use crate::cli::execute::Reads;
 use crate::cli::outcome::incomplete;
 use crate::cli::patience::{Patience, Stopped};
 use crate::cli::replay;
-use crate::evaluate::check_criteria;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult};
 use crate::model::trajectory::Trajectory;
@@ -45,11 +44,17 @@ pub(super) async fn take(
         mut notes,
         patience,
     } = executed;
-    let mut checks = check_criteria(&told, &trajectory);
+    let look_at = |trajectory: &Trajectory| {
+        let looked = look(&told, trajectory, replayed.map(Arc::as_ref));
+        looked.map_err(|problem| Box::new(cannot_be_judged(&told, trajectory, problem)))
+    };
+    let Looked {
+        mut checks,
+        mut failing,
+    } = look_at(&trajectory)?;
     let stopped = |stopped: Stopped, run: &Trajectory| Box::new(stopped.of(&told, run));
     let deviations = from_expectation(&told, &trajectory, &patience);
     notes.extend(deviations.map_err(|it| stopped(it, &trajectory))?);
-    let mut failing = why_failing(&told, &trajectory, &checks);
     if failing.is_empty() || args.allow_failing {
         let learned = learn(
             scenario,
@@ -61,12 +66,12 @@ pub(super) async fn take(
         .await;
         notes.extend(learned.map_err(|it| stopped(it, &trajectory))?);
         // Another take may have become the baseline.
-        checks = check_criteria(&told, &trajectory);
-        failing = why_failing(&told, &trajectory, &checks);
+        Looked { checks, failing } = look_at(&trajectory)?;
         if let Err(problem) = replay::bind(&mut [trajectory.clone()], Some(scenario)) {
             notes.push(rules_that_do_not_fit(&problem));
         }
     }
+    notes.extend(looks_like_errors(&told, &trajectory));
     Ok(Take {
         told,
         trajectory,

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::Take;
-use super::failing::{from_expectation, why_failing};
+use super::failing::{
+    Looked, cannot_be_judged, count_unmet, from_expectation, look as look_at, looks_like_errors,
+};
 use super::learned;
 use super::once::{reads, rules_that_do_not_fit};
 use crate::cli::args::RecordArgs;
@@ -13,10 +15,9 @@ use crate::cli::outcome::{incomplete, not_run, result, was_interrupted};
 use crate::cli::patience::{Patience, Stopped};
 use crate::cli::repeat::{REASON_CHARS, kept, may_be_kept};
 use crate::cli::replay;
-use crate::evaluate::check_criteria;
 use crate::model::repeated::Attempt;
 use crate::model::scenario::Scenario;
-use crate::model::suite::{Check, ScenarioResult, Status};
+use crate::model::suite::{Check, CheckState, ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
 use crate::score;
 use crate::text::shorten;
@@ -66,6 +67,7 @@ pub(super) async fn take(
         notes.extend(note);
         played.push(run);
     }
+    demand_what_one_met(&mut played);
     let usable: Vec<usize> = (0..played.len())
         .filter(|index| {
             let it = &played[*index];
@@ -122,6 +124,7 @@ pub(super) async fn take(
     notes.extend(executed.notes);
     let deviations = from_expectation(&executed.scenario, &trajectory, &patience);
     notes.extend(deviations.map_err(stopped)?);
+    notes.extend(looks_like_errors(&executed.scenario, &trajectory));
     notes.extend(bench.show(&scenario.id, taken + 1));
     Ok(Take {
         told: executed.scenario,
@@ -132,6 +135,29 @@ pub(super) async fn take(
         repeated: Some(repeated),
         patience: patience.clone(),
     })
+}
+
+/// What one of the runs met can be met, so it is no prose: the others fail for it.
+fn demand_what_one_met(played: &mut [Played]) {
+    let longest = played.iter().map(|it| it.checks.len()).max().unwrap_or(0);
+    for index in 0..longest {
+        let state = |it: &Played| it.checks.get(index).map(|it| it.state);
+        if !played
+            .iter()
+            .any(|it| state(it) == Some(CheckState::Passed))
+        {
+            continue;
+        }
+        for run in played.iter_mut() {
+            let check = run.checks.get_mut(index);
+            let unmet = check.filter(|it| it.state == CheckState::Unchecked);
+            if let Some(check) = unmet {
+                check.state = CheckState::Failed;
+                "another of the runs says it, and this one does not".clone_into(&mut check.message);
+                count_unmet(&run.checks, &mut run.failing);
+            }
+        }
+    }
 }
 
 /// Makes one run, with a `look` at its container should it not pass, and returns it with what a reader should know of its container.
@@ -162,8 +188,10 @@ async fn play(
         .await;
     let (checks, failing) = match incomplete(&executed) {
         None => {
-            let checks = check_criteria(&executed.scenario, &executed.trajectory);
-            let failing = why_failing(&executed.scenario, &executed.trajectory, &checks);
+            let (told, run) = (&executed.scenario, &executed.trajectory);
+            let looked = look_at(told, run, replayed.map(Arc::as_ref));
+            let Looked { checks, failing } =
+                looked.map_err(|problem| unusable(cannot_be_judged(told, run, problem)))?;
             (checks, failing)
         }
         Some(mut result) if result.status == Status::Failed => (
