@@ -34,7 +34,7 @@ pub(super) fn grouped(
         });
     // A new call stands where the baseline's next one would: after what may have caused it.
     of_calls.sort_by_key(|it| (it.baseline.is_none(), it.baseline, it.current));
-    for it in of_calls {
+    for it in &of_calls {
         groups.add(it);
     }
     others.sort_by_key(|it| it.kind == ReasonKind::Threshold);
@@ -95,7 +95,7 @@ struct Group {
 
 struct Groups<'e, 'a> {
     evidence: &'e Evidence<'e, 'a>,
-    groups: Vec<Group>,
+    found: Vec<Group>,
     /// Which group has which call, by its number in the baseline, and in the run.
     of_baseline: HashMap<usize, usize>,
     of_current: HashMap<usize, usize>,
@@ -122,7 +122,7 @@ impl<'e, 'a> Groups<'e, 'a> {
         let tail = pairs.keys().max().map_or(0, |it| it + 1);
         let mut groups = Self {
             evidence,
-            groups: Vec::new(),
+            found: Vec::new(),
             of_baseline: HashMap::new(),
             of_current: HashMap::new(),
             by_sign: HashMap::new(),
@@ -147,7 +147,7 @@ impl<'e, 'a> Groups<'e, 'a> {
             let Some(one) = findings.first() else {
                 continue;
             };
-            let group = self.groups.len();
+            let group = self.found.len();
             for number in findings.iter().flat_map(|it| &it.drift.refused) {
                 self.of_baseline.entry(*number).or_insert(group);
             }
@@ -163,7 +163,7 @@ impl<'e, 'a> Groups<'e, 'a> {
                 .iter()
                 .flat_map(|it| it.drift.refused.iter().copied())
                 .collect();
-            self.groups.push(Group {
+            self.found.push(Group {
                 root: Reason {
                     // What the heading is about stands beneath it, unless it is one call alone.
                     baseline: numbers.first().copied().filter(|_| numbers.len() == 1),
@@ -179,26 +179,23 @@ impl<'e, 'a> Groups<'e, 'a> {
     }
 
     /// Puts a call that failed, changed, is missing or is new under its cause.
-    fn add(&mut self, it: Reason) {
-        let group = self.cause_of(&it);
-        let sign = self.sign(&it);
+    fn add(&mut self, it: &Reason) {
+        let group = self.cause_of(it);
+        let sign = self.sign(it);
         let group = group.or_else(|| self.by_sign.get(&sign).copied());
-        let at = match group {
-            Some(at) => {
-                self.groups[at].root.follows.push(it.clone());
-                at
-            }
-            None => {
-                self.groups.push(Group {
-                    root: it.clone(),
-                    is_call: true,
-                    server: String::new(),
-                    names_now: BTreeSet::new(),
-                });
-                self.groups.len() - 1
-            }
+        let at = if let Some(at) = group {
+            self.found[at].root.follows.push(it.clone());
+            at
+        } else {
+            self.found.push(Group {
+                root: it.clone(),
+                is_call: true,
+                server: String::new(),
+                names_now: BTreeSet::new(),
+            });
+            self.found.len() - 1
         };
-        if self.groups[at].is_call {
+        if self.found[at].is_call {
             self.by_sign.entry(sign).or_insert(at);
         }
         self.of_baseline.extend(it.baseline.map(|it| (it, at)));
@@ -245,7 +242,7 @@ impl<'e, 'a> Groups<'e, 'a> {
     /// A new call of a tool that is the renamed one, or that took its place.
     fn by_name(&self, current: usize) -> Option<usize> {
         let call = self.evidence.sides.now(current).made;
-        self.groups.iter().position(|it| {
+        self.found.iter().position(|it| {
             call.server.as_deref() == Some(it.server.as_str()) && it.names_now.contains(&call.tool)
         })
     }
@@ -293,19 +290,20 @@ impl<'e, 'a> Groups<'e, 'a> {
         let known = it.baseline.and_then(|it| self.of_baseline.get(&it));
         let known = known.or_else(|| it.current.and_then(|it| self.of_current.get(&it)));
         match known.copied() {
-            _ if it.kind == ReasonKind::Threshold && !self.groups.is_empty() => {
+            _ if it.kind == ReasonKind::Threshold && !self.found.is_empty() => {
                 // Where the points went is told by the causes themselves.
                 let text = it.text.split(';').next().unwrap_or_default().to_owned();
-                self.groups[0].root.follows.push(Reason {
+                self.found[0].root.follows.push(Reason {
                     baseline: None,
                     current: None,
                     cause: None,
+                    follows: Vec::new(),
                     text,
                     ..it
                 });
             }
-            Some(at) => self.groups[at].root.follows.push(it),
-            None => self.groups.push(Group {
+            Some(at) => self.found[at].root.follows.push(it),
+            None => self.found.push(Group {
                 is_call: false,
                 server: String::new(),
                 names_now: BTreeSet::new(),
@@ -315,7 +313,7 @@ impl<'e, 'a> Groups<'e, 'a> {
     }
 
     fn finish(self) -> Vec<Reason> {
-        self.groups.into_iter().map(|it| it.root).collect()
+        self.found.into_iter().map(|it| it.root).collect()
     }
 }
 

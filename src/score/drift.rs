@@ -402,7 +402,7 @@ impl<'a> Server<'a> {
             }
             (None, None) => return,
         };
-        finding.drift.tool = tool.to_owned();
+        tool.clone_into(&mut finding.drift.tool);
         self.found.push(finding);
     }
 

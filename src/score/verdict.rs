@@ -34,6 +34,9 @@ const OTHER_EFFECT: f64 = 0.6;
 /// The most changes of the catalogue that are warned of one by one.
 const WARNINGS: usize = 3;
 
+/// The most places that are told of a score that is too low.
+const LOST_AT: usize = 20;
+
 /// What a verdict looks at.
 pub(super) struct Evidence<'e, 'a> {
     pub(super) sides: &'e Sides<'a>,
@@ -189,6 +192,7 @@ fn below_threshold(evidence: &Evidence<'_, '_>) -> Option<Reason> {
         expected: Some(format!("at least {}", fixed(threshold, 3))),
         got: Some(fixed(overall, 3)),
         cause,
+        follows: lost_at(evidence.losses),
         ..reason(
             ReasonKind::Threshold,
             format!(
@@ -197,6 +201,31 @@ fn below_threshold(evidence: &Evidence<'_, '_>) -> Option<Reason> {
             ),
         )
     })
+}
+
+/// Where points were lost, most first.
+fn lost_at(losses: &[Loss]) -> Vec<Reason> {
+    let mut losses: Vec<&Loss> = losses.iter().collect();
+    losses.sort_by(|a, b| b.points.total_cmp(&a.points));
+    let told = losses.into_iter().take(LOST_AT).map(|it| {
+        let call = match (it.baseline, it.current, &it.tool) {
+            (Some(number), _, Some(tool)) => format!(" at call {number}, {tool}"),
+            (None, Some(number), Some(tool)) => format!(" at new call {number}, {tool}"),
+            _ => format!(" because {}", it.rule),
+        };
+        let place = (it.path.as_ref()).map_or_else(String::new, |it| format!(", {it}"));
+        Reason {
+            baseline: it.baseline,
+            current: it.current,
+            expected: it.expected.clone(),
+            got: it.got.clone(),
+            ..reason(
+                ReasonKind::Threshold,
+                format!("{} lost{call}{place}", fixed(it.points, 3)),
+            )
+        }
+    });
+    told.collect()
 }
 
 pub(super) fn reason(kind: ReasonKind, text: String) -> Reason {
