@@ -186,7 +186,7 @@ impl Clock {
                 }
                 let apart = (c - c_zone.unwrap_or(0)) - (b - zone.unwrap_or(0));
                 let with_clock = unit < DAY && (apart - later).abs() <= TOLERANCE.max(unit);
-                let whole_days = (c - b) % DAY == 0 && {
+                let whole_days = c != b && (c - b) % DAY == 0 && zone == c_zone && {
                     let (b_day, c_day) = (b.div_euclid(DAY), c.div_euclid(DAY));
                     let days = c_day - b_day;
                     let of_zone = [0, zone.unwrap_or(0)].map(|it| self.days(it));

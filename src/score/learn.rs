@@ -1,7 +1,7 @@
 //! What several takes of one script show to vary by nature, and what a take left behind.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -166,6 +166,20 @@ fn learn_answers(
         let mut differing = Differing::default();
         differing.of_outcomes(&of_answers);
         let differs = !differing.varies.is_empty() || !differing.disagreements.is_empty();
+        let reads = only_reads(call, &first.catalogue, rules);
+        if let Some((_, heard, _)) = (differing.disagreements.iter())
+            .find(|it| it.2 == Some(1) && !reads && learned.left_behind.is_none())
+        {
+            // Only the first time did it have an effect: what it makes is there already.
+            learned.left_behind = Some(LeftBehind {
+                call: *number,
+                tool: call.full_name(),
+                effect: call.full_name(),
+                value: heard.first().cloned().unwrap_or_default(),
+            });
+            learned.answers.retain(|it| it.varies.is_empty());
+            learned.disagreements.clear();
+        }
         if learned.left_behind.is_some() && differs {
             continue;
         }
@@ -215,8 +229,11 @@ fn settled<'a>(take: &'a Trajectory, polled: &Polled) -> Vec<(usize, &'a ToolCal
     calls
 }
 
-/// What a read of a later take found that an effect of an earlier one had made: a value of the effect's arguments or of its answer that
-/// the same read of the earlier take did not hold.
+/// How often telling values stand in something.
+type Values = HashMap<String, usize>;
+
+/// What a later take found that an effect of an earlier one had made: a value of the effect's arguments or of its answer that the same answer
+/// of the earlier take did not hold, or not as often.
 fn left_behind(
     first: &Trajectory,
     calls: &[(usize, &ToolCall)],
@@ -224,10 +241,10 @@ fn left_behind(
     rules: &Rules,
 ) -> Option<LeftBehind> {
     let reads = |call: &ToolCall| only_reads(call, &first.catalogue, rules);
-    let made: Vec<(&ToolCall, HashSet<String>)> = (calls.iter())
+    let made: Vec<(&ToolCall, Values)> = (calls.iter())
         .filter(|(_, call)| !reads(call))
         .map(|(_, call)| {
-            let mut values = HashSet::new();
+            let mut values = Values::new();
             call.arguments
                 .values()
                 .for_each(|it| telling(it, DEPTH, &mut values));
@@ -238,27 +255,21 @@ fn left_behind(
     if made.is_empty() {
         return None;
     }
-    for (at, (number, call)) in calls
-        .iter()
-        .enumerate()
-        .filter(|(_, (_, call))| reads(call))
-    {
-        let mut before = HashSet::new();
+    for (at, (number, call)) in calls.iter().enumerate() {
+        let mut before = Values::new();
         of_outcome(&call.outcome, &mut before);
-        call.arguments
-            .values()
-            .for_each(|it| telling(it, DEPTH, &mut before));
         for take in others {
             // As it was answered: what is bound to another value in each take is no leftover.
             let Some((_, later)) = take.said.get(at).filter(|(_, it)| it.tool == call.tool) else {
                 continue;
             };
-            let mut found = HashSet::new();
+            let mut found = Values::new();
             of_outcome(&later.outcome, &mut found);
-            let mut fresh: Vec<&String> = found.difference(&before).collect();
+            let is_fresh = |(value, count): &(&String, &usize)| before.get(*value) < Some(count);
+            let mut fresh: Vec<&String> = found.iter().filter(is_fresh).map(|it| it.0).collect();
             fresh.sort_unstable();
             let source = fresh.into_iter().find_map(|value| {
-                let effect = made.iter().find(|(_, values)| values.contains(value))?;
+                let effect = made.iter().find(|(_, values)| values.contains_key(value))?;
                 Some((value, effect.0))
             });
             if let Some((value, effect)) = source {
@@ -274,7 +285,7 @@ fn left_behind(
     None
 }
 
-fn of_outcome(outcome: &Outcome, values: &mut HashSet<String>) {
+fn of_outcome(outcome: &Outcome, values: &mut Values) {
     if let Outcome::Answer(answer) = outcome {
         let all = answer.content.iter().chain(&answer.structured_content);
         all.for_each(|it| telling(it, DEPTH, values));
@@ -282,33 +293,30 @@ fn of_outcome(outcome: &Outcome, values: &mut HashSet<String>) {
 }
 
 /// The values somewhere in another that are not likely to be there by chance.
-fn telling(value: &Value, depth: usize, values: &mut HashSet<String>) {
+fn telling(value: &Value, depth: usize, values: &mut Values) {
     let Some(depth) = depth.checked_sub(1) else {
         return;
     };
     if let Some(digits) = digits::of(value) {
-        values.insert(digits.to_owned());
+        *values.entry(digits.to_owned()).or_default() += 1;
         return;
     }
     match value {
         Value::String(text) => match embedded(text) {
             Some(json) => telling(&json, depth, values),
             None if text.chars().count() >= TELLING_LENGTH => {
-                values.insert(text.clone());
+                *values.entry(text.clone()).or_default() += 1;
                 // Prose tells of what was made by naming it.
                 let words =
                     text.split(|it: char| !it.is_alphanumeric() && !matches!(it, '-' | '_' | '.'));
-                let names = words.filter(|it| it.chars().count() >= TELLING_LENGTH);
-                values.extend(
-                    names
-                        .filter(|it| !text.starts_with(it) || *it == text)
-                        .map(str::to_owned),
-                );
+                for name in words.filter(|it| it.chars().count() >= TELLING_LENGTH && *it != text) {
+                    *values.entry(name.to_owned()).or_default() += 1;
+                }
             }
             None => {}
         },
         Value::Number(it) if number::float(it).abs() >= TELLING_NUMBER => {
-            values.insert(it.to_string());
+            *values.entry(it.to_string()).or_default() += 1;
         }
         Value::Array(items) => items.iter().for_each(|it| telling(it, depth, values)),
         Value::Object(members) => members.values().for_each(|it| telling(it, depth, values)),
@@ -568,9 +576,16 @@ impl Differing {
                     .any(|(a, b)| !has_something_of(a, b, depth))
         };
         if lists[1..].iter().any(varies_as_a_whole) {
+            let is_reordered = lists[1..]
+                .iter()
+                .all(|it| sorted_keys(it) == sorted_keys(first));
             self.varies.push(Varying {
                 path: path.to_owned(),
-                by: Variation::SameType,
+                by: if is_reordered {
+                    Variation::AnyOrder
+                } else {
+                    Variation::AnyElements
+                },
                 heard: shown(lists.iter().map(|it| format!("{} elements", it.len()))),
             });
             return;
@@ -659,7 +674,7 @@ fn gathered(varies: Vec<Varying>, list: &str, elements: usize) -> Vec<Varying> {
         };
         (it.by == Variation::SameType).then_some(rest)
     };
-    let mut counts: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
+    let mut counts: HashMap<String, usize> = HashMap::new();
     for rest in varies.iter().filter_map(parted) {
         *counts.entry(rest).or_default() += 1;
     }
@@ -717,6 +732,13 @@ fn has_something_of(a: &Value, b: &Value, depth: usize) -> bool {
         (Value::Number(a), Value::Number(b)) => number::distance(a, b, None) > 0.0,
         (a, b) => same(a, b),
     }
+}
+
+/// Equal for lists of the same elements, whatever their order.
+fn sorted_keys(list: &[Value]) -> Vec<u64> {
+    let mut keys: Vec<u64> = list.iter().map(|it| same::hash(it, View::Plain)).collect();
+    keys.sort_unstable();
+    keys
 }
 
 /// Whether two lists of one length have elements in common that stand at different places.

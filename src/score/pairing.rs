@@ -50,6 +50,8 @@ pub(super) struct Sides<'a> {
     learned: HashMap<usize, &'a Learned>,
     /// For baseline calls, by their numbers, the places where another value stands for the recorded one.
     sources: HashMap<usize, Vec<Pattern>>,
+    /// Recorded ids and what the run's servers have given in their place.
+    given: Vec<(Value, Value)>,
     baseline_run: &'a Trajectory,
     current_run: &'a Trajectory,
 }
@@ -68,6 +70,7 @@ impl<'a> Sides<'a> {
         let mut sides = Self::of(baseline, made, current, (rules, work), |key| {
             polled.is_try(key)
         });
+        sides.given = terms.map_or_else(Vec::new, |it| it.given.clone());
         let sources = terms.into_iter().flat_map(|it| &it.sources);
         sides.sources = sources
             .map(|(call, paths)| (*call, patterns(paths)))
@@ -113,6 +116,7 @@ impl<'a> Sides<'a> {
             ignore: patterns(&rules.ignore),
             learned: baseline.learned.iter().map(|it| (it.call, it)).collect(),
             sources: HashMap::new(),
+            given: Vec::new(),
             baseline_run: baseline,
             current_run: current,
         }
@@ -312,6 +316,7 @@ impl<'a> Sides<'a> {
             clock: self.clock(baseline, current),
             ignore: &self.ignore,
             sources,
+            given: &self.given,
             exact: self.responses == Responses::Exact,
             work: self.work,
         });

@@ -197,9 +197,24 @@ fn same_token(b: &Token<'_>, c: &Token<'_>, clock: &Clock) -> Option<bool> {
     match (b.kind, c.kind) {
         _ if b.text == c.text => Some(false),
         (TokenKind::Time, TokenKind::Time) => clock.moved(b.text, c.text).then_some(false),
-        (TokenKind::Duration, TokenKind::Duration) | (TokenKind::Ago, TokenKind::Ago) => Some(true),
+        (TokenKind::Duration, TokenKind::Duration) if is_brief(b.text) && is_brief(c.text) => {
+            Some(true)
+        }
+        (TokenKind::Ago, TokenKind::Ago) => Some(true),
         _ => None,
     }
+}
+
+/// Words before a duration that say that something took so long.
+const TAKING: [&str; 4] = ["in", "In", "after", "After"];
+
+/// Whether a duration is one of seconds at most, as work of a server takes. Minutes and hours are told of journeys and recipes, too.
+fn is_brief(duration: &str) -> bool {
+    let unit = duration.trim_start_matches(|it: char| !it.is_alphabetic());
+    !unit.starts_with(['h', 'H']) && !unit.starts_with("min") && !duration.contains(['m', 'h'])
+        || unit.starts_with("ms")
+        || unit.starts_with("mil")
+        || unit.starts_with("mic")
 }
 
 /// The word that names what comes after some elements: `modified` in `modified: 2026-01-02` and in `modified 2026-01-02`.
@@ -223,6 +238,9 @@ fn is_excused(name: Option<&str>, b: &Token<'_>, c: &Token<'_>, clock: &Clock) -
     };
     match (b.kind, c.kind) {
         (TokenKind::Number, TokenKind::Number) => key::is_duration(name),
+        (TokenKind::Duration, TokenKind::Duration) => {
+            key::is_duration(name) || TAKING.contains(&name)
+        }
         (TokenKind::Time, TokenKind::Time) => {
             key::is_age(name) && clock.is_after_recording(b.text, c.text)
         }

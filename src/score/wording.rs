@@ -203,6 +203,11 @@ fn said(piece: &[Token<'_>]) -> String {
 fn heard(texts: impl Iterator<Item = String>) -> Vec<String> {
     let mut heard: Vec<String> = Vec::new();
     for it in texts {
+        let it = if it.is_empty() {
+            "nothing".to_owned()
+        } else {
+            it
+        };
         if heard.len() < HEARD && !heard.contains(&it) {
             heard.push(it);
         }

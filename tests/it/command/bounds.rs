@@ -29,7 +29,9 @@ async fn gateway(launch: Launch) -> Box<dyn Tools> {
         connect_timeout: Duration::from_secs(5),
         tool_timeout: Duration::from_secs(30),
     };
-    open_gateway(&[target], None, None, None, &|_| ()).await.unwrap()
+    open_gateway(&[target], None, None, None, &|_| ())
+        .await
+        .unwrap()
 }
 
 fn number(message: &Value) -> usize {
