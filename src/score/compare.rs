@@ -8,7 +8,7 @@ use crate::model::comparison::{
     Band, Change, ChangeKind, Comparison, ExecutionStatus, Loss, Reason, ReasonKind, RequestScore,
     Row, Scores, SlowerCall, Verdict,
 };
-use crate::model::rules::{Preset, Rules, Slower, Tokens};
+use crate::model::rules::{Gate, Preset, Rules, Slower, Tokens};
 use crate::model::trajectory::Trajectory;
 use crate::model::usage::total_usage;
 
@@ -126,8 +126,11 @@ fn compare_with(
         sides: &sides,
         rows: &rows,
         drift: &drift,
-        slower: &slower,
-        tokens,
+        slower: match rules.slower.gate {
+            Gate::Ignore => &[],
+            Gate::Warn | Gate::Fail => &slower,
+        },
+        tokens: tokens.filter(|_| rules.tokens.gate != Gate::Ignore),
         verdict: &verdict,
     });
     match formula {

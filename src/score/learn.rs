@@ -15,6 +15,7 @@ use super::binding::{at, find_in_takes, full_patterns, resolve};
 use super::calls::{only_reads, request_key};
 use super::exact::exact;
 use super::excerpt;
+use super::kind::kind;
 use super::number;
 use super::path::escape;
 use super::polls::Polled;
@@ -258,6 +259,10 @@ fn left_behind(
     for (at, (number, call)) in calls.iter().enumerate() {
         let mut before = Values::new();
         of_outcome(&call.outcome, &mut before);
+        let mut asked = Values::new();
+        for it in call.arguments.values() {
+            telling(it, DEPTH, &mut asked);
+        }
         for take in others {
             // As it was answered: what is bound to another value in each take is no leftover.
             let Some((_, later)) = take.said.get(at).filter(|(_, it)| it.tool == call.tool) else {
@@ -265,7 +270,12 @@ fn left_behind(
             };
             let mut found = Values::new();
             of_outcome(&later.outcome, &mut found);
-            let is_fresh = |(value, count): &(&String, &usize)| before.get(*value) < Some(count);
+            // What a call itself says, its answer may echo.
+            let is_fresh = |(value, count): &(&String, &usize)| {
+                before.get(*value) < Some(count)
+                    && !asked.contains_key(*value)
+                    && !value.contains("<redacted:")
+            };
             let mut fresh: Vec<&String> = found.iter().filter(is_fresh).map(|it| it.0).collect();
             fresh.sort_unstable();
             let source = fresh.into_iter().find_map(|value| {
@@ -583,8 +593,10 @@ impl Differing {
                 path: path.to_owned(),
                 by: if is_reordered {
                     Variation::AnyOrder
-                } else {
+                } else if lists[1..].iter().all(|it| kinds(it) == kinds(first)) {
                     Variation::AnyElements
+                } else {
+                    Variation::SameType
                 },
                 heard: shown(lists.iter().map(|it| format!("{} elements", it.len()))),
             });
@@ -732,6 +744,10 @@ fn has_something_of(a: &Value, b: &Value, depth: usize) -> bool {
         (Value::Number(a), Value::Number(b)) => number::distance(a, b, None) > 0.0,
         (a, b) => same(a, b),
     }
+}
+
+fn kinds(list: &[Value]) -> HashSet<&'static str> {
+    list.iter().map(kind).collect()
 }
 
 /// Equal for lists of the same elements, whatever their order.

@@ -90,11 +90,17 @@ fn same_tool(old: &Tool, new: &Tool) -> Option<f64> {
         && (old.input_schema().zip(new.input_schema())).is_some_and(|(b, c)| same(b, c));
     let is_one = if takes_the_same {
         alike >= SAME_DESCRIPTION
-            || named_alike >= NEAR_BY_NAME && descriptions.is_none_or(|_| alike > 0.2)
+            || named_alike >= NEAR_BY_NAME && (descriptions.is_none() || alike > 0.2)
+            // Where nothing is described, the same arguments and a word in common are all there is.
+            || descriptions.is_none() && has_word_of(old.name(), new.name())
     } else {
         alike >= 1.0 && same_parameters(old, new)
     };
     is_one.then_some(alike + named_alike + f64::from(u8::from(takes_the_same)))
+}
+
+fn has_word_of(a: &str, b: &str) -> bool {
+    !words_of_name(a).is_disjoint(&words_of_name(b))
 }
 
 /// Many tools take no arguments at all; that they share the empty schema says nothing.

@@ -250,7 +250,11 @@ fn sources(followed: &[Followed<'_>], recorded: &[&ToolCall]) -> HashMap<usize, 
 fn given(followed: &[Followed<'_>]) -> Vec<(Value, Value)> {
     let live = followed.iter().filter(|it| !it.is_stable);
     let pairs = live.filter_map(|it| Some((it.binding.value.clone(), it.live.clone()?)));
-    pairs.filter(|(recorded, live)| recorded != live).collect()
+    // A number in the place of a text is no other id, but another contract.
+    let is_id = |(recorded, live): &(Value, Value)| {
+        recorded != live && recorded.is_string() == live.is_string()
+    };
+    pairs.filter(is_id).collect()
 }
 
 fn bound(followed: &[Followed<'_>]) -> HashMap<usize, Vec<Bound>> {

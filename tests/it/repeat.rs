@@ -314,7 +314,7 @@ fn a_drop_fails_only_where_chance_does_not_explain_it() {
         .says("? s inconclusive")
         .says("chance alone may explain that")
         .says("about 44 runs on each side")
-        .says("Suite Results: 0/1 tests passed (1 inconclusive)");
+        .says("Suite Results: 0/1 tests passed, 1 inconclusive");
     vary(&project, unsure, &json!({}));
     project.expect(
         0,
@@ -403,7 +403,7 @@ fn the_most_typical_run_becomes_the_baseline() {
     assert_eq!(scenario["repeated"]["pass_threshold"], Value::Null);
     let baseline: Value = serde_json::from_str(&project.read("baselines/s/baseline.json")).unwrap();
     assert_eq!(baseline["repeated"], json!({ "runs": 5, "passed": 3 }));
-    assert_eq!(baseline["format_version"], 1);
+    assert_eq!(baseline["format_version"], 2);
     assert!(
         project
             .read("baselines/s/trajectory.txt")
