@@ -504,7 +504,7 @@ fn not_only_reads(proofs: &[Proof], catalogue: &Catalogue, scenario: &Scenario) 
             let servers = servers.filter(|it| proof.servers.contains(&it.server));
             let mut tools = servers.flat_map(|it| &it.tools);
             let tool = tools.find(|it| it.name() == call.tool || it.name() == bare);
-            let hint = tool.and_then(|it| it.read_only_hint());
+            let hint = tool.and_then(crate::model::catalogue::Tool::read_only_hint);
             let why = match call.changes(hint, &scenario.scoring) {
                 Some(false) => continue,
                 Some(true) => "changes something",

@@ -152,7 +152,7 @@ impl<'a> Sides<'a> {
 }
 
 /// The calls of a tool. Of one that is not there, a call that was refused is none.
-fn calls<'t>(run: &'t Trajectory, tool: &str) -> impl Iterator<Item = ()> {
+fn calls(run: &Trajectory, tool: &str) -> impl Iterator<Item = ()> {
     run.calls().filter_map(move |it| {
         let server = it.server.as_deref()?;
         let is_listed = run.catalogue.tool(server, &it.tool).is_some();

@@ -95,7 +95,6 @@ pub fn wrong_outcomes(
     for (index, call) in calls.iter().enumerate() {
         let is_meant_to_fail = must_fail.contains(&index) || scripted(index);
         let said = match (call.outcome.is_failure(), is_meant_to_fail) {
-            (true, true) => continue,
             (true, false) => {
                 let later = calls.get(index + 1..).unwrap_or_default();
                 let is_made_good = scenario.agent.decides()
@@ -109,7 +108,7 @@ pub fn wrong_outcomes(
             }
             // Some servers say in words alone that something went wrong.
             (false, true) if in_band_error(&call.outcome, &scenario.scoring).is_none() => None,
-            (false, _) => continue,
+            (true, true) | (false, _) => continue,
         };
         wrong.push(WrongOutcome {
             call: index + 1,
@@ -176,9 +175,13 @@ fn said(call: &ToolCall, trajectory: &Trajectory) -> String {
     let mut servers = trajectory.catalogue.servers.iter();
     let listed = servers.find(|it| it.server == server);
     if let Some(listed) = listed.filter(|it| it.tools.iter().all(|it| it.name() != call.tool)) {
-        said.push_str(&format!(" – `{server}` lists no tool of that name"));
+        said.push_str(" – `");
+        said.push_str(server);
+        said.push_str("` lists no tool of that name");
         if let Some(near) = nearest_for_call(&call.tool, &call.arguments, &listed.tools) {
-            said.push_str(&format!("; nearest: `{}`", near.name()));
+            said.push_str("; nearest: `");
+            said.push_str(near.name());
+            said.push('`');
         }
     }
     said

@@ -326,7 +326,7 @@ pub struct Reason {
     /// What explains it, where the tool catalogue does.
     pub cause: Option<String>,
     /// What else failed because of this; none of them has such itself.
-    pub follows: Vec<Reason>,
+    pub follows: Vec<Self>,
 }
 
 /// Which condition failed.

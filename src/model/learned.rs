@@ -99,6 +99,21 @@ impl TokenKind {
     }
 }
 
+impl StandsFor {
+    /// Whether a token of this kind may stand there.
+    pub fn may_be(&self, kind: TokenKind) -> bool {
+        match self {
+            Self::One(only) => *only == kind,
+            Self::Run { kinds, .. } => kinds.contains(&kind),
+        }
+    }
+
+    /// Whether another token may follow there, with or without white space between.
+    pub fn may_go_on(&self, is_joined: bool) -> bool {
+        matches!(self, Self::Run { joined, .. } if is_joined || !joined)
+    }
+}
+
 impl Learned {
     /// Whether what did not vary is known to be stable.
     pub fn is_stable(&self) -> bool {

@@ -261,12 +261,11 @@ fn check_expect(section: &ExpectSection, at: Mark, findings: &mut Findings) {
             let message = format!("`{first}` and `{second}` exclude each other");
             findings.error(*at, message, Some("keep one of the two"));
         }
-        (Some(_), [_]) => {}
         (None, []) if section.text.is_none() && section.is_error.is_none() => {
             let hint = "give `text`, `path` with `equals`, `exists` or `min_items`, or `is_error`";
             findings.error(at, "expects nothing", Some(hint));
         }
-        (None, []) => {}
+        (Some(_), [_]) | (None, []) => {}
     }
 }
 
@@ -456,9 +455,9 @@ impl Around<'_> {
         }
         let (name, tool) = rest.split_once("__").unwrap_or((rest, ""));
         if !self.servers.is_empty() {
-            let names = self.servers.iter().map(|it| it.name.as_str());
+            let servers = self.servers.iter().map(|it| it.name.as_str());
             let message = format!("no server is named {}", quoted(name));
-            findings.warning(call.tool.at, message, did_you_mean(name, names));
+            findings.warning(call.tool.at, message, did_you_mean(name, servers));
         }
         (Some(name), tool)
     }

@@ -74,7 +74,7 @@ pub fn idle_after(rules: &Rules, sides: &[&Trajectory]) -> Vec<String> {
         match &rule.tool {
             Some(tool) if concerned.is_empty() => idle.push(no_such_tool("args", tool, &tools)),
             _ => {
-                let known = concerned.iter().flat_map(|it| parameters(it)).flatten();
+                let known = concerned.iter().filter_map(|it| parameters(it)).flatten();
                 let near = nearest_name(&rule.argument, known.map(String::as_str));
                 let name = match &rule.tool {
                     Some(tool) => format!("`{tool}` has no argument `{}`", rule.argument),
@@ -100,7 +100,7 @@ pub fn idle_after(rules: &Rules, sides: &[&Trajectory]) -> Vec<String> {
                 is_tool(&it.full_name(), &rule.tool) && it.arguments.contains_key(argument)
             });
             if !is_used && !concerned.iter().any(|it| takes(it, argument)) {
-                let known = concerned.iter().flat_map(|it| parameters(it)).flatten();
+                let known = concerned.iter().filter_map(|it| parameters(it)).flatten();
                 let near = did_you_mean(nearest_name(argument, known.map(String::as_str)));
                 let tool = &rule.tool;
                 idle.push(format!(

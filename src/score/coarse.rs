@@ -67,9 +67,7 @@ pub(super) fn keys(b: &[Value], c: &[Value]) -> (Vec<u64>, Vec<u64>) {
     let name = telling_name(b, c);
     let keys = |list: &[Value]| {
         let key = |it: &Value| match (it, name) {
-            (Value::Object(members), Some(name)) => {
-                same::hash_of(members.get(name).map(|it| shallow(it)))
-            }
+            (Value::Object(members), Some(name)) => same::hash_of(members.get(name).map(shallow)),
             _ => shallow(it),
         };
         list.iter().map(key).collect()

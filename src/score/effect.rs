@@ -88,9 +88,8 @@ impl Walk<'_> {
         match sides {
             (Some(b), Some(c)) => self.values(b, c, path, same::DEPTH),
             (Some(given), None) | (None, Some(given)) => {
-                let is_default =
-                    |it: &Option<&Tool>| default(*it, name).is_some_and(|it| same(it, given));
-                if !given.is_null() && !listed.iter().any(is_default) {
+                let mut defaults = listed.iter().filter_map(|it| default(*it, name));
+                if !given.is_null() && !defaults.any(|it| same(it, given)) {
                     self.note(path, sides, false);
                 }
             }

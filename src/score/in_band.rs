@@ -167,7 +167,7 @@ fn opening(answer: &Answer) -> Option<String> {
     let said = match lines.next() {
         // What happened stands at the end of a traceback.
         Some(second) if opening.starts_with("Traceback") => {
-            lines.last().unwrap_or(second).to_owned()
+            lines.next_back().unwrap_or(second).to_owned()
         }
         Some(second) if rest.len() <= 1 => format!("{first} {second}"),
         _ => first.to_owned(),

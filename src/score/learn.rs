@@ -478,12 +478,11 @@ impl Differing {
         let texts: Option<Vec<&str>> = (blocks.iter())
             .map(|it| it.get("text").and_then(Value::as_str))
             .collect();
-        match texts {
-            Some(texts) => self.of_texts(&texts, path, &format!("{path}/text"), numbers, DEPTH),
-            None => {
-                let heard: Heard<'_> = blocks.iter().map(|it| Some(*it)).collect();
-                self.of_place(&heard, path, numbers, DEPTH);
-            }
+        if let Some(texts) = texts {
+            self.of_texts(&texts, path, &format!("{path}/text"), numbers, DEPTH);
+        } else {
+            let heard: Heard<'_> = blocks.iter().map(|it| Some(*it)).collect();
+            self.of_place(&heard, path, numbers, DEPTH);
         }
     }
 

@@ -83,11 +83,11 @@ pub fn nearest_for_call<'t>(
         if arguments.is_empty() {
             return by_name;
         }
-        let taken = share(
+        let by_arguments = share(
             count(arguments.keys().filter(takes).count()),
             arguments.len(),
         );
-        let both = (BY_NAME * by_name + BY_SCHEMA * taken) / (BY_NAME + BY_SCHEMA);
+        let both = (BY_NAME * by_name + BY_SCHEMA * by_arguments) / (BY_NAME + BY_SCHEMA);
         // A name that is hardly misspelt means the tool, whatever it is given.
         both.max(by_name * MISSPELT)
     };
@@ -173,9 +173,9 @@ fn parameters(a: &Tool, b: &Tool) -> Option<f64> {
     if a.is_empty() && b.is_empty() {
         return None;
     }
-    let names =
+    let untyped =
         |it: &BTreeSet<(String, Option<String>)>| it.iter().map(|(name, _)| name.clone()).collect();
-    Some(0.5 * common_share(&a, &b) + 0.5 * common_share::<String>(&names(&a), &names(&b)))
+    Some(0.5 * common_share(&a, &b) + 0.5 * common_share::<String>(&untyped(&a), &untyped(&b)))
 }
 
 fn common_share<T: Ord>(a: &BTreeSet<T>, b: &BTreeSet<T>) -> f64 {
@@ -189,7 +189,7 @@ mod tests {
     use super::{names, nearest_for_call, nearest_name, nearest_tool};
     use crate::model::catalogue::Tool;
 
-    fn tool(name: &str, description: &str, parameters: Value) -> Tool {
+    fn tool(name: &str, description: &str, parameters: &Value) -> Tool {
         let schema = json!({ "type": "object", "properties": parameters });
         let served = json!({ "name": name, "description": description, "inputSchema": schema });
         Tool {
@@ -205,35 +205,39 @@ mod tests {
             tool(
                 "getResourceLinks",
                 "Returns multiple resource links",
-                json!({ "count": number() }),
+                &json!({ "count": number() }),
             ),
-            tool("get-env", "Returns all environment variables", json!({})),
-            tool("add", "Adds two numbers", sum()),
+            tool("get-env", "Returns all environment variables", &json!({})),
+            tool("add", "Adds two numbers", &sum()),
             tool(
                 "echo",
                 "Echoes back the input",
-                json!({ "message": { "type": "string" } }),
+                &json!({ "message": { "type": "string" } }),
             ),
         ];
         let cases = [
             (
-                tool("get-sum", "Returns the sum of two numbers", sum()),
+                tool("get-sum", "Returns the sum of two numbers", &sum()),
                 Some("add"),
             ),
             (
-                tool("getEnv", "Shows the environment", json!({})),
+                tool("getEnv", "Shows the environment", &json!({})),
                 Some("get-env"),
             ),
             (
                 tool(
                     "echo_text",
                     "Says it again",
-                    json!({ "message": { "type": "string" } }),
+                    &json!({ "message": { "type": "string" } }),
                 ),
                 Some("echo"),
             ),
             (
-                tool("restart", "Boots the machine", json!({ "delay": number() })),
+                tool(
+                    "restart",
+                    "Boots the machine",
+                    &json!({ "delay": number() }),
+                ),
                 None,
             ),
         ];
@@ -247,9 +251,9 @@ mod tests {
     fn a_call_means_the_tool_that_takes_what_it_gives() {
         let number = || json!({ "type": "number" });
         let listed = [
-            tool("getResourceLinks", "", json!({ "count": number() })),
-            tool("add", "", json!({ "a": number(), "b": number() })),
-            tool("echo", "", json!({ "message": { "type": "string" } })),
+            tool("getResourceLinks", "", &json!({ "count": number() })),
+            tool("add", "", &json!({ "a": number(), "b": number() })),
+            tool("echo", "", &json!({ "message": { "type": "string" } })),
         ];
         let cases = [
             ("get-sum", json!({ "a": 1, "b": 2 }), Some("add")),

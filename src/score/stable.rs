@@ -222,7 +222,6 @@ impl<'a> Walk<'a> {
             return;
         }
         match Tree::variation(at) {
-            Some(Variation::Anything) => return,
             Some(Variation::SameType | Variation::AnyOrder | Variation::AnyElements)
                 if kind(b) != kind(c) =>
             {
@@ -232,7 +231,7 @@ impl<'a> Walk<'a> {
             Some(Variation::SameType) if is_emptied(b, c) => {
                 return self.never("became empty", b, c);
             }
-            Some(Variation::SameType) => return,
+            Some(Variation::SameType | Variation::Anything) => return,
             Some(Variation::AnyOrder) => {
                 if let (Value::Array(b), Value::Array(c)) = (b, c) {
                     self.in_any_order(b, c, key);
@@ -394,7 +393,7 @@ impl<'a> Walk<'a> {
             let under = Tree::under(at, key);
             let shown = shown(&c[key]);
             self.at(Step::Key(key), |walk| {
-                walk.added(&under, "added key", shown)
+                walk.added(&under, "added key", shown);
             });
         }
     }
@@ -415,7 +414,7 @@ impl<'a> Walk<'a> {
         for (i, j) in pairs {
             let under = Tree::under(at, &i.to_string());
             self.at(Step::Index(i), |walk| {
-                walk.values(&b[i], &c[j], &under, key)
+                walk.values(&b[i], &c[j], &under, key);
             });
         }
         // What is the same and stands elsewhere is neither missing nor new.
@@ -440,15 +439,14 @@ impl<'a> Walk<'a> {
             });
         }
         for it in c_alone {
-            match moved.get_mut(&c_keys[it]).filter(|it| **it > 0) {
-                Some(left) => *left -= 1,
-                None => {
-                    let shown = shown(&c[it]);
-                    self.at(Step::Index(it), |walk| {
-                        walk.added(&Vec::new(), "added element", shown)
-                    });
-                }
+            if let Some(left) = moved.get_mut(&c_keys[it]).filter(|it| **it > 0) {
+                *left -= 1;
+                continue;
             }
+            let shown = shown(&c[it]);
+            self.at(Step::Index(it), |walk| {
+                walk.added(&Vec::new(), "added element", shown);
+            });
         }
     }
 
@@ -647,7 +645,7 @@ impl<'a> Walk<'a> {
                 for it in tokens(text) {
                     match it.kind {
                         TokenKind::Time | TokenKind::Duration | TokenKind::Ago => {
-                            it.kind.hash(&mut hasher)
+                            it.kind.hash(&mut hasher);
                         }
                         _ => it.text.hash(&mut hasher),
                     }

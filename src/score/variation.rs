@@ -107,18 +107,12 @@ pub(super) fn compare(b: &str, c: &str, varying: &[VaryingToken], clock: &Clock)
                         reach(&mut next, at + 1, excused || excuse, &elements);
                     }
                 }
-                Some(Element::Varying(StandsFor::One(kind))) => {
-                    if token.kind == *kind {
-                        reach(&mut next, at + 1, excused, &elements);
-                    }
-                }
-                Some(Element::Varying(StandsFor::Run { kinds, joined, .. })) => {
-                    if kinds.contains(&token.kind) {
-                        reach(&mut next, at + 1, excused, &elements);
-                        let goes_on = current.get(place + 1).is_some_and(|it| !it.spaced);
-                        if !joined || goes_on {
-                            push(&mut next, at, excused);
-                        }
+                Some(Element::Varying(stands_for)) if !stands_for.may_be(token.kind) => {}
+                Some(Element::Varying(stands_for)) => {
+                    reach(&mut next, at + 1, excused, &elements);
+                    let is_joined = current.get(place + 1).is_some_and(|it| !it.spaced);
+                    if stands_for.may_go_on(is_joined) {
+                        push(&mut next, at, excused);
                     }
                 }
             }

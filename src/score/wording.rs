@@ -152,7 +152,7 @@ fn stretch(
     if same_shape && !is_broken {
         for (offset, token) in pieces[0].iter().enumerate() {
             let differs = |it: &&[Token<'_>]| it[offset].key() != token.key();
-            if pieces.iter().any(|it| differs(it)) {
+            if pieces.iter().any(differs) {
                 varying.push(VaryingToken {
                     token: of_first.start + offset + 1,
                     tokens: 1,

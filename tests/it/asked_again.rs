@@ -77,21 +77,20 @@ impl Desk {
             let log = log.to_str().unwrap();
             Served::start(&project, &["mock.yaml", "--call-log", log])
         });
-        let launch = match &served {
-            Some(served) => Launch::Http {
+        let launch = if let Some(served) = &served {
+            Launch::Http {
                 url: served.url.clone(),
                 headers: Vec::new(),
                 bearer_token: None,
-            },
-            None => {
-                let words = ["mock", "mock.yaml", "--call-log"].map(OsString::from);
-                Launch::Child(ChildCommand {
-                    program: env!("CARGO_BIN_EXE_mcp-eval").into(),
-                    args: words.into_iter().chain([log]).collect(),
-                    env: Vec::new(),
-                    cwd: Some(project.path("")),
-                })
             }
+        } else {
+            let words = ["mock", "mock.yaml", "--call-log"].map(OsString::from);
+            Launch::Child(ChildCommand {
+                program: env!("CARGO_BIN_EXE_mcp-eval").into(),
+                args: words.into_iter().chain([log]).collect(),
+                env: Vec::new(),
+                cwd: Some(project.path("")),
+            })
         };
         Self {
             project,

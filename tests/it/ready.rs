@@ -600,12 +600,11 @@ fn an_agent_of_its_own_meets_servers_that_are_ready_in_each_of_its_sessions() {
     let ready = json!({ "calls": [search()], "timeout": "20s", "settle": "50ms" });
     for place in ["server", "scenario"] {
         let mut more = agent(&steps);
-        let own = match place {
-            "server" => &ready,
-            _ => {
-                more["ready"] = ready.clone();
-                &Value::Null
-            }
+        let own = if place == "server" {
+            &ready
+        } else {
+            more["ready"] = ready.clone();
+            &Value::Null
         };
         one_call(&project, &["late=600"], own, &more);
         let ran = project.expect(0, &["record", "--takes", "1"]);

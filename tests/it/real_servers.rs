@@ -1,4 +1,4 @@
-//! Servers from npm and PyPI, recorded and compared again in the same version: nothing may look like a change.
+//! Servers from npm and `PyPI`, recorded and compared again in the same version: nothing may look like a change.
 
 use std::ffi::OsString;
 use std::net::TcpListener;

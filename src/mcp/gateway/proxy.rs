@@ -98,13 +98,13 @@ impl Proxy {
             Err(refusal) => return Ok(respond(StatusCode::OK, Some(JSON), refusal.into())),
         };
         let deadline = exchange.waits().then(|| Instant::now() + self.tool_timeout);
-        let asked = self
+        let answering = self
             .client
             .request(parts.method, &self.url)
             .headers(headers)
             .body(body)
             .send();
-        let response = match within(deadline, asked).await {
+        let response = match within(deadline, answering).await {
             None => return Ok(self.too_late(&exchange)),
             Some(Err(error)) => return Ok(self.unasked(&exchange, &error)),
             Some(Ok(response)) => response,

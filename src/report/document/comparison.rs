@@ -158,7 +158,7 @@ pub struct ReasonV1 {
     pub cause: Option<String>,
     /// What else failed because of this; none of them has such itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub follows: Vec<ReasonV1>,
+    pub follows: Vec<Self>,
 }
 
 /// Which condition failed.

@@ -96,7 +96,7 @@ struct ReasonView<'a> {
     link: Option<String>,
     expected: Option<Excerpt>,
     got: Option<Excerpt>,
-    follows: [Vec<ReasonView<'a>>; 2],
+    follows: [Vec<Self>; 2],
 }
 
 /// A loss, and where in the page to look.

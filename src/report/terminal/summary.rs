@@ -96,8 +96,12 @@ fn others(summary: SummaryV1) -> String {
         (summary.interrupted, "interrupted"),
         (summary.skipped, "skipped"),
     ];
-    let named = counted(&counts).into_iter();
-    named.map(|it| format!(", {it}")).collect()
+    let mut others = String::new();
+    for it in counted(&counts) {
+        others.push_str(", ");
+        others.push_str(&it);
+    }
+    others
 }
 
 fn counted(counts: &[(usize, &str)]) -> Vec<String> {

@@ -354,7 +354,7 @@ fn lacking(ready: &Ready, catalogue: &Catalogue) -> Option<String> {
             let own = wanted.strip_prefix("mcp__").unwrap_or_default();
             let own = own.strip_prefix(server.server.as_str());
             let own = own.and_then(|it| it.strip_prefix("__"));
-            let mut names = server.tools.iter().map(|it| it.name());
+            let mut names = server.tools.iter().map(crate::model::catalogue::Tool::name);
             names.any(|it| it == wanted || Some(it) == own)
         })
     };
@@ -377,7 +377,7 @@ fn lacking(ready: &Ready, catalogue: &Catalogue) -> Option<String> {
 /// The tools that there are, for whoever looks for others.
 fn listed(catalogue: &Catalogue) -> String {
     let tools = catalogue.servers.iter().flat_map(|it| &it.tools);
-    let names: Vec<&str> = tools.map(|it| it.name()).collect();
+    let names: Vec<&str> = tools.map(crate::model::catalogue::Tool::name).collect();
     let more = match names.len().checked_sub(SHOWN_TOOLS) {
         Some(more @ 1..) => format!(" and {more} more"),
         _ => String::new(),

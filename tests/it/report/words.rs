@@ -299,9 +299,12 @@ fn two_texts_are_told_apart_by_their_words() {
     ] {
         let [left, right] = word_diff(was, now);
         let shown = |pieces: &[Piece]| -> String {
-            let piece = |it: &Piece| match it.marked {
-                true => format!("[{}]", it.text),
-                false => it.text.clone(),
+            let piece = |it: &Piece| {
+                if it.marked {
+                    format!("[{}]", it.text)
+                } else {
+                    it.text.clone()
+                }
             };
             pieces.iter().map(piece).collect()
         };

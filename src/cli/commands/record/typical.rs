@@ -51,7 +51,7 @@ pub(super) async fn take(
     for number in 1..=args.execute.times() {
         let others_are_fine = played.iter().all(|it: &Played| it.failing.is_empty());
         let look = may_be_kept(scenario, (number, args.execute.times()), others_are_fine);
-        let playing = play(scenario, replayed, bench, (number, args), look).await;
+        let playing = Box::pin(play(scenario, replayed, bench, (number, args), look)).await;
         let (run, note) = playing.map_err(|mut result| {
             if was_interrupted(&result) {
                 // What was made before is told, too.
