@@ -26,3 +26,58 @@ pub fn builder(url: &str, connect_timeout: Duration) -> ClientBuilder {
         builder
     }
 }
+
+/// The most of a page that is read.
+const LONGEST_PAGE: usize = 1024 * 1024;
+
+/// Gets a page, within `limit`: its HTTP status, and the beginning of its body.
+///
+/// # Errors
+///
+/// Why there is no answer, in a fragment.
+pub async fn page(
+    url: &str,
+    headers: &[(String, String)],
+    limit: Duration,
+) -> Result<(u16, String), String> {
+    let client = builder(url, limit).timeout(limit).build();
+    let client = client.map_err(|error| root(&error))?;
+    let mut request = client.get(url);
+    for (name, value) in headers {
+        request = request.header(name, value);
+    }
+    let mut response = request.send().await.map_err(|error| root(&error))?;
+    let status = response.status().as_u16();
+    let mut body = Vec::new();
+    while body.len() < LONGEST_PAGE {
+        match response.chunk().await.map_err(|error| root(&error))? {
+            Some(piece) => body.extend_from_slice(&piece),
+            None => break,
+        }
+    }
+    body.truncate(LONGEST_PAGE);
+    Ok((status, String::from_utf8_lossy(&body).into_owned()))
+}
+
+/// The address of a path on the server that another address leads to; `None` where that is no address.
+pub fn on_same_server(address: &str, path: &str) -> Option<String> {
+    let mut url = Url::parse(address).ok()?;
+    url.set_query(None);
+    url.set_fragment(None);
+    let (path, query) = path.split_once('?').unwrap_or((path, ""));
+    url.set_path(path);
+    url.set_query((!query.is_empty()).then_some(query));
+    Some(url.into())
+}
+
+/// What is at the bottom of an error: what is above it only says that there was one, and names addresses with their keys.
+fn root(error: &reqwest::Error) -> String {
+    let mut root: &dyn std::error::Error = error;
+    while let Some(source) = root.source() {
+        root = source;
+    }
+    if std::ptr::addr_eq(root, std::ptr::from_ref(error)) && error.is_builder() {
+        return "the address or a header has a character that HTTP does not allow".to_owned();
+    }
+    root.to_string()
+}

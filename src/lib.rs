@@ -22,6 +22,7 @@
 //! | floor | module | what lives there |
 //! |---|---|---|
 //! | 0 | [`model`] | the words above as plain types |
+//! | 0 | [`json`] | files of JSON, read however deeply they are nested |
 //! | 0 | [`text`] | texts from outside made safe to look at |
 //! | 0 | [`digits`] | integers too long for 64 bits, digit for digit |
 //! | 1 | [`score`] | similarity, alignment, responses, drift, verdict: two trajectories in, one comparison out; what varies, and what is bound; several runs |
@@ -30,7 +31,7 @@
 //! | 1 | [`http_client`] | how servers are asked over HTTP |
 //! | 1 | [`http_server`] | what our own servers over HTTP have in common: whom they let in, what they read and write |
 //! | 1 | [`process`] | child processes, gone when we are gone |
-//! | 2 | [`run`] | one execution of one scenario: its ports, its recorder, its limits |
+//! | 2 | [`run`] | one execution of one scenario: its ports, the proof that servers are ready, its recorder, its limits |
 //! | 3 | [`scenario_file`] | YAML to scenarios; every finding with its line and column |
 //! | 3 | [`agent`] | who asks: one file per kind of agent |
 //! | 3 | [`mcp`] | client sessions with MCP servers, and the gateway that hears the sessions of others |
@@ -63,6 +64,7 @@ pub mod git;
 pub mod http_client;
 pub mod http_server;
 pub mod import;
+pub mod json;
 pub mod mcp;
 pub mod mock;
 pub mod model;

@@ -11,12 +11,13 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::process::{ChildStdin, ChildStdout, Command};
 
-/// How many of the last lines of stderr are kept, and how much of each.
-const STDERR_LINES: usize = 20;
-const STDERR_LENGTH: usize = 500;
+/// How many of the first and of the last lines of stderr are kept, and how much of each.
+const FIRST_LINES: usize = 10;
+const LAST_LINES: usize = 10;
+const LINE_LENGTH: usize = 500;
 
 /// How long a process may take to leave after its stdin was closed, and again after SIGTERM.
-const LEAVE_TIMEOUT: Duration = Duration::from_secs(2);
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
 const TERM_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// How long it may take from the end of a process's stdout to its own end: on a busy machine, longer than one would think.
@@ -70,7 +71,7 @@ pub struct ChildCommand {
 pub struct Child {
     process: tokio::process::Child,
     group: Option<Pid>,
-    stderr: Arc<Mutex<VecDeque<String>>>,
+    stderr: Arc<Mutex<Said>>,
     stderr_ended: tokio::task::JoinHandle<()>,
 }
 
@@ -112,8 +113,8 @@ impl Child {
         let stdin = child.stdin.take().ok_or_else(missing)?;
         let stdout = child.stdout.take().ok_or_else(missing)?;
         let stderr_pipe = child.stderr.take().ok_or_else(missing)?;
-        let stderr = Arc::new(Mutex::new(VecDeque::new()));
-        let stderr_ended = tokio::spawn(keep_last_lines(stderr_pipe, Arc::clone(&stderr)));
+        let stderr = Arc::<Mutex<Said>>::default();
+        let stderr_ended = tokio::spawn(keep_lines(stderr_pipe, Arc::clone(&stderr)));
         let child = Self {
             process: child,
             group,
@@ -150,9 +151,9 @@ impl Child {
         }
     }
 
-    /// The last lines it wrote to stderr.
+    /// The first and the last lines it wrote to stderr, with how many there were between them.
     pub fn stderr(&self) -> Vec<String> {
-        lock(&self.stderr).iter().cloned().collect()
+        lock(&self.stderr).lines()
     }
 
     /// Ends the process, whose stdin must have been closed: waits for it, then asks, then forces. Nothing of its group stays behind.
@@ -257,40 +258,104 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 }
 
-async fn keep_last_lines(stderr: impl AsyncRead + Unpin, lines: Arc<Mutex<VecDeque<String>>>) {
-    let mut stderr = BufReader::new(stderr);
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        match (&mut stderr)
-            .take(64 * 1024)
-            .read_until(b'\n', &mut line)
-            .await
-        {
-            Ok(0) | Err(_) => return,
-            Ok(_) => {}
+/// What a process has said, as far as it is kept: why it cannot go on stands in the first of its words or in the last.
+#[derive(Debug, Default)]
+struct Said {
+    first: Vec<String>,
+    left_out: usize,
+    last: VecDeque<String>,
+}
+
+impl Said {
+    fn add(&mut self, line: &str) {
+        let mut kept: String = line.chars().take(LINE_LENGTH).collect();
+        if kept.len() < line.len() {
+            kept.push('…');
         }
-        let text = String::from_utf8_lossy(&line);
-        let text = text.trim_end();
-        if !text.is_empty() {
-            let mut lines = lock(&lines);
-            if lines.len() == STDERR_LINES {
-                lines.pop_front();
-            }
-            lines.push_back(text.chars().take(STDERR_LENGTH).collect());
+        if self.first.len() < FIRST_LINES {
+            self.first.push(kept);
+            return;
         }
+        if self.last.len() == LAST_LINES {
+            self.last.pop_front();
+            self.left_out += 1;
+        }
+        self.last.push_back(kept);
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let between = match self.left_out {
+            0 => None,
+            1 => Some("… 1 line left out …".to_owned()),
+            several => Some(format!("… {several} lines left out …")),
+        };
+        let first = self.first.iter().cloned();
+        first
+            .chain(between)
+            .chain(self.last.iter().cloned())
+            .collect()
     }
 }
 
-fn lock(lines: &Mutex<VecDeque<String>>) -> std::sync::MutexGuard<'_, VecDeque<String>> {
-    lines
-        .lock()
+async fn keep_lines(stderr: impl AsyncRead + Unpin, said: Arc<Mutex<Said>>) {
+    let mut stderr = BufReader::new(stderr);
+    let mut piece = Vec::new();
+    let mut is_new_line = true;
+    loop {
+        piece.clear();
+        let mut bounded = (&mut stderr).take(64 * 1024);
+        match bounded.read_until(b'\n', &mut piece).await {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let text = String::from_utf8_lossy(&piece);
+        let text = text.trim_end();
+        if is_new_line && !text.is_empty() {
+            lock(&said).add(text);
+        }
+        is_new_line = piece.ends_with(b"\n");
+    }
+}
+
+fn lock(said: &Mutex<Said>) -> std::sync::MutexGuard<'_, Said> {
+    // A panic while holding the lock leaves plain data behind; it is still good to read.
+    said.lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, Lines};
+    use std::sync::{Arc, Mutex};
+
+    use super::{Line, Lines, Said, keep_lines, lock};
+
+    #[test]
+    fn the_first_and_the_last_words_are_kept() {
+        let said = |text: &str| {
+            let runtime = tokio::runtime::Builder::new_current_thread().build();
+            let said = Arc::<Mutex<Said>>::default();
+            runtime
+                .unwrap()
+                .block_on(keep_lines(text.as_bytes(), Arc::clone(&said)));
+            lock(&said).lines()
+        };
+        let numbered = |numbers: std::ops::RangeInclusive<usize>| {
+            numbers.map(|it| format!("line {it}")).collect::<Vec<_>>()
+        };
+        let lines = |most: usize| said(&numbered(1..=most).join("\n\n"));
+        for few in [0, 1, 10, 11, 20] {
+            assert_eq!(lines(few), numbered(1..=few));
+        }
+        let mark = |between: &str| vec![format!("… {between} left out …")];
+        let expected = [numbered(1..=10), mark("1 line"), numbered(12..=21)].concat();
+        assert_eq!(lines(21), expected);
+        let expected = [numbered(1..=10), mark("980 lines"), numbered(991..=1000)].concat();
+        assert_eq!(lines(1000), expected);
+
+        let long = "é".repeat(200_000);
+        let cut = format!("{}…", "é".repeat(500));
+        assert_eq!(said(&format!("{long}\nend")), [cut, "end".to_owned()]);
+    }
 
     #[test]
     fn lines_are_bounded() {

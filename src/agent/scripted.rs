@@ -1,12 +1,17 @@
 //! Plays listed calls.
 
+use std::sync::Arc;
+
 use futures_util::future::BoxFuture;
 use serde_json::Value;
 
 use crate::agent::reference;
+use crate::model::Object;
+use crate::model::catalogue::Catalogue;
 use crate::model::scenario::ScriptedCall;
-use crate::model::trajectory::{Answer, Outcome};
+use crate::model::trajectory::{Answer, Outcome, Trajectory};
 use crate::run::{Agent, Conversation, SetupError, Stop};
+use crate::score::nearest_for_call;
 
 /// An agent that makes the calls of a script, in order, whatever comes back.
 pub struct Scripted {
@@ -15,6 +20,8 @@ pub struct Scripted {
     calls: Vec<ScriptedCall>,
     /// The answers so far; `None` where a call had no answer.
     answers: Vec<Option<Answer>>,
+    /// The accepted run, whose servers may have had a tool that this run's lack.
+    baseline: Option<Arc<Trajectory>>,
 }
 
 impl Scripted {
@@ -24,6 +31,27 @@ impl Scripted {
             messages,
             calls,
             answers: Vec::new(),
+            baseline: None,
+        }
+    }
+
+    /// The same, with the run that was accepted of this script: a tool that is gone is asked for where it was then, so that its absence
+    /// is what comes of the run, and not the end of it.
+    #[must_use]
+    pub fn after(self, baseline: Option<Arc<Trajectory>>) -> Self {
+        Self { baseline, ..self }
+    }
+
+    /// The server that had a tool in the accepted run, where this run does not tell which it is: no server lists it, or several do.
+    fn formerly(&self, tool: &str, catalogue: &Catalogue) -> Option<String> {
+        let is_clear = catalogue.servers.len() == 1 || listing(catalogue, tool).len() == 1;
+        if is_clear || tool.starts_with("mcp__") {
+            return None;
+        }
+        let before = &self.baseline.as_ref()?.catalogue;
+        match listing(before, tool).as_slice() {
+            [only] => Some((*only).to_owned()),
+            _ => None,
         }
     }
 
@@ -43,7 +71,20 @@ impl Scripted {
             let Value::Object(arguments) = arguments else {
                 unreachable!("filling in references keeps an object an object")
             };
-            let call = conversation.call(&scripted.tool, arguments).await?;
+            let catalogue = conversation.catalogue();
+            let call = match self.formerly(&scripted.tool, catalogue) {
+                Some(server) => {
+                    conversation
+                        .call_formerly(&server, &scripted.tool, arguments)
+                        .await?
+                }
+                None if is_nowhere(&scripted.tool, catalogue) => {
+                    let problem = nowhere(&scripted.tool, &arguments, catalogue);
+                    let problem = format!("call {number}: {problem}");
+                    return Err(Stop::Error(SetupError::new(problem)));
+                }
+                None => conversation.call(&scripted.tool, arguments).await?,
+            };
             let failed = call.outcome.is_failure();
             if failed && scripted.is_critical() {
                 return Err(Stop::Blocked {
@@ -60,6 +101,34 @@ impl Scripted {
         }
         Ok(())
     }
+}
+
+/// The servers that list a tool of this name.
+fn listing<'c>(catalogue: &'c Catalogue, tool: &str) -> Vec<&'c str> {
+    let servers = catalogue.servers.iter();
+    let listing = servers.filter(|it| it.tools.iter().any(|it| it.name() == tool));
+    listing.map(|it| it.server.as_str()).collect()
+}
+
+/// Whether a bare name leads nowhere: with one server alone, it leads there whatever the server lists.
+fn is_nowhere(tool: &str, catalogue: &Catalogue) -> bool {
+    catalogue.servers.len() != 1
+        && !tool.starts_with("mcp__")
+        && listing(catalogue, tool).is_empty()
+}
+
+fn nowhere(tool: &str, arguments: &Object, catalogue: &Catalogue) -> String {
+    let servers = catalogue.servers.iter();
+    let names: Vec<String> = servers
+        .clone()
+        .map(|it| format!("`{}`", it.server))
+        .collect();
+    let near = nearest_for_call(tool, arguments, servers.flat_map(|it| &it.tools));
+    format!(
+        "no server lists a tool `{tool}`; the servers of this run are {}{}",
+        names.join(", "),
+        near.map_or_else(String::new, |it| format!("; nearest: `{}`", it.name()))
+    )
 }
 
 impl Agent for Scripted {

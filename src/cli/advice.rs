@@ -1,5 +1,6 @@
 //! What the loader cannot judge of a scenario's `scoring` section: whether its paths can be read, and whether its rules can have an effect.
 
+use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use crate::model::rules::ErrorSign;
 use crate::model::scenario::{Agent, Scenario};
 use crate::scenario_file::{Finding, Severity};
@@ -24,6 +25,25 @@ pub(super) fn unreadable_paths(scenario: &Scenario) -> Vec<Finding> {
         .collect()
 }
 
+/// The tools of the mocks that the scenario declares.
+pub(super) fn mocked(scenario: &Scenario) -> Catalogue {
+    let servers = scenario.interactions.iter().map(|(name, declared)| {
+        let tools = declared.tools.iter();
+        ServerCatalogue {
+            server: name.clone(),
+            tools: tools
+                .map(|it| Tool {
+                    served: it.served.clone(),
+                })
+                .collect(),
+            ..ServerCatalogue::default()
+        }
+    });
+    Catalogue {
+        servers: servers.collect(),
+    }
+}
+
 /// Rules that no call of the scenario can be affected by.
 pub(super) fn idle_rules(scenario: &Scenario) -> Vec<Finding> {
     // What a replay asks is in its baseline, which nobody needs for this.
@@ -39,7 +59,7 @@ pub(super) fn idle_rules(scenario: &Scenario) -> Vec<Finding> {
         arguments: &it.arguments,
     });
     let known: Vec<KnownCall<'_>> = scripted.chain(expected).collect();
-    score::idle_rules(&scenario.scoring, &known)
+    score::idle_rules(&scenario.scoring, &known, &mocked(scenario))
         .into_iter()
         .map(|idle| {
             let word = idle.split('`').nth(1).unwrap_or("scoring").to_owned();

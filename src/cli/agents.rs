@@ -308,6 +308,8 @@ pub(super) fn agent(
         (_, _, Reached::Command(settings, prompt, workplace)) => {
             Box::new(Command::new(settings, prompt, workplace))
         }
-        (other, _, _) => Box::new(Scripted::new(scenario.messages(), other.calls().to_vec())),
+        (other, baseline, _) => Box::new(
+            Scripted::new(scenario.messages(), other.calls().to_vec()).after(baseline.cloned()),
+        ),
     })
 }

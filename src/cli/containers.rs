@@ -2,21 +2,19 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
 
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 
 use crate::cli::execute::Executor;
+use crate::cli::ready::{self, Asker, Asking};
 use crate::cli::servers::secret_values;
 use crate::docker::{Probe, Reached, Session, Slot};
-use crate::mcp;
 use crate::model::container::Container;
 use crate::model::scenario::{Scenario, Server, Transport};
 use crate::model::trajectory::{Ending, FailureKind, Outcome, Trajectory};
 use crate::redact::Redactor;
-use crate::run::SetupError;
+use crate::run::ready::Asks;
+use crate::run::{Observer, SetupError};
 use crate::scenario_file;
 
 /// Where the container of one scenario is, once there is one.
@@ -96,35 +94,38 @@ fn all_answered(trajectory: &Trajectory) -> bool {
     })
 }
 
-/// Asks the servers in a scenario's container for their tools.
+/// Asks the servers in a scenario's container.
 pub(super) struct ServersProbe<'a> {
     pub(super) executor: &'a Executor,
     pub(super) scenario: &'a Scenario,
+    pub(super) observer: &'a dyn Observer,
+    pub(super) redactor: &'a Redactor,
 }
 
 impl Probe for ServersProbe<'_> {
-    fn tools<'a>(
-        &'a self,
-        reached: &'a Reached,
-        limit: Duration,
-    ) -> BoxFuture<'a, Result<Vec<String>, String>> {
-        async move {
-            let said = |error: SetupError| error.message;
-            let targets = self.executor.targets_inside(self.scenario, reached);
-            let mut targets = targets.map_err(said)?;
-            for target in &mut targets {
-                target.connect_timeout = target.connect_timeout.min(limit);
-            }
-            let tools = mcp::connect(&targets).await.map_err(said)?;
-            let servers = tools.catalogue().servers.iter();
-            let names = servers
-                .flat_map(|it| &it.tools)
-                .map(|it| it.name().to_owned());
-            let names = names.collect();
-            tools.close().await;
-            Ok(names)
-        }
-        .boxed()
+    fn asks<'a>(&'a self, reached: &'a Reached) -> Box<dyn Asks + 'a> {
+        let targets = self.executor.targets_inside(self.scenario, reached);
+        Box::new(Asker {
+            asking: Asking {
+                scenario: self.scenario,
+                reached: Some(reached),
+                redactor: self.redactor,
+                observer: self.observer,
+            },
+            who: String::new(),
+            targets: targets.map_err(|error| error.message),
+            kept: Vec::new(),
+            stamp: self.executor.stamp(self.scenario),
+        })
+    }
+}
+
+/// What a name in `${…}` stands for where servers and their pages are described.
+pub(super) fn lookup(name: &str, reached: Option<&Reached>) -> Option<String> {
+    match (name, reached) {
+        (scenario_file::CONTAINER_URL, Some(reached)) => Some(reached.url()),
+        (scenario_file::CONTAINER_PORT, Some(reached)) => Some(reached.port.to_string()),
+        _ => std::env::var(name).ok(),
     }
 }
 
@@ -139,6 +140,12 @@ pub(super) fn expand(
     let named = variables.iter().filter(|it| Redactor::is_secret_name(it));
     secrets.extend(named.filter_map(|name| std::env::var(name).ok()));
     secrets.extend(secret_values(&container.env));
+    // Where it will be reached is not known yet, and no secret.
+    let anywhere = Reached {
+        host: "127.0.0.1".to_owned(),
+        port: container.port,
+    };
+    ready::secrets(&container.ready, Some(&anywhere), secrets)?;
     Ok(container)
 }
 

@@ -13,12 +13,13 @@ use crate::agent::Listener;
 use crate::cli::agents::{self, Reached};
 use crate::cli::containers::{self, Place, ServersProbe};
 use crate::cli::patience::Patience;
+use crate::cli::ready::{self, Asking};
 use crate::cli::recorded;
 use crate::cli::replay;
 use crate::docker::{Session, Standing};
 use crate::git;
 use crate::mcp;
-use crate::model::scenario::{Scenario, Server};
+use crate::model::scenario::{Agent, Scenario, Server};
 use crate::model::stamp::{GitStamp, Servers, Stamp};
 use crate::model::trajectory::Trajectory;
 use crate::redact::Redactor;
@@ -153,10 +154,17 @@ impl Executor {
         if let Ok(reached) = &reachable {
             stamp.model = reached.model().map(str::to_owned);
         }
-        let targets = standing.and_then(|_| self.targets(scenario, reached.as_ref(), &mut secrets));
+        let reached = reached.or_else(|| containers::as_it_stands(scenario));
+        let proofs = ready::proofs(self, scenario);
+        let targets = standing.and_then(|_| {
+            for proof in &proofs {
+                ready::secrets(proof.ready(), reached.as_ref(), &mut secrets)?;
+            }
+            self.targets(scenario, reached.as_ref(), &mut secrets)
+        });
         let stands = targets.is_ok();
         let redactor = Redactor::declared(secrets.iter().cloned(), &scenario.redaction);
-        let of_agent = Redactor::declared(secrets, &scenario.redaction);
+        let of_agent = Redactor::declared(secrets.iter().cloned(), &scenario.redaction);
         let port = match &who {
             Who::Scenario(_) => scenario.agent.command().map(|_| None),
             Who::Else(_, port) => Some(*port),
@@ -176,14 +184,41 @@ impl Executor {
         let ask_again = (reads == Reads::Twice)
             .then(|| AskAgain::new(move |call, offered| score::only_reads(call, offered, &rules)));
         let gateway_asks = ask_again.clone();
+        let tell = |doing: &str| observer.progress(Progress::Preparing { doing });
+        let asking = Asking {
+            scenario,
+            reached: reached.as_ref(),
+            redactor: &redactor,
+            observer,
+        };
+        let gateway = port.map(|port| (port, ask_again.clone()));
+        let mut notes = Vec::new();
+        let proven = match &targets {
+            Ok(targets) if !proofs.is_empty() => tokio::select! {
+                biased;
+                // The run notices it for itself.
+                () = self.interrupt.cancelled() => None,
+                proven = ready::connect(&proofs, targets, gateway, asking, (&stamp, &secrets)) => Some(proven),
+            },
+            _ => None,
+        };
+        let proven = proven.map(|it| {
+            it.map(|it| {
+                notes = it.notes;
+                it.tools
+            })
+        });
         let job = Job {
             scenario,
             stamp,
             connect: async move {
                 let targets = targets?;
-                match port {
-                    Some(port) => mcp::open_gateway(&targets, port, gateway_asks).await,
-                    None => mcp::connect(&targets).await,
+                match (proven, port) {
+                    (Some(proven), _) => proven,
+                    (None, Some(port)) => {
+                        mcp::open_gateway(&targets, None, port, gateway_asks, &tell).await
+                    }
+                    (None, None) => mcp::connect(&targets, &tell).await,
                 }
             }
             .boxed(),
@@ -207,7 +242,7 @@ impl Executor {
         Ran {
             trajectory,
             redactor,
-            notes: agent.notes().to_vec(),
+            notes: notes.into_iter().chain(agent.notes().to_vec()).collect(),
             log,
         }
     }
@@ -224,7 +259,9 @@ impl Executor {
                 "a secret variable needs {names} from the environment, where it is not set: set it, or give a default with `${{{first}:-…}}`"
             )));
         }
-        let Some(baseline) = baseline else {
+        // What a script plays is not of the baseline.
+        let replays = matches!(scenario.agent, Agent::Replay { .. });
+        let Some(baseline) = baseline.filter(|_| replays) else {
             return Ok(());
         };
         let servers = self.servers(scenario);
@@ -245,9 +282,15 @@ impl Executor {
         };
         let container = containers::expand(container, secrets)?;
         let slot = place.slot(session, container, scenario.config_file.clone());
+        let mut known = secrets.clone();
+        // What cannot be resolved holds no secret.
+        let _ = self.targets(scenario, None, &mut known);
+        let redactor = Redactor::declared(known, &scenario.redaction);
         let probe = ServersProbe {
             executor: self,
             scenario,
+            observer,
+            redactor: &redactor,
         };
         let tell = |doing: &str| observer.progress(Progress::Preparing { doing });
         tokio::select! {
@@ -269,6 +312,10 @@ impl Executor {
         // What cannot be resolved holds no secret.
         let _ = self.targets(scenario, None, &mut secrets);
         let _ = agents::reach(scenario, &mut secrets);
+        for proof in ready::proofs(self, scenario) {
+            let reached = containers::as_it_stands(scenario);
+            let _ = ready::secrets(proof.ready(), reached.as_ref(), &mut secrets);
+        }
         if let Some(container) = &scenario.container {
             let _ = containers::expand(container, &mut secrets);
         }
@@ -277,7 +324,7 @@ impl Executor {
         told
     }
 
-    fn stamp(&self, scenario: &Scenario) -> Stamp {
+    pub(super) fn stamp(&self, scenario: &Scenario) -> Stamp {
         let folder = scenario
             .path
             .parent()

@@ -71,7 +71,7 @@ impl Exit {
             Self::Interrupted
         } else if any(Status::Failed) {
             Self::Failed
-        } else if any(Status::Error) || any(Status::Timeout) {
+        } else if any(Status::Error) || any(Status::Timeout) || any(Status::Interrupted) {
             Self::Incomplete
         } else if any(Status::Inconclusive) {
             if strict_statistics {

@@ -43,7 +43,9 @@ impl Failure {
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         let exit = match error {
-            StoreError::Write { .. } | StoreError::Read { .. } => Exit::Incomplete,
+            StoreError::Write { .. } | StoreError::Read { .. } | StoreError::Unreadable { .. } => {
+                Exit::Incomplete
+            }
             StoreError::CutOff { .. } | StoreError::Invalid { .. } | StoreError::Version { .. } => {
                 Exit::Usage
             }

@@ -1,5 +1,6 @@
 //! The end of a suite: the document, the report, what is printed, the exit code.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
@@ -108,7 +109,11 @@ fn with_gate(result: ResultV1, exit: Exit, threshold: Option<f64>) -> ResultV1 {
         "everything was recorded".clone_into(&mut gate.sentence);
     }
     if exit == Exit::Passed && summary.recorded_failing > 0 {
-        gate.sentence += &format!(", {} of it failing", summary.recorded_failing);
+        let _ = write!(
+            gate.sentence,
+            ", {} of it failing",
+            summary.recorded_failing
+        );
     }
     if exit == Exit::Passed && summary.changed > 0 {
         let noun = if result.command == "run" {
@@ -116,7 +121,7 @@ fn with_gate(result: ResultV1, exit: Exit, threshold: Option<f64>) -> ResultV1 {
         } else {
             "changes"
         };
-        gate.sentence += &format!(", {} with {noun}", summary.changed);
+        let _ = write!(gate.sentence, ", {} with {noun}", summary.changed);
     }
     result.with_gate(gate)
 }

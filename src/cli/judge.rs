@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::cli::patience::Patience;
 use crate::cli::replay;
-use crate::evaluate::check_criteria;
+use crate::evaluate::{Basis, Checked, check_criteria};
 use crate::model::experiment::ExperimentChange;
 use crate::model::rules::Rules;
 use crate::model::scenario::Scenario;
@@ -27,7 +27,7 @@ pub(super) fn judge(
     let compared = patience.spend_on(|is_unwanted| {
         score::compare_variants_until(accepted, &current, rules, is_unwanted)
     });
-    let comparison = match compared {
+    let mut comparison = match compared {
         Ok(comparison) => comparison?,
         Err(stopped) => return Some(stopped.result(result, &current)),
     };
@@ -39,21 +39,30 @@ pub(super) fn judge(
             baseline.scenario
         ));
     }
-    let mut checks = Vec::new();
-    if let Some(scenario) = scenario {
-        checks = criteria(scenario, baseline, &current, &mut notes);
+    let basis = Basis::Baseline(baseline);
+    let checked = scenario.map(|it| check_criteria(it, &current, basis));
+    let Checked { checks, impossible } = checked.unwrap_or_default();
+    let passed = comparison.verdict.passed && !checks.iter().any(Check::fails);
+    if !passed {
+        comparison.band = comparison.band.of_failed(false);
     }
-    let passed = comparison.verdict.passed && checks.iter().all(|it| it.passed);
     let experiment_changes = score::experiment_changes(baseline, &current);
     let gates = allow_changed || experiment_changes.is_empty();
+    let impossible = impossible_criteria(&impossible);
     Some(ScenarioResult {
         status: match (gates, passed) {
             (false, _) => Status::Error,
+            (true, true) if impossible.is_some() => Status::Error,
             (true, true) => Status::Passed,
             (true, false) => Status::Failed,
         },
-        problem: (!gates).then(|| other_experiment(scenario, &experiment_changes)),
+        problem: if gates {
+            impossible
+        } else {
+            Some(other_experiment(scenario, &experiment_changes))
+        },
         experiment_changes,
+        idle_rules: score::idle_after(rules, &[baseline, &current]),
         duration_ms: current.duration_ms,
         checks,
         comparison: Some(comparison),
@@ -82,24 +91,19 @@ fn other_experiment(scenario: Option<&Scenario>, changes: &[ExperimentChange]) -
     }
 }
 
-/// The scenario's success criteria. One that the accepted baseline does not meet either was accepted as it is: it is only noted.
-fn criteria(
-    scenario: &Scenario,
-    baseline: &Trajectory,
-    current: &Trajectory,
-    notes: &mut Vec<String>,
-) -> Vec<Check> {
-    let accepted = check_criteria(scenario, baseline);
-    let mut checks = Vec::new();
-    for (now, then) in check_criteria(scenario, current).into_iter().zip(accepted) {
-        if now.passed || then.passed {
-            checks.push(now);
-        } else {
-            notes.push(format!(
-                "success criterion `{}` is met neither by the baseline nor now",
-                now.name
-            ));
-        }
-    }
-    checks
+/// What is wrong with criteria that name tools which were never there; `None` where there are none such.
+pub(super) fn impossible_criteria(impossible: &[(String, Option<String>)]) -> Option<Problem> {
+    let (first, meant) = impossible.first()?;
+    let also = impossible.iter().skip(1);
+    Some(Problem {
+        message: format!("success criterion `{first}`: no server offers a tool of that name"),
+        hint: meant.as_ref().map(|it| format!("did you mean `{it}`?")),
+        details: also
+            .map(|(criterion, meant)| {
+                let meant = meant.as_ref();
+                let hint = meant.map_or_else(String::new, |it| format!("; did you mean `{it}`?"));
+                format!("`{criterion}`: nor of that one{hint}")
+            })
+            .collect(),
+    })
 }

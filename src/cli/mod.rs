@@ -19,6 +19,7 @@ mod offline;
 mod outcome;
 mod patience;
 mod progress;
+mod ready;
 mod recorded;
 mod repeat;
 mod replay;

@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use walkdir::WalkDir;
 
 use crate::cli::args::{CompareArgs, OutputArgs};
+use crate::cli::ci;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -62,14 +63,14 @@ pub(super) fn compare(
         })?;
     let interrupt = signals.block_on(async { interrupt::token() });
     let patience = Patience::until(&interrupt);
-    let mut results: Vec<ScenarioResult> = Vec::new();
-    for file in &files {
-        let result = compare_file(file, &root, single, &scenarios, (args, &patience));
+    let scored = files.iter().map(|file| {
         if interrupt.is_cancelled() {
-            break;
+            left_out(file, run)
+        } else {
+            compare_file(file, &root, single, &scenarios, (args, &patience))
         }
-        results.push(result);
-    }
+    });
+    let mut results: Vec<ScenarioResult> = scored.collect();
     let interrupted = interrupt.is_cancelled();
     results.sort_by(|a, b| a.id.cmp(&b.id));
     number_repeated(&mut results);
@@ -213,7 +214,7 @@ fn compare_file(
         Ending::Completed | Ending::Blocked { .. } => None,
         Ending::LimitReached { message } => Some((Status::Failed, message.clone())),
         Ending::TimedOut { message } => Some((Status::Timeout, message.clone())),
-        Ending::Interrupted => Some((Status::Error, "the run was interrupted".to_owned())),
+        Ending::Interrupted => Some((Status::Interrupted, "the run was interrupted".to_owned())),
         Ending::Error { message, .. } => Some((Status::Error, message.clone())),
     };
     if let Some((status, message)) = unfinished {
@@ -249,10 +250,13 @@ fn accepted(root: &Path, scenario: &str, single: bool) -> Result<Vec<Trajectory>
     if root.is_file() {
         return Ok(vec![store::load(root)?]);
     }
-    let accepted = Baselines::new(root).load(scenario)?;
+    let mut baselines = Baselines::new(root);
+    let mut accepted = baselines.load(scenario)?;
     if accepted.is_empty() && single {
-        return Baselines::of_one_scenario(root).load(scenario);
+        baselines = Baselines::of_one_scenario(root);
+        accepted = baselines.load(scenario)?;
     }
+    ci::mend(&baselines, scenario, accepted.first());
     Ok(accepted)
 }
 
@@ -285,6 +289,7 @@ fn stored(file: &Path, current: &Trajectory, status: Status) -> ScenarioResult {
         baseline: None,
         current: None,
         notes: Vec::new(),
+        idle_rules: Vec::new(),
         repeated: None,
     }
 }
@@ -297,17 +302,41 @@ fn unscored(file: &Path, current: &Trajectory, status: Status, problem: Problem)
     }
 }
 
-fn broken(file: &Path, current: Option<Trajectory>, error: &StoreError) -> ScenarioResult {
-    let name = file
-        .file_stem()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
+/// The result of a trajectory that an interruption kept from being looked at. It is named by its place, for nobody has read it.
+fn left_out(file: &Path, run: &Path) -> ScenarioResult {
+    let place = file.strip_prefix(run).unwrap_or(file);
+    let place = match place.parent() {
+        Some(folder) if place.ends_with("baseline.json") => folder.to_owned(),
+        _ => place.with_extension(""),
+    };
+    let name = place.to_string_lossy().into_owned();
     ScenarioResult {
-        id: current
-            .as_ref()
-            .map_or_else(|| name.clone(), |it| it.scenario.clone()),
-        name: current.as_ref().map_or(name, |it| it.name.clone()),
+        status: Status::Interrupted,
+        ..unread(file, name, problem("not scored: interrupted before"))
+    }
+}
+
+fn broken(file: &Path, current: Option<Trajectory>, error: &StoreError) -> ScenarioResult {
+    let name = file.file_stem().unwrap_or_default().to_string_lossy();
+    let problem = Problem {
+        message: error.to_string(),
+        hint: error.hint().map(str::to_owned),
+        details: Vec::new(),
+    };
+    match current {
+        Some(current) => ScenarioResult {
+            duration_ms: None,
+            ..unscored(file, &current, Status::Error, problem)
+        },
+        None => unread(file, name.into_owned(), problem),
+    }
+}
+
+/// The result of a file of which nothing but this name is known.
+fn unread(file: &Path, name: String, problem: Problem) -> ScenarioResult {
+    ScenarioResult {
+        id: name.clone(),
+        name,
         path: file.display().to_string(),
         description: None,
         user_intent: None,
@@ -315,16 +344,13 @@ fn broken(file: &Path, current: Option<Trajectory>, error: &StoreError) -> Scena
         experiment_changes: Vec::new(),
         status: Status::Error,
         duration_ms: None,
-        problem: Some(Problem {
-            message: error.to_string(),
-            hint: error.hint().map(str::to_owned),
-            details: Vec::new(),
-        }),
+        problem: Some(problem),
         checks: Vec::new(),
         comparison: None,
         baseline: None,
-        current: current.map(Arc::new),
+        current: None,
         notes: Vec::new(),
+        idle_rules: Vec::new(),
         repeated: None,
     }
 }

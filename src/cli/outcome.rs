@@ -37,6 +37,7 @@ pub(super) fn result(scenario: &Scenario, status: Status) -> ScenarioResult {
         baseline: None,
         current: None,
         notes: Vec::new(),
+        idle_rules: Vec::new(),
         repeated: None,
     }
 }
@@ -72,7 +73,7 @@ pub(super) fn incomplete(executed: &Executed) -> Option<ScenarioResult> {
         Ending::Completed | Ending::Blocked { .. } => return None,
         Ending::LimitReached { message } => (Status::Failed, message.clone(), Vec::new()),
         Ending::TimedOut { message } => (Status::Timeout, message.clone(), Vec::new()),
-        Ending::Interrupted => (Status::Error, "interrupted".to_owned(), Vec::new()),
+        Ending::Interrupted => (Status::Interrupted, "interrupted".to_owned(), Vec::new()),
         Ending::Error { message, details } => (Status::Error, message.clone(), details.clone()),
     };
     Some(ScenarioResult {
@@ -89,8 +90,5 @@ pub(super) fn incomplete(executed: &Executed) -> Option<ScenarioResult> {
 }
 
 pub(super) fn was_interrupted(result: &ScenarioResult) -> bool {
-    result
-        .current
-        .as_ref()
-        .is_some_and(|it| it.ending == Ending::Interrupted)
+    result.status == Status::Interrupted
 }

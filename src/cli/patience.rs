@@ -81,7 +81,11 @@ impl Stopped {
     /// The result of a scenario whose run was not compared to the end.
     pub(super) fn result(self, open: ScenarioResult, run: &Trajectory) -> ScenarioResult {
         let (status, message, ending) = match self {
-            Self::Interrupted => (Status::Error, "interrupted".to_owned(), Ending::Interrupted),
+            Self::Interrupted => (
+                Status::Interrupted,
+                "interrupted".to_owned(),
+                Ending::Interrupted,
+            ),
             Self::TimedOut(whole) => (
                 Status::Timeout,
                 format!("the scenario's timeout of {whole:?} passed: comparing what it came to"),

@@ -17,6 +17,9 @@ use crate::text;
 /// Without a terminal, a suite says nothing before it has taken this long: its result is there in a moment.
 const SILENCE: Duration = Duration::from_secs(2);
 
+/// How often a wait that goes on is told of.
+const REMINDER: Duration = Duration::from_secs(5);
+
 /// Progress of a suite.
 pub(super) struct SuiteProgress {
     bar: ProgressBar,
@@ -36,8 +39,10 @@ pub(super) struct ScenarioProgress {
     name: String,
     /// How many calls the agent will make, where that is known.
     calls: Option<usize>,
-    /// What was last said of the container.
+    /// What was last said of what is prepared.
     doing: Mutex<String>,
+    /// When it was last told that something is waited for.
+    waited: Mutex<Option<Instant>>,
 }
 
 impl ScenarioProgress {
@@ -51,6 +56,7 @@ impl ScenarioProgress {
                 Agent::Replay { .. } | Agent::Model { .. } | Agent::Command { .. } => None,
             },
             doing: Mutex::default(),
+            waited: Mutex::default(),
         }
     }
 
@@ -61,6 +67,7 @@ impl ScenarioProgress {
             name: format!("{} (attempt {number} of {of})", self.name),
             calls: self.calls,
             doing: Mutex::default(),
+            waited: Mutex::default(),
         }
     }
 
@@ -78,6 +85,30 @@ impl ScenarioProgress {
         match self.calls.filter(|it| number <= *it) {
             Some(calls) => format!("{number}/{calls}"),
             None => number.to_string(),
+        }
+    }
+
+    /// On a terminal the bar says it, with the time; elsewhere a line does, when asked for more or, now and then, when it takes so long
+    /// that one may wonder.
+    fn waiting(&self, what: &str, elapsed: Duration) {
+        let what = format!("waiting for {}", text::line(what));
+        let seconds = elapsed.as_secs();
+        let timed = match seconds {
+            0 => what.clone(),
+            seconds => format!("{what} ({seconds} s)"),
+        };
+        self.suite
+            .bar
+            .set_message(format!("{}: {timed}", self.name));
+        let mut last = self.doing.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_news = *last != what;
+        let takes_long = elapsed >= SILENCE && !self.suite.silent;
+        let mut waited = self.waited.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = waited.is_none_or(|it| it.elapsed() >= REMINDER);
+        if (is_news && self.suite.verbose) || (takes_long && is_due) {
+            *last = what;
+            *waited = Some(Instant::now());
+            self.suite.note(&format!("{}: {timed}", self.name));
         }
     }
 
@@ -136,8 +167,15 @@ impl SuiteProgress {
         };
         if self.tells() {
             let name = text::line(&result.name);
+            // Without a list, the number tells that not everything is as it was; the report has the list.
+            let differing = match (&result.comparison, result.status) {
+                (Some(it), Status::Passed | Status::Recorded) if !it.changes.is_empty() => {
+                    format!(", {} differing", it.changes.len())
+                }
+                _ => String::new(),
+            };
             self.console.note(&format!(
-                "[{number}/{}] {name}: {}",
+                "[{number}/{}] {name}: {}{differing}",
                 self.total,
                 result.status.name()
             ));
@@ -174,6 +212,7 @@ impl Observer for ScenarioProgress {
         let name = &self.name;
         match progress {
             Progress::Preparing { doing } => self.preparing(doing),
+            Progress::Waiting { what, elapsed } => self.waiting(what, elapsed),
             Progress::Connecting => self
                 .suite
                 .bar

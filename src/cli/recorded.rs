@@ -52,6 +52,8 @@ pub(super) fn hold_still(
         Server {
             connect_timeout: own.and_then(|it| it.connect_timeout),
             tool_timeout: own.and_then(|it| it.tool_timeout),
+            // What was recorded is there at once.
+            ready: None,
             transport: Transport::Recorded {
                 baseline: path.to_owned(),
             },
@@ -60,6 +62,7 @@ pub(super) fn hold_still(
     };
     Ok(Scenario {
         servers: names.into_iter().map(server).collect(),
+        ready: None,
         ..scenario.clone()
     })
 }

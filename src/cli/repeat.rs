@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::cli::bench::Bench;
-use crate::cli::outcome::{is_fine, not_run, was_interrupted};
+use crate::cli::outcome::{is_fine, not_run, problem, was_interrupted};
 use crate::model::repeated::{Attempt, Tally};
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
@@ -27,7 +27,7 @@ pub(super) struct Measure {
 
 /// Makes the attempts at a scenario, each with a bench of its own, and gates on what all of them came to.
 ///
-/// The result shows the attempt most worth a look. Of one that was interrupted, that attempt's result is returned, and no other is made.
+/// The result shows the attempt most worth a look. After one that was interrupted no other is made, and there is no verdict.
 pub(super) async fn repeat<W, F>(
     scenario: &Scenario,
     bench: &Arc<Bench>,
@@ -44,9 +44,6 @@ where
     let of = measure.times;
     let look = may_be_kept(scenario, (1, of), true);
     let first = attempt(scenario, bench, (1, of), look, &work).await;
-    if was_interrupted(&first) {
-        return first;
-    }
     // Against another experiment, no number of runs would have a verdict.
     if first.status == Status::Error && !first.experiment_changes.is_empty() {
         let notes = bench.show(&first.id, 1).into_iter().chain(first.notes);
@@ -55,13 +52,15 @@ where
             ..first
         };
     }
+    let mut over = was_interrupted(&first);
     let mut made = Made::new(first);
     for number in 2..=of {
+        if over {
+            break;
+        }
         let look = may_be_kept(scenario, (number, of), made.all_are_fine());
         let next = attempt(scenario, bench, (number, of), look, &work).await;
-        if was_interrupted(&next) {
-            return next;
-        }
+        over = was_interrupted(&next);
         made.add(next);
     }
     made.result(bench, measure)
@@ -163,12 +162,15 @@ impl Made {
     /// The result of all attempts.
     fn result(self, bench: &Bench, measure: Measure) -> ScenarioResult {
         let (shown, mut result) = (self.shown, self.result);
-        let (status, repeated) = score::gate(
-            self.attempts,
-            shown + 1,
-            measure.pass_threshold,
-            measure.baseline,
-        );
+        let last = self.attempts.len();
+        let interrupted = (self.attempts.last()).is_some_and(|it| it.status == Status::Interrupted);
+        let (status, repeated) = if interrupted {
+            let made = score::summarise(self.attempts, shown + 1);
+            (Status::Interrupted, made)
+        } else {
+            let (threshold, baseline) = (measure.pass_threshold, measure.baseline);
+            score::gate(self.attempts, shown + 1, threshold, baseline)
+        };
         let told = |(note, by): (String, Vec<usize>)| match by.first() {
             Some(first) if !by.contains(&shown) => format!("attempt {}: {note}", first + 1),
             _ => note,
@@ -178,6 +180,10 @@ impl Made {
         result.problem = match status {
             Status::Passed | Status::Inconclusive => None,
             Status::Failed => result.problem,
+            Status::Interrupted => {
+                let times = measure.times;
+                Some(problem(format!("interrupted in attempt {last} of {times}")))
+            }
             _ => self.obstacle.map(|(number, problem)| Problem {
                 message: format!(
                     "{} of {} runs could not be run or judged: attempt {number}: {}",
@@ -215,7 +221,7 @@ pub(super) fn kept(result: &ScenarioResult) -> Attempt {
 fn reason(result: &ScenarioResult) -> Option<String> {
     let problem = result.problem.iter().map(|it| it.message.clone());
     let verdict = result.comparison.iter().flat_map(|it| &it.verdict.reasons);
-    let unmet = result.checks.iter().filter(|it| !it.passed);
+    let unmet = result.checks.iter().filter(|it| it.fails());
     problem
         .chain(verdict.map(ToString::to_string))
         .chain(unmet.map(|it| format!("{}: {}", it.name, it.message)))

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::cli::ci;
 use crate::cli::suite::BASELINES;
 use crate::model::scenario::{Agent, Scenario};
 use crate::model::suite::Problem;
@@ -33,7 +34,10 @@ pub(super) fn accepted(
     scenario: &Scenario,
     baselines: &Baselines,
 ) -> Result<Vec<Trajectory>, Problem> {
-    let mut accepted = baselines.load(&scenario.id).map_err(|error| Problem {
+    let loaded = baselines.load(&scenario.id);
+    let main = loaded.as_ref().ok().and_then(|it| it.first());
+    ci::mend(baselines, &scenario.id, main);
+    let mut accepted = loaded.map_err(|error| Problem {
         message: error.to_string(),
         hint: error.hint().map(str::to_owned),
         details: Vec::new(),
@@ -75,10 +79,10 @@ fn no_baseline(scenario: &Scenario, baselines: &Baselines) -> Problem {
     }
 }
 
-/// The baseline a scenario replays: the main one of those accepted. `None` for another agent.
+/// The baseline that an agent needs for its calls, the main one of those accepted: a replay plays it, and a script finds in it whose a tool
+/// was that is gone. `None` for another agent.
 pub(super) fn replayed(scenario: &Scenario, accepted: &[Trajectory]) -> Option<Arc<Trajectory>> {
-    let replays = matches!(scenario.agent, Agent::Replay { .. });
-    let main = accepted.first().filter(|_| replays)?;
+    let main = accepted.first().filter(|_| !scenario.agent.decides())?;
     Some(Arc::new(main.clone()))
 }
 

@@ -7,7 +7,7 @@ use crate::cli::args::SelectArgs;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::model::scenario::Scenario;
-use crate::scenario_file::{self, Finding, Options};
+use crate::scenario_file::{self, Finding, Found, Loaded, Options};
 
 /// The scenarios the user selected, every one of them valid.
 ///
@@ -40,12 +40,24 @@ pub(super) fn select(args: &SelectArgs, console: Console) -> Result<Vec<Scenario
 
 /// The selected scenarios that are valid, and everything that is wrong with any.
 pub(super) fn load(args: &SelectArgs) -> (Vec<Scenario>, Vec<Finding>) {
+    load_with(args, scenario_file::load)
+}
+
+/// The same for those who check files, and not only want to run them.
+pub(super) fn check(args: &SelectArgs) -> (Vec<Scenario>, Vec<Finding>) {
+    load_with(args, scenario_file::check)
+}
+
+fn load_with(
+    args: &SelectArgs,
+    load: fn(&[Found], &Options) -> Loaded,
+) -> (Vec<Scenario>, Vec<Finding>) {
     let (found, mut findings) = scenario_file::find(&args.all_paths());
     let options = Options {
         variables: args.variables.clone(),
         ..Options::default()
     };
-    let loaded = scenario_file::load(&found, &options);
+    let loaded = load(&found, &options);
     findings.extend(loaded.findings);
     let mut scenarios = loaded.scenarios;
     scenarios.retain(|it| {

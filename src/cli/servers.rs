@@ -31,7 +31,13 @@ impl Executor {
         let mut servers = scenario.servers.clone();
         for server in &self.servers {
             match servers.iter_mut().find(|it| it.name == server.name) {
-                Some(own) => *own = server.clone(),
+                // When it is ready, only the scenario knows.
+                Some(own) => {
+                    *own = Server {
+                        ready: own.ready.take(),
+                        ..server.clone()
+                    }
+                }
                 None => servers.push(server.clone()),
             }
         }
@@ -52,14 +58,14 @@ impl Executor {
                 "the scenario has no servers: declare `servers:`, or give them with `--mcp-config FILE`",
             ));
         }
+        // A container has proven that it is ready.
+        let ready = |it: &&Server| reached.is_some() && containers::holds(scenario, it);
+        let ready = servers.iter().filter(ready).map(|it| it.name.clone());
+        let ready: Vec<String> = ready.collect();
         let reached = reached
             .cloned()
             .or_else(|| containers::as_it_stands(scenario));
-        let lookup = |name: &str| match (name, &reached) {
-            (scenario_file::CONTAINER_URL, Some(reached)) => Some(reached.url()),
-            (scenario_file::CONTAINER_PORT, Some(reached)) => Some(reached.port.to_string()),
-            _ => std::env::var(name).ok(),
-        };
+        let lookup = |name: &str| containers::lookup(name, reached.as_ref());
         let expanded = scenario_file::expand(&servers, lookup)
             .map_err(|missing| SetupError::new(missing.to_string()))?;
         let named = expanded
@@ -77,6 +83,7 @@ impl Executor {
                         .tool_timeout
                         .or(scenario.agent.tool_timeout())
                         .unwrap_or(scenario.timeouts.tool),
+                    may_be_starting: !ready.contains(&server.name),
                     launch: self.launch(scenario, &server, secrets)?,
                     name: server.name,
                 })

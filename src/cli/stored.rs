@@ -9,7 +9,7 @@ use crate::cli::suite::RUNS;
 use crate::model::trajectory::Trajectory;
 use crate::report::document::{self, ResultV1, SideV1};
 use crate::report::html;
-use crate::store;
+use crate::store::{self, Runs};
 
 /// A stored result and the folder its file names start from.
 pub(super) struct Stored {
@@ -93,16 +93,12 @@ impl Stored {
     }
 }
 
-/// The result of the latest run: ids sort by time.
+/// The result of the latest run.
 fn latest() -> Result<PathBuf, Failure> {
-    let mut runs: Vec<PathBuf> = fs::read_dir(RUNS)
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| Some(entry.ok()?.path().join(RESULT)))
-        .filter(|it| it.is_file())
-        .collect();
-    runs.sort();
-    runs.pop().ok_or_else(|| {
+    let runs = fs::read_dir(RUNS).into_iter().flatten().flatten();
+    let stored = runs.filter(|it| it.path().join(RESULT).is_file());
+    let latest = stored.max_by_key(|it| Runs::order(&it.file_name().to_string_lossy()));
+    latest.map(|it| it.path().join(RESULT)).ok_or_else(|| {
         Failure::incomplete(format!("no result is stored in {RUNS}/"))
             .hint("`mcp-eval compare` stores one")
     })

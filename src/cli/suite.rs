@@ -65,13 +65,16 @@ pub(super) struct Plan<'a> {
     pub(super) ours: Option<&'a Path>,
 }
 
+/// Why a disabled scenario is not run.
+const DISABLED: &str = "the scenario is disabled (`enabled: false`)";
+
 /// How long running scenarios may take to stop when the program is asked to.
 const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Runs every scenario with `work` and gathers the results in the scenarios' order.
 ///
 /// Each scenario is a task of its own, so that the work on one answer holds up nobody else. Disabled scenarios are skipped. When
-/// interrupted, what has finished is kept.
+/// interrupted, what has finished is kept, and what has not is told as interrupted.
 ///
 /// # Errors
 ///
@@ -125,7 +128,8 @@ where
             plan.console,
         ));
         let mut results = BTreeMap::new();
-        let mut waiting = plan.scenarios.into_iter().map(Arc::new).enumerate();
+        let scenarios: Vec<_> = plan.scenarios.into_iter().map(Arc::new).collect();
+        let mut waiting = scenarios.iter().map(Arc::clone).enumerate().peekable();
         let mut running = JoinSet::new();
         let mut stopped = false;
         loop {
@@ -135,10 +139,7 @@ where
                 };
                 let exhausted = budget.as_ref().and_then(|it| it.exhausted());
                 let skip = match (scenario.enabled, stopped, exhausted) {
-                    (false, _, _) => Some((
-                        Status::Skipped,
-                        "the scenario is disabled (`enabled: false`)".to_owned(),
-                    )),
+                    (false, _, _) => Some((Status::Skipped, DISABLED.to_owned())),
                     (true, true, _) => Some((
                         Status::Skipped,
                         "not started: an earlier scenario has not passed (`--fail-fast`)"
@@ -197,11 +198,25 @@ where
         }
         let stopping = async {
             while let Some(done) = running.join_next().await {
-                results.extend(done.ok().filter(|(_, result)| !was_interrupted(result)));
+                if let Ok((index, result)) = done {
+                    selected -= usize::from(result.status == Status::Skipped);
+                    results.insert(index, result);
+                }
             }
         };
         let _ = tokio::time::timeout(STOP_TIMEOUT, stopping).await;
         running.abort_all();
+        // Whatever is to come after those that have begun.
+        let not_begun = waiting.peek().map_or(usize::MAX, |(index, _)| *index);
+        for (index, scenario) in scenarios.iter().enumerate() {
+            results.entry(index).or_insert_with(|| {
+                match (interrupt.is_cancelled(), index < not_begun) {
+                    // Its task has ended without a result.
+                    (false, _) => broken(scenario),
+                    (true, begun) => unfinished(&executor.told(scenario), begun),
+                }
+            });
+        }
         if let Some(containers) = &containers {
             containers.end().await;
         }
@@ -237,6 +252,19 @@ where
         suite,
         runs,
     })
+}
+
+/// The result of a scenario that an interruption left without one.
+fn unfinished(scenario: &Scenario, begun: bool) -> ScenarioResult {
+    let (status, why) = match (scenario.enabled, begun) {
+        (false, _) => (Status::Skipped, DISABLED),
+        (true, true) => (
+            Status::Interrupted,
+            "interrupted, and it did not stop in time to tell what it had done",
+        ),
+        (true, false) => (Status::Interrupted, "not started: interrupted before"),
+    };
+    not_run(scenario, status, why.to_owned())
 }
 
 /// Where the trajectories of a scenario's attempts lie.

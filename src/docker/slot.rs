@@ -89,7 +89,7 @@ impl Slot {
         let standing = standing(engine, container).await?;
         let ready = (&self.container.ready, image.has_health_check);
         let started = (container.started.id.as_str(), &standing.reached);
-        ready::wait(engine, started, ready, probe, tell).await?;
+        ready::wait(engine, started, ready, probe).await?;
         Ok(standing)
     }
 

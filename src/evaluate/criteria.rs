@@ -1,112 +1,173 @@
 //! The `success_criteria` of a scenario.
 
-use serde_json::Value;
+use super::said::Said;
+use super::tools::{Offer, is_called};
+use crate::model::scenario::{Criterion, Scenario, is_prose};
+use crate::model::suite::{Check, CheckState};
+use crate::model::trajectory::Trajectory;
 
-use crate::model::scenario::{Criterion, Scenario};
-use crate::model::suite::Check;
-use crate::model::trajectory::{Outcome, Step, ToolCall, Trajectory};
+/// What shows whether a plain text is one that can be met.
+#[derive(Debug, Clone, Copy)]
+pub enum Basis<'a> {
+    /// The run itself, which is being recorded: what it does not meet was never meant to be looked for.
+    Recording,
+    /// The accepted run.
+    Baseline(&'a Trajectory),
+    /// Nothing: there is no recording.
+    Nothing,
+}
+
+/// What became of the criteria.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Checked {
+    pub checks: Vec<Check>,
+    /// Criteria that name a tool that was never on offer, in words, each with the name that may be meant: nobody can tell whether they
+    /// are met.
+    pub impossible: Vec<(String, Option<String>)>,
+}
 
 /// Checks every success criterion of a scenario against a run.
-pub fn check_criteria(scenario: &Scenario, trajectory: &Trajectory) -> Vec<Check> {
-    let texts = texts(trajectory);
-    scenario
-        .success_criteria
-        .iter()
-        .map(|criterion| {
-            let unmet = match criterion {
-                Criterion::Text(text) => {
-                    let wanted = text.to_lowercase();
-                    let found = texts.iter().any(|it| it.contains(&wanted));
-                    (!found).then(|| {
-                        "appears nowhere in what the agent and the servers said".to_owned()
-                    })
-                }
-                Criterion::ToolCalled(tool) => {
-                    let called = trajectory.calls().any(|it| is_called(it, tool));
-                    (!called).then(|| "the tool was not called".to_owned())
-                }
-                Criterion::ToolNeverCalled(tool) => trajectory
-                    .calls()
-                    .position(|it| is_called(it, tool))
-                    .map(|index| format!("call {} calls the tool", index + 1)),
-            };
-            Check {
+pub fn check_criteria(scenario: &Scenario, trajectory: &Trajectory, basis: Basis<'_>) -> Checked {
+    let mut checked = Checked::default();
+    if scenario.success_criteria.is_empty() {
+        return checked;
+    }
+    let run = Sides::new(trajectory, basis);
+    for criterion in &scenario.success_criteria {
+        match run.check(criterion) {
+            Ok((state, message)) => checked.checks.push(Check {
                 name: criterion.text(),
-                passed: unmet.is_none(),
-                message: unmet.unwrap_or_default(),
-            }
-        })
-        .collect()
-}
-
-/// Whether a call is of this tool, named in full or bare.
-fn is_called(call: &ToolCall, tool: &str) -> bool {
-    call.tool == tool || call.full_name() == tool
-}
-
-/// Everything the agent and the servers said, in lower case. What the user asked for proves nothing.
-fn texts(trajectory: &Trajectory) -> Vec<String> {
-    let mut texts = Vec::new();
-    for step in &trajectory.steps {
-        match step {
-            Step::User { .. } => {}
-            Step::Assistant { text } => texts.push(text.clone()),
-            Step::ToolCall(call) => {
-                texts.push(call.full_name());
-                texts.push(Value::Object(call.arguments.clone()).to_string());
-                for argument in call.arguments.values().filter_map(Value::as_str) {
-                    texts.push(argument.to_owned());
-                }
-                match &call.outcome {
-                    Outcome::Answer(answer) => {
-                        texts.push(answer.text());
-                        texts.extend(answer.content.iter().map(Value::to_string));
-                        texts.extend(answer.structured_content.iter().map(Value::to_string));
-                    }
-                    Outcome::Failure(failure) => texts.push(failure.message.clone()),
-                }
-            }
+                state,
+                message,
+            }),
+            Err(meant) => checked.impossible.push((criterion.text(), meant)),
         }
     }
-    texts.iter().map(|it| it.to_lowercase()).collect()
+    checked
 }
 
-/// Checks that the calls a scenario expects to succeed have done so. A call that was meant to fail says so with `is_error`.
-///
-/// Expected and real calls are matched in order, by tool; a call nobody expected must succeed, too. A model may try again: its failed call
-/// is forgotten when a later one of the same tool succeeds.
-pub fn check_outcomes(scenario: &Scenario, trajectory: &Trajectory) -> Vec<Check> {
-    let mut meant_to_fail: Vec<&str> = scenario
-        .expected_trajectory
-        .iter()
-        .filter(|it| it.is_error)
-        .map(|it| it.tool.as_str())
-        .collect();
-    let mut checks = Vec::new();
-    for (index, call) in trajectory
-        .calls()
-        .enumerate()
-        .filter(|(_, it)| it.outcome.is_failure())
-    {
-        if let Some(meant) = meant_to_fail.iter().position(|it| is_called(call, it)) {
-            meant_to_fail.remove(meant);
-            continue;
+/// The run, and what it is measured by.
+struct Sides<'a> {
+    run: &'a Trajectory,
+    said: Said,
+    basis: Basis<'a>,
+    /// What was said in the accepted run.
+    said_before: Option<Said>,
+}
+
+type State = (CheckState, String);
+
+impl<'a> Sides<'a> {
+    fn new(run: &'a Trajectory, basis: Basis<'a>) -> Self {
+        Self {
+            run,
+            said: Said::in_run(run),
+            basis,
+            said_before: match basis {
+                Basis::Baseline(baseline) => Some(Said::in_run(baseline)),
+                Basis::Recording | Basis::Nothing => None,
+            },
         }
-        let mut later = trajectory.calls().skip(index + 1);
-        let is_made_good = scenario.agent.decides()
-            && later.any(|it| it.full_name() == call.full_name() && !it.outcome.is_failure());
-        if is_made_good {
-            continue;
+    }
+
+    fn baseline(&self) -> Option<&'a Trajectory> {
+        match self.basis {
+            Basis::Baseline(baseline) => Some(baseline),
+            Basis::Recording | Basis::Nothing => None,
         }
-        let said = match &call.outcome {
-            Outcome::Answer(answer) => answer.text(),
-            Outcome::Failure(failure) => failure.message.clone(),
+    }
+
+    /// The state, and what speaks against it; or the name that may be meant of a tool that is not there.
+    fn check(&self, criterion: &Criterion) -> Result<State, Option<String>> {
+        match criterion {
+            Criterion::Text(text) => Ok(self.text(text)),
+            Criterion::Says(text) => Ok(self.says(text)),
+            Criterion::ToolCalled(tool) => self.tool_called(tool),
+            Criterion::ToolNeverCalled(tool) => self.tool_never_called(tool),
+        }
+    }
+
+    fn says(&self, text: &str) -> State {
+        if self.said.holds(text) {
+            passed()
+        } else {
+            failed("appears nowhere in what the servers answered and the agent said")
+        }
+    }
+
+    fn text(&self, text: &str) -> State {
+        let is_met = self.said.holds(text);
+        match (self.basis, &self.said_before) {
+            (Basis::Recording, _) if !is_met => {
+                unchecked("the recorded run does not say it; `text: …` has it checked all the same")
+            }
+            (Basis::Nothing, _) if is_prose(text) => {
+                unchecked("prose to `run`, which has no recording; `text: …` has it checked")
+            }
+            (Basis::Baseline(_), Some(before)) if !before.holds(text) => unchecked(if is_met {
+                "the accepted baseline does not say it; this run does, and recorded again it is checked"
+            } else {
+                "the accepted baseline does not say it"
+            }),
+            _ => self.says(text),
+        }
+    }
+
+    fn tool_called(&self, tool: &str) -> Result<State, Option<String>> {
+        if calls(self.run, tool).next().is_some() {
+            return Ok(passed());
+        }
+        let never_was = || {
+            let baseline = self.baseline()?;
+            calls(baseline, tool).next().is_none().then_some(())
         };
-        checks.push(Check {
-            name: format!("call {} of `{}` succeeds", index + 1, call.full_name()),
-            passed: false,
-            message: said.chars().take(300).collect(),
-        });
+        match Offer::of(tool, self.run, self.baseline()) {
+            Offer::Never(meant) => Err(meant),
+            Offer::Before(near) => Ok(failed(format!(
+                "the tool was not called: no server offers it any more{}",
+                near.map_or_else(String::new, |it| format!("; nearest: `{it}`"))
+            ))),
+            Offer::Now if never_was().is_some() => Ok(unchecked(
+                "neither the accepted baseline nor this run calls the tool",
+            )),
+            Offer::Now => Ok(failed("the tool was not called")),
+        }
     }
-    checks
+
+    fn tool_never_called(&self, tool: &str) -> Result<State, Option<String>> {
+        let attempt = |run: &Trajectory| run.calls().position(|it| is_called(it, tool));
+        if let Some(index) = attempt(self.run) {
+            let was_accepted = self.baseline().is_some_and(|it| attempt(it).is_some());
+            return Ok(if was_accepted {
+                unchecked("both the accepted baseline and this run call the tool")
+            } else {
+                failed(format!("call {} calls the tool", index + 1))
+            });
+        }
+        match Offer::of(tool, self.run, self.baseline()) {
+            Offer::Never(meant) => Err(meant),
+            Offer::Before(_) | Offer::Now => Ok(passed()),
+        }
+    }
+}
+
+/// The calls of a tool. Of one that is not there, a call that was refused is none.
+fn calls<'t>(run: &'t Trajectory, tool: &str) -> impl Iterator<Item = ()> {
+    run.calls().filter_map(move |it| {
+        let server = it.server.as_deref()?;
+        let is_listed = run.catalogue.tool(server, &it.tool).is_some();
+        (is_called(it, tool) && (is_listed || !it.outcome.is_failure())).then_some(())
+    })
+}
+
+fn passed() -> State {
+    (CheckState::Passed, String::new())
+}
+
+fn failed(message: impl Into<String>) -> State {
+    (CheckState::Failed, message.into())
+}
+
+fn unchecked(message: &str) -> State {
+    (CheckState::Unchecked, message.to_owned())
 }

@@ -1,5 +1,9 @@
 //! Checks on a run besides the comparison with its baseline.
 
 mod criteria;
+mod outcomes;
+mod said;
+mod tools;
 
-pub use criteria::{check_criteria, check_outcomes};
+pub use criteria::{Basis, Checked, check_criteria};
+pub use outcomes::{WrongOutcome, no_call, wrong_outcomes};

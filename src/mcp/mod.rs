@@ -6,10 +6,11 @@
 mod child;
 mod gateway;
 mod http;
+mod noting;
 mod request;
 mod session;
 mod tools;
 mod wire;
 
 pub use gateway::open as open_gateway;
-pub use tools::{Launch, Target, connect};
+pub use tools::{Launch, Target, Tell, connect};

@@ -51,13 +51,18 @@ pub(super) async fn request_raw(
     let id = serde_json::to_value(&handle.id).unwrap_or(Value::Null);
     // The wire first: it has the answer before rmcp has interpreted it, and also the answers rmcp cannot make sense of and would
     // silently wait past.
+    let answer = wire.answer(&id);
+    tokio::pin!(answer);
     let reply = tokio::select! {
         biased;
-        reply = wire.answer(&id) => reply,
+        reply = &mut answer => reply,
         response = handle.await_response() => match response {
             Err(error) => return Err(refused(error)),
-            // Not seen on the wire, so there is nothing to record but this.
-            Ok(result) => Reply::Result(serde_json::to_value(result).unwrap_or(Value::Null)),
+            // It has come over the wire meanwhile. What rmcp has made of it lacks what rmcp does not know.
+            Ok(_) => match tokio::time::timeout(timeout, answer).await {
+                Ok(reply) => reply,
+                Err(_) => return Err(Refused::Timeout),
+            },
         },
     };
     match reply {
@@ -95,6 +100,14 @@ pub(super) fn is_unreachable(error: &(dyn Error + 'static)) -> bool {
     causes(error).any(|it| {
         it.downcast_ref::<reqwest::Error>()
             .is_some_and(reqwest::Error::is_connect)
+    })
+}
+
+/// Whether nobody listens where the server should.
+pub(super) fn is_refused(error: &(dyn Error + 'static)) -> bool {
+    causes(error).any(|it| {
+        it.downcast_ref::<std::io::Error>()
+            .is_some_and(|it| it.kind() == std::io::ErrorKind::ConnectionRefused)
     })
 }
 

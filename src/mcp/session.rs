@@ -20,22 +20,28 @@ use serde_json::Value;
 use crate::digits;
 use crate::mcp::child::{self, LONGEST_LINE};
 use crate::mcp::http::WatchedHttp;
+use crate::mcp::noting::Noting;
 use crate::mcp::request::{
-    CLOSED, Refused, excerpt, failure, is_broken_pipe, is_unreachable, outcome, request_raw, root,
+    CLOSED, Refused, excerpt, failure, is_broken_pipe, is_refused, is_unreachable, outcome,
+    request_raw, root,
 };
-use crate::mcp::tools::{Launch, Target};
+use crate::mcp::tools::{Launch, Target, Tell};
 use crate::mcp::wire::{Reply, Wire};
 use crate::model::Object;
 use crate::model::catalogue::{ServerCatalogue, Tool};
 use crate::model::trajectory::{FailureKind, Outcome};
 use crate::process::Child;
-use crate::run::{Called, SetupError};
+use crate::run::{Called, SetupError, Unlisted};
 
 /// JSON-RPC's "method not found": a server without tools says so.
 pub(super) const METHOD_NOT_FOUND: i64 = -32601;
 
 /// The most pages of `tools/list` that are read: a server that never ends its list is broken.
 const MOST_PAGES: usize = 1000;
+
+/// How long to wait before a connection that was refused is tried again: hardly at all at first, then longer and longer.
+const PAUSES_MS: [u64; 5] = [20, 50, 100, 200, 300];
+const LONGEST_PAUSE_MS: u64 = 500;
 
 /// How long closing a session may take before its server is ended anyway.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -51,9 +57,13 @@ pub(super) struct Session {
 
 impl Session {
     /// Connects and reads the server's whole catalogue, both within the connect timeout.
-    pub(super) async fn connect(target: &Target) -> Result<(Self, ServerCatalogue), SetupError> {
+    pub(super) async fn connect(
+        target: &Target,
+        tell: Tell<'_>,
+    ) -> Result<(Self, ServerCatalogue), SetupError> {
         let wire = Arc::new(Wire::default());
         let mut child = None;
+        let mut refused = None;
         let what = target.launch.describe();
         let connecting = async {
             let service = match &target.launch {
@@ -63,6 +73,7 @@ impl Session {
                     child = Some(started);
                     let transport = AsyncRwTransport::<RoleClient, _, _>::new(stdout, stdin)
                         .with_max_line_length(LONGEST_LINE);
+                    let transport = Noting::new(transport, Arc::clone(&wire));
                     client().serve(transport).await
                 }
                 Launch::Http {
@@ -78,9 +89,24 @@ impl Session {
                         // A new session in the middle of a run would lose the server's state unseen.
                         .reinit_on_expired_session(false);
                     config.auth_header.clone_from(bearer_token);
-                    client()
-                        .serve(StreamableHttpClientTransport::with_client(http, config))
-                        .await
+                    let mut pauses = PAUSES_MS.into_iter();
+                    loop {
+                        let (http, config) = (http.clone(), config.clone());
+                        let transport = StreamableHttpClientTransport::with_client(http, config);
+                        let transport = Noting::new(transport, Arc::clone(&wire));
+                        let served = client().serve(transport).await;
+                        let why = served.as_ref().err().and_then(why_refused);
+                        let Some(why) = why.filter(|_| target.may_be_starting) else {
+                            break served;
+                        };
+                        tell(&format!(
+                            "waiting for server `{}` at {what}: {why}",
+                            target.name
+                        ));
+                        refused = Some(why);
+                        let pause = pauses.next().unwrap_or(LONGEST_PAUSE_MS);
+                        tokio::time::sleep(Duration::from_millis(pause)).await;
+                    }
                 }
             };
             let service = service.map_err(|error| not_initialized(&error, &what))?;
@@ -105,10 +131,15 @@ impl Session {
         let connected: Result<_, String> = tokio::time::timeout(target.connect_timeout, connecting)
             .await
             .unwrap_or_else(|_| {
-                Err(format!(
-                    "did not get ready within {:?}: {what} (`connect_timeout` changes that)",
-                    target.connect_timeout
-                ))
+                let limit = target.connect_timeout;
+                Err(match &refused {
+                    Some(why) => format!(
+                        "cannot be reached: {what}: {why}, tried for {limit:?} (`connect_timeout` changes how long)"
+                    ),
+                    None => format!(
+                        "did not get ready within {limit:?}: {what} (`connect_timeout` changes that)"
+                    ),
+                })
             });
         match connected {
             Ok((service, catalogue)) => {
@@ -158,6 +189,23 @@ impl Session {
             }
         };
         Called { outcome, lost }
+    }
+
+    /// Reads the server's list of tools anew.
+    pub(super) async fn list_again(&self, limit: Duration) -> Result<Vec<Tool>, Unlisted> {
+        let listing = list_tools(&self.service, &self.wire, limit);
+        let listed = tokio::time::timeout(limit, listing).await;
+        let problem = match listed.unwrap_or_else(|_| Err("did not list its tools".to_owned())) {
+            Ok(tools) => return Ok(tools),
+            Err(problem) => problem,
+        };
+        if problem.ends_with(CLOSED) {
+            let (end, details) = self.end_of_child().await;
+            let problem = format!("{problem}{end}");
+            let lost = setup_error(&self.name, &problem, &self.wire, details);
+            return Err(Unlisted::Lost(lost));
+        }
+        Err(Unlisted::NotYet(format!("`{}` {problem}", self.name)))
     }
 
     /// Ends the session and, where there is one, the server process.
@@ -250,30 +298,25 @@ fn not_initialized(error: &ClientInitializeError, what: &str) -> String {
     }
 }
 
-/// Reads all pages of the server's tools.
-async fn list_tools(
-    service: &RunningService<RoleClient, ClientConfig>,
-    wire: &Wire,
-    timeout: Duration,
-) -> Result<Vec<Tool>, String> {
-    let mut tools = Vec::new();
-    let mut cursors = HashSet::new();
-    let mut cursor: Option<String> = None;
-    for _ in 0..MOST_PAGES {
-        let mut request = ListToolsRequest::default();
-        if let Some(cursor) = cursor {
-            request.params = Some(PaginatedRequestParams::default().with_cursor(Some(cursor)));
-        }
-        let request = ClientRequest::ListToolsRequest(request);
-        let result = match request_raw(service, wire, request, timeout).await {
-            Ok(result) => result,
-            Err(Refused::Error(error))
-                if error.get("code").and_then(Value::as_i64) == Some(METHOD_NOT_FOUND) =>
-            {
-                return Ok(tools);
-            }
-            Err(refused) => return Err(format!("did not list its tools: {}", refused.describe())),
-        };
+/// Why a connection was refused; `None` of any other failure.
+fn why_refused(error: &ClientInitializeError) -> Option<String> {
+    let ClientInitializeError::TransportError { error, .. } = error else {
+        return None;
+    };
+    let error: &(dyn std::error::Error + 'static) = error.error.as_ref();
+    is_refused(error).then(|| root(error))
+}
+
+/// The pages of a list of tools, as they come.
+#[derive(Default)]
+pub(super) struct Listing {
+    tools: Vec<Tool>,
+    cursors: HashSet<String>,
+}
+
+impl Listing {
+    /// Takes a page; returns the cursor of the next one, and `None` after the last.
+    pub(super) fn page(&mut self, result: Value) -> Result<Option<String>, String> {
         let Value::Object(mut page) = result else {
             return Err("answered `tools/list` with something that is no object".to_owned());
         };
@@ -284,7 +327,7 @@ async fn list_tools(
         for tool in served {
             match tool {
                 Value::Object(served) if served.get("name").is_some_and(Value::is_string) => {
-                    tools.push(Tool { served });
+                    self.tools.push(Tool { served });
                 }
                 other => {
                     return Err(format!(
@@ -295,25 +338,55 @@ async fn list_tools(
             }
         }
         match page.remove("nextCursor") {
-            None | Some(Value::Null) => return Ok(tools),
-            Some(Value::String(next)) if cursors.insert(next.clone()) => cursor = Some(next),
-            Some(Value::String(next)) => {
-                return Err(format!(
-                    "lists its tools in a circle: cursor `{}` came twice",
-                    excerpt(&next)
-                ));
-            }
-            Some(other) => {
-                return Err(format!(
-                    "sent a cursor that is no text: {}",
-                    excerpt(&other.to_string())
-                ));
-            }
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(_)) if self.cursors.len() + 1 == MOST_PAGES => Err(format!(
+                "did not end its list of tools after {MOST_PAGES} pages"
+            )),
+            Some(Value::String(next)) if self.cursors.insert(next.clone()) => Ok(Some(next)),
+            Some(Value::String(next)) => Err(format!(
+                "lists its tools in a circle: cursor `{}` came twice",
+                excerpt(&next)
+            )),
+            Some(other) => Err(format!(
+                "sent a cursor that is no text: {}",
+                excerpt(&other.to_string())
+            )),
         }
     }
-    Err(format!(
-        "did not end its list of tools after {MOST_PAGES} pages"
-    ))
+
+    pub(super) fn into_tools(self) -> Vec<Tool> {
+        self.tools
+    }
+}
+
+/// Reads all pages of the server's tools.
+async fn list_tools(
+    service: &RunningService<RoleClient, ClientConfig>,
+    wire: &Wire,
+    timeout: Duration,
+) -> Result<Vec<Tool>, String> {
+    let mut listing = Listing::default();
+    let mut cursor: Option<String> = None;
+    loop {
+        let mut request = ListToolsRequest::default();
+        if let Some(cursor) = cursor {
+            request.params = Some(PaginatedRequestParams::default().with_cursor(Some(cursor)));
+        }
+        let request = ClientRequest::ListToolsRequest(request);
+        let result = match request_raw(service, wire, request, timeout).await {
+            Ok(result) => result,
+            Err(Refused::Error(error))
+                if error.get("code").and_then(Value::as_i64) == Some(METHOD_NOT_FOUND) =>
+            {
+                return Ok(listing.into_tools());
+            }
+            Err(refused) => return Err(format!("did not list its tools: {}", refused.describe())),
+        };
+        cursor = listing.page(result)?;
+        if cursor.is_none() {
+            return Ok(listing.into_tools());
+        }
+    }
 }
 
 pub(super) fn header_map(

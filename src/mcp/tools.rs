@@ -8,13 +8,15 @@ use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::{Failure, FailureKind, Outcome};
 use crate::process::ChildCommand;
-use crate::run::{Called, SetupError, Tools};
+use crate::run::{Called, SetupError, Tools, Unlisted};
 
 /// A server to connect to.
 #[derive(Debug, Clone)]
 pub struct Target {
     pub name: String,
     pub launch: Launch,
+    /// A connection that it refuses is tried again within the connect timeout: it may be starting just now.
+    pub may_be_starting: bool,
     /// From the start of the server to its complete list of tools.
     pub connect_timeout: Duration,
     /// For the answer to one tool call.
@@ -34,6 +36,9 @@ pub enum Launch {
     },
 }
 
+/// Is told what is going on.
+pub type Tell<'a> = &'a (dyn Fn(&str) + Send + Sync);
+
 impl Launch {
     /// What is started or asked, for messages.
     pub(super) fn describe(&self) -> String {
@@ -51,13 +56,13 @@ struct Connected {
     catalogue: Catalogue,
 }
 
-/// Connects to all servers at once and reads their catalogues.
+/// Connects to all servers at once and reads their catalogues; `tell` is told what is being waited for.
 ///
 /// # Errors
 ///
 /// What the first of them (in the order given) failed with, the others' failures among its details. None is left running.
-pub async fn connect(targets: &[Target]) -> Result<Box<dyn Tools>, SetupError> {
-    let outcomes = join_all(targets.iter().map(Session::connect)).await;
+pub async fn connect(targets: &[Target], tell: Tell<'_>) -> Result<Box<dyn Tools>, SetupError> {
+    let outcomes = join_all(targets.iter().map(|it| Session::connect(it, tell))).await;
     let mut connected = Connected {
         sessions: Vec::new(),
         catalogue: Catalogue::default(),
@@ -111,6 +116,17 @@ impl Tools for Connected {
                     lost: None,
                 },
             }
+        })
+    }
+
+    fn list_again(&self, limit: Duration) -> BoxFuture<'_, Result<Catalogue, Unlisted>> {
+        Box::pin(async move {
+            let listing = self.sessions.iter().map(|it| it.list_again(limit));
+            let mut catalogue = self.catalogue.clone();
+            for (server, tools) in catalogue.servers.iter_mut().zip(join_all(listing).await) {
+                server.tools = tools?;
+            }
+            Ok(catalogue)
         })
     }
 

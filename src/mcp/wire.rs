@@ -1,6 +1,6 @@
 //! What a server really sent: every JSON-RPC answer as text, before anybody interprets it.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
 
 use serde::Deserialize;
@@ -15,10 +15,7 @@ use crate::text::shorten;
 const NOISE_LINES: usize = 5;
 const NOISE_LENGTH: usize = 300;
 
-/// How many answers are kept that nobody has asked for, or not any more.
-const UNCLAIMED: usize = 64;
-
-/// The answers of one session, by request id, as they arrived.
+/// The answers of one session, by request id, as they arrived. Kept are those that were asked for, however many, until they are claimed.
 #[derive(Debug, Default)]
 pub(super) struct Wire {
     seen: Mutex<Seen>,
@@ -27,8 +24,8 @@ pub(super) struct Wire {
 
 #[derive(Debug, Default)]
 struct Seen {
-    /// Answers nobody has taken yet, with the id's JSON text, oldest first.
-    answers: VecDeque<(String, Reply)>,
+    /// What is awaited, by the ids as they compare, and what of it has come.
+    awaited: HashMap<String, Option<Reply>>,
     noise: VecDeque<String>,
 }
 
@@ -111,35 +108,44 @@ impl Wire {
             }
             Message::Reply { id, reply } => {
                 let usable = !matches!(reply, Reply::Invalid(_));
-                let mut seen = self.lock();
-                if seen.answers.len() == UNCLAIMED {
-                    seen.answers.pop_front();
+                if let Some(place) = self.lock().awaited.get_mut(&key(&id)) {
+                    // Of several answers to one request the first counts.
+                    place.get_or_insert(reply);
+                    self.arrived.notify_waiters();
                 }
-                seen.answers.push_back((key(&id), reply));
-                drop(seen);
-                self.arrived.notify_waiters();
                 usable
             }
         }
     }
 
-    /// Waits for the answer to a request. Never returns when none comes: bound it.
+    /// A request with this id is about to be sent: its answer is kept.
+    pub(super) fn expect(&self, id: &Value) {
+        self.lock().awaited.entry(key(id)).or_default();
+    }
+
+    /// Waits for the answer to a request. Never returns when none comes: bound it. Dropped, nobody waits for the answer any more.
     pub(super) async fn answer(&self, id: &Value) -> Reply {
         let key = key(id);
+        self.expect(id);
+        let _claim = Claim {
+            wire: self,
+            key: &key,
+        };
         loop {
             let arrived = self.arrived.notified();
             tokio::pin!(arrived);
             arrived.as_mut().enable();
-            if let Some(reply) = self.lock().take(&key) {
+            if let Some(reply) = self.lock().awaited.get_mut(&key).and_then(Option::take) {
                 return reply;
             }
             arrived.await;
         }
     }
 
-    /// Takes any answer that nobody has asked for by id: after `initialize`, that is the one answer there is.
+    /// Takes any answer that nobody waits for: after `initialize`, whose id only rmcp knows, that is the one answer there is.
     pub(super) fn take_any(&self) -> Option<Reply> {
-        self.lock().answers.pop_front().map(|(_, reply)| reply)
+        let mut seen = self.lock();
+        seen.awaited.drain().find_map(|(_, reply)| reply)
     }
 
     /// Keeps the beginning of something that is no message.
@@ -169,10 +175,15 @@ impl Wire {
     }
 }
 
-impl Seen {
-    fn take(&mut self, key: &str) -> Option<Reply> {
-        let place = self.answers.iter().position(|(id, _)| id == key)?;
-        self.answers.remove(place).map(|(_, reply)| reply)
+/// Somebody waits for an answer.
+struct Claim<'a> {
+    wire: &'a Wire,
+    key: &'a str,
+}
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        self.wire.lock().awaited.remove(self.key);
     }
 }
 
@@ -192,7 +203,33 @@ fn parsed(raw: &RawValue) -> Result<Value, String> {
 mod tests {
     use serde_json::json;
 
+    use futures_util::FutureExt;
+
     use super::{Reply, Wire};
+
+    fn observe(wire: &Wire, id: &str, result: usize) {
+        let message = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
+        assert!(wire.observe(&message));
+    }
+
+    #[test]
+    fn answers_are_kept_for_those_who_wait_and_for_nobody_else() {
+        let wire = Wire::default();
+        for id in 0..1000 {
+            wire.expect(&json!(id));
+            observe(&wire, &format!("{}", 5000 + id), 0);
+            // As text, and twice.
+            observe(&wire, &format!("\"{id}\""), id);
+            observe(&wire, &id.to_string(), 0);
+        }
+        for id in (0..1000).rev() {
+            let answer = wire.answer(&json!(id)).now_or_never();
+            assert_eq!(answer, Some(Reply::Result(json!(id))));
+        }
+        assert_eq!(wire.answer(&json!(1)).now_or_never(), None);
+        observe(&wire, "1", 1);
+        assert!(wire.lock().awaited.is_empty());
+    }
 
     #[test]
     fn messages_are_told_from_noise() {
@@ -230,6 +267,7 @@ mod tests {
         ];
         for (text, is_message, reply) in cases {
             let wire = Wire::default();
+            wire.expect(&json!(1));
             assert_eq!(wire.observe(text), is_message, "{text}");
             if let Some(reply) = reply {
                 assert_eq!(wire.take_any(), Some(reply), "{text}");

@@ -50,7 +50,7 @@ pub struct Scores {
     pub threshold: f64,
 }
 
-/// The overall score in a word.
+/// The overall score in a word, with the verdict in mind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Band {
     /// Below 0.3.
@@ -236,7 +236,7 @@ pub struct Drift {
     pub tool: String,
     /// What changed, in words: ``parameter `limit` of `retrieve_tools` became a string``.
     pub what: String,
-    /// A client written against the old catalogue may fail.
+    /// A call that the baseline recorded would be refused now.
     pub breaking: bool,
     /// The baseline calls this tool.
     pub used: bool,
@@ -306,7 +306,7 @@ pub enum ChangeKind {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
     pub passed: bool,
-    /// One per failed condition; empty when passed.
+    /// The failed conditions, one per cause, with what follows from it beneath; empty when passed.
     pub reasons: Vec<Reason>,
     /// What a reader should know although it does not fail the gate.
     pub warnings: Vec<Reason>,
@@ -368,6 +368,16 @@ impl Band {
         }
     }
 
+    /// The band of what has failed: nobody should read `good` beside that, nor more than `degraded` where something broke.
+    #[must_use]
+    pub fn of_failed(self, broke: bool) -> Self {
+        self.min(if broke {
+            Self::Degraded
+        } else {
+            Self::Acceptable
+        })
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Self::Good => "good",
@@ -385,6 +395,15 @@ impl Band {
             Self::Degraded => "review",
             Self::Broken => "stop",
         }
+    }
+}
+
+impl Verdict {
+    /// Every failed condition, the causes and what follows from them.
+    pub fn all_reasons(&self) -> impl Iterator<Item = &Reason> {
+        self.reasons
+            .iter()
+            .flat_map(|it| std::iter::once(it).chain(&it.follows))
     }
 }
 

@@ -1,7 +1,8 @@
 //! The container a server under test runs in, as a scenario describes it.
 
 use std::path::PathBuf;
-use std::time::Duration;
+
+use crate::model::ready::Ready;
 
 /// A container that is reset before a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,19 +78,6 @@ pub enum MountSource {
     Memory,
 }
 
-/// What proves that the server can be asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ready {
-    /// Tools that must be listed.
-    pub tools: Vec<String>,
-    /// How many tools must be listed at least.
-    pub min_tools: usize,
-    /// From the start of the container.
-    pub timeout: Duration,
-    /// How long the list of tools must have stayed the same.
-    pub settle: Duration,
-}
-
 /// When the container is replaced by a fresh one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reset {
@@ -108,17 +96,6 @@ pub enum Keep {
     Never,
     /// It is kept for a look at it when the scenario has not passed.
     OnFailure,
-}
-
-impl Default for Ready {
-    fn default() -> Self {
-        Self {
-            tools: Vec::new(),
-            min_tools: 0,
-            timeout: Duration::from_secs(60),
-            settle: Duration::ZERO,
-        }
-    }
 }
 
 impl Image {

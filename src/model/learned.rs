@@ -29,6 +29,10 @@ pub struct Varying {
 pub enum Variation {
     /// Any value of the JSON type that is recorded there.
     SameType,
+    /// The recorded elements in any order.
+    AnyOrder,
+    /// Any list that has elements of the kinds that are recorded there.
+    AnyElements,
     /// The recorded text, in which some tokens stand for others.
     Tokens(Vec<VaryingToken>),
     /// Anything, also nothing: the place is not looked at.
@@ -111,11 +115,11 @@ impl Varying {
     /// Whether nothing at all is looked at there: anything may stand there, or a text that is a whole answer has nothing that stayed.
     pub fn is_unseen(&self) -> bool {
         match self.by {
-            Variation::Anything => true,
+            Variation::Anything | Variation::AnyElements => true,
             Variation::SameType => {
                 self.path.starts_with("/content/") && self.path.ends_with("/text")
             }
-            Variation::Tokens(_) => false,
+            Variation::Tokens(_) | Variation::AnyOrder => false,
         }
     }
 }
@@ -126,6 +130,8 @@ impl fmt::Display for Varying {
         write!(f, "{}: ", self.path)?;
         match &self.by {
             Variation::SameType => f.write_str("any value of its type")?,
+            Variation::AnyOrder => f.write_str("its elements in any order")?,
+            Variation::AnyElements => f.write_str("any elements of their kinds")?,
             Variation::Anything => f.write_str("anything")?,
             Variation::Tokens(tokens) => {
                 for (index, it) in tokens.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! What several runs of one scenario came to.
 
+use crate::model::number::fixed;
 use crate::model::suite::Status;
 use crate::model::usage::TotalUse;
 
@@ -152,5 +153,5 @@ pub fn percent(share: f64) -> String {
         let is_end = text.parse().is_ok_and(|it: f64| it <= 0.0 || it >= 100.0);
         !is_end || share.abs() <= 0.0 || share.abs() >= 1.0
     });
-    format!("{:.*} %", digits.unwrap_or(4), share * 100.0)
+    format!("{} %", fixed(share * 100.0, digits.unwrap_or(4)))
 }

@@ -8,6 +8,7 @@ use crate::model::agent::{CommandAgent, Limits, ModelAgent, Price};
 use crate::model::binding::BindingRule;
 use crate::model::container::Container;
 use crate::model::interactions::DeclaredServer;
+use crate::model::ready::Ready;
 use crate::model::redaction::Redaction;
 use crate::model::rules::Rules;
 
@@ -38,10 +39,14 @@ pub struct Scenario {
     pub interactions: Vec<(String, DeclaredServer)>,
     /// The container that is reset before each run, with `${…}` not yet filled in.
     pub container: Option<Container>,
+    /// What proves that all its servers together can be asked.
+    pub ready: Option<Ready>,
     pub agent: Agent,
     /// How its baseline is replayed.
     pub replaying: Replaying,
     pub expected_trajectory: Vec<ExpectedCall>,
+    /// It says that no call is expected: its list of expected calls is given, and is empty. It holds for agents that decide for themselves.
+    pub expects_no_call: bool,
     pub success_criteria: Vec<Criterion>,
     /// Where the repository of the system under test lies.
     pub source: Option<PathBuf>,
@@ -61,6 +66,8 @@ pub struct Server {
     pub connect_timeout: Option<Duration>,
     /// Overrides [`Timeouts::tool`] for this server.
     pub tool_timeout: Option<Duration>,
+    /// What proves that it can be asked.
+    pub ready: Option<Ready>,
 }
 
 /// How a server is reached.
@@ -155,6 +162,8 @@ pub struct ScriptedCall {
     pub arguments: Object,
     /// Whether its failure ends the run; `None` leaves it to the operation's name.
     pub critical: Option<bool>,
+    /// Whether the call is meant to fail.
+    pub is_error: bool,
 }
 
 /// One call the scenario expects of a run.
@@ -175,12 +184,23 @@ pub struct ExpectedCall {
 /// Something that must hold for a run to pass.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Criterion {
-    /// This text appears in what the agent or a server said: a message, a tool's name, an argument, an answer. Case does not matter.
+    /// A plain text. Where it appears in what a server answered, in what the agent said or in the full name of a tool that was called –
+    /// case does not matter –, it must appear from then on. Where it does not, it may be prose, and is not checked.
     Text(String),
+    /// This text must appear there, whatever was recorded.
+    Says(String),
     /// This tool was called.
     ToolCalled(String),
     /// This tool was not called.
     ToolNeverCalled(String),
+}
+
+/// A plain text of more words than this may be prose, which only a recording can tell.
+const WORDS: usize = 3;
+
+/// Whether a plain text is so long that it may describe what is wanted, and be no text to look for.
+pub fn is_prose(text: &str) -> bool {
+    text.split_whitespace().count() > WORDS
 }
 
 /// How long to wait for what.
@@ -290,6 +310,7 @@ impl Criterion {
     pub fn text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
+            Self::Says(text) => format!("text: {text}"),
             Self::ToolCalled(tool) => format!("tool_called: {tool}"),
             Self::ToolNeverCalled(tool) => format!("tool_never_called: {tool}"),
         }
@@ -347,6 +368,7 @@ mod tests {
                 tool: tool.to_owned(),
                 arguments: arguments.as_object().cloned().unwrap_or_default(),
                 critical,
+                is_error: false,
             };
             assert_eq!(call.is_critical(), expected, "{tool} {arguments}");
         }

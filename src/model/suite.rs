@@ -23,7 +23,7 @@ pub struct SuiteResult {
     pub duration_ms: f64,
     /// The repository the command was started in.
     pub git: GitStamp,
-    /// Somebody stopped the command; scenarios that had not finished are missing.
+    /// Somebody stopped the command; scenarios that had not finished are [`Status::Interrupted`].
     pub interrupted: bool,
     /// How many scenarios were to run: all but the disabled ones.
     pub selected: usize,
@@ -46,7 +46,7 @@ pub struct ScenarioResult {
     pub status: Status,
     /// Wall time in milliseconds; `None` when nothing ran.
     pub duration_ms: Option<f64>,
-    /// Why there is no verdict, for [`Status::Error`] and [`Status::Timeout`]; why not run, for [`Status::Skipped`].
+    /// Why there is no verdict, for [`Status::Error`], [`Status::Timeout`] and [`Status::Interrupted`]; why not run, for [`Status::Skipped`].
     pub problem: Option<Problem>,
     /// Expectations of the scenario itself, met or not.
     pub checks: Vec<Check>,
@@ -56,6 +56,8 @@ pub struct ScenarioResult {
     pub current: Option<Arc<Trajectory>>,
     /// What a reader should know although it changes no status.
     pub notes: Vec<String>,
+    /// The scenario's rules that can have no effect, as far as the run shows it, a sentence each.
+    pub idle_rules: Vec<String>,
     /// What all runs of the scenario came to, where it was run several times; the rest of the result is then about one of them.
     pub repeated: Option<Box<Repeated>>,
 }
@@ -71,6 +73,8 @@ pub enum Status {
     Error,
     /// It did not end within its timeout.
     Timeout,
+    /// Somebody stopped the command before it had finished, or before it had begun.
+    Interrupted,
     /// It is disabled.
     Skipped,
     /// Its trajectory was kept as the baseline.
@@ -92,9 +96,25 @@ pub struct Problem {
 pub struct Check {
     /// The expectation, as the scenario says it.
     pub name: String,
-    pub passed: bool,
-    /// What was found instead; empty when passed.
+    pub state: CheckState,
+    /// What was found instead, or why it was not checked; empty when passed.
     pub message: String,
+}
+
+/// What became of an expectation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckState {
+    Passed,
+    Failed,
+    /// It decides nothing, because nothing shows that it can be met.
+    Unchecked,
+}
+
+impl Check {
+    /// Whether it speaks against the run.
+    pub fn fails(&self) -> bool {
+        self.state == CheckState::Failed
+    }
 }
 
 impl SuiteResult {
@@ -131,6 +151,7 @@ impl Status {
             Self::Inconclusive => "inconclusive",
             Self::Error => "error",
             Self::Timeout => "timeout",
+            Self::Interrupted => "interrupted",
             Self::Skipped => "skipped",
             Self::Recorded => "recorded",
         }

@@ -1,5 +1,7 @@
 //! What happened in one run: messages, tool calls and their outcomes, in order.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use crate::model::binding::Binding;
@@ -151,6 +153,16 @@ impl Trajectory {
             Step::ToolCall(call) if call.server.is_some() => Some(call.as_ref()),
             _ => None,
         })
+    }
+
+    /// The numbers of the scored calls whose answers were heard once, so that nobody knows what of them is stable.
+    pub fn heard_once(&self) -> Vec<usize> {
+        let stable = self.learned.iter().filter(|it| it.is_stable());
+        let stable: HashSet<usize> = stable.map(|it| it.call).collect();
+        let answered = (1..).zip(self.calls());
+        let answered = answered.filter(|(_, it)| !it.outcome.is_failure());
+        let numbers = answered.map(|(number, _)| number);
+        numbers.filter(|it| !stable.contains(it)).collect()
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a model was asked, how often, and what it took.
 
 use crate::model::agent::Price;
+use crate::model::number::fixed;
 
 /// Tokens. Each is counted once: `input` holds those that were neither read from a cache nor written to one. `None` is unknown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -135,7 +136,7 @@ pub fn cost_words(cost: f64) -> String {
         0.001.. => 4,
         _ => (4..20).find(|it| cost >= 10_f64.powi(1 - it)).unwrap_or(4),
     };
-    format!("{cost:.*}", usize::try_from(places).unwrap_or(4))
+    fixed(cost, usize::try_from(places).unwrap_or(4))
 }
 
 #[cfg(test)]

@@ -110,7 +110,7 @@ impl Redactor {
             self.object(&mut expected.arguments);
         }
         for criterion in &mut scenario.success_criteria {
-            if let Criterion::Text(text) = criterion {
+            if let Criterion::Text(text) | Criterion::Says(text) = criterion {
                 self.string(text);
             }
         }
@@ -183,9 +183,38 @@ mod tests {
     use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
     use crate::model::{Digits, Object};
 
+    /// A trajectory of these steps.
+    fn trajectory(steps: Vec<Step>) -> Trajectory {
+        Trajectory {
+            scenario: "s".to_owned(),
+            name: "s".to_owned(),
+            scenario_hash: None,
+            stamp: Stamp {
+                recorded_at: Timestamp::UNIX_EPOCH,
+                mcp_eval: "0.0.0".to_owned(),
+                agent: "scripted".to_owned(),
+                agent_hash: None,
+                servers: Servers::Live,
+                model: None,
+                scenarios: GitStamp::Unknown {
+                    reason: "no folder".to_owned(),
+                },
+                source: None,
+                image: None,
+            },
+            catalogue: Catalogue::default(),
+            steps,
+            ending: Ending::Completed,
+            duration_ms: None,
+            learned: Vec::new(),
+            repeated: None,
+            bindings: Vec::new(),
+            requests: Vec::new(),
+        }
+    }
+
     #[test]
     fn a_secret_that_is_shown_late_is_hidden_from_the_start() {
-        let redactor = Redactor::default();
         let call = |arguments: Value, answer: Value| {
             Step::ToolCall(Box::new(ToolCall {
                 server: None,
@@ -201,71 +230,53 @@ mod tests {
                 duration_ms: None,
             }))
         };
-        let mut first = call(json!({}), json!({ "access": "tok_ab12" }));
-        let mut second = call(json!({ "header": "Bearer tok_ab12" }), json!({}));
-        for _ in 0..2 {
-            for step in [&mut first, &mut second] {
-                let Step::ToolCall(call) = step else { continue };
-                redactor.call(call);
-            }
-        }
+        let mut shown_late = trajectory(vec![
+            call(json!({}), json!({ "access": "tok_ab12" })),
+            call(json!({ "header": "Bearer tok_ab12" }), json!({})),
+        ]);
+        Redactor::default().trajectory(&mut shown_late);
         let hidden = "<redacted:bearer-token:1>";
         let header = format!("Bearer {hidden}");
-        assert_eq!(first, call(json!({}), json!({ "access": hidden })));
-        assert_eq!(second, call(json!({ "header": header }), json!({})));
+        let expected = [
+            call(json!({}), json!({ "access": hidden })),
+            call(json!({ "header": header }), json!({})),
+        ];
+        assert_eq!(shown_late.steps, expected);
     }
 
     #[test]
     fn names_and_commits_are_texts_too() {
         let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
-        let mut trajectory = Trajectory {
-            scenario: "s".to_owned(),
-            name: format!("Use {token}"),
-            scenario_hash: None,
-            stamp: Stamp {
-                recorded_at: Timestamp::UNIX_EPOCH,
-                mcp_eval: "0.0.0".to_owned(),
-                agent: "scripted".to_owned(),
-                agent_hash: None,
-                servers: Servers::Live,
-                model: None,
-                scenarios: GitStamp::Unknown {
-                    reason: format!("{token} is no folder"),
-                },
-                source: Some(GitStamp::Known(GitCommit {
-                    commit: "c0ffee".repeat(7),
-                    short: "c0ffeec".to_owned(),
-                    branch: Some(format!("with-{token}")),
-                    describe: None,
-                    subject: format!("Drop {token}"),
-                    committed_at: String::new(),
-                    dirty: None,
-                })),
-                image: Some(ImageStamp {
-                    name: format!("image:{token}"),
-                    source: Some(format!("https://{token}@host/repository")),
-                    version: Some(token.clone()),
-                    ..ImageStamp::default()
-                }),
-            },
-            catalogue: Catalogue::default(),
-            steps: vec![Step::ToolCall(Box::new(ToolCall {
-                server: Some(token.clone()),
-                tool: token.clone(),
-                arguments: Object::new(),
-                outcome: Outcome::Answer(Answer::default()),
-                digits: Digits::new(),
-                again: Vec::new(),
-                start_ms: None,
-                duration_ms: None,
-            }))],
-            ending: Ending::Completed,
+        let mut trajectory = trajectory(vec![Step::ToolCall(Box::new(ToolCall {
+            server: Some(token.clone()),
+            tool: token.clone(),
+            arguments: Object::new(),
+            outcome: Outcome::Answer(Answer::default()),
+            digits: Digits::new(),
+            again: Vec::new(),
+            start_ms: None,
             duration_ms: None,
-            learned: Vec::new(),
-            repeated: None,
-            bindings: Vec::new(),
-            requests: Vec::new(),
+        }))]);
+        trajectory.name = format!("Use {token}");
+        let stamp = &mut trajectory.stamp;
+        stamp.scenarios = GitStamp::Unknown {
+            reason: format!("{token} is no folder"),
         };
+        stamp.source = Some(GitStamp::Known(GitCommit {
+            commit: "c0ffee".repeat(7),
+            short: "c0ffeec".to_owned(),
+            branch: Some(format!("with-{token}")),
+            describe: None,
+            subject: format!("Drop {token}"),
+            committed_at: String::new(),
+            dirty: None,
+        }));
+        stamp.image = Some(ImageStamp {
+            name: format!("image:{token}"),
+            source: Some(format!("https://{token}@host/repository")),
+            version: Some(token.clone()),
+            ..ImageStamp::default()
+        });
         Redactor::default().trajectory(&mut trajectory);
         assert!(
             !format!("{trajectory:?}").contains(&token),

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::model::comparison::{Comparison, Pair, ParameterScore, Row};
+use crate::model::number::fixed;
 use crate::model::trajectory::{ToolCall, Trajectory};
 use crate::text::shorten;
 
@@ -78,9 +79,10 @@ fn difference(parameter: &ParameterScore, expected: Option<&Value>, got: Option<
         (Some(expected), Some(got)) => {
             let similarity = parameter.similarity.unwrap_or_default();
             format!(
-                "expected {}, got {} (similarity {similarity:.2}, {})",
+                "expected {}, got {} (similarity {}, {})",
                 shown(expected),
                 shown(got),
+                fixed(similarity, 2),
                 parameter.method
             )
         }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use crate::model::number::fixed;
 use crate::report::document::{
     CallV1, ChangeV1, ComparisonV1, DriftV1, ParameterV1, RequestV1, ResponseV1, RowV1, ScenarioV1,
 };
@@ -246,10 +247,14 @@ fn explain_call(call: &CallV1) -> String {
 }
 
 fn explain_request(text: &mut String, request: &RequestV1) {
-    push(text, 1, &format!("request {:.3}", request.similarity));
+    push(
+        text,
+        1,
+        &format!("request {}", fixed(request.similarity, 3)),
+    );
     for parameter in &request.parameters {
         let similarity = match parameter.similarity {
-            Some(similarity) => format!("{similarity:.3}"),
+            Some(similarity) => fixed(similarity, 3),
             None => "not counted".to_owned(),
         };
         push(
@@ -312,7 +317,7 @@ fn explain_response(text: &mut String, response: &ResponseV1) {
     push(
         text,
         1,
-        &format!("response {:.3}{cap}", response.similarity),
+        &format!("response {}{cap}", fixed(response.similarity, 3)),
     );
     for change in &response.contract_changes {
         push(
@@ -334,9 +339,9 @@ fn explain_response(text: &mut String, response: &ResponseV1) {
             text,
             2,
             &format!(
-                "{} {:.3}, costs {}: {}: expected {}, got {}",
+                "{} {}, costs {}: {}: expected {}, got {}",
                 place(&difference.path),
-                difference.similarity,
+                fixed(difference.similarity, 3),
                 numbers::points(difference.loss),
                 line(&difference.rule),
                 shown(&difference.expected),
@@ -387,29 +392,29 @@ fn explain_whole(text: &mut String, scenario: &ScenarioV1, comparison: &Comparis
         text,
         0,
         &format!(
-            "overall {:.3} = {:.3} mean of the calls × {:.2} status factor ({} → {}) − {:.2} for the number of calls",
-            scores.overall,
-            scores.calls,
-            scores.status_factor,
+            "overall {} = {} mean of the calls × {} status factor ({} → {}) − {} for the number of calls",
+            fixed(scores.overall, 3),
+            fixed(scores.calls, 3),
+            fixed(scores.status_factor, 2),
             comparison.baseline_status.name(),
             comparison.current_status.name(),
-            scores.count_penalty
+            fixed(scores.count_penalty, 2)
         ),
     );
     push(
         text,
         0,
         &format!(
-            "{} at a threshold of {:.2}; band {}: {}; arguments alone {:.3}",
+            "{} at a threshold of {}; band {}: {}; arguments alone {}",
             if comparison.passed {
                 "passed"
             } else {
                 "failed"
             },
-            scores.threshold,
+            fixed(scores.threshold, 2),
             scenario.band().unwrap_or(comparison.band).name(),
             line(scenario.advice().unwrap_or_default()),
-            scores.trajectory
+            fixed(scores.trajectory, 3)
         ),
     );
     for reason in &comparison.reasons {

@@ -14,6 +14,9 @@ const TOLERANCE: f64 = 1e-9;
 /// Who answers where the servers are held still.
 const RECORDING: &str = "the recording";
 
+/// How the sentence on a run begins in which nothing changed.
+pub const UNCHANGED: &str = "Unchanged: ";
+
 const ENDED_EARLY: &str = " The run ended early, because a call failed that is critical.";
 
 const ALIKE: &str = "the answers differ only in what varies or is not compared";
@@ -147,7 +150,7 @@ impl<'a> Words<'a> {
             ),
         };
         if nothing_changed(comparison) && !asked_differently && !otherwise && !more {
-            sentence.insert_str(0, "Unchanged: ");
+            sentence.insert_str(0, UNCHANGED);
         }
         if self.ended_early() {
             sentence.push_str(ENDED_EARLY);

@@ -11,9 +11,11 @@
 //! | [`html`] | the index and one page per scenario |
 //! | [`explain`] | every number and rule behind one call's score |
 //! | [`in_words`] | one sentence: who changed, the agent, the server or the catalogue |
+//! | [`causes`] | what several scenarios failed for in common |
 //! | [`duration`], [`moment`], [`numbers`], [`wrap`] | how times, scores and long lines are written |
 //! | [`word_diff`] | which words of two texts differ |
 
+pub mod causes;
 pub mod deviations;
 pub mod document;
 pub mod duration;

@@ -1,12 +1,14 @@
 //! Scores and points as reports write them: one way for all.
 
+use crate::model::number::fixed;
+
 /// A number between 0 and 1: two digits, but never `1.00` for less than 1 or `0.00` for more than 0.
 pub fn score(number: f64) -> String {
-    let text = format!("{:.2}", plain(number));
+    let text = fixed(plain(number), 2);
     let rounded_to_an_end =
         (text == "1.00" && number < 1.0 - 1e-9) || (text == "0.00" && number > 1e-9);
     if rounded_to_an_end {
-        format!("{number:.4}")
+        fixed(number, 4)
     } else {
         text
     }
@@ -18,7 +20,7 @@ pub fn points(number: f64) -> String {
     if number > 0.0 && number < 0.0005 {
         "less than 0.001".to_owned()
     } else {
-        format!("{number:.3}")
+        fixed(number, 3)
     }
 }
 

@@ -14,7 +14,8 @@ use serde_json::json;
 
 use self::asking::limit;
 pub use self::overhearing::Announced;
-use self::route::{no_such_server, route};
+use self::route::no_such_server;
+pub(super) use self::route::route;
 pub use self::telling::ToldRequest;
 use crate::model::agent::Limits;
 use crate::model::catalogue::Catalogue;
@@ -139,7 +140,8 @@ impl<'a> Conversation<'a> {
     pub async fn call(&mut self, name: &str, arguments: Object) -> Result<&ToolCall, Stop> {
         let (server, tool) = route(self.tools.catalogue(), name)
             .map_err(|message| Stop::Error(SetupError::new(message)))?;
-        self.make(name, server, tool, arguments).await
+        self.make(name, (server, tool), arguments, unanswered())
+            .await
     }
 
     /// Calls a tool of a server, whether the server lists it or not, and records the call with its outcome.
@@ -161,8 +163,36 @@ impl<'a> Conversation<'a> {
                 catalogue, &name,
             ))));
         }
-        let (server, tool) = (server.to_owned(), tool.to_owned());
-        self.make(&name, server, tool, arguments).await
+        let place = (server.to_owned(), tool.to_owned());
+        self.make(&name, place, arguments, unanswered()).await
+    }
+
+    /// Calls a tool of a server that may not be there any more, and records the call with its outcome: without the server, it is one that
+    /// was not sent.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::call_on`], but for a run without the server.
+    pub async fn call_formerly(
+        &mut self,
+        server: &str,
+        tool: &str,
+        arguments: Object,
+    ) -> Result<&ToolCall, Stop> {
+        let catalogue = self.tools.catalogue();
+        let name = format!("mcp__{server}__{tool}");
+        let outcome = if catalogue.servers.iter().any(|it| it.server == server) {
+            unanswered()
+        } else {
+            not_sent(&no_such_server(catalogue, &name), None)
+        };
+        self.make(
+            &name,
+            (server.to_owned(), tool.to_owned()),
+            arguments,
+            outcome,
+        )
+        .await
     }
 
     /// Makes the calls a model asks for, all at once, and records them in their order. One that cannot be made is recorded as such.
@@ -207,9 +237,9 @@ impl<'a> Conversation<'a> {
     async fn make(
         &mut self,
         name: &str,
-        server: String,
-        tool: String,
+        (server, tool): (String, String),
         arguments: Object,
+        outcome: Outcome,
     ) -> Result<&ToolCall, Stop> {
         if let Some(most) = self.limits.max_steps
             && self.calls >= most as usize
@@ -221,7 +251,7 @@ impl<'a> Conversation<'a> {
             server: Some(server),
             tool,
             arguments,
-            outcome: unanswered(),
+            outcome,
             digits: Digits::new(),
             again: Vec::new(),
             start_ms: Some(milliseconds(self.clock.elapsed())),

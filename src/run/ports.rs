@@ -23,6 +23,12 @@ pub trait Tools: Send + Sync {
         arguments: &'a Object,
     ) -> BoxFuture<'a, Called>;
 
+    /// Lists the tools of all servers anew, within `limit`, where that can be done. What [`Tools::catalogue`] gives stays as it was.
+    fn list_again(&self, _limit: Duration) -> BoxFuture<'_, Result<Catalogue, Unlisted>> {
+        let catalogue = self.catalogue().clone();
+        Box::pin(std::future::ready(Ok(catalogue)))
+    }
+
     /// Where an agent with a client of its own reaches the servers; empty where it has to call through us.
     fn endpoints(&self) -> &[Endpoint] {
         &[]
@@ -48,6 +54,15 @@ pub struct Called {
     pub outcome: Outcome,
     /// Set when the server cannot be used any more: the run cannot go on.
     pub lost: Option<SetupError>,
+}
+
+/// Why servers do not list their tools.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unlisted {
+    /// They may later; why they do not now, in a fragment that can stand in brackets.
+    NotYet(String),
+    /// A server cannot be used any more.
+    Lost(SetupError),
 }
 
 /// Why a run could not be set up or carried on. It says nothing about the system under test being better or worse.
@@ -92,10 +107,12 @@ pub trait Observer: Send + Sync {
 /// What a run is doing.
 #[derive(Debug, Clone, Copy)]
 pub enum Progress<'a> {
-    /// Getting the container ready that a server runs in; `doing` says what is going on.
+    /// Getting a server ready, or the container that it runs in; `doing` says what is going on.
     Preparing { doing: &'a str },
     /// Starting servers and reading their catalogues.
     Connecting,
+    /// Servers have not proven yet that they are ready.
+    Waiting { what: &'a str, elapsed: Duration },
     /// The model is asked; requests are numbered from 1.
     Asking { number: usize },
     /// The model gave no answer and will be asked the same again.

@@ -16,6 +16,9 @@ use crate::run::clock::Clock;
 use crate::run::conversation::{Conversation, Stop, milliseconds};
 use crate::run::ports::{Agent, Observer, Progress, SetupError, Tools};
 
+/// How long servers may take to leave after a run that did not end well: what hangs does not leave by itself.
+const SHORT_GOODBYE: Duration = Duration::from_millis(200);
+
 /// Everything one run needs.
 pub struct Job<'a> {
     pub scenario: &'a Scenario,
@@ -36,7 +39,7 @@ pub struct Job<'a> {
 
 /// Runs the scenario and returns what happened, however it ended, with secrets taken out.
 ///
-/// Never waits longer than the scenario's timeout, plus the time it takes to end the servers.
+/// Never waits longer than the scenario's timeout, plus the time it takes to end the servers, and to ask again what is asked again.
 pub async fn run(job: Job<'_>) -> Trajectory {
     let clock = Clock::start();
     let limit = job.scenario.timeouts.scenario;
@@ -88,6 +91,7 @@ pub async fn run(job: Job<'_>) -> Trajectory {
                 tokio::select! {
                     () = job.interrupt.cancelled() => {}
                     () = tools.close() => {}
+                    () = tokio::time::sleep(SHORT_GOODBYE), if !ending.is_complete() => {}
                 }
             }
             (catalogue, record, ending)

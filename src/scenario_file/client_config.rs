@@ -142,6 +142,7 @@ impl Reader<'_> {
             transport,
             connect_timeout: None,
             tool_timeout: None,
+            ready: None,
         })
     }
 

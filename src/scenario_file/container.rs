@@ -2,14 +2,15 @@
 
 use schemars::JsonSchema;
 
-use crate::model::container::{Build, Container, Image, Keep, Ready, Reset};
+use crate::model::container::{Build, Container, Image, Keep, Reset};
 
 use super::decode::{At, Decode, NO_HINT, Named, choice, section, wrong_kind};
 use super::expand;
 use super::mounts::{MountEntry, check_absolute};
 use super::node::{Content, Node};
+use super::ready::ReadySection;
 use super::source::{Findings, Mark};
-use super::values::{Count, Port, Positive, Size, Timeout, Wait, Word};
+use super::values::{Count, Port, Positive, Size, Word};
 
 choice! {
     /// When the container is replaced by a fresh one: `scenario` (before every run), `suite` (once for all scenarios with the same container) or `never` (it is left running).
@@ -84,20 +85,6 @@ section! {
     }
 }
 
-section! {
-    /// What proves that the server can be asked.
-    ReadySection {
-        /// Names of tools that must be listed.
-        tools: Option<Vec<Word>>,
-        /// How many tools must be listed at least.
-        min_tools: Option<Count>,
-        /// How long it may take from the container's start; 60s unless given.
-        timeout: Option<Timeout>,
-        /// How long the list of tools must have stayed the same; not at all unless given.
-        settle: Option<Wait>,
-    }
-}
-
 /// Whether a scenario can do without its image, or how to get it.
 #[derive(Debug, Clone, JsonSchema)]
 #[schemars(untagged)]
@@ -159,13 +146,7 @@ impl ContainerSection {
             (None, None) => return None,
         };
         let word = |it: &Option<At<Word>>| it.as_ref().map(|it| it.0.clone());
-        let usual = Ready::default();
-        let ready = self.ready.as_ref().map_or(usual.clone(), |it| Ready {
-            tools: it.tools.iter().flatten().map(|it| it.0.clone()).collect(),
-            min_tools: it.min_tools.map_or(usual.min_tools, |it| it.0 as usize),
-            timeout: it.timeout.map_or(usual.timeout, |it| it.0),
-            settle: it.settle.map_or(usual.settle, |it| it.0),
-        });
+        let ready = self.ready.as_ref().map(ReadySection::ready);
         let command = self.command.as_ref();
         Some(Container {
             image,
@@ -188,7 +169,7 @@ impl ContainerSection {
             user: word(&self.user),
             read_only: self.read_only.unwrap_or(false),
             docker_socket: self.docker_socket.as_ref().is_some_and(|it| it.value),
-            ready,
+            ready: ready.unwrap_or_default(),
             reset: self.reset.map_or(Reset::Scenario, |it| it.0),
             keep: self.keep.as_ref().map_or(Keep::Never, |it| it.value.0),
         })

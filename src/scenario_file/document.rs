@@ -16,6 +16,7 @@ use super::interactions::MockSection;
 use super::llm::InteractionSection;
 use super::model_agent::LimitsSection;
 use super::node::{Content, Node};
+use super::ready::ReadySection;
 use super::scoring::ScoringSection;
 use super::script::{AgentSection, CriterionSection, ExpectedSection};
 use super::servers::ServerSection;
@@ -40,7 +41,7 @@ section! {
         user_intent: Option<Field<String>>,
         /// What the user says, message by message, each after the agent is done with the one before; instead of `user_intent`.
         turns: Option<Field<At<Vec<Word>>>>,
-        /// The calls that are expected, in order.
+        /// The calls that are expected, in order. An empty list says that an agent that decides for itself calls nothing.
         expected_trajectory: Option<Field<At<Vec<ExpectedSection>>>>,
         /// What must hold for a run to pass: text that appears in it, or a condition on its calls.
         success_criteria: Option<Field<Vec<CriterionSection>>>,
@@ -58,6 +59,8 @@ section! {
         llm_interactions: Option<Field<Vec<InteractionSection>>>,
         /// The container a server under test runs in.
         docker: Option<Field<At<ContainerSection>>>,
+        /// What proves that the servers can be asked, before a run begins: all of them together. Each may have a section of its own, too.
+        ready: Option<Field<ReadySection>>,
         /// Who asks; a scripted agent that plays `expected_trajectory` unless given.
         agent: Option<Field<At<AgentSection>>>,
         /// The system under test.
@@ -201,8 +204,10 @@ impl Document {
         }
         self.check_mocks(findings);
         self.check_container(&servers, config_file.is_some(), findings);
+        self.check_ready(&servers, findings);
         if !is_wrong(self.servers.as_ref()) {
             self.check_tools(&servers, findings);
+            self.check_mocked_tools(&servers, findings);
         }
         let agent = self.agent(start, findings);
         let timeouts = Timeouts::default();
@@ -221,6 +226,7 @@ impl Document {
         let replaying = given(self.agent.as_ref()).map(|it| it.replaying(whole, findings));
         let replaying = replaying.unwrap_or_else(|| Replaying::within(whole));
         let agent = agent?;
+        self.check_expectations(&agent, start, findings);
         let mut scenario = Scenario {
             id: found.id.clone(),
             hash: String::new(),
@@ -242,6 +248,7 @@ impl Document {
                 .map(|(name, it)| (name.value.clone(), it.server()))
                 .collect(),
             container: given(self.docker.as_ref()).and_then(|it| it.container(findings)),
+            ready: given(self.ready.as_ref()).map(ReadySection::ready),
             agent,
             replaying,
             expected_trajectory: expected
@@ -249,6 +256,7 @@ impl Document {
                 .flat_map(|it| &it.value)
                 .map(ExpectedSection::expected)
                 .collect(),
+            expects_no_call: expected.is_some_and(|it| it.value.is_empty()),
             success_criteria: criteria
                 .into_iter()
                 .flatten()

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::model::agent::{CommandAgent, MODEL, ModelAgent};
 use crate::model::container::{Build, Container, Image, Mount, MountSource};
+use crate::model::ready::{HealthPage, PageAddress};
 use crate::model::scenario::{Server, Transport};
 
 use super::finding::quoted;
@@ -94,6 +95,32 @@ pub fn expand_container(
     let mut filling = Filling::new(&lookup);
     let container = filling.container(container);
     Ok((container, filling.finish()?))
+}
+
+/// Fills in `${…}` in the pages that tell whether servers are ready, as [`expand`] does in servers; with them come the variables whose
+/// values went into them, sorted.
+///
+/// # Errors
+///
+/// Everything that is missing.
+pub fn expand_pages(
+    pages: &[HealthPage],
+    lookup: impl Fn(&str) -> Option<String>,
+) -> Result<(Vec<HealthPage>, Vec<String>), MissingVariables> {
+    let mut filling = Filling::new(&lookup);
+    let pages = pages.iter().map(|page| HealthPage {
+        at: match &page.at {
+            PageAddress::Url(url) => PageAddress::Url(filling.text(url)),
+            PageAddress::Path { server, path } => PageAddress::Path {
+                server: server.clone(),
+                path: filling.text(path),
+            },
+        },
+        headers: filling.pairs(&page.headers),
+        ..page.clone()
+    });
+    let pages = pages.collect();
+    Ok((pages, filling.finish()?))
 }
 
 /// Fills in `${…}` in an agent's model, address and headers, as [`expand`] does in servers; with it come the variables whose values went

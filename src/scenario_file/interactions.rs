@@ -113,6 +113,11 @@ section! {
 }
 
 impl MockSection {
+    /// The tools it declares, shown or not.
+    pub(super) fn tool_names(&self) -> impl Iterator<Item = &str> {
+        self.tools.iter().flatten().map(|it| it.name.0.as_str())
+    }
+
     pub(super) fn server(&self) -> DeclaredServer {
         let tools = self.tools.iter().flatten();
         let resources = self.resources.iter().flatten();

@@ -40,7 +40,18 @@ pub struct Loaded {
 ///
 /// All files are read and everything wrong with them is found in one go, but for what lies behind broken YAML syntax.
 pub fn load(found: &[Found], options: &Options) -> Loaded {
+    loaded(found, Loader::new(options))
+}
+
+/// The same where the files themselves are what is asked about: one is wrong then that names tools which its own mocks lack, and doubtful
+/// that expects nothing. To whoever runs them, the runs tell.
+pub fn check(found: &[Found], options: &Options) -> Loaded {
     let mut loader = Loader::new(options);
+    loader.findings.thorough = true;
+    loaded(found, loader)
+}
+
+fn loaded(found: &[Found], mut loader: Loader<'_>) -> Loaded {
     let scenarios: Vec<Scenario> = found.iter().filter_map(|it| loader.scenario(it)).collect();
     if loader.all_parsed && !found.is_empty() {
         loader.check_overrides();

@@ -7,7 +7,7 @@
 //! | `load` | defaults are merged, variables filled in, sections read, scenarios made |
 //! | `mocks`, `llm` | the mock servers of a file alone, and the script of a stand-in for a model |
 //! | `decode`, `values` | how sections are declared and read, so that all that is wrong is found |
-//! | `document`, `servers`, `interactions`, `resources`, `prompts`, `responses`, `condition`, `content`, `data`, `container`, `mounts`, `steps`, `fault`, `references`, `script`, `model_agent`, `replaying`, `scoring` | the sections, and what they become |
+//! | `document`, `servers`, `interactions`, `resources`, `prompts`, `responses`, `condition`, `content`, `data`, `container`, `mounts`, `ready`, `steps`, `fault`, `references`, `script`, `model_agent`, `replaying`, `scoring` | the sections, and what they become |
 //! | `checks` | what must fit together between sections |
 //! | `client_config`, `expand` | servers of MCP clients' files, and values from the environment |
 //! | `schema` | the sections once more, as JSON Schema |
@@ -27,6 +27,7 @@ mod data;
 mod decode;
 mod document;
 mod expand;
+mod expecting;
 mod fault;
 mod find;
 mod finding;
@@ -41,6 +42,7 @@ mod nearest;
 mod node;
 mod parse;
 mod prompts;
+mod ready;
 mod references;
 mod replaying;
 mod resources;
@@ -60,13 +62,13 @@ pub use client_config::{ClientConfigError, client_config};
 pub use command_agent::{needs, reads_prompt, takes};
 pub use expand::{
     CONTAINER_PORT, CONTAINER_URL, Expanded, MissingVariables, expand, expand_agent,
-    expand_command, expand_container, mentions_container,
+    expand_command, expand_container, expand_pages, mentions_container,
 };
 pub use find::{Found, find};
 pub use finding::{Finding, Severity, sort};
 pub use hash::agent_hash;
 pub use llm::{LoadedLlm, llm};
-pub use load::{Loaded, Options, load};
+pub use load::{Loaded, Options, check, load};
 pub use mocks::{LoadedMocks, mock_tool, mocks};
 pub use schema::json_schema;
 pub use session::{Session, SessionCall, session_scenario};

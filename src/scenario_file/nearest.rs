@@ -5,6 +5,11 @@ pub(super) fn did_you_mean<'a>(
     word: &str,
     known: impl IntoIterator<Item = &'a str>,
 ) -> Option<String> {
+    nearest(word, known).map(|it| format!("did you mean `{it}`?"))
+}
+
+/// The closest of the known words, if one is close.
+pub(super) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // The distance takes time in the product of the lengths, and no word we know is that long.
     if word.len() > 100 {
         return None;
@@ -18,7 +23,7 @@ pub(super) fn did_you_mean<'a>(
         .map(|it| (distance(&folded, &fold(it)), it))
         .filter(|(distance, it)| *distance <= allowed(word).min(allowed(it)))
         .min_by_key(|(distance, _)| *distance)
-        .map(|(_, it)| format!("did you mean `{it}`?"))
+        .map(|(_, it)| it)
 }
 
 /// Without what people mix up: case, and how the parts of a name are joined.

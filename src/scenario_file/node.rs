@@ -66,6 +66,14 @@ impl Node {
         }
     }
 
+    /// The entries of a map; none of anything else.
+    pub(super) fn entries_mut(&mut self) -> &mut [Entry] {
+        match &mut self.content {
+            Content::Map(entries) => entries,
+            _ => &mut [],
+        }
+    }
+
     pub(super) fn get(&self, key: &str) -> Option<&Self> {
         self.entries()
             .iter()

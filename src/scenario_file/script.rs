@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 
 use crate::model::Object;
 use crate::model::agent::ModelApi;
-use crate::model::scenario::{Criterion, ExpectedCall, ScriptedCall};
+use crate::model::scenario::{Criterion, ExpectedCall, ScriptedCall, is_prose};
 
 use super::command_agent::FormatWord;
 use super::decode::{At, Decode, choice, only_entry, section, wrong_kind};
@@ -101,6 +101,8 @@ section! {
         args: Option<Object>,
         /// Whether the run ends when the call fails; the name of the operation decides unless given.
         critical: Option<bool>,
+        /// The call is meant to fail.
+        is_error: Option<bool>,
     }
 }
 
@@ -126,15 +128,17 @@ section! {
 #[derive(Debug, Clone, JsonSchema)]
 #[schemars(untagged)]
 pub(super) enum CriterionSection {
-    /// This text appears in a message, a tool's name, an argument or an answer; case does not matter.
-    Text(Word),
-    /// A condition on the calls.
-    Calls(CallsCriterion),
+    /// This text appears in what a server answered, in what the agent said or in the full name of a tool that was called; case does not matter. A recording that does not have it shows that it is prose: it is not checked then.
+    Text(At<Word>),
+    /// A condition.
+    Condition(ConditionCriterion),
 }
 
 #[derive(Debug, Clone, JsonSchema)]
 #[schemars(rename_all = "snake_case")]
-pub(super) enum CallsCriterion {
+pub(super) enum ConditionCriterion {
+    /// This text must appear there, whatever was recorded.
+    Text(Word),
     /// This tool was called.
     ToolCalled(At<Word>),
     /// This tool was not called.
@@ -144,14 +148,16 @@ pub(super) enum CallsCriterion {
 impl Decode for CriterionSection {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
         match &node.content {
-            Content::Text(_) => Word::decode(node, findings).map(Self::Text),
+            Content::Text(_) => Decode::decode(node, findings).map(Self::Text),
             Content::Map(_) => {
-                let known = ["tool_called", "tool_never_called"];
+                let known = ["text", "tool_called", "tool_never_called"];
                 let (key, value) = only_entry(node, &known, findings)?;
-                let tool = Decode::decode(value, findings)?;
-                Some(Self::Calls(match key {
-                    "tool_called" => CallsCriterion::ToolCalled(tool),
-                    _ => CallsCriterion::ToolNeverCalled(tool),
+                Some(Self::Condition(match key {
+                    "text" => ConditionCriterion::Text(Decode::decode(value, findings)?),
+                    "tool_called" => {
+                        ConditionCriterion::ToolCalled(Decode::decode(value, findings)?)
+                    }
+                    _ => ConditionCriterion::ToolNeverCalled(Decode::decode(value, findings)?),
                 }))
             }
             _ => {
@@ -166,18 +172,34 @@ impl CriterionSection {
     /// The tool it names, as written.
     pub(super) fn tool(&self) -> Option<(Mark, &str)> {
         match self {
-            Self::Text(_) => None,
-            Self::Calls(
-                CallsCriterion::ToolCalled(tool) | CallsCriterion::ToolNeverCalled(tool),
+            Self::Text(_) | Self::Condition(ConditionCriterion::Text(_)) => None,
+            Self::Condition(
+                ConditionCriterion::ToolCalled(tool) | ConditionCriterion::ToolNeverCalled(tool),
             ) => Some((tool.at, &tool.0)),
         }
+    }
+
+    /// A plain text.
+    pub(super) fn text(&self) -> Option<&At<Word>> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Condition(_) => None,
+        }
+    }
+
+    /// Whether it decides anything where there is no recording.
+    pub(super) fn is_checked(&self) -> bool {
+        self.text().is_none_or(|it| !is_prose(&it.0))
     }
 
     pub(super) fn criterion(&self) -> Criterion {
         match self {
             Self::Text(text) => Criterion::Text(text.0.clone()),
-            Self::Calls(CallsCriterion::ToolCalled(tool)) => Criterion::ToolCalled(tool.0.clone()),
-            Self::Calls(CallsCriterion::ToolNeverCalled(tool)) => {
+            Self::Condition(ConditionCriterion::Text(text)) => Criterion::Says(text.0.clone()),
+            Self::Condition(ConditionCriterion::ToolCalled(tool)) => {
+                Criterion::ToolCalled(tool.0.clone())
+            }
+            Self::Condition(ConditionCriterion::ToolNeverCalled(tool)) => {
                 Criterion::ToolNeverCalled(tool.0.clone())
             }
         }
@@ -189,9 +211,15 @@ impl CallSection {
         ScriptedCall {
             tool: self.tool.0.clone(),
             arguments: self.args.clone().unwrap_or_default(),
-            critical: self.critical,
+            critical: unless_meant(self.critical, self.is_error),
+            is_error: self.is_error.unwrap_or(false),
         }
     }
+}
+
+/// Whether a call's failure ends the run. One that is meant to fail ends nothing by failing, unless the scenario says so.
+fn unless_meant(critical: Option<bool>, is_error: Option<bool>) -> Option<bool> {
+    critical.or(is_error.filter(|it| *it).map(|_| false))
 }
 
 impl ExpectedSection {
@@ -211,10 +239,8 @@ impl ExpectedSection {
         ScriptedCall {
             tool: self.tool.0.clone(),
             arguments: self.args.clone().unwrap_or_default(),
-            // A call that is meant to fail ends nothing by failing, unless the scenario says so.
-            critical: self
-                .critical
-                .or(self.is_error.filter(|it| *it).map(|_| false)),
+            critical: unless_meant(self.critical, self.is_error),
+            is_error: self.is_error.unwrap_or(false),
         }
     }
 }

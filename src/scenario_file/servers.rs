@@ -6,6 +6,7 @@ use crate::model::scenario::{Server, Transport};
 
 use super::decode::{At, Named, Use, check_use, choice, section};
 use super::expand;
+use super::ready::ReadySection;
 use super::source::{Findings, Mark};
 use super::values::{Timeout, Word};
 
@@ -49,6 +50,8 @@ section! {
         connect_timeout: Option<Timeout>,
         /// How long one tool call may take; overrides that of the scenario.
         tool_timeout: Option<Timeout>,
+        /// What proves that the server can be asked, before a run begins.
+        ready: Option<ReadySection>,
     }
 }
 
@@ -105,6 +108,7 @@ impl ServerSection {
             transport,
             connect_timeout: self.connect_timeout.map(|it| it.0),
             tool_timeout: self.tool_timeout.map(|it| it.0),
+            ready: self.ready.as_ref().map(ReadySection::ready),
         })
     }
 }

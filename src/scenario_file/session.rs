@@ -37,12 +37,13 @@ pub struct SessionCall {
 }
 
 /// The sections of a scenario that say what servers there are and how they are treated, whatever they are asked.
-const KEPT: [&str; 11] = [
+const KEPT: [&str; 12] = [
     "variables",
     "redact",
     "servers",
     "config_file",
     "docker",
+    "ready",
     "mcp_interactions",
     "source",
     "timeout",
@@ -96,6 +97,7 @@ pub fn session_scenario(
     }
     let configured = session.client_config.iter().flat_map(|(_, names)| names);
     let configured: Vec<&str> = configured.map(String::as_str).collect();
+    let asked = document.as_ref().map(asked_when_ready).unwrap_or_default();
     for entry in document.iter().flat_map(Node::entries) {
         if !KEPT.contains(&entry.key.as_str()) {
             continue;
@@ -106,11 +108,13 @@ pub fn session_scenario(
         {
             servers.retain(|name, _| !configured.contains(&name.as_str()));
         }
-        // Nothing refers to the others here; these say what is taken out.
+        // These say what is taken out, or what is asked to see whether servers are ready; nothing refers to the others here.
         if entry.key == "variables"
             && let Value::Object(variables) = &mut value
         {
-            variables.retain(|_, it| it.get("secret") == Some(&json!(true)));
+            variables.retain(|name, it| {
+                it.get("secret") == Some(&json!(true)) || asked.contains(&format!("{{{{{name}}}}}"))
+            });
             if variables.is_empty() {
                 continue;
             }
@@ -135,6 +139,16 @@ pub fn session_scenario(
         let message = format!("the scenario cannot be written: {error}");
         vec![Finding::about(path, super::Severity::Error, message)]
     })
+}
+
+/// All that is written in the document's `ready` sections, without the spaces in it.
+fn asked_when_ready(document: &Node) -> String {
+    let servers = document.get("servers").into_iter().flat_map(Node::entries);
+    let sections = servers.map(|it| &it.value).chain(document.get("docker"));
+    let sections = sections.filter_map(|it| it.get("ready"));
+    let sections = sections.chain(document.get("ready"));
+    let written = sections.map(|it| it.to_json().to_string());
+    written.collect::<String>().replace(' ', "")
 }
 
 fn cleaned(value: &mut Value, clean: &dyn Fn(&str) -> String) {

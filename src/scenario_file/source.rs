@@ -45,6 +45,8 @@ pub(super) struct Findings {
     errors: usize,
     /// Reading a part of a document, in which required keys may be missing.
     pub(super) partial: bool,
+    /// The files themselves are what is asked about, and not what runs make of them.
+    pub(super) thorough: bool,
 }
 
 impl Findings {
@@ -114,6 +116,21 @@ impl Findings {
         hint: Option<impl AsRef<str>>,
     ) {
         self.add(at, Severity::Error, message.as_ref(), hint);
+    }
+
+    /// Something about the name of a tool of a mock: an error to those who check files, a warning to those who run them.
+    pub(super) fn tool(
+        &mut self,
+        at: Mark,
+        message: impl AsRef<str>,
+        hint: Option<impl AsRef<str>>,
+    ) {
+        let severity = if self.thorough {
+            Severity::Error
+        } else {
+            Severity::Warning
+        };
+        self.add(at, severity, message.as_ref(), hint);
     }
 
     pub(super) fn warning(

@@ -7,6 +7,7 @@ use jiff::fmt::friendly::SpanParser;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 
+use crate::model::json_path::JsonPath;
 use crate::model::{Object, redaction};
 
 use super::decode::{Decode, NO_HINT, wrong_kind};
@@ -97,6 +98,43 @@ impl Decode for Pattern {
             return None;
         }
         Some(Self(text))
+    }
+}
+
+/// A JSON pointer or JSON path.
+#[derive(Debug, Clone)]
+pub(super) struct PathText(pub(super) JsonPath);
+
+impl Decode for PathText {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let text = String::decode(node, findings)?;
+        match JsonPath::parse(&text) {
+            Ok(path) => Some(Self(path)),
+            Err(problem) => {
+                let message = format!("{} is no path: {problem}", quoted(&text));
+                let hint = "write `/tools/0/name` or `$.tools[*].name`, and `$` for all of it";
+                findings.error(node.at, message, Some(hint));
+                None
+            }
+        }
+    }
+}
+
+/// An HTTP status.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Status(pub(super) u16);
+
+impl Decode for Status {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let value = i64::decode(node, findings)?;
+        let status = u16::try_from(value)
+            .ok()
+            .filter(|it| (100..600).contains(it));
+        if status.is_none() {
+            let message = format!("expected an HTTP status from 100 to 599, found {value}");
+            findings.error(node.at, message, NO_HINT);
+        }
+        status.map(Self)
     }
 }
 
@@ -322,6 +360,16 @@ schema!(
     Pattern,
     "Pattern",
     |_| json_schema!({"type": "string", "format": "regex"})
+);
+schema!(
+    PathText,
+    "PathText",
+    |_| json_schema!({"type": "string", "pattern": r"\S"})
+);
+schema!(
+    Status,
+    "Status",
+    |_| json_schema!({"type": "integer", "minimum": 100, "maximum": 599})
 );
 schema!(
     SecretPattern,

@@ -88,6 +88,21 @@ pub(super) fn fill(
     if let Some(calls) = document.get_mut("agent").and_then(|it| it.get_mut("calls")) {
         filling.calls(calls);
     }
+    let mut ready: Vec<&mut Node> = Vec::new();
+    for entry in document.entries_mut() {
+        match entry.key.as_str() {
+            "ready" => ready.push(&mut entry.value),
+            "docker" => ready.extend(entry.value.get_mut("ready")),
+            "servers" => {
+                let servers = entry.value.entries_mut().iter_mut();
+                ready.extend(servers.filter_map(|it| it.value.get_mut("ready")));
+            }
+            _ => {}
+        }
+    }
+    for ready in ready {
+        filling.ready(ready);
+    }
     (declared.into_keys().collect(), secrets)
 }
 
@@ -178,6 +193,26 @@ impl Filling<'_> {
             }
             if let Some(args) = call.get_mut("args") {
                 self.node(args, true);
+            }
+        }
+    }
+
+    /// What is asked to see whether servers are ready, and what is expected of the answers.
+    fn ready(&mut self, ready: &mut Node) {
+        if let Some(calls) = ready.get_mut("calls") {
+            self.calls(calls);
+        }
+        for asked in ["calls", "http"] {
+            let Some(asked) = ready.get_mut(asked) else {
+                continue;
+            };
+            if let Some(expect) = asked.get_mut("expect") {
+                self.node(expect, true);
+            }
+            for asked in asked.items_mut() {
+                if let Some(expect) = asked.get_mut("expect") {
+                    self.node(expect, true);
+                }
             }
         }
     }

@@ -56,6 +56,18 @@ impl<'a> Call<'a> {
         }
     }
 
+    /// What its failure says, in the words of its own server.
+    pub(super) fn message(&self) -> String {
+        let response = Response {
+            outcome: &self.said.outcome,
+            ..self.response()
+        };
+        match &self.in_band {
+            Some(said) => said.clone(),
+            None => response.message(),
+        }
+    }
+
     /// Whether it failed, by the server's word or by what its answer says.
     pub(super) fn failed(&self) -> bool {
         self.response().is_failure() || self.in_band.is_some()

@@ -1,7 +1,7 @@
 //! Everything that differs between the two sides, whether it fails the gate or not.
 
 use crate::model::comparison::{
-    Change, ChangeKind, Difference, Pair, Reason, ReasonKind, Row, SlowerCall, Verdict,
+    Change, ChangeKind, Difference, Drift, Pair, Reason, ReasonKind, Row, SlowerCall, Verdict,
 };
 use crate::model::rules::Rules;
 
@@ -58,7 +58,7 @@ pub(super) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
             path: Some(drift.path.clone()).filter(|it| !it.is_empty()),
             was: drift.was.clone(),
             now: drift.now.clone(),
-            fails: failed.drift(&drift.what),
+            fails: failed.drift(drift),
             ..change(ChangeKind::Drift, &drift.what)
         });
     }
@@ -175,9 +175,13 @@ impl<'v> Failed<'v> {
         self.reasons.iter().any(|it| concerns(&it))
     }
 
-    fn drift(&self, what: &str) -> bool {
-        let says = |it: &&&Reason| it.kind == ReasonKind::Drift && it.text == what;
-        self.reasons.iter().any(|it| says(&it))
+    fn drift(&self, drift: &Drift) -> bool {
+        let mut reasons = self
+            .reasons
+            .iter()
+            .filter(|it| it.kind == ReasonKind::Drift);
+        // One heading may stand for the same change of several tools.
+        reasons.any(|it| drift.breaking || it.text == drift.what)
     }
 }
 

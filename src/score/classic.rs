@@ -1,8 +1,8 @@
-//! The formulas the original tool published, for teams that already have such scores.
+//! The formulas of the original tool, for teams that already have such scores.
 //!
-//! Calls are paired by position and compared by their arguments alone. Numbers are 1000 apart at most; objects and
-//! lists are as alike as the frequencies of the characters in their JSON. That cannot tell `{"id":12}` from
-//! `{"id":21}`, which is why it is not the default.
+//! Calls are paired by position and compared by their arguments alone, in the words of each side. Numbers are 1000 apart at most; objects
+//! and lists are as alike as the frequencies of the characters in their JSON. That cannot tell `{"id":12}` from `{"id":21}`, which is why
+//! it is not the default. Over that stands how the two runs went: [`overall`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::model::Object;
 use crate::model::comparison::{ParameterScore, RequestScore};
+use crate::model::trajectory::{Ending, ToolCall, Trajectory};
 
 use super::arguments::text;
 use super::number::{self, count};
@@ -86,6 +87,113 @@ fn jaccard(b: &str, c: &str) -> f64 {
     };
     let (b, c) = (words(b), words(c));
     number::share(count(b.intersection(&c).count()), b.union(&c).count())
+}
+
+/// Operations that nothing can go on without.
+const CRITICAL: &[&str] = &["add", "create", "initialize", "connect", "setup"];
+
+/// How the calls of a run went, as the original tool tells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Went {
+    Blocked,
+    /// Any call failed.
+    Failed,
+    NoCalls,
+    Well,
+}
+
+/// How a run went: blocked where it was ended early, or a critical operation failed.
+pub(super) fn went(trajectory: &Trajectory) -> Went {
+    let blocks = |call: &ToolCall| {
+        let operation = call.arguments.get("operation").and_then(Value::as_str);
+        let operation = operation.unwrap_or_default().to_lowercase();
+        CRITICAL.iter().any(|it| operation.contains(it))
+    };
+    let failed: Vec<&ToolCall> = (trajectory.calls())
+        .filter(|it| it.outcome.is_failure())
+        .collect();
+    let ended_early = matches!(trajectory.ending, Ending::Blocked { .. });
+    if ended_early || failed.iter().any(|it| blocks(it)) {
+        Went::Blocked
+    } else if !failed.is_empty() {
+        Went::Failed
+    } else if trajectory.calls().next().is_none() {
+        Went::NoCalls
+    } else {
+        Went::Well
+    }
+}
+
+/// The score over both runs, in parts, and how it comes from the mean of the calls, in words.
+pub(super) struct Overall {
+    /// What counts of the calls.
+    pub(super) calls: f64,
+    pub(super) status_factor: f64,
+    pub(super) count_penalty: f64,
+    /// What a point lost at a call costs of the whole; `None` where calls make no difference.
+    pub(super) each: Option<f64>,
+    pub(super) formula: String,
+}
+
+/// The failure-aware score, from the mean of the calls and the numbers of calls.
+pub(super) fn overall(
+    mean: f64,
+    (then, now): (Went, Went),
+    (before, after): (usize, usize),
+) -> Overall {
+    let of = |calls: f64, status_factor: f64, each: Option<f64>, formula: String| Overall {
+        calls,
+        status_factor,
+        count_penalty: 0.0,
+        each,
+        formula,
+    };
+    let scaled = |factor: f64, why: &str| {
+        of(
+            mean,
+            factor,
+            Some(1.0),
+            format!("{mean:.3} × {factor}, as {why}"),
+        )
+    };
+    let fixed = |score: f64, why: &str| of(score, 1.0, None, format!("{score}, as {why}"));
+    match (then, now) {
+        (Went::Well, Went::Blocked) => fixed(0.0, "the run was blocked and the baseline was not"),
+        (Went::Blocked, Went::Blocked) => fixed(0.3, "both runs were blocked"),
+        (_, Went::Blocked) => fixed(0.1, "the run was blocked"),
+        (Went::Well, Went::Failed) => scaled(0.5, "a call failed and none did in the baseline"),
+        (Went::Failed, Went::Failed) => scaled(0.7, "calls failed in both runs"),
+        (Went::Blocked | Went::NoCalls, Went::Failed) => scaled(0.6, "a call failed"),
+        (Went::Well, Went::Well) => {
+            let (penalty, words) = if before.abs_diff(after) > 2 {
+                (0.1, " − 0.1, as the numbers of calls differ by more than 2")
+            } else {
+                (0.0, ", as no call failed in either run")
+            };
+            Overall {
+                count_penalty: penalty,
+                ..of(
+                    0.8 * mean + 0.2,
+                    1.0,
+                    Some(0.8),
+                    format!("0.8 × {mean:.3} + 0.2{words}"),
+                )
+            }
+        }
+        (_, Went::Well) => {
+            let calls = (mean + 0.2).min(1.0);
+            let lost = 1.0 - mean;
+            let each = if lost > 0.0 {
+                (1.0 - calls) / lost
+            } else {
+                1.0
+            };
+            let formula =
+                format!("{mean:.3} + 0.2, at most 1, as the run went better than the baseline");
+            of(calls, 1.0, Some(each), formula)
+        }
+        (_, Went::NoCalls) => scaled(1.0, "the run made no calls"),
+    }
 }
 
 /// The cosine of the angle between the two texts' character frequencies.

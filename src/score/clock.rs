@@ -79,6 +79,16 @@ enum Moment {
     Weekday(i64),
 }
 
+impl Moment {
+    /// The finest part of a date that is said, in seconds.
+    fn unit(self) -> Option<i64> {
+        match self {
+            Self::Date { unit, .. } => Some(unit),
+            Self::TimeOfDay { .. } | Self::Weekday(_) => None,
+        }
+    }
+}
+
 /// When the two calls were made whose answers are compared, in seconds since 1970.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Clock {
@@ -121,8 +131,12 @@ impl Clock {
         is_epoch(b) && is_epoch(c) && (later - self.later()).abs() <= tolerance
     }
 
-    /// Whether a time, as a text, is later than the recording.
-    pub(super) fn is_after_recording(&self, text: &str) -> bool {
+    /// Whether a time, as a text, is later than the recording, and said as finely as the recorded one.
+    pub(super) fn is_after_recording(&self, recorded: &str, text: &str) -> bool {
+        let units: Vec<i64> = moments(recorded)
+            .iter()
+            .filter_map(|it| it.unit())
+            .collect();
         moments(text).iter().any(|it| match it {
             Moment::Date { wall, zone, unit } => {
                 // Of a local clock nobody knows how far ahead of UTC it is.
@@ -131,7 +145,8 @@ impl Clock {
                 } else {
                     EASTMOST - WESTMOST
                 };
-                wall - zone.unwrap_or(0) + unit + slack >= whole(self.recorded)
+                units.contains(unit)
+                    && wall - zone.unwrap_or(0) + unit + slack >= whole(self.recorded)
             }
             Moment::TimeOfDay { .. } | Moment::Weekday(_) => false,
         })
@@ -171,7 +186,7 @@ impl Clock {
                 }
                 let apart = (c - c_zone.unwrap_or(0)) - (b - zone.unwrap_or(0));
                 let with_clock = unit < DAY && (apart - later).abs() <= TOLERANCE.max(unit);
-                let whole_days = (c - b) % DAY == 0 && {
+                let whole_days = c != b && (c - b) % DAY == 0 && zone == c_zone && {
                     let (b_day, c_day) = (b.div_euclid(DAY), c.div_euclid(DAY));
                     let days = c_day - b_day;
                     let of_zone = [0, zone.unwrap_or(0)].map(|it| self.days(it));
@@ -399,9 +414,10 @@ mod tests {
     #[test]
     fn an_age_is_told_by_being_later_than_the_recording() {
         let clock = later(3600.0);
-        assert!(clock.is_after_recording("2026-11-20T23:00:00Z"));
-        assert!(!clock.is_after_recording("2026-11-20T22:00:00Z"));
-        assert!(!clock.is_after_recording("22:00"));
+        assert!(clock.is_after_recording("2026-11-01T23:00:00Z", "2026-11-20T23:00:00Z"));
+        assert!(!clock.is_after_recording("2026-11-01T23:00:00Z", "2026-11-20T22:00:00Z"));
+        assert!(!clock.is_after_recording("2026-11-01T23:00:00Z", "2026-11-21"));
+        assert!(!clock.is_after_recording("22:00", "23:00"));
         assert!(clock.is_number_after_recording(1_795_215_100.0));
         assert!(!clock.is_number_after_recording(1_695_215_100.0));
     }

@@ -2,9 +2,13 @@
 
 use std::borrow::Borrow;
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
-use crate::model::comparison::{Band, Comparison, ExecutionStatus, Loss, Row, Scores, SlowerCall};
-use crate::model::rules::{Preset, Rules, Slower, Tokens};
+use crate::model::comparison::{
+    Band, Change, ChangeKind, Comparison, ExecutionStatus, Loss, Reason, ReasonKind, RequestScore,
+    Row, Scores, SlowerCall, Verdict,
+};
+use crate::model::rules::{Gate, Preset, Rules, Slower, Tokens};
 use crate::model::trajectory::Trajectory;
 use crate::model::usage::total_usage;
 
@@ -55,8 +59,12 @@ fn compare_with(
     let (baseline, current) = exact::both(baseline, current);
     let (baseline, current) = (baseline.as_ref(), current.as_ref());
     let terms = terms::terms(baseline, current, rules, work);
-    let sides = Sides::new(baseline, current, terms.as_ref(), rules, work);
     let is_classic = rules.preset == Preset::Classic;
+    let sides = if is_classic {
+        Sides::unfolded(baseline, current, terms.as_ref(), rules, work)
+    } else {
+        Sides::new(baseline, current, terms.as_ref(), rules, work)
+    };
     let matched = if is_classic {
         Matched {
             pairs: matching::positional(&sides),
@@ -82,14 +90,14 @@ fn compare_with(
 
     let baseline_status = status_of(baseline, &sides.baseline);
     let current_status = status_of(current, &sides.current);
-    let scores = scores(
-        &sides,
-        &rows,
-        &matched,
-        rules,
-        (baseline_status, current_status),
-    );
-    let losses = lost(&sides, &rows, &matched, &scores);
+    let statuses = (baseline_status, current_status);
+    let (scores, losses, formula) = if is_classic {
+        let (scores, losses, formula) = classically(&sides, &rows, (baseline, current), rules);
+        (scores, losses, Some(formula))
+    } else {
+        let scores = scores(&sides, &rows, &matched, rules, statuses);
+        (scores, lost(&sides, &rows, &matched, &scores), None)
+    };
     let recorded = drift::recorded(baseline.calls());
     let drift = drift::findings(&baseline.catalogue, &current.catalogue, &recorded);
     let slower = slower(&sides, &rows, &rules.slower);
@@ -109,6 +117,7 @@ fn compare_with(
         tokens,
         rules,
         unmatched: unmatched.into_iter().collect(),
+        bindings: &baseline.bindings,
         may_miss: matched.may_miss,
         may_add: matched.may_add,
         score_only: is_classic,
@@ -117,13 +126,21 @@ fn compare_with(
         sides: &sides,
         rows: &rows,
         drift: &drift,
-        slower: &slower,
-        tokens,
+        slower: match rules.slower.gate {
+            Gate::Ignore => &[],
+            Gate::Warn | Gate::Fail => &slower,
+        },
+        tokens: tokens.filter(|_| rules.tokens.gate != Gate::Ignore),
         verdict: &verdict,
     });
-    changes::fail_all(&mut changes, rules, &mut verdict);
+    match formula {
+        Some(formula) => verdict
+            .warnings
+            .push(not_looked_at(&formula, &mut changes, &verdict)),
+        None => changes::fail_all(&mut changes, rules, &mut verdict),
+    }
     Comparison {
-        band: Band::of(scores.overall),
+        band: band(&scores, &verdict, statuses),
         scores,
         baseline_status,
         current_status,
@@ -136,6 +153,25 @@ fn compare_with(
         verdict,
         variant: 1,
     }
+}
+
+/// What the score and the verdict come to in a word.
+fn band(
+    scores: &Scores,
+    verdict: &Verdict,
+    (baseline, current): (ExecutionStatus, ExecutionStatus),
+) -> Band {
+    let band = Band::of(scores.overall);
+    if verdict.passed {
+        return band;
+    }
+    let breaks = |it: &Reason| {
+        matches!(
+            it.kind,
+            ReasonKind::ServerRegression | ReasonKind::EffectChange
+        )
+    };
+    band.of_failed(current < baseline || verdict.all_reasons().any(breaks))
 }
 
 /// Compares a run with each of several accepted trajectories; the best verdict wins, then the best overall score, then
@@ -189,19 +225,106 @@ fn status_of(trajectory: &Trajectory, calls: &[super::calls::Call<'_>]) -> Execu
     status::of_calls(&trajectory.ending, &failed)
 }
 
-/// Arguments alone, by the original formulas.
+/// Arguments alone, by the original formulas. How the answers differ stays to be shown.
 fn score_classically(sides: &Sides<'_>, row: &mut Row) {
     if let Row::Pair(pair) = row {
-        let (b, c) = (
-            sides.before(pair.baseline).made,
-            sides.now(pair.current).made,
-        );
-        pair.request = classic::request(&b.arguments, &c.arguments);
-        pair.response.similarity = 1.0;
-        pair.response.contract_changes.clear();
-        pair.response.differences.clear();
+        let (b, c) = (sides.before(pair.baseline), sides.now(pair.current));
+        pair.request = RequestScore {
+            differences: std::mem::take(&mut pair.request.differences),
+            ..classic::request(&b.said.arguments, &c.said.arguments)
+        };
         pair.call = pair.request.similarity;
     }
+}
+
+/// The scores of the original tool with the points that are lost, and its formula in words.
+fn classically(
+    sides: &Sides<'_>,
+    rows: &[Row],
+    (baseline, current): (&Trajectory, &Trajectory),
+    rules: &Rules,
+) -> (Scores, Vec<Loss>, String) {
+    let similarities = rows.iter().filter_map(|row| match row {
+        Row::Pair(pair) => Some(pair.request.similarity),
+        _ => None,
+    });
+    let mean = share(similarities.sum(), sides.longer()).clamp(0.0, 1.0);
+    let went = (classic::went(baseline), classic::went(current));
+    let overall = classic::overall(mean, went, (sides.baseline.len(), sides.current.len()));
+    let scores = Scores {
+        overall: (overall.calls * overall.status_factor - overall.count_penalty).clamp(0.0, 1.0),
+        trajectory: mean,
+        calls: overall.calls,
+        status_factor: overall.status_factor,
+        count_penalty: overall.count_penalty,
+        threshold: rules.threshold,
+    };
+    let Some(each) = overall.each else {
+        return (
+            scores,
+            vec![losses::loss(1.0 - scores.overall, "the run was blocked")],
+            overall.formula,
+        );
+    };
+    // Answers cost nothing here.
+    let asked: Vec<Row> = (rows.iter().cloned())
+        .map(|row| match row {
+            Row::Pair(mut pair) => {
+                pair.response.similarity = 1.0;
+                pair.response.differences.clear();
+                Row::Pair(pair)
+            }
+            alone => alone,
+        })
+        .collect();
+    let mut lost = losses::losses(sides, &asked, &scores, sides.longer(), |_| false);
+    for it in lost
+        .iter_mut()
+        .filter(|it| it.baseline.or(it.current).is_some())
+    {
+        it.points *= each;
+    }
+    (scores, lost, overall.formula)
+}
+
+/// What the original formulas do not look at, and how much of it differs. Nothing of that fails.
+fn not_looked_at(formula: &str, changes: &mut [Change], verdict: &Verdict) -> Reason {
+    let counted = |kind: ChangeKind| {
+        matches!(
+            kind,
+            ChangeKind::Call | ChangeKind::Request | ChangeKind::Effect | ChangeKind::Error
+        )
+    };
+    for it in changes.iter_mut() {
+        it.fails = !verdict.passed && counted(it.kind);
+    }
+    let number = |kinds: &[ChangeKind]| {
+        let found: BTreeSet<_> = (changes.iter().filter(|it| kinds.contains(&it.kind)))
+            .map(|it| {
+                (
+                    it.baseline,
+                    it.current,
+                    it.path.as_deref().filter(|_| it.kind == ChangeKind::Drift),
+                    &it.tool,
+                )
+            })
+            .collect();
+        match found.len() {
+            0 => "none differs".to_owned(),
+            1 => "1 differs".to_owned(),
+            more => format!("{more} differ"),
+        }
+    };
+    verdict::reason(
+        ReasonKind::Threshold,
+        format!(
+            "scored by the preset `classic`, on arguments and failed calls alone: {formula}; what it does not look at: answers ({}), what \
+             effects are made with ({}), the tool catalogue ({})",
+            number(&[ChangeKind::Answer, ChangeKind::Addition, ChangeKind::Error]),
+            number(&[ChangeKind::Effect]),
+            number(&[ChangeKind::Drift])
+        ),
+    )
 }
 
 fn scores(
@@ -224,7 +347,6 @@ fn scores(
     let calls = share(pairs().map(|it| it.call).sum(), matched.counted).clamp(0.0, 1.0);
     let (calls, status_factor) = match matched.all_or_nothing {
         Some(holds) => (if holds { 1.0 } else { 0.0 }, 1.0),
-        None if rules.preset == Preset::Classic => (calls, 1.0),
         None => (calls, status::factor(baseline, current)),
     };
     let count_penalty = if matched.any_count {

@@ -10,17 +10,10 @@ use crate::model::comparison::Drift;
 use crate::model::trajectory::ToolCall;
 
 use super::excerpt;
-use super::number::{count, share};
+use super::likeness::{nearest_name, nearest_tool};
 use super::refusal::{Blame, Refusals};
 use super::renamed::Renamed;
 use super::schema;
-
-/// Names less alike than this are not offered as the nearest.
-pub(super) const NEAR: f64 = 0.5;
-/// The most tools a tool that is gone is compared with.
-const CANDIDATES: usize = 1000;
-/// Names are compared up to this length.
-const NAME: usize = 100;
 
 /// The recorded calls of each tool, by server and name, with their numbers.
 pub(super) type Recorded<'a> = HashMap<(&'a str, &'a str), Vec<(usize, &'a ToolCall)>>;
@@ -35,6 +28,8 @@ pub(super) struct Finding {
     pub(super) is_gone: bool,
     /// What the tools are called now that were renamed: then and now.
     pub(super) renamed: Vec<(String, String)>,
+    /// The tool that is nearest to the one that is gone, where none is the same.
+    pub(super) nearest: Option<String>,
     /// The same in short, for use behind a reason: `parameter "limit" became a string`.
     pub(super) cause: String,
 }
@@ -157,7 +152,7 @@ impl<'a> Server<'a> {
                 // The name refuses every call already.
                 self.tool(tool, now, false);
             } else {
-                self.missing(name, &added, new);
+                self.missing(tool, &added, new);
             }
         }
         for tool in added.iter().filter(|it| !targets.contains(it.name())) {
@@ -197,6 +192,7 @@ impl<'a> Server<'a> {
             narrows: false,
             is_gone: false,
             renamed: Vec::new(),
+            nearest: None,
             cause: what.clone(),
             drift: Drift {
                 server: self.name.to_owned(),
@@ -234,15 +230,18 @@ impl<'a> Server<'a> {
         self.found.push(finding);
     }
 
-    /// A tool that is not listed any more. For one that is called, the nearest name is looked for, among the new tools first.
-    fn missing(&mut self, name: &str, added: &[&Tool], tools: &[Tool]) {
+    /// A tool that is not listed any more. For one that is called, the nearest is looked for, among the new tools first.
+    fn missing(&mut self, tool: &Tool, added: &[&Tool], tools: &[Tool]) {
+        let name = tool.name();
         let refused = self.made(name);
         let near = if refused.is_empty() {
             None
         } else {
-            let listed = tools.iter().take(CANDIDATES).map(Tool::name);
-            nearest(name, added.iter().take(CANDIDATES).map(|it| it.name()))
-                .or_else(|| nearest(name, listed))
+            let nearest = nearest_tool(tool, added.iter().copied());
+            let nearest = nearest
+                .or_else(|| nearest_tool(tool, tools))
+                .map(Tool::name);
+            nearest.or_else(|| nearest_name(name, tools.iter().map(Tool::name)))
         };
         let (what, cause) = match near {
             Some(near) => (
@@ -255,6 +254,7 @@ impl<'a> Server<'a> {
             ),
         };
         let mut finding = self.gone(name, what, cause, refused);
+        finding.nearest = near.map(str::to_owned);
         finding.drift.was = Some(name.to_owned());
         self.found.push(finding);
     }
@@ -402,7 +402,7 @@ impl<'a> Server<'a> {
             }
             (None, None) => return,
         };
-        finding.drift.tool = tool.to_owned();
+        tool.clone_into(&mut finding.drift.tool);
         self.found.push(finding);
     }
 
@@ -499,45 +499,6 @@ fn by_blame(blame: &Blame) -> schema::Change {
         narrows: true,
         is_note: false,
     }
-}
-
-/// The name most like the wanted one, if any is like it at all; of equals the first in the alphabet.
-fn nearest<'n>(wanted: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    names
-        .map(|it| (likeness(wanted, it), it))
-        .filter(|(likeness, _)| *likeness >= NEAR)
-        .max_by(|(a, a_name), (b, b_name)| a.total_cmp(b).then(b_name.cmp(a_name)))
-        .map(|(_, it)| it)
-}
-
-/// The words a name is made of, in lower case.
-pub(super) fn name_words(name: &str) -> BTreeSet<String> {
-    let mut words = BTreeSet::new();
-    let mut word = String::new();
-    for it in name.chars() {
-        if !it.is_alphanumeric() || it.is_uppercase() {
-            words.insert(std::mem::take(&mut word));
-        }
-        if it.is_alphanumeric() {
-            word.extend(it.to_lowercase());
-        }
-    }
-    words.insert(word);
-    words.remove("");
-    words
-}
-
-/// How alike two names are, 0 to 1: by their letters, or by the words they are made of.
-pub(super) fn likeness(a: &str, b: &str) -> f64 {
-    let short = |name: &str| name.chars().take(NAME).collect::<String>();
-    let (a, b) = (short(a), short(b));
-    let (of_a, of_b) = (name_words(&a), name_words(&b));
-    let common = of_a.intersection(&of_b).count();
-    let by_letters = strsim::normalized_damerau_levenshtein(&a, &b);
-    if common == 0 {
-        return by_letters;
-    }
-    by_letters.max(0.5 + 0.5 * share(count(common), of_a.union(&of_b).count()))
 }
 
 /// Names that stand in quotes, in back quotes.

@@ -66,6 +66,11 @@ pub(super) fn is_age(key: &str) -> bool {
     says(key, &AGES)
 }
 
+/// Whether the key says that its value names something.
+pub(super) fn is_id(key: &str) -> bool {
+    says(key, &["id", "ids", "uuid", "key", "number", "no", "ref"])
+}
+
 /// Whether one of the words that a key consists of is among some.
 fn says(key: &str, words: &[&str]) -> bool {
     // Keys are short; whatever is longer is data.

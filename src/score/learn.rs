@@ -1,7 +1,7 @@
 //! What several takes of one script show to vary by nature, and what a take left behind.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
@@ -15,6 +15,7 @@ use super::binding::{at, find_in_takes, full_patterns, resolve};
 use super::calls::{only_reads, request_key};
 use super::exact::exact;
 use super::excerpt;
+use super::kind::kind;
 use super::number;
 use super::path::escape;
 use super::polls::Polled;
@@ -126,9 +127,16 @@ fn learn_answers(
         .map(|it| terms(first, it, rules, work))
         .collect();
     let others: Vec<Take<'_>> = (others.iter().zip(&translated))
-        .map(|(it, terms)| Take {
-            calls: settled(terms.as_ref().map_or(it, |it| &it.current), &polled),
-            said: settled(it, &polled),
+        .map(|(it, terms)| {
+            let calls = settled(terms.as_ref().map_or(it, |it| &it.current), &polled);
+            // Only in the terms of the first take are the polls of another one to be told.
+            let as_made: Vec<&ToolCall> = it.calls().collect();
+            let said = calls.iter();
+            let said = said.map(|(number, _)| (*number, as_made[number - 1]));
+            Take {
+                said: said.collect(),
+                calls,
+            }
         })
         .collect();
     let calls = settled(first, &polled);
@@ -159,6 +167,20 @@ fn learn_answers(
         let mut differing = Differing::default();
         differing.of_outcomes(&of_answers);
         let differs = !differing.varies.is_empty() || !differing.disagreements.is_empty();
+        let reads = only_reads(call, &first.catalogue, rules);
+        if let Some((_, heard, _)) = (differing.disagreements.iter())
+            .find(|it| it.2 == Some(1) && !reads && learned.left_behind.is_none())
+        {
+            // Only the first time did it have an effect: what it makes is there already.
+            learned.left_behind = Some(LeftBehind {
+                call: *number,
+                tool: call.full_name(),
+                effect: call.full_name(),
+                value: heard.first().cloned().unwrap_or_default(),
+            });
+            learned.answers.retain(|it| it.varies.is_empty());
+            learned.disagreements.clear();
+        }
         if learned.left_behind.is_some() && differs {
             continue;
         }
@@ -208,8 +230,11 @@ fn settled<'a>(take: &'a Trajectory, polled: &Polled) -> Vec<(usize, &'a ToolCal
     calls
 }
 
-/// What a read of a later take found that an effect of an earlier one had made: a value of the effect's arguments or of its answer that
-/// the same read of the earlier take did not hold.
+/// How often telling values stand in something.
+type Values = HashMap<String, usize>;
+
+/// What a later take found that an effect of an earlier one had made: a value of the effect's arguments or of its answer that the same answer
+/// of the earlier take did not hold, or not as often.
 fn left_behind(
     first: &Trajectory,
     calls: &[(usize, &ToolCall)],
@@ -217,10 +242,10 @@ fn left_behind(
     rules: &Rules,
 ) -> Option<LeftBehind> {
     let reads = |call: &ToolCall| only_reads(call, &first.catalogue, rules);
-    let made: Vec<(&ToolCall, HashSet<String>)> = (calls.iter())
+    let made: Vec<(&ToolCall, Values)> = (calls.iter())
         .filter(|(_, call)| !reads(call))
         .map(|(_, call)| {
-            let mut values = HashSet::new();
+            let mut values = Values::new();
             call.arguments
                 .values()
                 .for_each(|it| telling(it, DEPTH, &mut values));
@@ -231,27 +256,30 @@ fn left_behind(
     if made.is_empty() {
         return None;
     }
-    for (at, (number, call)) in calls
-        .iter()
-        .enumerate()
-        .filter(|(_, (_, call))| reads(call))
-    {
-        let mut before = HashSet::new();
+    for (at, (number, call)) in calls.iter().enumerate() {
+        let mut before = Values::new();
         of_outcome(&call.outcome, &mut before);
-        call.arguments
-            .values()
-            .for_each(|it| telling(it, DEPTH, &mut before));
+        let mut asked = Values::new();
+        for it in call.arguments.values() {
+            telling(it, DEPTH, &mut asked);
+        }
         for take in others {
             // As it was answered: what is bound to another value in each take is no leftover.
             let Some((_, later)) = take.said.get(at).filter(|(_, it)| it.tool == call.tool) else {
                 continue;
             };
-            let mut found = HashSet::new();
+            let mut found = Values::new();
             of_outcome(&later.outcome, &mut found);
-            let mut fresh: Vec<&String> = found.difference(&before).collect();
+            // What a call itself says, its answer may echo.
+            let is_fresh = |(value, count): &(&String, &usize)| {
+                before.get(*value) < Some(count)
+                    && !asked.contains_key(*value)
+                    && !value.contains("<redacted:")
+            };
+            let mut fresh: Vec<&String> = found.iter().filter(is_fresh).map(|it| it.0).collect();
             fresh.sort_unstable();
             let source = fresh.into_iter().find_map(|value| {
-                let effect = made.iter().find(|(_, values)| values.contains(value))?;
+                let effect = made.iter().find(|(_, values)| values.contains_key(value))?;
                 Some((value, effect.0))
             });
             if let Some((value, effect)) = source {
@@ -267,7 +295,7 @@ fn left_behind(
     None
 }
 
-fn of_outcome(outcome: &Outcome, values: &mut HashSet<String>) {
+fn of_outcome(outcome: &Outcome, values: &mut Values) {
     if let Outcome::Answer(answer) = outcome {
         let all = answer.content.iter().chain(&answer.structured_content);
         all.for_each(|it| telling(it, DEPTH, values));
@@ -275,33 +303,30 @@ fn of_outcome(outcome: &Outcome, values: &mut HashSet<String>) {
 }
 
 /// The values somewhere in another that are not likely to be there by chance.
-fn telling(value: &Value, depth: usize, values: &mut HashSet<String>) {
+fn telling(value: &Value, depth: usize, values: &mut Values) {
     let Some(depth) = depth.checked_sub(1) else {
         return;
     };
     if let Some(digits) = digits::of(value) {
-        values.insert(digits.to_owned());
+        *values.entry(digits.to_owned()).or_default() += 1;
         return;
     }
     match value {
         Value::String(text) => match embedded(text) {
             Some(json) => telling(&json, depth, values),
             None if text.chars().count() >= TELLING_LENGTH => {
-                values.insert(text.clone());
+                *values.entry(text.clone()).or_default() += 1;
                 // Prose tells of what was made by naming it.
                 let words =
                     text.split(|it: char| !it.is_alphanumeric() && !matches!(it, '-' | '_' | '.'));
-                let names = words.filter(|it| it.chars().count() >= TELLING_LENGTH);
-                values.extend(
-                    names
-                        .filter(|it| !text.starts_with(it) || *it == text)
-                        .map(str::to_owned),
-                );
+                for name in words.filter(|it| it.chars().count() >= TELLING_LENGTH && *it != text) {
+                    *values.entry(name.to_owned()).or_default() += 1;
+                }
             }
             None => {}
         },
         Value::Number(it) if number::float(it).abs() >= TELLING_NUMBER => {
-            values.insert(it.to_string());
+            *values.entry(it.to_string()).or_default() += 1;
         }
         Value::Array(items) => items.iter().for_each(|it| telling(it, depth, values)),
         Value::Object(members) => members.values().for_each(|it| telling(it, depth, values)),
@@ -561,9 +586,18 @@ impl Differing {
                     .any(|(a, b)| !has_something_of(a, b, depth))
         };
         if lists[1..].iter().any(varies_as_a_whole) {
+            let is_reordered = lists[1..]
+                .iter()
+                .all(|it| sorted_keys(it) == sorted_keys(first));
             self.varies.push(Varying {
                 path: path.to_owned(),
-                by: Variation::SameType,
+                by: if is_reordered {
+                    Variation::AnyOrder
+                } else if lists[1..].iter().all(|it| kinds(it) == kinds(first)) {
+                    Variation::AnyElements
+                } else {
+                    Variation::SameType
+                },
                 heard: shown(lists.iter().map(|it| format!("{} elements", it.len()))),
             });
             return;
@@ -652,7 +686,7 @@ fn gathered(varies: Vec<Varying>, list: &str, elements: usize) -> Vec<Varying> {
         };
         (it.by == Variation::SameType).then_some(rest)
     };
-    let mut counts: std::collections::HashMap<String, usize> = std::collections::HashMap::new();
+    let mut counts: HashMap<String, usize> = HashMap::new();
     for rest in varies.iter().filter_map(parted) {
         *counts.entry(rest).or_default() += 1;
     }
@@ -710,6 +744,17 @@ fn has_something_of(a: &Value, b: &Value, depth: usize) -> bool {
         (Value::Number(a), Value::Number(b)) => number::distance(a, b, None) > 0.0,
         (a, b) => same(a, b),
     }
+}
+
+fn kinds(list: &[Value]) -> HashSet<&'static str> {
+    list.iter().map(kind).collect()
+}
+
+/// Equal for lists of the same elements, whatever their order.
+fn sorted_keys(list: &[Value]) -> Vec<u64> {
+    let mut keys: Vec<u64> = list.iter().map(|it| same::hash(it, View::Plain)).collect();
+    keys.sort_unstable();
+    keys
 }
 
 /// Whether two lists of one length have elements in common that stand at different places.

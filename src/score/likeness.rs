@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::model::Object;
 use crate::model::catalogue::Tool;
 
 use super::number::{count, share};
@@ -13,17 +14,25 @@ use super::number::{count, share};
 /// What is less like the wanted one than this is not offered as the nearest.
 const NEAR: f64 = 0.4;
 /// Names alone have to be more alike, because nothing else speaks for them.
-const NEAR_BY_NAME: f64 = 0.5;
+pub(super) const NEAR_BY_NAME: f64 = 0.5;
 /// The most tools that are looked at.
 const CANDIDATES: usize = 1000;
 /// Names are compared up to this length, descriptions up to this many words.
 const NAME: usize = 100;
 const WORDS: usize = 200;
 
+/// How much a name alone counts against a name and arguments.
+const MISSPELT: f64 = 0.95;
+
 /// How much each side of a tool counts.
 const BY_NAME: f64 = 0.35;
 const BY_DESCRIPTION: f64 = 0.25;
 const BY_SCHEMA: f64 = 0.4;
+
+/// Words of names that say hardly anything: what `get-sum` and `get-links` have in common is no likeness.
+const COMMON_WORDS: [&str; 10] = [
+    "do", "fetch", "get", "is", "list", "mcp", "read", "run", "set", "tool",
+];
 
 /// Words that say nothing of what a tool does.
 const IDLE_WORDS: [&str; 20] = [
@@ -59,6 +68,38 @@ pub fn nearest_tool<'t>(
         .map(|(_, it)| it)
 }
 
+/// The tool that a call may mean which names none: by the name, and by the arguments that it gives.
+pub fn nearest_for_call<'t>(
+    name: &str,
+    arguments: &Object,
+    among: impl IntoIterator<Item = &'t Tool>,
+) -> Option<&'t Tool> {
+    let likeness = |tool: &Tool| {
+        let by_name = names(name, tool.name());
+        let takes = |it: &&String| {
+            let properties = tool.input_schema().and_then(|it| it.get("properties"));
+            properties.is_some_and(|all| all.get(it.as_str()).is_some())
+        };
+        if arguments.is_empty() {
+            return by_name;
+        }
+        let taken = share(
+            count(arguments.keys().filter(takes).count()),
+            arguments.len(),
+        );
+        let both = (BY_NAME * by_name + BY_SCHEMA * taken) / (BY_NAME + BY_SCHEMA);
+        // A name that is hardly misspelt means the tool, whatever it is given.
+        both.max(by_name * MISSPELT)
+    };
+    among
+        .into_iter()
+        .take(CANDIDATES)
+        .map(|it| (likeness(it), it))
+        .filter(|(likeness, _)| *likeness >= NEAR_BY_NAME)
+        .max_by(|(a, a_tool), (b, b_tool)| a.total_cmp(b).then(b_tool.name().cmp(a_tool.name())))
+        .map(|(_, it)| it)
+}
+
 /// The name most like the wanted one, if any is like it at all; of equals the first in the alphabet.
 pub fn nearest_name<'n>(wanted: &str, among: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     among
@@ -71,7 +112,7 @@ pub fn nearest_name<'n>(wanted: &str, among: impl IntoIterator<Item = &'n str>) 
 }
 
 /// How alike two names are, 0 to 1: by their letters, or by the words they are made of.
-fn names(a: &str, b: &str) -> f64 {
+pub(super) fn names(a: &str, b: &str) -> f64 {
     let short = |name: &str| name.chars().take(NAME).collect::<String>();
     let (a, b) = (short(a), short(b));
     let (of_a, of_b) = (words_of_name(&a), words_of_name(&b));
@@ -80,14 +121,15 @@ fn names(a: &str, b: &str) -> f64 {
     }
     let by_letters = strsim::normalized_damerau_levenshtein(&a.to_lowercase(), &b.to_lowercase());
     let common = of_a.intersection(&of_b).count();
-    if common == 0 {
+    let mut shared = of_a.intersection(&of_b);
+    if shared.all(|it| COMMON_WORDS.contains(&it.as_str())) {
         return by_letters;
     }
     by_letters.max(0.5 + 0.5 * share(count(common), of_a.union(&of_b).count()))
 }
 
 /// The words a name is made of, in lower case: at signs, and where a capital follows a small letter.
-fn words_of_name(name: &str) -> BTreeSet<String> {
+pub(super) fn words_of_name(name: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     let mut word = String::new();
     let mut was_small = false;
@@ -144,7 +186,7 @@ fn common_share<T: Ord>(a: &BTreeSet<T>, b: &BTreeSet<T>) -> f64 {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{names, nearest_name, nearest_tool};
+    use super::{names, nearest_for_call, nearest_name, nearest_tool};
     use crate::model::catalogue::Tool;
 
     fn tool(name: &str, description: &str, parameters: Value) -> Tool {
@@ -198,6 +240,28 @@ mod tests {
         for (wanted, expected) in cases {
             let found = nearest_tool(&wanted, &listed).map(Tool::name);
             assert_eq!(found, expected, "{}", wanted.name());
+        }
+    }
+
+    #[test]
+    fn a_call_means_the_tool_that_takes_what_it_gives() {
+        let number = || json!({ "type": "number" });
+        let listed = [
+            tool("getResourceLinks", "", json!({ "count": number() })),
+            tool("add", "", json!({ "a": number(), "b": number() })),
+            tool("echo", "", json!({ "message": { "type": "string" } })),
+        ];
+        let cases = [
+            ("get-sum", json!({ "a": 1, "b": 2 }), Some("add")),
+            ("get-sum", json!({}), None),
+            ("ecko", json!({ "message": "x" }), Some("echo")),
+            ("ecko", json!({ "massage": "x" }), Some("echo")),
+            ("zzz", json!({ "other": "x" }), None),
+        ];
+        for (name, arguments, expected) in cases {
+            let arguments = arguments.as_object().cloned().unwrap_or_default();
+            let found = nearest_for_call(name, &arguments, &listed).map(Tool::name);
+            assert_eq!(found, expected, "{name} {arguments:?}");
         }
     }
 

@@ -50,6 +50,8 @@ pub(super) struct Sides<'a> {
     learned: HashMap<usize, &'a Learned>,
     /// For baseline calls, by their numbers, the places where another value stands for the recorded one.
     sources: HashMap<usize, Vec<Pattern>>,
+    /// Recorded ids and what the run's servers have given in their place.
+    given: Vec<(Value, Value)>,
     baseline_run: &'a Trajectory,
     current_run: &'a Trajectory,
 }
@@ -68,11 +70,24 @@ impl<'a> Sides<'a> {
         let mut sides = Self::of(baseline, made, current, (rules, work), |key| {
             polled.is_try(key)
         });
+        sides.given = terms.map_or_else(Vec::new, |it| it.given.clone());
         let sources = terms.into_iter().flat_map(|it| &it.sources);
         sides.sources = sources
             .map(|(call, paths)| (*call, patterns(paths)))
             .collect();
         sides
+    }
+
+    /// The same, each call on its own, polls or not.
+    pub(super) fn unfolded(
+        baseline: &'a Trajectory,
+        current: &'a Trajectory,
+        terms: Option<&'a Terms>,
+        rules: &'a Rules,
+        work: &'a Work<'a>,
+    ) -> Self {
+        let made = terms.map_or(current, |it| &it.current);
+        Self::of(baseline, made, current, (rules, work), |_| false)
     }
 
     /// The sides as they came, every request that is made several times in a row taken as one call.
@@ -101,6 +116,7 @@ impl<'a> Sides<'a> {
             ignore: patterns(&rules.ignore),
             learned: baseline.learned.iter().map(|it| (it.call, it)).collect(),
             sources: HashMap::new(),
+            given: Vec::new(),
             baseline_run: baseline,
             current_run: current,
         }
@@ -300,6 +316,7 @@ impl<'a> Sides<'a> {
             clock: self.clock(baseline, current),
             ignore: &self.ignore,
             sources,
+            given: &self.given,
             exact: self.responses == Responses::Exact,
             work: self.work,
         });

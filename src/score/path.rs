@@ -8,6 +8,8 @@
 //! document of the answer: `$.servers[*].created`, `servers.0.id`, `..updated`, `$['a key']`; `*` or `[*]` stands for
 //! any key or index, and `..` for any number of steps. A pattern also covers everything beneath the place it names.
 
+use crate::model::json_path::{JsonPath, Part};
+
 /// One step on the way to a place in a response.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Step<'a> {
@@ -72,54 +74,21 @@ pub(super) fn escape(key: &str) -> String {
 
 /// A place, or many places, to leave out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Pattern {
-    /// Whether it starts at the answer, and not at each JSON document in it.
-    from_answer: bool,
-    parts: Vec<Part>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Part {
-    Named(String),
-    Any,
-    /// Any number of steps, also none.
-    Depth,
-}
+pub(super) struct Pattern(JsonPath);
 
 impl Pattern {
     /// Reads a pattern; the error says in words what is wrong with it.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        if text.trim().is_empty() {
-            return Err("an empty path".to_owned());
-        }
-        if let Some(pointer) = text.strip_prefix('/') {
-            return Ok(Self {
-                from_answer: true,
-                parts: pointer.split('/').map(pointer_part).collect(),
-            });
-        }
-        let mut rest = text.trim();
-        rest = rest.strip_prefix('$').unwrap_or(rest);
-        let mut parts = Vec::new();
-        while !rest.is_empty() {
-            let part;
-            (part, rest) = json_path_part(rest, parts.is_empty())?;
-            parts.extend(part);
-        }
-        if parts.last() == Some(&Part::Depth) {
-            return Err("nothing follows `..`".to_owned());
-        }
-        Ok(Self {
-            from_answer: false,
-            parts,
-        })
+        JsonPath::parse(text).map(Self)
     }
 
     /// Whether a place is one of those the pattern names.
     pub(super) fn matches(&self, place: &Place<'_>) -> bool {
-        let start = if self.from_answer { 0 } else { place.document };
-        let inside_document = self.from_answer || place.is_in_document();
-        inside_document && covers(&self.parts, &place.steps[start..])
+        // A pointer starts at the answer, and anything else at each JSON document in it.
+        let from_answer = self.0.is_pointer();
+        let start = if from_answer { 0 } else { place.document };
+        let inside_document = from_answer || place.is_in_document();
+        inside_document && covers(self.0.parts(), &place.steps[start..])
     }
 }
 
@@ -168,68 +137,5 @@ fn fits(part: &Part, step: Step<'_>) -> bool {
         }
         (Part::Named(name), Step::Json) => name == "json",
         (Part::Depth, _) => false,
-    }
-}
-
-fn pointer_part(step: &str) -> Part {
-    match step {
-        "*" => Part::Any,
-        "~2" => Part::Named("*".to_owned()),
-        "**" => Part::Depth,
-        _ => Part::Named(step.replace("~1", "/").replace("~0", "~")),
-    }
-}
-
-/// The next part of a JSON path, after a preceding `..` where there is one, and what is left to read.
-fn json_path_part(text: &str, is_first: bool) -> Result<(Vec<Part>, &str), String> {
-    let mut parts = Vec::new();
-    let mut rest = text;
-    if let Some(after) = rest.strip_prefix("..") {
-        parts.push(Part::Depth);
-        rest = after;
-        if rest.is_empty() {
-            return Err("nothing follows `..`".to_owned());
-        }
-    } else if let Some(after) = rest.strip_prefix('.') {
-        rest = after;
-    } else if !is_first && !rest.starts_with('[') {
-        return Err(format!("`.` or `[` should come before `{rest}`"));
-    }
-    if let Some(inside) = rest.strip_prefix('[') {
-        let (part, after) = bracketed(inside)?;
-        parts.push(part);
-        return Ok((parts, after));
-    }
-    let end = rest.find(['.', '[']).unwrap_or(rest.len());
-    let (name, after) = rest.split_at(end);
-    match name {
-        "" => return Err("a name is missing after `.`".to_owned()),
-        "*" => parts.push(Part::Any),
-        "**" => parts.push(Part::Depth),
-        _ => parts.push(Part::Named(name.to_owned())),
-    }
-    Ok((parts, after))
-}
-
-/// What stands in brackets: `*`, an index, or a key in quotes.
-fn bracketed(inside: &str) -> Result<(Part, &str), String> {
-    for quote in ['\'', '"'] {
-        if let Some(quoted) = inside.strip_prefix(quote) {
-            let end = format!("{quote}]");
-            let (key, after) = quoted
-                .split_once(&end)
-                .ok_or_else(|| format!("`{end}` is missing"))?;
-            return Ok((Part::Named(key.to_owned()), after));
-        }
-    }
-    let (index, after) = inside.split_once(']').ok_or("`]` is missing")?;
-    match index {
-        "*" => Ok((Part::Any, after)),
-        _ if !index.is_empty() && index.bytes().all(|it| it.is_ascii_digit()) => {
-            Ok((Part::Named(index.to_owned()), after))
-        }
-        _ => Err(format!(
-            "`[{index}]` is neither an index, `[*]`, nor a key in quotes"
-        )),
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::model::catalogue::Tool;
 
-use super::drift::{NEAR, likeness, name_words};
+use super::likeness::{NEAR_BY_NAME, names, words_of_name};
 use super::same::same;
 use super::words;
 
@@ -84,16 +84,23 @@ fn same_tool(old: &Tool, new: &Tool) -> Option<f64> {
             0.0,
             |(b, c)| if b == c { 1.0 } else { words::similarity(b, c) },
         );
-    let named_alike = likeness(old.name(), new.name());
+    let named_alike = names(old.name(), new.name());
     let has_arguments = old.input_schema().is_some_and(has_properties);
     let takes_the_same = has_arguments
         && (old.input_schema().zip(new.input_schema())).is_some_and(|(b, c)| same(b, c));
     let is_one = if takes_the_same {
-        alike >= SAME_DESCRIPTION || named_alike >= NEAR && descriptions.is_none_or(|_| alike > 0.2)
+        alike >= SAME_DESCRIPTION
+            || named_alike >= NEAR_BY_NAME && (descriptions.is_none() || alike > 0.2)
+            // Where nothing is described, the same arguments and a word in common are all there is.
+            || descriptions.is_none() && has_word_of(old.name(), new.name())
     } else {
         alike >= 1.0 && same_parameters(old, new)
     };
     is_one.then_some(alike + named_alike + f64::from(u8::from(takes_the_same)))
+}
+
+fn has_word_of(a: &str, b: &str) -> bool {
+    !words_of_name(a).is_disjoint(&words_of_name(b))
 }
 
 /// Many tools take no arguments at all; that they share the empty schema says nothing.
@@ -162,7 +169,7 @@ fn rules(old: &str, new: &str) -> Vec<Rule> {
             now: new[begins..].to_owned(),
         });
     }
-    if name_words(old) == name_words(new) {
+    if words_of_name(old) == words_of_name(new) {
         rules.push(Rule::Notation);
     }
     rules

@@ -44,7 +44,7 @@ impl Response<'_> {
     }
 
     /// What the failure says.
-    fn message(&self) -> String {
+    pub(super) fn message(&self) -> String {
         match (self.breach, self.outcome) {
             (Some(breach), Outcome::Answer(answer)) if !answer.is_error => breach.to_owned(),
             (_, Outcome::Answer(answer)) => answer.text(),

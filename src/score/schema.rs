@@ -7,9 +7,9 @@ use std::collections::{BTreeSet, HashSet};
 
 use serde_json::Value;
 
-use super::drift::likeness;
 use super::excerpt;
 use super::kind::article;
+use super::likeness;
 use super::path::escape;
 use super::same::{self, View, same};
 use super::schema_node::Node;
@@ -250,7 +250,7 @@ impl<'a> Walk<'a> {
                 told.push((format!("now accepts only {}", values_in_words(new)), true));
             }
             (Some(_), None) => {
-                told.push(("is no longer limited to certain values".to_owned(), false))
+                told.push(("is no longer limited to certain values".to_owned(), false));
             }
             (None, None) => {}
         }
@@ -493,19 +493,16 @@ impl<'a> Walk<'a> {
         for (name, schema) in old.iter().filter(|it| !new_names.contains(it.0)) {
             let member = place.member(name);
             let same_name = renamed(name, schema, &added);
-            let change = match same_name {
-                Some(at) => {
-                    let (other, _) = added.remove(at);
-                    let change = self.add(&member, "", true, format!("was renamed to {other:?}"));
-                    change.renamed = Some(place.member(other).parameter);
-                    (change.was, change.now) = (Some((*name).to_owned()), Some(other.to_owned()));
-                    change
-                }
-                None => {
-                    let change = self.add(&member, "", true, "is gone".to_owned());
-                    change.was = Some(excerpt::of(schema));
-                    change
-                }
+            let change = if let Some(at) = same_name {
+                let (other, _) = added.remove(at);
+                let change = self.add(&member, "", true, format!("was renamed to {other:?}"));
+                change.renamed = Some(place.member(other).parameter);
+                (change.was, change.now) = (Some((*name).to_owned()), Some(other.to_owned()));
+                change
+            } else {
+                let change = self.add(&member, "", true, "is gone".to_owned());
+                change.was = Some(excerpt::of(schema));
+                change
             };
             change.path.clone_from(&member.path);
             "properties".clone_into(&mut change.keyword);
@@ -708,7 +705,7 @@ fn renamed(name: &str, schema: &Value, added: &[(&str, &Value)]) -> Option<usize
         let described = |it: &Value| it.get("description").cloned();
         let as_described = described(it).is_some() && described(it) == described(schema);
         (
-            f64::from(u8::from(as_described)) + likeness(name, other),
+            f64::from(u8::from(as_described)) + likeness::names(name, other),
             at,
         )
     });

@@ -81,7 +81,7 @@ impl<'a> Node<'a> {
     }
 
     fn is_followed(&self, at: usize, keyword: &str) -> bool {
-        self.followed.iter().any(|it| *it == (at, keyword))
+        (self.followed.iter()).any(|(layer, it)| *layer == at && *it == keyword)
     }
 
     /// Every keyword that says something.
@@ -101,21 +101,14 @@ impl<'a> Node<'a> {
             Some(Value::Array(many)) => many.iter().map(Value::as_str).collect(),
             _ => None,
         };
-        let mut types = match named {
-            Some(it) => it,
-            None => {
-                let branches = self.get("anyOf").or_else(|| self.get("oneOf"))?;
-                let only_type = |it: &'a Value| {
-                    let it = it.as_object().filter(|it| it.len() == 1)?;
-                    it.get("type").and_then(Value::as_str)
-                };
-                branches
-                    .as_array()?
-                    .iter()
-                    .map(only_type)
-                    .collect::<Option<_>>()?
-            }
-        };
+        let mut types = named.or_else(|| {
+            let branches = self.get("anyOf").or_else(|| self.get("oneOf"))?;
+            let only_type = |it: &'a Value| {
+                let it = it.as_object().filter(|it| it.len() == 1)?;
+                it.get("type").and_then(Value::as_str)
+            };
+            branches.as_array()?.iter().map(only_type).collect()
+        })?;
         if self.nullable {
             types.insert("null");
         }

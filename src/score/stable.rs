@@ -48,6 +48,8 @@ pub(super) struct Known<'a> {
     /// Places to leave out: by the scenario's rules, and where another value stands for the recorded one.
     pub(super) ignore: &'a [Pattern],
     pub(super) sources: &'a [Pattern],
+    /// Recorded ids and what this run's server has given in their place.
+    pub(super) given: &'a [(Value, Value)],
     /// Additions are changes, too.
     pub(super) exact: bool,
     pub(super) work: &'a Work<'a>,
@@ -221,13 +223,30 @@ impl<'a> Walk<'a> {
         }
         match Tree::variation(at) {
             Some(Variation::Anything) => return,
-            Some(Variation::SameType) if kind(b) == kind(c) => {
-                if is_emptied(b, c) {
-                    self.changed("became empty", b, c);
+            Some(Variation::SameType | Variation::AnyOrder | Variation::AnyElements)
+                if kind(b) != kind(c) =>
+            {
+                let what = format!("became {}", article(kind(c)));
+                return self.never(&what, b, c);
+            }
+            Some(Variation::SameType) if is_emptied(b, c) => {
+                return self.never("became empty", b, c);
+            }
+            Some(Variation::SameType) => return,
+            Some(Variation::AnyOrder) => {
+                if let (Value::Array(b), Value::Array(c)) = (b, c) {
+                    self.in_any_order(b, c, key);
                 }
                 return;
             }
-            Some(Variation::SameType) => return self.changed_type(b, c),
+            Some(Variation::AnyElements) => {
+                if is_emptied(b, c) {
+                    self.never("became empty", b, c);
+                } else if has_other_kinds(b, c) {
+                    self.never("has elements of another kind", b, c);
+                }
+                return;
+            }
             Some(Variation::Tokens(_)) | None => {}
         }
         match (b, c) {
@@ -245,6 +264,9 @@ impl<'a> Walk<'a> {
     }
 
     fn leaves(&mut self, b: &Value, c: &Value, key: &str) {
+        if self.stands_for(b, c, key) {
+            return;
+        }
         match (b, c) {
             (Value::Number(of_b), Value::Number(of_c)) => {
                 let (x, y) = (number::float(of_b), number::float(of_c));
@@ -263,6 +285,15 @@ impl<'a> Walk<'a> {
             _ if kind(b) != kind(c) => self.changed_type(b, c),
             _ => self.changed("changed", b, c),
         }
+    }
+
+    /// Whether a value is the id that this run's server has given in the place of the recorded one.
+    fn stands_for(&self, b: &Value, c: &Value, key: &str) -> bool {
+        let given = self.known.given.iter();
+        key::is_id(key)
+            && given
+                .into_iter()
+                .any(|(recorded, live)| same(recorded, b) && same(live, c))
     }
 
     /// Compares two texts as the JSON they hold. Whether that is what they are to be compared as.
@@ -303,11 +334,19 @@ impl<'a> Walk<'a> {
         }
         let varying: &[VaryingToken] = match Tree::variation(at) {
             Some(Variation::Tokens(varying)) => varying,
-            Some(Variation::SameType | Variation::Anything) => return,
+            Some(_) => return,
             None => &[],
         };
         let (of_b, of_c) = match variation::compare(b, c, varying, &self.known.clock) {
             Likeness::Same => return,
+            // A value that is nothing but a duration is what its key says.
+            Likeness::OtherDuration
+                if !key.is_empty()
+                    && !key::is_duration(key)
+                    && matches!(tokens(b).as_slice(), [only] if only.kind == TokenKind::Duration) =>
+            {
+                (excerpt::of_text(b), excerpt::of_text(c))
+            }
             Likeness::OtherDuration => {
                 let (b, c) = excerpt::of_texts(b, c);
                 return self.tolerate("how long it took, or how long ago it was", b, c);
@@ -323,7 +362,7 @@ impl<'a> Walk<'a> {
         } else if key::is_age(key)
             && is_time(b)
             && is_time(c)
-            && self.known.clock.is_after_recording(c)
+            && self.known.clock.is_after_recording(b, c)
         {
             self.tolerate("a time that went on", of_b, of_c);
         } else {
@@ -380,26 +419,24 @@ impl<'a> Walk<'a> {
             });
         }
         // What is the same and stands elsewhere is neither missing nor new.
-        let mut elsewhere: HashMap<u64, usize> = HashMap::new();
-        for &it in &c_alone {
-            *elsewhere.entry(c_keys[it]).or_default() += 1;
+        let mut elsewhere: HashMap<u64, Vec<usize>> = HashMap::new();
+        for &it in c_alone.iter().rev() {
+            elsewhere.entry(c_keys[it]).or_default().push(it);
         }
         let mut moved: HashMap<u64, usize> = HashMap::new();
         for it in b_alone {
             let under = Tree::under(at, &it.to_string());
             let shown = shown(&b[it]);
-            let left = elsewhere.get_mut(&b_keys[it]).filter(|it| **it > 0);
-            let is_moved = left.is_some();
-            if let Some(left) = left {
-                *left -= 1;
+            let place = elsewhere.get_mut(&b_keys[it]).and_then(Vec::pop);
+            if place.is_some() {
                 *moved.entry(b_keys[it]).or_default() += 1;
             }
-            self.at(Step::Index(it), |walk| {
-                if is_moved && !walk.is_left_out() {
-                    walk.change("stands in another place", Some(shown.clone()), Some(shown));
-                } else {
-                    walk.missing(&under, "element", shown);
+            self.at(Step::Index(it), |walk| match place {
+                Some(place) if !walk.is_left_out() => {
+                    let at = |place: usize| Some(format!("{shown} as element {}", place + 1));
+                    walk.change("stands in another place", at(it), at(place));
                 }
+                _ => walk.missing(&under, "element", shown),
             });
         }
         for it in c_alone {
@@ -411,6 +448,40 @@ impl<'a> Walk<'a> {
                         walk.added(&Vec::new(), "added element", shown)
                     });
                 }
+            }
+        }
+    }
+
+    /// The same elements in whatever order; those that have no equal are compared in the order they came in.
+    fn in_any_order(&mut self, b: &'a [Value], c: &'a [Value], key: &str) {
+        let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
+        for (at, it) in c.iter().enumerate().rev() {
+            let hash = self.exact_hash(it);
+            places.entry(hash).or_default().push(at);
+        }
+        let mut b_alone = Vec::new();
+        for (at, it) in b.iter().enumerate() {
+            let hash = self.exact_hash(it);
+            if places.get_mut(&hash).and_then(Vec::pop).is_none() {
+                b_alone.push(at);
+            }
+        }
+        let mut c_alone: Vec<usize> = places.into_values().flatten().collect();
+        c_alone.sort_unstable();
+        let none = Vec::new();
+        for (at, i) in b_alone.iter().enumerate() {
+            let partner = c_alone.get(at).filter(|_| b_alone.len() == c_alone.len());
+            self.at(Step::Index(*i), |walk| match partner {
+                Some(j) => walk.values(&b[*i], &c[*j], &none, key),
+                None => walk.missing(&none, "element", shown(&b[*i])),
+            });
+        }
+        if b_alone.len() != c_alone.len() {
+            for j in c_alone {
+                let shown = shown(&c[j]);
+                self.at(Step::Index(j), |walk| {
+                    walk.added(&none, "added element", shown);
+                });
             }
         }
     }
@@ -636,6 +707,14 @@ impl<'a> Walk<'a> {
         self.change(what, Some(b), Some(c));
     }
 
+    /// A change of what varies into what it never was.
+    fn never(&mut self, what: &str, b: &Value, c: &Value) {
+        self.apart = Apart::Changed;
+        let contract = format!("{what}, which it was in none of {} takes", self.known.takes);
+        let (b, c) = excerpt::of_values(b, c);
+        self.note(what.to_owned(), Some(&contract), Some(b), Some(c));
+    }
+
     fn change(&mut self, what: &str, b: Option<String>, c: Option<String>) {
         self.apart = Apart::Changed;
         let contract = format!(
@@ -686,6 +765,15 @@ fn alike(a: &[u64], b: &[u64]) -> f64 {
 fn is_emptied(b: &Value, c: &Value) -> bool {
     let length = |it: &Value| it.as_array().map(Vec::len);
     length(b) > Some(0) && length(c) == Some(0)
+}
+
+/// Whether a list has elements of kinds that another has not.
+fn has_other_kinds(b: &Value, c: &Value) -> bool {
+    let kinds = |it: &Value| -> HashSet<&'static str> {
+        it.as_array().into_iter().flatten().map(kind).collect()
+    };
+    let known = kinds(b);
+    !known.is_empty() && !kinds(c).is_subset(&known)
 }
 
 fn shown(value: &Value) -> String {

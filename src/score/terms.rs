@@ -26,6 +26,8 @@ pub(super) struct Terms {
     pub(super) current: Trajectory,
     /// Places of the baseline's answers that are bound, by the number of the call: other values are expected there.
     pub(super) sources: HashMap<usize, Vec<String>>,
+    /// Recorded values that are bound, and what the run's servers have given in their place.
+    pub(super) given: Vec<(Value, Value)>,
     /// By the number of the baseline's call.
     bound: HashMap<usize, Vec<Bound>>,
     swap: Swap,
@@ -92,6 +94,7 @@ pub(super) fn terms(
     Some(Terms {
         current: translated,
         sources: sources(&followed, &recorded),
+        given: given(&followed),
         bound: bound(&followed),
         swap,
         own,
@@ -242,6 +245,16 @@ fn sources(followed: &[Followed<'_>], recorded: &[&ToolCall]) -> HashMap<usize, 
         }
     }
     sources
+}
+
+fn given(followed: &[Followed<'_>]) -> Vec<(Value, Value)> {
+    let live = followed.iter().filter(|it| !it.is_stable);
+    let pairs = live.filter_map(|it| Some((it.binding.value.clone(), it.live.clone()?)));
+    // A number in the place of a text is no other id, but another contract.
+    let is_id = |(recorded, live): &(Value, Value)| {
+        recorded != live && recorded.is_string() == live.is_string()
+    };
+    pairs.filter(is_id).collect()
 }
 
 fn bound(followed: &[Followed<'_>]) -> HashMap<usize, Vec<Bound>> {

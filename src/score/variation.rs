@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::model::learned::{StandsFor, TokenKind, Variation, Varying, VaryingToken};
 
 use super::clock::Clock;
+use super::key;
 use super::token::{Token, tokens};
 
 /// The most times a text is gone through while it is matched with another in which tokens vary.
@@ -99,12 +100,15 @@ pub(super) fn compare(b: &str, c: &str, varying: &[VaryingToken], clock: &Clock)
             work = work.saturating_sub(1);
             match elements.get(at) {
                 None => {}
-                Some(Element::Fixed(fixed)) => match same_token(fixed, token, clock) {
-                    Some(excuse) => reach(&mut next, at + 1, excused || excuse, &elements),
-                    None => {}
-                },
+                Some(Element::Fixed(fixed)) => {
+                    let same = same_token(fixed, token, clock);
+                    let is_excused = || is_excused(named(&elements[..at]), fixed, token, clock);
+                    if let Some(excuse) = same.or_else(|| is_excused().then_some(true)) {
+                        reach(&mut next, at + 1, excused || excuse, &elements);
+                    }
+                }
                 Some(Element::Varying(StandsFor::One(kind))) => {
-                    if stands_for(*kind, token, current.get(place + 1)) {
+                    if token.kind == *kind {
                         reach(&mut next, at + 1, excused, &elements);
                     }
                 }
@@ -193,19 +197,54 @@ fn same_token(b: &Token<'_>, c: &Token<'_>, clock: &Clock) -> Option<bool> {
     match (b.kind, c.kind) {
         _ if b.text == c.text => Some(false),
         (TokenKind::Time, TokenKind::Time) => clock.moved(b.text, c.text).then_some(false),
-        (TokenKind::Duration, TokenKind::Duration) | (TokenKind::Ago, TokenKind::Ago) => Some(true),
+        (TokenKind::Duration, TokenKind::Duration) if is_brief(b.text) && is_brief(c.text) => {
+            Some(true)
+        }
+        (TokenKind::Ago, TokenKind::Ago) => Some(true),
         _ => None,
     }
 }
 
-/// Whether a token may stand where one of a kind varied. A generated word may hold digits in one run and none in the other.
-fn stands_for(kind: TokenKind, token: &Token<'_>, next: Option<&Token<'_>>) -> bool {
-    let is_piece = next.is_some_and(|it| it.continues(token));
-    match kind {
-        TokenKind::Word | TokenKind::Id => {
-            matches!(token.kind, TokenKind::Word | TokenKind::Id) && !is_piece
+/// Words before a duration that say that something took so long.
+const TAKING: [&str; 4] = ["in", "In", "after", "After"];
+
+/// Whether a duration is one of seconds at most, as work of a server takes. Minutes and hours are told of journeys and recipes, too.
+fn is_brief(duration: &str) -> bool {
+    let unit = duration.trim_start_matches(|it: char| !it.is_alphabetic());
+    !unit.starts_with(['h', 'H']) && !unit.starts_with("min") && !duration.contains(['m', 'h'])
+        || unit.starts_with("ms")
+        || unit.starts_with("mil")
+        || unit.starts_with("mic")
+}
+
+/// The word that names what comes after some elements: `modified` in `modified: 2026-01-02` and in `modified 2026-01-02`.
+fn named<'a>(before: &[Element<'a>]) -> Option<&'a str> {
+    let mut fixed = before.iter().rev().map(|it| match it {
+        Element::Fixed(it) => Some(*it),
+        Element::Varying(_) => None,
+    });
+    let last = fixed.next()??;
+    let word = match (last.kind, last.text) {
+        (TokenKind::Sign, ":" | "=") => fixed.next()??,
+        _ => last,
+    };
+    (word.kind == TokenKind::Word).then_some(word.text)
+}
+
+/// Whether prose says by a word before it that a token is how long something took, or when it was last touched, as the key of a value does.
+fn is_excused(name: Option<&str>, b: &Token<'_>, c: &Token<'_>, clock: &Clock) -> bool {
+    let Some(name) = name.filter(|_| b.spaced == c.spaced) else {
+        return false;
+    };
+    match (b.kind, c.kind) {
+        (TokenKind::Number, TokenKind::Number) => key::is_duration(name),
+        (TokenKind::Duration, TokenKind::Duration) => {
+            key::is_duration(name) || TAKING.contains(&name)
         }
-        _ => token.kind == kind,
+        (TokenKind::Time, TokenKind::Time) => {
+            key::is_age(name) && clock.is_after_recording(b.text, c.text)
+        }
+        _ => false,
     }
 }
 

@@ -5,14 +5,19 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::model::binding::Binding;
 use crate::model::comparison::{
     ContractChange, Difference, Loss, Pair, ParameterScore, Reason, ReasonKind, Row, Scores,
     SlowerCall, Verdict,
 };
+use crate::model::number::fixed;
 use crate::model::rules::{Gate, Rules};
 
 use super::calls::Call;
+use super::causes;
 use super::drift::{self, Finding};
+use super::excerpt;
+use super::generalise::generalised;
 use super::losses::asked;
 use super::pairing::Sides;
 
@@ -29,6 +34,9 @@ const OTHER_EFFECT: f64 = 0.6;
 /// The most changes of the catalogue that are warned of one by one.
 const WARNINGS: usize = 3;
 
+/// The most places that are told of a score that is too low.
+const LOST_AT: usize = 20;
+
 /// What a verdict looks at.
 pub(super) struct Evidence<'e, 'a> {
     pub(super) sides: &'e Sides<'a>,
@@ -42,6 +50,8 @@ pub(super) struct Evidence<'e, 'a> {
     pub(super) rules: &'e Rules,
     /// Why a way of matching that is all or nothing does not hold.
     pub(super) unmatched: Vec<Reason>,
+    /// What calls of the baseline take from earlier answers.
+    pub(super) bindings: &'a [Binding],
     /// Whether calls without a partner may be there: in the baseline, in the run.
     pub(super) may_miss: bool,
     pub(super) may_add: bool,
@@ -79,15 +89,8 @@ pub(super) fn verdict(evidence: &Evidence<'_, '_>) -> Verdict {
         .partition(|it| it.drift.breaking);
     match evidence.rules.drift {
         Gate::Ignore => {}
-        Gate::Fail => {
-            reasons.extend(refusing.into_iter().map(drifted));
-            reasons.extend(harmless.into_iter().map(drifted));
-        }
-        Gate::Warn => {
-            // The clients that made the baseline would trip over this.
-            reasons.extend(refusing.into_iter().map(drifted));
-            warnings.extend(narrower(&harmless));
-        }
+        Gate::Fail => reasons.extend(harmless.into_iter().map(drifted)),
+        Gate::Warn => warnings.extend(narrower(&harmless)),
     }
     for slower in evidence.slower {
         let it = slow(evidence, slower);
@@ -112,6 +115,22 @@ pub(super) fn verdict(evidence: &Evidence<'_, '_>) -> Verdict {
             Gate::Warn => warnings.push(it),
         }
     }
+    // The clients that made the baseline would trip over what refuses their calls.
+    let refusing = match evidence.rules.drift {
+        Gate::Ignore => Vec::new(),
+        Gate::Fail | Gate::Warn => refusing,
+    };
+    let refusing = if evidence.score_only {
+        let (score, others) =
+            (reasons.into_iter()).partition(|it| it.kind == ReasonKind::Threshold);
+        reasons = score;
+        warnings.extend(others);
+        warnings.extend(refusing.into_iter().map(drifted));
+        Vec::new()
+    } else {
+        refusing
+    };
+    let reasons = causes::grouped(evidence, reasons, &refusing);
     Verdict {
         passed: reasons.is_empty(),
         reasons,
@@ -170,9 +189,10 @@ fn below_threshold(evidence: &Evidence<'_, '_>) -> Option<Reason> {
     Some(Reason {
         baseline: most.and_then(|it| it.baseline),
         current: most.and_then(|it| it.current),
-        expected: Some(format!("at least {threshold:.3}")),
-        got: Some(format!("{overall:.3}")),
+        expected: Some(format!("at least {}", fixed(threshold, 3))),
+        got: Some(fixed(overall, 3)),
         cause,
+        follows: lost_at(evidence.losses),
         ..reason(
             ReasonKind::Threshold,
             format!(
@@ -181,6 +201,31 @@ fn below_threshold(evidence: &Evidence<'_, '_>) -> Option<Reason> {
             ),
         )
     })
+}
+
+/// Where points were lost, most first.
+fn lost_at(losses: &[Loss]) -> Vec<Reason> {
+    let mut losses: Vec<&Loss> = losses.iter().collect();
+    losses.sort_by(|a, b| b.points.total_cmp(&a.points));
+    let told = losses.into_iter().take(LOST_AT).map(|it| {
+        let call = match (it.baseline, it.current, &it.tool) {
+            (Some(number), _, Some(tool)) => format!(" at call {number}, {tool}"),
+            (None, Some(number), Some(tool)) => format!(" at new call {number}, {tool}"),
+            _ => format!(" because {}", it.rule),
+        };
+        let place = (it.path.as_ref()).map_or_else(String::new, |it| format!(", {it}"));
+        Reason {
+            baseline: it.baseline,
+            current: it.current,
+            expected: it.expected.clone(),
+            got: it.got.clone(),
+            ..reason(
+                ReasonKind::Threshold,
+                format!("{} lost{call}{place}", fixed(it.points, 3)),
+            )
+        }
+    });
+    told.collect()
 }
 
 pub(super) fn reason(kind: ReasonKind, text: String) -> Reason {
@@ -242,10 +287,7 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
             got: got.clone(),
             ..at_pair(
                 ReasonKind::ServerRegression,
-                format!(
-                    "{name} asked the same and got another answer: {}",
-                    answer_change(pair)
-                ),
+                other_answer(evidence, pair, &name),
             )
         });
     }
@@ -274,8 +316,8 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
                 )
             },
             (None, Some(it)) => Reason {
-                expected: given(call, it).map(super::excerpt::of),
-                got: given(current_call, it).map(super::excerpt::of),
+                expected: given(call, it).map(excerpt::of),
+                got: given(current_call, it).map(excerpt::of),
                 ..at_pair(
                     ReasonKind::EffectChange,
                     format!(
@@ -291,7 +333,7 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
                     ReasonKind::EffectChange,
                     format!(
                         "{name} changes something and had another result: {}",
-                        answer_change(pair)
+                        answer_change(evidence, pair)
                     ),
                 )
             },
@@ -320,9 +362,39 @@ fn telling(pair: &Pair) -> Option<&Difference> {
     of_change.or_else(most)
 }
 
+/// Another answer to the same question, as a sentence. Errors head with their message.
+fn other_answer(evidence: &Evidence<'_, '_>, pair: &Pair, name: &str) -> String {
+    match failed_now(evidence, pair) {
+        Some(message) => format!("{name} failed: {message}"),
+        None => format!(
+            "{name} asked the same and got another answer: {}",
+            answer_change(evidence, pair)
+        ),
+    }
+}
+
+/// What a call says went wrong that went well in the baseline, be it in an answer that is said to be fine.
+pub(super) fn failed_now(evidence: &Evidence<'_, '_>, pair: &Pair) -> Option<String> {
+    let (before, now) = (
+        evidence.sides.before(pair.baseline),
+        evidence.sides.now(pair.current),
+    );
+    if before.failed() || !now.failed() {
+        return None;
+    }
+    let message = now.message();
+    let mut lines = message.lines().map(str::trim).filter(|it| !it.is_empty());
+    let first = lines.next().unwrap_or("it gives no reason");
+    Some(excerpt::shorten(first))
+}
+
 /// The gravest change of an answer, in words.
-fn answer_change(pair: &Pair) -> String {
+fn answer_change(evidence: &Evidence<'_, '_>, pair: &Pair) -> String {
     let response = &pair.response;
+    let recorded = &evidence.sides.before(pair.baseline).made.outcome;
+    if let Some(sentence) = generalised(recorded, response) {
+        return sentence;
+    }
     match (
         response.contract_changes.as_slice(),
         response.differences.as_slice(),

@@ -35,12 +35,14 @@ pub(super) fn learn(texts: &[&str]) -> Option<Variation> {
     let mut stays: Vec<bool> = (0..first.len())
         .map(|at| partners.iter().all(|it| it[at].is_some()))
         .collect();
-    let common = stays.iter().filter(|it| **it).count();
-    let longest = takes.iter().map(Vec::len).max().unwrap_or(0);
+    keep_generated_words_whole(&takes, &partners, &mut stays);
+    let common = words(first)
+        .filter(|it| stays[it.clone()].iter().all(|it| *it))
+        .count();
+    let longest = takes.iter().map(|it| words(it).count()).max().unwrap_or(0);
     if 2 * common < longest {
         return Some(Variation::SameType);
     }
-    keep_generated_words_whole(&takes, &partners, &mut stays);
     let varying = stretches(&takes, &partners, &stays);
     (!varying.is_empty()).then_some(Variation::Tokens(varying))
 }
@@ -68,6 +70,20 @@ fn whole(takes: &[Vec<Token<'_>>], kind: TokenKind) -> VaryingToken {
     }
 }
 
+/// The tokens of a text, where those of letters and digits without anything between count as one: an id is no sentence.
+fn words<'t>(tokens: &'t [Token<'_>]) -> impl Iterator<Item = Range<usize>> + 't {
+    let mut start = 0;
+    std::iter::from_fn(move || {
+        let from = start;
+        tokens.get(from)?;
+        start += 1;
+        while start < tokens.len() && tokens[start].continues(&tokens[start - 1]) {
+            start += 1;
+        }
+        Some(from..start)
+    })
+}
+
 /// Where both a word and a number vary in one run of letters and digits, that is generated: what of it was the same is so by chance.
 fn keep_generated_words_whole(
     takes: &[Vec<Token<'_>>],
@@ -75,13 +91,8 @@ fn keep_generated_words_whole(
     stays: &mut [bool],
 ) {
     let first = &takes[0];
-    let mut start = 0;
-    while start < first.len() {
-        let goes_on = |at: usize| at + 1 < first.len() && first[at + 1].continues(&first[at]);
-        let mut end = start;
-        while goes_on(end) {
-            end += 1;
-        }
+    for Range { start, end } in words(first) {
+        let end = end - 1;
         let of_kind = |kind| (start..=end).any(|it| !stays[it] && first[it].kind == kind);
         let is_generated = of_kind(TokenKind::Word) && of_kind(TokenKind::Number);
         // Or another take has more pieces where this one has few.
@@ -96,7 +107,6 @@ fn keep_generated_words_whole(
         if is_generated || is_cut_otherwise {
             stays[start..=end].fill(false);
         }
-        start = end + 1;
     }
 }
 
@@ -193,6 +203,11 @@ fn said(piece: &[Token<'_>]) -> String {
 fn heard(texts: impl Iterator<Item = String>) -> Vec<String> {
     let mut heard: Vec<String> = Vec::new();
     for it in texts {
+        let it = if it.is_empty() {
+            "nothing".to_owned()
+        } else {
+            it
+        };
         if heard.len() < HEARD && !heard.contains(&it) {
             heard.push(it);
         }

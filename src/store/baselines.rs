@@ -1,11 +1,13 @@
 //! Accepted trajectories: `baselines/<scenario>/baseline.json`, and `variant-2.json` and on where several are accepted.
 
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::model::trajectory::Trajectory;
+use crate::model::trajectory::{Step, Trajectory};
 use crate::store::dialogue::dialogue;
-use crate::store::files::{StoreError, write, write_durably};
-use crate::store::format::{load, to_json};
+use crate::store::files::{Beside, Held, StoreError, left_behind, write};
+use crate::store::format::{check_id, load, parse, to_json};
 
 /// A folder of baselines.
 #[derive(Debug, Clone)]
@@ -77,18 +79,94 @@ impl Baselines {
 
     /// Keeps a trajectory as the main accepted one, with its dialogue beside it, and returns the file's path.
     ///
+    /// What is about to be kept is read again first: a baseline that the next comparison could not read is none.
+    ///
     /// # Errors
     ///
-    /// A [`StoreError`] when it cannot be written; the old baseline is whole then.
+    /// A [`StoreError`] when it cannot be written or read again; the old baseline is whole then.
     pub fn save(&self, scenario: &str, trajectory: &Trajectory) -> Result<PathBuf, StoreError> {
         let path = self.path(scenario);
-        write(
-            &self.folder(scenario).join("trajectory.txt"),
-            dialogue(trajectory).as_bytes(),
-        )?;
-        // Last, because this is the file that counts.
-        write_durably(&path, to_json(trajectory).as_bytes())?;
+        let unreadable = |problem| StoreError::Unreadable {
+            path: path.clone(),
+            problem,
+        };
+        check_id(scenario).map_err(unreadable)?;
+        // Where somebody does not let go of the folder, the files are whole all the same.
+        let held = Held::make(&self.folder(scenario))?;
+        if let Some(held) = &held {
+            held.sweep();
+        }
+        let mut kept = Beside::new(&path, to_json(trajectory).as_bytes())?;
+        let written = kept.read_back()?;
+        let mut read = parse(&path, &written).map_err(|error| unreadable(error.reason()))?;
+        if !is_as_meant(&mut read, trajectory) {
+            return Err(unreadable("what was written reads otherwise".to_owned()));
+        }
+        kept.sync()?;
+        // Both are written before either is put in its place. Whoever is killed between the two leaves the second one beside, by which
+        // `mend` knows that the dialogue may be of the recording before.
+        let told = Beside::new(&self.dialogue_path(scenario), dialogue(&read).as_bytes())?;
+        kept.put()?;
+        told.put()?;
         Ok(path)
+    }
+
+    /// Puts right what a program that was killed while it kept a baseline has left: files that are in nobody's place, and a dialogue of
+    /// another recording than the one beside it.
+    ///
+    /// `main` is the main accepted trajectory, as it was loaded. It never touches what was accepted, nor what somebody is about to
+    /// write. A dialogue that was worded by another version of this program is not wrong, and one that is missing may be missed by
+    /// nobody: they stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// A [`StoreError`] when the dialogue cannot be written.
+    pub fn mend(&self, scenario: &str, main: Option<&Trajectory>) -> Result<(), StoreError> {
+        let folder = self.folder(scenario);
+        let was_cut_short = !left_behind(&folder).is_empty();
+        let is_wrong =
+            main.is_some_and(|it| self.right_dialogue(scenario, it, was_cut_short).is_some());
+        if !was_cut_short && !is_wrong {
+            return Ok(());
+        }
+        // Whoever has the folder is at work in it.
+        let Some(held) = Held::try_hold(&folder) else {
+            return Ok(());
+        };
+        // Only now is nobody about to change it.
+        let path = self.path(scenario);
+        let main = if is_wrong { Some(load(&path)?) } else { None };
+        let right = main.and_then(|it| self.right_dialogue(scenario, &it, was_cut_short));
+        if let Some(right) = right {
+            write(&self.dialogue_path(scenario), right.as_bytes())?;
+        }
+        // Last, so that whoever is killed here is known by it, too.
+        held.sweep();
+        Ok(())
+    }
+
+    /// What the dialogue beside a scenario's main baseline should be, where it is not.
+    fn right_dialogue(
+        &self,
+        scenario: &str,
+        main: &Trajectory,
+        was_cut_short: bool,
+    ) -> Option<String> {
+        let told = self.dialogue_path(scenario);
+        let told = exists(&told)
+            .is_ok_and(|it| it)
+            .then(|| fs::read(told).ok())
+            .flatten();
+        let is_ours = main.stamp.mcp_eval == env!("CARGO_PKG_VERSION");
+        if !was_cut_short && (told.is_none() || !is_ours) {
+            return None;
+        }
+        let right = dialogue(main);
+        (told.as_deref() != Some(right.as_bytes())).then_some(right)
+    }
+
+    fn dialogue_path(&self, scenario: &str) -> PathBuf {
+        self.folder(scenario).join("trajectory.txt")
     }
 
     /// Where the baselines lie.
@@ -97,9 +175,25 @@ impl Baselines {
     }
 }
 
-/// Whether a file is there; that this cannot be told is an error, not an absence.
+/// Whether what was read is what was meant, but for what is never stored.
+fn is_as_meant(read: &mut Trajectory, meant: &Trajectory) -> bool {
+    for pair in read.steps.iter_mut().zip(&meant.steps) {
+        if let (Step::ToolCall(read), Step::ToolCall(meant)) = pair {
+            read.again.clone_from(&meant.again);
+        }
+    }
+    read == meant
+}
+
+/// Whether a file is there; that this cannot be told is an error, not an absence. So is what is no file: it may have no end.
 fn exists(path: &Path) -> Result<bool, StoreError> {
-    path.try_exists().map_err(|source| StoreError::Read {
+    let source = match fs::metadata(path) {
+        Ok(found) if found.is_file() => return Ok(true),
+        Ok(_) => io::Error::other("it is no file"),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => error,
+    };
+    Err(StoreError::Read {
         path: path.to_owned(),
         source,
     })

@@ -17,6 +17,7 @@ pub fn dialogue(trajectory: &Trajectory) -> String {
     if let Some(repeated) = trajectory.repeated {
         let _ = writeln!(text, "\n{}", repeated.recorded_words());
     }
+    let once = trajectory.heard_once();
     let mut calls = 0;
     // Bindings count the scored calls, the dialogue counts all.
     let mut shown = vec![0];
@@ -40,6 +41,9 @@ pub fn dialogue(trajectory: &Trajectory) -> String {
                     bound(&mut text, trajectory, &shown);
                 }
                 answer(&mut text, call);
+                if call.server.is_some() {
+                    learned(&mut text, trajectory, &once, shown.len() - 1);
+                }
             }
         }
     }
@@ -69,6 +73,22 @@ fn bound(text: &mut String, trajectory: &Trajectory, shown: &[usize]) {
             ..binding.from.clone()
         };
         block(text, "BOUND", &format!("{} ← {source}", binding.path));
+    }
+}
+
+/// What recording learned of the answer to a scored call. That nothing varied is what is usual, and goes without saying.
+fn learned(text: &mut String, trajectory: &Trajectory, once: &[usize], call: usize) {
+    let learned = trajectory.learned.iter().find(|it| it.call == call);
+    for place in learned.iter().flat_map(|it| &it.varies) {
+        let label = if place.is_unseen() {
+            "NOT LOOKED AT"
+        } else {
+            "VARIES"
+        };
+        block(text, label, &place.to_string());
+    }
+    if once.binary_search(&call).is_ok() {
+        text.push_str("HEARD ONCE: graded, not held to be stable\n");
     }
 }
 

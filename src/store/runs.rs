@@ -4,12 +4,17 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use jiff::Timestamp;
+use sha2::{Digest, Sha256};
 
 use crate::model::trajectory::Trajectory;
 use crate::store::files::{StoreError, write};
 use crate::store::format::to_json;
+
+/// How many bytes a file's name may have on the file systems in use.
+const LONGEST_NAME: usize = 255;
 
 /// The folder of one run of the program.
 #[derive(Debug, Clone)]
@@ -19,8 +24,8 @@ pub struct Runs {
 }
 
 impl Runs {
-    /// Makes a folder for a new run below `root`. Its name is the time it starts, so that runs sort by it; a number is added when two
-    /// start within the same second.
+    /// Makes a folder for a new run below `root`. Its name is the time it starts, so that runs sort by it; one that starts in the same
+    /// millisecond as another takes the next.
     ///
     /// # Errors
     ///
@@ -31,13 +36,10 @@ impl Runs {
             source,
         };
         fs::create_dir_all(root).map_err(|source| failed(root, source))?;
-        let time = started_at.strftime("%Y-%m-%dT%H-%M-%SZ").to_string();
-        for number in 1_u32.. {
-            let id = if number == 1 {
-                time.clone()
-            } else {
-                format!("{time}-{number}")
-            };
+        for later in 0_u32.. {
+            // Times of this millennium are far from the last one there is.
+            let time = started_at + Duration::from_millis(later.into());
+            let id = time.strftime("%Y-%m-%dT%H-%M-%S%.3fZ").to_string();
             let folder = root.join(&id);
             match fs::create_dir(&folder) {
                 Ok(()) => return Ok(Self { id, folder }),
@@ -45,7 +47,18 @@ impl Runs {
                 Err(source) => return Err(failed(&folder, source)),
             }
         }
-        unreachable!("there are more numbers than folders")
+        unreachable!("there are more milliseconds than folders")
+    }
+
+    /// What runs sort by: their ids do it by themselves, but for those of earlier versions, which counted the runs of a second
+    /// (`…T10-00-00Z-9`, `…T10-00-00Z-38`).
+    pub fn order(id: &str) -> impl Ord + use<> {
+        let (time, number) = match id.rsplit_once('-') {
+            Some((time, number)) if time.ends_with('Z') => (time, number.parse().unwrap_or(0)),
+            _ => (id, 1_u64),
+        };
+        let time = time.strip_suffix('Z').unwrap_or(time);
+        (time.to_owned(), number)
     }
 
     /// The folder of a run that has been kept.
@@ -151,8 +164,66 @@ fn below(folder: &Path, scenario: &str) -> PathBuf {
     with_extension(folder, scenario, ".json")
 }
 
+/// A name that is too long with its extension is cut, and told apart by a hash of the whole.
 fn with_extension(folder: &Path, scenario: &str, extension: &str) -> PathBuf {
-    let mut path = folder.join(scenario).into_os_string();
-    path.push(extension);
-    path.into()
+    let (above, name) = scenario.rsplit_once('/').unwrap_or(("", scenario));
+    let name = if name.len() + extension.len() > LONGEST_NAME {
+        let hash = &hex::encode(Sha256::digest(name.as_bytes()))[..16];
+        let mut room = LONGEST_NAME - extension.len() - hash.len() - 1;
+        while !name.is_char_boundary(room) {
+            room -= 1;
+        }
+        format!("{}~{hash}{extension}", &name[..room])
+    } else {
+        format!("{name}{extension}")
+    };
+    folder.join(above).join(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use jiff::Timestamp;
+
+    use super::{LONGEST_NAME, Runs, with_extension};
+
+    #[test]
+    fn runs_sort_by_name_however_many_start_at_once() {
+        let root = tempfile::tempdir().unwrap();
+        let started: Timestamp = "2026-11-22T09:59:59.990Z".parse().unwrap();
+        let made: Vec<String> = (0..120)
+            .map(|_| Runs::create(root.path(), started).unwrap().id().to_owned())
+            .collect();
+        assert_eq!(made[0], "2026-11-22T09-59-59.990Z");
+        assert_eq!(made[119], "2026-11-22T10-00-00.109Z");
+        assert!(made.is_sorted() && made.is_sorted_by_key(|it| Runs::order(it)));
+    }
+
+    #[test]
+    fn ids_of_earlier_versions_sort_by_their_numbers() {
+        let in_order = [
+            "2026-11-22T09-59-59Z-100",
+            "2026-11-22T10-00-00Z",
+            "2026-11-22T10-00-00Z-2",
+            "2026-11-22T10-00-00Z-9",
+            "2026-11-22T10-00-00Z-38",
+            "2026-11-22T10-00-00.001Z",
+            "2026-11-22T10-00-00.010Z",
+            "2026-11-22T10-00-01Z",
+        ];
+        assert!(in_order.is_sorted_by_key(|it| Runs::order(it)));
+    }
+
+    #[test]
+    fn a_name_fits_into_a_directory_and_stays_its_own() {
+        let name = |id: &str| with_extension(Path::new("f"), id, ".json");
+        assert_eq!(name("a/b"), Path::new("f/a/b.json"));
+        let (long, other) = ("ä".repeat(127) + "x", "ä".repeat(127) + "y");
+        for id in [&long, &format!("a/{long}")] {
+            let path = name(id);
+            assert!(path.file_name().unwrap().len() <= LONGEST_NAME, "{path:?}");
+        }
+        assert_ne!(name(&long), name(&other));
+    }
 }

@@ -37,6 +37,7 @@ fn interactions() -> Value {
         read("hangs", json!([{ "times": 1, "content": "fine" }, { "fault": "hang" }])),
         read("fails", json!([{ "content": "never", "is_error": true }])),
         read("slow", json!([{ "delay": "400ms", "content": "at last" }])),
+        read("slower", json!([{ "delay": "1200ms", "content": "at last" }])),
         read("list", json!([{ "content": [{ "json": { "notes": "{{get.notes | values}}" } }] }])),
         read("asks", json!([{
             "steps": [{ "sample": { "messages": [{ "content": "who?" }], "max_tokens": 5 } }],
@@ -97,8 +98,9 @@ impl Desk {
             target: Target {
                 name: "desk".to_owned(),
                 launch,
+                may_be_starting: false,
                 connect_timeout: Duration::from_secs(20),
-                tool_timeout: Duration::from_millis(1500),
+                tool_timeout: Duration::from_millis(2500),
             },
             _served: served,
         }
@@ -144,9 +146,9 @@ impl Desk {
             stamp: recorded(&[]).stamp,
             connect: async move {
                 if gateway {
-                    mcp::open_gateway(&targets, None, asking).await
+                    mcp::open_gateway(&targets, None, None, asking, &|_| ()).await
                 } else {
-                    mcp::connect(&targets).await
+                    mcp::connect(&targets, &|_| ()).await
                 }
             }
             .boxed(),
@@ -388,7 +390,7 @@ fn each_read_is_asked_again_and_nothing_else() {
         assert_eq!(counts, [2, 3, 3, 1, 3, 2], "{over:?} {gateway}");
         // The waiting for what hangs is nobody's.
         let longest = trajectory.calls().filter_map(|it| it.duration_ms);
-        assert!(longest.fold(0.0, f64::max) < 1000.0, "{trajectory:#?}");
+        assert!(longest.fold(0.0, f64::max) < 2500.0, "{trajectory:#?}");
     }
 }
 
@@ -451,20 +453,20 @@ fn without_being_told_to_nothing_is_asked_again() {
 fn asking_again_takes_nothing_of_the_runs_time() {
     let desk = Desk::new(Over::Http);
     let calls = [
-        ("slow", json!({})),
-        ("slow", json!({ "n": 2 })),
-        ("slow", json!({ "n": 3 })),
+        ("slower", json!({})),
+        ("slower", json!({ "n": 2 })),
+        ("slower", json!({ "n": 3 })),
     ];
-    let limits = json!({ "limits": { "max_duration": "2s" }, "timeout": "2s" });
+    let limits = json!({ "limits": { "max_duration": "6s" }, "timeout": "6s" });
     let begun = Instant::now();
     let trajectory = desk.run(&mut script(&desk, &calls), false, &limits, true);
-    assert!(begun.elapsed() > Duration::from_millis(2400));
+    assert!(begun.elapsed() > Duration::from_millis(7200));
     assert!(trajectory.ending.is_complete(), "{:?}", trajectory.ending);
     assert_eq!(again(&trajectory), [["at last"]; 3]);
     let duration = trajectory.duration_ms.unwrap();
-    assert!((1200.0..2000.0).contains(&duration), "{duration}");
+    assert!((3600.0..6000.0).contains(&duration), "{duration}");
     let starts: Vec<f64> = trajectory.calls().filter_map(|it| it.start_ms).collect();
-    assert!(starts[2] - starts[1] < 700.0, "{starts:?}");
+    assert!(starts[2] - starts[1] < 2400.0, "{starts:?}");
 }
 
 #[test]
@@ -473,44 +475,21 @@ fn a_client_has_its_answer_at_once_and_its_next_call_waits() {
         let desk = Desk::new(over);
         let none = json!({});
         let mut client = Caller::new(&[
-            &[("slow", none.clone())],
+            &[("slower", none.clone())],
             &[("write", json!({ "text": "x" }))],
-            &[("list", none.clone())],
+            &[("slow", none.clone())],
         ]);
         // What it has asked last is still being asked again when it leaves.
         client.leaves = true;
         let trajectory = desk.run(&mut client, true, &json!({}), true);
         let said = again(&trajectory);
-        assert_eq!(said, [vec!["at last"], vec![], vec![r#"{"notes":["x"]}"#]]);
+        assert_eq!(said, [vec!["at last"], vec![], vec!["at last"]]);
         let took = client.took.lock().unwrap().clone();
-        assert!(took[0] < Duration::from_millis(780), "{took:?}");
-        assert!(took[1] > Duration::from_millis(250), "{took:?}");
+        assert!(took[0] < Duration::from_millis(2300), "{took:?}");
         // It was held up, and that is not the server's time.
         let written = trajectory.calls().nth(1).unwrap().duration_ms.unwrap();
-        assert!(written < 250.0, "{written}");
-    }
-}
-
-#[test]
-fn what_an_effect_meanwhile_may_have_changed_is_not_taken_for_variation() {
-    for over in [Over::Stdio, Over::Http] {
-        let desk = Desk::new(over);
-        let mut client = Caller::new(&[&[
-            ("slow_write", json!({ "text": "x" })),
-            ("list", json!({})),
-            ("same", json!({})),
-        ]]);
-        let trajectory = desk.run(&mut client, true, &json!({}), true);
-        for call in trajectory.calls() {
-            let expected: &[&str] = if call.tool == "same" {
-                &["as ever"]
-            } else {
-                &[]
-            };
-            let said = said_again(call);
-            let listed_alike = call.tool == "list" && said == [r#"{"notes":[]}"#];
-            assert!(said == expected || listed_alike, "{}: {said:?}", call.tool);
-        }
+        let held_up = took[1].as_secs_f64() * 1000.0 - written;
+        assert!(held_up > 600.0, "{held_up} of {took:?}");
     }
 }
 

@@ -25,6 +25,7 @@ fn http(name: &str, url: &str) -> Server {
         },
         connect_timeout: None,
         tool_timeout: None,
+        ready: None,
     }
 }
 
@@ -42,6 +43,7 @@ fn stdio(command: &str, args: &[&str], env: &[(&str, &str)], cwd: Option<&Path>)
         },
         connect_timeout: None,
         tool_timeout: None,
+        ready: None,
     }
 }
 

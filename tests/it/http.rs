@@ -1,8 +1,9 @@
 //! Streamable HTTP servers, well-behaved and not.
 
+use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -11,7 +12,11 @@ use axum::http::{HeaderMap, Response, StatusCode};
 use axum::routing::post;
 use serde_json::{Value, json};
 
-use crate::common::{Project, ran};
+use mcp_eval::mcp::Launch;
+use tokio::sync::oneshot;
+
+use crate::common::{Project, ran, small_agent};
+use crate::faults::calls_at_once;
 
 /// How the server behaves.
 #[derive(Clone, Copy, PartialEq)]
@@ -24,6 +29,8 @@ pub(crate) enum Mode {
     BrokenJson,
     RpcErrorWithStatus,
     Unauthorized,
+    /// Keeps its answers until there are so many, and gives the last of them first; as events.
+    Reverse(usize),
 }
 
 #[derive(Clone)]
@@ -31,29 +38,35 @@ pub(crate) struct Server {
     mode: Mode,
     /// The headers of every request.
     pub(crate) seen: Arc<Mutex<Vec<HeaderMap>>>,
+    kept: Arc<Mutex<Vec<oneshot::Sender<()>>>>,
 }
 
 /// A server on a free port that lives as long as the test process.
 pub(crate) fn serve(mode: Mode) -> (SocketAddr, Server) {
+    serve_at("127.0.0.1:0".parse().unwrap(), mode)
+}
+
+fn serve_at(address: SocketAddr, mode: Mode) -> (SocketAddr, Server) {
     let server = Server {
         mode,
         seen: Arc::default(),
+        kept: Arc::default(),
     };
     let state = server.clone();
-    let (ready, address) = std::sync::mpsc::channel();
+    let (ready, bound) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .unwrap();
         runtime.block_on(async {
-            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let listener = tokio::net::TcpListener::bind(address).await.unwrap();
             ready.send(listener.local_addr().unwrap()).unwrap();
             let app = Router::new().route("/mcp", post(answer)).with_state(state);
             axum::serve(listener, app).await.unwrap();
         });
     });
-    (address.recv().unwrap(), server)
+    (bound.recv().unwrap(), server)
 }
 
 async fn answer(State(server): State<Server>, headers: HeaderMap, body: Bytes) -> Response<Body> {
@@ -115,6 +128,7 @@ async fn answer(State(server): State<Server>, headers: HeaderMap, body: Bytes) -
                     error.to_string(),
                 );
             }
+            Mode::Reverse(most) => return server.reversed(most, &request),
             // A number that a typed model would round, and a member it would drop.
             _ => {
                 json!({ "content": [{ "type": "text", "text": "ok", "vendor": 1 }], "structuredContent": { "n": 12_345_678_901_234_567_890_u64 } })
@@ -130,6 +144,44 @@ async fn answer(State(server): State<Server>, headers: HeaderMap, body: Bytes) -
         return respond(StatusCode::OK, "text/event-stream", events);
     }
     respond(StatusCode::OK, "application/json", message)
+}
+
+impl Server {
+    fn reversed(&self, most: usize, request: &Value) -> Response<Body> {
+        let (release, released) = oneshot::channel();
+        let text = request["params"]["arguments"].to_string();
+        let result = json!({ "content": [{ "type": "text", "text": text, "vendor": 1 }] });
+        let message = json!({ "jsonrpc": "2.0", "id": request["id"], "result": result });
+        let mut kept = self.kept.lock().unwrap();
+        kept.push(release);
+        if kept.len() == most {
+            let kept = std::mem::take(&mut *kept);
+            tokio::spawn(async move {
+                for release in kept.into_iter().rev() {
+                    release.send(()).unwrap();
+                    tokio::task::yield_now().await;
+                }
+            });
+        }
+        let event = futures_util::stream::once(async move {
+            released.await.map(|()| format!("data: {message}\n\n"))
+        });
+        Response::builder()
+            .header("content-type", "text/event-stream")
+            .body(Body::from_stream(event))
+            .unwrap()
+    }
+}
+
+#[test]
+fn answers_to_many_calls_at_once_are_all_kept_as_served() {
+    let (address, _) = serve(Mode::Reverse(300));
+    let launch = Launch::Http {
+        url: format!("http://{address}/mcp"),
+        headers: Vec::new(),
+        bearer_token: None,
+    };
+    calls_at_once(launch, 300);
 }
 
 fn project(address: SocketAddr) -> Project {
@@ -247,9 +299,11 @@ fn http_failures_are_outcomes_of_the_call() {
 
 #[test]
 fn a_server_that_lets_nobody_in_is_an_error() {
-    let (address, _) = serve(Mode::Unauthorized);
+    let (address, server) = serve(Mode::Unauthorized);
     let (ran, scenario) = run(&project(address));
     assert_eq!(ran.code, 3);
+    let asked = server.seen.lock().unwrap().len();
+    assert_eq!(asked, 1, "it was told, and is not asked again");
     assert!(
         scenario["problem"]["message"]
             .as_str()
@@ -259,18 +313,90 @@ fn a_server_that_lets_nobody_in_is_an_error() {
     );
 }
 
+/// An address where nobody listens.
+fn nobody() -> SocketAddr {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap()
+}
+
 #[test]
 fn a_server_that_is_not_there_is_an_error() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap();
-    drop(listener);
-    let (ran, scenario) = run(&project(address));
+    let project = project(nobody());
+    project.edit(
+        "scenarios/web.yaml",
+        "500ms",
+        "500ms\",\"connect_timeout\":\"700ms",
+    );
+    let (ran, scenario) = run(&project);
     assert_eq!(ran.code, 3);
     let message = scenario["problem"]["message"].as_str().unwrap();
     assert!(
         message.contains("server `web` cannot be reached") && message.contains("refused"),
         "{message}"
     );
+    assert!(message.contains("tried for 700ms"), "{message}");
+    assert!(ran.took > Duration::from_millis(700));
+}
+
+#[test]
+fn a_server_that_is_still_starting_is_waited_for() {
+    for agent in [
+        json!({ "kind": "scripted", "calls": [{ "tool": "big" }] }),
+        json!({ "kind": "command", "command": [small_agent(), "call web big {}"] }),
+    ] {
+        let address = nobody();
+        let project = Project::new();
+        let server = json!({ "url": format!("http://{address}/mcp") });
+        let scenario = json!({ "name": "S", "user_intent": "Go.", "servers": { "web": server }, "agent": agent });
+        project.file("scenarios/s.yaml", scenario.to_string());
+        let starting = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(1500));
+            serve_at(address, Mode::Json)
+        });
+        project.expect(0, &["run", "-v"]).says(&format!(
+            "waiting for server `web` at http://{address}/mcp: Connection refused"
+        ));
+        let (_, server) = starting.join().unwrap();
+        // Its handshake, its tools, one call.
+        assert!(server.seen.lock().unwrap().len() >= 3);
+    }
+}
+
+#[test]
+fn waiting_for_a_server_ends_with_an_interruption() {
+    let project = project(nobody());
+    let port = project.read("port");
+    let mut command = project.command();
+    let mut running = command
+        .args(["run", "-v"])
+        .env("PORT", port)
+        .env("MY_TOKEN", "t")
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(running.stderr.take().unwrap()).lines();
+    let waits = |line: &String| line.contains("waiting for server");
+    assert!(lines.map_while(Result::ok).any(|it| waits(&it)));
+    let begun = Instant::now();
+    let id = rustix::process::Pid::from_child(&running);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    assert_eq!(running.wait().unwrap().code(), Some(130));
+    assert!(begun.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn a_name_that_leads_nowhere_is_not_tried_again() {
+    let project = project(nobody());
+    let ran = ran(project
+        .command()
+        .args(["run", "-v"])
+        .env("HOST", "no-such-host.invalid")
+        .env("PORT", "80")
+        .env("MY_TOKEN", "t"));
+    assert_eq!(ran.code, 3, "{ran:?}");
+    ran.says("server `web` cannot be reached")
+        .says_not("waiting for server")
+        .says_not("tried for");
 }
 
 #[test]

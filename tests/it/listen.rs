@@ -237,7 +237,7 @@ fn a_clients_configuration_gives_the_servers_and_keeps_its_secrets() {
     listening.session(&project, &["call s count {}", &key]);
     let told = listening.done(0);
     // What is new every time was learned by playing it again.
-    told.says("of the answer to call 1 varies");
+    told.says("the answer to call 1 varies");
     told.says_not(CANARY);
     project.expect(0, &["compare"]).says_not(CANARY);
     project.expect(0, &["run"]).says_not(CANARY);

@@ -136,9 +136,15 @@ fn the_sections_of_the_readme_are_valid() {
     let head = "name: s\nservers: { s: { type: stdio, command: x } }\nexpected_trajectory: [{ tool: t }]\n";
     let sections = format!("{head}{}\n{}", section("scoring"), section("agent"));
     project.file("scenarios/s.yaml", sections);
+    let proxy = head.replace(
+        "servers: {",
+        "servers: { proxy: { type: http, url: http://x/ },",
+    );
+    let ready = format!("{proxy}{}", section("ready"));
+    project.file("scenarios/ready.yaml", ready);
     project
         .expect(0, &["validate"])
-        .says("1 valid scenario, 0 errors");
+        .says("2 valid scenarios, 0 errors");
 }
 
 #[test]

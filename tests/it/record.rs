@@ -262,13 +262,15 @@ fn what_varies_by_nature_is_learned_and_forgiven() {
     project.expect(1, &["compare"]);
     project
         .expect(0, &["record"])
-        .says("learned from 2 takes: /content/0/json/ticket of the answer to call 1 varies");
+        .says("learned from 2 takes: the answer to call 1 varies at /content/0/json/ticket");
     project.expect(0, &["compare"]);
     let baseline: Value = serde_json::from_str(&project.read("baselines/s/baseline.json")).unwrap();
+    let learned = &baseline["learned"][0];
     assert_eq!(
-        baseline["volatile"],
-        json!([{ "call": 1, "paths": ["/content/0/json/ticket"] }])
+        (&learned["call"], &learned["takes"]),
+        (&json!(1), &json!(2))
     );
+    assert_eq!(learned["varies"][0]["path"], "/content/0/json/ticket");
     let page = fs::read_to_string(project.path("reports/latest/s.html")).unwrap();
     assert!(
         page.contains("/content/0/json/ticket"),

@@ -314,7 +314,7 @@ fn a_drop_fails_only_where_chance_does_not_explain_it() {
         .says("? s inconclusive")
         .says("chance alone may explain that")
         .says("about 44 runs on each side")
-        .says("Suite Results: 0/1 tests passed (1 inconclusive)");
+        .says("Suite Results: 0/1 tests passed, 1 inconclusive");
     vary(&project, unsure, &json!({}));
     project.expect(
         0,
@@ -403,7 +403,7 @@ fn the_most_typical_run_becomes_the_baseline() {
     assert_eq!(scenario["repeated"]["pass_threshold"], Value::Null);
     let baseline: Value = serde_json::from_str(&project.read("baselines/s/baseline.json")).unwrap();
     assert_eq!(baseline["repeated"], json!({ "runs": 5, "passed": 3 }));
-    assert_eq!(baseline["format_version"], 1);
+    assert_eq!(baseline["format_version"], 2);
     assert!(
         project
             .read("baselines/s/trajectory.txt")
@@ -418,7 +418,8 @@ fn the_most_typical_run_becomes_the_baseline() {
     project.expect(0, &["record", "--repeat", "5"]);
     // Where all failed, none is kept, and no run is kept where one could not be made.
     let before = project.read("baselines/s/baseline.json");
-    vary(&project, "ot", &more);
+    let demanded = json!({ "success_criteria": [{ "text": "calls" }] });
+    vary(&project, "ot", &demanded);
     project
         .expect(1, &["record", "--repeat", "3"])
         .says("not kept, because all 3 runs failed");
@@ -535,7 +536,16 @@ fn ctrl_c_ends_a_repetition_and_keeps_the_runs_made() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let result: Value = serde_json::from_reader(child.stdout.take().unwrap()).unwrap();
     assert_eq!(result["interrupted"], true);
-    assert_eq!(result["scenarios"], json!([]));
+    let scenario = &result["scenarios"][0];
+    assert_eq!(scenario["status"], "interrupted", "{scenario:#}");
+    let repeated = &scenario["repeated"];
+    let made = repeated["attempts"].as_array().unwrap();
+    assert!(repeated["passed"].as_u64().unwrap() >= 2, "{repeated:#}");
+    let (last, before) = made.split_last().unwrap();
+    assert_eq!(last["status"], "interrupted");
+    assert!(before.iter().all(|it| it["status"] == "passed"));
+    let why = format!("interrupted in attempt {} of 1000", made.len());
+    assert_eq!(scenario["problem"]["message"], why);
     assert!(third());
     // A process may need a moment to be gone.
     while !project.survivors().is_empty() {

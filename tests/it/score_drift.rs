@@ -218,20 +218,20 @@ fn drift_explains_what_it_caused() {
         &side(&tool("string"), &calls("limit must be a string", true)),
         &Rules::default(),
     );
-    let regression = (comparison.verdict.reasons.iter())
-        .find(|it| it.kind == ReasonKind::ServerRegression)
-        .unwrap();
+    let [root] = comparison.verdict.reasons.as_slice() else {
+        panic!("one cause has several headings: {:?}", comparison.verdict)
+    };
+    assert_eq!(root.text, "parameter `limit` of `find` became a string");
+    let regression = &root.follows[0];
+    assert_eq!(regression.kind, ReasonKind::ServerRegression);
+    assert_eq!(
+        regression.text,
+        "call 1, mcp__p__find, failed: limit must be a string"
+    );
     assert_eq!(
         regression.cause.as_deref(),
         Some("parameter \"limit\" became a string")
     );
-    let drift = comparison
-        .verdict
-        .reasons
-        .iter()
-        .find(|it| it.kind == ReasonKind::Drift)
-        .unwrap();
-    assert_eq!(drift.text, "parameter `limit` of `find` became a string");
 
     let gone = score::compare(
         &side(
@@ -241,14 +241,16 @@ fn drift_explains_what_it_caused() {
         &side(&json!([{"name": "upstream_add"}]), &[]),
         &Rules::default(),
     );
-    let missing = gone
-        .verdict
-        .reasons
-        .iter()
-        .find(|it| it.kind == ReasonKind::EffectChange)
-        .unwrap();
+    let [root] = gone.verdict.reasons.as_slice() else {
+        panic!("one cause has several headings: {:?}", gone.verdict)
+    };
     assert_eq!(
-        missing.cause.as_deref(),
+        root.text,
+        "tool `add_server` is gone; nearest: `upstream_add`"
+    );
+    assert_eq!(root.follows[0].kind, ReasonKind::EffectChange);
+    assert_eq!(
+        root.follows[0].cause.as_deref(),
         Some("tool \"add_server\" is gone; nearest: \"upstream_add\"")
     );
 }

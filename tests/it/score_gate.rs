@@ -77,7 +77,7 @@ struct Labelled {
 }
 
 /// The shipped baselines, in the notation of the cases.
-fn shipped() -> Vec<Value> {
+pub(crate) fn shipped() -> Vec<Value> {
     let mut recordings = Vec::new();
     for entry in walkdir::WalkDir::new(crate::common::root().join("baselines")).sort_by_file_name()
     {

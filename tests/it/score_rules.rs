@@ -1,5 +1,6 @@
 //! What a scenario can say about how it is scored.
 
+use mcp_eval::model::catalogue::Catalogue;
 use mcp_eval::model::rules::{
     ArgumentMatch, ArgumentRule, Gate, Preset, ReadRule, Responses, Rules, Slower, Tokens,
 };
@@ -8,7 +9,7 @@ use mcp_eval::score::{self, KnownCall, check_path, check_regex, idle_rules};
 use serde_json::{Value, json};
 
 use crate::score_kit::{
-    assert_losses_add_up, cases, compare, object, only_pair, recorded, trajectory,
+    assert_close, assert_losses_add_up, cases, compare, object, only_pair, recorded, trajectory,
 };
 
 fn rule(tool: Option<&str>, argument: &str, how: ArgumentMatch) -> ArgumentRule {
@@ -355,15 +356,97 @@ fn the_classic_preset_is_the_original_formulas() {
                 .collect()
         };
         let comparison = compare(&calls("baseline"), &calls("current"), &rules);
-        let expected = case["overall"].as_f64().unwrap();
-        assert!(
-            (comparison.scores.overall - expected).abs() < 1e-6,
-            "{}: expected {expected}, got {}",
-            case["name"],
-            comparison.scores.overall
-        );
-        assert_losses_add_up(&comparison, case["name"].as_str().unwrap());
+        let name = case["name"].as_str().unwrap();
+        assert_close(comparison.scores.trajectory, &case["trajectory"], name);
+        assert_close(comparison.scores.overall, &case["overall"], name);
+        assert_losses_add_up(&comparison, name);
     }
+}
+
+/// What failed then and now decides as in the original tool; a call here is `ok`, `fails`, or `add`, a critical operation that fails.
+#[test]
+fn the_classic_preset_knows_failures() {
+    let rules = Rules {
+        preset: Preset::Classic,
+        ..Rules::default()
+    };
+    let cases: &[(&[&str], &[&str], f64)] = &[
+        (&["ok", "ok"], &["fails", "fails"], 0.5),
+        (&["ok", "ok"], &["ok", "fails"], 0.5),
+        (&["ok", "fails"], &["fails", "ok"], 0.7),
+        (&["fails"], &["ok"], 1.0),
+        (&["ok"], &["add"], 0.0),
+        (&["add"], &["add"], 0.3),
+        (&["fails"], &["add"], 0.1),
+        // One of two arguments on both sides: 0.3 × 1/2 + 0.7.
+        (&["add"], &["fails"], 0.6 * 0.85),
+        (&[], &["fails"], 0.0),
+        (&[], &["ok"], 0.2),
+        (&["ok"], &[], 0.0),
+        (&[], &[], 1.0),
+    ];
+    for (then, now, overall) in cases {
+        let calls = |side: &[&str]| -> Vec<Value> {
+            let call = |it: &&str| match *it {
+                "add" => {
+                    json!({"tool": "mcp__p__t", "args": {"operation": "add_server", "n": 1}, "is_error": true, "text": "no"})
+                }
+                it => {
+                    json!({"tool": "mcp__p__t", "args": {"n": 1}, "is_error": it == "fails", "text": it})
+                }
+            };
+            side.iter().map(call).collect()
+        };
+        let comparison = compare(&calls(then), &calls(now), &rules);
+        let name = format!("{then:?} {now:?}");
+        assert_close(comparison.scores.overall, &json!(overall), &name);
+        assert_losses_add_up(&comparison, &name);
+        assert_eq!(comparison.verdict.passed, *overall >= 0.8, "{name}");
+    }
+}
+
+/// Only the score gates; what differs besides is told, and is not said to be the same.
+#[test]
+fn the_classic_preset_says_what_it_does_not_look_at() {
+    let side = |answer: &Value, schema: &Value| {
+        let calls = [
+            json!({"tool": "mcp__p__delete", "args": {"id": "the first old record of all"}, "json": {"n": 1}}),
+            json!({"tool": "mcp__p__find", "args": {"q": "a"}, "json": answer, "reads": true}),
+        ];
+        let mut side = trajectory(&calls);
+        side.catalogue.servers[0].tools[1]
+            .served
+            .insert("inputSchema".to_owned(), schema.clone());
+        side
+    };
+    let (then, now) = (
+        side(
+            &json!({"price": 19.99}),
+            &json!({"properties": {"q": {"type": "string"}}}),
+        ),
+        side(
+            &json!({"price": 1999}),
+            &json!({"properties": {"q": {"type": "integer"}}}),
+        ),
+    );
+    let rules = Rules {
+        preset: Preset::Classic,
+        strict: true,
+        drift: Gate::Fail,
+        ..Rules::default()
+    };
+    let comparison = score::compare(&then, &now, &rules);
+    assert!(comparison.verdict.passed, "{:?}", comparison.verdict);
+    let told = comparison.verdict.warnings.last().unwrap();
+    assert_eq!(
+        told.text,
+        "scored by the preset `classic`, on arguments and failed calls alone: 0.8 × 1.000 + 0.2, as no call failed in either run; what it \
+         does not look at: answers (1 differs), what effects are made with (none differs), the tool catalogue (1 differs)"
+    );
+    assert_eq!(comparison.changes.len(), 2);
+    assert!(comparison.changes.iter().all(|it| !it.fails));
+    let standard = score::compare(&then, &now, &Rules::default());
+    assert!(!standard.verdict.passed);
 }
 
 #[test]
@@ -415,7 +498,7 @@ fn rules_that_can_have_no_effect_are_told() {
         ..Rules::default()
     };
     assert_eq!(
-        idle_rules(&rules, &calls),
+        idle_rules(&rules, &calls, &Catalogue::default()),
         [
             "scoring.args: no call has an argument `limit`",
             "scoring.args: no call has an argument `seek.query`",

@@ -6,7 +6,7 @@ use mcp_eval::model::trajectory::Trajectory;
 use mcp_eval::score;
 use serde_json::{Value, json};
 
-use crate::score_kit::{compare, trajectory, truth};
+use crate::score_kit::{cases, compare, trajectory, truth};
 
 /// One read with this answer.
 fn heard(answer: &Value) -> Trajectory {
@@ -32,7 +32,10 @@ fn against(takes: &[Value], current: &Value) -> Comparison {
 #[test]
 fn answers_that_did_not_vary_must_stay() {
     let mut wrong = Vec::new();
-    for case in truth("stable_answers") {
+    for case in truth("stable_answers")
+        .into_iter()
+        .chain(cases("held.json"))
+    {
         let comparison = against(
             &[case["take_1"].clone(), case["take_2"].clone()],
             &case["current"],

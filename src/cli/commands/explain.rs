@@ -22,12 +22,11 @@ pub(in crate::cli) fn run(args: &ExplainArgs, console: Console) -> Result<Exit, 
         })
         .collect();
     let names = || {
-        result
-            .scenarios
-            .iter()
-            .map(|it| it.id.as_str())
-            .collect::<Vec<_>>()
-            .join(", ")
+        let ids: Vec<&str> = result.scenarios.iter().map(|it| it.id.as_str()).collect();
+        match ids.as_slice() {
+            [] => "none".to_owned(),
+            ids => ids.join(", "),
+        }
     };
     match (chosen.as_slice(), args.call) {
         ([], _) => {

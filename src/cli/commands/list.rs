@@ -5,13 +5,18 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
+use crate::agent::fill_references;
 use crate::cli::args::{ListArgs, ResultFormat};
+use crate::cli::ci;
+use crate::cli::commands::record::look;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::images::{ImageStateV1, images};
 use crate::cli::select;
-use crate::model::scenario::Scenario;
+use crate::model::scenario::{Agent, Criterion, Scenario, is_prose};
+use crate::model::suite::CheckState;
+use crate::model::trajectory::Trajectory;
 use crate::scenario_file;
 use crate::score;
 use crate::store::Baselines;
@@ -37,6 +42,19 @@ struct ListedV1 {
     baseline: &'static str,
     /// When the accepted baseline was recorded.
     recorded_at: Option<String>,
+    /// Why the accepted baseline's run failed; absent where nothing speaks against it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    failing: Vec<String>,
+    /// The criteria that nobody checks, because the accepted baseline – without one, `run` – does not tell whether they can be met; absent
+    /// where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unchecked: Vec<String>,
+    /// How many success criteria there are.
+    #[serde(skip)]
+    criteria: usize,
+    /// How many calls the accepted baseline has, and how many of their answers were heard once: they are graded, not held to be stable.
+    calls: Option<usize>,
+    heard_once: Option<usize>,
     /// The container it runs in; `null` without one.
     docker: Option<ImageStateV1>,
 }
@@ -73,10 +91,15 @@ pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Fai
 }
 
 fn listed(scenario: &Scenario, docker: Option<ImageStateV1>, baselines: &Baselines) -> ListedV1 {
-    let (baseline, recorded_at) = match baselines.load(&scenario.id).as_deref() {
+    let (baseline, main) = match baselines.load(&scenario.id) {
         Err(_) => ("unreadable", None),
-        Ok([]) => ("none", None),
-        Ok([main, ..]) => {
+        Ok(accepted) => ("none", accepted.into_iter().next()),
+    };
+    ci::mend(baselines, &scenario.id, main.as_ref());
+    let (unchecked, failing) = looked_at(scenario, main.as_ref());
+    let baseline = match &main {
+        None => baseline,
+        Some(main) => {
             let given = scenario_file::agent_hash(&scenario.agent, &scenario.redaction.secrets);
             let outdated = score::scenario_has_changed(
                 main,
@@ -84,8 +107,7 @@ fn listed(scenario: &Scenario, docker: Option<ImageStateV1>, baselines: &Baselin
                 scenario.agent.kind(),
                 given.as_deref(),
             );
-            let state = if outdated { "outdated" } else { "accepted" };
-            (state, Some(main.stamp.recorded_at.to_string()))
+            if outdated { "outdated" } else { "accepted" }
         }
     };
     ListedV1 {
@@ -97,9 +119,44 @@ fn listed(scenario: &Scenario, docker: Option<ImageStateV1>, baselines: &Baselin
         agent: scenario.agent.kind(),
         servers: scenario.servers.iter().map(|it| it.name.clone()).collect(),
         baseline,
-        recorded_at,
+        recorded_at: main.as_ref().map(|it| it.stamp.recorded_at.to_string()),
+        calls: main.as_ref().map(|it| it.calls().count()),
+        heard_once: main.as_ref().map(|it| it.heard_once().len()),
+        failing,
+        unchecked,
+        criteria: scenario.success_criteria.len(),
         docker,
     }
+}
+
+/// The criteria that are not checked, and why the accepted run failed.
+fn looked_at(scenario: &Scenario, accepted: Option<&Trajectory>) -> (Vec<String>, Vec<String>) {
+    let Some(accepted) = accepted else {
+        let prose = scenario.success_criteria.iter().filter(|it| match it {
+            Criterion::Text(text) => is_prose(text),
+            _ => false,
+        });
+        return (prose.map(Criterion::text).collect(), Vec::new());
+    };
+    // What a replay plays may fail again where it did.
+    let replays = matches!(scenario.agent, Agent::Replay { .. });
+    let mut scenario = scenario.clone();
+    for expected in &mut scenario.expected_trajectory {
+        fill_references(&mut expected.arguments, accepted);
+    }
+    match look(&scenario, accepted, replays.then_some(accepted)) {
+        Ok(looked) => {
+            let checks = looked.checks.into_iter();
+            let unchecked = checks.filter(|it| it.state == CheckState::Unchecked);
+            (unchecked.map(|it| it.name).collect(), looked.failing)
+        }
+        Err(problem) => (Vec::new(), vec![problem.message]),
+    }
+}
+
+fn criteria(count: usize) -> String {
+    let noun = if count == 1 { "criterion" } else { "criteria" };
+    format!("{count} {noun}")
 }
 
 fn table(listed: &[ListedV1]) -> String {
@@ -131,6 +188,23 @@ fn table(listed: &[ListedV1]) -> String {
             Some(at) => format!("{} ({})", it.baseline, at.get(..10).unwrap_or(at)),
             None => it.baseline.to_owned(),
         };
+        let baseline = match (it.heard_once, it.calls) {
+            (Some(once @ 1..), Some(calls)) if once == calls => format!("{baseline}, heard once"),
+            (Some(once @ 1..), Some(calls)) => {
+                format!("{baseline}, {once} of {calls} calls heard once")
+            }
+            _ => baseline,
+        };
+        let failing = if it.failing.is_empty() {
+            ""
+        } else {
+            ", failing"
+        };
+        let unchecked = match (it.unchecked.len(), it.criteria) {
+            (0, _) => String::new(),
+            (unchecked, all) => format!(", {unchecked} of {} unchecked", criteria(all)),
+        };
+        let baseline = format!("{baseline}{failing}{unchecked}");
         [
             name,
             it.path.clone(),

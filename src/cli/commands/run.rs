@@ -10,15 +10,16 @@ use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, Telling};
+use crate::cli::judge::impossible_criteria;
 use crate::cli::outcome::{incomplete, result};
 use crate::cli::repeat::{Measure, repeat};
 use crate::cli::replay;
 use crate::cli::select;
 use crate::cli::suite::{self, BASELINES, Plan};
-use crate::evaluate::{check_criteria, check_outcomes};
-use crate::model::rules::{Responses, Rules};
+use crate::evaluate::{Basis, Checked, WrongOutcome, check_criteria, no_call, wrong_outcomes};
+use crate::model::rules::Rules;
 use crate::model::scenario::{Agent, Scenario};
-use crate::model::suite::{ScenarioResult, Status};
+use crate::model::suite::{Check, ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
 use crate::score;
 use crate::store::Baselines;
@@ -112,39 +113,37 @@ async fn expect_once(
         notes,
         patience,
     } = executed;
-    let mut checks = check_criteria(&told, &trajectory);
-    checks.extend(check_outcomes(&told, &trajectory));
-    let (expectation, comparison) = if told.expected_trajectory.is_empty() {
-        (None, None)
-    } else {
-        let mut rules = rules.clone();
-        // An expectation names calls; it knows nothing of answers.
-        rules.responses = Responses::Ignore;
-        let expectation = score::expectation(&told, &trajectory);
-        let compared = patience.spend_on(|is_unwanted| {
-            score::compare_until(&expectation, &trajectory, &rules, is_unwanted)
-        });
-        match compared {
-            Ok(comparison) => (Some(expectation), Some(comparison)),
-            Err(stopped) => return stopped.of(&told, &trajectory),
-        }
+    let Checked {
+        mut checks,
+        impossible,
+    } = check_criteria(&told, &trajectory, Basis::Nothing);
+    checks.extend(no_call(&told, &trajectory));
+    let wrong = wrong_outcomes(&told, &trajectory, replayed.map(Arc::as_ref));
+    checks.extend(wrong.iter().map(WrongOutcome::check));
+    let compared = patience.spend_on(|is_unwanted| {
+        score::compare_with_expectation(&told, &trajectory, rules, is_unwanted)
+    });
+    let (expectation, comparison) = match compared {
+        Ok(compared) => compared.unzip(),
+        Err(stopped) => return stopped.of(&told, &trajectory),
     };
     let passed =
-        checks.iter().all(|it| it.passed) && comparison.as_ref().is_none_or(|it| it.verdict.passed);
+        !checks.iter().any(Check::fails) && comparison.as_ref().is_none_or(|it| it.verdict.passed);
+    let problem = impossible_criteria(&impossible);
+    let status = match (passed, &problem) {
+        (true, None) => Status::Passed,
+        (true, Some(_)) => Status::Error,
+        (false, _) => Status::Failed,
+    };
     ScenarioResult {
         duration_ms: trajectory.duration_ms,
+        problem,
         checks,
         comparison,
         baseline: expectation.map(Arc::new),
+        idle_rules: score::idle_after(rules, &[&trajectory]),
         current: Some(Arc::new(trajectory)),
         notes,
-        ..result(
-            &told,
-            if passed {
-                Status::Passed
-            } else {
-                Status::Failed
-            },
-        )
+        ..result(&told, status)
     }
 }

@@ -24,7 +24,7 @@ struct FindingsV1<'a> {
 }
 
 pub(in crate::cli) fn run(args: &ValidateArgs, console: Console) -> Result<Exit, Failure> {
-    let (scenarios, mut findings) = select::load(&args.select);
+    let (scenarios, mut findings) = select::check(&args.select);
     for scenario in &scenarios {
         findings.extend(advice::idle_rules(scenario));
         for (name, declared) in &scenario.interactions {

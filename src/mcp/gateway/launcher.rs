@@ -18,6 +18,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::ear::{Ear, Exchange};
+use super::own::{Own, not_ready};
 use super::piped::{Piped, Reading};
 use super::proxy::{said, within};
 use super::{Answer, SESSION_ID, bad_gateway, error, header_text};
@@ -28,6 +29,7 @@ use crate::mcp::http::LONGEST_BODY;
 use crate::mcp::session::{METHOD_NOT_FOUND, no_answer};
 use crate::mcp::wire::{Message, read};
 use crate::process::ChildCommand;
+use crate::run::ready::Vouch;
 
 /// How long a client hears nothing before it is told that we are still there: less than what HTTP clients put up with.
 const QUIET: Duration = Duration::from_secs(15);
@@ -40,6 +42,8 @@ pub(super) struct Launcher {
     ear: Arc<Ear>,
     sessions: Mutex<HashMap<String, Arc<Piped>>>,
     stop: CancellationToken,
+    /// Makes sure of each session.
+    vouch: Option<Arc<dyn Vouch>>,
 }
 
 impl Launcher {
@@ -48,6 +52,7 @@ impl Launcher {
         (connect_timeout, tool_timeout): (Duration, Duration),
         ear: Arc<Ear>,
         stop: CancellationToken,
+        vouch: Option<Arc<dyn Vouch>>,
     ) -> Self {
         Self {
             command,
@@ -56,6 +61,7 @@ impl Launcher {
             ear,
             sessions: Mutex::default(),
             stop,
+            vouch,
         }
     }
 
@@ -98,6 +104,10 @@ impl Launcher {
             }
             _ => (self.session(named)?, false),
         };
+        let is_asked = method.as_ref().is_some_and(|(_, is_request)| *is_request);
+        if is_asked && !is_new {
+            self.proven(&piped).await?;
+        }
         let asker = || piped.asker(self.tool_timeout);
         let exchange = match self.ear.sent(&piped.id, &body, asker).await {
             Ok(exchange) => exchange,
@@ -135,6 +145,30 @@ impl Launcher {
             }
         }
         Ok(response)
+    }
+
+    /// Waits until the process of a session is ready, before the agent asks it anything.
+    async fn proven(&self, piped: &Arc<Piped>) -> Result<(), Refusal> {
+        let Some(vouch) = &self.vouch else {
+            return Ok(());
+        };
+        let proving = async {
+            let own = Own::new(Arc::clone(piped), &self.ear.server, self.tool_timeout);
+            let vouched = vouch.vouch(&self.ear.server, Box::new(own)).await;
+            vouched.map_err(|problem| {
+                let problem = not_ready(problem);
+                self.ear.lost(problem.clone());
+                problem.message
+            })
+        };
+        let proven = tokio::select! {
+            proven = piped.proven.get_or_init(|| proving) => proven.clone(),
+            () = self.stop.cancelled() => Err("the run has ended".to_owned()),
+        };
+        proven.map_err(|message| Refusal {
+            status: StatusCode::BAD_GATEWAY,
+            message,
+        })
     }
 
     /// The answer as JSON where nothing comes before it, else as a stream of events.

@@ -7,12 +7,14 @@
 //! | `again`, `asking` | reads are asked again, where recording wants that |
 //! | `proxy`, `events` | servers that speak HTTP |
 //! | `launcher`, `piped` | servers that are child processes, and their sessions |
+//! | `own` | what we ask in these sessions ourselves |
 
 mod again;
 mod asking;
 mod ear;
 mod events;
 mod launcher;
+mod own;
 mod piped;
 mod proxy;
 
@@ -38,11 +40,12 @@ use self::proxy::Proxy;
 use crate::http_server::{self, JSON, Refusal, respond, same_site};
 use crate::mcp::request::failure;
 use crate::mcp::session::setup_error;
-use crate::mcp::tools::{Launch, Target, connect};
+use crate::mcp::tools::{Launch, Target, Tell, connect};
 use crate::mcp::wire::Wire;
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::FailureKind;
+use crate::run::ready::Vouch;
 use crate::run::{AskAgain, Called, Endpoint, Overheard, SetupError, Tools};
 
 const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -69,17 +72,23 @@ struct Gateway {
 type Servers = Arc<HashMap<String, Behind>>;
 
 /// Puts a gateway in front of servers: at `port`, or at a free port. Their catalogues are read first, in sessions of our own that end
-/// before anybody else's begin. What it is to `ask_again` it asks by itself.
+/// before anybody else's begin: in those that are given, where there are some already. With those comes who makes sure that the process
+/// of each later session is ready, too. What it is to `ask_again` it asks by itself.
 ///
 /// # Errors
 ///
 /// What one of the servers failed with, or why the port cannot be had.
 pub async fn open(
     targets: &[Target],
+    known: Option<(Box<dyn Tools>, Arc<dyn Vouch>)>,
     port: Option<u16>,
     ask_again: Option<AskAgain>,
+    tell: Tell<'_>,
 ) -> Result<Box<dyn Tools>, SetupError> {
-    let tools = connect(targets).await?;
+    let (tools, vouch) = match known {
+        Some((tools, vouch)) => (tools, Some(vouch)),
+        None => (connect(targets, tell).await?, None),
+    };
     let catalogue = Arc::new(tools.catalogue().clone());
     tools.close().await;
     let port = port.unwrap_or_default();
@@ -100,7 +109,7 @@ pub async fn open(
             .map(|it| Again::new(it, Arc::clone(&catalogue), stop.clone()));
         let ear = Ear::new(&target.name, overheard.clone(), again);
         ears.push(Arc::clone(&ear));
-        let behind = behind(target, ear, &stop)
+        let behind = behind(target, ear, &stop, vouch.clone())
             .map_err(|why| setup_error(&target.name, &why, &Wire::default(), Vec::new()))?;
         servers.insert(target.name.clone(), behind);
         endpoints.push(Endpoint {
@@ -124,7 +133,12 @@ pub async fn open(
     }))
 }
 
-fn behind(target: &Target, ear: Arc<Ear>, stop: &CancellationToken) -> Result<Behind, String> {
+fn behind(
+    target: &Target,
+    ear: Arc<Ear>,
+    stop: &CancellationToken,
+    vouch: Option<Arc<dyn Vouch>>,
+) -> Result<Behind, String> {
     let timeouts = (target.connect_timeout, target.tool_timeout);
     Ok(match &target.launch {
         Launch::Http {
@@ -138,7 +152,7 @@ fn behind(target: &Target, ear: Arc<Ear>, stop: &CancellationToken) -> Result<Be
         }
         Launch::Child(command) => {
             let command = command.clone();
-            Behind::Child(Launcher::new(command, timeouts, ear, stop.clone()))
+            Behind::Child(Launcher::new(command, timeouts, ear, stop.clone(), vouch))
         }
     })
 }

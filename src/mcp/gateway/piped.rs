@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWriteExt};
 use tokio::process::ChildStdin;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, OnceCell, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::again::Asker;
@@ -17,7 +17,7 @@ use super::error;
 use crate::mcp::child::LONGEST_LINE;
 use crate::mcp::request::{CLOSED, failure, outcome};
 use crate::mcp::session::{METHOD_NOT_FOUND, no_answer, setup_error};
-use crate::mcp::wire::{self, Message, Wire, key};
+use crate::mcp::wire::{self, Message, Reply, Wire, key};
 use crate::model::trajectory::{FailureKind, Outcome};
 use crate::process::{Child, ChildCommand, Line, Lines};
 use crate::run::SetupError;
@@ -44,6 +44,8 @@ pub(super) struct Piped {
     closing: CancellationToken,
     /// It has ended, and it is known how.
     over: CancellationToken,
+    /// Whether it has proven to be ready, once that was tried.
+    pub(super) proven: OnceCell<Result<(), String>>,
 }
 
 #[derive(Default)]
@@ -55,6 +57,14 @@ struct Traffic {
     listener: Option<CancellationToken>,
     /// Why nothing more will come, once that is so.
     end: Option<SetupError>,
+}
+
+/// Why a request of our own has no answer.
+pub(super) enum NoReply {
+    Late,
+    Unreadable,
+    /// The process has ended.
+    Gone,
 }
 
 /// A request without an answer yet.
@@ -102,6 +112,7 @@ impl Piped {
             has_answered: AtomicBool::new(false),
             closing: CancellationToken::new(),
             over: CancellationToken::new(),
+            proven: OnceCell::new(),
         });
         tokio::spawn(write(stdin, to_write, piped.closing.clone()));
         tokio::spawn(read(stdout, Arc::clone(&piped)));
@@ -145,22 +156,43 @@ impl Piped {
         let piped = Arc::downgrade(self);
         Arc::new(move |request| {
             let piped = piped.upgrade();
-            Box::pin(async move { piped?.ask(&request, tool_timeout).await })
+            Box::pin(async move { piped?.answer(&request, tool_timeout).await })
         })
     }
 
-    async fn ask(&self, request: &Value, tool_timeout: Duration) -> Option<Outcome> {
+    async fn answer(&self, request: &Value, tool_timeout: Duration) -> Option<Outcome> {
+        match self.ask(request, tool_timeout).await {
+            Ok(reply) => Some(outcome(reply)),
+            Err(NoReply::Unreadable) => None,
+            Err(NoReply::Gone) => Some(failure(FailureKind::Disconnected, CLOSED.to_owned())),
+            Err(NoReply::Late) => Some(no_answer(tool_timeout, &self.wire)),
+        }
+    }
+
+    /// How the process has ended, once nothing more comes from it.
+    pub(super) async fn end_of_process(&self) -> SetupError {
+        let _ = tokio::time::timeout(END_TIMEOUT, self.over.cancelled()).await;
+        let end = lock(&self.traffic).end.clone();
+        end.unwrap_or_else(|| self.problem(CLOSED, Vec::new()))
+    }
+
+    /// Sends a request of our own, between those of the agent, and waits for its answer.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none.
+    pub(super) async fn ask(&self, request: &Value, limit: Duration) -> Result<Reply, NoReply> {
         let mut reading = self.expect_reply(key(&request["id"]), None, true);
         self.write(&request.to_string());
-        match tokio::time::timeout(tool_timeout, reading.next()).await {
+        match tokio::time::timeout(limit, reading.next()).await {
             Ok(Some((text, _))) => match wire::read(&text) {
-                Message::Reply { reply, .. } => Some(outcome(reply)),
-                Message::Said { .. } | Message::Noise => None,
+                Message::Reply { reply, .. } => Ok(reply),
+                Message::Said { .. } | Message::Noise => Err(NoReply::Unreadable),
             },
-            Ok(None) => Some(failure(FailureKind::Disconnected, CLOSED.to_owned())),
+            Ok(None) => Err(NoReply::Gone),
             Err(_) => {
                 self.cancel(std::slice::from_ref(&request["id"]));
-                Some(no_answer(tool_timeout, &self.wire))
+                Err(NoReply::Late)
             }
         }
     }

@@ -86,7 +86,11 @@ impl ChangeV1 {
     }
 
     /// What is concerned: call, tool and place, as far as there are such.
-    pub fn subject(&self) -> String {
+    fn subject(&self) -> String {
+        if self.kind == ChangeKindV1::Drift {
+            // What happened names tool and place already.
+            return "catalogue:".to_owned();
+        }
         let place = self.path.as_deref().filter(|it| !it.is_empty());
         let parts = [self.call(), self.tool.clone(), place.map(ToOwned::to_owned)];
         parts.into_iter().flatten().collect::<Vec<_>>().join(" ")

@@ -16,7 +16,7 @@ pub struct ComparisonV1 {
     pub passed: bool,
     pub scores: ScoresV1,
     pub band: BandV1,
-    /// What to do about it: what the band advises, or `review` where a failed condition speaks against that.
+    /// What to do about it, as the band advises.
     pub advice: String,
     pub baseline_status: ExecutionStatusV1,
     pub current_status: ExecutionStatusV1,
@@ -24,7 +24,7 @@ pub struct ComparisonV1 {
     pub improved: bool,
     /// Which accepted variant the run was scored against, where there are several (1 is the main one).
     pub variant: usize,
-    /// One per failed condition; empty when passed.
+    /// Why it failed, one per cause, with what follows from it beneath; empty when passed.
     pub reasons: Vec<ReasonV1>,
     /// What a reader should know although it does not fail the gate.
     pub warnings: Vec<ReasonV1>,
@@ -58,7 +58,7 @@ pub struct ScoresV1 {
     pub threshold: f64,
 }
 
-/// The overall score in a word.
+/// The overall score in a word; at most `acceptable` of what failed, and `degraded` where an answer or an effect changed.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -113,7 +113,7 @@ pub struct DriftV1 {
     pub tool: String,
     /// What changed, in words.
     pub what: String,
-    /// A client written against the old catalogue may fail.
+    /// A call that the baseline recorded would be refused now.
     pub breaking: bool,
     /// The baseline calls this tool.
     pub used: bool,

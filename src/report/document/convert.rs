@@ -6,14 +6,15 @@ mod repeated;
 use crate::model::catalogue::ServerCatalogue;
 use crate::model::experiment::ExperimentChange;
 use crate::model::stamp::{GitStamp, ImageStamp, Servers, Stamp};
-use crate::model::suite::{ScenarioResult, Status, SuiteResult};
+use crate::model::suite::{CheckState, ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::{Ending, Trajectory};
+use crate::report::causes;
 use crate::report::in_words::Words;
 
 use super::{
     BindingV1, CheckV1, EndingV1, ExperimentChangeV1, ExperimentPartV1, FORMAT_VERSION, GitV1,
-    ImageV1, ModelUseV1, ProblemV1, ResultV1, ScenarioV1, ServerV1, ServersV1, SideV1, SourceV1,
-    StampV1, StatusV1, SummaryV1, VolatileV1,
+    ImageV1, LearnedV1, ModelUseV1, ProblemV1, ResultV1, ScenarioV1, ServerV1, ServersV1, SideV1,
+    SourceV1, StampV1, StatusV1, SummaryV1, VolatileV1,
 };
 
 impl From<&SuiteResult> for ResultV1 {
@@ -39,12 +40,14 @@ impl From<&SuiteResult> for ResultV1 {
                 inconclusive: suite.count(Status::Inconclusive),
                 error: suite.count(Status::Error),
                 timeout: suite.count(Status::Timeout),
+                interrupted: suite.count(Status::Interrupted),
                 skipped,
                 recorded: suite.count(Status::Recorded),
                 recorded_failing: scenarios.iter().filter(|it| it.is_failing()).count(),
             },
             gate: None,
             problem: None,
+            causes: causes::causes(&scenarios),
             scenarios,
         }
     }
@@ -69,13 +72,15 @@ fn scenario(result: &ScenarioResult, command: &str) -> ScenarioV1 {
             details: it.details.clone(),
         }),
         notes: result.notes.clone(),
+        idle_rules: result.idle_rules.clone(),
         container_log: None,
         checks: result
             .checks
             .iter()
             .map(|it| CheckV1 {
                 name: it.name.clone(),
-                passed: it.passed,
+                passed: it.state == CheckState::Passed,
+                unchecked: it.state == CheckState::Unchecked,
                 message: it.message.clone(),
             })
             .collect(),
@@ -88,6 +93,15 @@ fn scenario(result: &ScenarioResult, command: &str) -> ScenarioV1 {
             .map(|it| comparison::comparison(it, baseline, current)),
         repeated: (result.repeated.as_deref()).map(|it| Box::new(repeated::repeated(it))),
     };
+    // Only what is a baseline, or becomes one, was heard to be held to something.
+    for (side, is_kept) in [
+        (&mut scenario.baseline, command != "run"),
+        (&mut scenario.current, command == "record"),
+    ] {
+        if let Some(side) = side.as_mut().filter(|_| !is_kept) {
+            side.heard_once = None;
+        }
+    }
     scenario.in_words = Words::new(&scenario, command).map(|it| it.comparison());
     let (band, advice) = (scenario.band(), scenario.advice().map(str::to_owned));
     if let Some(comparison) = &mut scenario.comparison {
@@ -154,6 +168,14 @@ fn side(trajectory: &Trajectory) -> SideV1 {
                 paths: it.paths().map(str::to_owned).collect(),
             })
             .collect(),
+        learned: (trajectory.learned.iter())
+            .map(|it| LearnedV1 {
+                call: it.call,
+                takes: it.takes,
+                varies: it.varies.iter().map(ToString::to_string).collect(),
+            })
+            .collect(),
+        heard_once: Some(trajectory.heard_once()),
         bindings: trajectory
             .bindings
             .iter()
@@ -236,6 +258,7 @@ fn status(status: Status) -> StatusV1 {
         Status::Inconclusive => StatusV1::Inconclusive,
         Status::Error => StatusV1::Error,
         Status::Timeout => StatusV1::Timeout,
+        Status::Interrupted => StatusV1::Interrupted,
         Status::Skipped => StatusV1::Skipped,
         Status::Recorded => StatusV1::Recorded,
     }

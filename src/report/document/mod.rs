@@ -36,7 +36,8 @@ pub use scenario::{
     CheckV1, ExperimentChangeV1, ExperimentPartV1, ProblemV1, ScenarioV1, StatusV1,
 };
 pub use side::{
-    BindingV1, EndingV1, GitV1, ImageV1, ServerV1, ServersV1, SideV1, StampV1, VolatileV1,
+    BindingV1, EndingV1, GitV1, ImageV1, LearnedV1, ServerV1, ServersV1, SideV1, StampV1,
+    VolatileV1,
 };
 pub use usage::{AttemptV1, ModelRequestV1, ModelUseV1, TokensV1, TotalUseV1};
 
@@ -44,6 +45,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
+
+use crate::json::{self, JsonError};
 
 /// The version this program writes; it reads the earlier ones, too.
 pub const FORMAT_VERSION: u32 = 2;
@@ -65,7 +68,7 @@ pub struct ResultV1 {
     pub started_at: String,
     /// Wall time in milliseconds.
     pub duration_ms: Option<f64>,
-    /// Somebody stopped the command; scenarios that had not finished are missing.
+    /// Somebody stopped the command; scenarios that had not finished are `interrupted`.
     pub interrupted: bool,
     /// The repository the command was started in.
     pub git: GitV1,
@@ -75,8 +78,20 @@ pub struct ResultV1 {
     pub gate: Option<GateV1>,
     /// Why the command could not do what it was asked, where it could not; there are no scenarios then.
     pub problem: Option<ProblemV1>,
+    /// Why scenarios failed, each cause once, the one of the most scenarios first.
+    #[serde(default)]
+    pub causes: Vec<CauseV1>,
     /// In a stable order, by id.
     pub scenarios: Vec<ScenarioV1>,
+}
+
+/// What scenarios failed for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CauseV1 {
+    /// The cause in one sentence.
+    pub text: String,
+    /// The ids of the scenarios, in the order of the document.
+    pub scenarios: Vec<String>,
 }
 
 /// How many scenarios came out in which way.
@@ -94,6 +109,9 @@ pub struct SummaryV1 {
     pub inconclusive: usize,
     pub error: usize,
     pub timeout: usize,
+    /// Stopped before they had finished, or not started any more. Absent when 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub interrupted: usize,
     pub skipped: usize,
     pub recorded: usize,
     /// How many were recorded although something speaks against them.
@@ -127,7 +145,7 @@ pub enum DocumentError {
     #[error("the JSON ends too early, in line {line}: the file was cut off")]
     CutOff { line: usize },
     #[error("not JSON: {0}")]
-    NotJson(serde_json::Error),
+    NotJson(JsonError),
     #[error("no `format_version`: this is not a result of mcp-eval")]
     NoVersion,
     /// The format is newer than this program, or not known at all.
@@ -141,10 +159,7 @@ pub enum DocumentError {
         written_by: Option<String>,
     },
     #[error("not a result of format version {version}: {error}")]
-    Shape {
-        version: u64,
-        error: serde_json::Error,
-    },
+    Shape { version: u64, error: JsonError },
 }
 
 fn reader(written_by: Option<&str>) -> String {
@@ -167,16 +182,16 @@ pub fn parse(text: &str) -> Result<ResultV1, DocumentError> {
         mcp_eval: Option<Value>,
     }
 
-    let not_json = |error: serde_json::Error| match error.classify() {
-        serde_json::error::Category::Eof => DocumentError::CutOff { line: error.line() },
-        serde_json::error::Category::Data => DocumentError::NoVersion,
+    let not_json = |error: JsonError| match &error {
+        JsonError::Other(it) if it.is_eof() => DocumentError::CutOff { line: it.line() },
+        JsonError::Other(it) if it.is_data() => DocumentError::NoVersion,
         _ => DocumentError::NotJson(error),
     };
-    let head: Head = serde_json::from_str(text).map_err(not_json)?;
+    let head: Head = json::read(text.as_bytes()).map_err(not_json)?;
     match head.format_version {
         None => Err(DocumentError::NoVersion),
         Some(version) if (1..=u64::from(FORMAT_VERSION)).contains(&version) => {
-            serde_json::from_str(text).map_err(|error| DocumentError::Shape { version, error })
+            json::read(text.as_bytes()).map_err(|error| DocumentError::Shape { version, error })
         }
         Some(found) => Err(DocumentError::UnknownVersion {
             found,
@@ -209,6 +224,15 @@ impl ResultV1 {
         self
     }
 
+    /// What an interruption has left undone, in words.
+    pub fn interrupted_words(&self) -> String {
+        match self.summary.interrupted {
+            0 => "Interrupted, when all scenarios had finished.".to_owned(),
+            1 => "Interrupted: 1 scenario had not finished.".to_owned(),
+            count => format!("Interrupted: {count} scenarios had not finished."),
+        }
+    }
+
     /// What all models of the run used, in words; `None` where there were none.
     pub fn model_use(&self) -> Option<String> {
         let uses = self.scenarios.iter().filter_map(ScenarioV1::usage);
@@ -218,6 +242,11 @@ impl ResultV1 {
     /// Whether the servers of any run were recorded ones.
     pub fn has_recorded_servers(&self) -> bool {
         self.scenarios.iter().any(ScenarioV1::has_recorded_servers)
+    }
+
+    /// The causes that more than one scenario failed for.
+    pub fn shared_causes(&self) -> impl Iterator<Item = &CauseV1> {
+        self.causes.iter().filter(|it| it.scenarios.len() > 1)
     }
 
     /// The scenario of this id, if the document has it.
@@ -232,7 +261,7 @@ impl ResultV1 {
 }
 
 impl SummaryV1 {
-    /// How many did what they should: passed, or recorded.
+    /// How many did what they should: passed, or recorded without failing.
     pub fn succeeded(self) -> usize {
         self.passed + self.recorded
     }

@@ -6,12 +6,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{StatusV1, TotalUseV1};
+use crate::model::number::{fixed, signed};
 use crate::model::repeated::{Tally, percent};
 
 /// Several runs of one scenario, made with `--repeat`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RepeatedV1 {
-    /// How many runs were to be made.
+    /// How many runs were made: as many as were asked for, unless the command was interrupted.
     pub runs: usize,
     pub passed: usize,
     pub failed: usize,
@@ -178,7 +179,7 @@ impl RepeatedV1 {
         let baseline = self.baseline?;
         let mut words = format!("baseline {}", baseline.tally.words());
         if let Some(it) = &self.difference {
-            let points = |it: f64| format!("{:+.0}", it * 100.0);
+            let points = |it: f64| signed(it * 100.0, 0);
             let significant = if it.significant { "" } else { "not " };
             let _ = write!(
                 words,
@@ -215,13 +216,15 @@ impl IntervalV1 {
 impl SpreadV1 {
     /// For people: `0.91 ± 0.05 (0.82–0.97)`.
     pub fn words(&self) -> String {
-        let deviation = self.standard_deviation.map(|it| format!(" ± {it:.2}"));
+        let deviation = self
+            .standard_deviation
+            .map(|it| format!(" ± {}", fixed(it, 2)));
         format!(
-            "{:.2}{} ({:.2}–{:.2})",
-            self.mean,
+            "{}{} ({}–{})",
+            fixed(self.mean, 2),
             deviation.unwrap_or_default(),
-            self.min,
-            self.max
+            fixed(self.min, 2),
+            fixed(self.max, 2)
         )
     }
 }

@@ -5,6 +5,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::report::in_words::UNCHANGED;
+
 use super::{BandV1, ChangeV1, ComparisonV1, ReasonV1, RepeatedV1, ServersV1, SideV1, TotalUseV1};
 
 /// The outcome of one scenario.
@@ -30,6 +32,9 @@ pub struct ScenarioV1 {
     pub problem: Option<ProblemV1>,
     /// What a reader should know although it changes no status.
     pub notes: Vec<String>,
+    /// The scenario's rules that can have no effect, as far as the run shows it, a sentence each; absent where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub idle_rules: Vec<String>,
     /// Where the log of the scenario's container is kept, relative to this document; `null` without a container.
     #[serde(default)]
     pub container_log: Option<String>,
@@ -82,6 +87,8 @@ pub enum StatusV1 {
     Error,
     /// It did not end within its timeout.
     Timeout,
+    /// Somebody stopped the command before it had finished, or before it had begun.
+    Interrupted,
     /// It is disabled.
     Skipped,
     /// Its trajectory was kept as the baseline.
@@ -104,8 +111,27 @@ pub struct CheckV1 {
     /// The expectation, as the scenario says it.
     pub name: String,
     pub passed: bool,
-    /// What was found instead; empty when passed.
+    /// It was not checked and decides nothing, because nothing shows that it can be met; absent otherwise.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unchecked: bool,
+    /// What was found instead, or why it was not checked; empty when passed.
     pub message: String,
+}
+
+impl CheckV1 {
+    /// Whether it speaks against the run.
+    pub fn fails(&self) -> bool {
+        !self.passed && !self.unchecked
+    }
+
+    /// Whether it holds, in words.
+    pub fn state(&self) -> &'static str {
+        match (self.passed, self.unchecked) {
+            (true, _) => "met",
+            (false, true) => "unchecked",
+            (false, false) => "not met",
+        }
+    }
 }
 
 impl StatusV1 {
@@ -117,6 +143,7 @@ impl StatusV1 {
             Self::Inconclusive => "inconclusive",
             Self::Error => "error",
             Self::Timeout => "timeout",
+            Self::Interrupted => "interrupted",
             Self::Skipped => "skipped",
             Self::Recorded => "recorded",
         }
@@ -128,10 +155,15 @@ impl StatusV1 {
             Self::Passed => "✓",
             Self::Failed => "✗",
             Self::Inconclusive => "?",
-            Self::Error | Self::Timeout => "!",
+            Self::Error | Self::Timeout | Self::Interrupted => "!",
             Self::Skipped => "-",
             Self::Recorded => "●",
         }
+    }
+
+    /// It was left out for a reason that says nothing about it, and that several may share.
+    pub fn is_left_out(self) -> bool {
+        matches!(self, Self::Skipped | Self::Interrupted)
     }
 
     /// Nobody needs to look at it.
@@ -175,6 +207,12 @@ impl ScenarioV1 {
     /// It came out well, and yet not everything is as it was.
     pub fn is_changed(&self) -> bool {
         self.status.is_fine() && (!self.changes().is_empty() || self.changed_attempts() > 0)
+    }
+
+    /// It passed, and nothing is known to differ from the baseline. What an older program did not look for is not said to be so.
+    pub fn is_unchanged(&self) -> bool {
+        let words = self.in_words.as_deref().unwrap_or_default();
+        self.status == StatusV1::Passed && !self.is_changed() && words.starts_with(UNCHANGED)
     }
 
     /// It was kept although something speaks against it.
@@ -264,10 +302,15 @@ impl ScenarioV1 {
 
     /// The unmet expectations, one sentence each.
     pub fn unmet(&self) -> Vec<String> {
-        let unmet = self.checks.iter().filter(|it| !it.passed);
+        let unmet = self.checks.iter().filter(|it| it.fails());
         unmet
             .map(|it| format!("{}: {}", it.name, it.message))
             .collect()
+    }
+
+    /// The expectations that were not checked.
+    pub fn unchecked(&self) -> impl Iterator<Item = &CheckV1> {
+        self.checks.iter().filter(|it| it.unchecked)
     }
 
     /// The score that stands for the scenario: the overall one, or the mean of several runs; `None` where there is none.

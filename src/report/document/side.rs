@@ -30,6 +30,12 @@ pub struct SideV1 {
     pub usage: Option<ModelUseV1>,
     /// Places in the answers that recording several takes showed to vary by nature.
     pub volatile: Vec<VolatileV1>,
+    /// What recording learned of its answers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub learned: Vec<LearnedV1>,
+    /// The numbers of the calls whose answers recording heard once: they are graded, not held to be stable. `null` where nobody knows.
+    #[serde(default)]
+    pub heard_once: Option<Vec<usize>>,
     /// What its calls take from earlier answers; found when a baseline is recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bindings: Vec<BindingV1>,
@@ -180,6 +186,17 @@ pub struct VolatileV1 {
     pub call: usize,
     /// Paths into the response, such as `/content/0/json/servers/3/id`.
     pub paths: Vec<String>,
+}
+
+/// What was learned of the answer to one call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LearnedV1 {
+    /// The number of the call, counted from 1 among the scored calls.
+    pub call: usize,
+    /// How often the answer to this request was heard. From 2 on, what does not vary must stay as it was.
+    pub takes: usize,
+    /// What varied, and what stands for it, in words: `/content/0/json/took: any value of its type (heard 3, 5)`.
+    pub varies: Vec<String>,
 }
 
 impl EndingV1 {

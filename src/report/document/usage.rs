@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::model::number::tidy;
 use crate::model::usage::{ModelRequest, TotalUse, Usage, cost_words, total_cost, total_usage};
 
 /// What the agent's model used in one run.
@@ -77,7 +78,7 @@ impl ModelUseV1 {
     pub(super) fn of(requests: &[ModelRequest]) -> Option<Self> {
         Some(Self {
             tokens: total_usage(requests)?.into(),
-            cost: total_cost(requests),
+            cost: total_cost(requests).map(tidy),
             requests: requests
                 .iter()
                 .map(|it| ModelRequestV1 {
@@ -85,7 +86,7 @@ impl ModelUseV1 {
                     model: it.model.clone(),
                     stop_reason: it.stop_reason.clone(),
                     tokens: it.usage.into(),
-                    cost: it.cost,
+                    cost: it.cost.map(tidy),
                     attempts: it
                         .attempts
                         .iter()
@@ -133,7 +134,7 @@ impl TotalUseV1 {
                 cache_write_tokens: add(a.tokens.cache_write_tokens, b.tokens.cache_write_tokens),
                 total_tokens: add(a.tokens.total_tokens, b.tokens.total_tokens),
             },
-            cost: a.cost.zip(b.cost).map(|(a, b)| a + b),
+            cost: a.cost.zip(b.cost).map(|(a, b)| tidy(a + b)),
             requests: a.requests + b.requests,
             attempts: a.attempts + b.attempts,
         })

@@ -159,7 +159,7 @@ impl<'a> Maker<'a> {
                 server: call.server.as_deref().unwrap_or_default(),
                 tool: &call.tool,
                 effect: None,
-                heard_once: false,
+                heard_once: self.is_recorded_once(index + 1),
                 unseen: &[],
                 class: "recorded",
                 words: String::new(),
@@ -195,7 +195,10 @@ impl<'a> Maker<'a> {
             server: row.server.as_deref().unwrap_or_default(),
             tool: row.tool_name(),
             effect: Some(row.effect),
-            heard_once: row.takes == Some(1) && response.is_some(),
+            heard_once: match (self.result.command.as_str(), &row.current) {
+                ("record", Some(call)) => self.is_recorded_once(call.number),
+                _ => row.takes == Some(1) && response.is_some(),
+            },
             unseen: &row.unseen,
             class: match row.kind {
                 RowKindV1::Missing => "missing",
@@ -251,6 +254,13 @@ impl<'a> Maker<'a> {
         let number = |call: &Option<CallV1>| call.as_ref().map(|it| it.number);
         let calls = (number(&row.baseline), number(&row.current));
         self.changed.contains(&calls)
+    }
+
+    /// Whether a call that is now a baseline's was heard once.
+    fn is_recorded_once(&self, call: usize) -> bool {
+        let current = self.scenario.current.as_ref();
+        let once = current.and_then(|it| it.heard_once.as_ref());
+        self.result.command == "record" && once.is_some_and(|it| it.contains(&call))
     }
 
     /// The bindings of one of the run's calls, where nothing is compared.

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::report::document::{BandV1, ResultV1, ScenarioV1};
+use crate::report::document::{BandV1, CauseV1, ResultV1, ScenarioV1};
 use crate::report::{duration, moment};
 
 use super::{page_name, score, stamps};
@@ -32,6 +32,7 @@ struct Line<'a> {
     /// What several runs came to together.
     repeated: Option<String>,
     flaky: bool,
+    is_unchanged: bool,
     /// Everything that speaks against it: reasons, or the problem.
     reasons: Vec<String>,
 }
@@ -46,6 +47,7 @@ impl<'a> IndexPage<'a> {
             (summary.inconclusive, "inconclusive"),
             (summary.error, "error"),
             (summary.timeout, "timeout"),
+            (summary.interrupted, "interrupted"),
             (summary.skipped, "skipped"),
         ];
         Self {
@@ -58,16 +60,51 @@ impl<'a> IndexPage<'a> {
         }
     }
 
+    /// What is to be said of those that came out this way: how many of them, in which class of the style sheet, and what.
+    fn of_them(&self, name: &str) -> Vec<(usize, &'static str, &'static str)> {
+        let summary = self.result.summary;
+        let command = self.result.command.as_str();
+        let fine = if command == "record" {
+            "recorded"
+        } else {
+            "passed"
+        };
+        let changes = if command == "run" {
+            "with deviations"
+        } else {
+            "with changes"
+        };
+        let told = [
+            (summary.recorded_failing, "warn", "failing"),
+            (summary.changed, "altered", changes),
+        ];
+        told.into_iter()
+            .filter(|(count, _, _)| *count > 0 && name == fine)
+            .collect()
+    }
+
     /// What came out well, and is not as it was.
     fn altered(&self) -> Vec<&Line<'a>> {
         let altered = |it: &&Line<'_>| it.scenario.is_changed();
         self.lines.iter().filter(altered).collect()
     }
 
+    /// Causes that several scenarios have in common, each with the pages and names of those.
+    fn shared_causes(&self) -> Vec<(&'a CauseV1, Vec<(String, &'a str)>)> {
+        let named = |id: &'a String| {
+            let name = self.result.scenario(id).map_or(id.as_str(), |it| &it.name);
+            (page_name(id), name)
+        };
+        let causes = self.result.shared_causes();
+        causes
+            .map(|it| (it, it.scenarios.iter().map(named).collect()))
+            .collect()
+    }
+
     fn troubled(&self) -> Vec<&Line<'a>> {
         let needs_a_look = |it: &&Line<'_>| {
             let status = it.scenario.status;
-            it.scenario.is_failing() || (!status.is_fine() && status.name() != "skipped")
+            it.scenario.is_failing() || (!status.is_fine() && !status.is_left_out())
         };
         self.lines.iter().filter(needs_a_look).collect()
     }
@@ -89,6 +126,7 @@ impl<'a> Line<'a> {
             duration: duration_words(scenario.duration_ms),
             repeated: scenario.repeated.as_ref().map(|it| it.words()),
             flaky: scenario.repeated.as_ref().is_some_and(|it| it.flaky),
+            is_unchanged: scenario.is_unchanged(),
             reasons: problem.chain(gate).chain(scenario.reasons()).collect(),
         }
     }

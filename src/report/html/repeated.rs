@@ -1,5 +1,6 @@
 //! Several runs of one scenario: a strip of them, their pass rate with its interval, and what they say of several in a row.
 
+use crate::model::number::signed;
 use crate::model::repeated::percent;
 use crate::report::document::{IntervalV1, RepeatedV1, RunV1, StatusV1};
 use crate::report::duration;
@@ -132,7 +133,7 @@ fn rates(repeated: &RepeatedV1, recorded: bool) -> Vec<RateView> {
         signed: false,
     });
     if let Some(it) = &repeated.difference {
-        let points = |it: f64| format!("{:+.0}", it * 100.0);
+        let points = |it: f64| signed(it * 100.0, 0);
         let half = |it: f64| (it + 1.0) * 50.0;
         rates.push(RateView {
             name: "Difference",

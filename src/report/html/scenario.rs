@@ -2,9 +2,10 @@
 
 use askama::Template;
 
+use crate::model::number::fixed;
 use crate::model::trajectory::Trajectory;
 use crate::report::document::{
-    ChangeV1, ComparisonV1, DriftV1, LossV1, ReasonV1, ResultV1, ScenarioV1, SideV1, VolatileV1,
+    ChangeKindV1, ChangeV1, ComparisonV1, DriftV1, LossV1, ReasonV1, ResultV1, ScenarioV1, SideV1,
 };
 use crate::report::{duration, moment, numbers};
 
@@ -72,6 +73,8 @@ const FOLLOWS: usize = 5;
 /// A change, what it was and what it is side by side, and where in the page to look.
 struct ChangeView<'a> {
     change: &'a ChangeV1,
+    /// Tool and place are told; what happened to the catalogue names them itself.
+    names_place: bool,
     call: Option<String>,
     link: Option<String>,
     was: Option<Excerpt>,
@@ -162,14 +165,24 @@ impl<'a> ScenarioPage<'a> {
         }
     }
 
-    /// The calls in whose answers places are known to vary.
-    fn varying(&self) -> Vec<(&'static str, &VolatileV1)> {
+    /// The places that are known to vary: on which side, in the answer to which call, and how.
+    fn varying(&self) -> Vec<(&'static str, usize, &str)> {
         let baseline = self.scenario.baseline.iter().map(|it| ("baseline", it));
         let current = self.scenario.current.iter().map(|it| ("current", it));
-        let all = baseline
-            .chain(current)
-            .flat_map(|(name, side)| side.volatile.iter().map(move |it| (name, it)));
-        all.filter(|(_, it)| !it.paths.is_empty()).collect()
+        let mut varying = Vec::new();
+        for (name, side) in baseline.chain(current) {
+            let learned = side.learned.iter();
+            let learned = learned.flat_map(|it| it.varies.iter().map(move |how| (it.call, how)));
+            // Results of version 1 tell the places alone.
+            let places = (side.volatile.iter()).filter(|_| side.learned.is_empty());
+            let places = places.flat_map(|it| it.paths.iter().map(move |path| (it.call, path)));
+            varying.extend(
+                learned
+                    .chain(places)
+                    .map(|(call, how)| (name, call, how.as_str())),
+            );
+        }
+        varying
     }
 
     /// The heading of the list of changes.
@@ -207,8 +220,8 @@ impl<'a> VerdictView<'a> {
             threshold: score(scores.threshold),
             trajectory: score(scores.trajectory),
             calls: score(scores.calls),
-            status_factor: format!("{:.1}", scores.status_factor),
-            count_penalty: format!("{:.1}", scores.count_penalty),
+            status_factor: fixed(scores.status_factor, 1),
+            count_penalty: fixed(scores.count_penalty, 1),
             reasons: comparison.reasons.iter().map(ReasonView::new).collect(),
             warnings: (comparison.warnings.iter())
                 .filter(|it| !comparison.tells_of(it))
@@ -258,6 +271,7 @@ impl<'a> ChangeView<'a> {
         let [was, now] = Excerpt::versus(change.was.as_deref(), change.now.as_deref());
         Self {
             change,
+            names_place: change.kind != ChangeKindV1::Drift,
             call: change.call(),
             link: conversation::link(change.baseline, change.current),
             was,

@@ -7,6 +7,7 @@ mod summary;
 use anstyle::{AnsiColor, Style as Ansi};
 use unicode_width::UnicodeWidthStr;
 
+use crate::model::number::fixed;
 use crate::report::document::{
     BandV1, ComparisonV1, LossV1, ProblemV1, ReasonV1, ResultV1, ScenarioV1, StatusV1,
 };
@@ -58,6 +59,8 @@ const LOSSES: usize = 8;
 const FOLLOWS: usize = 5;
 /// The longest reason or note shown; `result.json` holds the whole.
 const TEXT_CHARS: usize = 600;
+/// The longest criterion shown where it was not checked.
+const NAME_CHARS: usize = 100;
 
 /// The whole report of a command, ending with a line break.
 pub fn terminal(result: &ResultV1, style: Style) -> String {
@@ -68,11 +71,14 @@ pub fn terminal(result: &ResultV1, style: Style) -> String {
             continue;
         }
         page.scenario_line(scenario, columns);
-        // Of several that are skipped for one reason, the last tells it.
+        // Of several that were left out for one reason, the last tells it.
         let next = result.scenarios.get(at + 1);
-        let is_told_next = scenario.status == StatusV1::Skipped
-            && next
-                .is_some_and(|it| it.status == StatusV1::Skipped && it.problem == scenario.problem);
+        let is_told_next = scenario.status.is_left_out()
+            && scenario.current.is_none()
+            && next.is_some_and(|it| {
+                (it.status, &it.problem) == (scenario.status, &scenario.problem)
+                    && it.current.is_none()
+            });
         if !is_told_next {
             page.below(scenario);
         }
@@ -188,6 +194,7 @@ impl<'a> Page<'a> {
             self.indented(4, "✗ ", RED, &unmet);
         }
         self.changes(scenario);
+        self.without_effect(scenario);
         if scenario.repeated.is_none() && wordy {
             self.usage(scenario);
         }
@@ -195,7 +202,7 @@ impl<'a> Page<'a> {
             self.notes(scenario);
             return;
         };
-        if wordy {
+        if wordy || scenario.is_changed() {
             let untold = comparison.warnings.iter();
             for warning in untold.filter(|it| !comparison.tells_of(it)) {
                 self.indented(4, "! ", YELLOW, &warning.to_string());
@@ -226,6 +233,21 @@ impl<'a> Page<'a> {
         }
     }
 
+    /// What was not checked, and rules that decide nothing: nobody may believe that they do.
+    fn without_effect(&mut self, scenario: &ScenarioV1) {
+        if self.style.verbosity == Verbosity::Quiet {
+            return;
+        }
+        for check in scenario.unchecked() {
+            let shown = shorten(&check.name, NAME_CHARS);
+            let text = format!("unchecked: {shown}: {}", check.message);
+            self.indented(4, "? ", YELLOW, &text);
+        }
+        for rule in &scenario.idle_rules {
+            self.indented(4, "! ", YELLOW, rule);
+        }
+    }
+
     fn usage(&mut self, scenario: &ScenarioV1) {
         if let Some(usage) = scenario.usage() {
             self.indented(4, "", DIM, &format!("model: {}", usage.words()));
@@ -253,14 +275,14 @@ impl<'a> Page<'a> {
             "",
             DIM,
             &format!(
-                "arguments {:.3}, calls {:.3}, status {} → {} × {:.2}, count penalty {:.2}, threshold {:.2}, variant {}",
-                scores.trajectory,
-                scores.calls,
+                "arguments {}, calls {}, status {} → {} × {}, count penalty {}, threshold {}, variant {}",
+                fixed(scores.trajectory, 3),
+                fixed(scores.calls, 3),
                 comparison.baseline_status.name(),
                 comparison.current_status.name(),
-                scores.status_factor,
-                scores.count_penalty,
-                scores.threshold,
+                fixed(scores.status_factor, 2),
+                fixed(scores.count_penalty, 2),
+                fixed(scores.threshold, 2),
                 comparison.variant
             ),
         );
@@ -350,7 +372,9 @@ fn status_style(status: StatusV1) -> Ansi {
         StatusV1::Passed => GREEN,
         StatusV1::Recorded => BLUE,
         StatusV1::Failed => RED,
-        StatusV1::Inconclusive | StatusV1::Error | StatusV1::Timeout => YELLOW,
+        StatusV1::Inconclusive | StatusV1::Error | StatusV1::Timeout | StatusV1::Interrupted => {
+            YELLOW
+        }
         StatusV1::Skipped => DIM,
     }
 }

@@ -7,12 +7,11 @@ impl Page<'_> {
     pub(super) fn summary(&mut self, result: &ResultV1) {
         let summary = result.summary;
         if result.interrupted {
-            self.indented(
-                0,
-                "! ",
-                YELLOW,
-                "Interrupted: scenarios that had not finished are missing.",
-            );
+            self.indented(0, "! ", YELLOW, &result.interrupted_words());
+        }
+        for cause in result.shared_causes() {
+            let words = format!("{}: {} scenarios", cause.text, cause.scenarios.len());
+            self.indented(0, "✗ ", RED, &words);
         }
         let verb = match result.command.as_str() {
             "record" => "recorded",
@@ -35,6 +34,9 @@ impl Page<'_> {
         let painted = self.painted(style.bold(), &line);
         self.text.push_str(&painted);
         self.text.push('\n');
+        if let Some(unchecked) = unchecked(result) {
+            self.indented(0, "", YELLOW, &unchecked);
+        }
         if result.has_recorded_servers() {
             self.indented(0, "", DIM, "Servers: recorded, held still");
         }
@@ -47,6 +49,22 @@ impl Page<'_> {
             self.indented(0, "", DIM, &words);
         }
     }
+}
+
+/// How many criteria decided nothing; `None` where all did.
+fn unchecked(result: &ResultV1) -> Option<String> {
+    let counts = result.scenarios.iter().map(|it| it.unchecked().count());
+    let counts: Vec<usize> = counts.filter(|it| *it > 0).collect();
+    let criteria = match counts.iter().sum() {
+        0 => return None,
+        1 => "1 criterion was".to_owned(),
+        several => format!("{several} criteria were"),
+    };
+    let scenarios = match counts.len() {
+        1 => "1 scenario".to_owned(),
+        several => format!("{several} scenarios"),
+    };
+    Some(format!("{criteria} not checked, in {scenarios}"))
 }
 
 /// What is to be said of those that succeeded, counted; empty when there is nothing.
@@ -75,6 +93,7 @@ fn others(summary: SummaryV1) -> String {
         (summary.inconclusive, "inconclusive"),
         (summary.error, "error"),
         (summary.timeout, "timeout"),
+        (summary.interrupted, "interrupted"),
         (summary.skipped, "skipped"),
     ];
     let named = counted(&counts).into_iter();

@@ -6,7 +6,7 @@ use crate::model::catalogue::Catalogue;
 ///
 /// `mcp__<server>__<tool>` goes to that server even if it lists no such tool: what the server then says is worth recording. Server
 /// names may hold `__` themselves, so the longest that fits wins. A bare name goes to the one server that lists it.
-pub(super) fn route(catalogue: &Catalogue, name: &str) -> Result<(String, String), String> {
+pub(in crate::run) fn route(catalogue: &Catalogue, name: &str) -> Result<(String, String), String> {
     let servers = || catalogue.servers.iter();
     if let Some(rest) = name.strip_prefix("mcp__") {
         return servers()

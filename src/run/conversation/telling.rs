@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::{Conversation, Stop, milliseconds};
 use crate::model::agent::Price;
+use crate::model::number::tidy;
 use crate::model::usage::{Attempt, ModelRequest, Usage, tokens, total_cost, total_usage};
 use crate::run::ports::Progress;
 
@@ -177,7 +178,7 @@ fn share_out(requests: &mut [ModelRequest], cost: f64) {
         request.cost = Some(part);
         left -= part;
     }
-    last.cost = Some(left);
+    last.cost = Some(tidy(left));
 }
 
 #[cfg(test)]

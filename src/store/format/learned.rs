@@ -50,6 +50,10 @@ enum MayBeV2 {
     Tokens,
     /// Any value of the JSON type that is recorded there.
     SameType,
+    /// The recorded elements in any order.
+    AnyOrder,
+    /// Any list that has elements of the kinds that are recorded there.
+    AnyElements,
     /// Anything, also nothing: nobody looks at it.
     Anything,
 }
@@ -160,6 +164,8 @@ impl From<&Varying> for VaryingV2 {
     fn from(it: &Varying) -> Self {
         let (may_be, tokens) = match &it.by {
             Variation::SameType => (MayBeV2::SameType, &[][..]),
+            Variation::AnyOrder => (MayBeV2::AnyOrder, &[][..]),
+            Variation::AnyElements => (MayBeV2::AnyElements, &[][..]),
             Variation::Anything => (MayBeV2::Anything, &[][..]),
             Variation::Tokens(tokens) => (MayBeV2::Tokens, tokens.as_slice()),
         };
@@ -178,6 +184,8 @@ impl From<VaryingV2> for Varying {
             path: it.path,
             by: match it.may_be {
                 MayBeV2::SameType => Variation::SameType,
+                MayBeV2::AnyOrder => Variation::AnyOrder,
+                MayBeV2::AnyElements => Variation::AnyElements,
                 MayBeV2::Anything => Variation::Anything,
                 MayBeV2::Tokens => {
                     Variation::Tokens(it.tokens.into_iter().map(Into::into).collect())

@@ -12,6 +12,10 @@ use futures_util::future::BoxFuture;
 use mcp_eval::docker::{Probe, Reached, Session, Slot};
 use mcp_eval::mcp::{Launch, Target};
 use mcp_eval::model::container::Container;
+use mcp_eval::model::ready::HealthPage;
+use mcp_eval::model::trajectory::Outcome;
+use mcp_eval::run::ready::{Asks, PageAnswer};
+use mcp_eval::run::{Tools, Unlisted};
 use mcp_eval::scenario_file;
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -167,32 +171,52 @@ fn an_engine_that_stops_during_a_run_is_no_fault_of_the_server() {
 /// Asks as the program itself does.
 struct Mcp;
 
+/// The same, where the container has been reached.
+struct McpAt(String);
+
 impl Probe for Mcp {
-    fn tools<'a>(
-        &'a self,
-        reached: &'a Reached,
-        limit: Duration,
-    ) -> BoxFuture<'a, Result<Vec<String>, String>> {
+    fn asks<'a>(&'a self, reached: &'a Reached) -> Box<dyn Asks + 'a> {
+        Box::new(McpAt(format!("{}/mcp", reached.url())))
+    }
+}
+
+impl Asks for McpAt {
+    fn open(&self, limit: Duration) -> BoxFuture<'_, Result<Box<dyn Tools>, Unlisted>> {
         async move {
             let target = Target {
                 name: "proxy".to_owned(),
                 launch: Launch::Http {
-                    url: format!("{}/mcp", reached.url()),
+                    url: self.0.clone(),
                     headers: Vec::new(),
                     bearer_token: None,
                 },
+                may_be_starting: false,
                 connect_timeout: limit,
                 tool_timeout: limit,
             };
-            let tools = mcp_eval::mcp::connect(&[target]).await;
-            let tools = tools.map_err(|error| error.message)?;
-            let listed = &tools.catalogue().servers[0].tools;
-            let names = listed.iter().map(|it| it.name().to_owned()).collect();
-            tools.close().await;
-            Ok(names)
+            let tools = mcp_eval::mcp::connect(&[target], &|_| ()).await;
+            tools.map_err(|error| Unlisted::NotYet(error.message))
         }
         .boxed()
     }
+
+    fn page<'a>(
+        &'a self,
+        _: &'a HealthPage,
+        _: Duration,
+    ) -> BoxFuture<'a, Result<PageAnswer, String>> {
+        async { Err("there are no pages".to_owned()) }.boxed()
+    }
+
+    fn is_same(&self, before: &Outcome, after: &Outcome) -> bool {
+        before == after
+    }
+
+    fn clean(&self, text: &str) -> String {
+        text.to_owned()
+    }
+
+    fn waiting(&self, _: &str, _: Duration) {}
 }
 
 fn container() -> Container {

@@ -8,7 +8,11 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use mcp_eval::docker::{Guard, Probe, Reached, Session, Slot};
-use mcp_eval::model::container::{Container, Image, Keep, Ready, Reset};
+use mcp_eval::model::container::{Container, Image, Keep, Reset};
+use mcp_eval::model::ready::{HealthPage, Ready};
+use mcp_eval::model::trajectory::Outcome;
+use mcp_eval::run::ready::{Asks, PageAnswer};
+use mcp_eval::run::{Together, Tools, Unlisted};
 use serde_json::json;
 
 use crate::common::Project;
@@ -215,13 +219,34 @@ fn anonymous_volumes_go_with_their_container() {
 struct Anything;
 
 impl Probe for Anything {
-    fn tools<'a>(
-        &'a self,
-        _: &'a Reached,
-        _: Duration,
-    ) -> BoxFuture<'a, Result<Vec<String>, String>> {
-        async { Ok(Vec::new()) }.boxed()
+    fn asks<'a>(&'a self, _: &'a Reached) -> Box<dyn Asks + 'a> {
+        Box::new(Self)
     }
+}
+
+impl Asks for Anything {
+    fn open(&self, _: Duration) -> BoxFuture<'_, Result<Box<dyn Tools>, Unlisted>> {
+        let none: Box<dyn Tools> = Box::new(Together::new(Vec::new(), [], &[]));
+        async { Ok(none) }.boxed()
+    }
+
+    fn page<'a>(
+        &'a self,
+        _: &'a HealthPage,
+        _: Duration,
+    ) -> BoxFuture<'a, Result<PageAnswer, String>> {
+        async { Err("there are no pages".to_owned()) }.boxed()
+    }
+
+    fn is_same(&self, _: &Outcome, _: &Outcome) -> bool {
+        true
+    }
+
+    fn clean(&self, text: &str) -> String {
+        text.to_owned()
+    }
+
+    fn waiting(&self, _: &str, _: Duration) {}
 }
 
 #[test]

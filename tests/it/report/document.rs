@@ -93,7 +93,7 @@ fn an_argument_that_is_null_is_not_one_that_is_missing() {
 fn a_failed_verdict_is_never_advised_to_deploy() {
     let mut suite = sample::compared();
     let comparison = suite.scenarios[1].comparison.as_mut().unwrap();
-    comparison.band = Band::Good;
+    comparison.band = Band::Good.of_failed(true);
     let document = ResultV1::from(&suite);
     let advice = |id: &str| {
         document

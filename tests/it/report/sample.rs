@@ -144,6 +144,7 @@ pub(crate) fn scenario(id: &str, name: &str, status: Status) -> ScenarioResult {
         baseline: None,
         current: None,
         notes: Vec::new(),
+        idle_rules: Vec::new(),
         repeated: None,
     }
 }

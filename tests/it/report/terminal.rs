@@ -177,7 +177,11 @@ fn what_changed_is_told_although_it_passed() {
         many.contains("and 14 more: mcp-eval explain 20261120-192208-7f3a --scenario shop/price"),
         "{many}"
     );
-    for kind in ["is new", "took much longer", "description changed"] {
+    for kind in [
+        "is new",
+        "took much longer",
+        "catalogue: description of `get_price` changed: Tells what a thing costs. → Tells the price of a thing.",
+    ] {
         assert!(many.contains(kind), "{kind}: {many}");
     }
     let all = text(

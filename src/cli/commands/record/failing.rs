@@ -1,55 +1,162 @@
 //! What speaks against keeping a run, and how it deviates from what its scenario expects.
 
+use std::sync::Arc;
+
+use crate::cli::judge::impossible_criteria;
+use crate::cli::outcome::result;
 use crate::cli::patience::{Patience, Stopped};
+use crate::evaluate::{Basis, Checked, check_criteria, no_call, wrong_outcomes};
 use crate::model::comparison::ExecutionStatus;
-use crate::model::rules::Responses;
 use crate::model::scenario::Scenario;
-use crate::model::suite::Check;
+use crate::model::suite::{Check, Problem, ScenarioResult, Status};
 use crate::model::trajectory::{Ending, FailureKind, Outcome, Trajectory};
 use crate::report::deviations::deviations;
 use crate::score;
 use crate::text::shorten;
 
-/// Why a run should not become a baseline unseen. That a tool answers with an error may well be meant; that no call succeeds, or that
-/// there is no answer at all, hardly.
-pub(super) fn why_failing(
+/// What a recorded run is checked for.
+pub(in crate::cli) struct Looked {
+    /// The success criteria, and whether no call is made where none is expected.
+    pub(in crate::cli) checks: Vec<Check>,
+    /// Why the run should not become a baseline unseen; empty where nothing speaks against it.
+    pub(in crate::cli) failing: Vec<String>,
+}
+
+/// Looks at a run that is to become the baseline.
+///
+/// # Errors
+///
+/// A [`Problem`] where a criterion of the scenario cannot be judged at all.
+pub(in crate::cli) fn look(
     scenario: &Scenario,
     trajectory: &Trajectory,
+    replayed: Option<&Trajectory>,
+) -> Result<Looked, Problem> {
+    let Checked {
+        mut checks,
+        impossible,
+    } = check_criteria(scenario, trajectory, Basis::Recording);
+    if let Some(problem) = impossible_criteria(&impossible) {
+        return Err(problem);
+    }
+    checks.extend(no_call(scenario, trajectory));
+    let failing = why_failing(scenario, trajectory, replayed, &checks);
+    Ok(Looked { checks, failing })
+}
+
+/// The result of a run that nobody can tell whether to keep.
+pub(super) fn cannot_be_judged(
+    scenario: &Scenario,
+    trajectory: &Trajectory,
+    problem: Problem,
+) -> ScenarioResult {
+    ScenarioResult {
+        problem: Some(problem),
+        duration_ms: trajectory.duration_ms,
+        current: Some(Arc::new(trajectory.clone())),
+        ..result(scenario, Status::Error)
+    }
+}
+
+/// Why a run should not become a baseline unseen: a call that did not come out as its script means it to, or an expectation that is not
+/// met.
+///
+/// That a tool answers a model with an error may well be meant, because models try again; that no call succeeds, or that there is no
+/// answer at all, hardly.
+fn why_failing(
+    scenario: &Scenario,
+    trajectory: &Trajectory,
+    replayed: Option<&Trajectory>,
     checks: &[Check],
 ) -> Vec<String> {
+    let wrong = if scenario.agent.decides() {
+        unanswered(trajectory)
+    } else {
+        let wrong = wrong_outcomes(scenario, trajectory, replayed);
+        wrong.iter().map(ToString::to_string).collect()
+    };
     let mut reasons = Vec::new();
+    let all_failed = score::status(trajectory, &scenario.scoring) == ExecutionStatus::Failed;
     if let Ending::Blocked { message } = &trajectory.ending {
         reasons.push(message.clone());
-    } else if score::status(trajectory, &scenario.scoring) == ExecutionStatus::Failed
-        && !scenario.expected_trajectory.iter().any(|it| it.is_error)
-    {
+    } else if all_failed && (!wrong.is_empty() || scenario.agent.decides()) {
         reasons.push("every call failed".to_owned());
     }
-    let all = !reasons.is_empty();
-    for (index, call) in trajectory.calls().enumerate() {
+    reasons.extend(wrong);
+    count_unmet(checks, &mut reasons);
+    reasons
+}
+
+/// How the last reason ends where expectations are not met.
+const NOT_MET: &str = " not met";
+
+/// Gives the reasons, as the last of them, the number of expectations that are not met.
+pub(super) fn count_unmet(checks: &[Check], reasons: &mut Vec<String>) {
+    reasons.pop_if(|it| it.ends_with(NOT_MET));
+    let unmet = checks.iter().filter(|it| it.fails()).count();
+    if unmet > 0 {
+        let what = plural(unmet, "expectation is", "expectations are");
+        reasons.push(format!("{what}{NOT_MET}"));
+    }
+}
+
+/// The calls of an agent that decides for itself that had no answer, or, where all failed, all of them.
+fn unanswered(trajectory: &Trajectory) -> Vec<String> {
+    let all = trajectory.calls().all(|it| it.outcome.is_failure());
+    let calls = trajectory.calls().enumerate();
+    let failed = calls.filter(|(_, call)| {
         // What a model asked for and could not be sent is the model's affair, and it was told.
-        let unanswered = matches!(
+        let is_unanswered = matches!(
             &call.outcome,
             Outcome::Failure(it) if !matches!(it.kind, FailureKind::Rpc | FailureKind::NotSent)
         );
-        if unanswered || (all && call.outcome.is_failure()) {
-            reasons.push(format!(
-                "call {} of `{}`: {}",
-                index + 1,
-                call.full_name(),
-                said(&call.outcome)
-            ));
-        }
-    }
-    let unmet = checks.iter().filter(|it| !it.passed).count();
-    if unmet > 0 {
-        reasons.push(format!(
-            "{} not met",
-            plural(unmet, "success criterion is", "success criteria are")
-        ));
-    }
-    reasons
+        is_unanswered || all
+    });
+    failed
+        .map(|(index, call)| {
+            let said = said(&call.outcome);
+            format!("call {} of `{}`: {said}", index + 1, call.full_name())
+        })
+        .collect()
 }
+
+/// Answers that look like errors although the servers say that they are fine, in words; `None` where none does.
+pub(super) fn looks_like_errors(scenario: &Scenario, trajectory: &Trajectory) -> Option<String> {
+    let calls = trajectory.calls().enumerate();
+    let errors: Vec<String> = calls
+        .filter_map(|(index, call)| {
+            let said = score::in_band_error(&call.outcome, &scenario.scoring)?;
+            let said = shorten(&said, SAID_CHARS);
+            Some(format!(
+                "call {} of `{}`: {said}",
+                index + 1,
+                call.full_name()
+            ))
+        })
+        .collect();
+    let first = errors.first()?;
+    let answers = trajectory
+        .calls()
+        .filter(|it| !it.outcome.is_failure())
+        .count();
+    let looks = if errors.len() == 1 {
+        "looks like an error"
+    } else {
+        "look like errors"
+    };
+    let more = match errors.len() {
+        1 => String::new(),
+        count => format!("; and {} more", count - 1),
+    };
+    Some(format!(
+        "{} of {} {looks}, although the servers say that they are fine: {first}{more}",
+        errors.len(),
+        plural(answers, "answer", "answers"),
+    ))
+}
+
+/// How much of what a server said is told.
+const SAID_CHARS: usize = 200;
 
 fn plural(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
@@ -60,7 +167,7 @@ fn said(outcome: &Outcome) -> String {
         Outcome::Answer(answer) => answer.text(),
         Outcome::Failure(failure) => failure.message.clone(),
     };
-    shorten(&text, 200).into_owned()
+    shorten(&text, SAID_CHARS).into_owned()
 }
 
 /// How the calls of a run deviate from the scenario's expected trajectory.
@@ -73,15 +180,12 @@ pub(super) fn from_expectation(
     trajectory: &Trajectory,
     patience: &Patience,
 ) -> Result<Vec<String>, Stopped> {
-    if scenario.expected_trajectory.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut rules = scenario.scoring.clone();
-    rules.responses = Responses::Ignore;
-    let expectation = score::expectation(scenario, trajectory);
-    let comparison = patience.spend_on(|is_unwanted| {
-        score::compare_until(&expectation, trajectory, &rules, is_unwanted)
+    let compared = patience.spend_on(|is_unwanted| {
+        score::compare_with_expectation(scenario, trajectory, &scenario.scoring, is_unwanted)
     })?;
+    let Some((expectation, comparison)) = compared else {
+        return Ok(Vec::new());
+    };
     let deviations = deviations(&comparison, &expectation, trajectory).into_iter();
     Ok(deviations
         .map(|it| format!("deviates from the expected trajectory: {it}"))

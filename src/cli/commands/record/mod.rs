@@ -1,9 +1,12 @@
 //! `mcp-eval record`: run scenarios and keep their trajectories as baselines.
 
 mod failing;
+mod learned;
 mod listen;
 mod once;
 mod typical;
+
+pub(in crate::cli) use self::failing::look;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -140,7 +143,10 @@ fn keep(
         patience,
     } = take;
     // What was accepted before, for the reader to see what changes. One that cannot be read is no reason not to replace it.
-    let before = match baselines.load(&scenario.id) {
+    let loaded = baselines.load(&scenario.id);
+    let main = loaded.as_ref().ok().and_then(|it| it.first());
+    ci::mend(baselines, &scenario.id, main);
+    let before = match loaded {
         Ok(accepted) => accepted.into_iter().next().map(|mut it| {
             // Rules that do not fit are told of above.
             let _ = replay::bind(std::slice::from_mut(&mut it), Some(scenario));
@@ -163,6 +169,7 @@ fn keep(
         let unkept = bench.runs.save_baseline(&scenario.id, before).err();
         notes.extend(unkept.map(|error| error.to_string()));
     }
+    let idle_rules = score::idle_after(&scenario.scoring, &[&trajectory]);
     let duration_ms = match &repeated {
         Some(repeated) => repeated.total_duration(),
         None => trajectory.duration_ms,
@@ -172,6 +179,7 @@ fn keep(
         checks,
         comparison,
         baseline: before.map(Arc::new),
+        idle_rules,
         ..result(&told, Status::Recorded)
     };
     let complete = trajectory.ending.is_complete();

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use super::Take;
-use super::failing::{from_expectation, why_failing};
+use super::failing::{Looked, cannot_be_judged, from_expectation, look, looks_like_errors};
+use super::learned::{disagreement, told};
 use crate::cli::args::RecordArgs;
 use crate::cli::bench::{Bench, Executed};
 use crate::cli::execute::Reads;
 use crate::cli::outcome::incomplete;
 use crate::cli::patience::{Patience, Stopped};
 use crate::cli::replay;
-use crate::evaluate::check_criteria;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult};
 use crate::model::trajectory::Trajectory;
@@ -44,11 +44,17 @@ pub(super) async fn take(
         mut notes,
         patience,
     } = executed;
-    let checks = check_criteria(&told, &trajectory);
+    let look_at = |trajectory: &Trajectory| {
+        let looked = look(&told, trajectory, replayed.map(Arc::as_ref));
+        looked.map_err(|problem| Box::new(cannot_be_judged(&told, trajectory, problem)))
+    };
+    let Looked {
+        mut checks,
+        mut failing,
+    } = look_at(&trajectory)?;
     let stopped = |stopped: Stopped, run: &Trajectory| Box::new(stopped.of(&told, run));
     let deviations = from_expectation(&told, &trajectory, &patience);
     notes.extend(deviations.map_err(|it| stopped(it, &trajectory))?);
-    let failing = why_failing(&told, &trajectory, &checks);
     if failing.is_empty() || args.allow_failing {
         let learned = learn(
             scenario,
@@ -59,10 +65,13 @@ pub(super) async fn take(
         )
         .await;
         notes.extend(learned.map_err(|it| stopped(it, &trajectory))?);
+        // Another take may have become the baseline.
+        Looked { checks, failing } = look_at(&trajectory)?;
         if let Err(problem) = replay::bind(&mut [trajectory.clone()], Some(scenario)) {
             notes.push(rules_that_do_not_fit(&problem));
         }
     }
+    notes.extend(looks_like_errors(&told, &trajectory));
     Ok(Take {
         told,
         trajectory,
@@ -94,7 +103,8 @@ pub(super) fn reads(scenario: &Scenario, bench: &Bench) -> Reads {
 }
 
 /// Plays the scenario again and learns which places of the answers vary by nature: those that differ between the answers to one and the
-/// same request. Returns what a reader should know of it, or why it was not done to the end.
+/// same request. Where two takes disagree in kind, a third tells the odd one; where that is the first, another becomes the baseline.
+/// Returns what a reader should know of it, or why it was not done to the end.
 async fn learn(
     scenario: &Scenario,
     replayed: Option<&Arc<Trajectory>>,
@@ -104,7 +114,13 @@ async fn learn(
 ) -> Result<Vec<String>, Stopped> {
     let mut played = vec![trajectory.clone()];
     let mut notes = Vec::new();
-    for take in 2..=takes {
+    let learn_from = |played: &[Trajectory], patience: &Patience| {
+        patience.spend_on(|is_unwanted| score::learn_until(played, &scenario.scoring, is_unwanted))
+    };
+    let mut learned = learn_from(&played, &patience)?;
+    let mut wanted = usize::from(takes);
+    while played.len() < wanted {
+        let take = played.len() + 1;
         let again = bench.play_again(scenario, replayed).await;
         if let Some(result) = incomplete(&again) {
             let why = result.problem.map(|it| it.message).unwrap_or_default();
@@ -112,30 +128,30 @@ async fn learn(
                 "take {take} did not complete, so nothing was learned of what varies: {why}"
             ));
             played.truncate(1);
+            learned = learn_from(&played, &patience)?;
             break;
         }
         played.push(again.trajectory);
         patience = again.patience;
+        learned = learn_from(&played, &patience)?;
+        if take == usize::from(USUAL_TAKES) && !learned.disagreements.is_empty() {
+            wanted = wanted.max(take + 1);
+        }
     }
-    let learned = patience
-        .spend_on(|is_unwanted| score::learn_until(&played, &scenario.scoring, is_unwanted))?;
-    trajectory.learned = learned.answers;
-    trajectory.bindings = learned.bindings;
-    notes.extend(learned_words(trajectory, takes.into()));
+    let first_is_odd = learned.disagreements.iter().any(|it| it.odd == Some(1));
+    if first_is_odd && played.len() > 2 {
+        let odd = learned.disagreements.iter().filter(|it| it.odd == Some(1));
+        notes.extend(odd.map(disagreement));
+        notes.push("so take 2 is the baseline".to_owned());
+        played.rotate_left(1);
+        trajectory.clone_from(&played[0]);
+        learned = learn_from(&played, &patience)?;
+        learned.disagreements.clear();
+    }
+    trajectory.learned.clone_from(&learned.answers);
+    trajectory.bindings.clone_from(&learned.bindings);
+    notes.extend(told(trajectory, &learned));
     Ok(notes)
-}
-
-/// What was learned from several takes, in words.
-pub(super) fn learned_words(trajectory: &Trajectory, takes: usize) -> Vec<String> {
-    let places = trajectory
-        .learned
-        .iter()
-        .flat_map(|it| it.varies.iter().map(move |place| (it.call, place)));
-    let varies = places.map(|(call, place)| {
-        format!("learned from {takes} takes: the answer to call {call} varies at {place}")
-    });
-    let bound = trajectory.bindings.iter().map(|it| format!("bound: {it}"));
-    varies.chain(bound).collect()
 }
 
 /// A note on the scenario's own rules that do not fit what was recorded.

@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use super::Take;
-use super::failing::{from_expectation, why_failing};
-use super::once::{learned_words, reads, rules_that_do_not_fit};
+use super::failing::{
+    Looked, cannot_be_judged, count_unmet, from_expectation, look as look_at, looks_like_errors,
+};
+use super::learned;
+use super::once::{reads, rules_that_do_not_fit};
 use crate::cli::args::RecordArgs;
 use crate::cli::bench::{Bench, Executed};
 use crate::cli::judge::judge;
@@ -12,10 +15,9 @@ use crate::cli::outcome::{incomplete, not_run, result, was_interrupted};
 use crate::cli::patience::{Patience, Stopped};
 use crate::cli::repeat::{REASON_CHARS, kept, may_be_kept};
 use crate::cli::replay;
-use crate::evaluate::check_criteria;
 use crate::model::repeated::Attempt;
 use crate::model::scenario::Scenario;
-use crate::model::suite::{Check, ScenarioResult, Status};
+use crate::model::suite::{Check, CheckState, ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
 use crate::score;
 use crate::text::shorten;
@@ -49,10 +51,23 @@ pub(super) async fn take(
     for number in 1..=args.execute.times() {
         let others_are_fine = played.iter().all(|it: &Played| it.failing.is_empty());
         let look = may_be_kept(scenario, (number, args.execute.times()), others_are_fine);
-        let (run, note) = play(scenario, replayed, bench, (number, args), look).await?;
+        let playing = play(scenario, replayed, bench, (number, args), look).await;
+        let (run, note) = playing.map_err(|mut result| {
+            if was_interrupted(&result) {
+                // What was made before is told, too.
+                let made = played.iter().map(|it| {
+                    let patience = &it.executed.patience;
+                    attempt(it, None, (scenario, patience), args.allow_failing)
+                });
+                let made = made.chain([kept(&result)]).collect();
+                result.repeated = Some(Box::new(score::summarise(made, number.into())));
+            }
+            result
+        })?;
         notes.extend(note);
         played.push(run);
     }
+    demand_what_one_met(&mut played);
     let usable: Vec<usize> = (0..played.len())
         .filter(|index| {
             let it = &played[*index];
@@ -89,7 +104,6 @@ pub(super) async fn take(
         attempt(it, measure, scoring, args.allow_failing)
     });
     let repeated = score::summarise(attempts.collect(), taken + 1);
-    let learned_from = usable.len();
     let Played {
         executed,
         checks,
@@ -100,7 +114,7 @@ pub(super) async fn take(
         notes.extend(baseline.misfit);
         trajectory = baseline.kept;
         trajectory.repeated = Some(repeated.tally);
-        notes.extend(learned_words(&trajectory, learned_from));
+        notes.extend(learned::told(&trajectory, &baseline.learned));
         notes.push(format!(
             "{}: kept is attempt {}, the most typical",
             repeated.tally.recorded_words(),
@@ -110,6 +124,7 @@ pub(super) async fn take(
     notes.extend(executed.notes);
     let deviations = from_expectation(&executed.scenario, &trajectory, &patience);
     notes.extend(deviations.map_err(stopped)?);
+    notes.extend(looks_like_errors(&executed.scenario, &trajectory));
     notes.extend(bench.show(&scenario.id, taken + 1));
     Ok(Take {
         told: executed.scenario,
@@ -120,6 +135,29 @@ pub(super) async fn take(
         repeated: Some(repeated),
         patience: patience.clone(),
     })
+}
+
+/// What one of the runs met can be met, so it is no prose: the others fail for it.
+fn demand_what_one_met(played: &mut [Played]) {
+    let longest = played.iter().map(|it| it.checks.len()).max().unwrap_or(0);
+    for index in 0..longest {
+        let state = |it: &Played| it.checks.get(index).map(|it| it.state);
+        if !played
+            .iter()
+            .any(|it| state(it) == Some(CheckState::Passed))
+        {
+            continue;
+        }
+        for run in played.iter_mut() {
+            let check = run.checks.get_mut(index);
+            let unmet = check.filter(|it| it.state == CheckState::Unchecked);
+            if let Some(check) = unmet {
+                check.state = CheckState::Failed;
+                "another of the runs says it, and this one does not".clone_into(&mut check.message);
+                count_unmet(&run.checks, &mut run.failing);
+            }
+        }
+    }
 }
 
 /// Makes one run, with a `look` at its container should it not pass, and returns it with what a reader should know of its container.
@@ -150,8 +188,10 @@ async fn play(
         .await;
     let (checks, failing) = match incomplete(&executed) {
         None => {
-            let checks = check_criteria(&executed.scenario, &executed.trajectory);
-            let failing = why_failing(&executed.scenario, &executed.trajectory, &checks);
+            let (told, run) = (&executed.scenario, &executed.trajectory);
+            let looked = look_at(told, run, replayed.map(Arc::as_ref));
+            let Looked { checks, failing } =
+                looked.map_err(|problem| unusable(cannot_be_judged(told, run, problem)))?;
             (checks, failing)
         }
         Some(mut result) if result.status == Status::Failed => (
@@ -218,6 +258,7 @@ struct Baseline {
     kept: Trajectory,
     /// With the scenario's own rules for that, too: as it will be compared with.
     accepted: Trajectory,
+    learned: score::Learned,
     /// Why these rules do not fit.
     misfit: Option<String>,
 }
@@ -237,8 +278,8 @@ fn baseline(
     let learned = patience
         .spend_on(|is_unwanted| score::learn_until(&takes, &scenario.scoring, is_unwanted))?;
     let kept = Trajectory {
-        learned: learned.answers,
-        bindings: learned.bindings,
+        learned: learned.answers.clone(),
+        bindings: learned.bindings.clone(),
         ..played[index].executed.trajectory.clone()
     };
     let mut accepted = kept.clone();
@@ -246,6 +287,7 @@ fn baseline(
     Ok(Baseline {
         kept,
         accepted,
+        learned,
         misfit: bound.err().map(|it| rules_that_do_not_fit(&it)),
     })
 }

@@ -39,7 +39,7 @@ pub(super) fn comparison(
         passed: comparison.verdict.passed,
         scores: scores(comparison.scores),
         band: band(comparison.band),
-        advice: advice(comparison).to_owned(),
+        advice: comparison.band.advice().to_owned(),
         baseline_status: execution_status(comparison.baseline_status),
         current_status: execution_status(comparison.current_status),
         improved: comparison.improved,
@@ -91,15 +91,6 @@ pub(super) fn comparison(
             })
             .collect(),
         changes: comparison.changes.iter().map(change).collect(),
-    }
-}
-
-/// The band's advice; but nobody should read `deploy` beside a failed verdict.
-fn advice(comparison: &Comparison) -> &'static str {
-    if comparison.verdict.passed {
-        comparison.band.advice()
-    } else {
-        comparison.band.min(Band::Degraded).advice()
     }
 }
 

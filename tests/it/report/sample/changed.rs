@@ -85,7 +85,11 @@ fn changes(answers: usize) -> Vec<Change> {
             path: Some("description".to_owned()),
             was: Some("Tells what a thing costs.".to_owned()),
             now: Some("Tells the price of a thing.".to_owned()),
-            ..change(ChangeKind::Drift, None, "changed")
+            ..change(
+                ChangeKind::Drift,
+                None,
+                "description of `get_price` changed",
+            )
         },
     ]);
     changes

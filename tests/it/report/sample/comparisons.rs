@@ -5,7 +5,7 @@ use mcp_eval::model::comparison::{
     Band, Bound, Comparison, ExecutionStatus, Loss, Pair, ParameterScore, Polled, Reason,
     ReasonKind, RequestScore, ResponseScore, Row, Scores, Verdict,
 };
-use mcp_eval::model::suite::Check;
+use mcp_eval::model::suite::{Check, CheckState};
 use serde_json::json;
 
 use super::hostile::{ESCAPES, OVERRIDE, SCRIPT};
@@ -149,7 +149,11 @@ pub(crate) fn reason(
 pub(crate) fn check(name: &str, passed: bool, message: &str) -> Check {
     Check {
         name: name.to_owned(),
-        passed,
+        state: if passed {
+            CheckState::Passed
+        } else {
+            CheckState::Failed
+        },
         message: message.to_owned(),
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::commands::record::once::learned_words;
+use crate::cli::commands::record::learned::told;
 use crate::cli::containers::Place;
 use crate::cli::execute::{Executor, Reads};
 use crate::cli::exit::Exit;
@@ -74,8 +74,8 @@ impl Player<'_> {
             }
         }
         let learned = learn(&takes)?;
-        trajectory.learned = learned.answers;
-        trajectory.bindings = learned.bindings;
+        trajectory.learned.clone_from(&learned.answers);
+        trajectory.bindings.clone_from(&learned.bindings);
         let compare = |again: &Trajectory| {
             let compared = patience.spend_on(|is_unwanted| {
                 score::compare_until(trajectory, again, rules, is_unwanted)
@@ -87,9 +87,7 @@ impl Player<'_> {
             notes.push("played again, in one session, it was answered differently: a comparison will say how");
         }
         let notes = notes.into_iter().map(str::to_owned);
-        Ok(notes
-            .chain(learned_words(trajectory, takes.len()))
-            .collect())
+        Ok(notes.chain(told(trajectory, &learned)).collect())
     }
 }
 

@@ -1,0 +1,520 @@
+//! Whether the servers of a run are ready: who is asked what, in which sessions, and what the run begins with when they are.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, join_all, try_join_all};
+
+use crate::cli::containers;
+use crate::cli::execute::Executor;
+use crate::cli::servers::{query, secret_values};
+use crate::docker::Reached;
+use crate::http_client;
+use crate::mcp::{self, Launch, Target};
+use crate::model::catalogue::Catalogue;
+use crate::model::comparison::Row;
+use crate::model::ready::{HealthPage, PageAddress, Ready};
+use crate::model::scenario::{Scenario, Transport};
+use crate::model::stamp::Stamp;
+use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
+use crate::redact::Redactor;
+use crate::run::ready::{Asks, PageAnswer, Vouch, wait};
+use crate::run::{AskAgain, Observer, Part, Progress, SetupError, Together, Tools, Unlisted};
+use crate::scenario_file;
+use crate::score;
+
+/// Something that must hold of some servers before a run begins.
+#[derive(Clone)]
+pub(super) struct Proof {
+    ready: Ready,
+    servers: Vec<String>,
+}
+
+impl Proof {
+    pub(super) fn ready(&self) -> &Ready {
+        &self.ready
+    }
+}
+
+/// What is to be proven of the servers of a scenario, besides what is said of its container.
+pub(super) fn proofs(executor: &Executor, scenario: &Scenario) -> Vec<Proof> {
+    let servers = executor.servers(scenario);
+    // What was recorded is there at once.
+    let live = |it: &Transport| !matches!(it, Transport::Recorded { .. });
+    let all: Vec<String> = (servers.iter())
+        .filter(|it| live(&it.transport))
+        .map(|it| it.name.clone())
+        .collect();
+    let together = scenario.ready.iter().filter(|_| !all.is_empty());
+    let together = together.map(|ready| Proof {
+        ready: ready.clone(),
+        servers: all.clone(),
+    });
+    let single = servers.iter().filter(|it| live(&it.transport));
+    let single = single.filter_map(|it| {
+        Some(Proof {
+            ready: it.ready.clone()?,
+            servers: vec![it.name.clone()],
+        })
+    });
+    together.chain(single).collect()
+}
+
+/// Adds the secrets that pages are asked with to `secrets`.
+pub(super) fn secrets(
+    ready: &Ready,
+    reached: Option<&Reached>,
+    secrets: &mut Vec<String>,
+) -> Result<(), SetupError> {
+    let (pages, variables) = expanded(&ready.http, reached)?;
+    let named = variables.iter().filter(|it| Redactor::is_secret_name(it));
+    secrets.extend(named.filter_map(|it| std::env::var(it).ok()));
+    for page in pages {
+        secrets.extend(secret_values(&page.headers));
+        let (PageAddress::Url(address) | PageAddress::Path { path: address, .. }) = &page.at;
+        secrets.extend(secret_values(&query(address)));
+    }
+    Ok(())
+}
+
+fn expanded(
+    pages: &[HealthPage],
+    reached: Option<&Reached>,
+) -> Result<(Vec<HealthPage>, Vec<String>), SetupError> {
+    let lookup = |name: &str| containers::lookup(name, reached);
+    scenario_file::expand_pages(pages, lookup)
+        .map_err(|missing| SetupError::new(missing.to_string()))
+}
+
+/// What all who ask in the name of one run have in common.
+#[derive(Clone, Copy)]
+pub(super) struct Asking<'a> {
+    pub(super) scenario: &'a Scenario,
+    pub(super) reached: Option<&'a Reached>,
+    pub(super) redactor: &'a Redactor,
+    pub(super) observer: &'a dyn Observer,
+}
+
+/// Asks some servers.
+pub(super) struct Asker<'a> {
+    pub(super) asking: Asking<'a>,
+    /// Whom is waited for, before a colon; empty where that goes without saying.
+    pub(super) who: String,
+    /// In the order of the scenario, or why they cannot be asked.
+    pub(super) targets: Result<Vec<Target>, String>,
+    /// Those whose sessions the run will use: each process has one session.
+    pub(super) kept: Vec<Arc<Box<dyn Tools>>>,
+    /// To compare answers with.
+    pub(super) stamp: Stamp,
+}
+
+impl Asks for Asker<'_> {
+    fn open(&self, limit: Duration) -> BoxFuture<'_, Result<Box<dyn Tools>, Unlisted>> {
+        async move {
+            let targets = match &self.targets {
+                Ok(targets) => targets,
+                Err(why) => return Err(Unlisted::NotYet(why.clone())),
+            };
+            let name = |it: &Target| it.name.clone();
+            let kept = self.kept.iter().flat_map(|it| &it.catalogue().servers);
+            let kept: Vec<&str> = kept.map(|it| it.server.as_str()).collect();
+            let mut fresh = targets.clone();
+            fresh.retain(|it| !kept.contains(&it.name.as_str()));
+            for target in &mut fresh {
+                // The next round tries again.
+                target.may_be_starting = false;
+                target.connect_timeout = target.connect_timeout.min(limit);
+            }
+            let listing = self.kept.iter().map(|it| it.list_again(limit));
+            let mut offered = try_join_all(listing).await?;
+            let lent = self.kept.iter().map(|it| Part::Lent(Arc::clone(it)));
+            let mut parts: Vec<Part> = lent.collect();
+            if !fresh.is_empty() {
+                let connected = mcp::connect(&fresh, &|_| ()).await;
+                let connected = connected.map_err(|it| Unlisted::NotYet(it.message))?;
+                offered.push(connected.catalogue().clone());
+                parts.push(Part::Own(connected));
+            }
+            let order: Vec<String> = targets.iter().map(name).collect();
+            Ok(Box::new(Together::new(parts, offered, &order)) as Box<dyn Tools>)
+        }
+        .boxed()
+    }
+
+    fn page<'a>(
+        &'a self,
+        page: &'a HealthPage,
+        limit: Duration,
+    ) -> BoxFuture<'a, Result<PageAnswer, String>> {
+        async move {
+            let expanded = expanded(std::slice::from_ref(page), self.asking.reached);
+            let (pages, _) = expanded.map_err(|it| it.message)?;
+            let page = pages.first().ok_or("there is no page")?;
+            let url = match &page.at {
+                PageAddress::Url(url) => url.clone(),
+                PageAddress::Path { server, path } => {
+                    let address = self.address(server.as_deref())?;
+                    http_client::on_same_server(&address, path)
+                        .ok_or_else(|| format!("`{address}` is no address"))?
+                }
+            };
+            // Parameters may hold keys.
+            let shown = url.split(['?', '#']).next().unwrap_or_default().to_owned();
+            let (status, body) = http_client::page(&url, &page.headers, limit)
+                .await
+                .map_err(|why| format!("{shown}: {why}"))?;
+            Ok(PageAnswer {
+                url: shown,
+                status,
+                body,
+            })
+        }
+        .boxed()
+    }
+
+    fn is_same(&self, before: &Outcome, after: &Outcome) -> bool {
+        if before == after {
+            return true;
+        }
+        let (before, after) = (self.alone(before), self.alone(after));
+        let compared = score::compare(&before, &after, &self.asking.scenario.scoring);
+        compared.rows.iter().all(|row| match row {
+            Row::Pair(pair) => {
+                let response = &pair.response;
+                response.similarity >= 1.0 - 1e-9 && response.contract_changes.is_empty()
+            }
+            Row::Missing { .. } | Row::Extra { .. } => false,
+        })
+    }
+
+    fn clean(&self, text: &str) -> String {
+        self.asking.redactor.text(text).into_owned()
+    }
+
+    fn waiting(&self, what: &str, elapsed: Duration) {
+        let what = match self.who.as_str() {
+            "" => what.to_owned(),
+            who => format!("{who}: {what}"),
+        };
+        let progress = Progress::Waiting {
+            what: &what,
+            elapsed,
+        };
+        self.asking.observer.progress(progress);
+    }
+}
+
+impl Asker<'_> {
+    /// The address of a server, or of the only one that has one.
+    fn address(&self, server: Option<&str>) -> Result<String, String> {
+        let targets = self.targets.as_ref().map_err(Clone::clone)?;
+        if let (None, "", Some(container)) = (server, self.who.as_str(), self.asking.reached) {
+            return Ok(container.url());
+        }
+        let addresses = targets.iter().filter_map(|it| match &it.launch {
+            Launch::Http { url, .. } => Some((it.name.as_str(), url)),
+            Launch::Child(_) => None,
+        });
+        let mut addresses = addresses.filter(|(name, _)| server.is_none_or(|it| it == *name));
+        match (addresses.next(), addresses.next()) {
+            (Some((_, url)), None) => Ok(url.clone()),
+            (None, _) => Err(match server {
+                Some(server) => format!("the server `{server}` has no address: give `url`"),
+                None => "no server has an address: give `url`".to_owned(),
+            }),
+            (Some(_), Some(_)) => Err(
+                "several servers have an address: say whose page it is with `server`".to_owned(),
+            ),
+        }
+    }
+
+    /// A run that made one call.
+    fn alone(&self, outcome: &Outcome) -> Trajectory {
+        Trajectory {
+            scenario: String::new(),
+            name: String::new(),
+            scenario_hash: None,
+            stamp: self.stamp.clone(),
+            catalogue: Catalogue::default(),
+            steps: vec![Step::ToolCall(Box::new(ToolCall {
+                server: Some("asked".to_owned()),
+                tool: "ready".to_owned(),
+                arguments: crate::model::Object::new(),
+                outcome: outcome.clone(),
+                digits: crate::model::Digits::new(),
+                again: Vec::new(),
+                start_ms: None,
+                duration_ms: None,
+            }))],
+            ending: Ending::Completed,
+            duration_ms: None,
+            learned: Vec::new(),
+            bindings: Vec::new(),
+            requests: Vec::new(),
+            repeated: None,
+        }
+    }
+}
+
+/// The connected servers of a run, and what a reader should know of how they were asked.
+pub(super) struct Proven {
+    pub(super) tools: Box<dyn Tools>,
+    pub(super) notes: Vec<String>,
+}
+
+/// Connects to the servers of a run once all is proven: those over HTTP in sessions that begin after that, child processes in the
+/// sessions in which they have proven it. With `gateway`, they are put behind a gateway at this port, or a free one, which asks
+/// again what it is to.
+///
+/// # Errors
+///
+/// What does not hold in time, or what a server failed with. None is left running.
+pub(super) async fn connect(
+    proofs: &[Proof],
+    targets: &[Target],
+    gateway: Option<(Option<u16>, Option<AskAgain>)>,
+    asking: Asking<'_>,
+    (stamp, secrets): (&Stamp, &[String]),
+) -> Result<Proven, SetupError> {
+    let tell = |doing: &str| (asking.observer).progress(Progress::Preparing { doing });
+    let is_covered = |it: &&Target| proofs.iter().any(|proof| proof.servers.contains(&it.name));
+    let is_child = |it: &&Target| matches!(it.launch, Launch::Child(_));
+    let children = targets.iter().filter(is_child).filter(is_covered);
+    let started = children.map(|it| start(it.clone(), proofs));
+    let mut kept = Vec::new();
+    let mut failed = None;
+    for started in join_all(started).await {
+        match started {
+            Ok(tools) => kept.push(Arc::new(tools)),
+            Err(problem) => failed = failed.or(Some(problem)),
+        }
+    }
+    let proven = match failed {
+        None => prove_all(proofs, targets, &kept, asking, stamp).await,
+        Some(problem) => Err(problem),
+    };
+    let mut offered = Vec::new();
+    let mut notes = Vec::new();
+    let mut connected = Ok(());
+    match proven {
+        Ok(()) => {
+            for tools in &kept {
+                let listed = tools.list_again(asking.scenario.timeouts.connect).await;
+                offered.push(listed.unwrap_or_else(|_| tools.catalogue().clone()));
+            }
+        }
+        Err(problem) => connected = Err(problem),
+    }
+    let kept = kept.into_iter().filter_map(Arc::into_inner);
+    let mut parts: Vec<Part> = kept.map(Part::Own).collect();
+    let order: Vec<String> = targets.iter().map(|it| it.name.clone()).collect();
+    if connected.is_ok() {
+        let has = |name: &String| {
+            let mut servers = offered.iter().flat_map(|it: &Catalogue| &it.servers);
+            servers.any(|it| it.server == *name)
+        };
+        let rest = targets.iter().filter(|it| !has(&it.name));
+        let rest: Vec<Target> = rest.cloned().collect();
+        if !rest.is_empty() {
+            match mcp::connect(&rest, &tell).await {
+                Ok(tools) => {
+                    offered.push(tools.catalogue().clone());
+                    parts.push(Part::Own(tools));
+                }
+                Err(problem) => connected = Err(problem),
+            }
+        }
+    }
+    let together = Box::new(Together::new(parts, offered, &order));
+    if let Err(problem) = connected {
+        together.close().await;
+        return Err(problem);
+    }
+    notes.extend(not_only_reads(
+        proofs,
+        together.catalogue(),
+        asking.scenario,
+    ));
+    let tools: Box<dyn Tools> = match gateway {
+        None => together,
+        Some((port, ask_again)) => {
+            let vouch = Arc::new(Voucher::new(
+                (proofs, targets),
+                asking,
+                secrets,
+                (together.catalogue().clone(), stamp.clone()),
+            ));
+            let known = Some((together as Box<dyn Tools>, vouch as Arc<dyn Vouch>));
+            mcp::open_gateway(targets, known, port, ask_again, &tell).await?
+        }
+    };
+    Ok(Proven { tools, notes })
+}
+
+/// Knows what must hold of each process that is started for a session of an agent, which calls without us.
+#[derive(Clone)]
+struct Voucher {
+    scenario: Arc<Scenario>,
+    redactor: Arc<Redactor>,
+    proofs: Vec<Proof>,
+    targets: Vec<Target>,
+    /// What all servers offered when they were ready.
+    catalogue: Catalogue,
+    stamp: Stamp,
+}
+
+/// Tells nobody: whoever waits for an agent sees what it does.
+struct Nobody;
+
+impl Observer for Nobody {
+    fn progress(&self, _: Progress<'_>) {}
+}
+
+impl Voucher {
+    fn new(
+        (proofs, targets): (&[Proof], &[Target]),
+        asking: Asking<'_>,
+        secrets: &[String],
+        (catalogue, stamp): (Catalogue, Stamp),
+    ) -> Self {
+        Self {
+            scenario: Arc::new(asking.scenario.clone()),
+            redactor: Arc::new(Redactor::declared(
+                secrets.iter().cloned(),
+                &asking.scenario.redaction,
+            )),
+            proofs: proofs.to_vec(),
+            targets: targets.to_vec(),
+            catalogue,
+            stamp,
+        }
+    }
+
+    /// What is to be proven of one server alone. What holds of several together, or is told by a page, was proven before.
+    fn of(&self, server: &str) -> Vec<Ready> {
+        let prefix = format!("mcp__{server}__");
+        let is_own = |tool: &String| {
+            let listed = self.catalogue.tool(server, tool);
+            tool.starts_with(&prefix) || listed.is_some()
+        };
+        let proofs = self.proofs.iter();
+        let proofs = proofs.filter(|it| it.servers.iter().any(|it| it == server));
+        let alone = proofs.map(|proof| {
+            let mut ready = proof.ready.clone();
+            ready.http.clear();
+            if proof.servers.len() > 1 {
+                ready.tools.retain(is_own);
+                ready.min_tools = 0;
+                ready.calls.retain(|it| match &it.server {
+                    Some(named) => named == server,
+                    None => is_own(&it.tool),
+                });
+            }
+            ready
+        });
+        alone.collect()
+    }
+}
+
+impl Vouch for Voucher {
+    fn vouch(
+        &self,
+        server: &str,
+        tools: Box<dyn Tools>,
+    ) -> BoxFuture<'static, Result<(), SetupError>> {
+        let (voucher, server) = (self.clone(), server.to_owned());
+        let tools = Arc::new(tools);
+        async move {
+            let targets = voucher.targets.iter().filter(|it| it.name == server);
+            let asker = Asker {
+                asking: Asking {
+                    scenario: &voucher.scenario,
+                    reached: None,
+                    redactor: &voucher.redactor,
+                    observer: &Nobody,
+                },
+                who: server.clone(),
+                targets: Ok(targets.cloned().collect()),
+                kept: vec![tools],
+                stamp: voucher.stamp.clone(),
+            };
+            for ready in voucher.of(&server) {
+                wait(&ready, &format!("server `{server}`"), &asker).await?;
+            }
+            Ok(())
+        }
+        .boxed()
+    }
+}
+
+/// Starts a child process, within the time that it has to get ready.
+async fn start(mut target: Target, proofs: &[Proof]) -> Result<Box<dyn Tools>, SetupError> {
+    let own = (proofs.iter()).filter(|proof| proof.servers.contains(&target.name));
+    let longest = own.map(|it| it.ready.timeout).max();
+    target.connect_timeout = longest.unwrap_or(target.connect_timeout);
+    let started = mcp::connect(&[target], &|_| ()).await;
+    started.map_err(|mut problem| {
+        let message = &mut problem.message;
+        *message = message.replace("`connect_timeout`", "`ready.timeout`");
+        problem
+    })
+}
+
+async fn prove_all(
+    proofs: &[Proof],
+    targets: &[Target],
+    kept: &[Arc<Box<dyn Tools>>],
+    asking: Asking<'_>,
+    stamp: &Stamp,
+) -> Result<(), SetupError> {
+    let proving = proofs.iter().map(|proof| async move {
+        let is_meant = |name: &String| proof.servers.contains(name);
+        let own = kept.iter().filter(|it| {
+            let servers = it.catalogue().servers.iter();
+            servers.map(|it| &it.server).any(is_meant)
+        });
+        let asker = Asker {
+            asking,
+            who: proof.servers.join(", "),
+            targets: Ok(targets
+                .iter()
+                .filter(|it| is_meant(&it.name))
+                .cloned()
+                .collect()),
+            kept: own.cloned().collect(),
+            stamp: stamp.clone(),
+        };
+        let who = match proof.servers.as_slice() {
+            [server] => format!("server `{server}`"),
+            servers => format!("servers `{}`", servers.join("`, `")),
+        };
+        wait(&proof.ready, &who, &asker).await
+    });
+    try_join_all(proving).await.map(drop)
+}
+
+/// Tells of calls that may have changed something although they were only to ask.
+fn not_only_reads(proofs: &[Proof], catalogue: &Catalogue, scenario: &Scenario) -> Vec<String> {
+    let mut notes = Vec::new();
+    for proof in proofs {
+        for call in &proof.ready.calls {
+            let bare = call.tool.rsplit("__").next().unwrap_or(&call.tool);
+            let servers = catalogue.servers.iter();
+            let servers = servers.filter(|it| proof.servers.contains(&it.server));
+            let mut tools = servers.flat_map(|it| &it.tools);
+            let tool = tools.find(|it| it.name() == call.tool || it.name() == bare);
+            let hint = tool.and_then(|it| it.read_only_hint());
+            let why = match call.changes(hint, &scenario.scoring) {
+                Some(false) => continue,
+                Some(true) => "changes something",
+                None => "may change something, for all that is known",
+            };
+            notes.push(format!(
+                "`{}` under `ready.calls` {why}: each run begins with what it left behind; `scoring.reads` says of a tool that it only reads",
+                call.tool
+            ));
+        }
+    }
+    notes
+}

@@ -1,0 +1,202 @@
+//! Whether calls came out as they were meant to: a failed call is no success.
+
+use std::collections::HashSet;
+
+use super::tools::is_called;
+use crate::model::Object;
+use crate::model::scenario::{Agent, Scenario};
+use crate::model::suite::{Check, CheckState};
+use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
+use crate::score::{in_band_error, nearest_for_call};
+use crate::text::shorten;
+
+/// How much of what a server said is told.
+const SAID_CHARS: usize = 300;
+
+/// A call that failed although it was to succeed, or the reverse.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrongOutcome {
+    /// The number of the call, counted from 1 among the scored calls.
+    pub call: usize,
+    /// The tool's full name.
+    pub tool: String,
+    /// What was said instead of an answer; `None` where the call succeeded although it was meant to fail.
+    pub said: Option<String>,
+}
+
+impl WrongOutcome {
+    /// The same as an expectation that is not met.
+    pub fn check(&self) -> Check {
+        let (is_meant_to, message) = match &self.said {
+            Some(said) => ("succeeds", said.clone()),
+            None => ("fails, as it is meant to", "it succeeded".to_owned()),
+        };
+        Check {
+            name: format!("call {} of `{}` {is_meant_to}", self.call, self.tool),
+            state: CheckState::Failed,
+            message,
+        }
+    }
+}
+
+impl std::fmt::Display for WrongOutcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "call {} of `{}` ", self.call, self.tool)?;
+        match &self.said {
+            Some(said) => write!(f, "failed: {said}"),
+            None => f.write_str("was meant to fail (`is_error`), and succeeded"),
+        }
+    }
+}
+
+/// A call that is meant to be made.
+struct Meant<'a> {
+    tool: &'a str,
+    arguments: &'a Object,
+    fails: bool,
+}
+
+/// The calls that did not come out as they were meant to.
+///
+/// A call succeeds unless the script, or the expected call that stands for it, says `is_error`; one of a replay may also fail where the
+/// `replayed` one did. Agents that decide for themselves may try again: their failed call is forgotten when a later one of the same tool
+/// succeeds.
+pub fn wrong_outcomes(
+    scenario: &Scenario,
+    trajectory: &Trajectory,
+    replayed: Option<&Trajectory>,
+) -> Vec<WrongOutcome> {
+    let calls: Vec<&ToolCall> = trajectory.calls().collect();
+    let script = match &scenario.agent {
+        Agent::Scripted { calls } => calls.as_slice(),
+        _ => &[],
+    };
+    let expected = scenario.expected_trajectory.iter().map(|it| Meant {
+        tool: &it.tool,
+        arguments: &it.arguments,
+        fails: it.is_error,
+    });
+    let must_fail = failing(&calls, expected.collect());
+    // A script makes its calls in order.
+    let scripted = |index: usize| script.get(index).is_some_and(|it| it.is_error);
+    let names: Vec<String> = replayed
+        .iter()
+        .flat_map(|it| it.calls().map(ToolCall::full_name))
+        .collect();
+    let played = replayed.iter().flat_map(|it| it.calls()).zip(&names);
+    let played = played.map(|(it, tool)| Meant {
+        tool,
+        arguments: &it.arguments,
+        fails: it.outcome.is_failure(),
+    });
+    let may_fail = failing(&calls, played.collect());
+
+    let mut wrong = Vec::new();
+    for (index, call) in calls.iter().enumerate() {
+        let is_meant_to_fail = must_fail.contains(&index) || scripted(index);
+        let said = match (call.outcome.is_failure(), is_meant_to_fail) {
+            (true, true) => continue,
+            (true, false) => {
+                let later = calls.get(index + 1..).unwrap_or_default();
+                let is_made_good = scenario.agent.decides()
+                    && later
+                        .iter()
+                        .any(|it| it.full_name() == call.full_name() && !it.outcome.is_failure());
+                if is_made_good || may_fail.contains(&index) {
+                    continue;
+                }
+                Some(said(call, trajectory))
+            }
+            // Some servers say in words alone that something went wrong.
+            (false, true) if in_band_error(&call.outcome, &scenario.scoring).is_none() => None,
+            (false, _) => continue,
+        };
+        wrong.push(WrongOutcome {
+            call: index + 1,
+            tool: call.full_name(),
+            said,
+        });
+    }
+    wrong
+}
+
+/// The indexes of the calls that are meant to fail. Each meant call stands for one: the first that is left with the same arguments, else
+/// the first of the tool.
+fn failing(calls: &[&ToolCall], meant: Vec<Meant<'_>>) -> HashSet<usize> {
+    let mut fails = HashSet::new();
+    if !meant.iter().any(|it| it.fails) {
+        return fails;
+    }
+    let mut taken = HashSet::new();
+    let mut left = Vec::new();
+    let first = |taken: &HashSet<usize>, fits: &dyn Fn(&ToolCall) -> bool| {
+        let mut free = calls
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| !taken.contains(index));
+        free.find(|(_, call)| fits(call)).map(|(index, _)| index)
+    };
+    for (place, it) in meant.into_iter().enumerate() {
+        let fits = |call: &ToolCall| is_called(call, it.tool) && call.arguments == *it.arguments;
+        // Most calls stand where they are meant to.
+        let there = calls.get(place).is_some_and(|call| fits(call));
+        let found = (there && !taken.contains(&place)).then_some(place);
+        match found.or_else(|| first(&taken, &fits)) {
+            Some(index) => {
+                taken.insert(index);
+                if it.fails {
+                    fails.insert(index);
+                }
+            }
+            None => left.push(it),
+        }
+    }
+    for it in left {
+        if let Some(index) = first(&taken, &|call| is_called(call, it.tool)) {
+            taken.insert(index);
+            if it.fails {
+                fails.insert(index);
+            }
+        }
+    }
+    fails
+}
+
+/// What was said instead of an answer, and the nearest name where no server lists the tool.
+fn said(call: &ToolCall, trajectory: &Trajectory) -> String {
+    let text = match &call.outcome {
+        Outcome::Answer(answer) => match &answer.breach {
+            Some(breach) if !answer.is_error => breach.clone(),
+            _ => answer.text(),
+        },
+        Outcome::Failure(failure) => failure.message.clone(),
+    };
+    let mut said = shorten(text.trim(), SAID_CHARS).into_owned();
+    let server = call.server.as_deref().unwrap_or_default();
+    let mut servers = trajectory.catalogue.servers.iter();
+    let listed = servers.find(|it| it.server == server);
+    if let Some(listed) = listed.filter(|it| it.tools.iter().all(|it| it.name() != call.tool)) {
+        said.push_str(&format!(" – `{server}` lists no tool of that name"));
+        if let Some(near) = nearest_for_call(&call.tool, &call.arguments, &listed.tools) {
+            said.push_str(&format!("; nearest: `{}`", near.name()));
+        }
+    }
+    said
+}
+
+/// Where a scenario expects that an agent that decides for itself calls nothing: whether it did.
+pub fn no_call(scenario: &Scenario, trajectory: &Trajectory) -> Option<Check> {
+    if !scenario.expects_no_call || !scenario.agent.decides() {
+        return None;
+    }
+    let first = trajectory.calls().next().map(ToolCall::full_name);
+    Some(Check {
+        name: "no tool is called".to_owned(),
+        state: if first.is_none() {
+            CheckState::Passed
+        } else {
+            CheckState::Failed
+        },
+        message: first.map_or_else(String::new, |it| format!("call 1 is of `{it}`")),
+    })
+}

@@ -1,0 +1,117 @@
+//! JSON that is read from files of ours: nested as deeply as what was recorded, but never so deeply that the stack ends.
+//!
+//! `serde_json` reads 128 levels. That is the bound for an answer when it comes in: one that is nested more deeply is no answer that can be
+//! read, and is recorded as such. In a file the same answer lies some levels further down, and an argument may hold one as a part of
+//! its own; so files have a bound of their own, with room for all that.
+
+use std::error::Error;
+use std::fmt;
+
+use serde::Deserialize;
+
+/// How many levels of arrays and objects a file may have. Four times what any answer can have, and far less than a stack can hold.
+pub const LEVELS: usize = 512;
+
+/// Why a text cannot be read.
+#[derive(Debug)]
+pub enum JsonError {
+    TooDeep,
+    /// It is no JSON, or not the JSON that was asked for.
+    Other(serde_json::Error),
+}
+
+impl fmt::Display for JsonError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooDeep => write!(f, "it is nested more than {LEVELS} levels deep"),
+            Self::Other(error) => error.fmt(f),
+        }
+    }
+}
+
+impl Error for JsonError {}
+
+/// Reads a value from a JSON text of at most [`LEVELS`] levels.
+///
+/// # Errors
+///
+/// A [`JsonError`] when it is nested more deeply, or is not such a value.
+pub fn read<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, JsonError> {
+    if is_too_deep(text) {
+        return Err(JsonError::TooDeep);
+    }
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    // The levels have been counted.
+    reader.disable_recursion_limit();
+    let value = T::deserialize(&mut reader).map_err(JsonError::Other)?;
+    reader.end().map_err(JsonError::Other)?;
+    Ok(value)
+}
+
+/// Counts the brackets that are no part of a string. Of what is no JSON at all, that is enough to read it safely.
+fn is_too_deep(text: &[u8]) -> bool {
+    let mut levels = 0_usize;
+    let mut bytes = text.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'[' | b'{' => levels += 1,
+            b']' | b'}' => levels = levels.saturating_sub(1),
+            b'"' => {
+                while let Some(byte) = bytes.next() {
+                    match byte {
+                        b'"' => break,
+                        b'\\' => _ = bytes.next(),
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+        if levels > LEVELS {
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::{JsonError, LEVELS, read};
+
+    fn nested(open: &str, close: &str, levels: usize) -> String {
+        format!("{}{}", open.repeat(levels), close.repeat(levels))
+    }
+
+    #[test]
+    fn the_bound_is_exact_and_strings_do_not_count() {
+        for (open, close) in [("[", "]"), (r#"{"a":"#, "}")] {
+            let inner = if open == "[" { "" } else { "1" };
+            let text =
+                |levels: usize| format!("{}{inner}{}", open.repeat(levels), close.repeat(levels));
+            read::<Value>(text(LEVELS).as_bytes()).unwrap();
+            let error = read::<Value>(text(LEVELS + 1).as_bytes()).unwrap_err();
+            assert!(matches!(error, JsonError::TooDeep), "{error}");
+        }
+        let quoted = format!(r#"["\"{}\\", 1]"#, "[{".repeat(LEVELS));
+        let value: Value = read(quoted.as_bytes()).unwrap();
+        assert_eq!(value[1], 1);
+    }
+
+    #[test]
+    fn hostile_texts_are_errors_and_no_end_of_the_stack() {
+        let after_a_quote = format!(r#""{}"#, "[".repeat(1_000_000));
+        for text in [
+            nested("[", "]", 1_000_000),
+            "[".repeat(1_000_000),
+            nested(r#"{"a":["#, "]}", 500_000),
+            after_a_quote,
+            format!("{}{}", "]".repeat(1000), "[".repeat(100_000)),
+            "[1] 2".to_owned(),
+            r#"["\"#.to_owned(),
+        ] {
+            assert!(read::<Value>(text.as_bytes()).is_err());
+        }
+    }
+}

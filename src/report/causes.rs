@@ -1,0 +1,117 @@
+//! What several scenarios failed for in common.
+
+use std::collections::HashMap;
+
+use crate::report::document::{CauseV1, ReasonKindV1, ReasonV1, ScenarioV1, StatusV1};
+
+/// Stands for any number.
+const NUMBER: char = '#';
+
+/// Why scenarios failed, each cause once with the scenarios it failed, the one with the most of them first.
+///
+/// Only roots count: what follows from one is of the same cause. The score itself, and what a single scenario expects, are no causes that
+/// scenarios share.
+pub fn causes(scenarios: &[ScenarioV1]) -> Vec<CauseV1> {
+    let mut found: Vec<CauseV1> = Vec::new();
+    let mut by_key: HashMap<String, usize> = HashMap::new();
+    let failed = scenarios
+        .iter()
+        .filter(|it| it.status == StatusV1::Failed || it.status == StatusV1::Inconclusive);
+    for scenario in failed {
+        for reason in scenario.comparison.iter().flat_map(|it| &it.reasons) {
+            let Some(text) = sentence(scenario, reason) else {
+                continue;
+            };
+            let at = *by_key.entry(key(&text)).or_insert_with(|| {
+                found.push(CauseV1 {
+                    text,
+                    scenarios: Vec::new(),
+                });
+                found.len() - 1
+            });
+            if found[at].scenarios.last() != Some(&scenario.id) {
+                found[at].scenarios.push(scenario.id.clone());
+            }
+        }
+    }
+    found.sort_by_key(|it| std::cmp::Reverse(it.scenarios.len()));
+    found
+}
+
+/// A root without what only its own scenario knows: the numbers of its calls.
+fn sentence(scenario: &ScenarioV1, reason: &ReasonV1) -> Option<String> {
+    match reason.kind {
+        ReasonKindV1::Drift => Some(reason.text.clone()),
+        ReasonKindV1::ServerRegression
+        | ReasonKindV1::EffectChange
+        | ReasonKindV1::Strict
+        | ReasonKindV1::Slower => Some(of_call(scenario, reason)),
+        ReasonKindV1::Threshold
+        | ReasonKindV1::Tokens
+        | ReasonKindV1::Match
+        | ReasonKindV1::Expectation => None,
+    }
+}
+
+/// ``every `tools/*/name` of `retrieve_tools` gained `everything:` ``.
+fn of_call(scenario: &ScenarioV1, reason: &ReasonV1) -> String {
+    let (tool, what) = match without_number(&reason.text) {
+        Some((tool, what)) => (bare(scenario, reason, tool), what),
+        None => return reason.text.clone(),
+    };
+    let change = what
+        .strip_prefix("asked the same and got another answer: ")
+        .or_else(|| what.strip_prefix("changes something and had another result: "));
+    let Some(change) = change else {
+        return format!("`{tool}` {what}");
+    };
+    // What a generalised change is about stands in back quotes after one word: "every `tools/*/name` …", "3 of 5 `name` …".
+    match change.match_indices('`').nth(1) {
+        Some((end, _)) if is_generalised(change) => {
+            let (place, rest) = change.split_at(end + 1);
+            format!("{place} of `{tool}`{rest}")
+        }
+        _ => format!("`{tool}` answers otherwise: {change}"),
+    }
+}
+
+fn is_generalised(change: &str) -> bool {
+    let begins = change.split('`').next().unwrap_or_default().trim_end();
+    begins == "every" || begins.split(" of ").all(|it| it.parse::<usize>().is_ok())
+}
+
+/// The tool and what is said of it, where the sentence begins with a call: `call 3 (now 4), mcp__p__t, …`.
+fn without_number(text: &str) -> Option<(&str, &str)> {
+    let (call, rest) = text.split_once(", ")?;
+    let call = call.strip_prefix("new ").unwrap_or(call);
+    let number = call.strip_prefix("call ")?;
+    if !number.starts_with(|it: char| it.is_ascii_digit()) {
+        return None;
+    }
+    let (tool, what) = rest.split_once([',', ' '])?;
+    Some((tool, what.trim_start()))
+}
+
+/// The tool's own name, where the scenario tells which server it is of.
+fn bare<'a>(scenario: &'a ScenarioV1, reason: &ReasonV1, tool: &'a str) -> &'a str {
+    let rows = scenario.comparison.iter().flat_map(|it| &it.rows);
+    let mut of_call = rows.filter(|row| {
+        let number =
+            |call: &Option<crate::report::document::CallV1>| call.as_ref().map(|it| it.number);
+        number(&row.baseline) == reason.baseline && number(&row.current) == reason.current
+    });
+    of_call.find_map(|row| row.tool.as_deref()).unwrap_or(tool)
+}
+
+/// Sentences that differ in a number alone are of one cause: ids and times are others in each scenario.
+fn key(text: &str) -> String {
+    let mut plain = String::new();
+    for it in text.chars() {
+        if !it.is_ascii_digit() {
+            plain.push(it);
+        } else if !plain.ends_with(NUMBER) {
+            plain.push(NUMBER);
+        }
+    }
+    plain
+}

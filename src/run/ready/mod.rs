@@ -1,0 +1,406 @@
+//! Waits until servers have proven that they can be asked: a session that opens, tools that are listed, pages and calls that are
+//! answered as expected, and all of that unchanged for a while.
+
+mod expected;
+mod settling;
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use tokio::time::Instant;
+
+use self::settling::Settling;
+use crate::model::catalogue::Catalogue;
+use crate::model::ready::{HealthPage, Ready, ReadyCall};
+use crate::model::trajectory::Outcome;
+use crate::run::conversation::route;
+use crate::run::ports::{Called, SetupError, Tools, Unlisted};
+use crate::text::shorten;
+
+/// How long to wait before asking again unless that is said: hardly at all at first, then longer and longer up to the last of these.
+const PAUSES_MS: [u64; 8] = [2, 5, 10, 20, 40, 80, 120, 200];
+
+/// How often whoever waits is told for how long.
+const TICK: Duration = Duration::from_secs(1);
+
+/// From when on it is the answer that is waited for, and not what was missing in the last one.
+const LONG: Duration = Duration::from_millis(500);
+
+/// Less time than this is none.
+const SHORT: Duration = Duration::from_millis(20);
+
+/// How much of an answer is shown, in characters.
+const SHOWN: usize = 400;
+
+/// How many names of tools are shown.
+const SHOWN_TOOLS: usize = 30;
+
+/// How servers are asked whether they are ready.
+pub trait Asks: Send + Sync {
+    /// Opens the sessions, or takes those that the run will use, and lists the tools anew, all within `limit`.
+    fn open(&self, limit: Duration) -> BoxFuture<'_, Result<Box<dyn Tools>, Unlisted>>;
+
+    /// Asks for a page.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no answer yet, in a fragment that can stand in brackets.
+    fn page<'a>(
+        &'a self,
+        page: &'a HealthPage,
+        limit: Duration,
+    ) -> BoxFuture<'a, Result<PageAnswer, String>>;
+
+    /// Whether two answers to one request say the same, apart from what varies by nature.
+    fn is_same(&self, before: &Outcome, after: &Outcome) -> bool;
+
+    /// The text without secrets.
+    fn clean(&self, text: &str) -> String;
+
+    /// Tells what is being waited for, and for how long by now.
+    fn waiting(&self, what: &str, elapsed: Duration);
+}
+
+/// Makes sure that the session of somebody else is ready, before it is used.
+pub trait Vouch: Send + Sync {
+    /// Waits until what must hold of this server does. `tools` speaks in the session that will be used.
+    ///
+    /// # Errors
+    ///
+    /// When it does not get there.
+    fn vouch(
+        &self,
+        server: &str,
+        tools: Box<dyn Tools>,
+    ) -> BoxFuture<'static, Result<(), SetupError>>;
+}
+
+/// What a page answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageAnswer {
+    /// Its whole address.
+    pub url: String,
+    pub status: u16,
+    pub body: String,
+}
+
+/// What is being waited for: told while it lasts, and quoted when it does not come.
+pub struct Waiting<'a> {
+    asks: &'a dyn Asks,
+    begun: Instant,
+    deadline: Instant,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    what: String,
+    /// The tool that is being asked, and since when.
+    asking: Option<(String, Instant)>,
+    /// What was heard last, where that says more.
+    heard: Vec<String>,
+    rounds: usize,
+}
+
+impl<'a> Waiting<'a> {
+    /// Begins to wait, at most as long as `ready` says.
+    pub fn new(ready: &Ready, asks: &'a dyn Asks) -> Self {
+        let begun = Instant::now();
+        Self {
+            asks,
+            begun,
+            deadline: begun + ready.timeout,
+            state: Mutex::default(),
+        }
+    }
+
+    /// When there is no more waiting.
+    pub fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// From here on, this is what is waited for.
+    pub fn for_(&self, what: &str) {
+        self.for_more(what, Vec::new());
+    }
+
+    /// What is waited for.
+    pub fn what(&self) -> String {
+        let state = self.lock();
+        match &state.asking {
+            Some((tool, since)) if since.elapsed() >= LONG => format!("an answer of `{tool}`"),
+            _ => state.what.clone(),
+        }
+    }
+
+    /// What was heard last, and how often was asked: for whoever wants to know why it did not come.
+    pub fn heard(&self) -> Vec<String> {
+        let state = self.lock();
+        let times = match state.rounds {
+            0 | 1 => None,
+            many => Some(format!("asked {many} times")),
+        };
+        state.heard.iter().cloned().chain(times).collect()
+    }
+
+    fn for_more(&self, what: &str, heard: Vec<String>) {
+        // What fails at the very end fails for want of time; what was missing before says more.
+        if self.left() < SHORT && !self.lock().what.is_empty() {
+            return;
+        }
+        let what = self.asks.clean(what);
+        self.asks.waiting(&what, self.begun.elapsed());
+        let mut state = self.lock();
+        state.what = what;
+        if !heard.is_empty() {
+            state.heard = heard;
+        }
+    }
+
+    fn left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
+    }
+
+    /// Says now and then that there is still waiting. Never ends.
+    async fn tick(&self) {
+        loop {
+            tokio::time::sleep(TICK).await;
+            let what = self.what();
+            self.asks.waiting(&what, self.begun.elapsed());
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        // A panic while holding the lock leaves plain data behind; it is still good to read.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Waits until servers are ready, at most as long as `ready` says. `who` names them.
+///
+/// # Errors
+///
+/// When they do not get there in time, or never will; with what was waited for and what was heard last.
+pub async fn wait(ready: &Ready, who: &str, asks: &dyn Asks) -> Result<(), SetupError> {
+    let waiting = Waiting::new(ready, asks);
+    let proven = tokio::time::timeout_at(waiting.deadline(), prove(ready, &waiting));
+    proven.await.unwrap_or_else(|_| {
+        Err(SetupError {
+            message: format!(
+                "{who} did not get ready within {:?}: still waiting for {} (`ready.timeout` changes how long)",
+                ready.timeout,
+                waiting.what()
+            ),
+            details: waiting.heard(),
+        })
+    })
+}
+
+/// Asks again and again until all that must hold does, and has for long enough. Whoever waits has to end it in time.
+///
+/// # Errors
+///
+/// When it never will hold.
+pub async fn prove(ready: &Ready, waiting: &Waiting<'_>) -> Result<(), SetupError> {
+    tokio::select! {
+        proven = ask_until_ready(ready, waiting) => proven,
+        () = waiting.tick() => Ok(()),
+    }
+}
+
+async fn ask_until_ready(ready: &Ready, waiting: &Waiting<'_>) -> Result<(), SetupError> {
+    waiting.for_("an answer to MCP `initialize`");
+    let mut settling = Settling::default();
+    let mut pauses = pauses(ready.interval);
+    loop {
+        waiting.lock().rounds += 1;
+        match round(ready, waiting).await? {
+            None => settling = Settling::default(),
+            Some((catalogue, answers)) => {
+                let (is_same, change) = settling.heard(catalogue, answers, waiting.asks);
+                if is_same >= ready.settle {
+                    return Ok(());
+                }
+                let what = settling.words();
+                let change = change.map_or_else(String::new, |it| format!(" ({it})"));
+                waiting.for_(&format!(
+                    "{what} to stay the same for {:?}{change}",
+                    ready.settle
+                ));
+            }
+        }
+        tokio::time::sleep(pauses.next().unwrap_or(TICK)).await;
+    }
+}
+
+/// Asks for everything once. `None`, after saying what is missing, when something is.
+async fn round(
+    ready: &Ready,
+    waiting: &Waiting<'_>,
+) -> Result<Option<(Catalogue, Vec<Outcome>)>, SetupError> {
+    for page in &ready.http {
+        if let Err(missing) = page_holds(page, waiting).await {
+            waiting.for_more(&missing.what, missing.heard);
+            return Ok(None);
+        }
+    }
+    let tools = match waiting.asks.open(waiting.left()).await {
+        Ok(tools) => tools,
+        Err(Unlisted::Lost(problem)) => return Err(problem),
+        Err(Unlisted::NotYet(why)) => {
+            waiting.for_(&format!("an answer to MCP `initialize` ({why})"));
+            return Ok(None);
+        }
+    };
+    let answers = ask(ready, tools.as_ref(), waiting).await;
+    let catalogue = tools.catalogue().clone();
+    tools.close().await;
+    match answers {
+        Ok(answers) => Ok(Some((catalogue, answers))),
+        Err(Unready::Lost(problem)) => Err(problem),
+        Err(Unready::NotYet(missing)) => {
+            waiting.for_more(&missing.what, missing.heard);
+            Ok(None)
+        }
+    }
+}
+
+/// Something that does not hold yet.
+struct Missing {
+    what: String,
+    heard: Vec<String>,
+}
+
+enum Unready {
+    NotYet(Missing),
+    Lost(SetupError),
+}
+
+async fn page_holds(page: &HealthPage, waiting: &Waiting<'_>) -> Result<(), Missing> {
+    let asks = waiting.asks;
+    let answer = asks.page(page, waiting.left()).await;
+    let missing = |what: String| Missing {
+        what,
+        heard: Vec::new(),
+    };
+    let answer = answer.map_err(|why| missing(format!("a page ({why})")))?;
+    let url = &answer.url;
+    let heard = vec![format!("its last answer: {}", shown(&answer.body, asks))];
+    if answer.status != page.status {
+        let (is, wanted) = (answer.status, page.status);
+        let what = format!("{url}: HTTP {is}, and {wanted} is expected");
+        return Err(Missing { what, heard });
+    }
+    expected::of_page(&page.expect, &answer.body).map_err(|why| Missing {
+        what: format!("{url}: {why}"),
+        heard,
+    })
+}
+
+/// Looks for the tools and makes the calls, in order, up to the first that is not answered as expected.
+async fn ask(
+    ready: &Ready,
+    tools: &dyn Tools,
+    waiting: &Waiting<'_>,
+) -> Result<Vec<Outcome>, Unready> {
+    let catalogue = tools.catalogue();
+    let not_yet = |what: String, heard| Unready::NotYet(Missing { what, heard });
+    if let Some(what) = lacking(ready, catalogue) {
+        return Err(not_yet(what, vec![listed(catalogue)]));
+    }
+    let mut answers = Vec::new();
+    for call in &ready.calls {
+        let (server, tool) = routed(call, catalogue)
+            .map_err(|why| not_yet(format!("`{}`: {why}", call.tool), vec![listed(catalogue)]))?;
+        waiting.lock().asking = Some((tool.clone(), Instant::now()));
+        let called = tools.call(&server, &tool, &call.arguments).await;
+        waiting.lock().asking = None;
+        let Called { outcome, lost } = called;
+        if let Some(mut lost) = lost {
+            lost.message = format!("{} when it was asked whether it is ready", lost.message);
+            return Err(Unready::Lost(lost));
+        }
+        if let Err(why) = expected::of_call(&call.expect, &outcome) {
+            let mut heard = Vec::new();
+            if let Outcome::Answer(answer) = &outcome {
+                let said = expected::said(answer);
+                heard.push(format!("its last answer: {}", shown(&said, waiting.asks)));
+            }
+            let is_listed = catalogue.tool(&server, &tool).is_some();
+            heard.extend((!is_listed).then(|| listed(catalogue)));
+            return Err(not_yet(format!("`{tool}`: {why}"), heard));
+        }
+        answers.push(outcome);
+    }
+    Ok(answers)
+}
+
+/// Which server a call goes to, and the bare name of its tool.
+fn routed(call: &ReadyCall, catalogue: &Catalogue) -> Result<(String, String), String> {
+    match &call.server {
+        Some(server) if !call.tool.starts_with("mcp__") => {
+            route(catalogue, &format!("mcp__{server}__{}", call.tool))
+        }
+        _ => route(catalogue, &call.tool),
+    }
+}
+
+/// What is missing among the tools, in words: `tools 3/7`.
+fn lacking(ready: &Ready, catalogue: &Catalogue) -> Option<String> {
+    let is_listed = |wanted: &str| {
+        let mut servers = catalogue.servers.iter();
+        servers.any(|server| {
+            let own = wanted.strip_prefix("mcp__").unwrap_or_default();
+            let own = own.strip_prefix(server.server.as_str());
+            let own = own.and_then(|it| it.strip_prefix("__"));
+            let mut names = server.tools.iter().map(|it| it.name());
+            names.any(|it| it == wanted || Some(it) == own)
+        })
+    };
+    let lacking: Vec<&str> = (ready.tools.iter().map(String::as_str))
+        .filter(|it| !is_listed(it))
+        .collect();
+    if !lacking.is_empty() {
+        let all = ready.tools.len();
+        let have = all - lacking.len();
+        return Some(format!(
+            "tools {have}/{all}, missing `{}`",
+            lacking.join("`, `")
+        ));
+    }
+    let count: usize = catalogue.servers.iter().map(|it| it.tools.len()).sum();
+    let least = ready.min_tools;
+    (count < least).then(|| format!("tools {count}/{least}"))
+}
+
+/// The tools that there are, for whoever looks for others.
+fn listed(catalogue: &Catalogue) -> String {
+    let tools = catalogue.servers.iter().flat_map(|it| &it.tools);
+    let names: Vec<&str> = tools.map(|it| it.name()).collect();
+    let more = match names.len().checked_sub(SHOWN_TOOLS) {
+        Some(more @ 1..) => format!(" and {more} more"),
+        _ => String::new(),
+    };
+    let shown: Vec<&str> = names.iter().take(SHOWN_TOOLS).copied().collect();
+    match shown.as_slice() {
+        [] => "no tools are listed".to_owned(),
+        shown => format!("listed are `{}`{more}", shown.join("`, `")),
+    }
+}
+
+/// An answer as a message shows it. What is secret goes first: cut in two, it could not be told any more.
+fn shown(text: &str, asks: &dyn Asks) -> String {
+    let clean = asks.clean(text.trim());
+    if clean.is_empty() {
+        return "nothing".to_owned();
+    }
+    shorten(&clean, SHOWN).into_owned()
+}
+
+/// How long to wait after each round.
+pub fn pauses(interval: Option<Duration>) -> impl Iterator<Item = Duration> {
+    let last = PAUSES_MS[PAUSES_MS.len() - 1];
+    let growing = PAUSES_MS.into_iter().chain(std::iter::repeat(last));
+    growing.map(move |it| interval.unwrap_or(Duration::from_millis(it)))
+}

@@ -1,0 +1,478 @@
+//! The `ready` sections: what proves that servers can be asked.
+
+use schemars::JsonSchema;
+use serde_json::Value;
+
+use crate::model::Object;
+use crate::model::interactions::DeclaredServer;
+use crate::model::ready::{AtPath, Expected, HealthPage, PageAddress, Ready, ReadyCall};
+use crate::model::rules::Rules;
+use crate::model::scenario::{Server, Transport};
+
+use super::decode::{At, Decode, NO_HINT, Named, section, wrong_kind};
+use super::document::{Document, given, is_wrong};
+use super::expand::{self, CONTAINER_NAMES};
+use super::finding::quoted;
+use super::nearest::did_you_mean;
+use super::node::{Content, Node};
+use super::source::{Findings, Mark};
+use super::values::{Count, PathText, Status, Timeout, Wait, Word};
+
+section! {
+    /// What proves that servers can be asked, before a run begins. All of it must hold at the same time. Servers over HTTP are asked in sessions of their own; a `stdio` or `mock` server is started for each run, so it is asked in the session that the run uses, before the agent begins. What is asked is no part of the trajectory, but the server sees it: it should only read, and answers of a mock that count calls count it, too. Servers made from a recording are ready.
+    ReadySection, checked by check {
+        /// Names of tools that must be listed.
+        tools: Option<Vec<Word>>,
+        /// How many tools must be listed at least.
+        min_tools: Option<Count>,
+        /// Calls that must be answered as expected, asked in order until all are. They must change nothing.
+        calls: Option<Vec<ReadyCallSection>>,
+        /// A page, or several, that must answer as expected.
+        http: Option<HealthPages>,
+        /// How long the tools, with their descriptions and schemas, and the answers to `calls` must have stayed the same; not at all unless given. Times, ids and the like, and what `scoring.ignore` names, may vary.
+        settle: Option<At<Wait>>,
+        /// How long to wait before asking again; up to 200ms unless given, and shorter at first.
+        interval: Option<Timeout>,
+        /// How long it may take in all, from the container's start where there is one; 60s unless given.
+        timeout: Option<Timeout>,
+    }
+}
+
+section! {
+    /// A tool call that asks whether a server is ready.
+    ReadyCallSection {
+        /// `mcp__<server>__<tool>`, or the tool's bare name where only one server has it.
+        tool: At<Word>,
+        /// The arguments.
+        args: Option<Object>,
+        /// The server that is asked, where the tool's name does not tell.
+        server: Option<At<Word>>,
+        /// What the answer must hold; that it is no error unless given.
+        expect: Option<ExpectSection>,
+    }
+}
+
+section! {
+    /// What an answer must hold. It must be no error, unless `is_error` says so.
+    ExpectSection, checked by check_expect {
+        /// A text that is somewhere in the answer.
+        text: Option<At<Word>>,
+        /// A place in the answer's structured content, or in its text read as JSON: a JSON pointer such as `/tools/0/name`, or a JSON path such as `$.tools[*].name`. With it goes one of `equals`, `exists` and `min_items`.
+        path: Option<At<PathText>>,
+        /// The value at `path`, or at one of several places it leads to.
+        equals: Option<At<Wanted>>,
+        /// Whether there is anything but `null` at `path`.
+        exists: Option<At<bool>>,
+        /// How many items the list at `path` has at least; for a path that ends with `*`, how many places there are.
+        min_items: Option<At<Count>>,
+        /// Whether the answer must be an error.
+        is_error: Option<At<bool>>,
+    }
+}
+
+section! {
+    /// A page that must answer as expected. `${NAME}` stands for an environment variable.
+    HealthSection, checked by check_health {
+        /// The page's path on the server, from the root of its address: `/healthz`. In a container, the server is the container.
+        path: Option<At<Word>>,
+        /// Instead of `path`: the whole address.
+        url: Option<At<Word>>,
+        /// Which server `path` belongs to, where several have an address.
+        server: Option<At<Word>>,
+        /// Headers that are sent along.
+        headers: Option<Named<At<String>>>,
+        /// The HTTP status of the answer; 200 unless given.
+        status: Option<Status>,
+        /// What the body must hold.
+        expect: Option<ExpectSection>,
+    }
+}
+
+/// A page, or several.
+#[derive(Debug, Clone, JsonSchema)]
+#[schemars(untagged)]
+pub(super) enum HealthPages {
+    One(Box<HealthSection>),
+    Several(Vec<HealthSection>),
+}
+
+/// Any value, also `null`.
+#[derive(Debug, Clone, JsonSchema)]
+#[schemars(transparent)]
+pub(super) struct Wanted(Value);
+
+impl Decode for Wanted {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        Value::decode(node, findings).map(Self)
+    }
+
+    fn of_null() -> Option<Self> {
+        Some(Self(Value::Null))
+    }
+}
+
+impl Decode for HealthPages {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        match &node.content {
+            Content::Map(_) => HealthSection::decode(node, findings)
+                .map(Box::new)
+                .map(Self::One),
+            Content::List(_) => Vec::decode(node, findings).map(Self::Several),
+            _ => {
+                wrong_kind(node, "a map, or a list of them", findings);
+                None
+            }
+        }
+    }
+}
+
+impl HealthPages {
+    fn all(&self) -> &[HealthSection] {
+        match self {
+            Self::One(page) => std::slice::from_ref(page),
+            Self::Several(pages) => pages,
+        }
+    }
+}
+
+impl ReadySection {
+    pub(super) fn ready(&self) -> Ready {
+        let usual = Ready::default();
+        Ready {
+            tools: self.tools.iter().flatten().map(|it| it.0.clone()).collect(),
+            min_tools: self.min_tools.map_or(usual.min_tools, |it| it.0 as usize),
+            calls: self.calls().map(ReadyCallSection::call).collect(),
+            http: self.pages().map(HealthSection::page).collect(),
+            settle: self.settle.as_ref().map_or(usual.settle, |it| it.value.0),
+            interval: self.interval.map(|it| it.0),
+            timeout: self.timeout.map_or(usual.timeout, |it| it.0),
+        }
+    }
+
+    fn calls(&self) -> impl Iterator<Item = &ReadyCallSection> {
+        self.calls.iter().flatten()
+    }
+
+    fn pages(&self) -> impl Iterator<Item = &HealthSection> {
+        self.http.iter().flat_map(HealthPages::all)
+    }
+}
+
+impl ReadyCallSection {
+    fn call(&self) -> ReadyCall {
+        ReadyCall {
+            server: self.server.as_ref().map(|it| it.0.clone()),
+            tool: self.tool.0.clone(),
+            arguments: self.args.clone().unwrap_or_default(),
+            expect: expected(self.expect.as_ref()),
+        }
+    }
+}
+
+impl HealthSection {
+    fn page(&self) -> HealthPage {
+        let headers = self.headers.iter().flat_map(|it| &it.0);
+        HealthPage {
+            at: match (&self.url, &self.path) {
+                (Some(url), _) => PageAddress::Url(url.0.clone()),
+                (None, path) => PageAddress::Path {
+                    server: self.server.as_ref().map(|it| it.0.clone()),
+                    path: path
+                        .as_ref()
+                        .map_or_else(|| "/".to_owned(), |it| it.0.clone()),
+                },
+            },
+            headers: headers
+                .map(|(name, value)| (name.value.clone(), value.value.clone()))
+                .collect(),
+            status: self.status.map_or(200, |it| it.0),
+            expect: expected(self.expect.as_ref()),
+        }
+    }
+
+    /// Every text that may hold `${…}`.
+    fn texts(&self) -> impl Iterator<Item = (Mark, &str)> {
+        let words = [&self.url, &self.path].into_iter().flatten();
+        let headers = self.headers.iter().flat_map(|it| &it.0);
+        words
+            .map(|it| (it.at, it.0.as_str()))
+            .chain(headers.map(|(_, it)| (it.at, it.as_str())))
+    }
+}
+
+fn expected(section: Option<&ExpectSection>) -> Expected {
+    let Some(section) = section else {
+        return Expected::default();
+    };
+    let wanted = match (&section.equals, &section.exists, &section.min_items) {
+        (Some(value), _, _) => Some(AtPath::Equals(value.value.0.clone())),
+        (_, Some(exists), _) => Some(AtPath::Exists(exists.value)),
+        (_, _, Some(least)) => Some(AtPath::MinItems(least.value.0 as usize)),
+        (None, None, None) => None,
+    };
+    let path = section.path.as_ref().map(|it| it.value.0.clone());
+    Expected {
+        is_error: section.is_error.as_ref().is_some_and(|it| it.value),
+        text: section.text.as_ref().map(|it| it.0.clone()),
+        at: path.zip(wanted),
+    }
+}
+
+fn check(section: &ReadySection, at: Mark, findings: &mut Findings) {
+    let usual = Ready::default().timeout;
+    let timeout = section.timeout.map_or(usual, |it| it.0);
+    if let Some(settle) = section.settle.as_ref().filter(|it| it.value.0 >= timeout) {
+        let message = "cannot have settled when `timeout` has passed";
+        let hint = format!("give `timeout` more than {timeout:?}, or `settle` less");
+        findings.error(settle.at, message, Some(hint));
+    }
+    if let Some(interval) = section.interval.filter(|it| it.0 >= timeout) {
+        let message = format!(
+            "`interval` is {:?}, so that within {timeout:?} everything is asked only once",
+            interval.0
+        );
+        findings.warning(at, message, NO_HINT);
+    }
+}
+
+fn check_expect(section: &ExpectSection, at: Mark, findings: &mut Findings) {
+    let conditions = [
+        ("equals", section.equals.as_ref().map(At::mark)),
+        ("exists", section.exists.as_ref().map(At::mark)),
+        ("min_items", section.min_items.as_ref().map(At::mark)),
+    ];
+    let given: Vec<(&str, Mark)> = (conditions.iter())
+        .filter_map(|(key, at)| Some((*key, (*at)?)))
+        .collect();
+    match (&section.path, given.as_slice()) {
+        (Some(path), []) => {
+            let hint = "add `exists: true`, `equals: …` or `min_items: 1`";
+            findings.error(
+                path.at,
+                "`path` does not say what must be there",
+                Some(hint),
+            );
+        }
+        (None, [(key, at), ..]) => {
+            let message = format!("`{key}` needs a `path` to say where");
+            findings.error(*at, message, Some("`path: $` is the whole answer"));
+        }
+        (Some(_), [(first, _), (second, at), ..]) => {
+            let message = format!("`{first}` and `{second}` exclude each other");
+            findings.error(*at, message, Some("keep one of the two"));
+        }
+        (Some(_), [_]) => {}
+        (None, []) if section.text.is_none() && section.is_error.is_none() => {
+            let hint = "give `text`, `path` with `equals`, `exists` or `min_items`, or `is_error`";
+            findings.error(at, "expects nothing", Some(hint));
+        }
+        (None, []) => {}
+    }
+}
+
+fn check_health(section: &HealthSection, at: Mark, findings: &mut Findings) {
+    match (&section.path, &section.url) {
+        (None, None) => {
+            let hint = "give `path`, such as `/healthz`, or `url`";
+            findings.error(at, "does not say which page", Some(hint));
+        }
+        (Some(_), Some(url)) => {
+            let message = "`path` and `url` exclude each other";
+            findings.error(url.at, message, Some("keep one of the two"));
+        }
+        (None, Some(url)) => {
+            let is_http = ["http://", "https://", "${"];
+            if !is_http.iter().any(|it| url.0.starts_with(it)) {
+                let hint = "write it with `http://` or `https://`, or use `path`";
+                findings.error(url.at, "is no address of a page", Some(hint));
+            }
+        }
+        (Some(_), None) => {}
+    }
+    if let (Some(server), Some(_)) = (&section.server, &section.url) {
+        let message = "`server` means nothing beside `url`";
+        findings.error(server.at, message, NO_HINT);
+    }
+    let is_error = section.expect.as_ref().and_then(|it| it.is_error.as_ref());
+    if let Some(is_error) = is_error {
+        let message = "`is_error` means nothing for a page";
+        findings.error(is_error.at, message, Some("say which `status` is expected"));
+    }
+    for (at, text) in section.texts() {
+        if let Err(problem) = expand::check(text) {
+            findings.error(at, problem.message, problem.hint);
+        }
+    }
+}
+
+/// What must be known of the rest of a scenario to judge one of its `ready` sections.
+struct Around<'a> {
+    servers: &'a [Server],
+    mocks: Vec<(&'a str, DeclaredServer)>,
+    rules: Rules,
+    has_container: bool,
+}
+
+impl Document {
+    /// Servers and tools that a `ready` section names are there, and asking them changes nothing.
+    pub(super) fn check_ready(&self, servers: &[Server], findings: &mut Findings) {
+        if is_wrong(self.servers.as_ref()) || is_wrong(self.mcp_interactions.as_ref()) {
+            return;
+        }
+        let mocks = given(self.mcp_interactions.as_ref());
+        let mocks = mocks.into_iter().flat_map(|it| &it.0);
+        let container = given(self.docker.as_ref());
+        let around = Around {
+            servers,
+            mocks: mocks
+                .map(|(name, it)| (name.as_str(), it.server()))
+                .collect(),
+            rules: given(self.scoring.as_ref())
+                .map(super::scoring::ScoringSection::rules)
+                .unwrap_or_default(),
+            has_container: container.is_some(),
+        };
+        if let Some(ready) = given(self.ready.as_ref()) {
+            around.check(ready, None, findings);
+        }
+        if let Some(ready) = container.and_then(|it| it.ready.as_ref()) {
+            around.check_calls(ready, None, findings);
+        }
+        let declared = given(self.servers.as_ref());
+        for (name, server) in declared.into_iter().flat_map(|it| &it.0) {
+            if let Some(ready) = &server.ready {
+                around.check(ready, Some(name), findings);
+            }
+        }
+    }
+}
+
+impl Around<'_> {
+    /// Judges the section of one server, or of all.
+    fn check(&self, ready: &ReadySection, of: Option<&str>, findings: &mut Findings) {
+        self.check_calls(ready, of, findings);
+        for page in ready.pages() {
+            for (at, text) in page.texts() {
+                for name in expand::names(text).filter(|it| it.contains('.')) {
+                    if !(CONTAINER_NAMES.contains(&name) && self.has_container) {
+                        let message = format!("nothing in the scenario provides {}", quoted(name));
+                        findings.error(at, message, did_you_mean(name, CONTAINER_NAMES));
+                    }
+                }
+            }
+            if let Some(server) = &page.server {
+                self.check_server(server, of, findings);
+            }
+            let Some(path) = page.path.as_ref().filter(|_| !self.servers.is_empty()) else {
+                continue;
+            };
+            let wanted = page.server.as_ref().map(|it| it.0.as_str()).or(of);
+            let has_address = |it: &&Server| matches!(it.transport, Transport::Http { .. });
+            let mut with_address = self.servers.iter().filter(has_address);
+            match wanted {
+                Some(wanted) => {
+                    let known = self.servers.iter().any(|it| it.name == wanted);
+                    if known && !with_address.any(|it| it.name == wanted) {
+                        let message = format!("the server {} has no address", quoted(wanted));
+                        findings.error(path.at, message, Some("give `url` in place of `path`"));
+                    }
+                }
+                None => match with_address.count() {
+                    0 => {
+                        let message = "no server has an address that this path could belong to";
+                        findings.error(path.at, message, Some("give `url` in place of `path`"));
+                    }
+                    1 => {}
+                    _ => {
+                        let message = "several servers have an address";
+                        let hint = "say whose path it is with `server`, or give `url`";
+                        findings.error(path.at, message, Some(hint));
+                    }
+                },
+            }
+        }
+    }
+
+    fn check_calls(&self, ready: &ReadySection, of: Option<&str>, findings: &mut Findings) {
+        for call in ready.calls() {
+            if let Some(server) = &call.server {
+                self.check_server(server, of, findings);
+            }
+            let (server, tool) = self.routed(call, of, findings);
+            let mock = self.mocks.iter().find(|(name, _)| Some(*name) == server);
+            let mut hint = None;
+            if let Some((name, mock)) = mock {
+                let declared = mock.tools.iter().find(|it| it.name == tool);
+                let names = mock.tools.iter().map(|it| it.name.as_str());
+                if let Some(declared) = declared {
+                    let annotations = declared.served.get("annotations");
+                    let read_only = annotations.and_then(|it| it.get("readOnlyHint"));
+                    hint = read_only.and_then(Value::as_bool);
+                } else {
+                    let message = format!("the mock {} has no tool {}", quoted(name), quoted(tool));
+                    findings.warning(call.tool.at, message, did_you_mean(tool, names));
+                    continue;
+                }
+            }
+            if call.call().changes(hint, &self.rules) == Some(true) {
+                let message = format!(
+                    "{} changes something, and would be called before every run",
+                    quoted(tool)
+                );
+                let hint = "ask a tool that only reads; `scoring.reads` says of one that it does";
+                findings.warning(call.tool.at, message, Some(hint));
+            }
+        }
+    }
+
+    /// Which server a call goes to, as far as that is known, and the bare name of its tool.
+    fn routed<'t>(
+        &'t self,
+        call: &'t ReadyCallSection,
+        of: Option<&'t str>,
+        findings: &mut Findings,
+    ) -> (Option<&'t str>, &'t str) {
+        let written = call.tool.0.as_str();
+        let named = call.server.as_ref().map(|it| it.0.as_str()).or(of);
+        let Some(rest) = written.strip_prefix("mcp__") else {
+            let only = match self.servers {
+                [only] => Some(only.name.as_str()),
+                _ => None,
+            };
+            return (named.or(only), written);
+        };
+        let of_server = |it: &&Server| {
+            let tail = rest.strip_prefix(it.name.as_str());
+            tail.is_some_and(|it| it.starts_with("__"))
+        };
+        // Names of servers may hold `__` themselves: the longest that fits wins.
+        let server = self.servers.iter().filter(of_server);
+        if let Some(server) = server.max_by_key(|it| it.name.len()) {
+            if named.is_some_and(|it| it != server.name) {
+                let message = format!("the tool is one of {}", quoted(&server.name));
+                findings.error(call.tool.at, message, Some("write its bare name"));
+            }
+            return (Some(&server.name), &rest[server.name.len() + 2..]);
+        }
+        let (name, tool) = rest.split_once("__").unwrap_or((rest, ""));
+        if !self.servers.is_empty() {
+            let names = self.servers.iter().map(|it| it.name.as_str());
+            let message = format!("no server is named {}", quoted(name));
+            findings.warning(call.tool.at, message, did_you_mean(name, names));
+        }
+        (Some(name), tool)
+    }
+
+    fn check_server(&self, server: &At<Word>, of: Option<&str>, findings: &mut Findings) {
+        let name = server.0.as_str();
+        if let Some(of) = of.filter(|it| *it != name) {
+            let message = format!("this section is about {} alone", quoted(of));
+            let hint = "what is said of several servers belongs into `ready` of the scenario";
+            findings.error(server.at, message, Some(hint));
+        } else if !self.servers.is_empty() && !self.servers.iter().any(|it| it.name == name) {
+            let names = self.servers.iter().map(|it| it.name.as_str());
+            let message = format!("no server is named {}", quoted(name));
+            findings.warning(server.at, message, did_you_mean(name, names));
+        }
+    }
+}

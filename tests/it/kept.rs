@@ -1,0 +1,648 @@
+//! What is kept can be read again, survives a kill, and is never half-written.
+
+use std::fs::{self, File};
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use mcp_eval::model::trajectory::{Step, Trajectory};
+use mcp_eval::store::{self, Baselines};
+use serde_json::{Value, json};
+
+use crate::common::{Project, Ran, ran};
+
+/// A list in a list in a list.
+fn nested(levels: usize) -> String {
+    format!("{}{}", "[".repeat(levels), "]".repeat(levels))
+}
+
+/// Names of files in the baseline's folder that are in nobody's place.
+fn left_beside(project: &Project, id: &str) -> Vec<String> {
+    let entries = fs::read_dir(project.path(format!("baselines/{id}"))).into_iter();
+    let names = entries
+        .flatten()
+        .map(|it| it.unwrap().file_name().into_string().unwrap());
+    names
+        .filter(|it| {
+            !["baseline.json", "trajectory.txt"].contains(&it.as_str())
+                && !it.starts_with("variant-")
+        })
+        .collect()
+}
+
+/// The baseline can be read, its dialogue is its own, and nothing else lies beside.
+#[track_caller]
+fn assert_whole(project: &Project, id: &str) {
+    let path = project.path(format!("baselines/{id}/baseline.json"));
+    let kept = store::load(&path).unwrap_or_else(|error| panic!("{error}"));
+    let told = project.read(format!("baselines/{id}/trajectory.txt"));
+    assert!(
+        store::dialogue(&kept) == told,
+        "the dialogue is of another recording: {told}"
+    );
+    assert_eq!(left_beside(project, id), [""; 0]);
+}
+
+#[test]
+fn an_answer_is_read_as_deep_as_it_was_recorded() {
+    let project = Project::new();
+    // An answer may have 128 levels, its own object among them: what is read when it comes in, is read from every file.
+    let depths = [119, 123, 124, 125];
+    for depth in depths {
+        let structured = format!(r#"structured={{"a":{}}}"#, nested(depth));
+        project.faulty(
+            &format!("deep-{depth}"),
+            &[&structured],
+            &[("echo", json!({}))],
+        );
+    }
+    for depth in [119, 122] {
+        let schema = format!(r#"output-schema={{"x-deep":{}}}"#, nested(depth));
+        project.faulty(
+            &format!("schema-{depth}"),
+            &["structured={}", &schema],
+            &[("echo", json!({}))],
+        );
+    }
+    let all = "6/6 tests passed";
+    project.expect(0, &["record"]).says("6/6 tests recorded");
+    for depth in depths {
+        let baseline = project.read(format!("baselines/deep-{depth}/baseline.json"));
+        let flat: String = baseline.split_whitespace().collect();
+        assert!(flat.contains(&format!(r#""a":{}"#, nested(depth))));
+    }
+    project.expect(0, &["list"]).says_not("unreadable");
+    project.expect(0, &["compare"]).says(all);
+    project
+        .expect(0, &["compare", "--servers", "recorded"])
+        .says(all);
+    project
+        .expect(0, &["compare", "--run", "baselines"])
+        .says(all);
+    // A result holds what changed.
+    for depth in depths {
+        let path = format!("scenarios/deep-{depth}.yaml");
+        project.edit(&path, &nested(depth), &nested(depth - 1));
+    }
+    let changed = project.expect(1, &["compare"]);
+    assert_eq!(project.expect(0, &["report"]).stdout, changed.stdout);
+    project
+        .expect(0, &["report", "--format", "html", "--output", "pages"])
+        .says_not("not shown");
+    project.expect(0, &["explain", "latest"]);
+}
+
+#[test]
+fn a_file_that_is_nested_for_ever_is_told_and_ends_nothing() {
+    let project = Project::new();
+    project.faulty("s", &["structured={}"], &[("echo", json!({}))]);
+    project.expect(0, &["record"]);
+    let path = "baselines/s/baseline.json";
+    for (open, close) in [("[", "]"), (r#"{"a":["#, "]}")] {
+        let deep = format!(
+            r#""structured_content": {}{}"#,
+            open.repeat(200_000),
+            close.repeat(200_000)
+        );
+        let sound = project.read(path);
+        project.edit(path, r#""structured_content": {}"#, &deep);
+        let too_deep = "nested more than 512 levels deep";
+        project.expect(3, &["compare"]).says(too_deep);
+        project
+            .expect(2, &["compare", "--run", path])
+            .says(too_deep);
+        project.expect(0, &["list"]).says("unreadable");
+        project.file(path, sound);
+    }
+    let result = format!(r#"{{"format_version":1,"x":{}}}"#, nested(200_000));
+    project.file("result.json", result);
+    project
+        .expect(2, &["report", "result.json"])
+        .says("nested more than 512 levels deep");
+}
+
+#[test]
+fn every_file_name_that_is_recorded_is_read_again() {
+    let project = Project::new();
+    let names = [
+        format!("{}.yaml", "n".repeat(195)),
+        format!("{}.yaml", "n".repeat(200)),
+        // As long as a name may be.
+        format!("{}.yaml", "n".repeat(250)),
+        format!("{}.yml", "n".repeat(251)),
+        format!("{}ü.yml", "ü".repeat(124)),
+        r"with\backslash.yaml".to_owned(),
+        "with \"quotes\" and\nlines.yaml".to_owned(),
+        "a.b.c.yaml".to_owned(),
+        "-x.yaml".to_owned(),
+    ];
+    for (number, name) in names.iter().enumerate() {
+        project.faulty("s", &[], &[("echo", json!({ "number": number }))]);
+        fs::rename(
+            project.path("scenarios/s.yaml"),
+            project.path("scenarios").join(name),
+        )
+        .unwrap();
+    }
+    let all = format!("{0}/{0} tests passed", names.len());
+    let said = project.expect(0, &["record", "-v"]);
+    let recorded = format!("{0}/{0} tests recorded", names.len());
+    said.says(&recorded).says_not("could not be kept");
+    let listed = project.result_list();
+    assert_eq!(listed, vec!["accepted"; names.len()]);
+    project
+        .expect(0, &["compare", "-v"])
+        .says(&all)
+        .says_not("could not be kept");
+    project
+        .expect(0, &["compare", "--run", &project.latest_run()])
+        .says(&all);
+    project
+        .expect(0, &["report", "--format", "html", "--output", "pages"])
+        .says_not("not shown");
+    let pages = fs::read_dir(project.path("pages")).unwrap().count();
+    assert_eq!(pages, names.len() + 2, "a page each, the index, the result");
+}
+
+#[test]
+fn a_name_that_leads_elsewhere_is_not_recorded() {
+    let project = Project::new();
+    for name in ["...yaml", "..yaml"] {
+        project.faulty("s", &[], &[("echo", json!({}))]);
+        let path = format!("scenarios/{name}");
+        fs::rename(project.path("scenarios/s.yaml"), project.path(&path)).unwrap();
+        let ran = project.run(&["record", &path]);
+        assert_ne!(ran.code, 0, "{ran:?}");
+        assert!(!project.path("baseline.json").exists());
+        assert!(!project.path("baselines/baseline.json").exists());
+    }
+}
+
+impl Project {
+    /// The states of the baselines, as `list` tells them.
+    fn result_list(&self) -> Vec<String> {
+        let listed = self.result(0, &["list"]);
+        let scenarios = listed["scenarios"].as_array().unwrap();
+        let state = |it: &Value| it["baseline"].as_str().unwrap().to_owned();
+        scenarios.iter().map(state).collect()
+    }
+
+    fn latest_run(&self) -> String {
+        let result = self.result(0, &["report"]);
+        format!(".mcp-eval/runs/{}", result["run_id"].as_str().unwrap())
+    }
+}
+
+/// A trajectory as it was recorded.
+fn recorded() -> Trajectory {
+    let path = crate::common::root().join("baselines/flows/ticket/baseline.json");
+    store::load(&path).unwrap()
+}
+
+#[test]
+fn a_baseline_is_read_again_before_it_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let baselines = Baselines::new(folder.path());
+    let good = recorded();
+    baselines.save("s", &good).unwrap();
+    let files = || {
+        let entries = fs::read_dir(folder.path().join("s")).unwrap();
+        let mut files: Vec<(String, Vec<u8>)> = entries
+            .map(|it| it.unwrap().path())
+            .map(|it| (it.display().to_string(), fs::read(it).unwrap()))
+            .collect();
+        files.sort();
+        files
+    };
+    let before = files();
+    assert_eq!(before.len(), 2);
+
+    // No JSON can say how long that took.
+    let mut endless = good.clone();
+    endless.duration_ms = Some(f64::INFINITY);
+    let mut deep = good.clone();
+    if let Some(Step::ToolCall(call)) = deep
+        .steps
+        .iter_mut()
+        .find(|it| matches!(it, Step::ToolCall(_)))
+    {
+        let inner: Value = serde_json::from_str(&nested(120)).unwrap();
+        let levels = (0..400).fold(inner, |it, _| json!([it]));
+        call.arguments.insert("deep".to_owned(), levels);
+    }
+    let mut elsewhere = good.clone();
+    elsewhere.scenario = "../s".to_owned();
+    let cases = [
+        (endless, "reads otherwise"),
+        (deep, "nested more than 512 levels deep"),
+        (elsewhere, "is no relative path"),
+    ];
+    for (bad, why) in cases {
+        let error = baselines.save("s", &bad).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+        assert!(error.contains("not kept as"), "{error}");
+        assert_eq!(files(), before);
+    }
+    assert!(baselines.save("../s", &good).is_err());
+    assert_eq!(baselines.load("s").unwrap(), [good]);
+}
+
+/// A scenario whose every recording is another, and takes its time to write.
+fn changing(project: &Project) {
+    let big = "x".repeat(300_000);
+    project.faulty(
+        "s",
+        &["random"],
+        &[("count", json!({})), ("echo", json!({ "blob": big }))],
+    );
+}
+
+#[test]
+fn whoever_is_killed_while_recording_leaves_nothing_wrong_for_long() {
+    let project = Project::new();
+    changing(&project);
+    project.expect(0, &["record"]);
+    let commands: [&[&str]; 4] = [
+        &["list"],
+        &["compare"],
+        &["compare", "--run", "baselines"],
+        &["record"],
+    ];
+    let mut left = 0;
+    // Milliseconds after the first file appeared beside the old ones.
+    for (moment, command) in [0, 2, 5, 10, 15, 20, 30, 50]
+        .into_iter()
+        .zip(commands.iter().cycle())
+    {
+        let mut child = project
+            .command()
+            .args(["record", "-q"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        while left_beside(&project, "s").is_empty() && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        std::thread::sleep(Duration::from_millis(moment));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        store::load(&project.path("baselines/s/baseline.json")).unwrap();
+        left += usize::from(!left_beside(&project, "s").is_empty());
+        project.expect(0, command);
+        assert_whole(&project, "s");
+    }
+    assert!(left > 0, "nobody was killed while writing");
+}
+
+#[test]
+fn what_a_kill_can_leave_is_put_right_by_the_next_command() {
+    let project = Project::new();
+    project.faulty("s", &[], &[("count", json!({}))]);
+    project.expect(0, &["record"]);
+    let right = project.read("baselines/s/trajectory.txt");
+    let run = "baselines/s/baseline.json";
+    let commands: [&[&str]; 5] = [
+        &["list"],
+        &["compare"],
+        &["compare", "--agent", "replay"],
+        &["compare", "--run", run],
+        &["record"],
+    ];
+    let other = right.replace("calls", "other");
+    assert_ne!(right, other);
+    for command in commands {
+        // Before the first of the two files is in its place, and between the two.
+        for dialogue in [&right, &other] {
+            project.file("baselines/s/.mcp-eval-Ab12xY", "{\"format_version\"");
+            project.file("baselines/s/.mcp-eval-000000", "# s");
+            project.file("baselines/s/trajectory.txt", dialogue);
+            project.expect(0, command);
+            assert_whole(&project, "s");
+        }
+        // Without a sign of a kill, it is still none of this recording.
+        project.file("baselines/s/trajectory.txt", &other);
+        project.expect(0, command);
+        assert_whole(&project, "s");
+    }
+    // The first recording, which was killed before anything was in its place.
+    project.faulty("t", &[], &[("count", json!({}))]);
+    project.file("baselines/t/.mcp-eval-Ab12xY", "{");
+    project.expect(0, &["list"]);
+    assert_eq!(left_beside(&project, "t"), [""; 0]);
+}
+
+#[test]
+fn what_somebody_writes_or_wrote_otherwise_is_let_alone() {
+    let project = Project::new();
+    project.faulty("s", &[], &[("count", json!({}))]);
+    project.expect(0, &["record"]);
+    let right = project.read("baselines/s/trajectory.txt");
+    let beside = "baselines/s/.mcp-eval-Ab12xY";
+
+    // A living process has the folder, and is about to put this in its place.
+    let lock = File::open(project.path("baselines/s")).unwrap();
+    lock.lock().unwrap();
+    project.file(beside, "{");
+    for command in [["list"], ["compare"]] {
+        project.expect(0, &command);
+        assert_eq!(project.read(beside), "{");
+    }
+    drop(lock);
+    project.expect(0, &["list"]);
+    assert!(!project.path(beside).exists());
+
+    // CI looks, and changes nothing.
+    project.file(beside, "{");
+    project.file("baselines/s/trajectory.txt", "as committed");
+    for command in ["list", "compare"] {
+        let ran = ran(project.command().arg(command).env("CI", "true"));
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert_eq!(project.read(beside), "{");
+        assert_eq!(project.read("baselines/s/trajectory.txt"), "as committed");
+    }
+    project.expect(0, &["list"]);
+    assert_eq!(project.read("baselines/s/trajectory.txt"), right);
+
+    // Files of the user, and a folder that somebody named so.
+    project.file("baselines/s/.mcp-eval-notes", "mine");
+    project.file("baselines/s/.mcp-eval-notes.txt", "mine");
+    project.file("baselines/s/.mcp-eval-folder/x", "mine");
+    project.expect(0, &["record"]);
+    for name in ["notes", "notes.txt", "folder/x"] {
+        assert_eq!(
+            project.read(format!("baselines/s/.mcp-eval-{name}")),
+            "mine"
+        );
+    }
+
+    // One that nobody has is not made, and one that another version worded is right in its own way.
+    fs::remove_file(project.path("baselines/s/trajectory.txt")).unwrap();
+    project.expect(0, &["compare"]);
+    assert!(!project.path("baselines/s/trajectory.txt").exists());
+    let this = format!(r#""mcp_eval": "{}""#, env!("CARGO_PKG_VERSION"));
+    project.edit("baselines/s/baseline.json", &this, r#""mcp_eval": "0.0.1""#);
+    project.file("baselines/s/trajectory.txt", "worded otherwise");
+    project.expect(0, &["compare"]);
+    assert_eq!(
+        project.read("baselines/s/trajectory.txt"),
+        "worded otherwise"
+    );
+}
+
+/// Runs the program with a bound on how long a file may become, which is what a full disk comes to.
+fn with_a_full_disk(project: &Project, arguments: &str) -> Ran {
+    let program = env!("CARGO_BIN_EXE_mcp-eval");
+    let script = format!("trap '' XFSZ; ulimit -f 64; exec {program} {arguments}");
+    ran(Command::new("bash")
+        .args(["-c", &script])
+        .current_dir(project.path(""))
+        .env_remove("CI"))
+}
+
+#[test]
+fn a_disk_that_fills_up_leaves_the_old_baseline_and_nothing_else() {
+    let project = Project::new();
+    project.faulty("s", &[], &[("echo", json!({ "q": 1 }))]);
+    project.expect(0, &["record"]);
+    let before = project.read("baselines/s/baseline.json");
+    project.faulty("s", &["big=200000"], &[("echo", json!({ "q": 1 }))]);
+    let told = with_a_full_disk(&project, "record");
+    assert_eq!(told.code, 3, "{told:?}");
+    told.says("cannot write baselines/s/baseline.json: File too large");
+    assert_eq!(before, project.read("baselines/s/baseline.json"));
+    assert_whole(&project, "s");
+}
+
+#[test]
+fn whatever_is_in_the_way_is_named_and_stays() {
+    let project = Project::new();
+    project.faulty("s", &[], &[("count", json!({}))]);
+    project.file("baselines/s", "a file");
+    project
+        .expect(3, &["record"])
+        .says("cannot write baselines/s: baselines/s is no folder");
+    assert_eq!(project.read("baselines/s"), "a file");
+    project.expect(3, &["compare"]).says("baselines/s");
+    fs::remove_file(project.path("baselines/s")).unwrap();
+
+    for name in ["baseline.json", "trajectory.txt"] {
+        project.file(&format!("baselines/s/{name}/mine"), "mine");
+        project.expect(3, &["record"]).says(&format!(
+            "cannot write baselines/s/{name}: a folder is in its place"
+        ));
+        assert_eq!(project.read(format!("baselines/s/{name}/mine")), "mine");
+        let beside: Vec<_> = fs::read_dir(project.path("baselines/s")).unwrap().collect();
+        assert_eq!(beside.len(), 1, "nothing is kept by halves: {beside:?}");
+        fs::remove_dir_all(project.path("baselines/s")).unwrap();
+    }
+}
+
+#[test]
+fn links_to_baselines_stay_links() {
+    let project = Project::new();
+    project.faulty("s", &["text=old"], &[("count", json!({}))]);
+    project.expect(0, &["record"]);
+    fs::rename(project.path("baselines/s"), project.path("elsewhere")).unwrap();
+    symlink("../elsewhere", project.path("baselines/s")).unwrap();
+    project.faulty("s", &["text=new"], &[("count", json!({}))]);
+    project.expect(0, &["record"]);
+    assert!(project.path("baselines/s").is_symlink());
+    assert!(project.read("elsewhere/baseline.json").contains("new"));
+    assert_whole(&project, "s");
+
+    fs::rename(
+        project.path("elsewhere/baseline.json"),
+        project.path("shared.json"),
+    )
+    .unwrap();
+    let link = project.path("elsewhere/baseline.json");
+    symlink("../shared.json", &link).unwrap();
+    project.faulty("s", &["text=newer"], &[("count", json!({}))]);
+    project.expect(0, &["record"]);
+    assert!(link.is_symlink() && project.read("shared.json").contains("newer"));
+    project.expect(0, &["compare"]);
+
+    for (target, why) in [
+        ("nowhere.json", "it is a link that leads nowhere"),
+        ("/dev/full", "what is in its place is no file"),
+    ] {
+        fs::remove_file(&link).unwrap();
+        symlink(target, &link).unwrap();
+        project.expect(3, &["record"]).says(why);
+        assert_eq!(fs::read_link(&link).unwrap(), Path::new(target));
+    }
+}
+
+#[test]
+fn the_latest_run_is_the_latest_also_of_many_in_one_second() {
+    let project = Project::new();
+    project.faulty("s", &[], &[("count", json!({}))]);
+    let result = project.result(0, &["run"]);
+    let id = result["run_id"].as_str().unwrap();
+    let text = project.read(format!(".mcp-eval/runs/{id}/result.json"));
+    // As earlier versions named them.
+    let second = "2031-05-05T05-05-05Z";
+    for number in ["", "-2", "-9", "-10", "-38"] {
+        let old = format!("{second}{number}");
+        let text = text.replace(id, &old);
+        project.file(&format!(".mcp-eval/runs/{old}/result.json"), text);
+    }
+    let latest = || project.result(0, &["report"])["run_id"].clone();
+    assert_eq!(latest(), format!("{second}-38"));
+    fs::remove_dir_all(project.path(".mcp-eval/runs")).unwrap();
+    let mut ids = Vec::new();
+    for _ in 0..12 {
+        let result = project.result(0, &["run"]);
+        ids.push(result["run_id"].as_str().unwrap().to_owned());
+        assert_eq!(latest(), *ids.last().unwrap());
+    }
+    assert!(ids.is_sorted(), "{ids:?}");
+}
+
+#[test]
+fn what_was_kept_before_an_error_was_marked_as_one_is_marked_when_it_is_scored() {
+    let project = Project::new();
+    let schema =
+        r#"output-schema={"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#;
+    project.faulty(
+        "s",
+        &[r#"structured={"n":1}"#, schema],
+        &[("echo", json!({}))],
+    );
+    project.expect(0, &["record"]);
+    let run = project.read("baselines/s/baseline.json");
+    let broken = run.replace(r#""n": 1"#, r#""m": 1"#);
+    assert_ne!(run, broken);
+    project.file("run.json", broken);
+    let result = project.result(1, &["compare", "--run", "run.json"]);
+    let call = &result["scenarios"][0]["comparison"]["rows"][0]["current"];
+    assert_eq!(call["outcome"], "invalid_structured_content", "{call:#}");
+    assert!(
+        call["error"].as_str().unwrap().contains("\"n\""),
+        "{call:#}"
+    );
+}
+
+/// How long a run may take to end that was asked to.
+const STOPPED: Duration = Duration::from_secs(10);
+
+#[test]
+fn what_an_interruption_has_left_undone_is_in_the_result() {
+    let project = Project::new();
+    project.faulty("a", &[], &[("echo", json!({}))]);
+    project.faulty("b", &["hang"], &[("echo", json!({}))]);
+    project.faulty("c", &[], &[("echo", json!({}))]);
+    project.faulty("d", &[], &[("echo", json!({}))]);
+    project.faulty_with(
+        "e",
+        &[],
+        &[("echo", json!({}))],
+        &json!({ "enabled": false }),
+    );
+    let mut child = project
+        .command()
+        .args(["run", "-v", "--color", "never"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let started = Instant::now();
+    let first = || {
+        let runs = walkdir::WalkDir::new(project.path(".mcp-eval")).into_iter();
+        runs.flatten().any(|it| it.file_name() == "a.json")
+    };
+    while !first() {
+        assert!(started.elapsed() < STOPPED, "nothing runs");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    let id = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let mut said = String::new();
+    std::io::Read::read_to_string(&mut child.stdout.take().unwrap(), &mut said).unwrap();
+    assert!(
+        said.contains("Interrupted: 3 scenarios had not finished."),
+        "{said}"
+    );
+    assert!(
+        said.contains("1/4 tests passed, 3 interrupted, 1 skipped"),
+        "{said}"
+    );
+
+    let result = project.result(0, &["report"]);
+    assert_eq!(result["summary"]["interrupted"], 3);
+    assert_eq!(result["summary"]["selected"], 4);
+    let told: Vec<(&str, &str)> = result["scenarios"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| {
+            let why = it["problem"]["message"].as_str().unwrap_or_default();
+            (it["status"].as_str().unwrap(), why)
+        })
+        .collect();
+    let not_started = ("interrupted", "not started: interrupted before");
+    let disabled = "the scenario is disabled (`enabled: false`)";
+    assert_eq!(
+        told,
+        [
+            ("passed", ""),
+            ("interrupted", "interrupted"),
+            not_started,
+            not_started,
+            ("skipped", disabled)
+        ]
+    );
+    // What it had done so far can be looked at, and each can be asked for.
+    assert_eq!(result["scenarios"][1]["current"]["ending"], "interrupted");
+    for (name, why) in [("b", "no score: interrupted"), ("c", "not started")] {
+        project
+            .expect(0, &["explain", "latest", "--scenario", name])
+            .says(why);
+    }
+    project
+        .expect(2, &["explain", "latest", "--scenario", "nobody"])
+        .says("it has a, b, c, d, e");
+    let index = project.read("reports/latest/index.html");
+    assert!(index.contains("status-interrupted"), "{index}");
+}
+
+#[test]
+fn trajectories_that_an_interruption_left_unscored_are_in_the_result() {
+    let project = Project::shipped();
+    let stored = project.read("baselines/flows/ticket/baseline.json");
+    let count = 600;
+    for number in 0..count {
+        project.file(&format!("stored/{number:03}.json"), &stored);
+    }
+    let mut child = project
+        .command()
+        .args(["compare", "--run", "stored", "--no-report", "-q"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(400));
+    let id = child.id().to_string();
+    let asked = Command::new("kill").args(["-INT", &id]).status();
+    assert!(asked.unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let result = project.result(0, &["report"]);
+    let scenarios = result["scenarios"].as_array().unwrap();
+    assert_eq!(scenarios.len(), count, "nothing vanishes");
+    let left_out = scenarios.iter().find(|it| it["id"] == "599").unwrap();
+    assert_eq!(left_out["status"], "interrupted", "{left_out:#}");
+    assert_eq!(
+        left_out["problem"]["message"],
+        "not scored: interrupted before"
+    );
+}

@@ -1,0 +1,334 @@
+//! What failed for one cause stands under one heading.
+
+use mcp_eval::model::binding::{Binding, Source};
+use mcp_eval::model::comparison::{Band, Comparison, Reason, ReasonKind};
+use mcp_eval::model::rules::Rules;
+use mcp_eval::model::trajectory::{Ending, Trajectory};
+use mcp_eval::score;
+use serde_json::{Value, json};
+
+use crate::score_kit::{compare, object, trajectory};
+
+/// Calls of tools `TOOL`, one after the other, each with its own number as an argument.
+fn calls(tools: &[&str]) -> Vec<Value> {
+    let call = |(n, tool): (usize, &&str)| json!({"tool": format!("mcp__p__{tool}"), "args": {"n": n}, "text": "ok"});
+    tools.iter().enumerate().map(call).collect()
+}
+
+/// The same with what the server lists: names with the schema of their arguments and a description.
+fn listed(calls: &[Value], tools: &[(&str, &str)]) -> Trajectory {
+    let mut side = trajectory(calls);
+    side.catalogue.servers = trajectory(&[json!({"tool": "mcp__p__x"})])
+        .catalogue
+        .servers;
+    let listed = tools.iter().map(|(name, description)| {
+        let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
+        json!({"name": name, "description": description, "inputSchema": schema})
+    });
+    side.catalogue.servers[0].tools = listed
+        .map(|it| mcp_eval::model::catalogue::Tool {
+            served: object(&it),
+        })
+        .collect();
+    side
+}
+
+fn only(comparison: &Comparison) -> &Reason {
+    match comparison.verdict.reasons.as_slice() {
+        [only] => only,
+        several => panic!("{} headings: {several:#?}", several.len()),
+    }
+}
+
+/// No call has two headings.
+fn assert_each_call_once(comparison: &Comparison) {
+    let mut seen = Vec::new();
+    for it in comparison.verdict.all_reasons() {
+        let calls = (it.baseline, it.current);
+        if it.kind != ReasonKind::Drift && calls != (None, None) {
+            assert!(
+                !seen.contains(&calls),
+                "{calls:?}: {:#?}",
+                comparison.verdict.reasons
+            );
+            seen.push(calls);
+        }
+    }
+}
+
+#[test]
+fn a_prefix_that_all_tools_changed_is_one_cause() {
+    let names = [
+        "echo",
+        "add",
+        "ping",
+        "sum",
+        "print_env",
+        "get_tiny_image",
+        "long_run",
+    ];
+    let with = |prefix: &str| -> (Vec<String>, Vec<Value>) {
+        let named: Vec<String> = names.iter().map(|it| format!("{prefix}__{it}")).collect();
+        let made = calls(&named.iter().map(String::as_str).collect::<Vec<_>>());
+        (named, made)
+    };
+    let side = |prefix: &str| {
+        let (named, made) = with(prefix);
+        let described: Vec<(&str, &str)> =
+            named.iter().map(|it| (it.as_str(), "Does it")).collect();
+        listed(&made, &described)
+    };
+    let comparison = score::compare(&side("ev"), &side("everything"), &Rules::default());
+    let root = only(&comparison);
+    assert_eq!(
+        root.text,
+        "the prefix `ev__` of all 7 tools became `everything__`"
+    );
+    // Each call that is not made any more, each that is new, and the score.
+    assert_eq!(root.follows.len(), 15, "{:#?}", root.follows);
+    assert_eq!(comparison.drift.len(), 1, "{:#?}", comparison.drift);
+    assert_eq!(comparison.drift[0].refused, [1, 2, 3, 4, 5, 6, 7]);
+    assert_each_call_once(&comparison);
+}
+
+#[test]
+fn a_tool_that_was_renamed_is_one_cause_and_a_new_optional_parameter_is_none() {
+    let before = listed(
+        &calls(&["create_order", "ship"]),
+        &[("create_order", "Creates an order"), ("ship", "Ships it")],
+    );
+    let mut after = listed(
+        &calls(&["place_order", "ship"]),
+        &[("place_order", "Creates an order"), ("ship", "Ships it")],
+    );
+    let ship = after.catalogue.servers[0].tools[1]
+        .served
+        .get_mut("inputSchema")
+        .unwrap();
+    ship["properties"]["express"] = json!({"type": "boolean"});
+    let comparison = score::compare(&before, &after, &Rules::default());
+    let root = only(&comparison);
+    assert_eq!(
+        root.text,
+        "tool `create_order` was renamed to `place_order`"
+    );
+    let follows: Vec<&str> = root.follows.iter().map(|it| it.text.as_str()).collect();
+    assert_eq!(
+        follows,
+        [
+            "call 1, mcp__p__create_order, changes something and was not made",
+            "new call 1, mcp__p__place_order, changes something and is not in the baseline",
+            "the overall score is below the threshold",
+        ]
+    );
+    assert!(
+        comparison
+            .drift
+            .iter()
+            .any(|it| it.what == "parameter `express` of `ship` is new and optional")
+    );
+}
+
+#[test]
+fn names_written_otherwise_and_a_server_without_tools_are_one_cause_each() {
+    let tools =
+        |names: &[&'static str]| names.iter().map(|it| (*it, "Does it")).collect::<Vec<_>>();
+    let heading = |then: &[&'static str], now: &[&'static str]| {
+        let before = listed(&calls(&then[..1]), &tools(then));
+        let comparison = score::compare(&before, &listed(&[], &tools(now)), &Rules::default());
+        only(&comparison).text.clone()
+    };
+    assert_eq!(
+        heading(&["getSum", "printEnv"], &["get_sum", "print_env"]),
+        "the names of all 2 tools are written otherwise: `getSum` is `get_sum`"
+    );
+    assert_eq!(
+        heading(&["a", "b", "c"], &[]),
+        "server `p` lists none of its 3 tools any more"
+    );
+    assert_eq!(
+        heading(&["get_a", "get_b"], &["get_a_v2", "get_b_v2"]),
+        "all 2 tools gained the suffix `_v2`"
+    );
+    assert_eq!(
+        heading(&["a", "b"], &["b"]),
+        "tool `a` is gone; nearest: `b`"
+    );
+}
+
+#[test]
+fn one_changed_answer_has_one_heading_and_is_degraded_at_best() {
+    let call = |n: usize, at: usize| json!({"tool": "mcp__p__buy", "args": {"at": at}, "json": {"done": n == 1, "n": n}});
+    let many = |n: usize| -> Vec<Value> {
+        (0..20)
+            .map(|it| if it == 7 { call(n, it) } else { call(1, it) })
+            .collect()
+    };
+    let comparison = compare(&many(1), &many(2), &Rules::default());
+    let root = only(&comparison);
+    assert!(comparison.scores.overall >= 0.8);
+    assert_eq!(comparison.band, Band::Degraded);
+    assert!(
+        root.text.starts_with("call 8, mcp__p__buy, "),
+        "{}",
+        root.text
+    );
+    assert_each_call_once(&comparison);
+}
+
+#[test]
+fn an_error_heads_with_its_message_be_it_in_the_answer() {
+    let call = |it: &Value| {
+        let mut call = json!({"tool": "mcp__p__find", "args": {"q": "a"}, "reads": true});
+        call.as_object_mut().unwrap().extend(object(it));
+        [call]
+    };
+    let good = json!({"json": {"servers": [{"id": 1}], "total": 1}});
+    for (bad, said) in [
+        (
+            json!({"text": "\n  Error: database is locked\n  at line 1", "is_error": true}),
+            "Error: database is locked",
+        ),
+        (
+            json!({"json": {"error": "upstream not connected", "code": 7}}),
+            "upstream not connected",
+        ),
+    ] {
+        let comparison = compare(&call(&good), &call(&bad), &Rules::default());
+        assert_eq!(
+            only(&comparison).text,
+            format!("call 1, mcp__p__find, failed: {said}")
+        );
+    }
+}
+
+/// A made-up id that the second and the third call take from the answer to the first.
+fn bound(first: &Value, others: &str) -> Trajectory {
+    let mut calls = vec![first.clone()];
+    for tool in ["ship", "pay"] {
+        calls.push(json!({"tool": format!("mcp__p__{tool}"), "args": {"id": "ord-7f3a9c"}, "text": others, "is_error": others != "ok"}));
+    }
+    let mut side = trajectory(&calls);
+    side.bindings = [2, 3]
+        .map(|call| Binding {
+            call,
+            path: "/id".to_owned(),
+            value: json!("ord-7f3a9c"),
+            from: Source {
+                call: 1,
+                path: "/id".to_owned(),
+            },
+        })
+        .to_vec();
+    side
+}
+
+#[test]
+fn what_needs_a_value_of_a_call_that_failed_follows_from_it() {
+    let good =
+        json!({"tool": "mcp__p__order", "args": {"what": "tea"}, "json": {"id": "ord-7f3a9c"}});
+    let bad = json!({"tool": "mcp__p__order", "args": {"what": "tea"}, "text": "out of stock", "is_error": true});
+    let comparison = score::compare(
+        &bound(&good, "ok"),
+        &bound(&bad, "no such order"),
+        &Rules::default(),
+    );
+    let root = only(&comparison);
+    assert_eq!(root.text, "call 1, mcp__p__order, failed: out of stock");
+    let follows: Vec<Option<usize>> = root.follows.iter().map(|it| it.baseline).collect();
+    assert_eq!(follows[..2], [Some(2), Some(3)]);
+    assert_each_call_once(&comparison);
+}
+
+#[test]
+fn what_was_not_reached_follows_from_the_call_that_ended_the_run() {
+    let made = calls(&["a", "b", "c", "d"]);
+    let mut failed = made[..2].to_vec();
+    failed[1] =
+        json!({"tool": "mcp__p__b", "args": {"n": 1}, "text": "no licence", "is_error": true});
+    let mut current = listed(&failed, &[("a", ""), ("b", ""), ("c", ""), ("d", "")]);
+    current.ending = Ending::Blocked {
+        message: "no licence".to_owned(),
+    };
+    let before = listed(&made, &[("a", ""), ("b", ""), ("c", ""), ("d", "")]);
+    let comparison = score::compare(&before, &current, &Rules::default());
+    let root = only(&comparison);
+    assert_eq!(root.text, "call 2, mcp__p__b, failed: no licence");
+    assert_eq!(
+        root.follows
+            .iter()
+            .filter_map(|it| it.baseline)
+            .collect::<Vec<_>>(),
+        [3, 4]
+    );
+    assert_eq!(comparison.band, Band::Broken);
+}
+
+#[test]
+fn calls_that_fail_with_one_message_are_one_cause_and_others_are_not() {
+    let side = |messages: [&str; 3]| {
+        let call = |(n, text): (usize, &str)| json!({"tool": format!("mcp__p__t{n}"), "args": {"n": n}, "text": text, "is_error": text != "ok"});
+        messages
+            .into_iter()
+            .enumerate()
+            .map(call)
+            .collect::<Vec<_>>()
+    };
+    let headings = |now: [&str; 3]| {
+        let comparison = compare(&side(["ok"; 3]), &side(now), &Rules::default());
+        assert_each_call_once(&comparison);
+        comparison.verdict.reasons.len()
+    };
+    assert_eq!(
+        headings(["disk full (10 MB)", "ok", "disk full (12 MB)"]),
+        1
+    );
+    assert_eq!(headings(["disk full", "ok", "no such file"]), 2);
+}
+
+#[test]
+fn many_places_that_changed_in_one_way_are_one_line() {
+    let list = |prefix: &str, version: &str| {
+        let tools: Vec<Value> = (["echo", "add", "sum", "ping"].iter())
+            .map(|it| json!({"name": format!("{prefix}{it}"), "version": version, "about": "some tool"}))
+            .collect();
+        [
+            json!({"tool": "mcp__p__retrieve_tools", "args": {"q": "a"}, "json": {"tools": tools}, "reads": true}),
+        ]
+    };
+    let line = |then: (&str, &str), now: (&str, &str)| {
+        let exact = Rules {
+            responses: mcp_eval::model::rules::Responses::Exact,
+            ..Rules::default()
+        };
+        let comparison = compare(&list(then.0, then.1), &list(now.0, now.1), &exact);
+        only(&comparison).text.replace(
+            "call 1, mcp__p__retrieve_tools, asked the same and got another answer: ",
+            "",
+        )
+    };
+    for (then, now, expected) in [
+        (
+            ("", "1"),
+            ("everything:", "1"),
+            "every `tools/*/name` gained `everything:`",
+        ),
+        (
+            ("everything:", "1"),
+            ("", "1"),
+            "every `tools/*/name` lost `everything:`",
+        ),
+        (
+            ("ev:", "1"),
+            ("everything:", "1"),
+            "every `tools/*/name` begins with `everything` instead of `ev`",
+        ),
+        (
+            ("", "1.0"),
+            ("", "2.0"),
+            "every `tools/*/version` is \"2.0\" instead of \"1.0\"",
+        ),
+    ] {
+        assert_eq!(line(then, now), expected);
+    }
+}

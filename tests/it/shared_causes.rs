@@ -1,0 +1,82 @@
+//! What several scenarios failed for in common, and what the classic preset says, told by the program itself.
+
+use serde_json::{Value, json};
+
+use crate::common::Project;
+
+/// An answer that lists tools under such names.
+fn tools(prefix: &str) -> String {
+    let tools: Vec<Value> = (["echo", "add", "sum"].iter())
+        .map(|it| json!({"name": format!("{prefix}{it}"), "about": "some tool"}))
+        .collect();
+    format!("text={}", json!({ "tools": tools }))
+}
+
+#[test]
+fn equal_causes_stand_together_at_the_end() {
+    let project = Project::new();
+    let calls = |n: usize| [("echo", json!({ "n": n })), ("count", json!({}))];
+    let write = |prefix: &str, third: &str| {
+        project.faulty("one", &[&tools(prefix)], &calls(1)[..1]);
+        project.faulty("two", &[&tools(prefix)], &calls(2)[..1]);
+        project.faulty("three", &[third], &calls(3)[..1]);
+    };
+    write("", "text=fine");
+    project.expect(0, &["record"]);
+    write("everything:", "tool-error");
+    let ran = project.expect(1, &["compare"]);
+    ran.says("every `tools/*/name` of `echo` gained `everything:`: 2 scenarios");
+    let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
+    let causes = result["causes"].as_array().unwrap();
+    assert_eq!(
+        causes[0],
+        json!({
+            "text": "every `tools/*/name` of `echo` gained `everything:`",
+            "scenarios": ["one", "two"]
+        })
+    );
+    assert_eq!(causes[1]["scenarios"], json!(["three"]), "{causes:?}");
+    assert!(
+        causes[1]["text"]
+            .as_str()
+            .unwrap()
+            .contains("`echo` failed: "),
+        "{causes:?}"
+    );
+    for scenario in result["scenarios"].as_array().unwrap() {
+        let comparison = &scenario["comparison"];
+        assert_eq!(
+            comparison["reasons"].as_array().unwrap().len(),
+            1,
+            "{comparison}"
+        );
+        let band = comparison["band"].as_str().unwrap();
+        assert!(["degraded", "broken"].contains(&band), "{band}");
+    }
+    let index = project.read("reports/latest/index.html");
+    let shared = index.find("What several failed for").unwrap();
+    assert!(shared < index.find("Needs a look").unwrap());
+    assert!(index[shared..].contains("2 scenarios"));
+}
+
+#[test]
+fn a_classic_score_passes_with_what_it_does_not_look_at_and_fails_with_failed_calls() {
+    let project = Project::new();
+    let write = |fault: &str| {
+        let preset = json!({ "scoring": { "preset": "classic" } });
+        project.faulty_with("s", &[fault], &[("echo", json!({ "n": 1 }))], &preset);
+    };
+    write("text=balance 1000");
+    project.expect(0, &["record"]);
+    write("text=balance -1000");
+    let ran = project.expect(0, &["compare"]);
+    ran.says("scored by the preset `classic`")
+        .says("answers (1 differs)");
+    ran.says_not("answered the same")
+        .says_not("the same answer");
+    let result = project.read("reports/latest/result.json");
+    assert!(!result.contains("answered the same"), "{result}");
+    write("tool-error");
+    let ran = project.expect(1, &["compare"]);
+    ran.says("0.50");
+}
