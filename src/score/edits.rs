@@ -1,33 +1,57 @@
 //! The elements two lists have in common, in order, by Myers' greedy search for the fewest insertions and deletions
 //! ("An O(ND) difference algorithm and its variations", 1986).
 
-/// The search is cut after this many edits: the furthest point it reached is kept, and it starts anew from there. Up
+use std::collections::HashSet;
+
+use foldhash::fast::FixedState;
+
+/// The search is cut after so many edits: the furthest point it reached is kept, and it starts anew from there. Up
 /// to here the result is a longest common subsequence; beyond, a common subsequence found in linear time.
 const EDITS: usize = 256;
-/// The same once so many searches were cut: what differs this much has little in common.
-const FEWER_EDITS: usize = 16;
-const LONG_SEARCHES: usize = 16;
+/// The same for short lists, and the number of steps per element that decides in between.
+const FEWEST_EDITS: usize = 32;
+const STEPS: usize = 8;
+/// Where so many searches were cut, the lists differ so much that shorter ones find as much.
+const LONG_SEARCHES: usize = 4;
+const FEWER_EDITS: usize = 64;
 
 /// Marks an edit path that left the table.
 const OUTSIDE: usize = usize::MAX;
 
 /// Pairs of positions of equal elements, both rising.
 pub(super) fn common(b: &[u64], c: &[u64]) -> Vec<(usize, usize)> {
+    // What only one of them has is in no pair, and need not be searched.
+    let (b_known, c_known) = (known(b), known(c));
+    let (b_places, b) = shared(b, &c_known);
+    let (c_places, c) = shared(c, &b_known);
+    let most = (2 * STEPS * (b.len() + c.len())).isqrt();
+    let most = most.clamp(FEWEST_EDITS, EDITS);
     let mut pairs = Vec::new();
     let (mut b_from, mut c_from, mut searches) = (0, 0, 0);
     while b_from < b.len() && c_from < c.len() {
         searches += 1;
-        let edits = if searches > LONG_SEARCHES {
-            FEWER_EDITS
+        let most = if searches > LONG_SEARCHES {
+            most.min(FEWER_EDITS)
         } else {
-            EDITS
+            most
         };
-        let leg = Leg::search(&b[b_from..], &c[c_from..], edits);
-        pairs.extend((leg.pairs.iter().rev()).map(|(i, j)| (b_from + i, c_from + j)));
+        let leg = Leg::search(&b[b_from..], &c[c_from..], most);
+        let found = leg.pairs.iter().rev();
+        pairs.extend(found.map(|(i, j)| (b_places[b_from + i], c_places[c_from + j])));
         b_from += leg.reached.0;
         c_from += leg.reached.1;
     }
     pairs
+}
+
+fn known(keys: &[u64]) -> HashSet<u64, FixedState> {
+    keys.iter().copied().collect()
+}
+
+/// The elements that the other list knows, with their places.
+fn shared(keys: &[u64], known: &HashSet<u64, FixedState>) -> (Vec<usize>, Vec<u64>) {
+    let shared = keys.iter().enumerate();
+    shared.filter(|(_, key)| known.contains(key)).unzip()
 }
 
 /// One search, up to the end of both lists or to the limit of edits.

@@ -21,7 +21,7 @@ use super::memo::{self, Memo};
 use super::number::{self, count, share};
 use super::path::{Pattern, Place, Step};
 use super::same::{self, View, same};
-use super::value::Plan;
+use super::value::{self, Plan};
 use super::words;
 use super::work::{self, Work};
 
@@ -273,7 +273,10 @@ impl<'a> Walk<'a> {
             return 1.0;
         }
         // What differs by nature alone need not be parsed to be seen as equal.
-        if b.len().max(c.len()) <= SHORT && mask::text(b) == mask::text(c) {
+        if value::looks_like_json(b)
+            && b.len().max(c.len()) <= SHORT
+            && mask::text(b) == mask::text(c)
+        {
             return 1.0;
         }
         if self.findings.is_some() {
@@ -326,8 +329,8 @@ impl<'a> Walk<'a> {
             _ => words::similarity(&b_masked, &c_masked),
         };
         let contract = contract.or_else(|| {
-            let is_word = !b.contains(char::is_whitespace);
-            (self.context.learned && is_word && self.place.is_in_document())
+            let is_word = || !b.contains(char::is_whitespace);
+            (self.context.learned && self.place.is_in_document() && is_word())
                 .then_some("changed, though it was learned to be stable")
         });
         if similarity < 1.0 || contract.is_some() {

@@ -14,6 +14,9 @@ const EPOCH: &str = "<epoch>";
 /// Seconds since 1970 are told from other numbers by their size: the years 2010 to 2049.
 const EPOCH_SECONDS: std::ops::Range<f64> = 1_262_304_000.0..2_524_608_000.0;
 
+/// The shortest run of digits, of an address, that is masked.
+const SHORTEST_RUN: usize = 6;
+
 /// Hexadecimal runs from this length on are generated, if they mix digits and letters.
 const LONG_HEX: usize = 12;
 
@@ -48,8 +51,7 @@ static VARYING: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(PATTERN).o
 /// A text with everything in it that varies by nature replaced: ISO 8601, RFC 2822 and JavaScript times, UUIDs, long
 /// hexadecimal runs, addresses such as `0x7f3a2c001b40`, and seconds or milliseconds since 1970.
 pub(super) fn text(text: &str) -> Cow<'_, str> {
-    // Everything masked has digits in it, and most text has not.
-    if !text.bytes().any(|it| it.is_ascii_digit()) {
+    if !may_vary(text) {
         return Cow::Borrowed(text);
     }
     let Some(varying) = VARYING.as_ref() else {
@@ -69,6 +71,24 @@ pub(super) fn text(text: &str) -> Cow<'_, str> {
     }
     masked.push_str(&text[copied..]);
     Cow::Owned(masked)
+}
+
+/// Whether anything in a text may be masked, which most texts can be told from at a glance: everything masked has a time of day in it,
+/// or a run of digits, hexadecimal ones among them.
+fn may_vary(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    if !bytes.iter().any(u8::is_ascii_digit) {
+        return false;
+    }
+    let mut run = 0;
+    for (at, it) in bytes.iter().enumerate() {
+        run = if it.is_ascii_hexdigit() { run + 1 } else { 0 };
+        let is_clock = *it == b':' && at > 0 && bytes[at - 1].is_ascii_digit();
+        if run >= SHORTEST_RUN || (is_clock && bytes.get(at + 1).is_some_and(u8::is_ascii_digit)) {
+            return true;
+        }
+    }
+    false
 }
 
 /// What stands for a match; the notations are told apart by what only one of them has, which is faster than by groups.

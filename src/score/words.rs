@@ -15,8 +15,32 @@ const ABBREVIATIONS: usize = 512;
 pub(super) struct Words<'a> {
     /// In the order of the text.
     all: Vec<Cow<'a, str>>,
-    /// Positions in `all` of each word once, in sorted order.
-    set: Vec<usize>,
+    /// Each word once, in sorted order.
+    set: Vec<Place>,
+}
+
+/// A word by its position, beside its first letters, by which most words are told apart.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    first: u64,
+    at: usize,
+}
+
+impl Place {
+    fn new(at: usize, word: &str) -> Self {
+        let mut first = [0; 8];
+        let length = word.len().min(first.len());
+        first[..length].copy_from_slice(&word.as_bytes()[..length]);
+        Self {
+            first: u64::from_be_bytes(first),
+            at,
+        }
+    }
+
+    fn order(self, words: &[Cow<'_, str>], other: Self, of: &[Cow<'_, str>]) -> Ordering {
+        let first = self.first.cmp(&other.first);
+        first.then_with(|| words[self.at].cmp(&of[other.at]))
+    }
 }
 
 /// Similarity of two texts, 0 to 1; see [`Words::similarity`].
@@ -29,15 +53,28 @@ pub(super) fn similarity(a: &str, b: &str) -> f64 {
 
 impl<'a> Words<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        let words: Vec<Cow<'_, str>> = (text.split_whitespace())
-            .map(|word| word.trim_matches(is_punctuation))
-            .filter(|word| !word.is_empty())
-            .map(lower_case)
-            .collect();
-        let mut set: Vec<usize> = (0..words.len()).collect();
-        set.sort_unstable_by(|&a, &b| words[a].cmp(&words[b]));
-        set.dedup_by(|a, b| words[*a] == words[*b]);
-        Self { all: words, set }
+        let mut all: Vec<Cow<'_, str>> = Vec::with_capacity(text.len() / 8 + 1);
+        let mut add = |word: &'a str| {
+            let word = word.trim_matches(is_punctuation);
+            if !word.is_empty() {
+                all.push(lower_case(word));
+            }
+        };
+        if text.is_ascii() {
+            let is_space = |it: &u8| it.is_ascii_whitespace() || *it == b'\x0b';
+            let mut from = 0;
+            for piece in text.as_bytes().split(is_space) {
+                add(&text[from..from + piece.len()]);
+                from += piece.len() + 1;
+            }
+        } else {
+            text.split_whitespace().for_each(add);
+        }
+        let places = all.iter().enumerate();
+        let mut set: Vec<Place> = places.map(|(at, word)| Place::new(at, word)).collect();
+        set.sort_unstable_by(|a, b| a.order(&all, *b, &all));
+        set.dedup_by(|a, b| a.order(&all, *b, &all) == Ordering::Equal);
+        Self { all, set }
     }
 
     /// How many words there are.
@@ -65,10 +102,9 @@ impl<'a> Words<'a> {
         let (mut i, mut j, mut common) = (0, 0, 0);
         let (mut a_only, mut b_only) = (Vec::new(), Vec::new());
         loop {
-            let a = self.set.get(i).map(|&it| self.all[it].as_ref());
-            let b = other.set.get(j).map(|&it| other.all[it].as_ref());
+            let (a, b) = (self.set.get(i), other.set.get(j));
             let order = match (a, b) {
-                (Some(a), Some(b)) => a.cmp(b),
+                (Some(a), Some(b)) => a.order(&self.all, *b, &other.all),
                 (Some(_), None) => Ordering::Less,
                 (None, Some(_)) => Ordering::Greater,
                 (None, None) => return (common, a_only, b_only),
@@ -76,9 +112,9 @@ impl<'a> Words<'a> {
             if order == Ordering::Equal {
                 common += 1;
             } else if order == Ordering::Less {
-                a_only.extend(a);
+                a_only.extend(a.map(|it| self.all[it.at].as_ref()));
             } else {
-                b_only.extend(b);
+                b_only.extend(b.map(|it| other.all[it.at].as_ref()));
             }
             i += usize::from(order != Ordering::Greater);
             j += usize::from(order != Ordering::Less);
@@ -109,9 +145,17 @@ fn abbreviations(a: &[&str], b: &[&str]) -> usize {
     }
     let mut taken = vec![false; b.len()];
     let mut pairs = 0;
-    for a in a {
+    for a in a.iter().filter(|it| it.chars().all(char::is_alphabetic)) {
+        // A word and its abbreviation share two letters at least, and what shares them stands together.
+        let Some((end, last)) = a.char_indices().nth(1) else {
+            continue;
+        };
+        let start = &a[..end + last.len_utf8()];
+        let from = b.partition_point(|it| *it < start);
+        let alike = b[from..].iter().take_while(|it| it.starts_with(start));
+        let to = from + alike.count();
         let free = |&at: &usize| !taken[at] && is_abbreviation(a, b[at]);
-        if let Some(at) = (0..b.len()).find(free) {
+        if let Some(at) = (from..to).find(free) {
             taken[at] = true;
             pairs += 1;
         }

@@ -99,7 +99,7 @@ impl<'w> Work<'w> {
 
     /// How many steps may be tried with two values of this weight together. Call [`Work::settle`] when that is done.
     pub(super) fn allowance(&self, weight: usize) -> usize {
-        weight + self.reserve.get().min(RESERVED)
+        weight / 2 + self.reserve.get().min(RESERVED)
     }
 
     /// Takes what was spent since then beyond what the weight pays for out of the reserve.
