@@ -9,7 +9,7 @@ use crate::model::experiment::ExperimentChange;
 use crate::model::rules::Rules;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Check, Problem, ScenarioResult, Status};
-use crate::model::trajectory::Trajectory;
+use crate::model::trajectory::{ToolCall, Trajectory};
 use crate::score;
 
 /// Scores a run against the accepted trajectories and completes its result; `None` when nothing is accepted.
@@ -39,6 +39,7 @@ pub(super) fn judge(
             baseline.scenario
         ));
     }
+    notes.extend(heard_once(scenario, baseline, rules));
     let basis = Basis::Baseline(baseline);
     let checked = scenario.map(|it| check_criteria(it, &current, basis));
     let Checked { checks, impossible } = checked.unwrap_or_default();
@@ -71,6 +72,29 @@ pub(super) fn judge(
         notes,
         ..result
     })
+}
+
+/// What recording again would add: reads that were heard once, as all were before answers were held, are graded alone.
+fn heard_once(scenario: Option<&Scenario>, baseline: &Trajectory, rules: &Rules) -> Option<String> {
+    let is_held = |number: usize| {
+        let mut learned = baseline.learned.iter();
+        learned.any(|it| it.call == number && it.is_stable())
+    };
+    let is_graded = |(index, call): &(usize, &ToolCall)| {
+        score::only_reads(call, &baseline.catalogue, rules)
+            && !call.outcome.is_failure()
+            && !is_held(index + 1)
+    };
+    let count = baseline.calls().enumerate().filter(is_graded).count();
+    let record = scenario.map_or_else(|| "mcp-eval record".to_owned(), replay::record_command);
+    let reads = match count {
+        0 => return None,
+        1 => "1 read of the baseline was heard once, so its answer is".to_owned(),
+        _ => format!("{count} reads of the baseline were heard once, so their answers are"),
+    };
+    Some(format!(
+        "{reads} graded and not held to what did not vary: `{record}` hears it twice"
+    ))
 }
 
 /// Why a comparison with another experiment has no verdict, and what to do.

@@ -110,3 +110,44 @@ impl Stopped {
         self.result(open, run)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use tokio_util::sync::CancellationToken;
+
+    use super::{Patience, Stopped};
+    use crate::score::Cancelled;
+
+    /// Work without end, but for being called off.
+    fn endless(patience: &Patience) -> Result<(), Stopped> {
+        patience.spend_on(|is_unwanted| {
+            while !is_unwanted() {
+                std::hint::spin_loop();
+            }
+            Err(Cancelled)
+        })
+    }
+
+    #[test]
+    fn work_ends_on_a_signal_and_with_its_time() {
+        let interrupt = CancellationToken::new();
+        let whole = Duration::from_secs(60);
+        let short = Patience {
+            interrupt: interrupt.clone(),
+            until: Some((Instant::now() + Duration::from_millis(20), whole)),
+        };
+        assert_eq!(endless(&short), Err(Stopped::TimedOut(whole)));
+        let patient = Patience::until(&interrupt);
+        let signal = interrupt.clone();
+        let sender = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_millis(20));
+            signal.cancel();
+        });
+        assert_eq!(endless(&patient), Err(Stopped::Interrupted));
+        assert!(sender.join().is_ok());
+        let begun = patient.spend_on(|_| -> Result<(), _> { unreachable!("it is over before") });
+        assert_eq!(begun, Err(Stopped::Interrupted));
+    }
+}

@@ -307,7 +307,7 @@ impl<'a> Walk<'a> {
             if let Some(c_json) = self.memo.document(c) {
                 return self.embedded_documents(&b_json, &c_json, share);
             }
-            contract = Some("no longer JSON");
+            contract = (!value::is_too_dense(c)).then_some("no longer JSON");
         }
         match plain {
             Some(step) => self.at(step, |walk| walk.plain_texts(b, c, share, contract)),
@@ -326,6 +326,8 @@ impl<'a> Walk<'a> {
         }
         let similarity = match self.context.mode {
             Responses::Exact => 0.0,
+            // These have no words.
+            _ if value::is_too_dense(b) || value::is_too_dense(c) => coarse::texts(b, c),
             _ => words::similarity(&b_masked, &c_masked),
         };
         let contract = contract.or_else(|| {

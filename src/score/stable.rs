@@ -27,7 +27,7 @@ use super::path::{Pattern, Place, Step};
 use super::response::parts;
 use super::same::{self, View, same};
 use super::token::tokens;
-use super::value::embedded;
+use super::value::{embedded, is_too_dense};
 use super::variation::{self, Likeness, Tree};
 use super::work::Work;
 
@@ -307,6 +307,9 @@ impl<'a> Walk<'a> {
             return false;
         };
         let Some(c_json) = embedded(c) else {
+            if is_too_dense(c) {
+                return false;
+            }
             let (shown_b, shown_c) = excerpt::of_texts(b, c);
             self.change("is no longer JSON", Some(shown_b), Some(shown_c));
             return true;

@@ -9,6 +9,9 @@ use crate::model::learned::TokenKind;
 use super::clock;
 use super::same::hash_of;
 
+/// Longer texts are not cut into tokens, which take many times the memory of the text.
+pub(super) const LONG: usize = 1 << 21;
+
 /// One token of a text.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Token<'a> {

@@ -6,7 +6,7 @@ use crate::model::learned::{StandsFor, TokenKind, Variation, Varying, VaryingTok
 
 use super::clock::Clock;
 use super::key;
-use super::token::{Token, tokens};
+use super::token::{LONG, Token, tokens};
 
 /// The most times a text is gone through while it is matched with another in which tokens vary.
 const PASSES: usize = 32;
@@ -88,6 +88,9 @@ pub(super) fn compare(b: &str, c: &str, varying: &[VaryingToken], clock: &Clock)
     if varying.is_empty() && b.split_whitespace().eq(c.split_whitespace()) {
         return Likeness::Same;
     }
+    if b.len().max(c.len()) > LONG {
+        return compare_long(b, c, varying, clock);
+    }
     let (recorded, current) = (tokens(b), tokens(c));
     let elements = elements(&recorded, varying);
     let mut work = PASSES * (elements.len() + current.len());
@@ -127,6 +130,40 @@ pub(super) fn compare(b: &str, c: &str, varying: &[VaryingToken], clock: &Clock)
         Some(false) => Likeness::Same,
         Some(true) => Likeness::OtherDuration,
         None => parted(b, c, &recorded, &elements, &reached, None),
+    }
+}
+
+/// The same for texts too long to be cut into tokens: only what lies between the first and the last difference is.
+fn compare_long(b: &str, c: &str, varying: &[VaryingToken], clock: &Clock) -> Likeness {
+    let (b_bytes, c_bytes) = (b.as_bytes(), c.as_bytes());
+    let is_same = |(b, c): &(&u8, &u8)| b == c;
+    let start = b_bytes.iter().zip(c_bytes).take_while(is_same).count();
+    let room = b.len().min(c.len()) - start;
+    let ends = b_bytes.iter().rev().zip(c_bytes.iter().rev()).take(room);
+    let end = ends.take_while(is_same).count();
+    // Back to where no token can be cut in two.
+    let is_edge = |it: &u8| it.is_ascii_whitespace() || b",[]{}".contains(it);
+    let start = b_bytes[..start]
+        .iter()
+        .rposition(is_edge)
+        .map_or(0, |it| it + 1);
+    let after = b_bytes[b.len() - end..]
+        .iter()
+        .position(is_edge)
+        .unwrap_or(end);
+    let end = end - after;
+    let (of_b, of_c) = (&b[start..b.len() - end], &c[start..c.len() - end]);
+    let other = Likeness::Other { b: start, c: start };
+    // Varying tokens are counted from the beginning.
+    if !varying.is_empty() || of_b.len().max(of_c.len()) > LONG {
+        return other;
+    }
+    match compare(of_b, of_c, &[], clock) {
+        Likeness::Other { b, c } => Likeness::Other {
+            b: b + start,
+            c: c + start,
+        },
+        likeness => likeness,
     }
 }
 

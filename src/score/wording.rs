@@ -6,13 +6,19 @@ use crate::model::learned::{StandsFor, TokenKind, Variation, VaryingToken};
 
 use super::edits;
 use super::excerpt;
-use super::token::{Token, tokens};
+use super::token::{LONG, Token, tokens};
 
 /// The most that is kept for people of what was heard in one place.
 const HEARD: usize = 3;
 
 /// How several texts that say the same vary; `None` where they do not, white space aside.
 pub(super) fn learn(texts: &[&str]) -> Option<Variation> {
+    if texts.iter().any(|it| it.len() > LONG) {
+        let mut same = texts.iter().map(|it| it.split_whitespace());
+        let first = same.next()?;
+        let is_same = same.all(|it| it.eq(first.clone()));
+        return (!is_same).then_some(Variation::SameType);
+    }
     let takes: Vec<Vec<Token<'_>>> = texts.iter().map(|it| tokens(it)).collect();
     let first = takes.first()?;
     if let Some(kind) = only_kind(&takes) {

@@ -4,7 +4,8 @@
 
 #![expect(
     clippy::unwrap_used,
-    reason = "a benchmark that cannot go on should stop here"
+    clippy::print_stdout,
+    reason = "a benchmark that cannot go on should stop here, and it prints its figures"
 )]
 
 use divan::{Bencher, black_box};
@@ -18,6 +19,9 @@ use mcp_eval::score;
 use serde_json::{Value, json};
 
 mod shapes;
+
+/// Changes so many per cent of a document, by numbers that begin with a seed.
+type Edit = fn(&Value, usize, u64) -> Value;
 
 fn main() {
     if std::env::args().any(|it| it == "ratios") {
@@ -51,8 +55,7 @@ fn ratios() {
     );
     for (name, make) in shapes::SHAPES {
         let document = make(leaves);
-        let mut edits: Vec<(String, fn(&Value, usize, u64) -> Value)> =
-            vec![(name.to_owned(), shapes::changed)];
+        let mut edits: Vec<(String, Edit)> = vec![(name.to_owned(), shapes::changed)];
         if document.is_array() {
             edits.push((format!("{name}, moved"), shapes::rearranged));
         }

@@ -7,7 +7,7 @@ pub(crate) struct Numbers(u64);
 
 impl Numbers {
     pub(crate) fn new(seed: u64) -> Self {
-        Self(88_172_645_463_325_252 ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+        Self(0x0139_408d_cbbf_7a44 ^ seed.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
 
     pub(crate) fn below(&mut self, limit: usize) -> usize {
@@ -18,8 +18,11 @@ impl Numbers {
     }
 }
 
-/// A name, and the document of that shape, of roughly so many leaves.
-pub(crate) const SHAPES: [(&str, fn(usize) -> Value); 12] = [
+/// Makes a document of roughly so many leaves.
+pub(crate) type Make = fn(usize) -> Value;
+
+/// The shapes by name.
+pub(crate) const SHAPES: [(&str, Make); 12] = [
     ("tree of twos", |leaves| twos(leaves.max(2).ilog2(), 0)),
     ("leaning tree", |leaves| leaning(leaves.min(120))),
     ("many leaning trees", |leaves| {
@@ -131,7 +134,8 @@ fn change(value: &mut Value, per_cent: usize, numbers: &mut Numbers) {
                 *text = inner.to_string();
             }
             _ if numbers.below(100) < per_cent => {
-                text.push_str(&format!(" x{}", numbers.below(1000)));
+                text.push_str(" x");
+                text.push_str(&numbers.below(1000).to_string());
             }
             _ => {}
         },

@@ -646,3 +646,27 @@ fn trajectories_that_an_interruption_left_unscored_are_in_the_result() {
         "not scored: interrupted before"
     );
 }
+
+#[test]
+fn a_baseline_of_version_1_is_read_and_says_what_recording_again_would_add() {
+    let project = Project::shipped();
+    let old = include_str!("../fixtures/trajectory/version-1.json");
+    assert!(old.contains("\"format_version\": 1"));
+    project.file("baselines/proxy/find_tools/baseline.json", old);
+    let compare = [
+        "compare",
+        "scenarios/proxy/find_tools.yaml",
+        "--allow-changed",
+    ];
+    project
+        .expect(0, &compare)
+        .says("of the baseline was heard once")
+        .says("`mcp-eval record scenarios/proxy/find_tools.yaml` hears it twice");
+    project.expect(0, &["record", "scenarios/proxy/find_tools.yaml"]);
+    assert!(
+        project
+            .read("baselines/proxy/find_tools/baseline.json")
+            .contains("\"format_version\": 2")
+    );
+    project.expect(0, &compare).says_not("heard once");
+}

@@ -205,8 +205,8 @@ fn reads_of_a_server_that_outlives_the_session_are_asked_again() {
     for (takes, looked) in [(None, 2), (Some("1"), 1), (Some("2"), 2)] {
         let log = ["--call-log", "calls.jsonl"];
         let (project, served) = crate::mock::Served::of(&declared.to_string(), &log);
-        let server = json!({ "mcpServers": { "desk": { "url": served.url } } });
-        project.file("servers.json", server.to_string());
+        let config = json!({ "mcpServers": { "desk": { "url": served.url } } });
+        project.file("servers.json", config.to_string());
         let mut arguments = vec!["--mcp-config", "servers.json", "--name", "s"];
         arguments.extend(takes.iter().flat_map(|it| ["--takes", it]));
         let listening = listen(&mut project.command(), &arguments);

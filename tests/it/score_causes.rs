@@ -68,14 +68,14 @@ fn a_prefix_that_all_tools_changed_is_one_cause() {
         "long_run",
     ];
     let with = |prefix: &str| -> (Vec<String>, Vec<Value>) {
-        let named: Vec<String> = names.iter().map(|it| format!("{prefix}__{it}")).collect();
-        let made = calls(&named.iter().map(String::as_str).collect::<Vec<_>>());
-        (named, made)
+        let prefixed: Vec<String> = names.iter().map(|it| format!("{prefix}__{it}")).collect();
+        let made = calls(&prefixed.iter().map(String::as_str).collect::<Vec<_>>());
+        (prefixed, made)
     };
     let side = |prefix: &str| {
-        let (named, made) = with(prefix);
+        let (prefixed, made) = with(prefix);
         let described: Vec<(&str, &str)> =
-            named.iter().map(|it| (it.as_str(), "Does it")).collect();
+            prefixed.iter().map(|it| (it.as_str(), "Does it")).collect();
         listed(&made, &described)
     };
     let comparison = score::compare(&side("ev"), &side("everything"), &Rules::default());

@@ -10,7 +10,7 @@ use mcp_eval::model::rules::{Match, Rules};
 use mcp_eval::score;
 use serde_json::{Value, json};
 
-use crate::score_kit::{assert_losses_add_up, compare, recorded, trajectory};
+use crate::score_kit::{assert_losses_add_up, compare, only_pair, recorded, trajectory};
 
 fn within(limit: u64, what: &str, run: impl FnOnce() -> Comparison) -> Comparison {
     let start = Instant::now();
@@ -276,6 +276,30 @@ fn odd_numbers_and_texts() {
 
 fn call_with(value: &Value) -> Value {
     json!({"tool": "mcp__p__t", "args": {"v": value}})
+}
+
+/// Millions of values in little text: as JSON they would take hundreds of times as much memory as the text.
+#[test]
+fn dense_texts_are_compared_as_texts() {
+    let dense = |element: &str, change: Option<(usize, &str)>| {
+        let mut elements = vec![element; 1_000_000];
+        if let Some((at, by)) = change {
+            elements[at] = by;
+        }
+        json!({"tool": "mcp__p__t", "text": format!("[{}]", elements.join(","))})
+    };
+    for (element, other) in [("[]", "[1]"), ("{}", "[]"), ("1", "2")] {
+        let before = recorded(&[dense(element, None)]);
+        let after = recorded(&[dense(element, Some((500_000, other)))]);
+        let comparison = within(60, "dense", || {
+            score::compare(&before, &after, &Rules::default())
+        });
+        let response = &only_pair(&comparison).response;
+        assert!(response.contract_changes.is_empty(), "{response:?}");
+        assert!((0.99..1.0).contains(&response.similarity), "{response:?}");
+        let same = score::compare(&before, &before, &Rules::default());
+        assert!(same.verdict.passed && same.losses.is_empty());
+    }
 }
 
 #[test]
