@@ -496,20 +496,23 @@ impl<'a> Walk<'a> {
         at: &At<'a>,
         key: &str,
     ) -> (Vec<(usize, usize)>, Vec<u64>, Vec<u64>) {
-        let under = Tree::all_under(at);
-        let mut keys = |list: &'a [Value]| -> Vec<u64> {
-            self.at_index(|walk| list.iter().map(|it| walk.hash(it, &under, key)).collect())
-        };
-        let (b_keys, c_keys) = (keys(b), keys(c));
-        // Elements that differ in times alone find their own where nothing but additions lies between.
+        // Where nothing but additions lies between, elements that differ in times alone find their own.
         let mut exact = |list: &'a [Value]| {
             list.iter()
                 .map(|it| self.exact_hash(it))
                 .collect::<Vec<_>>()
         };
-        let same_ones = subsequence(&exact(b), &exact(c))
-            .or_else(|| subsequence(&b_keys, &c_keys))
-            .unwrap_or_else(|| edits::common(&b_keys, &c_keys));
+        let (b_exact, c_exact) = (exact(b), exact(c));
+        if let Some(pairs) = subsequence(&b_exact, &c_exact) {
+            return (pairs, b_exact, c_exact);
+        }
+        let under = Tree::all_under(at);
+        let mut keys = |list: &'a [Value]| -> Vec<u64> {
+            self.at_index(|walk| list.iter().map(|it| walk.hash(it, &under, key)).collect())
+        };
+        let (b_keys, c_keys) = (keys(b), keys(c));
+        let same_ones =
+            subsequence(&b_keys, &c_keys).unwrap_or_else(|| edits::common(&b_keys, &c_keys));
         let mut pairs = Vec::with_capacity(b.len());
         let (mut i, mut j) = (0, 0);
         for (to_i, to_j) in same_ones.into_iter().chain([(b.len(), c.len())]) {

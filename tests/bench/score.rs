@@ -32,7 +32,7 @@ fn main() {
 }
 
 /// How many times as long as parsing both answers it takes to compare them, for every shape and share of changes: a table, in
-/// place of the usual figures (`cargo bench --bench score -- ratios`, also with a number of leaves and a part of a shape's name).
+/// place of the usual figures (`cargo bench --bench score -- ratios`, with `held` of answers that recording heard twice, also with a number of leaves and a part of a shape's name).
 fn ratios() {
     const SHARES: [usize; 7] = [0, 1, 10, 25, 50, 75, 100];
     let given: Vec<String> = std::env::args().skip(1).collect();
@@ -40,9 +40,9 @@ fn ratios() {
         .iter()
         .find_map(|it| it.parse().ok())
         .unwrap_or(20_000);
-    let wanted = given
-        .iter()
-        .find(|it| it.parse::<usize>().is_err() && !it.starts_with('-') && *it != "ratios");
+    let wanted = given.iter().find(|it| {
+        it.parse::<usize>().is_err() && !it.starts_with('-') && *it != "ratios" && *it != "held"
+    });
     println!(
         "{:>28} {:>8}  times, by per cent changed",
         "shape", "parsed"
@@ -78,7 +78,12 @@ fn ratios_of(name: &str, document: &Value, changed: [Value; 7]) {
             &document.to_string(),
         )])
     };
-    let b = answer(document);
+    let mut b = answer(document);
+    // What was heard twice is held, and told by degrees besides.
+    if std::env::args().any(|it| it == "held") {
+        let takes = [b.clone(), b.clone()];
+        b.learned = score::learn(&takes, &Rules::default()).answers;
+    }
     print!("{name:>28} {:>6}us ", fastest(|| parse(&b)).as_micros());
     for document in changed {
         let c = answer(&document);
