@@ -9,11 +9,20 @@ use crate::score;
 pub(super) fn told(trajectory: &Trajectory, learned: &score::Learned) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(it) = &learned.left_behind {
+        let found = if it.effect == it.tool {
+            format!(
+                "call {} of `{}` had its effect in take 1 alone",
+                it.call, it.tool
+            )
+        } else {
+            format!(
+                "call {} of `{}` found {} that a call of `{}` in an earlier take left behind",
+                it.call, it.tool, it.value, it.effect
+            )
+        };
         notes.push(format!(
-            "the takes are not independent: call {} of `{}` found {} that call `{}` of an earlier take left behind. What differs because of it \
-             counts as heard once; reset what the server keeps before every run (a container under `docker:`, or a folder of its own), or \
-             record with `--takes 1`",
-            it.call, it.tool, it.value, it.effect
+            "the takes are not independent: {found}. What differs because of it counts as heard once; reset what the server keeps before \
+             every run (a container under `docker:`, or a folder of its own), or record with `--takes 1`"
         ));
     }
     notes.extend(learned.disagreements.iter().map(disagreement));
