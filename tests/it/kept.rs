@@ -660,8 +660,11 @@ fn a_baseline_of_version_1_is_read_and_says_what_recording_again_would_add() {
     ];
     project
         .expect(0, &compare)
-        .says("of the baseline was heard once")
-        .says("`mcp-eval record scenarios/proxy/find_tools.yaml` hears it twice");
+        .says("1 baseline has answers that were heard once");
+    project
+        .expect(0, &[&compare[..], &["-v"]].concat())
+        .says("2 reads of the baseline were heard once")
+        .says("hears it twice");
     project.expect(0, &["record", "scenarios/proxy/find_tools.yaml"]);
     assert!(
         project

@@ -1,7 +1,7 @@
 //! The last lines: how many came out in which way, and what that is for the shell.
 
-use super::{DIM, GREEN, MAGENTA, Page, RED, YELLOW};
-use crate::report::document::{GateV1, ResultV1, SummaryV1};
+use super::{DIM, GREEN, MAGENTA, Page, RED, Verbosity, YELLOW};
+use crate::report::document::{GateV1, ResultV1, RowKindV1, ScenarioV1, SummaryV1};
 
 impl Page<'_> {
     pub(super) fn summary(&mut self, result: &ResultV1) {
@@ -37,6 +37,9 @@ impl Page<'_> {
         if let Some(unchecked) = unchecked(result) {
             self.indented(0, "", YELLOW, &unchecked);
         }
+        if let Some(graded) = graded(result).filter(|_| self.style.verbosity != Verbosity::Quiet) {
+            self.indented(0, "", DIM, &graded);
+        }
         if result.has_recorded_servers() {
             self.indented(0, "", DIM, "Servers: recorded, held still");
         }
@@ -65,6 +68,25 @@ fn unchecked(result: &ResultV1) -> Option<String> {
         several => format!("{several} scenarios"),
     };
     Some(format!("{criteria} not checked, in {scenarios}"))
+}
+
+/// How many baselines have reads that were heard once, as all were before answers were held; `None` where none has.
+fn graded(result: &ResultV1) -> Option<String> {
+    let has_some = |it: &&ScenarioV1| {
+        let rows = it.comparison.iter().flat_map(|it| &it.rows);
+        rows.clone()
+            .any(|it| it.kind == RowKindV1::Pair && !it.effect && it.takes == Some(1))
+    };
+    let count = result.scenarios.iter().filter(has_some).count();
+    let baselines = match count {
+        _ if result.command != "compare" => return None,
+        0 => return None,
+        1 => "1 baseline has".to_owned(),
+        several => format!("{several} baselines have"),
+    };
+    Some(format!(
+        "{baselines} answers that were heard once, and so are graded: recorded again, they are held (`-v` says more)"
+    ))
 }
 
 /// What is to be said of those that succeeded, counted; empty when there is nothing.

@@ -65,6 +65,7 @@ fn an_agent_that_is_a_program_has_a_container_of_its_own() {
     let add = "call proxy upstream_servers {\"operation\":\"add\",\"name\":\"weather\"}";
     let more = json!({
         "user_intent": "Add the weather.",
+        "expected_trajectory": null,
         "agent": { "kind": "command", "command": [small_agent(), add] },
         "success_criteria": ["added"],
     });
