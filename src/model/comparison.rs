@@ -212,6 +212,27 @@ pub struct Difference {
     pub loss: f64,
 }
 
+impl Difference {
+    /// What sums up the differences beyond those that are kept one by one.
+    pub fn rest(count: usize, loss: f64) -> Self {
+        Self {
+            path: String::new(),
+            expected: None,
+            got: None,
+            similarity: 0.0,
+            rule: format!("{count}{REST}").into(),
+            loss,
+        }
+    }
+
+    /// Whether it sums up others.
+    pub fn is_rest(&self) -> bool {
+        self.path.is_empty() && self.rule.ends_with(REST)
+    }
+}
+
+const REST: &str = " smaller differences";
+
 /// A place where points were lost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loss {

@@ -77,6 +77,7 @@ fn of_call(scenario: &ScenarioV1, reason: &ReasonV1) -> String {
 
 fn is_generalised(change: &str) -> bool {
     let begins = change.split('`').next().unwrap_or_default().trim_end();
+    let begins = begins.strip_prefix("at least ").unwrap_or(begins);
     begins == "every" || begins.split(" of ").all(|it| it.parse::<usize>().is_ok())
 }
 

@@ -1,7 +1,8 @@
 //! Everything that differs between the two sides, whether it fails the gate or not.
 
 use crate::model::comparison::{
-    Change, ChangeKind, Difference, Drift, Pair, Reason, ReasonKind, Row, SlowerCall, Verdict,
+    Change, ChangeKind, Difference, Drift, Pair, ParameterScore, Reason, ReasonKind, Row,
+    SlowerCall, Verdict,
 };
 use crate::model::rules::Rules;
 
@@ -9,6 +10,7 @@ use super::drift;
 use super::excerpt;
 use super::losses::asked;
 use super::pairing::Sides;
+use super::path::escape;
 use super::verdict::reason;
 
 /// What changes are told from.
@@ -186,7 +188,9 @@ impl<'v> Failed<'v> {
 }
 
 fn of_pair(sides: &Sides<'_>, pair: &Pair, failed: &Failed<'_>, changes: &mut Vec<Change>) {
+    let other_try = sides.other_try(pair.baseline, pair.current);
     if !pair.moved
+        && other_try.is_none()
         && pair.request.similarity >= 1.0
         && pair.request.differences.is_empty()
         && pair.response.differences.is_empty()
@@ -228,32 +232,52 @@ fn of_pair(sides: &Sides<'_>, pair: &Pair, failed: &Failed<'_>, changes: &mut Ve
                 )
             });
         }
-    } else {
-        let differ = |similarity: Option<f64>| similarity.is_some_and(|it| it < 1.0);
-        for it in pair
-            .request
-            .parameters
-            .iter()
-            .filter(|it| differ(it.similarity))
-        {
-            let (was, now) = match (
-                b.said.arguments.get(&it.name),
-                c.said.arguments.get(&it.name),
-            ) {
-                (Some(b), Some(c)) => {
-                    let (b, c) = excerpt::of_values(b, c);
-                    (Some(b), Some(c))
-                }
-                (b, c) => (b.map(excerpt::of), c.map(excerpt::of)),
-            };
-            changes.push(Change {
-                path: Some(format!("arguments/{}", it.name)),
-                was,
-                now,
-                fails: failed.points() && it.loss > 0.0,
-                ..here(ChangeKind::Request, "asked otherwise")
-            });
+    }
+    let is_told = |name: &str| {
+        let path = format!("/{}", escape(name));
+        let told = pair.request.differences.iter().map(|it| it.path.as_str());
+        let mut under = told.filter_map(|it| it.strip_prefix(path.as_str()));
+        under.any(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let differs = |it: &&ParameterScore| it.similarity.is_some_and(|it| it < 1.0);
+    for it in pair.request.parameters.iter().filter(differs) {
+        if pair.effect && is_told(&it.name) {
+            continue;
         }
+        let (was, now) = match (
+            b.said.arguments.get(&it.name),
+            c.said.arguments.get(&it.name),
+        ) {
+            (Some(b), Some(c)) => {
+                let (b, c) = excerpt::of_values(b, c);
+                (Some(b), Some(c))
+            }
+            (b, c) => (b.map(excerpt::of), c.map(excerpt::of)),
+        };
+        // What an effect is made with may be written otherwise: a number as text.
+        let (kind, what) = if pair.effect {
+            (ChangeKind::Effect, "the same, written otherwise")
+        } else {
+            (ChangeKind::Request, "asked otherwise")
+        };
+        changes.push(Change {
+            path: Some(format!("arguments/{}", it.name)),
+            was,
+            now,
+            fails: failed.points() && it.loss > 0.0,
+            ..here(kind, what)
+        });
+    }
+    if let Some((was, now)) = other_try {
+        changes.push(Change {
+            path: Some("response".to_owned()),
+            was: Some(was),
+            now: Some(now),
+            ..here(
+                ChangeKind::Answer,
+                "was another one while it was asked again and again",
+            )
+        });
     }
     let breaks = |it: &Difference| {
         pair.response

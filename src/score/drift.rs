@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::Value;
 
 use crate::model::Object;
-use crate::model::catalogue::{Catalogue, Tool};
+use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use crate::model::comparison::Drift;
 use crate::model::trajectory::ToolCall;
 
@@ -60,6 +60,9 @@ pub(super) fn findings(b: &Catalogue, c: &Catalogue, calls: &Recorded<'_>) -> Ve
             calls,
             found: Vec::new(),
         };
+        if let Some(new) = new {
+            server.says_of_itself(old, new);
+        }
         match new {
             Some(new) if old.tools.len() < 2 || !new.tools.is_empty() => {
                 server.compare(&old.tools, &new.tools);
@@ -164,6 +167,57 @@ impl<'a> Server<'a> {
     }
 
     /// A server that is not there any more, or lists nothing: one change, however many tools it had.
+    /// What models are told beside the tools, and who answers at all. Another version is what a comparison is made for, and no change.
+    fn says_of_itself(&mut self, old: &ServerCatalogue, new: &ServerCatalogue) {
+        let server = self.name;
+        let name = |it: &'_ ServerCatalogue| -> Option<String> {
+            let name = it.info.as_ref()?.get("name")?.as_str()?;
+            Some(name.to_owned())
+        };
+        // Recordings from elsewhere know nothing of what a server says of itself.
+        if old.info.is_none() || new.info.is_none() {
+            return;
+        }
+        let said = [
+            (
+                "instructions",
+                format!("the instructions of server `{server}` changed"),
+                old.instructions.clone(),
+                new.instructions.clone(),
+            ),
+            (
+                "serverInfo/name",
+                format!("server `{server}` calls itself otherwise"),
+                name(old),
+                name(new),
+            ),
+            (
+                "protocolVersion",
+                format!("server `{server}` speaks another version of the protocol"),
+                old.protocol_version.clone(),
+                new.protocol_version.clone(),
+            ),
+        ];
+        for (path, what, was, now) in said {
+            if was == now {
+                continue;
+            }
+            let mut finding = self.finding("*", path, what);
+            finding.drift.used = true;
+            (finding.drift.was, finding.drift.now) = match (was, now) {
+                (Some(was), Some(now)) => {
+                    let (was, now) = excerpt::of_texts(&was, &now);
+                    (Some(was), Some(now))
+                }
+                (was, now) => (
+                    was.as_deref().map(excerpt::of_text),
+                    now.as_deref().map(excerpt::of_text),
+                ),
+            };
+            self.found.push(finding);
+        }
+    }
+
     fn is_gone(&mut self, tools: &[Tool], lists_nothing: bool) {
         let (name, count) = (self.name, tools.len());
         let what = if lists_nothing {

@@ -25,7 +25,17 @@ const WORDS: usize = 3;
 /// How alike two wordings of one thing are at least.
 const REWORDED: f64 = 0.6;
 /// Words that turn a sentence into another.
-const TELLING: [&str; 6] = ["no", "not", "never", "without", "all", "none"];
+const TELLING: [&str; 8] = [
+    "no", "not", "never", "without", "all", "none", "true", "false",
+];
+/// What stands between the words of commands and queries.
+const OPERATORS: [&str; 12] = [
+    "=", "==", "!=", "<", ">", "<=", ">=", "|", "||", "&&", ">>", ":=",
+];
+/// What queries begin with, as they are usually written.
+const SQL: [&str; 9] = [
+    "SELECT", "INSERT", "UPDATE", "DELETE", "DROP", "ALTER", "CREATE", "TRUNCATE", "GRANT",
+];
 /// Signs of what is no prose: names, paths, addresses, code.
 const SIGNS: [char; 10] = ['_', '/', '@', '=', '<', '>', '\\', '"', '\'', '`'];
 
@@ -180,8 +190,21 @@ fn is_reworded(b: &str, c: &str) -> bool {
     let words_of = |text: &str| text.split_whitespace().count();
     words_of(b) >= WORDS
         && words_of(c) >= WORDS
+        && !is_command(b)
+        && !is_command(c)
         && words::similarity(b, c) >= REWORDED
         && !only_in(b, c).chain(only_in(c, b)).any(|it| is_telling(&it))
+}
+
+/// Whether a text is a command or a query rather than prose: each word of it counts. Options, operators that stand alone, and SQL tell.
+fn is_command(text: &str) -> bool {
+    let is_option = |it: &str| {
+        let name = it.trim_start_matches('-');
+        it.len() > name.len() && name.starts_with(|it: char| it.is_ascii_alphabetic())
+    };
+    let mut words = text.split_whitespace();
+    let begins_sql = words.clone().next().is_some_and(|it| SQL.contains(&it));
+    begins_sql || words.any(|it| is_option(it) || OPERATORS.contains(&it))
 }
 
 /// The words of a text that another has not, or not as often.
@@ -251,6 +274,31 @@ mod tests {
                 false,
             ),
             ("big red", "red big", false),
+            (
+                "git push origin main --dry-run",
+                "git push origin main --force",
+                false,
+            ),
+            (
+                "find here -name a -print",
+                "find here -name a -delete",
+                false,
+            ),
+            (
+                "UPDATE users SET owner = alice WHERE team = red",
+                "UPDATE users SET owner = mallory WHERE team = red",
+                false,
+            ),
+            (
+                "keep the flag at true for now",
+                "keep the flag at false for now",
+                false,
+            ),
+            (
+                "write a well-known song - a short one",
+                "write a well-known song - a short one please",
+                true,
+            ),
             ("I am sure of it", "I am sure of \"it\"", false),
         ];
         for (was, is, expected) in cases {

@@ -131,14 +131,7 @@ impl Findings {
             differences.push(difference);
         }
         if self.more > 0 {
-            differences.push(Difference {
-                path: String::new(),
-                expected: None,
-                got: None,
-                similarity: 0.0,
-                rule: format!("{} smaller differences", self.more).into(),
-                loss: self.more_loss,
-            });
+            differences.push(Difference::rest(self.more, self.more_loss));
         }
         if self.more_contract_changes > 0 {
             self.contract_changes.push(ContractChange {

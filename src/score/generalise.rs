@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::model::comparison::{ContractChange, ResponseScore};
+use crate::model::comparison::{ContractChange, Difference, ResponseScore};
 use crate::model::trajectory::{Answer, Outcome};
 
 use super::value::embedded;
@@ -47,8 +47,18 @@ enum How {
     Said(String),
 }
 
+/// Many places that changed in one way.
+pub(super) struct Generalised<'a> {
+    pub(super) sentence: String,
+    /// One of the places.
+    pub(super) example: &'a Difference,
+}
+
 /// ``every `tools/*/name` gained `everything:` ``: where two places or more changed in one way, and nothing or little else did.
-pub(super) fn generalised(baseline: &Outcome, response: &ResponseScore) -> Option<String> {
+pub(super) fn generalised<'a>(
+    baseline: &Outcome,
+    response: &'a ResponseScore,
+) -> Option<Generalised<'a>> {
     let differences = &response.differences;
     let mut groups: BTreeMap<String, Places<'_>> = BTreeMap::new();
     for it in differences {
@@ -79,23 +89,26 @@ pub(super) fn generalised(baseline: &Outcome, response: &ResponseScore) -> Optio
         Outcome::Answer(answer) => leaves(answer, &path),
         Outcome::Failure(_) => 0,
     };
-    let which = if count >= total {
-        "every".to_owned()
-    } else {
-        format!("{count} of {total}")
+    // Of many differences the first are kept one by one, and how many places there are in all is not known.
+    let is_all = differences.iter().all(|it| !it.is_rest());
+    let which = match (count >= total, is_all) {
+        (true, _) => "every".to_owned(),
+        (false, true) => format!("{count} of {total}"),
+        (false, false) => format!("at least {count} of {total}"),
     };
     // What is new beside them is how they changed.
     let others = lost.saturating_sub(count);
     let rest = match others {
+        _ if !is_all => ", and other places differ".to_owned(),
         0 => String::new(),
         1 => ", and 1 other place differs".to_owned(),
         _ => format!(", and {others} other places differ"),
     };
-    Some(format!(
-        "{which} `{}` {}{rest}",
-        shown(&path),
-        how.in_words()
-    ))
+    let example = differences.iter().find(|it| starred(&it.path).0 == path)?;
+    Some(Generalised {
+        sentence: format!("{which} `{}` {}{rest}", shown(&path), how.in_words()),
+        example,
+    })
 }
 
 /// A path with a star for each index of a list, and whether it has any.

@@ -69,6 +69,9 @@ pub(super) struct Share {
 }
 
 impl Share {
+    /// The budget of what is compared once and for all, not tried: each document in it has what [`Work::allowance`] gives it.
+    pub(super) const UNBOUNDED: usize = usize::MAX;
+
     pub(super) fn whole(weight: f64, budget: usize) -> Self {
         Self {
             weight,
@@ -145,7 +148,7 @@ impl<'a> Walk<'a> {
     /// Compares two JSON documents as a JSON path sees them: with the current place as their root.
     pub(super) fn document(&mut self, b: &'a Value, c: &'a Value, share: Share) -> f64 {
         let outer = self.place.begin_document();
-        let similarity = if self.findings.is_some() {
+        let similarity = if self.findings.is_some() || share.budget == Share::UNBOUNDED {
             let work = self.context.work;
             let weight = self.memo.weight(b) + self.memo.weight(c);
             let (since, budget) = (work.spent(), work.allowance(weight).min(share.budget));

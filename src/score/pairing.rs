@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::model::comparison::{self, Pair, RequestScore, ResponseScore, Row};
 use crate::model::learned::Learned;
 use crate::model::rules::{Responses, Rules};
-use crate::model::trajectory::Trajectory;
+use crate::model::trajectory::{ToolCall, Trajectory};
 
 use super::align::{self, Pairs};
 use super::arguments::ArgumentRules;
@@ -17,8 +17,8 @@ use super::effect;
 use super::json::Context;
 use super::number;
 use super::path::Pattern;
-use super::polls::Polled;
-use super::response;
+use super::polls::{self, Polled};
+use super::response::{self, Response};
 use super::same;
 use super::stable::Known;
 use super::terms::Terms;
@@ -130,6 +130,25 @@ impl<'a> Sides<'a> {
     /// The run's call of this number.
     pub(super) fn now(&self, number: usize) -> &Call<'a> {
         numbered(&self.current, number)
+    }
+
+    /// What a poll was answered while it waited, where that was nothing the baseline's was answered: one of those, and that.
+    pub(super) fn other_try(&self, baseline: usize, current: usize) -> Option<(String, String)> {
+        fn tries<'t>(run: &'t Trajectory, call: &Call<'_>) -> Vec<&'t ToolCall> {
+            let first = call.number - call.attempts;
+            run.calls().skip(first).take(call.attempts - 1).collect()
+        }
+        let (b, c) = (self.before(baseline), self.now(current));
+        let said = |it: &ToolCall| {
+            Response {
+                outcome: &it.outcome,
+                breach: None,
+                in_band: None,
+            }
+            .summary()
+        };
+        polls::other_try(&tries(self.baseline_run, b), &tries(self.current_run, c))
+            .map(|(b, c)| (said(b), said(c)))
     }
 
     /// The longer of the two sides.

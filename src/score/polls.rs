@@ -7,6 +7,7 @@ use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 
 use super::calls::{only_reads, request_key};
 use super::learn::is_same_request;
+use super::mask;
 use super::same::{self, View};
 
 /// A poll: calls by their numbers, the last of which had the final answer.
@@ -87,6 +88,33 @@ fn is_poll(run: &[&ToolCall], trajectory: &Trajectory, rules: &Rules) -> bool {
         return false;
     }
     only_reads(last, &trajectory.catalogue, rules)
+}
+
+/// An answer that a poll was given while it waited, and that was none of those it was given while the baseline was recorded: one of those,
+/// and this one. Numbers may count up or down while something is waited for.
+pub(super) fn other_try<'a>(
+    recorded: &[&'a ToolCall],
+    now: &[&'a ToolCall],
+) -> Option<(&'a ToolCall, &'a ToolCall)> {
+    let first = recorded.first()?;
+    let known: HashSet<(bool, String)> = recorded.iter().map(|it| without_numbers(it)).collect();
+    let other = now
+        .iter()
+        .find(|it| !known.contains(&without_numbers(it)))?;
+    Some((first, other))
+}
+
+/// What an answer says, apart from what varies by nature and from its numbers.
+fn without_numbers(call: &ToolCall) -> (bool, String) {
+    let said = match &call.outcome {
+        Outcome::Answer(answer) => match &answer.structured_content {
+            Some(structured) => structured.to_string(),
+            None => answer.text(),
+        },
+        Outcome::Failure(failure) => failure.message.clone(),
+    };
+    let words = mask::text(&said).replace(|it: char| it.is_ascii_digit(), "");
+    (call.outcome.is_failure(), words)
 }
 
 /// What an answer says, apart from what varies by nature.

@@ -6,7 +6,7 @@ use crate::digits;
 use crate::model::Object;
 use crate::model::comparison::{ContractChange, Difference, ResponseScore};
 use crate::model::rules::Responses;
-use crate::model::trajectory::{Answer, Outcome};
+use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome};
 
 use super::align;
 use super::block::{Part, part};
@@ -52,7 +52,16 @@ impl Response<'_> {
         }
     }
 
-    fn summary(&self) -> String {
+    /// How it failed; `None` where the tool itself said so.
+    fn failure(&self) -> Option<&Failure> {
+        match self.outcome {
+            Outcome::Failure(failure) => Some(failure),
+            Outcome::Answer(_) => None,
+        }
+    }
+
+    /// What it says, in short.
+    pub(super) fn summary(&self) -> String {
         match self.outcome {
             _ if self.is_failure() => format!("error {}", excerpt::of_text(&self.message())),
             Outcome::Answer(answer) => match &answer.structured_content {
@@ -182,9 +191,19 @@ fn failure_changed(b: Response<'_>, c: Response<'_>, what: &'static str) -> Resp
     }
 }
 
-/// An error in an accepted baseline was meant; another error is another answer.
+/// An error in an accepted baseline was meant; another error is another answer. One of another kind is another thing to agents: most
+/// clients show a model only what a tool itself calls an error.
 fn both_failed(b: Response<'_>, c: Response<'_>, mode: Responses) -> ResponseScore {
+    let (of_b, of_c) = (b.failure(), c.failure());
+    let kind = |it: Option<&Failure>| match it?.kind {
+        FailureKind::Transport => Some(FailureKind::Disconnected),
+        kind => Some(kind),
+    };
+    let (kind_b, kind_c) = (kind(of_b), kind(of_c));
     let (b, c) = (b.message(), c.message());
+    if kind_b != kind_c && mode != Responses::Ignore {
+        return another_kind_of_error((kind_b, &b), (kind_c, &c));
+    }
     let (b_masked, c_masked) = (mask::text(&b), mask::text(&c));
     let similarity = match mode {
         Responses::Ignore | Responses::Shape => 1.0,
@@ -206,10 +225,56 @@ fn both_failed(b: Response<'_>, c: Response<'_>, mode: Responses) -> ResponseSco
             loss: 1.0 - similarity,
         });
     }
+    let code = |it: Option<&Failure>| it.and_then(|it| it.code).map(|it| it.to_string());
+    let data = |it: Option<&Failure>| it.and_then(|it| it.data.as_ref()).map(excerpt::of);
+    for (path, was, now) in [
+        ("/error/code", code(of_b), code(of_c)),
+        ("/error/data", data(of_b), data(of_c)),
+    ] {
+        if was != now && mode != Responses::Ignore {
+            differences.push(Difference {
+                path: path.to_owned(),
+                expected: was,
+                got: now,
+                similarity: 1.0,
+                rule: "changed beside the message".into(),
+                loss: 0.0,
+            });
+        }
+    }
     ResponseScore {
         similarity,
         contract_changes: Vec::new(),
         differences,
+    }
+}
+
+type KindOfError<'a> = (Option<FailureKind>, &'a str);
+
+fn another_kind_of_error(
+    (kind_b, b): KindOfError<'_>,
+    (kind_c, c): KindOfError<'_>,
+) -> ResponseScore {
+    let named = |kind: Option<FailureKind>, message: &str| {
+        let kind = kind.map_or("an error of the tool", FailureKind::words);
+        format!("{kind}: {}", excerpt::of_text(message))
+    };
+    let what = "became another kind of error";
+    let similarity = finding::CAP;
+    ResponseScore {
+        similarity,
+        contract_changes: vec![ContractChange {
+            path: String::new(),
+            what: what.to_owned(),
+        }],
+        differences: vec![Difference {
+            path: String::new(),
+            expected: Some(named(kind_b, b)),
+            got: Some(named(kind_c, c)),
+            similarity,
+            rule: what.into(),
+            loss: 1.0 - similarity,
+        }],
     }
 }
 
@@ -275,7 +340,7 @@ fn answers<'a>(walk: &mut Walk<'a>, b: &'a Answer, c: &'a Answer) -> f64 {
     c_alone.retain(|&it| is_counted(walk, &c[it]));
     let counted = Counted::new(pairs.len(), b_alone.len(), c_alone.len());
 
-    let each = Share::whole(counted.pair, usize::MAX);
+    let each = Share::whole(counted.pair, Share::UNBOUNDED);
     let sum = pairs
         .iter()
         .map(|&(i, j)| part(walk, b[i], c[j], each))

@@ -340,6 +340,11 @@ impl<'a> Walk<'a> {
             None => &[],
         };
         let (of_b, of_c) = match variation::compare(b, c, varying, &self.known.clock) {
+            // White space says nothing in prose, but much in code, YAML and nested lists.
+            Likeness::Same if is_indented_otherwise(b, c) => {
+                let (b, c) = excerpt::of_texts(b, c);
+                return self.tolerate("indented otherwise", b, c);
+            }
             Likeness::Same => return,
             // A value that is nothing but a duration is what its key says.
             Likeness::OtherDuration
@@ -707,8 +712,20 @@ impl<'a> Walk<'a> {
     }
 
     fn changed(&mut self, what: &str, b: &Value, c: &Value) {
+        if self.is_one_too_many() {
+            return;
+        }
         let (b, c) = excerpt::of_values(b, c);
         self.change(what, Some(b), Some(c));
+    }
+
+    /// Whether a change is only counted, because enough are kept one by one.
+    fn is_one_too_many(&mut self) -> bool {
+        let passed_over = self.found.pass_over(0.0, true);
+        if passed_over {
+            self.apart = Apart::Changed;
+        }
+        passed_over
     }
 
     /// A change of what varies into what it never was.
@@ -720,6 +737,9 @@ impl<'a> Walk<'a> {
     }
 
     fn change(&mut self, what: &str, b: Option<String>, c: Option<String>) {
+        if self.is_one_too_many() {
+            return;
+        }
         self.apart = Apart::Changed;
         let contract = format!(
             "{what}, though it was the same in all {} takes",
@@ -764,6 +784,23 @@ fn alike(a: &[u64], b: &[u64]) -> f64 {
     let b_set: HashSet<&u64> = b.iter().collect();
     let common = a.iter().filter(|it| b_set.contains(it)).count();
     number::share(number::count(common), a.len().max(b.len()))
+}
+
+/// Whether the lines of two texts that say the same are indented otherwise against each other.
+fn is_indented_otherwise(b: &str, c: &str) -> bool {
+    fn indents(text: &str) -> impl Iterator<Item = isize> {
+        let lines = text.lines().filter(|it| !it.trim().is_empty());
+        lines.map(|it| {
+            let indent = it.len() - it.trim_start().len();
+            isize::try_from(indent).unwrap_or(isize::MAX)
+        })
+    }
+    let (Some(b_first), Some(c_first)) = (indents(b).next(), indents(c).next()) else {
+        return false;
+    };
+    // Lines that were broken elsewhere are prose.
+    let mut pairs = indents(b).zip(indents(c));
+    indents(b).count() == indents(c).count() && pairs.any(|(b, c)| b - b_first != c - c_first)
 }
 
 fn is_emptied(b: &Value, c: &Value) -> bool {

@@ -277,7 +277,7 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
         cause: cause.clone(),
         ..reason(kind, text)
     };
-    let difference = telling(pair);
+    let difference = telling(evidence, pair);
     let (expected, got) =
         difference.map_or((None, None), |it| (it.expected.clone(), it.got.clone()));
     let mut reasons = Vec::new();
@@ -351,7 +351,11 @@ fn also(more: usize) -> String {
 }
 
 /// The difference that a reason quotes: of the first change of the contract, else the first of those that cost most.
-fn telling(pair: &Pair) -> Option<&Difference> {
+fn telling<'p>(evidence: &Evidence<'_, '_>, pair: &'p Pair) -> Option<&'p Difference> {
+    let recorded = &evidence.sides.before(pair.baseline).made.outcome;
+    if let Some(many) = generalised(recorded, &pair.response) {
+        return Some(many.example);
+    }
     let differences = &pair.response.differences;
     let changed = pair.response.contract_changes.first();
     let of_change = changed.and_then(|it| differences.iter().find(|of| of.path == it.path));
@@ -392,17 +396,16 @@ pub(super) fn failed_now(evidence: &Evidence<'_, '_>, pair: &Pair) -> Option<Str
 fn answer_change(evidence: &Evidence<'_, '_>, pair: &Pair) -> String {
     let response = &pair.response;
     let recorded = &evidence.sides.before(pair.baseline).made.outcome;
-    if let Some(sentence) = generalised(recorded, response) {
-        return sentence;
+    if let Some(many) = generalised(recorded, response) {
+        return many.sentence;
     }
     match (
         response.contract_changes.as_slice(),
         response.differences.as_slice(),
     ) {
         ([], []) => "it differs".to_owned(),
-        ([], _) => {
-            telling(pair).map_or_else(String::new, |it| format!("{} differs", place(&it.path)))
-        }
+        ([], _) => telling(evidence, pair)
+            .map_or_else(String::new, |it| format!("{} differs", place(&it.path))),
         ([only], _) => change(only),
         ([first, more @ ..], _) => {
             let plural = if more.len() == 1 { "" } else { "s" };

@@ -246,6 +246,46 @@ fn few_changes_in_a_long_list() {
 }
 
 #[test]
+fn many_rows_in_another_order_are_no_more_work_where_they_were_heard_twice() {
+    let rows = |turn: u64, factor: u64| {
+        let row = |it: u64| {
+            let id = (it * 7919 + turn * 13) % 5003;
+            json!({ "id": id, "name": format!("row {}", id * factor) })
+        };
+        json!((0..5000).map(row).collect::<Vec<Value>>())
+    };
+    let answered =
+        |rows: Value| trajectory(&[json!({ "tool": "mcp__p__t", "reads": true, "json": rows })]);
+    let mut baseline = answered(rows(0, 1));
+    let takes = [baseline.clone(), baseline.clone()];
+    baseline.learned = score::learn(&takes, &Rules::default()).answers;
+    let current = answered(rows(400, 1));
+    let asked = std::cell::Cell::new(0u32);
+    let is_unwanted = || {
+        asked.set(asked.get() + 1);
+        false
+    };
+    let comparison =
+        score::compare_until(&baseline, &current, &Rules::default(), &is_unwanted).unwrap();
+    assert!(!comparison.verdict.passed);
+    // It is asked once for some thousand steps. Each row with each would be 25 million.
+    assert!(asked.get() < 200, "{}", asked.get());
+
+    // What is kept of so many changes one by one is not all of them.
+    let renamed = score::compare(&baseline, &answered(rows(0, 3)), &Rules::default());
+    let reason = &renamed.verdict.reasons[0];
+    let (was, now) = (reason.expected.as_deref(), reason.got.as_deref());
+    assert!(
+        reason
+            .text
+            .contains("at least 100 of 5000 `*/name` changed"),
+        "{reason:?}"
+    );
+    assert!(was.is_some_and(|it| it.starts_with("\"row ")), "{was:?}");
+    assert!(now.is_some_and(|it| it.starts_with("\"row ")), "{now:?}");
+}
+
+#[test]
 fn odd_numbers_and_texts() {
     for (b, c) in [
         (json!(f64::MAX), json!(f64::MIN)),

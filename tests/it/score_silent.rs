@@ -1,0 +1,202 @@
+//! Whatever differs and passes all the same is told as a change.
+
+use mcp_eval::model::comparison::{ChangeKind, Comparison};
+use mcp_eval::model::rules::Rules;
+use mcp_eval::model::trajectory::{Failure, FailureKind, Outcome, Step, Trajectory};
+use mcp_eval::score;
+use serde_json::{Value, json};
+
+use crate::score_kit::{compare, trajectory};
+
+/// A run against a baseline that was heard twice.
+fn against_two_takes(before: &[Value], now: &[Value]) -> Comparison {
+    let mut baseline = trajectory(before);
+    baseline.learned =
+        score::learn(&[baseline.clone(), baseline.clone()], &Rules::default()).answers;
+    score::compare(&baseline, &trajectory(now), &Rules::default())
+}
+
+fn read(text: &str) -> Value {
+    json!({ "tool": "mcp__s__get", "reads": true, "text": text })
+}
+
+/// The one change there is: its kind, its place, and what happened.
+fn only_change(comparison: &Comparison) -> (ChangeKind, &str, &str) {
+    assert!(comparison.verdict.passed, "{:#?}", comparison.verdict);
+    let [change] = comparison.changes.as_slice() else {
+        panic!("{:#?}", comparison.changes)
+    };
+    assert!(!change.fails);
+    let path = change.path.as_deref().unwrap_or_default();
+    (change.kind, path, &change.what)
+}
+
+#[test]
+fn lines_that_are_indented_otherwise_are_told_and_other_white_space_is_not() {
+    let told = [
+        (
+            "if ok:\n    save()\n    delete_all()",
+            "if ok:\n    save()\ndelete_all()",
+        ),
+        ("a:\n  b: 1\n  c: 2", "a:\n  b: 1\nc: 2"),
+        ("- a\n  - b", "- a\n- b"),
+    ];
+    for (was, now) in told {
+        let comparison = against_two_takes(&[read(was)], &[read(now)]);
+        let expected = (
+            ChangeKind::Answer,
+            "response/content/0/text",
+            "indented otherwise",
+        );
+        assert_eq!(only_change(&comparison), expected, "{was}");
+    }
+    let untold = [
+        ("all  is well\n", "all is well"),
+        ("one\n\n  two", "one\n  two\n"),
+        ("  a\n  b", "a\nb"),
+        ("broken here\nand there", "broken\nhere and there"),
+    ];
+    for (was, now) in untold {
+        let comparison = against_two_takes(&[read(was)], &[read(now)]);
+        assert!(comparison.changes.is_empty(), "{:#?}", comparison.changes);
+    }
+}
+
+#[test]
+fn another_answer_while_something_is_waited_for_is_told() {
+    let polled = |answers: &[&str]| answers.iter().map(|it| read(it)).collect::<Vec<_>>();
+    let before = polled(&["state: running, 10 %", "state: done"]);
+    let same = [
+        polled(&[
+            "state: running, 40 %",
+            "state: running, 90 %",
+            "state: done",
+        ]),
+        polled(&["state: done"]),
+    ];
+    for now in same {
+        let comparison = against_two_takes(&before, &now);
+        assert!(comparison.changes.is_empty(), "{:#?}", comparison.changes);
+    }
+    let now = polled(&["state: running, 40 %", "state: crashed", "state: done"]);
+    let comparison = against_two_takes(&before, &now);
+    assert_eq!(
+        only_change(&comparison),
+        (
+            ChangeKind::Answer,
+            "response",
+            "was another one while it was asked again and again"
+        )
+    );
+    assert_eq!(
+        comparison.changes[0].now.as_deref(),
+        Some("\"state: crashed\"")
+    );
+}
+
+/// A call that failed as said, not by the word of its tool.
+fn failing(kind: FailureKind, message: &str, code: Option<i64>) -> Trajectory {
+    let mut run = trajectory(&[read("")]);
+    for step in &mut run.steps {
+        if let Step::ToolCall(call) = step {
+            call.outcome = Outcome::Failure(Failure {
+                kind,
+                message: message.to_owned(),
+                code,
+                data: None,
+            });
+        }
+    }
+    run
+}
+
+#[test]
+fn an_error_of_another_kind_is_another_answer_and_another_code_is_told() {
+    let by_tool = trajectory(&[
+        json!({ "tool": "mcp__s__get", "reads": true, "text": "not found", "is_error": true }),
+    ]);
+    let compare = |b: &Trajectory, c: &Trajectory| score::compare(b, c, &Rules::default());
+    let rpc = failing(FailureKind::Rpc, "not found", Some(-32602));
+    let comparison = compare(&by_tool, &rpc);
+    assert!(!comparison.verdict.passed);
+    let reason = &comparison.verdict.reasons[0];
+    assert!(
+        reason.text.contains("became another kind of error"),
+        "{reason:?}"
+    );
+    assert_eq!(reason.got.as_deref(), Some("JSON-RPC error: \"not found\""));
+
+    let other = failing(FailureKind::Rpc, "not found", Some(-32603));
+    let comparison = compare(&rpc, &other);
+    let (_, path, _) = only_change(&comparison);
+    assert_eq!(path, "response/error/code");
+    assert_eq!(comparison.changes[0].now.as_deref(), Some("-32603"));
+
+    // To an agent a lost connection is a lost connection, whoever noticed.
+    let lost = failing(FailureKind::Transport, "gone", None);
+    let closed = failing(FailureKind::Disconnected, "gone", None);
+    assert!(compare(&lost, &closed).changes.is_empty());
+}
+
+#[test]
+fn what_a_server_says_of_itself_is_told() {
+    let served = |name: &str, instructions: Option<&str>, protocol: &str| {
+        let mut run = trajectory(&[read("fine")]);
+        let server = &mut run.catalogue.servers[0];
+        server.info = Some(json!({ "name": name, "version": "1" }));
+        server.instructions = instructions.map(str::to_owned);
+        server.protocol_version = Some(protocol.to_owned());
+        run
+    };
+    let before = served("shop", Some("Never delete without asking."), "2025-06-18");
+    let told = [
+        (
+            served("shop", Some("Always delete first."), "2025-06-18"),
+            "instructions",
+        ),
+        (served("shop", None, "2025-06-18"), "instructions"),
+        (
+            served("other", Some("Never delete without asking."), "2025-06-18"),
+            "serverInfo/name",
+        ),
+        (
+            served("shop", Some("Never delete without asking."), "2024-11-05"),
+            "protocolVersion",
+        ),
+    ];
+    for (now, place) in told {
+        let comparison = score::compare(&before, &now, &Rules::default());
+        let (kind, path, _) = only_change(&comparison);
+        assert_eq!((kind, path), (ChangeKind::Drift, place));
+        let strict = Rules {
+            strict: true,
+            ..Rules::default()
+        };
+        assert!(!score::compare(&before, &now, &strict).verdict.passed);
+    }
+    let mut newer = before.clone();
+    newer.catalogue.servers[0].info = Some(json!({ "name": "shop", "version": "2" }));
+    assert!(
+        score::compare(&before, &newer, &Rules::default())
+            .changes
+            .is_empty()
+    );
+}
+
+#[test]
+fn an_effect_whose_value_is_written_otherwise_is_told() {
+    let pay = |amount: Value| {
+        [json!({
+            "tool": "mcp__s__pay", "args": { "to": "ann", "amount": amount }, "text": "paid"
+        })]
+    };
+    let comparison = compare(&pay(json!(10)), &pay(json!("10")), &Rules::default());
+    assert_eq!(
+        only_change(&comparison),
+        (
+            ChangeKind::Effect,
+            "arguments/amount",
+            "the same, written otherwise"
+        )
+    );
+}
