@@ -180,8 +180,18 @@ fn is_reworded(b: &str, c: &str) -> bool {
     let words_of = |text: &str| text.split_whitespace().count();
     words_of(b) >= WORDS
         && words_of(c) >= WORDS
+        && indents(b) == indents(c)
         && words::similarity(b, c) >= REWORDED
         && !only_in(b, c).chain(only_in(c, b)).any(|it| is_telling(&it))
+}
+
+/// How far the lines of a text are indented that are, which in YAML and in code says what belongs to what.
+fn indents(text: &str) -> Vec<&str> {
+    let lines = text.lines().map(|it| (it, it.trim_start()));
+    lines
+        .filter(|(line, said)| !said.is_empty() && said.len() < line.len())
+        .map(|(line, said)| &line[..line.len() - said.len()])
+        .collect()
 }
 
 /// The words of a text that another has not, or not as often.
@@ -251,6 +261,14 @@ mod tests {
                 false,
             ),
             ("big red", "red big", false),
+            ("on:\n  push: main", "on:\npush: main", false),
+            ("on:\n  push: main", "on:\n    push: main", false),
+            ("one line and\nanother", "one line\nand another", true),
+            (
+                "note:\n  call the customer",
+                "note:\n  call the customer soon",
+                true,
+            ),
             ("I am sure of it", "I am sure of \"it\"", false),
         ];
         for (was, is, expected) in cases {
