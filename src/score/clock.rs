@@ -113,6 +113,16 @@ impl Clock {
         }
     }
 
+    /// Of two calls made at once.
+    #[cfg(test)]
+    pub(super) fn still() -> Self {
+        Self {
+            baseline: 0.0,
+            current: 0.0,
+            recorded: 0.0,
+        }
+    }
+
     /// Whether the second of two times is the first, moved with the clock: later by as much as the call is later, or by whole calendar days
     /// at the same time of day.
     pub(super) fn moved(&self, b: &str, c: &str) -> bool {
