@@ -113,6 +113,16 @@ impl Clock {
         }
     }
 
+    /// Of two calls made at once.
+    #[cfg(test)]
+    pub(super) fn still() -> Self {
+        Self {
+            baseline: 0.0,
+            current: 0.0,
+            recorded: 0.0,
+        }
+    }
+
     /// Whether the second of two times is the first, moved with the clock: later by as much as the call is later, or by whole calendar days
     /// at the same time of day.
     pub(super) fn moved(&self, b: &str, c: &str) -> bool {
@@ -365,6 +375,12 @@ mod tests {
             (60.0, "2026-03-01", "2026-03-02", false),
             // Midnight lies between the two where clocks are an hour ahead.
             (1800.0, "2026-11-20", "2026-11-21", true),
+            (
+                3600.0,
+                "2026-12-01T08:30:00+01:00",
+                "2026-12-02T08:30:00+01:00",
+                true,
+            ),
             (1800.0, "2026-12-24", "2026-12-25", false),
             (
                 day,
@@ -380,6 +396,9 @@ mod tests {
             ),
             (3600.0, "22:50", "23:50", true),
             (3600.0, "12:30", "13:00", false),
+            (3600.0, "12:30 PM", "1:30 PM", true),
+            // An answer may be quicker than the one it is compared with.
+            (60.0, "22:50:20", "22:50:50", true),
             (7200.0, "10:50:00 PM", "12:50:00 AM", true),
             (day, "Friday", "Saturday", true),
             (60.0, "Friday", "Saturday", false),
@@ -418,6 +437,12 @@ mod tests {
         assert!(!clock.is_after_recording("2026-11-01T23:00:00Z", "2026-11-20T22:00:00Z"));
         assert!(!clock.is_after_recording("2026-11-01T23:00:00Z", "2026-11-21"));
         assert!(!clock.is_after_recording("22:00", "23:00"));
+        // The minute that the recording was made in is not over.
+        assert!(clock.is_after_recording("2026-11-01T23:00Z", "2026-11-20T22:49Z"));
+        assert!(!clock.is_after_recording("2026-11-01T23:00Z", "2026-11-20T22:48Z"));
+        // A clock on the wall may be hours behind.
+        assert!(clock.is_after_recording("2026-11-01 23:00:00", "2026-11-20 17:50:00"));
+        assert!(!clock.is_after_recording("2026-11-01 23:00:00", "2026-11-18 17:50:00"));
         assert!(clock.is_number_after_recording(1_795_215_100.0));
         assert!(!clock.is_number_after_recording(1_695_215_100.0));
     }

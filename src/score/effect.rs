@@ -192,6 +192,7 @@ fn is_reworded(b: &str, c: &str) -> bool {
         && words_of(c) >= WORDS
         && !is_command(b)
         && !is_command(c)
+        && indents(b) == indents(c)
         && words::similarity(b, c) >= REWORDED
         && !only_in(b, c).chain(only_in(c, b)).any(|it| is_telling(&it))
 }
@@ -205,6 +206,15 @@ fn is_command(text: &str) -> bool {
     let mut words = text.split_whitespace();
     let begins_sql = words.clone().next().is_some_and(|it| SQL.contains(&it));
     begins_sql || words.any(|it| is_option(it) || OPERATORS.contains(&it))
+}
+
+/// How far the lines of a text are indented that are, which in YAML and in code says what belongs to what.
+fn indents(text: &str) -> Vec<&str> {
+    let lines = text.lines().map(|it| (it, it.trim_start()));
+    lines
+        .filter(|(line, said)| !said.is_empty() && said.len() < line.len())
+        .map(|(line, said)| &line[..line.len() - said.len()])
+        .collect()
 }
 
 /// The words of a text that another has not, or not as often.
@@ -297,6 +307,14 @@ mod tests {
             (
                 "write a well-known song - a short one",
                 "write a well-known song - a short one please",
+                true,
+            ),
+            ("on:\n  push: main", "on:\npush: main", false),
+            ("on:\n  push: main", "on:\n    push: main", false),
+            ("one line and\nanother", "one line\nand another", true),
+            (
+                "note:\n  call the customer",
+                "note:\n  call the customer soon",
                 true,
             ),
             ("I am sure of it", "I am sure of \"it\"", false),

@@ -109,7 +109,7 @@ pub(super) fn is_duration_text(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_age, is_duration, is_duration_text, is_time};
+    use super::{is_age, is_duration, is_duration_text, is_id, is_time};
 
     #[test]
     fn keys_say_what_their_values_are() {
@@ -143,7 +143,15 @@ mod tests {
         for key in ["last_seen", "mtime", "startedAt", "modified"] {
             assert!(is_age(key), "{key}");
         }
-        assert!(!is_age("plastic"));
+        for key in ["plastic", "expires_at", "due_date", "until", "time"] {
+            assert!(!is_age(key), "{key}");
+        }
+        for key in ["id", "user_id", "itemIds", "order-number"] {
+            assert!(is_id(key), "{key}");
+        }
+        for key in ["width", "valid", "numbered", "notes", "keyboard"] {
+            assert!(!is_id(key), "{key}");
+        }
     }
 
     #[test]

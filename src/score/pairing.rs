@@ -384,6 +384,7 @@ impl<'a> Sides<'a> {
     /// Equal reads that stand in another order on the two sides: out of the pairs of an alignment, those that stay in order, and those that
     /// are out of it. Reads that were paired with others only for want of their own find them again.
     pub(super) fn with_moved(&self, pairs: Pairs) -> (Pairs, Pairs) {
+        let pairs = self.with_all_effects(pairs);
         let mut partner: BTreeMap<usize, usize> = pairs.iter().copied().collect();
         let is_exact = |b: usize, c: usize| self.baseline[b].key == self.current[c].key;
         let taken: HashSet<usize> = (pairs
@@ -435,6 +436,54 @@ impl<'a> Sides<'a> {
             }
         }
         (partner.into_iter().collect(), moved)
+    }
+
+    /// The same pairs, but where an effect that both sides made has no partner of its own for the sake of reads, those give way to it: reads
+    /// find each other again in whatever order, effects do not.
+    fn with_all_effects(&self, pairs: Pairs) -> Pairs {
+        let made_again = |pairs: &Pairs| -> (HashSet<usize>, HashSet<usize>) {
+            let exact = |(b, c): &&(usize, usize)| {
+                !self.baseline[*b].reads && self.baseline[*b].key == self.current[*c].key
+            };
+            pairs.iter().filter(exact).copied().unzip()
+        };
+        let again = made_again(&pairs);
+        let others = |calls: &[Call<'_>], again: &HashSet<usize>| -> HashSet<u64> {
+            let effects = calls.iter().enumerate().filter(|(_, it)| !it.reads);
+            effects
+                .filter(|(at, _)| !again.contains(at))
+                .map(|(_, it)| it.key)
+                .collect()
+        };
+        if others(&self.baseline, &again.0).is_disjoint(&others(&self.current, &again.1)) {
+            return pairs;
+        }
+        let effects = |calls: &[Call<'_>]| -> (Vec<usize>, Vec<u64>) {
+            let effects = calls.iter().enumerate().filter(|(_, it)| !it.reads);
+            effects.map(|(at, it)| (at, it.key)).unzip()
+        };
+        let ((b, b_keys), (c, c_keys)) = (effects(&self.baseline), effects(&self.current));
+        let of_effects: Pairs = align::align(
+            &b_keys,
+            &c_keys,
+            self.cells(),
+            |i, j| self.same_tool(b[i], c[j]),
+            |i, j| self.request(b[i], c[j]),
+        )
+        .into_iter()
+        .map(|(i, j)| (b[i], c[j]))
+        .collect();
+        if made_again(&of_effects).0.len() <= again.0.len() {
+            return pairs;
+        }
+        let crosses_none = |(b, c): &(usize, usize)| {
+            of_effects.partition_point(|it| it.0 < *b) == of_effects.partition_point(|it| it.1 < *c)
+        };
+        let reads = pairs.into_iter().filter(|(b, c)| self.reads(*b, *c));
+        let mut kept: Pairs = reads.filter(crosses_none).collect();
+        kept.extend(&of_effects);
+        kept.sort_unstable();
+        kept
     }
 
     fn reads(&self, b: usize, c: usize) -> bool {

@@ -11,6 +11,10 @@ use super::token::{LONG, Token, tokens};
 /// The most times a text is gone through while it is matched with another in which tokens vary.
 const PASSES: usize = 32;
 
+/// How many bytes around the difference of two long texts are looked at with it: white space stands in durations and times, and a word before
+/// them says what they are.
+const BESIDE: usize = 64;
+
 /// The varying places of one answer, as a tree of the steps that lead to them.
 #[derive(Debug, Default)]
 pub(super) struct Tree<'a> {
@@ -143,10 +147,11 @@ fn compare_long(b: &str, c: &str, varying: &[VaryingToken], clock: &Clock) -> Li
     let end = ends.take_while(is_same).count();
     // Back to where no token can be cut in two.
     let is_edge = |it: &u8| it.is_ascii_whitespace() || b",[]{}".contains(it);
-    let start = b_bytes[..start]
+    let start = b_bytes[..start.saturating_sub(BESIDE)]
         .iter()
         .rposition(is_edge)
         .map_or(0, |it| it + 1);
+    let end = end.saturating_sub(BESIDE);
     let after = b_bytes[b.len() - end..]
         .iter()
         .position(is_edge)
@@ -292,4 +297,51 @@ fn elements<'a>(recorded: &[Token<'a>], varying: &'a [VaryingToken]) -> Vec<Elem
     }
     elements.extend(recorded[at..].iter().copied().map(Element::Fixed));
     elements
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Clock, Likeness, compare, compare_long};
+    use crate::model::learned::{StandsFor, TokenKind, VaryingToken};
+
+    #[test]
+    fn no_duration_is_excused_that_may_be_the_recorded_one() {
+        let any = |token, tokens| VaryingToken {
+            token,
+            tokens,
+            stands_for: StandsFor::Run {
+                kinds: vec![TokenKind::Word, TokenKind::Duration],
+                joined: false,
+                may_be_empty: true,
+            },
+            heard: Vec::new(),
+        };
+        let varying = [any(1, 1), any(3, 0)];
+        let compared = |c: &str| compare("queued 3 ms", c, &varying, &Clock::still());
+        assert_eq!(compared("queued 5 ms 3 ms"), Likeness::Same);
+        assert_eq!(compared("queued 3 ms 5 ms"), Likeness::Same);
+        assert_eq!(compared("queued 5 ms"), Likeness::OtherDuration);
+    }
+
+    #[test]
+    fn a_long_text_is_compared_as_a_short_one() {
+        let around = "many words\n".repeat(20);
+        let long = |it: &str| format!("{around} {it} {around}");
+        for (b, c, is_excused) in [
+            ("It took 15 ms.", "It took 12 ms.", true),
+            ("took: 15", "took: 19", true),
+            ("done in 1.5 s", "done in 1.7 s", true),
+            ("seen 3 minutes ago", "seen 4 minutes ago", true),
+            ("It waits 15 ms.", "It waits 15 hours.", false),
+            ("15 rows", "12 rows", false),
+            ("15 rows", "15 rows, 3 words", false),
+        ] {
+            let clock = Clock::still();
+            let short = compare(b, c, &[], &clock);
+            assert_eq!(short == Likeness::OtherDuration, is_excused, "{b} → {c}");
+            let found = compare_long(&long(b), &long(c), &[], &clock);
+            assert_eq!(found == Likeness::OtherDuration, is_excused, "{b} → {c}");
+            assert_ne!(found, Likeness::Same);
+        }
+    }
 }

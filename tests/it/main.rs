@@ -48,6 +48,7 @@ mod score_matching;
 mod score_recordings;
 mod score_rules;
 mod score_silent;
+mod score_takes;
 mod score_truth;
 mod score_values;
 #[path = "../bench/shapes.rs"]

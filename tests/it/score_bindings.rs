@@ -419,6 +419,22 @@ fn two_ids_are_not_taken_for_each_other() {
 }
 
 #[test]
+fn a_number_that_is_no_id_is_not_excused_by_one() {
+    let run = |id: u32, count: u32| {
+        vec![
+            call("create", &json!({}), &json!({ "id": id })),
+            call("get", &json!({ "id": id }), &json!({ "ok": true })),
+            call("stats", &json!({}), &json!({ "max": count })),
+        ]
+    };
+    let take = |id: u32| trajectory(&run(id, 4711));
+    let baseline = learned(&[take(4711), take(4712)]);
+    assert!(compare(&baseline, &run(4713, 4711)).verdict.passed);
+    let other = compare(&baseline, &run(4713, 4713));
+    assert!(!other.verdict.passed, "{other:#?}");
+}
+
+#[test]
 fn ids_that_nobody_uses_are_known_by_those_that_somebody_does() {
     let listed = |ids: [&str; 3]| {
         let items: Vec<Value> = ["a", "b", "c"]

@@ -168,6 +168,46 @@ fn tools_come_and_go() {
 }
 
 #[test]
+fn a_call_of_a_renamed_tool_is_refused_for_its_name_alone() {
+    let tool = |name: &str, of_limit: &str| json!([{"name": name, "description": "Finds things by their names", "inputSchema": {"type": "object", "properties": {"limit": {"type": of_limit}, "q": {"type": "string"}, "deep": {"type": "boolean"}}}}]);
+    let before = tool("find_things", "integer");
+    let after = tool("things_find", "string");
+    let comparison = drifted(&before, &after, "find_things", &Rules::default());
+    let refusing: Vec<&str> = (comparison.drift.iter())
+        .filter(|it| it.breaking)
+        .map(|it| it.what.as_str())
+        .collect();
+    assert_eq!(
+        refusing,
+        ["tool `find_things` was renamed to `things_find`"]
+    );
+    assert!(
+        comparison
+            .drift
+            .iter()
+            .any(|it| it.path.starts_with("inputSchema"))
+    );
+}
+
+#[test]
+fn whatever_drift_fails_the_gate_is_marked() {
+    let before = json!([{"name": "find", "description": "Finds."}, {"name": "add"}]);
+    let after = json!([{"name": "find", "description": "Searches."}]);
+    let failing = |gate: Gate| -> Vec<String> {
+        let rules = Rules {
+            drift: gate,
+            ..Rules::default()
+        };
+        let changes = drifted(&before, &after, "find", &rules).changes;
+        assert_eq!(changes.len(), 2);
+        let failing = changes.into_iter().filter(|it| it.fails);
+        failing.map(|it| it.what).collect()
+    };
+    assert_eq!(failing(Gate::Fail), ["tool `add` is gone"]);
+    assert!(failing(Gate::Warn).is_empty());
+}
+
+#[test]
 fn a_breaking_change_of_a_called_tool_is_a_reason_and_of_another_a_warning() {
     let before = json!([{"name": "a"}, {"name": "b"}]);
     let after = json!([{"name": "a"}]);
@@ -199,8 +239,11 @@ fn a_recording_without_a_catalogue_has_no_drift() {
         catalogue,
         ..recorded(&calls)
     };
-    let comparison = score::compare(&with(none), &with(catalogue(&tools)), &Rules::default());
-    assert!(comparison.drift.is_empty());
+    let (none, known) = (with(none), with(catalogue(&tools)));
+    for (then, now) in [(&none, &known), (&known, &none)] {
+        let comparison = score::compare(then, now, &Rules::default());
+        assert!(comparison.drift.is_empty(), "{:?}", comparison.drift);
+    }
 }
 
 #[test]

@@ -93,6 +93,101 @@ fn the_assignment_is_the_best_and_not_the_first() {
     assert_eq!(pairs, [(1, 2), (2, 1)]);
 }
 
+/// Rows of two lists of calls: each a read of its words, `!` before it an effect. `1-2` is a pair, `1~2` one out of order, `1-` and `-2` are
+/// calls without a partner.
+fn paired(baseline: &[&str], current: &[&str]) -> (Vec<String>, bool) {
+    let side = |calls: &[&str]| -> Vec<Value> {
+        let call = |it: &&str| match it.strip_prefix('!') {
+            Some(it) => json!({"tool": "mcp__p__add", "args": {"q": it}, "text": "ok"}),
+            None => json!({"tool": "mcp__p__find", "args": {"q": it}, "text": it, "reads": true}),
+        };
+        calls.iter().map(call).collect()
+    };
+    let comparison = compare(&side(baseline), &side(current), &Rules::default());
+    assert_losses_add_up(&comparison, "moved");
+    let rows = comparison.rows.iter().map(|row| match row {
+        Row::Pair(pair) if pair.moved => format!("{}~{}", pair.baseline, pair.current),
+        Row::Pair(pair) => format!("{}-{}", pair.baseline, pair.current),
+        Row::Missing { baseline, .. } => format!("{baseline}-"),
+        Row::Extra { current, .. } => format!("-{current}"),
+    });
+    (rows.collect(), comparison.verdict.passed)
+}
+
+#[test]
+fn reads_in_another_order_find_each_other() {
+    type Names = &'static [&'static str];
+    let cases: &[(Names, Names, Names, bool)] = &[
+        (
+            &["a", "b", "c"],
+            &["b", "c", "a"],
+            &["1~3", "2-1", "3-2"],
+            true,
+        ),
+        (
+            &["a", "b", "c"],
+            &["c", "a", "b"],
+            &["1-2", "2-3", "3~1"],
+            true,
+        ),
+        // Much alike, and still each its own.
+        (
+            &["old red wine", "old white wine"],
+            &["old white wine", "old red wine"],
+            &["1-2", "2~1"],
+            true,
+        ),
+        // An effect is no less made for the reads around it.
+        (&["!x", "a"], &["a", "!x"], &["1-2", "2~1"], true),
+        (&["a", "!x"], &["!x", "a"], &["1~2", "2-1"], true),
+        (
+            &["!x", "a", "b", "c"],
+            &["a", "b", "c", "!x"],
+            &["1-4", "2~1", "3~2", "4~3"],
+            true,
+        ),
+        (
+            &["a", "!x", "b", "c", "!y"],
+            &["b", "c", "!x", "a", "!y"],
+            &["1~4", "2-3", "3~1", "4~2", "5-5"],
+            true,
+        ),
+        (
+            &["!x y", "a", "!z"],
+            &["!z", "b", "a"],
+            &["1-", "2~3", "3-1", "-2"],
+            false,
+        ),
+        (
+            &["!x", "!y", "a"],
+            &["!y", "!x", "a"],
+            &["-1", "1-2", "2-", "3-3"],
+            false,
+        ),
+        // What is hardly alike is given up for what is the same; what is nearly the same is not.
+        (
+            &["a b c d", "!x", "a z"],
+            &["!x", "a b c d"],
+            &["1~2", "2-1", "3-"],
+            false,
+        ),
+        (
+            &["a b c d e f g h i j k l", "!x", "a b c d e f g h i j k m"],
+            &["!x", "a b c d e f g h i j k l"],
+            &["1-", "2-1", "3-2"],
+            false,
+        ),
+    ];
+    for (baseline, current, rows, passes) in cases {
+        let found = paired(baseline, current);
+        assert_eq!(
+            (found.0, found.1),
+            (rows.iter().map(|it| (*it).to_owned()).collect(), *passes),
+            "{baseline:?} {current:?}"
+        );
+    }
+}
+
 #[test]
 fn an_extra_effect_is_allowed_where_extras_are() {
     let read = json!({"tool": "mcp__p__find", "reads": true, "text": "ok"});

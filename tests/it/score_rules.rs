@@ -1,6 +1,7 @@
 //! What a scenario can say about how it is scored.
 
 use mcp_eval::model::catalogue::Catalogue;
+use mcp_eval::model::comparison::Comparison;
 use mcp_eval::model::rules::{
     ArgumentMatch, ArgumentRule, Gate, Preset, ReadRule, Responses, Rules, Slower, Tokens,
 };
@@ -245,6 +246,94 @@ fn ignored_paths() {
             assert_losses_add_up(&comparison, path.as_str().unwrap());
         }
     }
+}
+
+/// A baseline that was heard twice, and a run of the same call.
+fn held(baseline: &Value, current: &Value, ignore: &[&str]) -> Comparison {
+    let takes = [0, 1].map(|_| trajectory(std::slice::from_ref(baseline)));
+    let rules = Rules {
+        ignore: ignore.iter().map(|it| (*it).to_owned()).collect(),
+        ..Rules::default()
+    };
+    let mut baseline = takes[0].clone();
+    baseline.learned = score::learn(&takes, &rules).answers;
+    score::compare(
+        &baseline,
+        &trajectory(std::slice::from_ref(current)),
+        &rules,
+    )
+}
+
+#[test]
+fn ignored_paths_hold_for_answers_that_were_heard_twice() {
+    let structured = |total: u32, page: u32| json!({"tool": "mcp__p__t", "reads": true, "text": "ok", "structured": {"total": total, "page": page}});
+    let passes = |now: &Value| held(&structured(1, 1), now, &["$.total"]).verdict.passed;
+    assert!(passes(&structured(2, 1)));
+    assert!(!passes(&structured(2, 2)));
+
+    // Rows are told apart by what is looked at alone.
+    let row = |name: &str, mark: &str| json!({"name": name, "etag": mark, "version": mark});
+    let rows = |rows: &[Value]| json!({"tool": "mcp__p__t", "reads": true, "json": {"rows": rows}});
+    let then = rows(&[row("a", "x"), row("b", "y")]);
+    let now = rows(&[row("new", "x"), row("a", "y"), row("b", "z")]);
+    let ignore = ["$.rows[*].etag", "$.rows[*].version"];
+    let comparison = held(&then, &now, &ignore);
+    assert!(comparison.verdict.passed, "{:?}", comparison.verdict);
+}
+
+#[test]
+fn what_only_took_longer_is_not_what_failed() {
+    let answer = |ms: u32, total: u32| json!({"tool": "mcp__p__t", "reads": true, "json": {"took_ms": ms, "total": total}});
+    let comparison = held(&answer(3, 1), &answer(9, 2), &[]);
+    let marked: Vec<(&str, bool)> = (comparison.changes.iter())
+        .map(|it| (it.path.as_deref().unwrap(), it.fails))
+        .collect();
+    assert_eq!(
+        marked,
+        [
+            ("response/content/0/json/took_ms", false),
+            ("response/content/0/json/total", true)
+        ]
+    );
+}
+
+#[test]
+fn an_element_that_moved_hides_no_other_that_is_new() {
+    let rows = |rows: Value| json!({"tool": "mcp__p__t", "reads": true, "json": {"rows": rows}});
+    let (then, now) = (rows(json!(["a", 1, 2])), rows(json!([1, 2, "a", "a"])));
+    let changes = held(&then, &now, &[]).changes;
+    let told: Vec<&str> = changes.iter().map(|it| it.what.as_str()).collect();
+    assert_eq!(told, ["stands in another place", "added element"]);
+}
+
+fn strict() -> Rules {
+    Rules {
+        strict: true,
+        ..Rules::default()
+    }
+}
+
+#[test]
+fn where_nothing_may_change_whatever_changes_fails() {
+    let read =
+        |q: &str| json!({"tool": "mcp__p__find", "args": {"q": q}, "reads": true, "text": q});
+    let (one, other) = (read("one"), read("other"));
+    let moved = [[one.clone(), other.clone()], [other, one]];
+    let (usual, strictly) = (
+        compare(&moved[0], &moved[1], &Rules::default()),
+        compare(&moved[0], &moved[1], &strict()),
+    );
+    assert!(usual.verdict.passed && usual.changes.iter().all(|it| !it.fails));
+    assert_eq!(strictly.verdict.reasons.len(), 1, "{:?}", strictly.verdict);
+    assert!(
+        strictly.verdict.reasons[0]
+            .text
+            .ends_with("was made in another place"),
+        "{:?}",
+        strictly.verdict
+    );
+    assert!(strictly.changes.iter().all(|it| it.fails));
+    assert!(compare(&moved[0], &moved[0], &strict()).verdict.passed);
 }
 
 #[test]
@@ -526,14 +615,15 @@ fn many_more_tokens_are_told_and_gate_only_on_demand() {
         }];
         run
     };
+    let with = |gate: Gate, rules: Rules| Rules {
+        tokens: Tokens {
+            gate,
+            ..Tokens::default()
+        },
+        ..rules
+    };
     let tokens = |before: Option<u64>, now: Option<u64>, gate: Gate| {
-        let rules = Rules {
-            tokens: Tokens {
-                gate,
-                ..Tokens::default()
-            },
-            ..Rules::default()
-        };
+        let rules = with(gate, Rules::default());
         let verdict = score::compare(&run(before), &run(now), &rules).verdict;
         (verdict.passed, verdict.warnings.len())
     };
@@ -544,4 +634,14 @@ fn many_more_tokens_are_told_and_gate_only_on_demand() {
     assert_eq!(tokens(Some(1000), Some(3001), Gate::Ignore), (true, 0));
     assert_eq!(tokens(None, Some(9000), Gate::Fail), (true, 0));
     assert_eq!(tokens(Some(9000), None, Gate::Fail), (true, 0));
+    // They have a gate of their own, also where nothing may change.
+    let (before, now) = (run(Some(1000)), run(Some(3001)));
+    for (gate, passes) in [
+        (Gate::Warn, true),
+        (Gate::Ignore, true),
+        (Gate::Fail, false),
+    ] {
+        let verdict = score::compare(&before, &now, &with(gate, strict())).verdict;
+        assert_eq!(verdict.passed, passes, "{gate:?}: {verdict:?}");
+    }
 }
