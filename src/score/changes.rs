@@ -236,16 +236,10 @@ fn of_pair(sides: &Sides<'_>, pair: &Pair, failed: &Failed<'_>, changes: &mut Ve
             .iter()
             .filter(|it| differ(it.similarity))
         {
-            let (was, now) = match (
+            let (was, now) = excerpt::of_both(
                 b.said.arguments.get(&it.name),
                 c.said.arguments.get(&it.name),
-            ) {
-                (Some(b), Some(c)) => {
-                    let (b, c) = excerpt::of_values(b, c);
-                    (Some(b), Some(c))
-                }
-                (b, c) => (b.map(excerpt::of), c.map(excerpt::of)),
-            };
+            );
             changes.push(Change {
                 path: Some(format!("arguments/{}", it.name)),
                 was,
