@@ -59,16 +59,20 @@ pub(super) fn idle_rules(scenario: &Scenario) -> Vec<Finding> {
         arguments: &it.arguments,
     });
     let known: Vec<KnownCall<'_>> = scripted.chain(expected).collect();
-    score::idle_rules(&scenario.scoring, &known, &mocked(scenario))
-        .into_iter()
-        .map(|idle| {
-            let word = idle.split('`').nth(1).unwrap_or("scoring").to_owned();
-            Finding::at_word(
-                &scenario.path,
-                Severity::Warning,
-                format!("a rule can have no effect: {idle}"),
-                &word,
-            )
-        })
-        .collect()
+    let idle = score::idle_rules(&scenario.scoring, &known, &mocked(scenario)).into_iter();
+    let idle = idle.map(|it| warning(scenario, &it, format!("a rule can have no effect: {it}")));
+    idle.collect()
+}
+
+/// Rules that leave nothing to compare.
+pub(super) fn sweeping_rules(scenario: &Scenario) -> Vec<Finding> {
+    let sweeping = score::sweeping_rules(&scenario.scoring).into_iter();
+    let sweeping = sweeping.map(|it| warning(scenario, &it, it.clone()));
+    sweeping.collect()
+}
+
+/// A warning at the word that a rule's problem names first.
+fn warning(scenario: &Scenario, problem: &str, message: String) -> Finding {
+    let word = problem.split('`').nth(1).unwrap_or("scoring");
+    Finding::at_word(&scenario.path, Severity::Warning, message, word)
 }

@@ -50,6 +50,8 @@ pub(super) fn judge(
     let experiment_changes = score::experiment_changes(baseline, &current);
     let gates = allow_changed || experiment_changes.is_empty();
     let impossible = impossible_criteria(&impossible);
+    let mut idle_rules = score::idle_after(rules, &[baseline, &current]);
+    idle_rules.extend(score::unknown_places(baseline));
     Some(ScenarioResult {
         status: match (gates, passed) {
             (false, _) => Status::Error,
@@ -63,7 +65,7 @@ pub(super) fn judge(
             Some(other_experiment(scenario, &experiment_changes))
         },
         experiment_changes,
-        idle_rules: score::idle_after(rules, &[baseline, &current]),
+        idle_rules,
         duration_ms: current.duration_ms,
         checks,
         comparison: Some(comparison),
@@ -74,26 +76,26 @@ pub(super) fn judge(
     })
 }
 
-/// What recording again would add: reads that were heard once, as all were before answers were held, are graded alone.
+/// Which reads were heard once, as all were before answers were held: they are graded alone. Where recording again would hear them twice, how.
 fn heard_once(scenario: Option<&Scenario>, baseline: &Trajectory, rules: &Rules) -> Option<String> {
-    let is_held = |number: usize| {
-        let mut learned = baseline.learned.iter();
-        learned.any(|it| it.call == number && it.is_stable())
+    let once = baseline.heard_once();
+    let is_graded = |(number, call): &(usize, &ToolCall)| {
+        once.binary_search(number).is_ok() && score::only_reads(call, &baseline.catalogue, rules)
     };
-    let is_graded = |(index, call): &(usize, &ToolCall)| {
-        score::only_reads(call, &baseline.catalogue, rules)
-            && !call.outcome.is_failure()
-            && !is_held(index + 1)
-    };
-    let count = baseline.calls().enumerate().filter(is_graded).count();
-    let record = scenario.map_or_else(|| "mcp-eval record".to_owned(), replay::record_command);
+    let count = (1..).zip(baseline.calls()).filter(is_graded).count();
     let reads = match count {
         0 => return None,
         1 => "1 read of the baseline was heard once, so its answer is".to_owned(),
         _ => format!("{count} reads of the baseline were heard once, so their answers are"),
     };
+    let way_out = if baseline.listened_twice() {
+        String::new()
+    } else {
+        let record = scenario.map_or_else(|| "mcp-eval record".to_owned(), replay::record_command);
+        format!(": `{record}` hears it twice")
+    };
     Some(format!(
-        "{reads} graded and not held to what did not vary: `{record}` hears it twice"
+        "{reads} graded and not held to what did not vary{way_out}"
     ))
 }
 

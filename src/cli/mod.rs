@@ -26,6 +26,7 @@ mod replay;
 mod select;
 mod servers;
 mod stored;
+mod stray;
 mod suite;
 
 use std::process::ExitCode;

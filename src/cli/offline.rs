@@ -248,13 +248,15 @@ fn compare_file(
 /// The accepted trajectories: of a file, of the folder of one baseline, or of a folder of baselines.
 fn accepted(root: &Path, scenario: &str, single: bool) -> Result<Vec<Trajectory>, StoreError> {
     if root.is_file() {
-        return Ok(vec![store::load(root)?]);
+        let accepted = store::load(root)?;
+        replay::check_learned(root, &accepted)?;
+        return Ok(vec![accepted]);
     }
     let mut baselines = Baselines::new(root);
-    let mut accepted = baselines.load(scenario)?;
+    let mut accepted = replay::load(&baselines, scenario)?;
     if accepted.is_empty() && single {
         baselines = Baselines::of_one_scenario(root);
-        accepted = baselines.load(scenario)?;
+        accepted = replay::load(&baselines, scenario)?;
     }
     ci::mend(&baselines, scenario, accepted.first());
     Ok(accepted)

@@ -1,6 +1,7 @@
 //! What a replay needs beside the scenario: its baseline, and which of its arguments come from earlier answers.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,18 +12,43 @@ use crate::model::suite::Problem;
 use crate::model::trajectory::Trajectory;
 use crate::run::SetupError;
 use crate::score;
-use crate::store::Baselines;
+use crate::store::{Baselines, StoreError};
 
 /// The baselines in a folder, which may be the folder of all or, when one scenario is meant, its own folder or file.
 pub(super) fn baselines(root: &Path, scenario: &Scenario, selected: usize) -> Baselines {
     let all = Baselines::new(root);
-    if selected == 1 && root.is_file() {
+    if selected == 1 && root.is_file() && root.file_name() == Some(OsStr::new("baseline.json")) {
         return Baselines::of_one_scenario(root.parent().unwrap_or(Path::new("")));
     }
     if selected == 1 && !all.path(&scenario.id).exists() && root.join("baseline.json").exists() {
         return Baselines::of_one_scenario(root);
     }
     all
+}
+
+/// The accepted trajectories of a scenario, whose `learned` may have been written by hand; empty when there is none.
+///
+/// # Errors
+///
+/// A [`StoreError`] when one cannot be read, or its answers cannot vary as it says.
+pub(super) fn load(baselines: &Baselines, scenario: &str) -> Result<Vec<Trajectory>, StoreError> {
+    let accepted = baselines.load(scenario)?;
+    for (variant, it) in (1..).zip(&accepted) {
+        check_learned(&baselines.variant_path(scenario, variant), it)?;
+    }
+    Ok(accepted)
+}
+
+/// Whether the answers of a trajectory, which lies in this file, can vary as it says.
+///
+/// # Errors
+///
+/// A [`StoreError`] where they cannot.
+pub(super) fn check_learned(path: &Path, trajectory: &Trajectory) -> Result<(), StoreError> {
+    score::check_tokens(trajectory).map_err(|problem| StoreError::Invalid {
+        path: path.to_owned(),
+        problem,
+    })
 }
 
 /// The accepted trajectories of a scenario, at least one, with their bindings.
@@ -34,7 +60,7 @@ pub(super) fn accepted(
     scenario: &Scenario,
     baselines: &Baselines,
 ) -> Result<Vec<Trajectory>, Problem> {
-    let loaded = baselines.load(&scenario.id);
+    let loaded = load(baselines, &scenario.id);
     let main = loaded.as_ref().ok().and_then(|it| it.first());
     ci::mend(baselines, &scenario.id, main);
     let mut accepted = loaded.map_err(|error| Problem {
@@ -64,6 +90,11 @@ fn no_baseline(scenario: &Scenario, baselines: &Baselines) -> Problem {
     let mut command = record_command(scenario);
     let usual = Baselines::new(BASELINES).path(&scenario.id);
     if let Some(folder) = path.parent().filter(|_| path != usual) {
+        let folder = if folder == Path::new("") {
+            Path::new(".")
+        } else {
+            folder
+        };
         command = format!("{command} --output {}", folder.display());
     }
     let replays = matches!(scenario.agent, Agent::Replay { .. });

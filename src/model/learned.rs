@@ -86,6 +86,16 @@ pub enum TokenKind {
 }
 
 impl TokenKind {
+    pub const ALL: [Self; 7] = [
+        Self::Word,
+        Self::Number,
+        Self::Sign,
+        Self::Time,
+        Self::Id,
+        Self::Duration,
+        Self::Ago,
+    ];
+
     pub fn name(self) -> &'static str {
         match self {
             Self::Word => "word",

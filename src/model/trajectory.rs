@@ -155,18 +155,39 @@ impl Trajectory {
         })
     }
 
-    /// The numbers of the scored calls whose answers were heard once, so that nobody knows what of them is stable.
+    /// The numbers of the scored calls whose answers were heard once, so that nobody knows what of them is stable. The tries of a poll are
+    /// none: its last answer counts alone.
     pub fn heard_once(&self) -> Vec<usize> {
         let stable = self.learned.iter().filter(|it| it.is_stable());
         let stable: HashSet<usize> = stable.map(|it| it.call).collect();
-        let answered = (1..).zip(self.calls());
-        let answered = answered.filter(|(_, it)| !it.outcome.is_failure());
-        let numbers = answered.map(|(number, _)| number);
-        numbers.filter(|it| !stable.contains(it)).collect()
+        let calls: Vec<&ToolCall> = self.calls().collect();
+        let mut once = Vec::new();
+        let mut is_known = false;
+        for (index, call) in calls.iter().enumerate().rev() {
+            let number = index + 1;
+            // Of the same request, made again right after, the last answer was heard twice.
+            let is_try = is_known && calls.get(number).is_some_and(|it| call.asks_as(it));
+            is_known = is_try || stable.contains(&number);
+            if !is_known && !call.outcome.is_failure() {
+                once.push(number);
+            }
+        }
+        once.reverse();
+        once
+    }
+
+    /// Whether recording heard any answer twice: then it could not for the others, and could not again.
+    pub fn listened_twice(&self) -> bool {
+        self.learned.iter().any(Learned::is_stable)
     }
 }
 
 impl ToolCall {
+    /// Whether it makes the same request as another.
+    fn asks_as(&self, other: &Self) -> bool {
+        self.server == other.server && self.tool == other.tool && self.arguments == other.arguments
+    }
+
     /// The name agents address the tool by: `mcp__<server>__<tool>`, or the bare name of a tool that is not an MCP tool.
     pub fn full_name(&self) -> String {
         match &self.server {

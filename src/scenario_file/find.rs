@@ -40,7 +40,7 @@ impl Found {
 
 /// The scenario files that files, folders (with all beneath them) and glob patterns name, each once.
 ///
-/// In folders, files ending in `.yaml` or `.yml` count, sorted by name; defaults and all that is hidden do not.
+/// In folders, files ending in `.yaml` or `.yml`, in capitals or not, count, sorted by name; defaults and all that is hidden do not.
 pub fn find(paths: &[PathBuf]) -> (Vec<Found>, Vec<Finding>) {
     let mut search = Search::default();
     for path in paths {
@@ -54,13 +54,31 @@ pub fn find(paths: &[PathBuf]) -> (Vec<Found>, Vec<Finding>) {
         }
         if before == (search.found.len(), search.repeated, search.findings.len()) {
             let finding =
-                Finding::about(path.display(), Severity::Error, "no scenario files match");
+                Finding::about(path.display(), Severity::Error, "no scenario files match")
+                    .with_hint(Some(way_out(path)));
             search.findings.push(finding);
         }
     }
     search.refuse_equal_ids();
     super::finding::sort(&mut search.findings);
     (search.found, search.findings)
+}
+
+/// What to do about a path that leads to no scenario file.
+fn way_out(path: &Path) -> String {
+    let shown = path.display();
+    let why = if path.is_dir() {
+        format!("the folder `{shown}` holds no file that ends in .yaml or .yml")
+    } else if path.symlink_metadata().is_ok() {
+        format!("`{shown}` gives defaults to scenarios, and is none")
+    } else if is_literal(path) {
+        format!("there is no `{shown}` here")
+    } else {
+        "nothing that ends in .yaml or .yml matches this pattern".to_owned()
+    };
+    format!(
+        "{why}; `mcp-eval record --listen` makes a scenario of a session of yours, and `mcp-eval --help` shows what else there is"
+    )
 }
 
 #[derive(Default)]
@@ -114,11 +132,8 @@ impl Search {
             require_literal_separator: true,
             ..MatchOptions::new()
         };
-        let is_literal = |it: &Component<'_>| {
-            let name = it.as_os_str().to_string_lossy();
-            !name.contains(['*', '?', '['])
-        };
-        let base: PathBuf = path.components().take_while(is_literal).collect();
+        let parts = path.components();
+        let base: PathBuf = parts.take_while(|it| is_literal(it.as_os_str())).collect();
         if base == path {
             return;
         }
@@ -210,6 +225,12 @@ impl Search {
     }
 }
 
+/// Whether a path is a name, and no pattern.
+fn is_literal(path: impl AsRef<Path>) -> bool {
+    let path = path.as_ref().to_string_lossy();
+    !path.contains(['*', '?', '['])
+}
+
 /// Everything beneath a folder, sorted by name, links followed, hidden names left out.
 fn walk(folder: &Path) -> impl Iterator<Item = walkdir::Result<DirEntry>> {
     WalkDir::new(folder)
@@ -223,7 +244,7 @@ fn walk(folder: &Path) -> impl Iterator<Item = walkdir::Result<DirEntry>> {
 /// Whether a name is that of a scenario file, whatever lies under it.
 fn is_scenario_file(path: &Path) -> bool {
     path.extension()
-        .is_some_and(|it| it == "yaml" || it == "yml")
+        .is_some_and(|it| it.eq_ignore_ascii_case("yaml") || it.eq_ignore_ascii_case("yml"))
         && !path.file_name().is_some_and(is_defaults)
 }
 
@@ -247,10 +268,23 @@ pub(super) fn absolute(path: &Path) -> PathBuf {
     plain
 }
 
+/// What the ids of scenarios in a folder begin with; empty where they begin there.
+pub fn id_of_folder(folder: &Path) -> String {
+    let full = absolute(folder);
+    let home = full
+        .ancestors()
+        .find(|it| it.file_name() == Some(OsStr::new(ROOT)));
+    let below = home.and_then(|it| full.strip_prefix(it).ok());
+    below.map_or_else(String::new, joined)
+}
+
 /// The id of a file, from its path below the root.
 fn id(path: &Path) -> String {
-    let stem = path.with_extension("");
-    stem.components()
+    joined(&path.with_extension(""))
+}
+
+fn joined(path: &Path) -> String {
+    path.components()
         .map(|it| text(it.as_os_str()))
         .collect::<Vec<_>>()
         .join("/")

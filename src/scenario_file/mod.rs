@@ -64,7 +64,7 @@ pub use expand::{
     CONTAINER_PORT, CONTAINER_URL, Expanded, MissingVariables, expand, expand_agent,
     expand_command, expand_container, expand_pages, mentions_container,
 };
-pub use find::{Found, find};
+pub use find::{Found, find, id_of_folder};
 pub use finding::{Finding, Severity, sort};
 pub use hash::agent_hash;
 pub use llm::{LoadedLlm, llm};

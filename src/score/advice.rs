@@ -217,6 +217,12 @@ pub fn idle_rules(rules: &Rules, calls: &[KnownCall<'_>], listed: &Catalogue) ->
     if answers_unused && !rules.ignore.is_empty() {
         idle.push("scoring.ignore: answers are not compared at all".to_owned());
     }
+    if rules.strict && rules.responses == Responses::Ignore && rules.preset != Preset::Classic {
+        idle.push(
+            "scoring.strict: answers are not compared at all (`responses: ignore`), so none that changed fails"
+                .to_owned(),
+        );
+    }
     if rules.preset == Preset::Classic && !rules.arguments.is_empty() {
         idle.push("scoring.args: the classic preset compares all arguments alike".to_owned());
     }
@@ -233,6 +239,18 @@ pub fn idle_rules(rules: &Rules, calls: &[KnownCall<'_>], listed: &Catalogue) ->
         }));
     }
     idle
+}
+
+/// Rules that leave nothing to compare, one sentence each.
+pub fn sweeping_rules(rules: &Rules) -> Vec<String> {
+    let is_sweeping = |path: &&String| Pattern::parse(path).is_ok_and(|it| it.is_everything());
+    (rules.ignore.iter().filter(is_sweeping))
+        .map(|path| {
+            format!(
+                "scoring.ignore: `{path}` leaves out all of every JSON answer: name what varies"
+            )
+        })
+        .collect()
 }
 
 /// Whether a rule's tool name, bare or full, means this tool.

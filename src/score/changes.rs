@@ -244,16 +244,10 @@ fn of_pair(sides: &Sides<'_>, pair: &Pair, failed: &Failed<'_>, changes: &mut Ve
         if pair.effect && is_told(&it.name) {
             continue;
         }
-        let (was, now) = match (
+        let (was, now) = excerpt::of_both(
             b.said.arguments.get(&it.name),
             c.said.arguments.get(&it.name),
-        ) {
-            (Some(b), Some(c)) => {
-                let (b, c) = excerpt::of_values(b, c);
-                (Some(b), Some(c))
-            }
-            (b, c) => (b.map(excerpt::of), c.map(excerpt::of)),
-        };
+        );
         // What an effect is made with may be written otherwise: a number as text.
         let (kind, what) = if pair.effect {
             (ChangeKind::Effect, "the same, written otherwise")

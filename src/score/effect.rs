@@ -63,8 +63,15 @@ pub(super) fn differences(
     }
     for it in &mut walk.found {
         // What stands for a recorded value is shown as it was said.
-        let said = pointed(&c.said.arguments, &it.path);
-        it.now = said.map(excerpt::of).or_else(|| it.now.take());
+        let made = pointed(&b.made.arguments, &it.path);
+        match (made, pointed(&c.said.arguments, &it.path)) {
+            (Some(made), Some(said)) => {
+                let (was, now) = excerpt::of_values(made, said);
+                (it.was, it.now) = (Some(was), Some(now));
+            }
+            (None, Some(said)) => it.now = Some(excerpt::of(said)),
+            (_, None) => {}
+        }
     }
     walk.found
 }

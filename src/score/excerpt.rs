@@ -67,6 +67,17 @@ pub(super) fn of_values(a: &Value, b: &Value) -> (String, String) {
     }
 }
 
+/// Two values around the first place where they differ, where both are there.
+pub(super) fn of_both(a: Option<&Value>, b: Option<&Value>) -> (Option<String>, Option<String>) {
+    match (a, b) {
+        (Some(a), Some(b)) => {
+            let (a, b) = of_values(a, b);
+            (Some(a), Some(b))
+        }
+        (a, b) => (a.map(of), b.map(of)),
+    }
+}
+
 /// A text from a byte position on, which must be one where a character of both begins.
 fn quoted(text: &str, from: usize) -> String {
     let rest = text.get(from..).unwrap_or(text);

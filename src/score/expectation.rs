@@ -186,7 +186,10 @@ fn of_pair(pair: &Pair, expected: &Trajectory, current: &Trajectory) -> Option<R
     let (before, now) = (at(expected, pair.baseline)?, at(current, pair.current)?);
     let parameters = pair.request.parameters.iter().filter(|it| it.loss > 0.0);
     let worst = parameters.max_by(|a, b| a.loss.total_cmp(&b.loss))?;
-    let given = |call: &ToolCall| call.arguments.get(&worst.name).map(excerpt::of);
+    let (expected, got) = excerpt::of_both(
+        before.arguments.get(&worst.name),
+        now.arguments.get(&worst.name),
+    );
     let text = format!(
         "call {}, {}, was made otherwise than expected: argument `{}`",
         pair.current,
@@ -196,8 +199,8 @@ fn of_pair(pair: &Pair, expected: &Trajectory, current: &Trajectory) -> Option<R
     Some(Reason {
         baseline: Some(pair.baseline),
         current: Some(pair.current),
-        expected: given(before),
-        got: given(now),
+        expected,
+        got,
         ..reason(ReasonKind::Expectation, text)
     })
 }

@@ -12,6 +12,7 @@ use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 
 use super::binding::{at, find_in_takes, full_patterns, resolve};
+use super::by_hand::NOTHING;
 use super::calls::{only_reads, request_key};
 use super::exact::exact;
 use super::excerpt;
@@ -713,7 +714,7 @@ fn shown(heard: impl Iterator<Item = String>) -> Vec<String> {
 /// The kind of a value, in words. An empty list is of another kind than one with elements: servers that are not ready yet find nothing.
 fn in_words(value: Option<&Value>) -> String {
     match value {
-        None => "nothing",
+        None => NOTHING,
         Some(Value::Null) => "null",
         Some(Value::Bool(_)) => "a boolean",
         Some(Value::Number(_)) => "a number",

@@ -127,13 +127,7 @@ fn of_pair<'a>(sides: &Sides<'a>, pair: &Pair, each: f64, losses: &mut Vec<Loss>
         let scale = each * (1.0 - asked) / (1.0 - request);
         for it in pair.request.parameters.iter().filter(|it| it.loss > 0.0) {
             let given = |call: &Call<'a>| call.said.arguments.get(&it.name);
-            let (expected, got) = match (given(b), given(c)) {
-                (Some(b), Some(c)) => {
-                    let (b, c) = excerpt::of_values(b, c);
-                    (Some(b), Some(c))
-                }
-                (b, c) => (b.map(excerpt::of), c.map(excerpt::of)),
-            };
+            let (expected, got) = excerpt::of_both(given(b), given(c));
             losses.push(Loss {
                 expected,
                 got,

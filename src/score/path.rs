@@ -82,6 +82,12 @@ impl Pattern {
         JsonPath::parse(text).map(Self)
     }
 
+    /// Whether it leaves nothing of any JSON document.
+    pub(super) fn is_everything(&self) -> bool {
+        let names_nothing = |it: &Part| matches!(it, Part::Any | Part::Depth);
+        self.0.parts().iter().all(names_nothing)
+    }
+
     /// Whether a place is one of those the pattern names.
     pub(super) fn matches(&self, place: &Place<'_>) -> bool {
         // A pointer starts at the answer, and anything else at each JSON document in it.

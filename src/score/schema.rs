@@ -337,13 +337,7 @@ impl<'a> Walk<'a> {
         keyword: &str,
         narrows: bool,
     ) {
-        let (was, now) = match (old, new) {
-            (Some(b), Some(c)) => {
-                let (b, c) = excerpt::of_values(b, c);
-                (Some(b), Some(c))
-            }
-            (b, c) => (b.map(excerpt::of), c.map(excerpt::of)),
-        };
+        let (was, now) = excerpt::of_both(old, new);
         let what = match (&was, &now) {
             _ if keyword == "description" => "has another description".to_owned(),
             (Some(was), Some(now)) => format!("changed `{keyword}` from {was} to {now}"),

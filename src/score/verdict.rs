@@ -315,17 +315,20 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
                     ),
                 )
             },
-            (None, Some(it)) => Reason {
-                expected: given(call, it).map(excerpt::of),
-                got: given(current_call, it).map(excerpt::of),
-                ..at_pair(
-                    ReasonKind::EffectChange,
-                    format!(
-                        "{name} changes something and was called differently: argument {:?}",
-                        it.name
-                    ),
-                )
-            },
+            (None, Some(it)) => {
+                let (expected, got) = excerpt::of_both(given(call, it), given(current_call, it));
+                Reason {
+                    expected,
+                    got,
+                    ..at_pair(
+                        ReasonKind::EffectChange,
+                        format!(
+                            "{name} changes something and was called differently: argument {:?}",
+                            it.name
+                        ),
+                    )
+                }
+            }
             (None, None) => Reason {
                 expected,
                 got,

@@ -4,9 +4,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use walkdir::WalkDir;
+
 use crate::model::trajectory::{Step, Trajectory};
 use crate::store::dialogue::dialogue;
-use crate::store::files::{Beside, Held, StoreError, left_behind, write};
+use crate::store::files::{Beside, Held, StoreError, in_the_way, left_behind, write};
 use crate::store::format::{check_id, load, parse, to_json};
 
 /// A folder of baselines.
@@ -115,8 +117,7 @@ impl Baselines {
     /// another recording than the one beside it.
     ///
     /// `main` is the main accepted trajectory, as it was loaded. It never touches what was accepted, nor what somebody is about to
-    /// write. A dialogue that was worded by another version of this program is not wrong, and one that is missing may be missed by
-    /// nobody: they stay as they are.
+    /// write. A dialogue that was worded by another version of this program is not wrong, and stays as it is.
     ///
     /// # Errors
     ///
@@ -152,17 +153,45 @@ impl Baselines {
         main: &Trajectory,
         was_cut_short: bool,
     ) -> Option<String> {
-        let told = self.dialogue_path(scenario);
-        let told = exists(&told)
-            .is_ok_and(|it| it)
-            .then(|| fs::read(told).ok())
-            .flatten();
+        let path = self.dialogue_path(scenario);
+        let is_there = exists(&path);
+        let told = is_there
+            .as_ref()
+            .is_ok_and(|it| *it)
+            .then(|| fs::read(path).ok());
+        let told = told.flatten();
+        let is_missing = is_there.is_ok_and(|it| !it);
         let is_ours = main.stamp.mcp_eval == env!("CARGO_PKG_VERSION");
-        if !was_cut_short && (told.is_none() || !is_ours) {
+        if !was_cut_short && !is_missing && (told.is_none() || !is_ours) {
             return None;
         }
         let right = dialogue(main);
         (told.as_deref() != Some(right.as_bytes())).then_some(right)
+    }
+
+    /// The folder that is in the place of a scenario's dialogue, where one is.
+    pub fn folder_for_dialogue(&self, scenario: &str) -> Option<PathBuf> {
+        Some(self.dialogue_path(scenario)).filter(|it| it.is_dir())
+    }
+
+    /// The ids of all scenarios that have a main accepted trajectory, in order. What cannot be looked into has none that anybody knows.
+    pub fn scenarios(&self) -> Vec<String> {
+        let entries = WalkDir::new(&self.root)
+            .follow_links(true)
+            .min_depth(2)
+            .sort_by_file_name()
+            .into_iter()
+            .filter_entry(|it| {
+                it.depth() == 0 || !it.file_name().as_encoded_bytes().starts_with(b".")
+            })
+            .flatten();
+        let accepted =
+            entries.filter(|it| it.file_name() == "baseline.json" && it.file_type().is_file());
+        let ids = accepted.filter_map(|it| {
+            let folder = it.path().parent()?.strip_prefix(&self.root).ok()?;
+            folder.to_str().map(str::to_owned)
+        });
+        ids.collect()
     }
 
     fn dialogue_path(&self, scenario: &str) -> PathBuf {
@@ -189,9 +218,12 @@ fn is_as_meant(read: &mut Trajectory, meant: &Trajectory) -> bool {
 fn exists(path: &Path) -> Result<bool, StoreError> {
     let source = match fs::metadata(path) {
         Ok(found) if found.is_file() => return Ok(true),
+        Ok(found) if found.is_dir() => {
+            io::Error::new(io::ErrorKind::IsADirectory, "a folder is in its place")
+        }
         Ok(_) => io::Error::other("it is no file"),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => error,
+        Err(error) => in_the_way(path, error),
     };
     Err(StoreError::Read {
         path: path.to_owned(),

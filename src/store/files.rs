@@ -45,14 +45,34 @@ impl StoreError {
     /// What to try.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::Write { .. } | Self::Read { .. } | Self::Unreadable { .. } => None,
-            Self::CutOff { .. } | Self::Invalid { .. } => Some(
+            Self::Write { .. } | Self::Unreadable { .. } => None,
+            Self::Read { source, .. } => way_to_read(source.kind()),
+            Self::CutOff { .. } => Some(
                 "take the file back from version control, or record it again with `mcp-eval record`",
+            ),
+            Self::Invalid { .. } => Some(
+                "correct it, take the file back from version control, or record it again with `mcp-eval record`",
             ),
             Self::Version { .. } => Some(
                 "a newer mcp-eval wrote it: install that one, or record it again with this one",
             ),
         }
+    }
+}
+
+/// What to try where something cannot be read.
+fn way_to_read(kind: io::ErrorKind) -> Option<&'static str> {
+    match kind {
+        io::ErrorKind::NotADirectory => {
+            Some("move it away, or name the folder of the baselines with `--baseline DIR`")
+        }
+        io::ErrorKind::IsADirectory => Some(
+            "move it away, then take the file back from version control, or record it again with `mcp-eval record`",
+        ),
+        io::ErrorKind::PermissionDenied => {
+            Some("give yourself the right to read it, and to enter the folders above it")
+        }
+        _ => None,
     }
 }
 
@@ -192,7 +212,7 @@ fn make(folder: &Path) -> io::Result<()> {
 }
 
 /// The error of a path that leads through something which is no folder, with the name of that.
-fn in_the_way(path: &Path, error: io::Error) -> io::Error {
+pub(super) fn in_the_way(path: &Path, error: io::Error) -> io::Error {
     if !matches!(
         error.kind(),
         io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound

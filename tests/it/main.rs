@@ -7,6 +7,7 @@
 mod agent;
 mod asked_again;
 mod browser;
+mod by_hand;
 mod client_config;
 mod command;
 mod common;

@@ -118,15 +118,25 @@ fn what_matches_nothing_is_an_error() {
         ],
     );
     assert_eq!(ids, NONE);
+    let start = "; `mcp-eval record --listen` makes a scenario of a session of yours, and `mcp-eval --help` shows what else there is";
+    let nothing =
+        |path: &str, why: &str| format!("{path}: error: no scenario files match\n  {why}{start}");
+    let no_match = "nothing that ends in .yaml or .yml matches this pattern";
     assert_eq!(
         findings,
         [
-            "a[: error: is no valid pattern: invalid range pattern",
-            "gone.yaml: error: no scenario files match",
-            "gone/**/*.yaml: error: no scenario files match",
-            "scenarios: error: no scenario files match",
-            "scenarios/*.yaml: error: no scenario files match",
-            "scenarios/_defaults.yaml: error: no scenario files match",
+            "a[: error: is no valid pattern: invalid range pattern".to_owned(),
+            nothing("gone.yaml", "there is no `gone.yaml` here"),
+            nothing("gone/**/*.yaml", no_match),
+            nothing(
+                "scenarios",
+                "the folder `scenarios` holds no file that ends in .yaml or .yml"
+            ),
+            nothing("scenarios/*.yaml", no_match),
+            nothing(
+                "scenarios/_defaults.yaml",
+                "`scenarios/_defaults.yaml` gives defaults to scenarios, and is none"
+            ),
         ]
     );
 }

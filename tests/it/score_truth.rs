@@ -69,3 +69,35 @@ fn effects_are_made_with_what_they_were_made_with() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+#[test]
+fn long_texts_of_an_effect_are_shown_around_what_differs() {
+    let body = "Dear team, we would like to inform you that the quarterly maintenance of server 12 takes place on Friday and that all user \
+                accounts stay active during this time.";
+    let paid =
+        |body: &str| [json!({"tool": "mcp__p__pay", "args": {"body": body}, "json": {"ok": true}})];
+    for (from, to, was, now) in [
+        (
+            "stay active",
+            "are deleted",
+            "\"…day and that all user accounts stay active during this time.\"",
+            "\"…day and that all user accounts are deleted during this time.\"",
+        ),
+        (
+            "Friday",
+            "Monday",
+            "\"…ce of server 12 takes place on Friday and that all user accounts stay active during this time.\"",
+            "\"…ce of server 12 takes place on Monday and that all user accounts stay active during this time.\"",
+        ),
+    ] {
+        let comparison = compare(
+            &paid(body),
+            &paid(&body.replace(from, to)),
+            &Rules::default(),
+        );
+        let shown: Vec<_> = (comparison.changes.iter())
+            .map(|it| (it.path.as_deref(), it.was.as_deref(), it.now.as_deref()))
+            .collect();
+        assert_eq!(shown, [(Some("arguments/body"), Some(was), Some(now))]);
+    }
+}

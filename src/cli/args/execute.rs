@@ -19,16 +19,16 @@ pub(in crate::cli) struct ExecuteArgs {
     #[arg(long, value_name = "NAME")]
     pub(in crate::cli) model: Option<String>,
     /// What all requests to models may cost together, in the currency of the scenarios' prices
-    #[arg(long, value_name = "AMOUNT", value_parser = parse_budget)]
+    #[arg(long, value_name = "AMOUNT", allow_negative_numbers = true, value_parser = parse_budget)]
     pub(in crate::cli) budget: Option<f64>,
     /// When a replay makes the next call [default: the scenario's, else fast]
     #[arg(long, value_enum)]
     pub(in crate::cli) pace: Option<PaceChoice>,
     /// How many scenarios run at once
-    #[arg(short, long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(short, long, value_name = "N", allow_negative_numbers = true, default_value = "1", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub(in crate::cli) jobs: u16,
     /// How often each scenario is run, where runs vary: `--pass-threshold` gates on the share that passes
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(in crate::cli) repeat: Option<u16>,
     /// Start no further scenario once one has not passed
     #[arg(short = 'x', long)]
@@ -69,10 +69,10 @@ pub(in crate::cli) enum PaceChoice {
 #[derive(Debug, Clone, Args)]
 pub(in crate::cli) struct ScoreArgs {
     /// The lowest score that passes, 0 to 1 [default: the scenario's, else 0.8]
-    #[arg(long, value_name = "SCORE", value_parser = parse_threshold)]
+    #[arg(long, value_name = "SCORE", allow_negative_numbers = true, value_parser = parse_threshold)]
     pub(in crate::cli) threshold: Option<f64>,
     /// With --repeat, the lowest share of runs that passes, 0 to 1 [default: the scenario's, else 1]
-    #[arg(long, value_name = "SHARE", requires = "repeat", value_parser = parse_threshold)]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, requires = "repeat", value_parser = parse_threshold)]
     pub(in crate::cli) pass_threshold: Option<f64>,
     /// Whatever changed fails: an answer within tolerance, an addition, a reworded error, a tool described otherwise; without it such
     /// changes are shown, and pass. Slower calls and tokens have gates of their own (`scoring.slower`, `scoring.tokens`) [default: the

@@ -19,7 +19,7 @@ pub(in crate::cli) struct RecordArgs {
     /// How often to play each scenario, to learn which places of the answers vary by nature [default: 2 where all servers are started
     /// anew for every run and no model is asked; else 1, with each call that only reads asked again right after its answer, which
     /// `--takes 1` leaves out]
-    #[arg(long, value_name = "N", conflicts_with = "repeat", value_parser = clap::value_parser!(u16).range(1..=20))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, conflicts_with = "repeat", value_parser = clap::value_parser!(u16).range(1..=20))]
     pub(in crate::cli) takes: Option<u16>,
     /// Keep runs that failed, too
     #[arg(long)]
@@ -42,7 +42,7 @@ pub(in crate::cli) struct ListenArgs {
     ])]
     pub(in crate::cli) listen: bool,
     /// The gateway's port on this machine [default: a free one]
-    #[arg(long, value_name = "N", requires = "listen", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, requires = "listen", value_parser = clap::value_parser!(u16).range(1..))]
     pub(in crate::cli) port: Option<u16>,
     /// What the scenario is called: it becomes scenarios/NAME.yaml [default: made from the time]
     #[arg(long, value_name = "NAME", requires = "listen")]

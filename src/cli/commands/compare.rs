@@ -17,6 +17,7 @@ use crate::cli::recorded;
 use crate::cli::repeat::{Measure, repeat};
 use crate::cli::replay;
 use crate::cli::select;
+use crate::cli::stray;
 use crate::cli::suite::{self, BASELINES, Plan};
 use crate::model::rules::Rules;
 use crate::model::scenario::Scenario;
@@ -45,6 +46,7 @@ pub(in crate::cli) fn run(
         .clone()
         .unwrap_or_else(|| PathBuf::from(BASELINES));
     let selected = scenarios.len();
+    let ids: Vec<String> = scenarios.iter().map(|it| it.id.clone()).collect();
     let plan = Plan {
         command: "compare",
         scenarios,
@@ -60,6 +62,7 @@ pub(in crate::cli) fn run(
         let args = of_tasks.clone();
         async move { compare(scenario, bench, &baselines, &args).await }
     })?;
+    stray::tell(&args.select, &Baselines::new(&root), &ids, console);
     let telling = Telling {
         format: args.execute.printed.format,
         pages: !args.execute.no_report,

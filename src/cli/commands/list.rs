@@ -13,7 +13,9 @@ use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::images::{ImageStateV1, images};
+use crate::cli::replay;
 use crate::cli::select;
+use crate::cli::stray;
 use crate::model::scenario::{Agent, Criterion, Scenario, is_prose};
 use crate::model::suite::CheckState;
 use crate::model::trajectory::Trajectory;
@@ -79,6 +81,8 @@ pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Fai
         ResultFormat::Terminal if listed.is_empty() => console.note("There are no scenarios."),
         ResultFormat::Terminal => console.result(&table(&listed)),
     }
+    let ids: Vec<String> = scenarios.iter().map(|it| it.id.clone()).collect();
+    stray::tell(&args.select, &baselines, &ids, console);
     let errors = findings.iter().filter(|it| it.is_error()).count();
     if errors > 0 {
         return Err(Failure::usage(format!(
@@ -91,7 +95,7 @@ pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Fai
 }
 
 fn listed(scenario: &Scenario, docker: Option<ImageStateV1>, baselines: &Baselines) -> ListedV1 {
-    let (baseline, main) = match baselines.load(&scenario.id) {
+    let (baseline, main) = match replay::load(baselines, &scenario.id) {
         Err(_) => ("unreadable", None),
         Ok(accepted) => ("none", accepted.into_iter().next()),
     };

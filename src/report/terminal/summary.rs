@@ -1,7 +1,7 @@
 //! The last lines: how many came out in which way, and what that is for the shell.
 
 use super::{DIM, GREEN, MAGENTA, Page, RED, Verbosity, YELLOW};
-use crate::report::document::{GateV1, ResultV1, RowKindV1, ScenarioV1, SummaryV1};
+use crate::report::document::{GateV1, ResultV1, RowKindV1, RowV1, ScenarioV1, SummaryV1};
 
 impl Page<'_> {
     pub(super) fn summary(&mut self, result: &ResultV1) {
@@ -70,12 +70,15 @@ fn unchecked(result: &ResultV1) -> Option<String> {
     Some(format!("{criteria} not checked, in {scenarios}"))
 }
 
-/// How many baselines have reads that were heard once, as all were before answers were held; `None` where none has.
+/// How many baselines were heard once, as all were before answers were held, and have reads; `None` where none has. Where recording heard
+/// others twice, recording again does not help.
 fn graded(result: &ResultV1) -> Option<String> {
     let has_some = |it: &&ScenarioV1| {
         let rows = it.comparison.iter().flat_map(|it| &it.rows);
-        rows.clone()
-            .any(|it| it.kind == RowKindV1::Pair && !it.effect && it.takes == Some(1))
+        let heard_twice = rows.clone().any(|it| it.takes > Some(1));
+        let is_graded =
+            |it: &RowV1| it.kind == RowKindV1::Pair && !it.effect && it.takes == Some(1);
+        !heard_twice && rows.clone().any(is_graded)
     };
     let count = result.scenarios.iter().filter(has_some).count();
     let baselines = match count {

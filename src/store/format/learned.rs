@@ -1,5 +1,7 @@
 //! What was learned of answers, as trajectories say it: for people to read, and to correct.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +16,7 @@ pub(super) struct VolatileV1 {
 
 /// What was learned of the answer to one call.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(super) struct LearnedV2 {
     /// The call, counted from 1 among the scored calls.
     call: usize,
@@ -27,6 +30,7 @@ pub(super) struct LearnedV2 {
 
 /// A place in an answer that varied: take it away to have it held, or add one to have it let go.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(super) struct VaryingV2 {
     /// Where, as reports write it: `/content/0/json/servers/3/id`, `/content/0/text`; `*` stands for any index.
     path: String,
@@ -67,6 +71,7 @@ impl MayBeV2 {
 
 /// Tokens of a text that stand for others. A token is a word, a number, a sign, or what people read as one thing: a time, an id, a duration.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct VaryingTokenV2 {
     /// The first of them, counted from 1.
     #[schemars(range(min = 1))]
@@ -122,6 +127,107 @@ const fn is_one(it: &usize) -> bool {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it so")]
 const fn is_false(it: &bool) -> bool {
     !*it
+}
+
+/// Whether what people wrote can have been learned of so many calls.
+///
+/// # Errors
+///
+/// What is wrong where, and what may stand there instead.
+pub(super) fn check(learned: &[LearnedV2], calls: usize) -> Result<(), String> {
+    let mut told = BTreeMap::new();
+    for it in learned {
+        if !(1..=calls).contains(&it.call) {
+            let there_are = match calls {
+                0 => "it has no calls".to_owned(),
+                1 => "its only call is 1".to_owned(),
+                last => format!("its calls are 1 to {last}"),
+            };
+            return Err(format!(
+                "`learned` is about call {}, and {there_are}",
+                it.call
+            ));
+        }
+        *told.entry(it.call).or_insert(0) += 1;
+        it.check()
+            .map_err(|problem| format!("`learned`, call {}{problem}", it.call))?;
+    }
+    match told.into_iter().find(|(_, count)| *count > 1) {
+        Some((call, count)) => Err(format!(
+            "`learned` has {count} entries about call {call}: make one of them"
+        )),
+        None => Ok(()),
+    }
+}
+
+impl LearnedV2 {
+    fn check(&self) -> Result<(), String> {
+        if self.takes == 0 {
+            return Err(
+                ": `takes` is 0, and an answer that was recorded was heard at least once"
+                    .to_owned(),
+            );
+        }
+        let mut told = BTreeMap::new();
+        for it in &self.varies {
+            let path = &it.path;
+            if !path.starts_with('/') {
+                return Err(format!(
+                    ": the path `{path}` does not begin with `/`: write it as reports do, as `/content/0/json/KEY`, `/content/0/text` \
+                     or `/structuredContent/KEY`"
+                ));
+            }
+            *told.entry(path).or_insert(0) += 1;
+            it.check()
+                .map_err(|problem| format!(", `{path}`: {problem}"))?;
+        }
+        match told.into_iter().find(|(_, count)| *count > 1) {
+            Some((path, count)) => Err(format!(
+                ": {count} entries are about `{path}`: make one of them"
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+impl VaryingV2 {
+    fn check(&self) -> Result<(), String> {
+        match (self.may_be.is_tokens(), self.tokens.is_empty()) {
+            (true, true) => {
+                return Err(
+                    "it says neither what `may_be` there (`same_type`, `any_order`, `any_elements` or `anything`) nor which `tokens` of a \
+                     text vary"
+                        .to_owned(),
+                );
+            }
+            (false, false) => {
+                return Err(
+                    "it says both what `may_be` there and which `tokens` vary: take one of them out"
+                        .to_owned(),
+                );
+            }
+            (true, false) | (false, true) => {}
+        }
+        let mut tokens: Vec<&VaryingTokenV2> = self.tokens.iter().collect();
+        tokens.sort_by_key(|it| it.token);
+        if let Some(it) = tokens.iter().find(|it| it.may_be.is_empty()) {
+            let kinds: Vec<&str> = TokenKind::ALL.iter().map(|it| it.name()).collect();
+            return Err(format!(
+                "token {} `may_be` of no kind: name some of {}",
+                it.token,
+                kinds.join(", ")
+            ));
+        }
+        let overlaps =
+            |it: &&[&VaryingTokenV2]| it[0].token.saturating_add(it[0].tokens) > it[1].token;
+        match tokens.windows(2).find(overlaps) {
+            Some(it) => Err(format!(
+                "two entries are about token {}: make one of them",
+                it[1].token
+            )),
+            None => Ok(()),
+        }
+    }
 }
 
 impl From<VolatileV1> for Learned {

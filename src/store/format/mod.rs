@@ -335,6 +335,8 @@ pub fn parse(path: &Path, text: &[u8]) -> Result<Trajectory, StoreError> {
     struct Head {
         format_version: Option<Value>,
     }
+    // Some editors put a mark of the byte order before what they save.
+    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let broken = |error: JsonError| match error {
         JsonError::Other(error) if error.is_eof() => StoreError::CutOff {
             path: path.to_owned(),
@@ -345,26 +347,68 @@ pub fn parse(path: &Path, text: &[u8]) -> Result<Trajectory, StoreError> {
         },
     };
     let head: Head = json::read(text).map_err(broken)?;
+    let invalid = |problem| StoreError::Invalid {
+        path: path.to_owned(),
+        problem,
+    };
     match head.format_version {
-        None => Err(StoreError::Invalid {
-            path: path.to_owned(),
-            problem: "it has no `format_version`".to_owned(),
-        }),
+        None => Err(invalid("it has no `format_version`".to_owned())),
         Some(version) if (1..=FORMAT_VERSION).any(|it| version == it) => {
             let document: TrajectoryV1 = json::read(text).map_err(broken)?;
-            check_id(&document.scenario.id)
-                .and_then(|()| check_repeated(document.repeated.as_ref()))
-                .map_err(|problem| StoreError::Invalid {
-                    path: path.to_owned(),
-                    problem,
-                })?;
+            document.check().map_err(invalid)?;
             Ok(document.into())
         }
-        Some(version) => Err(StoreError::Version {
+        Some(version) if is_newer(&version) => Err(StoreError::Version {
             path: path.to_owned(),
             found: version.to_string(),
             supported: FORMAT_VERSION,
         }),
+        Some(version) => Err(invalid(format!(
+            "its `format_version` is {}, which is not a format version of mcp-eval (1 or {FORMAT_VERSION})",
+            shorten(&version.to_string(), 80)
+        ))),
+    }
+}
+
+/// Whether a version is one that a later program may write: a whole number above ours, however long.
+fn is_newer(version: &Value) -> bool {
+    let is_whole = |it: &f64| it.fract() == 0.0;
+    let number = version.as_f64().filter(is_whole);
+    number.is_some_and(|it| it > f64::from(FORMAT_VERSION))
+}
+
+impl TrajectoryV1 {
+    /// Whether all of it can be. What the types do not tell, people may have written by hand.
+    fn check(&self) -> Result<(), String> {
+        check_id(&self.scenario.id)?;
+        check_repeated(self.repeated.as_ref())?;
+        check_durations(self)?;
+        let is_scored =
+            |it: &&StepV1| matches!(it, StepV1::ToolCall { server, .. } if server.is_some());
+        learned::check(&self.learned, self.steps.iter().filter(is_scored).count())
+    }
+}
+
+/// Nothing takes less than no time.
+fn check_durations(trajectory: &TrajectoryV1) -> Result<(), String> {
+    let is_negative = |it: &f64| *it < 0.0;
+    if let Some(it) = trajectory.duration_ms.filter(is_negative) {
+        return Err(format!(
+            "its `duration_ms` is {it}, and no run takes less than 0 ms"
+        ));
+    }
+    let durations = trajectory.steps.iter().filter_map(|it| match it {
+        StepV1::ToolCall { duration_ms, .. } => Some(*duration_ms),
+        _ => None,
+    });
+    let wrong = (1..)
+        .zip(durations)
+        .find_map(|(number, it)| Some((number, it.filter(is_negative)?)));
+    match wrong {
+        Some((number, it)) => Err(format!(
+            "the `duration_ms` of call {number} is {it}, and no call takes less than 0 ms"
+        )),
+        None => Ok(()),
     }
 }
 

@@ -143,7 +143,7 @@ fn keep(
         patience,
     } = take;
     // What was accepted before, for the reader to see what changes. One that cannot be read is no reason not to replace it.
-    let loaded = baselines.load(&scenario.id);
+    let loaded = replay::load(baselines, &scenario.id);
     let main = loaded.as_ref().ok().and_then(|it| it.first());
     ci::mend(baselines, &scenario.id, main);
     let before = match loaded {

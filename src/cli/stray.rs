@@ -1,0 +1,89 @@
+//! What lies among the baselines and belongs to nobody: a baseline whose scenario is gone, a folder in the place of a dialogue.
+
+use std::collections::HashSet;
+
+use crate::cli::args::SelectArgs;
+use crate::cli::console::Console;
+use crate::scenario_file;
+use crate::store::{self, Baselines};
+
+/// The most baselines that one line names.
+const NAMED: usize = 8;
+
+/// Tells what belongs to nobody, of the scenarios with these ids and of whole folders of them.
+pub(super) fn tell(args: &SelectArgs, baselines: &Baselines, ids: &[String], console: Console) {
+    for folder in ids
+        .iter()
+        .filter_map(|it| baselines.folder_for_dialogue(it))
+    {
+        console.note(&format!(
+            "{} is a folder, where the dialogue of the baseline belongs: move it away, and the next `mcp-eval compare` writes the dialogue",
+            folder.display()
+        ));
+    }
+    if let Some(forsaken) = forsaken(args, baselines) {
+        console.note(&forsaken);
+    }
+}
+
+/// Which baselines have no scenario any more, as far as whole folders are asked for; `None` where all have one.
+fn forsaken(args: &SelectArgs, baselines: &Baselines) -> Option<String> {
+    let folders = args.all_paths();
+    if !args.tags.is_empty() || !folders.iter().all(|it| it.is_dir()) {
+        return None;
+    }
+    // What the usual folder has is not gone, whichever folder is asked for.
+    let mut searched = folders.clone();
+    searched.extend(SelectArgs::default().all_paths());
+    let (found, _) = scenario_file::find(&searched);
+    let known: HashSet<&str> = found.iter().map(|it| it.id.as_str()).collect();
+    let below: Vec<String> = folders
+        .iter()
+        .map(|it| scenario_file::id_of_folder(it))
+        .collect();
+    let is_asked_for = |id: &str| {
+        let mut below = below.iter();
+        below.any(|it| {
+            it.is_empty()
+                || id
+                    .strip_prefix(it.as_str())
+                    .is_some_and(|it| it.starts_with('/'))
+        })
+    };
+    let gone = baselines.scenarios().into_iter().filter(|id| {
+        is_asked_for(id) && !known.contains(id.as_str()) && !is_imported(baselines, id)
+    });
+    let mut gone: Vec<String> = gone
+        .map(|it| baselines.folder(&it).display().to_string())
+        .collect();
+    let (have, remove) = match gone.len() {
+        0 => return None,
+        1 => (
+            "1 baseline has".to_owned(),
+            "remove it, or look where its scenario has gone",
+        ),
+        count => (
+            format!("{count} baselines have"),
+            "remove them, or look where their scenarios have gone",
+        ),
+    };
+    if gone.len() > NAMED {
+        let more = gone.len() - NAMED;
+        gone.truncate(NAMED);
+        gone.push(format!("and {more} more"));
+    }
+    let folders: Vec<String> = folders
+        .iter()
+        .map(|it| format!("`{}`", it.display()))
+        .collect();
+    Some(format!(
+        "{have} no scenario any more in {}: {}; {remove}",
+        folders.join(", "),
+        gone.join(", ")
+    ))
+}
+
+/// Whether a baseline was made of another tool's recording, which never had a scenario of ours.
+fn is_imported(baselines: &Baselines, id: &str) -> bool {
+    store::load(&baselines.path(id)).is_ok_and(|it| it.scenario_hash.is_none())
+}
