@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// What was learned of the answer to one call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Learned {
     /// The number of the call, counted from 1 among the scored calls.
     pub call: usize,

@@ -49,6 +49,7 @@ mod learn;
 mod leftover;
 mod likeness;
 mod losses;
+mod made_up;
 mod mask;
 mod matching;
 mod memo;

@@ -49,6 +49,7 @@ mod score_recordings;
 mod score_rules;
 mod score_truth;
 mod score_values;
+mod score_varied;
 #[path = "../bench/shapes.rs"]
 mod shapes;
 mod shared_causes;

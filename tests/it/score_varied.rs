@@ -1,0 +1,209 @@
+//! What several takes show to vary, and how far: what varies may be another thing of its sort again, and everything beside it is held.
+
+use mcp_eval::model::comparison::Comparison;
+use mcp_eval::model::learned::{Learned, StandsFor, TokenKind, Variation, Varying, VaryingToken};
+use mcp_eval::model::rules::Rules;
+use mcp_eval::model::trajectory::Trajectory;
+use mcp_eval::score;
+use serde_json::{Value, json};
+
+use crate::score_kit::trajectory;
+
+/// One read that is answered so: a list is the content, a text a block of its own, anything else a block of JSON.
+fn read(answer: &Value) -> Trajectory {
+    let mut call = json!({"tool": "mcp__p__look", "reads": true});
+    match answer {
+        Value::String(text) => call["text"] = json!(text),
+        Value::Object(members) if members.contains_key("content") => {
+            call["content"] = members["content"].clone();
+        }
+        other => call["json"] = other.clone(),
+    }
+    trajectory(&[call])
+}
+
+fn kept(takes: &[Value]) -> Trajectory {
+    let takes: Vec<Trajectory> = takes.iter().map(read).collect();
+    let learned = score::learn(&takes, &Rules::default());
+    let mut baseline = takes[0].clone();
+    baseline.learned = learned.answers;
+    baseline.bindings = learned.bindings;
+    baseline
+}
+
+fn against(takes: &[Value], current: &Value) -> Comparison {
+    score::compare(&kept(takes), &read(current), &Rules::default())
+}
+
+/// What a comparison says of these answers: `same`, `shown` where it passes with changes, or `fails`.
+fn verdict(takes: &[Value], current: &Value) -> &'static str {
+    let comparison = against(takes, current);
+    match (comparison.verdict.passed, comparison.changes.is_empty()) {
+        (true, true) => "same",
+        (true, false) => "shown",
+        (false, _) => "fails",
+    }
+}
+
+#[track_caller]
+fn judged(takes: &[Value], cases: &[(Value, &str)]) {
+    for (current, expected) in cases {
+        let found = verdict(takes, current);
+        assert_eq!(
+            found,
+            *expected,
+            "{current} after {takes:?}, learned {:#?}",
+            kept(takes).learned
+        );
+    }
+}
+
+#[test]
+fn a_short_hexadecimal_id_stands_for_any_other_and_for_nothing_else() {
+    // Both have the same letters at the same places.
+    judged(
+        &[
+            json!("commit e77b695 fixed it"),
+            json!("commit e8b6462 fixed it"),
+        ],
+        &[
+            (json!("commit 3f9a12c fixed it"), "same"),
+            (json!("commit 1e23456 fixed it"), "same"),
+            (json!("commit 1234567 fixed it"), "same"),
+            (json!("commit 82e782ac fixed it"), "same"),
+            (json!("commit unknown fixed it"), "fails"),
+            (json!("commit 7 fixed it"), "fails"),
+            (json!("commit e77b695 broke it"), "fails"),
+            (json!("commit fixed it"), "fails"),
+        ],
+    );
+    judged(
+        &[
+            json!("user 82e782ac logged in"),
+            json!("user 4b1d09ef logged in"),
+        ],
+        &[
+            (json!("user 77aa00ff logged in"), "same"),
+            (json!("user ERROR logged in"), "fails"),
+            (json!("user null logged in"), "fails"),
+            (json!("user nobody1 logged in"), "fails"),
+        ],
+    );
+    // One of them came without letters.
+    for takes in [["3f9a12c", "1234567"], ["1234567", "3f9a12c"]] {
+        judged(
+            &takes.map(|it| json!(format!("built {it} in the evening"))),
+            &[
+                (json!("built 77ab001 in the evening"), "same"),
+                (json!("built nothing in the evening"), "fails"),
+            ],
+        );
+        judged(
+            &takes.map(|it| json!({"sha": it, "n": 1})),
+            &[
+                (json!({"sha": "77ab001", "n": 1}), "same"),
+                (json!({"sha": "unknown", "n": 1}), "fails"),
+            ],
+        );
+    }
+}
+
+#[test]
+fn an_id_that_was_the_same_in_all_takes_is_a_value() {
+    judged(
+        &[
+            json!("at 3f9a12c: load 5 of 9"),
+            json!("at 3f9a12c: load 6 of 9"),
+        ],
+        &[
+            (json!("at 3f9a12c: load 7 of 9"), "same"),
+            (json!("at 3f9a12d: load 5 of 9"), "fails"),
+        ],
+    );
+}
+
+#[test]
+fn letters_and_digits_in_one_run_are_one_id_where_all_takes_mix_them() {
+    let takes = |a: &str, b: &str| {
+        [
+            json!(format!("token {a} is")),
+            json!(format!("token {b} is")),
+        ]
+    };
+    let now = |it: &str| json!(format!("token {it} is"));
+    judged(
+        &takes("q7Zk0Pb2xW9a", "Lm3nB8+vC1xT"),
+        &[
+            (now("aB3dE9fGh2Jk"), "same"),
+            (now("4Tz/pQ8+wYx1"), "same"),
+            (now("XaBcDeFGhiJK"), "same"),
+            (now("revoked"), "fails"),
+            (now("unauthorised"), "fails"),
+        ],
+    );
+    judged(
+        &takes("a3f9c1", "7b2e09"),
+        &[
+            (now("0c9d8e"), "same"),
+            (now("ERROR"), "fails"),
+            (now("null"), "fails"),
+        ],
+    );
+    // A name with a number is no such run.
+    judged(
+        &takes("v1", "v2"),
+        &[(now("v3"), "same"), (now("w3"), "fails")],
+    );
+}
+
+#[test]
+fn what_was_learned_piece_by_piece_is_compared_piece_by_piece() {
+    let heard = |learned: Vec<VaryingToken>, text: &str| {
+        let mut baseline = read(&json!(text));
+        baseline.learned = vec![Learned {
+            call: 1,
+            takes: 2,
+            varies: vec![Varying {
+                path: "/content/0/text".to_owned(),
+                by: Variation::Tokens(learned),
+                heard: Vec::new(),
+            }],
+            ..Learned::default()
+        }];
+        baseline
+    };
+    let token = |token, tokens, stands_for| VaryingToken {
+        token,
+        tokens,
+        stands_for,
+        heard: Vec::new(),
+    };
+    let passes = |baseline: &Trajectory, text: &str| {
+        score::compare(baseline, &read(&json!(text)), &Rules::default())
+            .verdict
+            .passed
+    };
+    let numbers = heard(
+        vec![
+            token(3, 1, StandsFor::One(TokenKind::Number)),
+            token(5, 1, StandsFor::One(TokenKind::Number)),
+        ],
+        "commit e77b695 ok",
+    );
+    assert!(passes(&numbers, "commit e8b6462 ok"));
+    assert!(!passes(&numbers, "commit e8b6462 bad"));
+    let run = StandsFor::Run {
+        kinds: vec![TokenKind::Word, TokenKind::Number, TokenKind::Id],
+        joined: true,
+        may_be_empty: false,
+    };
+    let whole = heard(vec![token(2, 4, run)], "commit e77b695 ok");
+    assert!(passes(&whole, "commit 3f9a12c ok"));
+    assert!(!passes(&whole, "commit 3f9a12c bad"));
+    let after = heard(
+        vec![token(6, 1, StandsFor::One(TokenKind::Number))],
+        "commit e77b695 7",
+    );
+    assert!(passes(&after, "commit e77b695 8"));
+    assert!(!passes(&after, "commit e77b696 7"));
+}
