@@ -20,6 +20,7 @@
 
 mod advice;
 mod align;
+mod any_order;
 mod arguments;
 mod assign;
 mod binding;

@@ -234,7 +234,7 @@ impl<'a> Walk<'a> {
             Some(Variation::SameType | Variation::Anything) => return,
             Some(Variation::AnyOrder) => {
                 if let (Value::Array(b), Value::Array(c)) = (b, c) {
-                    self.in_any_order(b, c, key);
+                    self.in_any_order(b, c, at, key);
                 }
                 return;
             }
@@ -453,37 +453,40 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The same elements in whatever order; those that have no equal are compared in the order they came in.
-    fn in_any_order(&mut self, b: &'a [Value], c: &'a [Value], key: &str) {
-        let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
-        for (at, it) in c.iter().enumerate().rev() {
-            let hash = self.exact_hash(it);
-            places.entry(hash).or_default().push(at);
-        }
-        let mut b_alone = Vec::new();
-        for (at, it) in b.iter().enumerate() {
-            let hash = self.exact_hash(it);
-            if places.get_mut(&hash).and_then(Vec::pop).is_none() {
-                b_alone.push(at);
-            }
-        }
-        let mut c_alone: Vec<usize> = places.into_values().flatten().collect();
-        c_alone.sort_unstable();
+    /// The same elements in whatever order, but for what varies in them; those that have no equal are compared in the order they came in.
+    fn in_any_order(&mut self, b: &'a [Value], c: &'a [Value], at: &At<'a>, key: &str) {
+        let (mut b_alone, mut c_alone) = ((0..b.len()).collect(), (0..c.len()).collect());
+        matched(&mut b_alone, &mut c_alone, |side, at| {
+            self.exact_hash(&[b, c][side][at])
+        });
+        let under = Tree::all_under(at);
+        let alike = matched(&mut b_alone, &mut c_alone, |side, at| {
+            self.at_index(|walk| walk.hash(&[b, c][side][at], &under, key))
+        });
         let none = Vec::new();
-        for (at, i) in b_alone.iter().enumerate() {
-            let partner = c_alone.get(at).filter(|_| b_alone.len() == c_alone.len());
-            self.at(Step::Index(*i), |walk| match partner {
-                Some(j) => walk.values(&b[*i], &c[*j], &none, key),
-                None => walk.missing(&none, "element", shown(&b[*i])),
+        let is_even = b_alone.len() == c_alone.len();
+        let others = b_alone.iter().copied().zip(c_alone.iter().copied());
+        let others = others.filter(|_| is_even);
+        for (i, j) in alike.into_iter().chain(others) {
+            let under = Tree::under(at, &i.to_string());
+            self.at(Step::Index(i), |walk| {
+                walk.values(&b[i], &c[j], &under, key);
             });
         }
-        if b_alone.len() != c_alone.len() {
-            for j in c_alone {
-                let shown = shown(&c[j]);
-                self.at(Step::Index(j), |walk| {
-                    walk.added(&none, "added element", shown);
-                });
-            }
+        if is_even {
+            return;
+        }
+        for i in b_alone {
+            let shown = shown(&b[i]);
+            self.at(Step::Index(i), |walk| {
+                walk.missing(&none, "element", shown);
+            });
+        }
+        for j in c_alone {
+            let shown = shown(&c[j]);
+            self.at(Step::Index(j), |walk| {
+                walk.added(&none, "added element", shown);
+            });
         }
     }
 
@@ -745,6 +748,27 @@ impl<'a> Walk<'a> {
         };
         self.found.note(difference, contract);
     }
+}
+
+/// Takes out of two lists of places those whose elements have equal keys, and returns them as pairs.
+fn matched(
+    b: &mut Vec<usize>,
+    c: &mut Vec<usize>,
+    mut key: impl FnMut(usize, usize) -> u64,
+) -> Vec<(usize, usize)> {
+    let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
+    for at in c.iter().rev() {
+        places.entry(key(1, *at)).or_default().push(*at);
+    }
+    let mut pairs = Vec::new();
+    b.retain(|at| {
+        let partner = places.get_mut(&key(0, *at)).and_then(Vec::pop);
+        pairs.extend(partner.map(|it| (*at, it)));
+        partner.is_none()
+    });
+    let taken: HashSet<usize> = pairs.iter().map(|it| it.1).collect();
+    c.retain(|it| !taken.contains(it));
+    pairs
 }
 
 /// The elements of one list in another, in their order, where all are there.

@@ -85,6 +85,11 @@ fn whole(takes: &[Vec<Token<'_>>], kind: TokenKind) -> VaryingToken {
     }
 }
 
+/// Whether the tokens that vary are all that a text consists of.
+pub(super) fn is_whole(text: &str, varying: &VaryingToken) -> bool {
+    varying.token == 1 && varying.tokens == pieces(&tokens(text))
+}
+
 /// How many pieces some tokens are made of, as baselines count them.
 fn pieces(tokens: &[Token<'_>]) -> usize {
     tokens.iter().map(|it| it.pieces).sum()

@@ -207,3 +207,72 @@ fn what_was_learned_piece_by_piece_is_compared_piece_by_piece() {
     assert!(passes(&after, "commit e77b695 8"));
     assert!(!passes(&after, "commit e77b696 7"));
 }
+
+/// Rows `{id, n}` with an id of their own in every take.
+fn rows(take: usize, names: &str) -> Value {
+    let row = |(at, name): (usize, char)| {
+        let id = format!("6f1c9b7e-3c1d-4a52-9a54-0d2f6f0b{take:02}{at:02}");
+        json!({"id": id, "n": name.to_string()})
+    };
+    json!(names.chars().enumerate().map(row).collect::<Vec<_>>())
+}
+
+#[test]
+fn rows_come_in_any_order_while_their_ids_vary() {
+    judged(
+        &[rows(1, "abcdefgh"), rows(2, "hcabgdfe")],
+        &[
+            (rows(3, "gfedcbah"), "same"),
+            (rows(3, "abcdefgz"), "fails"),
+            (rows(3, "abcdefgg"), "fails"),
+            (rows(3, "abcdefg"), "fails"),
+            (rows(3, "habcdefgi"), "shown"),
+            (json!([]), "fails"),
+        ],
+    );
+    let seen = |names: &str, seen: [u32; 4]| {
+        let rows = names.chars().zip(seen);
+        json!(
+            rows.map(|(name, seen)| json!({"n": name.to_string(), "seen": seen}))
+                .collect::<Vec<_>>()
+        )
+    };
+    // One row was seen as often in both.
+    judged(
+        &[seen("abcd", [1, 22, 333, 4]), seen("bdca", [5, 6, 333, 7])],
+        &[
+            (seen("dcba", [8, 9, 10, 11]), "same"),
+            (seen("dcbx", [8, 9, 10, 11]), "fails"),
+        ],
+    );
+    let admins = |take: usize, names: &str, admin: char| {
+        let mut rows = rows(take, names);
+        for row in rows.as_array_mut().unwrap() {
+            row["role"] = json!(if row["n"] == admin.to_string() {
+                "admin"
+            } else {
+                "user"
+            });
+        }
+        rows
+    };
+    judged(
+        &[admins(1, "abcdef", 'a'), admins(2, "cfabde", 'a')],
+        &[
+            (admins(3, "fedcba", 'a'), "same"),
+            (admins(3, "fedcba", 'b'), "fails"),
+        ],
+    );
+}
+
+#[test]
+fn rows_in_their_order_are_held_to_it() {
+    judged(
+        &[rows(1, "abcd"), rows(2, "abcd")],
+        &[
+            (rows(3, "abcd"), "same"),
+            (rows(3, "dcba"), "fails"),
+            (rows(3, "abcz"), "fails"),
+        ],
+    );
+}
