@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use crate::digits;
+use crate::model::Object;
 use crate::model::binding::Binding;
 use crate::model::learned::{self, Variation, Varying};
 use crate::model::rules::Rules;
@@ -17,6 +18,7 @@ use super::calls::{only_reads, request_key};
 use super::exact::exact;
 use super::excerpt;
 use super::kind::kind;
+use super::made_up_keys;
 use super::number;
 use super::path::escape;
 use super::polls::Polled;
@@ -503,7 +505,15 @@ impl Differing {
         }
         let documents: Vec<Option<Value>> = texts.iter().map(|it| embedded(it)).collect();
         let words: Vec<String> = (documents.iter())
-            .map(|it| if it.is_some() { "JSON" } else { "a text" }.to_owned())
+            .zip(texts)
+            .map(|(json, text)| {
+                if json.is_some() {
+                    "JSON"
+                } else {
+                    text_in_words(text)
+                }
+                .to_owned()
+            })
             .collect();
         let json = format!("{path}/json");
         let is_json = documents.iter().all(Option::is_some);
@@ -540,11 +550,26 @@ impl Differing {
         let values: Vec<&Value> = agreeing.iter().filter_map(|it| heard[*it]).collect();
         match values.first() {
             None => {}
-            Some(Value::Object(_)) => {
+            Some(Value::Object(first)) => {
+                let objects: Vec<&Object> = values.iter().filter_map(|it| it.as_object()).collect();
+                let are_made_up = made_up_keys::vary(&objects);
+                let is_common = |key: &String| objects.iter().all(|it| it.contains_key(key));
+                if are_made_up && !first.keys().any(is_common) {
+                    return self.same_type(path, &values);
+                }
                 let mut keys: Vec<&String> = Vec::new();
                 let mut known = HashSet::new();
-                for members in values.iter().filter_map(|it| it.as_object()) {
+                for members in &objects {
                     keys.extend(members.keys().filter(|it| known.insert(*it)));
+                }
+                if are_made_up {
+                    let own = first.keys().filter(|it| !is_common(it));
+                    self.varies.extend(own.map(|key| Varying {
+                        path: format!("{path}/{}", escape(key)),
+                        by: Variation::Anything,
+                        heard: Vec::new(),
+                    }));
+                    keys.retain(|it| is_common(it));
                 }
                 for key in keys {
                     let members: Heard<'_> = values.iter().map(|it| it.get(key)).collect();
@@ -786,12 +811,20 @@ fn in_words(value: Option<&Value>) -> String {
         Some(Value::Bool(_)) => "a boolean",
         Some(Value::Number(_)) => "a number",
         Some(it) if digits::of(it).is_some() => "a number",
-        Some(Value::String(_)) => "a text",
+        Some(Value::String(text)) => text_in_words(text),
         Some(Value::Array(items)) if items.is_empty() => "an empty list",
         Some(Value::Array(_)) => "a list",
         Some(Value::Object(_)) => "an object",
     }
     .to_owned()
+}
+
+fn text_in_words(text: &str) -> &'static str {
+    if text.trim().is_empty() {
+        "an empty text"
+    } else {
+        "a text"
+    }
 }
 
 /// Whether two values have anything in common, so that one may stand for the other in a list.

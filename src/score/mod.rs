@@ -51,6 +51,7 @@ mod leftover;
 mod likeness;
 mod losses;
 mod made_up;
+mod made_up_keys;
 mod mask;
 mod matching;
 mod memo;

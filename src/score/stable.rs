@@ -22,6 +22,7 @@ use super::excerpt;
 use super::finding::Findings;
 use super::key;
 use super::kind::{article, kind};
+use super::made_up_keys;
 use super::number;
 use super::path::{Pattern, Place, Step};
 use super::response::parts;
@@ -33,6 +34,9 @@ use super::work::Work;
 
 /// How many times a text may hold JSON that again holds a text that holds JSON.
 const EMBEDDINGS: usize = 4;
+
+/// One key that comes and goes may look made up by chance.
+const FEW_KEYS: usize = 2;
 
 /// Elements between two that are the same are paired by likeness where these are no more pairs, else in their order.
 const CELLS: usize = 1 << 12;
@@ -336,6 +340,10 @@ impl<'a> Walk<'a> {
         }
         let varying: &[VaryingToken] = match Tree::variation(at) {
             Some(Variation::Tokens(varying)) => varying,
+            Some(Variation::SameType) if !b.trim().is_empty() && c.trim().is_empty() => {
+                let (b, c) = excerpt::of_texts(b, c);
+                return self.never_so("became empty", b, c);
+            }
             Some(_) => return,
             None => &[],
         };
@@ -392,7 +400,21 @@ impl<'a> Walk<'a> {
                 _ => walk.missing(&under, "", shown),
             });
         }
+        let is_free = |it: &&String| {
+            let under = Tree::under(at, it);
+            made_up_keys::is_made_up(it)
+                && matches!(Tree::variation(&under), Some(Variation::Anything))
+        };
+        // Where keys are made up anew, new ones are no additions, and none at all is a change.
+        let are_made_up = b.keys().filter(is_free).count() >= FEW_KEYS;
+        if are_made_up && !c.keys().any(|it| made_up_keys::is_made_up(it)) {
+            let (of_b, of_c) = (excerpt::of_keys(b), excerpt::of_keys(c));
+            self.never_so("has none of the keys that vary", of_b, of_c);
+        }
         for key in added {
+            if are_made_up && made_up_keys::is_made_up(key) {
+                continue;
+            }
             let under = Tree::under(at, key);
             let shown = shown(&c[key]);
             self.at(Step::Key(key), |walk| {
@@ -716,9 +738,13 @@ impl<'a> Walk<'a> {
 
     /// A change of what varies into what it never was.
     fn never(&mut self, what: &str, b: &Value, c: &Value) {
+        let (b, c) = excerpt::of_values(b, c);
+        self.never_so(what, b, c);
+    }
+
+    fn never_so(&mut self, what: &str, b: String, c: String) {
         self.apart = Apart::Changed;
         let contract = format!("{what}, which it was in none of {} takes", self.known.takes);
-        let (b, c) = excerpt::of_values(b, c);
         self.note(what.to_owned(), Some(&contract), Some(b), Some(c));
     }
 
@@ -791,8 +817,13 @@ fn alike(a: &[u64], b: &[u64]) -> f64 {
 }
 
 fn is_emptied(b: &Value, c: &Value) -> bool {
-    let length = |it: &Value| it.as_array().map(Vec::len);
-    length(b) > Some(0) && length(c) == Some(0)
+    let is_empty = |it: &Value| match it {
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        Value::String(text) => text.trim().is_empty(),
+        _ => false,
+    };
+    !is_empty(b) && is_empty(c)
 }
 
 /// Whether a list has elements of kinds that another has not.

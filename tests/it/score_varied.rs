@@ -276,3 +276,104 @@ fn rows_in_their_order_are_held_to_it() {
         ],
     );
 }
+
+/// An object with an entry for each of some keys.
+fn keyed(keys: &[&str], value: &Value) -> Value {
+    Value::Object(
+        keys.iter()
+            .map(|it| ((*it).to_owned(), value.clone()))
+            .collect(),
+    )
+}
+
+#[test]
+fn an_object_whose_keys_are_made_up_anew_is_one_thing() {
+    let ids = |take: usize| -> Vec<String> {
+        (0..3)
+            .map(|at| format!("6f1c9b7e-3c1d-4a52-9a54-0d2f6f0b{take:02}{at:02}"))
+            .collect()
+    };
+    let entries = |take: usize| {
+        let ids = ids(take);
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        keyed(&ids, &json!({"k": 1}))
+    };
+    let takes = [entries(1), entries(2)];
+    let disagreements = score::learn(&takes.each_ref().map(read), &Rules::default()).disagreements;
+    assert_eq!(disagreements, []);
+    judged(
+        &takes,
+        &[
+            (entries(3), "same"),
+            (json!({}), "fails"),
+            (json!([]), "fails"),
+        ],
+    );
+    // Keys that are always there are held.
+    let with_total = |take: usize, total: u32| {
+        let mut entries = entries(take);
+        entries["total"] = json!(total);
+        entries
+    };
+    judged(
+        &[with_total(1, 3), with_total(2, 3)],
+        &[
+            (with_total(3, 3), "same"),
+            (with_total(3, 4), "fails"),
+            (entries(3), "fails"),
+            (keyed(&["total"], &json!(3)), "fails"),
+        ],
+    );
+    // Names of people's choice, in records that are named anew.
+    let named = |names: [&str; 3]| keyed(&names, &json!({"up": true}));
+    judged(
+        &[
+            named(["otter", "lion", "cat"]),
+            named(["wolf", "dog", "bear"]),
+        ],
+        &[(named(["fox", "owl", "hen"]), "same"), (json!({}), "fails")],
+    );
+    // An answer of another form is no answer with other keys.
+    let takes = [
+        json!({"rows": [1], "page": 1, "next": 2}),
+        json!({"error": [1], "code": 5, "hint": 2}),
+    ];
+    assert!(
+        !score::learn(&takes.map(|it| read(&it)), &Rules::default())
+            .disagreements
+            .is_empty()
+    );
+}
+
+#[test]
+fn what_varies_does_not_become_empty() {
+    let image =
+        |data: &str| json!({"content": [{"type": "image", "data": data, "mimeType": "image/png"}]});
+    judged(
+        &[image("AAPQ"), image("AAXZ")],
+        &[(image("AAKL"), "same"), (image(""), "fails")],
+    );
+    let text = |it: &str| json!(it);
+    judged(
+        &[text("quite a day"), text("no one else knows")],
+        &[
+            (text("that is another thing"), "same"),
+            (text(" "), "fails"),
+        ],
+    );
+    judged(
+        &[json!({"motto": "quite"}), json!({"motto": "none"})],
+        &[
+            (json!({"motto": "other"}), "same"),
+            (json!({"motto": ""}), "fails"),
+        ],
+    );
+    // Where nothing came in one of two takes, nothing may come again.
+    judged(
+        &[json!({"motto": "quite"}), json!({"motto": ""})],
+        &[
+            (json!({"motto": ""}), "same"),
+            (json!({"motto": "quite"}), "same"),
+        ],
+    );
+}
