@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::digits;
 use crate::model::Object;
 use crate::model::binding::Binding;
-use crate::model::learned::{self, Variation, Varying};
+use crate::model::learned::{self, Odd, Variation, Varying};
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 
@@ -211,6 +211,7 @@ fn learn_answers(
             call: *number,
             takes: outcomes.len(),
             varies: outermost(varies),
+            odd: differing.odd,
         });
     }
     learned
@@ -411,6 +412,8 @@ struct Differing {
     varies: Vec<Varying>,
     /// Where, what each take had, and which of them is the odd one.
     disagreements: Vec<(String, Vec<String>, Option<usize>)>,
+    /// Where the recorded take is of the kind of most.
+    odd: Vec<Odd>,
     /// Enough takes were answered for anything to be known.
     is_learned: bool,
 }
@@ -467,10 +470,13 @@ impl Differing {
                 count => format!("{count} blocks of content"),
             })
             .collect();
-        if words.iter().any(|it| it == "no content")
-            && self.agree_of(numbers, "/content", &words).is_none()
-        {
-            return;
+        if words.iter().any(|it| it == "no content") {
+            let Some(agreeing) = self.agree_of(numbers, "/content", &words) else {
+                return;
+            };
+            let answers: Vec<&Answer> = agreeing.iter().map(|it| answers[*it]).collect();
+            let numbers: Vec<usize> = agreeing.iter().map(|it| numbers[*it]).collect();
+            return self.of_content(&answers, &numbers);
         }
         self.varies.push(Varying {
             path: "/content/*".to_owned(),
@@ -713,6 +719,10 @@ impl Differing {
                 .map(|it| numbers[*it] + 1),
         ));
         if is_known && most.first() == Some(&0) {
+            self.odd.push(Odd {
+                path: path.to_owned(),
+                agreed: most.len(),
+            });
             return Some(most);
         }
         if !path.is_empty() {

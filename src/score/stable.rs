@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::digits;
 use crate::model::Object;
 use crate::model::comparison::Difference;
-use crate::model::learned::{TokenKind, Variation, VaryingToken};
+use crate::model::learned::{Learned, TokenKind, Variation, VaryingToken};
 use crate::model::trajectory::Answer;
 
 use super::align;
@@ -44,8 +44,8 @@ const CELLS: usize = 1 << 12;
 /// What an answer is held against.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known<'a> {
-    /// How many takes were heard.
-    pub(super) takes: usize,
+    /// What was heard of it.
+    pub(super) learned: &'a Learned,
     /// What varied in them.
     pub(super) varies: &'a Tree<'a>,
     pub(super) clock: Clock,
@@ -744,17 +744,34 @@ impl<'a> Walk<'a> {
 
     fn never_so(&mut self, what: &str, b: String, c: String) {
         self.apart = Apart::Changed;
-        let contract = format!("{what}, which it was in none of {} takes", self.known.takes);
+        let contract = match self.heard() {
+            (agreed, takes) if agreed == takes => {
+                format!("{what}, which it was in none of {takes} takes")
+            }
+            (agreed, takes) => {
+                format!("{what}, which it was in none of the {agreed} of {takes} takes that agreed")
+            }
+        };
         self.note(what.to_owned(), Some(&contract), Some(b), Some(c));
     }
 
     fn change(&mut self, what: &str, b: Option<String>, c: Option<String>) {
         self.apart = Apart::Changed;
-        let contract = format!(
-            "{what}, though it was the same in all {} takes",
-            self.known.takes
-        );
+        let same_in = match self.heard() {
+            (agreed, takes) if agreed == takes => format!("all {takes}"),
+            (agreed, takes) => format!("{agreed} of {takes}"),
+        };
+        let contract = format!("{what}, though it was the same in {same_in} takes");
         self.note(what.to_owned(), Some(&contract), b, c);
+    }
+
+    /// How many of how many takes agreed on this place.
+    fn heard(&self) -> (usize, usize) {
+        let learned = self.known.learned;
+        let place = self.place.to_string();
+        // What a text holds lies one step further on.
+        let of_text = learned.agreed(&format!("{place}/json"));
+        (learned.agreed(&place).min(of_text), learned.takes)
     }
 
     fn note(

@@ -346,6 +346,47 @@ fn an_object_whose_keys_are_made_up_anew_is_one_thing() {
 }
 
 #[test]
+fn what_is_said_of_an_odd_take_is_true() {
+    let said = |takes: &[Value], current: &Value| {
+        let comparison = against(takes, current);
+        assert!(!comparison.verdict.passed);
+        format!("{:?}", comparison.verdict)
+    };
+    let with = json!({"a": 1, "cached": true});
+    let without = json!({"a": 1});
+    let missing = said(&[with.clone(), without.clone(), with.clone()], &without);
+    assert!(
+        missing.contains("missing, though it was the same in 2 of 3 takes"),
+        "{missing}"
+    );
+    // Of every other place all of them agreed.
+    let other = said(
+        &[with.clone(), without.clone(), with],
+        &json!({"a": 2, "cached": true}),
+    );
+    assert!(
+        other.contains("changed, though it was the same in all 3 takes"),
+        "{other}"
+    );
+    let rows = said(&[json!([1, 2]), json!([]), json!([1, 2])], &json!([]));
+    assert!(
+        rows.contains("became empty, though it was the same in 2 of 3 takes"),
+        "{rows}"
+    );
+    let nothing = json!({"content": []});
+    let content = said(&[json!([5, 2]), nothing.clone(), json!([5, 2])], &nothing);
+    assert!(content.contains("2 of 3 takes"), "{content}");
+    let number = said(
+        &[json!({"a": 5}), json!({"a": null}), json!({"a": 6})],
+        &json!({"a": null}),
+    );
+    assert!(
+        number.contains("became null, which it was in none of the 2 of 3 takes that agreed"),
+        "{number}"
+    );
+}
+
+#[test]
 fn what_varies_does_not_become_empty() {
     let image =
         |data: &str| json!({"content": [{"type": "image", "data": data, "mimeType": "image/png"}]});
