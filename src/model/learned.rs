@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// What was learned of the answer to one call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Learned {
     /// The number of the call, counted from 1 among the scored calls.
     pub call: usize,
@@ -12,6 +12,17 @@ pub struct Learned {
     pub takes: usize,
     /// What varied; empty where nothing did.
     pub varies: Vec<Varying>,
+    /// Where some of the takes had another kind of thing, and nothing was learned from those.
+    pub odd: Vec<Odd>,
+}
+
+/// A place where not all takes agreed in kind, and most did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Odd {
+    /// Where, as in reports; empty for the whole answer.
+    pub path: String,
+    /// How many takes agreed.
+    pub agreed: usize,
 }
 
 /// A place in an answer that varied.
@@ -29,7 +40,7 @@ pub struct Varying {
 pub enum Variation {
     /// Any value of the JSON type that is recorded there.
     SameType,
-    /// The recorded elements in any order.
+    /// The recorded elements in any order; what varies in them is listed with `*` for the element.
     AnyOrder,
     /// Any list that has elements of the kinds that are recorded there.
     AnyElements,
@@ -42,7 +53,7 @@ pub enum Variation {
 /// Tokens of a text that stand for others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VaryingToken {
-    /// The first of them, counted from 1 among the tokens of the recorded text.
+    /// The first of them, counted from 1 among the tokens of the recorded text, where an id counts as the words and numbers it is made of.
     pub token: usize,
     /// How many of the recorded text's tokens it is about; may be 0 where some take had something and the recorded one had nothing.
     pub tokens: usize,
@@ -77,7 +88,7 @@ pub enum TokenKind {
     Sign,
     /// A date, a time of day, or both.
     Time,
-    /// A UUID, a memory address, a long hexadecimal run.
+    /// A UUID, a memory address, a hexadecimal run, or another mix of letters and digits that looks made up.
     Id,
     /// How long something took: `88 ms`.
     Duration,
@@ -128,6 +139,16 @@ impl Learned {
     /// Whether what did not vary is known to be stable.
     pub fn is_stable(&self) -> bool {
         self.takes >= 2
+    }
+
+    /// How many takes agreed in kind on a place: all of them, but where some were odd.
+    pub fn agreed(&self, path: &str) -> usize {
+        let is_within = |it: &&Odd| {
+            let rest = path.strip_prefix(it.path.as_str());
+            rest.is_some_and(|it| it.is_empty() || it.starts_with('/'))
+        };
+        let odd = self.odd.iter().filter(is_within);
+        odd.map(|it| it.agreed).min().unwrap_or(self.takes)
     }
 
     /// The places that varied.

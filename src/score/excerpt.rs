@@ -5,6 +5,7 @@ use std::fmt::{self, Write};
 use serde_json::Value;
 
 use crate::digits;
+use crate::model::Object;
 
 /// The most characters an excerpt shows, its quotes and ellipses aside.
 const LENGTH: usize = 120;
@@ -23,6 +24,12 @@ pub(super) fn of(value: &Value) -> String {
 /// The beginning of a text, in quotes.
 pub(super) fn of_text(text: &str) -> String {
     quoted(text, 0)
+}
+
+/// The first keys of an object.
+pub(super) fn of_keys(members: &Object) -> String {
+    let keys: Vec<&str> = members.keys().take(3).map(String::as_str).collect();
+    shorten(&format!("keys {}", keys.join(", ")))
 }
 
 /// The beginning of a sentence.

@@ -6,17 +6,20 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use crate::digits;
+use crate::model::Object;
 use crate::model::binding::Binding;
-use crate::model::learned::{self, Variation, Varying};
+use crate::model::learned::{self, Odd, Variation, Varying};
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 
+use super::any_order;
 use super::binding::{at, find_in_takes, full_patterns, resolve};
 use super::by_hand::NOTHING;
 use super::calls::{only_reads, request_key};
 use super::exact::exact;
 use super::excerpt;
 use super::kind::kind;
+use super::made_up_keys;
 use super::number;
 use super::path::escape;
 use super::polls::Polled;
@@ -209,6 +212,7 @@ fn learn_answers(
             call: *number,
             takes: outcomes.len(),
             varies: outermost(varies),
+            odd: differing.odd,
         });
     }
     learned
@@ -383,7 +387,9 @@ fn outermost(mut varies: Vec<Varying>) -> Vec<Varying> {
     for it in varies {
         let covers = |above: &Varying| {
             let rest = it.path.strip_prefix(above.path.as_str());
-            rest.is_some_and(|it| it.is_empty() || it.starts_with('/'))
+            // Beneath a list in any order stands what else varies in its elements.
+            let is_all = above.by != Variation::AnyOrder;
+            rest.is_some_and(|it| it.is_empty() || (is_all && it.starts_with('/')))
         };
         // What was learned from a binding says less than what the takes showed at the same place.
         if !kept.iter().rev().take(PLACES).any(covers) {
@@ -407,6 +413,8 @@ struct Differing {
     varies: Vec<Varying>,
     /// Where, what each take had, and which of them is the odd one.
     disagreements: Vec<(String, Vec<String>, Option<usize>)>,
+    /// Where the recorded take is of the kind of most.
+    odd: Vec<Odd>,
     /// Enough takes were answered for anything to be known.
     is_learned: bool,
 }
@@ -463,10 +471,13 @@ impl Differing {
                 count => format!("{count} blocks of content"),
             })
             .collect();
-        if words.iter().any(|it| it == "no content")
-            && self.agree_of(numbers, "/content", &words).is_none()
-        {
-            return;
+        if words.iter().any(|it| it == "no content") {
+            let Some(agreeing) = self.agree_of(numbers, "/content", &words) else {
+                return;
+            };
+            let answers: Vec<&Answer> = agreeing.iter().map(|it| answers[*it]).collect();
+            let numbers: Vec<usize> = agreeing.iter().map(|it| numbers[*it]).collect();
+            return self.of_content(&answers, &numbers);
         }
         self.varies.push(Varying {
             path: "/content/*".to_owned(),
@@ -501,7 +512,15 @@ impl Differing {
         }
         let documents: Vec<Option<Value>> = texts.iter().map(|it| embedded(it)).collect();
         let words: Vec<String> = (documents.iter())
-            .map(|it| if it.is_some() { "JSON" } else { "a text" }.to_owned())
+            .zip(texts)
+            .map(|(json, text)| {
+                if json.is_some() {
+                    "JSON"
+                } else {
+                    text_in_words(text)
+                }
+                .to_owned()
+            })
             .collect();
         let json = format!("{path}/json");
         let is_json = documents.iter().all(Option::is_some);
@@ -538,11 +557,26 @@ impl Differing {
         let values: Vec<&Value> = agreeing.iter().filter_map(|it| heard[*it]).collect();
         match values.first() {
             None => {}
-            Some(Value::Object(_)) => {
+            Some(Value::Object(first)) => {
+                let objects: Vec<&Object> = values.iter().filter_map(|it| it.as_object()).collect();
+                let are_made_up = made_up_keys::vary(&objects);
+                let is_common = |key: &String| objects.iter().all(|it| it.contains_key(key));
+                if are_made_up && !first.keys().any(is_common) {
+                    return self.same_type(path, &values);
+                }
                 let mut keys: Vec<&String> = Vec::new();
                 let mut known = HashSet::new();
-                for members in values.iter().filter_map(|it| it.as_object()) {
+                for members in &objects {
                     keys.extend(members.keys().filter(|it| known.insert(*it)));
+                }
+                if are_made_up {
+                    let own = first.keys().filter(|it| !is_common(it));
+                    self.varies.extend(own.map(|key| Varying {
+                        path: format!("{path}/{}", escape(key)),
+                        by: Variation::Anything,
+                        heard: Vec::new(),
+                    }));
+                    keys.retain(|it| is_common(it));
                 }
                 for key in keys {
                     let members: Heard<'_> = values.iter().map(|it| it.get(key)).collect();
@@ -577,6 +611,9 @@ impl Differing {
 
     fn of_lists(&mut self, lists: &[&Vec<Value>], path: &str, numbers: &[usize], depth: usize) {
         let first = lists[0];
+        if let Some(partners) = any_order::partners(lists) {
+            return self.of_shuffled(lists, &partners, path, numbers, depth);
+        }
         let varies_as_a_whole = |other: &&Vec<Value>| {
             first.len() != other.len()
                 || is_reordered(first, other)
@@ -608,7 +645,33 @@ impl Differing {
             self.of_place(&elements, &format!("{path}/{index}"), numbers, depth);
         }
         let of_elements = self.varies.split_off(before);
-        self.varies.extend(gathered(of_elements, path, first.len()));
+        self.varies
+            .extend(gathered(of_elements, path, first, first.len()));
+    }
+
+    /// Rows that come in any order: what varies in one of them may vary in each.
+    fn of_shuffled(
+        &mut self,
+        lists: &[&Vec<Value>],
+        partners: &[Vec<usize>],
+        path: &str,
+        numbers: &[usize],
+        depth: usize,
+    ) {
+        let first = lists[0];
+        self.varies.push(Varying {
+            path: path.to_owned(),
+            by: Variation::AnyOrder,
+            heard: shown(lists.iter().map(|it| format!("{} elements", it.len()))),
+        });
+        let before = self.varies.len();
+        for index in 0..first.len() {
+            let rows = lists.iter().zip(partners);
+            let rows: Heard<'_> = rows.map(|(list, of)| list.get(of[index])).collect();
+            self.of_place(&rows, &format!("{path}/{index}"), numbers, depth);
+        }
+        let of_rows = self.varies.split_off(before);
+        self.varies.extend(gathered(of_rows, path, first, 1));
     }
 
     fn same_type(&mut self, path: &str, values: &[&Value]) {
@@ -657,6 +720,10 @@ impl Differing {
                 .map(|it| numbers[*it] + 1),
         ));
         if is_known && most.first() == Some(&0) {
+            self.odd.push(Odd {
+                path: path.to_owned(),
+                agreed: most.len(),
+            });
             return Some(most);
         }
         if !path.is_empty() {
@@ -670,35 +737,71 @@ impl Differing {
     }
 }
 
-/// Where every element of a list varies in the same way, one place says so for all of them.
-fn gathered(varies: Vec<Varying>, list: &str, elements: usize) -> Vec<Varying> {
-    if elements < 2 {
+/// Where the elements of a list vary in the same way, and at least so many of them, one place says so for all.
+fn gathered(varies: Vec<Varying>, list: &str, elements: &[Value], least: usize) -> Vec<Varying> {
+    if elements.len() < 2 {
         return varies;
     }
     let parted = |it: &Varying| {
         let rest = it.path.strip_prefix(list)?.strip_prefix('/')?;
-        let (index, rest) = rest.split_once('/').unwrap_or((rest, ""));
-        index.parse::<usize>().ok()?;
-        let rest = if rest.is_empty() {
-            String::new()
-        } else {
-            format!("/{rest}")
-        };
-        (it.by == Variation::SameType).then_some(rest)
+        let end = rest.find('/').unwrap_or(rest.len());
+        let (index, rest) = rest.split_at(end);
+        let element = elements.get(index.parse::<usize>().ok()?)?;
+        Some((element, rest.to_owned()))
     };
-    let mut counts: HashMap<String, usize> = HashMap::new();
-    for rest in varies.iter().filter_map(parted) {
-        *counts.entry(rest).or_default() += 1;
+    let mut places: HashMap<String, Vec<Option<Variation>>> = HashMap::new();
+    for it in &varies {
+        if let Some((element, rest)) = parted(it) {
+            let how = for_every_element(&it.by, element.pointer(&rest));
+            places.entry(rest).or_default().push(how);
+        }
     }
     let mut told = HashSet::new();
-    let together = varies.into_iter().filter_map(|it| match parted(&it) {
-        Some(rest) if counts.get(&rest) == Some(&elements) => {
-            let path = format!("{list}/*{rest}");
-            told.insert(rest).then_some(Varying { path, ..it })
+    let together = varies.into_iter().filter_map(|it| {
+        let Some((_, rest)) = parted(&it) else {
+            return Some(it);
+        };
+        let ways = &places[&rest];
+        match one_way(ways).filter(|_| ways.len() >= least) {
+            Some(by) => {
+                let path = format!("{list}/*{rest}");
+                told.insert(rest).then_some(Varying { path, by, ..it })
+            }
+            None => Some(it),
         }
-        _ => Some(it),
     });
     together.collect()
+}
+
+/// How places of several elements vary, where they all vary in one way that holds for whatever is recorded there.
+fn one_way(ways: &[Option<Variation>]) -> Option<Variation> {
+    let mut ways = ways.iter();
+    let first = ways.next()?.clone()?;
+    ways.try_fold(first, |known, it| match (known, it.as_ref()?) {
+        (Variation::SameType, Variation::SameType) => Some(Variation::SameType),
+        (Variation::Tokens(mut a), Variation::Tokens(b)) => {
+            let (one, other) = (a.first_mut()?, b.first()?);
+            // An id has as many tokens as it happens to have.
+            one.tokens = one.tokens.max(other.tokens);
+            (one.stands_for == other.stands_for).then_some(Variation::Tokens(a))
+        }
+        _ => None,
+    })
+}
+
+/// How a place varies, unless that is told of the tokens of one text.
+fn for_every_element(by: &Variation, recorded: Option<&Value>) -> Option<Variation> {
+    match by {
+        Variation::SameType => Some(Variation::SameType),
+        Variation::Tokens(tokens) => {
+            let text = recorded.and_then(Value::as_str)?;
+            let [only] = tokens.as_slice() else {
+                return None;
+            };
+            wording::is_whole(text, only).then(|| by.clone())
+        }
+        _ => None,
+    }
 }
 
 fn shown(heard: impl Iterator<Item = String>) -> Vec<String> {
@@ -719,12 +822,20 @@ fn in_words(value: Option<&Value>) -> String {
         Some(Value::Bool(_)) => "a boolean",
         Some(Value::Number(_)) => "a number",
         Some(it) if digits::of(it).is_some() => "a number",
-        Some(Value::String(_)) => "a text",
+        Some(Value::String(text)) => text_in_words(text),
         Some(Value::Array(items)) if items.is_empty() => "an empty list",
         Some(Value::Array(_)) => "a list",
         Some(Value::Object(_)) => "an object",
     }
     .to_owned()
+}
+
+fn text_in_words(text: &str) -> &'static str {
+    if text.trim().is_empty() {
+        "an empty text"
+    } else {
+        "a text"
+    }
 }
 
 /// Whether two values have anything in common, so that one may stand for the other in a list.

@@ -20,6 +20,7 @@
 
 mod advice;
 mod align;
+mod any_order;
 mod arguments;
 mod assign;
 mod binding;
@@ -50,6 +51,8 @@ mod learn;
 mod leftover;
 mod likeness;
 mod losses;
+mod made_up;
+mod made_up_keys;
 mod mask;
 mod matching;
 mod memo;

@@ -330,7 +330,7 @@ impl<'a> Sides<'a> {
         };
         let varies = Tree::new(held.map_or(&[], |it| &it.varies));
         let known = held.map(|it| Known {
-            takes: it.takes,
+            learned: it,
             varies: &varies,
             clock: self.clock(baseline, current),
             ignore: &self.ignore,

@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::digits;
 use crate::model::Object;
 use crate::model::comparison::Difference;
-use crate::model::learned::{TokenKind, Variation, VaryingToken};
+use crate::model::learned::{Learned, TokenKind, Variation, VaryingToken};
 use crate::model::trajectory::Answer;
 
 use super::align;
@@ -22,6 +22,7 @@ use super::excerpt;
 use super::finding::Findings;
 use super::key;
 use super::kind::{article, kind};
+use super::made_up_keys;
 use super::number;
 use super::path::{Pattern, Place, Step};
 use super::response::parts;
@@ -34,14 +35,17 @@ use super::work::Work;
 /// How many times a text may hold JSON that again holds a text that holds JSON.
 const EMBEDDINGS: usize = 4;
 
+/// One key that comes and goes may look made up by chance.
+const FEW_KEYS: usize = 2;
+
 /// Elements between two that are the same are paired by likeness where these are no more pairs, else in their order.
 const CELLS: usize = 1 << 12;
 
 /// What an answer is held against.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Known<'a> {
-    /// How many takes were heard.
-    pub(super) takes: usize,
+    /// What was heard of it.
+    pub(super) learned: &'a Learned,
     /// What varied in them.
     pub(super) varies: &'a Tree<'a>,
     pub(super) clock: Clock,
@@ -234,7 +238,7 @@ impl<'a> Walk<'a> {
             Some(Variation::SameType | Variation::Anything) => return,
             Some(Variation::AnyOrder) => {
                 if let (Value::Array(b), Value::Array(c)) = (b, c) {
-                    self.in_any_order(b, c, key);
+                    self.in_any_order(b, c, at, key);
                 }
                 return;
             }
@@ -336,6 +340,10 @@ impl<'a> Walk<'a> {
         }
         let varying: &[VaryingToken] = match Tree::variation(at) {
             Some(Variation::Tokens(varying)) => varying,
+            Some(Variation::SameType) if !b.trim().is_empty() && c.trim().is_empty() => {
+                let (b, c) = excerpt::of_texts(b, c);
+                return self.never_so("became empty", b, c);
+            }
             Some(_) => return,
             None => &[],
         };
@@ -397,7 +405,21 @@ impl<'a> Walk<'a> {
                 _ => walk.missing(&under, "", shown),
             });
         }
+        let is_free = |it: &&String| {
+            let under = Tree::under(at, it);
+            made_up_keys::is_made_up(it)
+                && matches!(Tree::variation(&under), Some(Variation::Anything))
+        };
+        // Where keys are made up anew, new ones are no additions, and none at all is a change.
+        let are_made_up = b.keys().filter(is_free).count() >= FEW_KEYS;
+        if are_made_up && !c.keys().any(|it| made_up_keys::is_made_up(it)) {
+            let (of_b, of_c) = (excerpt::of_keys(b), excerpt::of_keys(c));
+            self.never_so("has none of the keys that vary", of_b, of_c);
+        }
         for key in added {
+            if are_made_up && made_up_keys::is_made_up(key) {
+                continue;
+            }
             let under = Tree::under(at, key);
             let shown = shown(&c[key]);
             self.at(Step::Key(key), |walk| {
@@ -458,37 +480,40 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The same elements in whatever order; those that have no equal are compared in the order they came in.
-    fn in_any_order(&mut self, b: &'a [Value], c: &'a [Value], key: &str) {
-        let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
-        for (at, it) in c.iter().enumerate().rev() {
-            let hash = self.exact_hash(it);
-            places.entry(hash).or_default().push(at);
-        }
-        let mut b_alone = Vec::new();
-        for (at, it) in b.iter().enumerate() {
-            let hash = self.exact_hash(it);
-            if places.get_mut(&hash).and_then(Vec::pop).is_none() {
-                b_alone.push(at);
-            }
-        }
-        let mut c_alone: Vec<usize> = places.into_values().flatten().collect();
-        c_alone.sort_unstable();
+    /// The same elements in whatever order, but for what varies in them; those that have no equal are compared in the order they came in.
+    fn in_any_order(&mut self, b: &'a [Value], c: &'a [Value], at: &At<'a>, key: &str) {
+        let (mut b_alone, mut c_alone) = ((0..b.len()).collect(), (0..c.len()).collect());
+        matched(&mut b_alone, &mut c_alone, |side, at| {
+            self.exact_hash(&[b, c][side][at])
+        });
+        let under = Tree::all_under(at);
+        let alike = matched(&mut b_alone, &mut c_alone, |side, at| {
+            self.at_index(|walk| walk.hash(&[b, c][side][at], &under, key))
+        });
         let none = Vec::new();
-        for (at, i) in b_alone.iter().enumerate() {
-            let partner = c_alone.get(at).filter(|_| b_alone.len() == c_alone.len());
-            self.at(Step::Index(*i), |walk| match partner {
-                Some(j) => walk.values(&b[*i], &c[*j], &none, key),
-                None => walk.missing(&none, "element", shown(&b[*i])),
+        let is_even = b_alone.len() == c_alone.len();
+        let others = b_alone.iter().copied().zip(c_alone.iter().copied());
+        let others = others.filter(|_| is_even);
+        for (i, j) in alike.into_iter().chain(others) {
+            let under = Tree::under(at, &i.to_string());
+            self.at(Step::Index(i), |walk| {
+                walk.values(&b[i], &c[j], &under, key);
             });
         }
-        if b_alone.len() != c_alone.len() {
-            for j in c_alone {
-                let shown = shown(&c[j]);
-                self.at(Step::Index(j), |walk| {
-                    walk.added(&none, "added element", shown);
-                });
-            }
+        if is_even {
+            return;
+        }
+        for i in b_alone {
+            let shown = shown(&b[i]);
+            self.at(Step::Index(i), |walk| {
+                walk.missing(&none, "element", shown);
+            });
+        }
+        for j in c_alone {
+            let shown = shown(&c[j]);
+            self.at(Step::Index(j), |walk| {
+                walk.added(&none, "added element", shown);
+            });
         }
     }
 
@@ -730,9 +755,20 @@ impl<'a> Walk<'a> {
 
     /// A change of what varies into what it never was.
     fn never(&mut self, what: &str, b: &Value, c: &Value) {
-        self.apart = Apart::Changed;
-        let contract = format!("{what}, which it was in none of {} takes", self.known.takes);
         let (b, c) = excerpt::of_values(b, c);
+        self.never_so(what, b, c);
+    }
+
+    fn never_so(&mut self, what: &str, b: String, c: String) {
+        self.apart = Apart::Changed;
+        let contract = match self.heard() {
+            (agreed, takes) if agreed == takes => {
+                format!("{what}, which it was in none of {takes} takes")
+            }
+            (agreed, takes) => {
+                format!("{what}, which it was in none of the {agreed} of {takes} takes that agreed")
+            }
+        };
         self.note(what.to_owned(), Some(&contract), Some(b), Some(c));
     }
 
@@ -741,11 +777,21 @@ impl<'a> Walk<'a> {
             return;
         }
         self.apart = Apart::Changed;
-        let contract = format!(
-            "{what}, though it was the same in all {} takes",
-            self.known.takes
-        );
+        let same_in = match self.heard() {
+            (agreed, takes) if agreed == takes => format!("all {takes}"),
+            (agreed, takes) => format!("{agreed} of {takes}"),
+        };
+        let contract = format!("{what}, though it was the same in {same_in} takes");
         self.note(what.to_owned(), Some(&contract), b, c);
+    }
+
+    /// How many of how many takes agreed on this place.
+    fn heard(&self) -> (usize, usize) {
+        let learned = self.known.learned;
+        let place = self.place.to_string();
+        // What a text holds lies one step further on.
+        let of_text = learned.agreed(&format!("{place}/json"));
+        (learned.agreed(&place).min(of_text), learned.takes)
     }
 
     fn note(
@@ -765,6 +811,27 @@ impl<'a> Walk<'a> {
         };
         self.found.note(difference, contract);
     }
+}
+
+/// Takes out of two lists of places those whose elements have equal keys, and returns them as pairs.
+fn matched(
+    b: &mut Vec<usize>,
+    c: &mut Vec<usize>,
+    mut key: impl FnMut(usize, usize) -> u64,
+) -> Vec<(usize, usize)> {
+    let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
+    for at in c.iter().rev() {
+        places.entry(key(1, *at)).or_default().push(*at);
+    }
+    let mut pairs = Vec::new();
+    b.retain(|at| {
+        let partner = places.get_mut(&key(0, *at)).and_then(Vec::pop);
+        pairs.extend(partner.map(|it| (*at, it)));
+        partner.is_none()
+    });
+    let taken: HashSet<usize> = pairs.iter().map(|it| it.1).collect();
+    c.retain(|it| !taken.contains(it));
+    pairs
 }
 
 /// The elements of one list in another, in their order, where all are there.
@@ -804,8 +871,13 @@ fn is_indented_otherwise(b: &str, c: &str) -> bool {
 }
 
 fn is_emptied(b: &Value, c: &Value) -> bool {
-    let length = |it: &Value| it.as_array().map(Vec::len);
-    length(b) > Some(0) && length(c) == Some(0)
+    let is_empty = |it: &Value| match it {
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        Value::String(text) => text.trim().is_empty(),
+        _ => false,
+    };
+    !is_empty(b) && is_empty(c)
 }
 
 /// Whether a list has elements of kinds that another has not.

@@ -7,6 +7,7 @@ use regex::Regex;
 use crate::model::learned::TokenKind;
 
 use super::clock;
+use super::made_up;
 use super::same::hash_of;
 
 /// Longer texts are not cut into tokens, which take many times the memory of the text.
@@ -19,6 +20,8 @@ pub(super) struct Token<'a> {
     pub(super) kind: TokenKind,
     /// White space stands before it, and it is not the first.
     pub(super) spaced: bool,
+    /// How many tokens there would be if ids of letters and digits were cut at the edges between them; baselines count so.
+    pub(super) pieces: usize,
 }
 
 impl Token<'_> {
@@ -29,9 +32,20 @@ impl Token<'_> {
 
     /// Whether it goes on what the token before it began: letters and digits without anything between.
     pub(super) fn continues(&self, before: &Token<'_>) -> bool {
-        let is_part = |kind| matches!(kind, TokenKind::Word | TokenKind::Number | TokenKind::Id);
-        !self.spaced && is_part(self.kind) && is_part(before.kind)
+        !self.spaced && is_part(self) && is_part(before)
     }
+}
+
+/// Whether a token is made of letters or digits.
+fn is_part(token: &Token<'_>) -> bool {
+    matches!(
+        token.kind,
+        TokenKind::Word | TokenKind::Number | TokenKind::Id
+    )
+}
+
+fn is_of_base64(token: &Token<'_>) -> bool {
+    token.kind == TokenKind::Sign && token.text.starts_with(made_up::SIGNS)
 }
 
 /// What is one token although white space or signs stand in it.
@@ -50,6 +64,71 @@ static WHOLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// The tokens of a text, white space evened out.
 pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
+    let mut tokens = Vec::new();
+    let pieces = pieces(text);
+    let mut rest = pieces.as_slice();
+    while !rest.is_empty() {
+        let (run, after) = rest.split_at(run_length(rest, |it| is_part(it) || is_of_base64(it)));
+        let is_one = run.iter().any(is_of_base64) && push_id(text, run, &mut tokens);
+        if !is_one {
+            plain_runs(text, run, &mut tokens);
+        }
+        rest = after;
+    }
+    tokens
+}
+
+/// The tokens of a run that is no id as a whole.
+fn plain_runs<'a>(text: &'a str, mut rest: &[Token<'a>], tokens: &mut Vec<Token<'a>>) {
+    while !rest.is_empty() {
+        let (run, after) = rest.split_at(run_length(rest, is_part));
+        if !push_id(text, run, tokens) {
+            tokens.extend(run);
+        }
+        rest = after;
+    }
+}
+
+/// How many pieces of some kind stand at the beginning without anything between; at least one.
+fn run_length(pieces: &[Token<'_>], belongs: impl Fn(&Token<'_>) -> bool) -> usize {
+    let first = pieces.iter().take(1).filter(|it| belongs(it)).count();
+    let more = pieces.iter().skip(1);
+    let more = more.take_while(|it| first > 0 && !it.spaced && belongs(it));
+    1 + more.count()
+}
+
+/// Adds a run as one token where it is an id.
+fn push_id<'a>(text: &'a str, run: &[Token<'a>], tokens: &mut Vec<Token<'a>>) -> bool {
+    let whole = span(text, run);
+    let is_known = matches!(run, [only] if only.kind == TokenKind::Id);
+    let is_id = !is_known && made_up::is_id(whole);
+    if is_id {
+        tokens.push(Token {
+            text: whole,
+            kind: TokenKind::Id,
+            spaced: run[0].spaced,
+            pieces: run.len(),
+        });
+    }
+    is_id
+}
+
+/// What some tokens of a text span, from the first to the last.
+pub(super) fn span<'a>(text: &'a str, tokens: &[Token<'a>]) -> &'a str {
+    let start = tokens.first().map_or(0, |it| position(text, it.text));
+    let end = tokens
+        .last()
+        .map_or(start, |it| position(text, it.text) + it.text.len());
+    text.get(start..end).unwrap_or_default()
+}
+
+/// Where a piece of a text begins in it.
+pub(super) fn position(text: &str, piece: &str) -> usize {
+    (piece.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
+}
+
+/// The tokens of a text, where letters and digits are parted in ids, too.
+pub(super) fn pieces(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::with_capacity(text.len() / 4);
     let mut at = 0;
     for (kind, start, end) in wholes(text) {
@@ -110,6 +189,7 @@ fn push<'a>(text: &'a str, start: usize, end: usize, kind: TokenKind, tokens: &m
         text: &text[start..end],
         kind,
         spaced,
+        pieces: 1,
     });
 }
 
@@ -221,6 +301,14 @@ mod tests {
                 "number:1e-9 number:2E5 number:3 word:elephants",
             ),
             ("naïve größe 日本", "word:naïve word:größe word:日本"),
+            (
+                "commit 3f9a12c, 82e782ac_x v1 1.3f9a12c4",
+                "word:commit id:3f9a12c sign:, id:82e782ac sign:_ word:x word:v number:1 number:1.3 word:f number:9 word:a number:12 word:c number:4",
+            ),
+            (
+                "q7Zk0Pb2xW9a aB3+x/9Kq2Lm /tmp/x 1+2/3 12345e7",
+                "id:q7Zk0Pb2xW9a id:aB3+x/9Kq2Lm sign:/ word:tmp sign:/ word:x number:1 sign:+ number:2 sign:/ number:3 id:12345e7",
+            ),
             ("1.5.5 ms", "number:1.5 sign:. number:5 word:ms"),
             ("  ", ""),
         ];

@@ -6,10 +6,13 @@ use crate::model::learned::{StandsFor, TokenKind, Variation, Varying, VaryingTok
 
 use super::clock::Clock;
 use super::key;
-use super::token::{LONG, Token, tokens};
+use super::made_up;
+use super::token::{LONG, Token, pieces, position, span, tokens};
 
 /// The most times a text is gone through while it is matched with another in which tokens vary.
 const PASSES: usize = 32;
+/// Ids in several tokens are looked for up to this length.
+const LONG_ID: usize = 128;
 
 /// How many bytes around the difference of two long texts are looked at with it: white space stands in durations and times, and a word before
 /// them says what they are.
@@ -85,7 +88,12 @@ pub(super) enum Likeness {
 enum Element<'a> {
     Fixed(Token<'a>),
     Varying(&'a StandsFor),
+    /// An id, in whose place another of its sort may stand.
+    Id(&'a str),
 }
+
+/// Where to go on: the element, and whether a duration was excused on the way there.
+type Reached = (usize, bool);
 
 /// Whether a text says what a recorded one said, apart from the tokens that vary and times that moved with the clock.
 pub(super) fn compare(b: &str, c: &str, varying: &[VaryingToken], clock: &Clock) -> Likeness {
@@ -95,11 +103,13 @@ pub(super) fn compare(b: &str, c: &str, varying: &[VaryingToken], clock: &Clock)
     if b.len().max(c.len()) > LONG {
         return compare_long(b, c, varying, clock);
     }
-    let (recorded, current) = (tokens(b), tokens(c));
-    let elements = elements(&recorded, varying);
+    let (recorded, current) = cut(b, c, varying);
+    let elements = elements(b, &recorded, varying);
     let mut work = PASSES * (elements.len() + current.len());
-    // The elements that the next token may fall on, each with whether a duration was excused on the way there.
-    let mut reached: Vec<(usize, bool)> = Vec::new();
+    // The elements that the next token may fall on, and those that a later one may, by its place.
+    let mut reached: Vec<Reached> = Vec::new();
+    let mut later: HashMap<usize, Vec<Reached>> = HashMap::new();
+    let mut furthest = 0;
     reach(&mut reached, 0, false, &elements);
     for (place, token) in current.iter().enumerate() {
         let mut next = Vec::new();
@@ -114,7 +124,13 @@ pub(super) fn compare(b: &str, c: &str, varying: &[VaryingToken], clock: &Clock)
                         reach(&mut next, at + 1, excused || excuse, &elements);
                     }
                 }
-                Some(Element::Varying(stands_for)) if !stands_for.may_be(token.kind) => {}
+                Some(Element::Id(recorded)) => {
+                    for end in ends_of_ids(c, &current[place..], recorded) {
+                        let places = later.entry(place + end).or_default();
+                        push(places, at + 1, excused);
+                    }
+                }
+                Some(Element::Varying(stands_for)) if !may_be(stands_for, token.kind) => {}
                 Some(Element::Varying(stands_for)) => {
                     reach(&mut next, at + 1, excused, &elements);
                     let is_joined = current.get(place + 1).is_some_and(|it| !it.spaced);
@@ -124,17 +140,65 @@ pub(super) fn compare(b: &str, c: &str, varying: &[VaryingToken], clock: &Clock)
                 }
             }
         }
-        if next.is_empty() || work == 0 {
-            return parted(b, c, &recorded, &elements, &reached, Some(token));
+        furthest = reached.iter().map(|it| it.0).max().unwrap_or(furthest);
+        for (at, excused) in later.remove(&(place + 1)).unwrap_or_default() {
+            reach(&mut next, at, excused, &elements);
+        }
+        if (next.is_empty() && later.is_empty()) || work == 0 {
+            return parted(b, c, &recorded, &elements, furthest, Some(token));
         }
         reached = next;
     }
+    furthest = reached.iter().map(|it| it.0).max().unwrap_or(furthest);
     let ends = |it: &&(usize, bool)| it.0 == elements.len();
     match reached.iter().filter(ends).map(|it| it.1).min() {
         Some(false) => Likeness::Same,
         Some(true) => Likeness::OtherDuration,
-        None => parted(b, c, &recorded, &elements, &reached, None),
+        None => parted(b, c, &recorded, &elements, furthest, None),
     }
+}
+
+/// The tokens of both texts; cut in pieces where only a part of an id was learned to vary.
+fn cut<'a>(b: &'a str, c: &'a str, varying: &[VaryingToken]) -> (Vec<Token<'a>>, Vec<Token<'a>>) {
+    let recorded = tokens(b);
+    let mut edges = vec![0];
+    edges.extend(recorded.iter().scan(0, |at, it| {
+        *at += it.pieces;
+        Some(*at)
+    }));
+    let end = edges[recorded.len()];
+    let is_edge = |at: usize| at >= end || edges.binary_search(&at).is_ok();
+    let is_whole = |it: &VaryingToken| {
+        let start = it.token.saturating_sub(1);
+        is_edge(start) && is_edge(start.saturating_add(it.tokens))
+    };
+    if varying.iter().all(is_whole) {
+        (recorded, tokens(c))
+    } else {
+        (pieces(b), pieces(c))
+    }
+}
+
+/// Whether a token of this kind may stand there; where words and numbers may, one that is both may, too.
+fn may_be(stands_for: &StandsFor, kind: TokenKind) -> bool {
+    let mixes = || {
+        [TokenKind::Word, TokenKind::Number]
+            .iter()
+            .all(|it| stands_for.may_be(*it))
+    };
+    stands_for.may_be(kind) || (kind == TokenKind::Id && mixes())
+}
+
+/// After how many tokens an id may end that could stand for a recorded one. Long ones are not looked for within a run.
+fn ends_of_ids(text: &str, from: &[Token<'_>], recorded: &str) -> Vec<usize> {
+    let more = from.iter().skip(1).take_while(|it| !it.spaced).count();
+    let fits = |end: &usize| made_up::may_stand_for(recorded, span(text, &from[..*end]));
+    if recorded.len() > LONG_ID {
+        return [1, 1 + more].into_iter().filter(fits).collect();
+    }
+    (1..=1 + more.min(2 * recorded.len()))
+        .filter(fits)
+        .collect()
 }
 
 /// The same for texts too long to be cut into tokens: only what lies between the first and the last difference is.
@@ -173,7 +237,7 @@ fn compare_long(b: &str, c: &str, varying: &[VaryingToken], clock: &Clock) -> Li
 }
 
 /// Adds a place, and those that are reached from it without any token.
-fn reach(places: &mut Vec<(usize, bool)>, at: usize, excused: bool, elements: &[Element<'_>]) {
+fn reach(places: &mut Vec<Reached>, at: usize, excused: bool, elements: &[Element<'_>]) {
     push(places, at, excused);
     if let Some(Element::Varying(StandsFor::Run {
         may_be_empty: true, ..
@@ -183,7 +247,7 @@ fn reach(places: &mut Vec<(usize, bool)>, at: usize, excused: bool, elements: &[
     }
 }
 
-fn push(places: &mut Vec<(usize, bool)>, at: usize, excused: bool) {
+fn push(places: &mut Vec<Reached>, at: usize, excused: bool) {
     match places.iter_mut().rev().find(|it| it.0 == at) {
         Some(known) => known.1 &= excused,
         None => places.push((at, excused)),
@@ -196,17 +260,16 @@ fn parted(
     c: &str,
     recorded: &[Token<'_>],
     elements: &[Element<'_>],
-    reached: &[(usize, bool)],
+    furthest: usize,
     token: Option<&Token<'_>>,
 ) -> Likeness {
-    let furthest = reached.iter().map(|it| it.0).max().unwrap_or(0);
     let of_b = match elements.get(furthest) {
         Some(Element::Fixed(it)) => position(b, it.text),
-        Some(Element::Varying(_)) => {
+        Some(Element::Varying(_) | Element::Id(_)) => {
             // What varies stands after the last fixed token before it.
             let before = elements[..furthest].iter().rev().find_map(|it| match it {
                 Element::Fixed(it) => Some(position(b, it.text) + it.text.len()),
-                Element::Varying(_) => None,
+                Element::Varying(_) | Element::Id(_) => None,
             });
             before
                 .or_else(|| recorded.first().map(|it| position(b, it.text)))
@@ -218,11 +281,6 @@ fn parted(
         b: of_b,
         c: token.map_or(c.len(), |it| position(c, it.text)),
     }
-}
-
-/// Where a piece of a text begins in it.
-fn position(text: &str, piece: &str) -> usize {
-    (piece.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
 }
 
 /// Whether two tokens are the same, and if so, whether only for an excuse.
@@ -257,7 +315,7 @@ fn is_brief(duration: &str) -> bool {
 fn named<'a>(before: &[Element<'a>]) -> Option<&'a str> {
     let mut fixed = before.iter().rev().map(|it| match it {
         Element::Fixed(it) => Some(*it),
-        Element::Varying(_) => None,
+        Element::Varying(_) | Element::Id(_) => None,
     });
     let last = fixed.next()??;
     let word = match (last.kind, last.text) {
@@ -284,19 +342,51 @@ fn is_excused(name: Option<&str>, b: &Token<'_>, c: &Token<'_>, clock: &Clock) -
     }
 }
 
-fn elements<'a>(recorded: &[Token<'a>], varying: &'a [VaryingToken]) -> Vec<Element<'a>> {
+fn elements<'a>(
+    text: &'a str,
+    recorded: &[Token<'a>],
+    varying: &'a [VaryingToken],
+) -> Vec<Element<'a>> {
     let mut sorted: Vec<&VaryingToken> = varying.iter().collect();
     sorted.sort_by_key(|it| it.token);
     let mut elements = Vec::with_capacity(recorded.len());
+    let mut rest = recorded.iter().copied();
     let mut at = 0;
     for it in sorted {
-        let start = it.token.saturating_sub(1).clamp(at, recorded.len());
-        elements.extend(recorded[at..start].iter().copied().map(Element::Fixed));
-        elements.push(Element::Varying(&it.stands_for));
-        at = (start + it.tokens).min(recorded.len());
+        let start = it.token.saturating_sub(1);
+        let end = start.max(at).saturating_add(it.tokens);
+        elements.extend(
+            until(&mut rest, &mut at, start)
+                .into_iter()
+                .map(Element::Fixed),
+        );
+        let stretch = until(&mut rest, &mut at, end);
+        elements.push(match &it.stands_for {
+            StandsFor::One(TokenKind::Id) if !stretch.is_empty() => {
+                Element::Id(span(text, &stretch))
+            }
+            stands_for => Element::Varying(stands_for),
+        });
     }
-    elements.extend(recorded[at..].iter().copied().map(Element::Fixed));
+    elements.extend(rest.map(Element::Fixed));
     elements
+}
+
+/// The tokens up to a place that is counted in pieces.
+fn until<'a>(
+    rest: &mut impl Iterator<Item = Token<'a>>,
+    at: &mut usize,
+    end: usize,
+) -> Vec<Token<'a>> {
+    let mut found = Vec::new();
+    while *at < end {
+        let Some(token) = rest.next() else {
+            break;
+        };
+        *at += token.pieces;
+        found.push(token);
+    }
+    found
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::model::learned::{StandsFor, TokenKind, Variation, VaryingToken};
 
 use super::edits;
 use super::excerpt;
+use super::made_up;
 use super::token::{LONG, Token, tokens};
 
 /// The most that is kept for people of what was heard in one place.
@@ -22,13 +23,10 @@ pub(super) fn learn(texts: &[&str]) -> Option<Variation> {
     let takes: Vec<Vec<Token<'_>>> = texts.iter().map(|it| tokens(it)).collect();
     let first = takes.first()?;
     if let Some(kind) = only_kind(&takes) {
-        let is_same = takes.iter().all(|it| it[0].text == first[0].text);
+        let is_same = keys(&takes).windows(2).all(|it| it[0] == it[1]);
         return (!is_same).then(|| Variation::Tokens(vec![whole(&takes, kind)]));
     }
-    let keys: Vec<Vec<u64>> = takes
-        .iter()
-        .map(|it| it.iter().map(Token::key).collect())
-        .collect();
+    let keys = keys(&takes);
     let partners: Vec<Vec<Option<usize>>> = (keys.iter())
         .map(|other| {
             let mut partner = vec![None; first.len()];
@@ -53,8 +51,18 @@ pub(super) fn learn(texts: &[&str]) -> Option<Variation> {
     (!varying.is_empty()).then_some(Variation::Tokens(varying))
 }
 
+fn keys(takes: &[Vec<Token<'_>>]) -> Vec<Vec<u64>> {
+    let keys = takes.iter().map(|it| it.iter().map(Token::key));
+    keys.map(Iterator::collect).collect()
+}
+
 /// The kind that all texts are one token of, where that is more telling than to say that the text varies: a generated id, a time, a number.
 fn only_kind(takes: &[Vec<Token<'_>>]) -> Option<TokenKind> {
+    let all: Vec<&[Token<'_>]> = takes.iter().map(Vec::as_slice).collect();
+    // Of a value by itself, only what is an id by its looks is held to be one.
+    if takes.iter().any(|it| is_id(it)) && is_one_id(&all) {
+        return Some(TokenKind::Id);
+    }
     let kinds: Option<Vec<TokenKind>> = (takes.iter())
         .map(|it| match it.as_slice() {
             [only] => Some(only.kind),
@@ -63,17 +71,52 @@ fn only_kind(takes: &[Vec<Token<'_>>]) -> Option<TokenKind> {
         .collect();
     let kinds = kinds?;
     let first = *kinds.first()?;
-    let telling = first != TokenKind::Word && first != TokenKind::Sign;
+    // Ids that are not all of one sort are left to what is learned of any text.
+    let telling = !matches!(first, TokenKind::Word | TokenKind::Sign | TokenKind::Id);
     (telling && kinds.iter().all(|it| *it == first)).then_some(first)
 }
 
 fn whole(takes: &[Vec<Token<'_>>], kind: TokenKind) -> VaryingToken {
     VaryingToken {
         token: 1,
-        tokens: 1,
+        tokens: pieces(&takes[0]),
         stands_for: StandsFor::One(kind),
-        heard: heard(takes.iter().map(|it| it[0].text.to_owned())),
+        heard: heard(takes.iter().map(|it| said(it))),
     }
+}
+
+/// Whether the tokens that vary are all that a text consists of.
+pub(super) fn is_whole(text: &str, varying: &VaryingToken) -> bool {
+    varying.token == 1 && varying.tokens == pieces(&tokens(text))
+}
+
+/// How many pieces some tokens are made of, as baselines count them.
+fn pieces(tokens: &[Token<'_>]) -> usize {
+    tokens.iter().map(|it| it.pieces).sum()
+}
+
+fn is_id(tokens: &[Token<'_>]) -> bool {
+    matches!(tokens, [only] if only.kind == TokenKind::Id)
+}
+
+/// Whether what stands in one place of the takes is an id of one sort in each of them, in at least one unmistakably.
+fn is_one_id(takes: &[&[Token<'_>]]) -> bool {
+    let runs: Option<Vec<String>> = takes.iter().map(|it| run(it)).collect();
+    let Some(runs) = runs else {
+        return false;
+    };
+    let is_told = takes.iter().any(|it| is_id(it))
+        || (runs.iter().all(|it| made_up::mixes(it))
+            && runs.iter().any(|it| made_up::alternates(it))
+            && takes.iter().any(|it| it.len() > 1));
+    is_told && runs.iter().all(|it| made_up::may_stand_for(&runs[0], it))
+}
+
+/// Tokens without white space between as one text; `None` where there are none.
+fn run(tokens: &[Token<'_>]) -> Option<String> {
+    let (_, more) = tokens.split_first()?;
+    let is_joined = more.iter().all(|it| !it.spaced);
+    is_joined.then(|| tokens.iter().map(|it| it.text).collect())
 }
 
 /// The tokens of a text, where those of letters and digits without anything between count as one: an id is no sentence.
@@ -149,49 +192,90 @@ fn stretch(
     ranges: &[Range<usize>],
     varying: &mut Vec<VaryingToken>,
 ) {
-    let pieces: Vec<&[Token<'_>]> = (takes.iter().zip(ranges))
+    let heard_there: Vec<&[Token<'_>]> = (takes.iter().zip(ranges))
         .map(|(take, range)| take.get(range.clone()).unwrap_or_default())
         .collect();
-    let kinds = |piece: &[Token<'_>]| piece.iter().map(|it| it.kind).collect::<Vec<_>>();
-    let same_shape = pieces.iter().all(|it| kinds(it) == kinds(pieces[0]));
-    let is_broken = pieces[0].windows(2).any(|it| it[1].continues(&it[0]));
-    if same_shape && !is_broken {
-        for (offset, token) in pieces[0].iter().enumerate() {
-            let differs = |it: &&[Token<'_>]| it[offset].key() != token.key();
-            if pieces.iter().any(differs) {
-                varying.push(VaryingToken {
-                    token: of_first.start + offset + 1,
-                    tokens: 1,
-                    stands_for: StandsFor::One(token.kind),
-                    heard: heard(pieces.iter().map(|it| it[offset].text.to_owned())),
-                });
-            }
-        }
+    let first = heard_there[0];
+    let token = pieces(&takes[0][..of_first.start]) + 1;
+    if is_one_id(&heard_there) {
+        varying.push(VaryingToken {
+            token,
+            tokens: pieces(first),
+            stands_for: StandsFor::One(TokenKind::Id),
+            heard: heard(heard_there.iter().map(|it| said(it))),
+        });
         return;
     }
-    let mut all: Vec<TokenKind> = pieces.iter().flat_map(|it| kinds(it)).collect();
+    let kinds = |piece: &[Token<'_>]| piece.iter().map(|it| it.kind).collect::<Vec<_>>();
+    let is_broken = first.windows(2).any(|it| it[1].continues(&it[0]));
+    if !is_broken && let Some(found) = one_by_one(&heard_there, token) {
+        varying.extend(found);
+        return;
+    }
+    let mut all: Vec<TokenKind> = heard_there.iter().flat_map(|it| kinds(it)).collect();
     all.sort_unstable();
     all.dedup();
     // A generated word may have come without digits, or without letters, by chance.
-    let joined = pieces
+    let joined = heard_there
         .iter()
         .all(|it| it.windows(2).all(|it| !it[1].spaced));
     let has = |kind: &TokenKind| all.contains(kind);
-    if joined && (has(&TokenKind::Word) || has(&TokenKind::Id)) && has(&TokenKind::Number) {
-        all.extend([TokenKind::Id, TokenKind::Word]);
+    let parts = [TokenKind::Word, TokenKind::Number, TokenKind::Id];
+    if joined && parts.iter().filter(|it| has(it)).count() > 1 {
+        all.extend(parts);
         all.sort_unstable();
         all.dedup();
     }
     varying.push(VaryingToken {
-        token: of_first.start + 1,
-        tokens: of_first.len(),
+        token,
+        tokens: pieces(first),
         stands_for: StandsFor::Run {
             kinds: all,
             joined,
-            may_be_empty: pieces.iter().any(|it| it.is_empty()),
+            may_be_empty: heard_there.iter().any(|it| it.is_empty()),
         },
-        heard: heard(pieces.iter().map(|it| said(it))),
+        heard: heard(heard_there.iter().map(|it| said(it))),
     });
+}
+
+/// What varies token by token, where all takes have as many of the same kinds; ids of one sort may look like a number in one of them.
+fn one_by_one(takes: &[&[Token<'_>]], start: usize) -> Option<Vec<VaryingToken>> {
+    let first = takes[0];
+    if takes.iter().any(|it| it.len() != first.len()) {
+        return None;
+    }
+    let mut varying = Vec::new();
+    let mut token = start;
+    for (offset, of_first) in first.iter().enumerate() {
+        let column: Vec<&[Token<'_>]> = takes.iter().map(|it| &it[offset..=offset]).collect();
+        let is_id = is_one_id(&column);
+        if !is_id && column.iter().any(|it| it[0].kind != of_first.kind) {
+            return None;
+        }
+        if column.iter().any(|it| it[0].key() != of_first.key()) {
+            varying.push(VaryingToken {
+                token,
+                tokens: of_first.pieces,
+                stands_for: one(of_first.kind, is_id),
+                heard: heard(column.iter().map(|it| it[0].text.to_owned())),
+            });
+        }
+        token += of_first.pieces;
+    }
+    Some(varying)
+}
+
+/// One token of a kind. Ids that are not all of one sort are any ids.
+fn one(kind: TokenKind, is_one_id: bool) -> StandsFor {
+    match kind {
+        _ if is_one_id => StandsFor::One(TokenKind::Id),
+        TokenKind::Id => StandsFor::Run {
+            kinds: vec![TokenKind::Id],
+            joined: true,
+            may_be_empty: false,
+        },
+        _ => StandsFor::One(kind),
+    }
 }
 
 /// Tokens as a text.

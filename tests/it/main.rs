@@ -52,6 +52,7 @@ mod score_silent;
 mod score_takes;
 mod score_truth;
 mod score_values;
+mod score_varied;
 #[path = "../bench/shapes.rs"]
 mod shapes;
 mod shared_causes;

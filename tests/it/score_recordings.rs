@@ -104,6 +104,7 @@ fn a_word_that_was_learned_to_be_stable_is_part_of_the_contract() {
             call: 1,
             takes: 2,
             varies: paths.iter().map(varying).collect(),
+            ..Learned::default()
         }]
     };
     assert!((similarity(Vec::new()) - 0.82).abs() < 1e-9);

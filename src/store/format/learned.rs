@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::learned::{Learned, StandsFor, TokenKind, Variation, Varying, VaryingToken};
+use crate::model::learned::{Learned, Odd, StandsFor, TokenKind, Variation, Varying, VaryingToken};
 
 /// Version 1: places in the answers to one request that varied between takes.
 #[derive(Debug, Deserialize)]
@@ -26,6 +26,18 @@ pub(super) struct LearnedV2 {
     /// The places that varied; absent where none did.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     varies: Vec<VaryingV2>,
+    /// The places where a few takes had another kind of thing, from which nothing was learned; absent where none had.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    odd: Vec<OddV2>,
+}
+
+/// A place where most takes agreed in kind.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct OddV2 {
+    /// Where, as reports write it; empty for the whole answer.
+    path: String,
+    /// How many takes agreed.
+    agreed: usize,
 }
 
 /// A place in an answer that varied: take it away to have it held, or add one to have it let go.
@@ -54,7 +66,7 @@ enum MayBeV2 {
     Tokens,
     /// Any value of the JSON type that is recorded there.
     SameType,
-    /// The recorded elements in any order.
+    /// The recorded elements in any order; what varies in them is listed with `*` for the element.
     AnyOrder,
     /// Any list that has elements of the kinds that are recorded there.
     AnyElements,
@@ -73,7 +85,7 @@ impl MayBeV2 {
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct VaryingTokenV2 {
-    /// The first of them, counted from 1.
+    /// The first of them, counted from 1; an id of letters and digits counts as the words and numbers it is made of.
     #[schemars(range(min = 1))]
     token: usize,
     /// How many of the recorded text's tokens it is about; 1 unless given.
@@ -107,7 +119,7 @@ enum TokenKindV2 {
     Sign,
     /// A date, a time of day, or both.
     Time,
-    /// A UUID, a memory address, a long hexadecimal run.
+    /// A UUID, a memory address, a hexadecimal run, or another mix of letters and digits that looks made up.
     Id,
     /// How long something took: `88 ms`.
     Duration,
@@ -242,6 +254,7 @@ impl From<VolatileV1> for Learned {
             call: it.call,
             takes: 1,
             varies: it.paths.into_iter().map(varying).collect(),
+            odd: Vec::new(),
         }
     }
 }
@@ -252,6 +265,7 @@ impl From<&Learned> for LearnedV2 {
             call: it.call,
             takes: it.takes,
             varies: it.varies.iter().map(Into::into).collect(),
+            odd: it.odd.iter().map(Into::into).collect(),
         }
     }
 }
@@ -262,6 +276,25 @@ impl From<LearnedV2> for Learned {
             call: it.call,
             takes: it.takes,
             varies: it.varies.into_iter().map(Into::into).collect(),
+            odd: it.odd.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl From<&Odd> for OddV2 {
+    fn from(it: &Odd) -> Self {
+        Self {
+            path: it.path.clone(),
+            agreed: it.agreed,
+        }
+    }
+}
+
+impl From<OddV2> for Odd {
+    fn from(it: OddV2) -> Self {
+        Self {
+            path: it.path,
+            agreed: it.agreed,
         }
     }
 }

@@ -159,6 +159,7 @@ fn passed() -> ScenarioResult {
                 by: Variation::SameType,
                 heard: Vec::new(),
             }],
+            ..Learned::default()
         }],
         ..searching("environment variables", "4a1f")
     };

@@ -30,6 +30,7 @@ pub(super) fn told(trajectory: &Trajectory, learned: &score::Learned) -> Vec<Str
         call,
         takes,
         varies,
+        odd: _,
     } in &trajectory.learned
     {
         let varies = varies.iter();

@@ -1,0 +1,420 @@
+//! What several takes show to vary, and how far: what varies may be another thing of its sort again, and everything beside it is held.
+
+use mcp_eval::model::comparison::Comparison;
+use mcp_eval::model::learned::{Learned, StandsFor, TokenKind, Variation, Varying, VaryingToken};
+use mcp_eval::model::rules::Rules;
+use mcp_eval::model::trajectory::Trajectory;
+use mcp_eval::score;
+use serde_json::{Value, json};
+
+use crate::score_kit::trajectory;
+
+/// One read that is answered so: a list is the content, a text a block of its own, anything else a block of JSON.
+fn read(answer: &Value) -> Trajectory {
+    let mut call = json!({"tool": "mcp__p__look", "reads": true});
+    match answer {
+        Value::String(text) => call["text"] = json!(text),
+        Value::Object(members) if members.contains_key("content") => {
+            call["content"] = members["content"].clone();
+        }
+        other => call["json"] = other.clone(),
+    }
+    trajectory(&[call])
+}
+
+fn kept(takes: &[Value]) -> Trajectory {
+    let takes: Vec<Trajectory> = takes.iter().map(read).collect();
+    let learned = score::learn(&takes, &Rules::default());
+    let mut baseline = takes[0].clone();
+    baseline.learned = learned.answers;
+    baseline.bindings = learned.bindings;
+    baseline
+}
+
+fn against(takes: &[Value], current: &Value) -> Comparison {
+    score::compare(&kept(takes), &read(current), &Rules::default())
+}
+
+/// What a comparison says of these answers: `same`, `shown` where it passes with changes, or `fails`.
+fn verdict(takes: &[Value], current: &Value) -> &'static str {
+    let comparison = against(takes, current);
+    match (comparison.verdict.passed, comparison.changes.is_empty()) {
+        (true, true) => "same",
+        (true, false) => "shown",
+        (false, _) => "fails",
+    }
+}
+
+#[track_caller]
+fn judged(takes: &[Value], cases: &[(Value, &str)]) {
+    for (current, expected) in cases {
+        let found = verdict(takes, current);
+        assert_eq!(
+            found,
+            *expected,
+            "{current} after {takes:?}, learned {:#?}",
+            kept(takes).learned
+        );
+    }
+}
+
+#[test]
+fn a_short_hexadecimal_id_stands_for_any_other_and_for_nothing_else() {
+    // Both have the same letters at the same places.
+    judged(
+        &[
+            json!("commit e77b695 fixed it"),
+            json!("commit e8b6462 fixed it"),
+        ],
+        &[
+            (json!("commit 3f9a12c fixed it"), "same"),
+            (json!("commit 1e23456 fixed it"), "same"),
+            (json!("commit 1234567 fixed it"), "same"),
+            (json!("commit 82e782ac fixed it"), "same"),
+            (json!("commit unknown fixed it"), "fails"),
+            (json!("commit 7 fixed it"), "fails"),
+            (json!("commit e77b695 broke it"), "fails"),
+            (json!("commit fixed it"), "fails"),
+        ],
+    );
+    judged(
+        &[
+            json!("user 82e782ac logged in"),
+            json!("user 4b1d09ef logged in"),
+        ],
+        &[
+            (json!("user 77aa00ff logged in"), "same"),
+            (json!("user ERROR logged in"), "fails"),
+            (json!("user null logged in"), "fails"),
+            (json!("user nobody1 logged in"), "fails"),
+        ],
+    );
+    // One of them came without letters.
+    for takes in [["3f9a12c", "1234567"], ["1234567", "3f9a12c"]] {
+        judged(
+            &takes.map(|it| json!(format!("built {it} in the evening"))),
+            &[
+                (json!("built 77ab001 in the evening"), "same"),
+                (json!("built nothing in the evening"), "fails"),
+            ],
+        );
+        judged(
+            &takes.map(|it| json!({"sha": it, "n": 1})),
+            &[
+                (json!({"sha": "77ab001", "n": 1}), "same"),
+                (json!({"sha": "unknown", "n": 1}), "fails"),
+            ],
+        );
+    }
+}
+
+#[test]
+fn an_id_that_was_the_same_in_all_takes_is_a_value() {
+    judged(
+        &[
+            json!("at 3f9a12c: load 5 of 9"),
+            json!("at 3f9a12c: load 6 of 9"),
+        ],
+        &[
+            (json!("at 3f9a12c: load 7 of 9"), "same"),
+            (json!("at 3f9a12d: load 5 of 9"), "fails"),
+        ],
+    );
+}
+
+#[test]
+fn letters_and_digits_in_one_run_are_one_id_where_all_takes_mix_them() {
+    let takes = |a: &str, b: &str| {
+        [
+            json!(format!("token {a} is")),
+            json!(format!("token {b} is")),
+        ]
+    };
+    let now = |it: &str| json!(format!("token {it} is"));
+    judged(
+        &takes("q7Zk0Pb2xW9a", "Lm3nB8+vC1xT"),
+        &[
+            (now("aB3dE9fGh2Jk"), "same"),
+            (now("4Tz/pQ8+wYx1"), "same"),
+            (now("XaBcDeFGhiJK"), "same"),
+            (now("revoked"), "fails"),
+            (now("unauthorised"), "fails"),
+        ],
+    );
+    judged(
+        &takes("a3f9c1", "7b2e09"),
+        &[
+            (now("0c9d8e"), "same"),
+            (now("ERROR"), "fails"),
+            (now("null"), "fails"),
+        ],
+    );
+    // A name with a number is no such run.
+    judged(
+        &takes("v1", "v2"),
+        &[(now("v3"), "same"), (now("w3"), "fails")],
+    );
+}
+
+#[test]
+fn what_was_learned_piece_by_piece_is_compared_piece_by_piece() {
+    let heard = |learned: Vec<VaryingToken>, text: &str| {
+        let mut baseline = read(&json!(text));
+        baseline.learned = vec![Learned {
+            call: 1,
+            takes: 2,
+            varies: vec![Varying {
+                path: "/content/0/text".to_owned(),
+                by: Variation::Tokens(learned),
+                heard: Vec::new(),
+            }],
+            ..Learned::default()
+        }];
+        baseline
+    };
+    let token = |token, tokens, stands_for| VaryingToken {
+        token,
+        tokens,
+        stands_for,
+        heard: Vec::new(),
+    };
+    let passes = |baseline: &Trajectory, text: &str| {
+        score::compare(baseline, &read(&json!(text)), &Rules::default())
+            .verdict
+            .passed
+    };
+    let numbers = heard(
+        vec![
+            token(3, 1, StandsFor::One(TokenKind::Number)),
+            token(5, 1, StandsFor::One(TokenKind::Number)),
+        ],
+        "commit e77b695 ok",
+    );
+    assert!(passes(&numbers, "commit e8b6462 ok"));
+    assert!(!passes(&numbers, "commit e8b6462 bad"));
+    let run = StandsFor::Run {
+        kinds: vec![TokenKind::Word, TokenKind::Number, TokenKind::Id],
+        joined: true,
+        may_be_empty: false,
+    };
+    let whole = heard(vec![token(2, 4, run)], "commit e77b695 ok");
+    assert!(passes(&whole, "commit 3f9a12c ok"));
+    assert!(!passes(&whole, "commit 3f9a12c bad"));
+    let after = heard(
+        vec![token(6, 1, StandsFor::One(TokenKind::Number))],
+        "commit e77b695 7",
+    );
+    assert!(passes(&after, "commit e77b695 8"));
+    assert!(!passes(&after, "commit e77b696 7"));
+}
+
+/// Rows `{id, n}` with an id of their own in every take.
+fn rows(take: usize, names: &str) -> Value {
+    let row = |(at, name): (usize, char)| {
+        let id = format!("6f1c9b7e-3c1d-4a52-9a54-0d2f6f0b{take:02}{at:02}");
+        json!({"id": id, "n": name.to_string()})
+    };
+    json!(names.chars().enumerate().map(row).collect::<Vec<_>>())
+}
+
+#[test]
+fn rows_come_in_any_order_while_their_ids_vary() {
+    judged(
+        &[rows(1, "abcdefgh"), rows(2, "hcabgdfe")],
+        &[
+            (rows(3, "gfedcbah"), "same"),
+            (rows(3, "abcdefgz"), "fails"),
+            (rows(3, "abcdefgg"), "fails"),
+            (rows(3, "abcdefg"), "fails"),
+            (rows(3, "habcdefgi"), "shown"),
+            (json!([]), "fails"),
+        ],
+    );
+    let seen = |names: &str, seen: [u32; 4]| {
+        let rows = names.chars().zip(seen);
+        json!(
+            rows.map(|(name, seen)| json!({"n": name.to_string(), "seen": seen}))
+                .collect::<Vec<_>>()
+        )
+    };
+    // One row was seen as often in both.
+    judged(
+        &[seen("abcd", [1, 22, 333, 4]), seen("bdca", [5, 6, 333, 7])],
+        &[
+            (seen("dcba", [8, 9, 10, 11]), "same"),
+            (seen("dcbx", [8, 9, 10, 11]), "fails"),
+        ],
+    );
+    let admins = |take: usize, names: &str, admin: char| {
+        let mut rows = rows(take, names);
+        for row in rows.as_array_mut().unwrap() {
+            row["role"] = json!(if row["n"] == admin.to_string() {
+                "admin"
+            } else {
+                "user"
+            });
+        }
+        rows
+    };
+    judged(
+        &[admins(1, "abcdef", 'a'), admins(2, "cfabde", 'a')],
+        &[
+            (admins(3, "fedcba", 'a'), "same"),
+            (admins(3, "fedcba", 'b'), "fails"),
+        ],
+    );
+}
+
+#[test]
+fn rows_in_their_order_are_held_to_it() {
+    judged(
+        &[rows(1, "abcd"), rows(2, "abcd")],
+        &[
+            (rows(3, "abcd"), "same"),
+            (rows(3, "dcba"), "fails"),
+            (rows(3, "abcz"), "fails"),
+        ],
+    );
+}
+
+/// An object with an entry for each of some keys.
+fn keyed(keys: &[&str], value: &Value) -> Value {
+    Value::Object(
+        keys.iter()
+            .map(|it| ((*it).to_owned(), value.clone()))
+            .collect(),
+    )
+}
+
+#[test]
+fn an_object_whose_keys_are_made_up_anew_is_one_thing() {
+    let ids = |take: usize| -> Vec<String> {
+        (0..3)
+            .map(|at| format!("6f1c9b7e-3c1d-4a52-9a54-0d2f6f0b{take:02}{at:02}"))
+            .collect()
+    };
+    let entries = |take: usize| {
+        let ids = ids(take);
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        keyed(&ids, &json!({"k": 1}))
+    };
+    let takes = [entries(1), entries(2)];
+    let disagreements = score::learn(&takes.each_ref().map(read), &Rules::default()).disagreements;
+    assert_eq!(disagreements, []);
+    judged(
+        &takes,
+        &[
+            (entries(3), "same"),
+            (json!({}), "fails"),
+            (json!([]), "fails"),
+        ],
+    );
+    // Keys that are always there are held.
+    let with_total = |take: usize, total: u32| {
+        let mut entries = entries(take);
+        entries["total"] = json!(total);
+        entries
+    };
+    judged(
+        &[with_total(1, 3), with_total(2, 3)],
+        &[
+            (with_total(3, 3), "same"),
+            (with_total(3, 4), "fails"),
+            (entries(3), "fails"),
+            (keyed(&["total"], &json!(3)), "fails"),
+        ],
+    );
+    // Names of people's choice, in records that are named anew.
+    let named = |names: [&str; 3]| keyed(&names, &json!({"up": true}));
+    judged(
+        &[
+            named(["otter", "lion", "cat"]),
+            named(["wolf", "dog", "bear"]),
+        ],
+        &[(named(["fox", "owl", "hen"]), "same"), (json!({}), "fails")],
+    );
+    // An answer of another form is no answer with other keys.
+    let takes = [
+        json!({"rows": [1], "page": 1, "next": 2}),
+        json!({"error": [1], "code": 5, "hint": 2}),
+    ];
+    assert!(
+        !score::learn(&takes.map(|it| read(&it)), &Rules::default())
+            .disagreements
+            .is_empty()
+    );
+}
+
+#[test]
+fn what_is_said_of_an_odd_take_is_true() {
+    let said = |takes: &[Value], current: &Value| {
+        let comparison = against(takes, current);
+        assert!(!comparison.verdict.passed);
+        format!("{:?}", comparison.verdict)
+    };
+    let with = json!({"a": 1, "cached": true});
+    let without = json!({"a": 1});
+    let missing = said(&[with.clone(), without.clone(), with.clone()], &without);
+    assert!(
+        missing.contains("missing, though it was the same in 2 of 3 takes"),
+        "{missing}"
+    );
+    // Of every other place all of them agreed.
+    let other = said(
+        &[with.clone(), without.clone(), with],
+        &json!({"a": 2, "cached": true}),
+    );
+    assert!(
+        other.contains("changed, though it was the same in all 3 takes"),
+        "{other}"
+    );
+    let rows = said(&[json!([1, 2]), json!([]), json!([1, 2])], &json!([]));
+    assert!(
+        rows.contains("became empty, though it was the same in 2 of 3 takes"),
+        "{rows}"
+    );
+    let nothing = json!({"content": []});
+    let content = said(&[json!([5, 2]), nothing.clone(), json!([5, 2])], &nothing);
+    assert!(content.contains("2 of 3 takes"), "{content}");
+    let number = said(
+        &[json!({"a": 5}), json!({"a": null}), json!({"a": 6})],
+        &json!({"a": null}),
+    );
+    assert!(
+        number.contains("became null, which it was in none of the 2 of 3 takes that agreed"),
+        "{number}"
+    );
+}
+
+#[test]
+fn what_varies_does_not_become_empty() {
+    let image =
+        |data: &str| json!({"content": [{"type": "image", "data": data, "mimeType": "image/png"}]});
+    judged(
+        &[image("AAPQ"), image("AAXZ")],
+        &[(image("AAKL"), "same"), (image(""), "fails")],
+    );
+    let text = |it: &str| json!(it);
+    judged(
+        &[text("quite a day"), text("no one else knows")],
+        &[
+            (text("that is another thing"), "same"),
+            (text(" "), "fails"),
+        ],
+    );
+    judged(
+        &[json!({"motto": "quite"}), json!({"motto": "none"})],
+        &[
+            (json!({"motto": "other"}), "same"),
+            (json!({"motto": ""}), "fails"),
+        ],
+    );
+    // Where nothing came in one of two takes, nothing may come again.
+    judged(
+        &[json!({"motto": "quite"}), json!({"motto": ""})],
+        &[
+            (json!({"motto": ""}), "same"),
+            (json!({"motto": "quite"}), "same"),
+        ],
+    );
+}
