@@ -242,7 +242,7 @@ pub(super) fn is_too_dense(text: &str) -> bool {
 }
 
 fn times_in(bytes: &[u8], sought: u8) -> usize {
-    bytes.iter().filter(|it| **it == sought).count()
+    memchr::memchr_iter(sought, bytes).count()
 }
 
 /// Whether a text begins as a JSON object or list does.

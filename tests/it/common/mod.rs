@@ -140,8 +140,18 @@ impl Project {
         serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran:#?}"))
     }
 
-    /// Ids of processes started from this project's folder that are still alive.
+    /// Ids of processes started from this project's folder that are still alive. One that was killed takes a moment to be gone.
     pub(crate) fn survivors(&self) -> Vec<String> {
+        for _ in 0..50 {
+            if self.alive().is_empty() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        self.alive()
+    }
+
+    fn alive(&self) -> Vec<String> {
         let folder = self.folder.path().to_str().unwrap().to_owned();
         let mut survivors = Vec::new();
         for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
