@@ -41,9 +41,10 @@
 //! | 3 | [`store`] | baselines and runs on disk |
 //! | 3 | [`import`] | recordings of other tools as trajectories |
 //! | 3 | [`evaluate`] | checks on a run besides the comparison |
-//! | 4 | [`cli`] | arguments, exit codes, what is printed, one file per command |
+//! | 4 | [`suite`] | runs the scenarios of one command: settings in, results and progress out |
+//! | 5 | [`cli`] | arguments to settings, exit codes, what is printed, one file per command |
 //!
-//! Imports only go down, and neighbours on floor 3 never import each other: they meet in `cli` and through `run`'s ports. A test holds
+//! Imports only go down, and neighbours on floor 3 never import each other: they meet in `suite` and through `run`'s ports. A test holds
 //! that, and these:
 //!
 //! - `model`, `score`, `report` do no I/O and know no clock, randomness or environment.
@@ -75,4 +76,5 @@ pub mod run;
 pub mod scenario_file;
 pub mod score;
 pub mod store;
+pub mod suite;
 pub mod text;

@@ -2,6 +2,7 @@
 
 use crate::cli::exit::Exit;
 use crate::store::StoreError;
+use crate::suite;
 
 /// A command's failure. Its kind decides the exit code.
 #[derive(Debug)]
@@ -37,6 +38,18 @@ impl Failure {
     pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
+    }
+}
+
+impl From<suite::Error> for Failure {
+    fn from(error: suite::Error) -> Self {
+        match error {
+            suite::Error::Invalid { message, hint } => {
+                let failure = Self::usage(message);
+                hint.into_iter().fold(failure, Self::hint)
+            }
+            suite::Error::Store(error) => error.into(),
+        }
     }
 }
 

@@ -10,12 +10,12 @@ use crate::cli::args::{OutputArgs, ResultFormat};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::suite::Finished;
 use crate::git;
 use crate::model::suite::{ScenarioResult, SuiteResult};
 use crate::report::document::{self, GateV1, ProblemV1, ResultV1};
 use crate::report::{html, terminal};
 use crate::store::{self, StoreError};
+use crate::suite::Finished;
 
 /// Where reports go unless the user says otherwise.
 pub(super) const REPORTS: &str = "reports";

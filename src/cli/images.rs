@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use serde::Serialize;
 use tokio::sync::OnceCell;
 
-use crate::cli::containers;
 use crate::cli::failure::Failure;
 use crate::docker::Engine;
 use crate::model::container::Image;
 use crate::model::scenario::Scenario;
+use crate::suite::containers;
 
 /// The image of a scenario's container.
 #[derive(Serialize, Clone)]

@@ -1,30 +1,18 @@
 //! The command line: arguments, settings, exit codes, what is printed, one file per command.
 
 mod advice;
-mod agents;
 mod args;
-mod bench;
 mod ci;
 mod commands;
 mod console;
-mod containers;
-mod execute;
 mod exit;
 mod failure;
 mod finish;
 mod images;
 mod interrupt;
-mod judge;
 mod offline;
-mod outcome;
-mod patience;
 mod progress;
-mod ready;
-mod recorded;
-mod repeat;
-mod replay;
 mod select;
-mod servers;
 mod stored;
 mod stray;
 mod suite;

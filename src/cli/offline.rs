@@ -9,24 +9,25 @@ use jiff::Timestamp;
 use walkdir::WalkDir;
 
 use crate::cli::args::{CompareArgs, OutputArgs};
-use crate::cli::ci;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, Telling};
 use crate::cli::interrupt;
-use crate::cli::judge::judge;
-use crate::cli::outcome::problem;
-use crate::cli::patience::Patience;
-use crate::cli::replay;
 use crate::cli::select;
-use crate::cli::suite::{Files, Finished, RUNS, overridden};
+use crate::cli::suite::scoring;
 use crate::git;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::score;
 use crate::store::{self, Baselines, Runs, StoreError};
+use crate::suite::ci;
+use crate::suite::judge::judge;
+use crate::suite::outcome::problem;
+use crate::suite::patience::Patience;
+use crate::suite::replay;
+use crate::suite::{Files, Finished, RUNS};
 
 /// Scores a stored trajectory, or every one of a folder, against the accepted ones.
 ///
@@ -224,10 +225,8 @@ fn compare_file(
     if let Err(problem) = replay::bind(&mut accepted, scenario) {
         return unscored(file, &current, Status::Error, problem);
     }
-    let rules = overridden(
-        scenario.map(|it| it.scoring.clone()).unwrap_or_default(),
-        &args.score,
-    );
+    let own = scenario.map(|it| it.scoring.clone()).unwrap_or_default();
+    let rules = scoring(&args.score).over(&own);
     let open = ScenarioResult {
         description: scenario.and_then(|it| it.description.clone()),
         tags: scenario.map(|it| it.tags.clone()).unwrap_or_default(),

@@ -12,6 +12,7 @@ use crate::model::suite::{ScenarioResult, Status};
 use crate::model::trajectory::Outcome;
 use crate::report::duration;
 use crate::run::{Observer, Progress};
+use crate::suite::{self, ScenarioObserver};
 use crate::text;
 
 /// Without a terminal, a suite says nothing before it has taken this long: its result is there in a moment.
@@ -31,6 +32,23 @@ pub(super) struct SuiteProgress {
     told: Mutex<Instant>,
     finished: Mutex<usize>,
     total: usize,
+}
+
+/// Is told of a suite, and shows its progress.
+pub(super) struct SuiteObserver(pub(super) Arc<SuiteProgress>);
+
+impl suite::Observer for SuiteObserver {
+    fn begins(&self, scenario: &Scenario) -> Arc<dyn ScenarioObserver> {
+        Arc::new(ScenarioProgress::new(&self.0, scenario))
+    }
+
+    fn finished(&self, result: &ScenarioResult) {
+        self.0.finished(result);
+    }
+
+    fn ended(&self) {
+        self.0.bar.finish_and_clear();
+    }
 }
 
 /// Progress of one scenario of it.
@@ -57,26 +75,6 @@ impl ScenarioProgress {
             },
             doing: Mutex::default(),
             waited: Mutex::default(),
-        }
-    }
-
-    /// Progress of one of several attempts at the scenario.
-    pub(super) fn attempt(&self, number: u16, of: u16) -> Self {
-        Self {
-            suite: Arc::clone(&self.suite),
-            name: format!("{} (attempt {number} of {of})", self.name),
-            calls: self.calls,
-            doing: Mutex::default(),
-            waited: Mutex::default(),
-        }
-    }
-
-    /// One of several attempts is done.
-    pub(super) fn attempted(&self, number: u16, of: u16, status: Status) {
-        if self.suite.tells_of_attempts() {
-            let (name, status) = (&self.name, status.name());
-            let done = format!("{name}: attempt {number} of {of}: {status}");
-            self.suite.note(&done);
         }
     }
 
@@ -130,6 +128,26 @@ impl ScenarioProgress {
     }
 }
 
+impl ScenarioObserver for ScenarioProgress {
+    fn attempt(&self, number: u16, of: u16) -> Arc<dyn ScenarioObserver> {
+        Arc::new(Self {
+            suite: Arc::clone(&self.suite),
+            name: format!("{} (attempt {number} of {of})", self.name),
+            calls: self.calls,
+            doing: Mutex::default(),
+            waited: Mutex::default(),
+        })
+    }
+
+    fn attempted(&self, number: u16, of: u16, status: Status) {
+        if self.suite.tells_of_attempts() {
+            let (name, status) = (&self.name, status.name());
+            let done = format!("{name}: attempt {number} of {of}: {status}");
+            self.suite.note(&done);
+        }
+    }
+}
+
 impl SuiteProgress {
     pub(super) fn new(total: usize, output: OutputArgs, console: Console) -> Self {
         let draws = console.can_draw() && !output.no_progress;
@@ -158,7 +176,7 @@ impl SuiteProgress {
     }
 
     /// One scenario is done.
-    pub(super) fn finished(&self, result: &ScenarioResult) {
+    fn finished(&self, result: &ScenarioResult) {
         self.bar.inc(1);
         let number = {
             let mut finished = self.finished.lock().unwrap_or_else(PoisonError::into_inner);
@@ -195,11 +213,6 @@ impl SuiteProgress {
             *told = Instant::now();
         }
         tells
-    }
-
-    /// The suite is done: takes the bar away.
-    pub(super) fn end(&self) {
-        self.bar.finish_and_clear();
     }
 
     fn note(&self, text: &str) {

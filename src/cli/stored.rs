@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::failure::Failure;
 use crate::cli::finish::{RESULT, SeenFrom};
-use crate::cli::suite::RUNS;
 use crate::model::trajectory::Trajectory;
 use crate::report::document::{self, ResultV1, SideV1};
 use crate::report::html;
 use crate::store::{self, Runs};
+use crate::suite::RUNS;
 
 /// A stored result and the folder its file names start from.
 pub(super) struct Stored {

@@ -47,6 +47,31 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("mock", &["http_server", "model", "redact", "text"]),
     ("import", &["model", "text"]),
     ("evaluate", &["model", "run", "score", "text"]),
+    (
+        "suite",
+        &[
+            "agent",
+            "digits",
+            "docker",
+            "evaluate",
+            "git",
+            "http_client",
+            "http_server",
+            "import",
+            "json",
+            "mcp",
+            "mock",
+            "model",
+            "process",
+            "redact",
+            "report",
+            "run",
+            "scenario_file",
+            "score",
+            "store",
+            "text",
+        ],
+    ),
 ];
 
 /// Crates that stay in one place: their next major version should change only these files.

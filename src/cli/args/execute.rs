@@ -90,13 +90,6 @@ pub(in crate::cli) enum Preset {
     Classic,
 }
 
-impl ExecuteArgs {
-    /// How often each scenario is run.
-    pub(in crate::cli) fn times(&self) -> u16 {
-        self.repeat.unwrap_or(1)
-    }
-}
-
 fn parse_threshold(text: &str) -> Result<f64, String> {
     text.parse()
         .ok()

@@ -13,12 +13,12 @@ use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::select::plural;
-use crate::cli::suite::BASELINES;
 use crate::import;
 use crate::model::trajectory::{Ending, Step, Trajectory};
 use crate::redact::Redactor;
 use crate::score;
 use crate::store::Baselines;
+use crate::suite::BASELINES;
 use crate::text;
 
 /// The file the original tool keeps a recording in.

@@ -7,13 +7,10 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::agent::fill_references;
 use crate::cli::args::{ListArgs, ResultFormat};
-use crate::cli::ci;
-use crate::cli::commands::record::look;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::images::{ImageStateV1, images};
-use crate::cli::replay;
 use crate::cli::select;
 use crate::cli::stray;
 use crate::model::scenario::{Agent, Criterion, Scenario, is_prose};
@@ -22,6 +19,9 @@ use crate::model::trajectory::Trajectory;
 use crate::scenario_file;
 use crate::score;
 use crate::store::Baselines;
+use crate::suite::ci;
+use crate::suite::record::look;
+use crate::suite::replay;
 use crate::text;
 
 /// What `--format json` prints, version 1.

@@ -17,20 +17,20 @@ use self::plan::{Plan, load, plan, told};
 use self::player::Player;
 use crate::agent::{Listener, mcp_config};
 use crate::cli::args::{OutputArgs, RecordArgs};
-use crate::cli::commands::record::once::USUAL_TAKES;
 use crate::cli::console::Console;
-use crate::cli::containers::Place;
-use crate::cli::execute::{Executor, Ran, Reads};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::progress::{ScenarioProgress, SuiteProgress};
-use crate::cli::suite::BASELINES;
 use crate::docker::{self, Guard};
 use crate::model::trajectory::Ending;
 use crate::scenario_file::{self, Session};
 use crate::score;
 use crate::store::write;
+use crate::suite::BASELINES;
+use crate::suite::containers::Place;
+use crate::suite::execute::{Executor, Ran, Reads};
+use crate::suite::record::USUAL_TAKES;
 
 /// Where scenarios go.
 const SCENARIOS: &str = "scenarios";

@@ -11,11 +11,11 @@ use crate::cli::args::RecordArgs;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::select;
-use crate::cli::suite::{BASELINES, RUNS};
 use crate::model::agent::Limits;
 use crate::model::scenario::{Agent, Scenario, Server};
 use crate::scenario_file::{self, Found, Session};
 use crate::store::{Baselines, Runs};
+use crate::suite::{BASELINES, RUNS};
 
 /// How long a session may last: nobody means to wait for the end of it.
 const LONGEST_SESSION: Duration = Duration::from_secs(30 * 24 * 3600);

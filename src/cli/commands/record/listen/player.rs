@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::commands::record::learned::told;
-use crate::cli::containers::Place;
-use crate::cli::execute::{Executor, Reads};
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::patience::Patience;
 use crate::cli::progress::ScenarioProgress;
 use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::score;
+use crate::suite::containers::Place;
+use crate::suite::execute::{Executor, Reads};
+use crate::suite::patience::Patience;
+use crate::suite::record::told;
 
 /// What it takes to play a session again.
 pub(super) struct Player<'a> {

@@ -8,18 +8,18 @@ use super::failing::{
 };
 use super::learned;
 use super::once::{reads, rules_that_do_not_fit};
-use crate::cli::args::RecordArgs;
-use crate::cli::bench::{Bench, Executed};
-use crate::cli::judge::judge;
-use crate::cli::outcome::{incomplete, not_run, result, was_interrupted};
-use crate::cli::patience::{Patience, Stopped};
-use crate::cli::repeat::{REASON_CHARS, kept, may_be_kept};
-use crate::cli::replay;
 use crate::model::repeated::Attempt;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Check, CheckState, ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
 use crate::score;
+use crate::suite::bench::{Bench, Executed};
+use crate::suite::judge::judge;
+use crate::suite::outcome::{incomplete, not_run, result, was_interrupted};
+use crate::suite::patience::{Patience, Stopped};
+use crate::suite::repeat::{REASON_CHARS, kept, may_be_kept};
+use crate::suite::replay;
+use crate::suite::settings::Settings;
 use crate::text::shorten;
 
 /// Of more runs than this, as many spread evenly among them stand for all when the most typical is looked for: each is compared with each.
@@ -40,24 +40,29 @@ struct Played {
 /// # Errors
 ///
 /// The result of the first run that is no basis for anything: no other is made then.
-pub(super) async fn take(
+pub(crate) async fn take(
     scenario: &Scenario,
     replayed: Option<&Arc<Trajectory>>,
     bench: &Bench,
-    args: &RecordArgs,
+    settings: &Settings,
 ) -> Result<Take, Box<ScenarioResult>> {
     let mut played = Vec::new();
     let mut notes = Vec::new();
-    for number in 1..=args.execute.times() {
+    for number in 1..=settings.times {
         let others_are_fine = played.iter().all(|it: &Played| it.failing.is_empty());
-        let look = may_be_kept(scenario, (number, args.execute.times()), others_are_fine);
-        let playing = Box::pin(play(scenario, replayed, bench, (number, args), look)).await;
+        let look = may_be_kept(scenario, (number, settings.times), others_are_fine);
+        let playing = Box::pin(play(scenario, replayed, bench, (number, settings), look)).await;
         let (run, note) = playing.map_err(|mut result| {
             if was_interrupted(&result) {
                 // What was made before is told, too.
                 let made = played.iter().map(|it| {
                     let patience = &it.executed.patience;
-                    attempt(it, None, (scenario, patience), args.allow_failing)
+                    attempt(
+                        it,
+                        None,
+                        (scenario, patience),
+                        settings.recording.allow_failing,
+                    )
                 });
                 let made = made.chain([kept(&result)]).collect();
                 result.repeated = Some(Box::new(score::summarise(made, number.into())));
@@ -72,7 +77,7 @@ pub(super) async fn take(
         .filter(|index| {
             let it = &played[*index];
             let complete = it.executed.trajectory.ending.is_complete();
-            complete && (it.failing.is_empty() || args.allow_failing)
+            complete && (it.failing.is_empty() || settings.recording.allow_failing)
         })
         .collect();
     let Some(last) = played.last() else {
@@ -101,7 +106,7 @@ pub(super) async fn take(
         // What is kept is measured by the run that would be kept without it.
         let measure = if index == taken { &next } else { &baseline };
         let measure = measure.as_ref().map(|(_, it)| it);
-        attempt(it, measure, scoring, args.allow_failing)
+        attempt(it, measure, scoring, settings.recording.allow_failing)
     });
     let repeated = score::summarise(attempts.collect(), taken + 1);
     let Played {
@@ -165,10 +170,10 @@ async fn play(
     scenario: &Scenario,
     replayed: Option<&Arc<Trajectory>>,
     bench: &Bench,
-    (number, args): (u16, &RecordArgs),
+    (number, settings): (u16, &Settings),
     look: bool,
 ) -> Result<(Played, Option<String>), Box<ScenarioResult>> {
-    let times = args.execute.times();
+    let times = settings.times;
     let unusable = |mut result: ScenarioResult| {
         if let Some(problem) = &mut result.problem {
             problem.message = format!(

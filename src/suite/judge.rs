@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::cli::patience::Patience;
-use crate::cli::replay;
 use crate::evaluate::{Basis, Checked, check_criteria};
 use crate::model::experiment::ExperimentChange;
 use crate::model::rules::Rules;
@@ -11,12 +9,14 @@ use crate::model::scenario::Scenario;
 use crate::model::suite::{Check, Problem, ScenarioResult, Status};
 use crate::model::trajectory::{ToolCall, Trajectory};
 use crate::score;
+use crate::suite::patience::Patience;
+use crate::suite::replay;
 
 /// Scores a run against the accepted trajectories and completes its result; `None` when nothing is accepted.
 ///
 /// Without the scenario at hand, only the comparison counts. Runs that are not the same experiment are compared, and have a verdict only if
 /// that is allowed. A comparison that was stopped has none.
-pub(super) fn judge(
+pub(crate) fn judge(
     result: ScenarioResult,
     scenario: Option<&Scenario>,
     accepted: &[Trajectory],
@@ -118,7 +118,7 @@ fn other_experiment(scenario: Option<&Scenario>, changes: &[ExperimentChange]) -
 }
 
 /// What is wrong with criteria that name tools which were never there; `None` where there are none such.
-pub(super) fn impossible_criteria(impossible: &[(String, Option<String>)]) -> Option<Problem> {
+pub(crate) fn impossible_criteria(impossible: &[(String, Option<String>)]) -> Option<Problem> {
     let (first, meant) = impossible.first()?;
     let also = impossible.iter().skip(1);
     Some(Problem {

@@ -6,7 +6,7 @@ use crate::score;
 
 /// What a reader should know of how a baseline was heard: what varies and what is bound in it, takes that disagreed, what they left behind,
 /// and what was heard only once.
-pub(super) fn told(trajectory: &Trajectory, learned: &score::Learned) -> Vec<String> {
+pub(crate) fn told(trajectory: &Trajectory, learned: &score::Learned) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(it) = &learned.left_behind {
         let found = if it.effect == it.tool {
@@ -44,7 +44,7 @@ pub(super) fn told(trajectory: &Trajectory, learned: &score::Learned) -> Vec<Str
 }
 
 /// Where takes disagreed in kind.
-pub(super) fn disagreement(it: &score::Disagreement) -> String {
+pub(crate) fn disagreement(it: &score::Disagreement) -> String {
     let place = match it.path.as_str() {
         "" => "the answer",
         path => path,

@@ -5,18 +5,18 @@ use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::outcome::{not_run, problem};
 use crate::model::scenario::Scenario;
 use crate::model::suite::{ScenarioResult, Status};
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::score::Cancelled;
+use crate::suite::outcome::{not_run, problem};
 
 /// What a run leaves of the scenario's time for comparing it, however long it took itself.
 const AT_LEAST: Duration = Duration::from_secs(1);
 
 /// How long work on what a run came to may take.
 #[derive(Debug, Clone)]
-pub(super) struct Patience {
+pub(crate) struct Patience {
     interrupt: CancellationToken,
     /// When the scenario's time is over, and how much that is.
     until: Option<(Instant, Duration)>,
@@ -24,7 +24,7 @@ pub(super) struct Patience {
 
 /// Why work ended before it was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Stopped {
+pub(crate) enum Stopped {
     Interrupted,
     /// The scenario's time, which is this long, is over.
     TimedOut(Duration),
@@ -32,7 +32,7 @@ pub(super) enum Stopped {
 
 impl Patience {
     /// Until somebody asks to stop.
-    pub(super) fn until(interrupt: &CancellationToken) -> Self {
+    pub(crate) fn until(interrupt: &CancellationToken) -> Self {
         Self {
             interrupt: interrupt.clone(),
             until: None,
@@ -40,7 +40,7 @@ impl Patience {
     }
 
     /// The same within what a run has left of its scenario's time.
-    pub(super) fn after(
+    pub(crate) fn after(
         run: &Trajectory,
         scenario: &Scenario,
         interrupt: &CancellationToken,
@@ -60,7 +60,7 @@ impl Patience {
     /// # Errors
     ///
     /// Why it was not done to the end.
-    pub(super) fn spend_on<T>(
+    pub(crate) fn spend_on<T>(
         &self,
         work: impl FnOnce(&dyn Fn() -> bool) -> Result<T, Cancelled>,
     ) -> Result<T, Stopped> {
@@ -79,7 +79,7 @@ impl Patience {
 
 impl Stopped {
     /// The result of a scenario whose run was not compared to the end.
-    pub(super) fn result(self, open: ScenarioResult, run: &Trajectory) -> ScenarioResult {
+    pub(crate) fn result(self, open: ScenarioResult, run: &Trajectory) -> ScenarioResult {
         let (status, message, ending) = match self {
             Self::Interrupted => (
                 Status::Interrupted,
@@ -105,7 +105,7 @@ impl Stopped {
     }
 
     /// The same where nothing else is known yet.
-    pub(super) fn of(self, scenario: &Scenario, run: &Trajectory) -> ScenarioResult {
+    pub(crate) fn of(self, scenario: &Scenario, run: &Trajectory) -> ScenarioResult {
         let open = not_run(scenario, Status::Error, String::new());
         self.result(open, run)
     }

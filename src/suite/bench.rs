@@ -3,37 +3,37 @@
 use std::sync::Arc;
 
 use crate::agent;
-use crate::cli::containers::Place;
-use crate::cli::execute::{Executor, Ran, Reads};
-use crate::cli::patience::Patience;
-use crate::cli::progress::ScenarioProgress;
 use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::score;
 use crate::store::Runs;
+use crate::suite::containers::Place;
+use crate::suite::execute::{Executor, Ran, Reads};
+use crate::suite::observer::ScenarioObserver;
+use crate::suite::patience::Patience;
 
 /// What running one scenario needs.
-pub(super) struct Bench {
-    pub(super) executor: Arc<Executor>,
-    pub(super) runs: Arc<Runs>,
-    pub(super) progress: ScenarioProgress,
-    pub(super) place: Arc<Place>,
+pub(crate) struct Bench {
+    pub(crate) executor: Arc<Executor>,
+    pub(crate) runs: Arc<Runs>,
+    pub(crate) progress: Arc<dyn ScenarioObserver>,
+    pub(crate) place: Arc<Place>,
 }
 
 /// A run that has ended, however it did.
-pub(super) struct Executed {
+pub(crate) struct Executed {
     /// The scenario as it may be told: without secrets, its expectations filled in with what the run answered.
-    pub(super) scenario: Scenario,
-    pub(super) trajectory: Trajectory,
+    pub(crate) scenario: Scenario,
+    pub(crate) trajectory: Trajectory,
     /// What a reader should know of the run.
-    pub(super) notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
     /// How long what it came to may be looked at.
-    pub(super) patience: Patience,
+    pub(crate) patience: Patience,
 }
 
 impl Bench {
     /// Runs the scenario and keeps the run, whatever came of it. A replay plays `baseline`.
-    pub(super) async fn execute(
+    pub(crate) async fn execute(
         &self,
         scenario: &Scenario,
         baseline: Option<&Arc<Trajectory>>,
@@ -42,7 +42,7 @@ impl Bench {
     }
 
     /// The same for a run that is to become a baseline, which may ask its reads twice.
-    pub(super) async fn perform(
+    pub(crate) async fn perform(
         &self,
         scenario: &Scenario,
         baseline: Option<&Arc<Trajectory>>,
@@ -50,7 +50,7 @@ impl Bench {
     ) -> Executed {
         let ran = self
             .executor
-            .execute(scenario, baseline, reads, &self.place, &self.progress);
+            .execute(scenario, baseline, reads, &self.place, &*self.progress);
         let Ran {
             mut trajectory,
             redactor,
@@ -92,7 +92,7 @@ impl Bench {
     }
 
     /// Runs the scenario once more for what can be learned from it, without keeping the run.
-    pub(super) async fn play_again(
+    pub(crate) async fn play_again(
         &self,
         scenario: &Scenario,
         baseline: Option<&Arc<Trajectory>>,
@@ -100,7 +100,7 @@ impl Bench {
         let place = &self.place;
         let ran = self
             .executor
-            .execute(scenario, baseline, Reads::Once, place, &self.progress);
+            .execute(scenario, baseline, Reads::Once, place, &*self.progress);
         let mut trajectory = Box::pin(ran).await.trajectory;
         let patience = self.executor.patience(scenario, &trajectory);
         tokio::task::block_in_place(|| score::mark_breaches(&mut trajectory));
@@ -113,7 +113,7 @@ impl Bench {
     }
 
     /// What one of several attempts has at hand: a container of its own, a folder of its own for the run.
-    pub(super) fn attempt(&self, number: u16, of: u16) -> Self {
+    pub(crate) fn attempt(&self, number: u16, of: u16) -> Self {
         Self {
             executor: Arc::clone(&self.executor),
             runs: Arc::new(self.runs.attempt(number.into())),
@@ -123,24 +123,24 @@ impl Bench {
     }
 
     /// Makes an attempt the one that is shown of a scenario; returns what a reader should know of that.
-    pub(super) fn show(&self, scenario: &str, attempt: usize) -> Option<String> {
+    pub(crate) fn show(&self, scenario: &str, attempt: usize) -> Option<String> {
         let unkept = self.runs.show(scenario, attempt).err()?;
         Some(format!("the run could not be kept: {unkept}"))
     }
 
     /// Why a scenario that asks a model cannot be run any more; `None` while money is left.
-    pub(super) fn exhausted(&self, scenario: &Scenario) -> Option<String> {
+    pub(crate) fn exhausted(&self, scenario: &Scenario) -> Option<String> {
         let costs = scenario.agent.decides();
         costs.then(|| self.executor.exhausted()).flatten()
     }
 
     /// The servers of a scenario that are not started anew for every run.
-    pub(super) fn outliving_servers(&self, scenario: &Scenario) -> Vec<String> {
+    pub(crate) fn outliving_servers(&self, scenario: &Scenario) -> Vec<String> {
         self.executor.outliving_servers(scenario)
     }
 
     /// The scenario as it may be told when it was not run.
-    pub(super) fn told(&self, scenario: &Scenario) -> Scenario {
+    pub(crate) fn told(&self, scenario: &Scenario) -> Scenario {
         self.executor.told(scenario)
     }
 }

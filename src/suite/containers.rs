@@ -5,9 +5,6 @@ use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
 
-use crate::cli::execute::Executor;
-use crate::cli::ready::{self, Asker, Asking};
-use crate::cli::servers::secret_values;
 use crate::docker::{Probe, Reached, Session, Slot};
 use crate::model::container::Container;
 use crate::model::scenario::{Scenario, Server, Transport};
@@ -16,13 +13,16 @@ use crate::redact::Redactor;
 use crate::run::ready::Asks;
 use crate::run::{Observer, SetupError};
 use crate::scenario_file;
+use crate::suite::execute::Executor;
+use crate::suite::ready::{self, Asker, Asking};
+use crate::suite::servers::secret_values;
 
 /// Where the container of one scenario is, once there is one.
 #[derive(Default)]
-pub(super) struct Place(OnceLock<Slot>);
+pub(crate) struct Place(OnceLock<Slot>);
 
 impl Place {
-    pub(super) fn slot(
+    pub(crate) fn slot(
         &self,
         session: &Arc<Session>,
         container: Container,
@@ -33,7 +33,7 @@ impl Place {
     }
 
     /// Turns a run whose container has ended meanwhile into one that is no basis for a verdict, whatever was made of its silence.
-    pub(super) async fn examine(&self, trajectory: &mut Trajectory, redactor: &Redactor) {
+    pub(crate) async fn examine(&self, trajectory: &mut Trajectory, redactor: &Redactor) {
         let Some(slot) = self
             .0
             .get()
@@ -72,13 +72,13 @@ impl Place {
     }
 
     /// What the container has said since the run began, without secrets.
-    pub(super) async fn log(&self, begun: Timestamp, redactor: &Redactor) -> Option<String> {
+    pub(crate) async fn log(&self, begun: Timestamp, redactor: &Redactor) -> Option<String> {
         let log = self.0.get()?.log(begun).await?;
         Some(redactor.text(&log).into_owned())
     }
 
     /// The scenario is done; somebody may want to `look` at the container of one that has not passed. Returns what a reader should know.
-    pub(super) async fn release(&self, look: bool) -> Option<String> {
+    pub(crate) async fn release(&self, look: bool) -> Option<String> {
         self.0.get()?.release(look).await
     }
 }
@@ -95,11 +95,11 @@ fn all_answered(trajectory: &Trajectory) -> bool {
 }
 
 /// Asks the servers in a scenario's container.
-pub(super) struct ServersProbe<'a> {
-    pub(super) executor: &'a Executor,
-    pub(super) scenario: &'a Scenario,
-    pub(super) observer: &'a dyn Observer,
-    pub(super) redactor: &'a Redactor,
+pub(crate) struct ServersProbe<'a> {
+    pub(crate) executor: &'a Executor,
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) observer: &'a dyn Observer,
+    pub(crate) redactor: &'a Redactor,
 }
 
 impl Probe for ServersProbe<'_> {
@@ -121,7 +121,7 @@ impl Probe for ServersProbe<'_> {
 }
 
 /// What a name in `${…}` stands for where servers and their pages are described.
-pub(super) fn lookup(name: &str, reached: Option<&Reached>) -> Option<String> {
+pub(crate) fn lookup(name: &str, reached: Option<&Reached>) -> Option<String> {
     match (name, reached) {
         (scenario_file::CONTAINER_URL, Some(reached)) => Some(reached.url()),
         (scenario_file::CONTAINER_PORT, Some(reached)) => Some(reached.port.to_string()),
@@ -130,7 +130,7 @@ pub(super) fn lookup(name: &str, reached: Option<&Reached>) -> Option<String> {
 }
 
 /// A container with its `${…}` filled in; the secrets it is given are added to `secrets`.
-pub(super) fn expand(
+pub(crate) fn expand(
     container: &Container,
     secrets: &mut Vec<String>,
 ) -> Result<Container, SetupError> {
@@ -150,7 +150,7 @@ pub(super) fn expand(
 }
 
 /// Whether a server of a scenario runs in its container: its address says so, or leads to the fixed port.
-pub(super) fn holds(scenario: &Scenario, server: &Server) -> bool {
+pub(crate) fn holds(scenario: &Scenario, server: &Server) -> bool {
     let (Some(container), Transport::Http { url, .. }) = (&scenario.container, &server.transport)
     else {
         return false;
@@ -166,7 +166,7 @@ pub(super) fn holds(scenario: &Scenario, server: &Server) -> bool {
 }
 
 /// Where the server of a scenario's container listens when it was started by hand.
-pub(super) fn as_it_stands(scenario: &Scenario) -> Option<Reached> {
+pub(crate) fn as_it_stands(scenario: &Scenario) -> Option<Reached> {
     let container = scenario.container.as_ref()?;
     Some(Reached {
         host: "127.0.0.1".to_owned(),
@@ -176,7 +176,7 @@ pub(super) fn as_it_stands(scenario: &Scenario) -> Option<Reached> {
 
 impl Executor {
     /// Why a scenario that can do without its container's image is not run; `None` when it is.
-    pub(super) async fn why_not(&self, scenario: &Scenario) -> Option<String> {
+    pub(crate) async fn why_not(&self, scenario: &Scenario) -> Option<String> {
         let container = scenario
             .container
             .as_ref()

@@ -2,33 +2,33 @@
 
 use std::sync::Arc;
 
-use crate::cli::bench::Bench;
-use crate::cli::outcome::{is_fine, not_run, problem, was_interrupted};
 use crate::model::repeated::{Attempt, Tally};
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::model::usage::TotalUse;
 use crate::score;
+use crate::suite::bench::Bench;
+use crate::suite::outcome::{is_fine, not_run, problem, was_interrupted};
 use crate::text::shorten;
 
 /// The longest reason that is kept with an attempt; its trajectory and its page have the whole.
-pub(super) const REASON_CHARS: usize = 300;
+pub(crate) const REASON_CHARS: usize = 300;
 
 /// What several runs are measured by.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Measure {
+pub(crate) struct Measure {
     /// How often a scenario is run; once is no repetition, and changes nothing.
-    pub(super) times: u16,
+    pub(crate) times: u16,
     /// The lowest share that passes, 0 to 1.
-    pub(super) pass_threshold: f64,
+    pub(crate) pass_threshold: f64,
     /// How often the baseline was reproduced when it was recorded, where that is known.
-    pub(super) baseline: Option<Tally>,
+    pub(crate) baseline: Option<Tally>,
 }
 
 /// Makes the attempts at a scenario, each with a bench of its own, and gates on what all of them came to.
 ///
 /// The result shows the attempt most worth a look. After one that was interrupted no other is made, and there is no verdict.
-pub(super) async fn repeat<W, F>(
+pub(crate) async fn repeat<W, F>(
     scenario: &Scenario,
     bench: &Arc<Bench>,
     measure: Measure,
@@ -68,7 +68,7 @@ where
 
 /// Whether the container of an attempt may be kept for a look, should it not pass: one of all is enough, and one that has a fixed port is in
 /// the way of the next attempt.
-pub(super) fn may_be_kept(
+pub(crate) fn may_be_kept(
     scenario: &Scenario,
     (number, of): (u16, u16),
     others_are_fine: bool,
@@ -202,7 +202,7 @@ impl Made {
 }
 
 /// What is kept of an attempt.
-pub(super) fn kept(result: &ScenarioResult) -> Attempt {
+pub(crate) fn kept(result: &ScenarioResult) -> Attempt {
     let reason = (result.status != Status::Passed).then(|| {
         let reason = reason(result).unwrap_or_default();
         shorten(&reason, REASON_CHARS).into_owned()

@@ -2,9 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::cli::judge::impossible_criteria;
-use crate::cli::outcome::result;
-use crate::cli::patience::{Patience, Stopped};
 use crate::evaluate::{Basis, Checked, check_criteria, no_call, wrong_outcomes};
 use crate::model::comparison::ExecutionStatus;
 use crate::model::scenario::Scenario;
@@ -12,14 +9,17 @@ use crate::model::suite::{Check, Problem, ScenarioResult, Status};
 use crate::model::trajectory::{Ending, FailureKind, Outcome, Trajectory};
 use crate::report::deviations::deviations;
 use crate::score;
+use crate::suite::judge::impossible_criteria;
+use crate::suite::outcome::result;
+use crate::suite::patience::{Patience, Stopped};
 use crate::text::shorten;
 
 /// What a recorded run is checked for.
-pub(in crate::cli) struct Looked {
+pub(crate) struct Looked {
     /// The success criteria, and whether no call is made where none is expected.
-    pub(in crate::cli) checks: Vec<Check>,
+    pub(crate) checks: Vec<Check>,
     /// Why the run should not become a baseline unseen; empty where nothing speaks against it.
-    pub(in crate::cli) failing: Vec<String>,
+    pub(crate) failing: Vec<String>,
 }
 
 /// Looks at a run that is to become the baseline.
@@ -27,7 +27,7 @@ pub(in crate::cli) struct Looked {
 /// # Errors
 ///
 /// A [`Problem`] where a criterion of the scenario cannot be judged at all.
-pub(in crate::cli) fn look(
+pub(crate) fn look(
     scenario: &Scenario,
     trajectory: &Trajectory,
     replayed: Option<&Trajectory>,
@@ -45,7 +45,7 @@ pub(in crate::cli) fn look(
 }
 
 /// The result of a run that nobody can tell whether to keep.
-pub(super) fn cannot_be_judged(
+pub(crate) fn cannot_be_judged(
     scenario: &Scenario,
     trajectory: &Trajectory,
     problem: Problem,
@@ -91,7 +91,7 @@ fn why_failing(
 const NOT_MET: &str = " not met";
 
 /// Gives the reasons, as the last of them, the number of expectations that are not met.
-pub(super) fn count_unmet(checks: &[Check], reasons: &mut Vec<String>) {
+pub(crate) fn count_unmet(checks: &[Check], reasons: &mut Vec<String>) {
     reasons.pop_if(|it| it.ends_with(NOT_MET));
     let unmet = checks.iter().filter(|it| it.fails()).count();
     if unmet > 0 {
@@ -121,7 +121,7 @@ fn unanswered(trajectory: &Trajectory) -> Vec<String> {
 }
 
 /// Answers that look like errors although the servers say that they are fine, in words; `None` where none does.
-pub(super) fn looks_like_errors(scenario: &Scenario, trajectory: &Trajectory) -> Option<String> {
+pub(crate) fn looks_like_errors(scenario: &Scenario, trajectory: &Trajectory) -> Option<String> {
     let calls = trajectory.calls().enumerate();
     let errors: Vec<String> = calls
         .filter_map(|(index, call)| {
@@ -175,7 +175,7 @@ fn said(outcome: &Outcome) -> String {
 /// # Errors
 ///
 /// Why they were not compared to the end.
-pub(super) fn from_expectation(
+pub(crate) fn from_expectation(
     scenario: &Scenario,
     trajectory: &Trajectory,
     patience: &Patience,

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::cli::bench::Executed;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::model::trajectory::Ending;
+use crate::suite::bench::Executed;
 
 /// The result of a scenario whose run ended in a panic: a fault of ours, and no reason to lose the others.
-pub(super) fn broken(scenario: &Scenario) -> ScenarioResult {
+pub(crate) fn broken(scenario: &Scenario) -> ScenarioResult {
     ScenarioResult {
         problem: Some(Problem {
             message: "mcp-eval itself failed on this scenario".to_owned(),
@@ -20,7 +20,7 @@ pub(super) fn broken(scenario: &Scenario) -> ScenarioResult {
 }
 
 /// What every result says of its scenario.
-pub(super) fn result(scenario: &Scenario, status: Status) -> ScenarioResult {
+pub(crate) fn result(scenario: &Scenario, status: Status) -> ScenarioResult {
     ScenarioResult {
         id: scenario.id.clone(),
         name: scenario.name.clone(),
@@ -43,14 +43,14 @@ pub(super) fn result(scenario: &Scenario, status: Status) -> ScenarioResult {
 }
 
 /// Nobody needs to look at it.
-pub(super) fn is_fine(result: &ScenarioResult) -> bool {
+pub(crate) fn is_fine(result: &ScenarioResult) -> bool {
     matches!(
         result.status,
         Status::Passed | Status::Recorded | Status::Skipped
     )
 }
 
-pub(super) fn not_run(scenario: &Scenario, status: Status, why: String) -> ScenarioResult {
+pub(crate) fn not_run(scenario: &Scenario, status: Status, why: String) -> ScenarioResult {
     ScenarioResult {
         problem: Some(problem(why)),
         ..result(scenario, status)
@@ -58,7 +58,7 @@ pub(super) fn not_run(scenario: &Scenario, status: Status, why: String) -> Scena
 }
 
 /// A problem that says it all in one sentence.
-pub(super) fn problem(message: impl Into<String>) -> Problem {
+pub(crate) fn problem(message: impl Into<String>) -> Problem {
     Problem {
         message: message.into(),
         hint: None,
@@ -68,7 +68,7 @@ pub(super) fn problem(message: impl Into<String>) -> Problem {
 
 /// The result of a run that is not compared: it is no basis for a verdict, or a limit has ended it as failed. `None` when it is to be
 /// judged.
-pub(super) fn incomplete(executed: &Executed) -> Option<ScenarioResult> {
+pub(crate) fn incomplete(executed: &Executed) -> Option<ScenarioResult> {
     let (status, message, details) = match &executed.trajectory.ending {
         Ending::Completed | Ending::Blocked { .. } => return None,
         Ending::LimitReached { message } => (Status::Failed, message.clone(), Vec::new()),
@@ -89,6 +89,6 @@ pub(super) fn incomplete(executed: &Executed) -> Option<ScenarioResult> {
     })
 }
 
-pub(super) fn was_interrupted(result: &ScenarioResult) -> bool {
+pub(crate) fn was_interrupted(result: &ScenarioResult) -> bool {
     result.status == Status::Interrupted
 }

@@ -5,17 +5,17 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::cli::ci;
-use crate::cli::suite::BASELINES;
 use crate::model::scenario::{Agent, Scenario};
 use crate::model::suite::Problem;
 use crate::model::trajectory::Trajectory;
 use crate::run::SetupError;
 use crate::score;
 use crate::store::{Baselines, StoreError};
+use crate::suite::BASELINES;
+use crate::suite::ci;
 
 /// The baselines in a folder, which may be the folder of all or, when one scenario is meant, its own folder or file.
-pub(super) fn baselines(root: &Path, scenario: &Scenario, selected: usize) -> Baselines {
+pub(crate) fn baselines(root: &Path, scenario: &Scenario, selected: usize) -> Baselines {
     let all = Baselines::new(root);
     if selected == 1 && root.is_file() && root.file_name() == Some(OsStr::new("baseline.json")) {
         return Baselines::of_one_scenario(root.parent().unwrap_or(Path::new("")));
@@ -31,7 +31,7 @@ pub(super) fn baselines(root: &Path, scenario: &Scenario, selected: usize) -> Ba
 /// # Errors
 ///
 /// A [`StoreError`] when one cannot be read, or its answers cannot vary as it says.
-pub(super) fn load(baselines: &Baselines, scenario: &str) -> Result<Vec<Trajectory>, StoreError> {
+pub(crate) fn load(baselines: &Baselines, scenario: &str) -> Result<Vec<Trajectory>, StoreError> {
     let accepted = baselines.load(scenario)?;
     for (variant, it) in (1..).zip(&accepted) {
         check_learned(&baselines.variant_path(scenario, variant), it)?;
@@ -44,7 +44,7 @@ pub(super) fn load(baselines: &Baselines, scenario: &str) -> Result<Vec<Trajecto
 /// # Errors
 ///
 /// A [`StoreError`] where they cannot.
-pub(super) fn check_learned(path: &Path, trajectory: &Trajectory) -> Result<(), StoreError> {
+pub(crate) fn check_learned(path: &Path, trajectory: &Trajectory) -> Result<(), StoreError> {
     score::check_tokens(trajectory).map_err(|problem| StoreError::Invalid {
         path: path.to_owned(),
         problem,
@@ -56,7 +56,7 @@ pub(super) fn check_learned(path: &Path, trajectory: &Trajectory) -> Result<(), 
 /// # Errors
 ///
 /// A [`Problem`] when there is none, or one cannot be read, or the scenario's rules do not fit it.
-pub(super) fn accepted(
+pub(crate) fn accepted(
     scenario: &Scenario,
     baselines: &Baselines,
 ) -> Result<Vec<Trajectory>, Problem> {
@@ -76,7 +76,7 @@ pub(super) fn accepted(
 }
 
 /// The command that records a scenario's baseline in its usual place.
-pub(super) fn record_command(scenario: &Scenario) -> String {
+pub(crate) fn record_command(scenario: &Scenario) -> String {
     let mut command = format!("mcp-eval record --scenario {}", scenario.path.display());
     // Of a scenario whose replay was asked for on the command line, its own agent records.
     if matches!(scenario.agent, Agent::Replay { .. }) && !scenario.agent.calls().is_empty() {
@@ -112,7 +112,7 @@ fn no_baseline(scenario: &Scenario, baselines: &Baselines) -> Problem {
 
 /// The baseline that an agent needs for its calls, the main one of those accepted: a replay plays it, and a script finds in it whose a tool
 /// was that is gone. `None` for another agent.
-pub(super) fn replayed(scenario: &Scenario, accepted: &[Trajectory]) -> Option<Arc<Trajectory>> {
+pub(crate) fn replayed(scenario: &Scenario, accepted: &[Trajectory]) -> Option<Arc<Trajectory>> {
     let main = accepted.first().filter(|_| !scenario.agent.decides())?;
     Some(Arc::new(main.clone()))
 }
@@ -122,7 +122,7 @@ pub(super) fn replayed(scenario: &Scenario, accepted: &[Trajectory]) -> Option<A
 /// # Errors
 ///
 /// A [`SetupError`] that names those it lacks.
-pub(super) fn check_servers(baseline: &Trajectory, servers: &[&str]) -> Result<(), SetupError> {
+pub(crate) fn check_servers(baseline: &Trajectory, servers: &[&str]) -> Result<(), SetupError> {
     let called = baseline.calls().filter_map(|it| it.server.as_deref());
     let lacking: BTreeSet<&str> = called.filter(|it| !servers.contains(it)).collect();
     if lacking.is_empty() {
@@ -151,7 +151,7 @@ pub(super) fn check_servers(baseline: &Trajectory, servers: &[&str]) -> Result<(
 /// # Errors
 ///
 /// A [`Problem`] when a rule of the scenario does not fit the main baseline.
-pub(super) fn bind(
+pub(crate) fn bind(
     accepted: &mut [Trajectory],
     scenario: Option<&Scenario>,
 ) -> Result<(), Problem> {

@@ -2,8 +2,6 @@
 
 use std::ffi::OsString;
 
-use crate::cli::containers;
-use crate::cli::execute::Executor;
 use crate::docker::Reached;
 use crate::mcp::{Launch, Target};
 use crate::model::container::Reset;
@@ -12,10 +10,12 @@ use crate::process::ChildCommand;
 use crate::redact::Redactor;
 use crate::run::SetupError;
 use crate::scenario_file;
+use crate::suite::containers;
+use crate::suite::execute::Executor;
 
 impl Executor {
     /// The servers of a scenario that are not started anew for every run: what one run leaves behind, the next one meets.
-    pub(super) fn outliving_servers(&self, scenario: &Scenario) -> Vec<String> {
+    pub(crate) fn outliving_servers(&self, scenario: &Scenario) -> Vec<String> {
         let fresh = self.containers.is_some()
             && (scenario.container.as_ref()).is_some_and(|it| it.reset == Reset::Scenario);
         let servers = self.servers(scenario).into_iter();
@@ -27,7 +27,7 @@ impl Executor {
     }
 
     /// The scenario's own servers, and those of the command line in place of or besides them.
-    pub(super) fn servers(&self, scenario: &Scenario) -> Vec<Server> {
+    pub(crate) fn servers(&self, scenario: &Scenario) -> Vec<Server> {
         let mut servers = scenario.servers.clone();
         for server in &self.servers {
             match servers.iter_mut().find(|it| it.name == server.name) {
@@ -46,7 +46,7 @@ impl Executor {
 
     /// The scenario's servers, ready to connect to; the secrets they are given are added to `secrets`. Without a container, its servers
     /// are taken to stand where it would have published them.
-    pub(super) fn targets(
+    pub(crate) fn targets(
         &self,
         scenario: &Scenario,
         reached: Option<&Reached>,
@@ -92,7 +92,7 @@ impl Executor {
     }
 
     /// The servers that run in the scenario's container, ready to connect to.
-    pub(super) fn targets_inside(
+    pub(crate) fn targets_inside(
         &self,
         scenario: &Scenario,
         reached: &Reached,
@@ -181,7 +181,7 @@ impl Executor {
 }
 
 /// The values whose names say that they are secret. Of one in two parts, such as `Bearer abc`, the second is secret by itself.
-pub(super) fn secret_values(named: &[(String, String)]) -> Vec<String> {
+pub(crate) fn secret_values(named: &[(String, String)]) -> Vec<String> {
     let values = named
         .iter()
         .filter(|(name, _)| Redactor::is_secret_name(name))
@@ -197,7 +197,7 @@ pub(super) fn secret_values(named: &[(String, String)]) -> Vec<String> {
 }
 
 /// The parameters in an address.
-pub(super) fn query(url: &str) -> Vec<(String, String)> {
+pub(crate) fn query(url: &str) -> Vec<(String, String)> {
     let query = url.split_once('?').map_or("", |(_, query)| query);
     let parameters = query.split('#').next().unwrap_or_default().split('&');
     parameters

@@ -6,9 +6,6 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, join_all, try_join_all};
 
-use crate::cli::containers;
-use crate::cli::execute::Executor;
-use crate::cli::servers::{query, secret_values};
 use crate::docker::Reached;
 use crate::http_client;
 use crate::mcp::{self, Launch, Target};
@@ -23,22 +20,25 @@ use crate::run::ready::{Asks, PageAnswer, Vouch, wait};
 use crate::run::{AskAgain, Observer, Part, Progress, SetupError, Together, Tools, Unlisted};
 use crate::scenario_file;
 use crate::score;
+use crate::suite::containers;
+use crate::suite::execute::Executor;
+use crate::suite::servers::{query, secret_values};
 
 /// Something that must hold of some servers before a run begins.
 #[derive(Clone)]
-pub(super) struct Proof {
+pub(crate) struct Proof {
     ready: Ready,
     servers: Vec<String>,
 }
 
 impl Proof {
-    pub(super) fn ready(&self) -> &Ready {
+    pub(crate) fn ready(&self) -> &Ready {
         &self.ready
     }
 }
 
 /// What is to be proven of the servers of a scenario, besides what is said of its container.
-pub(super) fn proofs(executor: &Executor, scenario: &Scenario) -> Vec<Proof> {
+pub(crate) fn proofs(executor: &Executor, scenario: &Scenario) -> Vec<Proof> {
     let servers = executor.servers(scenario);
     // What was recorded is there at once.
     let live = |it: &Transport| !matches!(it, Transport::Recorded { .. });
@@ -62,7 +62,7 @@ pub(super) fn proofs(executor: &Executor, scenario: &Scenario) -> Vec<Proof> {
 }
 
 /// Adds the secrets that pages are asked with to `secrets`.
-pub(super) fn secrets(
+pub(crate) fn secrets(
     ready: &Ready,
     reached: Option<&Reached>,
     secrets: &mut Vec<String>,
@@ -89,24 +89,24 @@ fn expanded(
 
 /// What all who ask in the name of one run have in common.
 #[derive(Clone, Copy)]
-pub(super) struct Asking<'a> {
-    pub(super) scenario: &'a Scenario,
-    pub(super) reached: Option<&'a Reached>,
-    pub(super) redactor: &'a Redactor,
-    pub(super) observer: &'a dyn Observer,
+pub(crate) struct Asking<'a> {
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) reached: Option<&'a Reached>,
+    pub(crate) redactor: &'a Redactor,
+    pub(crate) observer: &'a dyn Observer,
 }
 
 /// Asks some servers.
-pub(super) struct Asker<'a> {
-    pub(super) asking: Asking<'a>,
+pub(crate) struct Asker<'a> {
+    pub(crate) asking: Asking<'a>,
     /// Whom is waited for, before a colon; empty where that goes without saying.
-    pub(super) who: String,
+    pub(crate) who: String,
     /// In the order of the scenario, or why they cannot be asked.
-    pub(super) targets: Result<Vec<Target>, String>,
+    pub(crate) targets: Result<Vec<Target>, String>,
     /// Those whose sessions the run will use: each process has one session.
-    pub(super) kept: Vec<Arc<Box<dyn Tools>>>,
+    pub(crate) kept: Vec<Arc<Box<dyn Tools>>>,
     /// To compare answers with.
-    pub(super) stamp: Stamp,
+    pub(crate) stamp: Stamp,
 }
 
 impl Asks for Asker<'_> {
@@ -258,9 +258,9 @@ impl Asker<'_> {
 }
 
 /// The connected servers of a run, and what a reader should know of how they were asked.
-pub(super) struct Proven {
-    pub(super) tools: Box<dyn Tools>,
-    pub(super) notes: Vec<String>,
+pub(crate) struct Proven {
+    pub(crate) tools: Box<dyn Tools>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// Connects to the servers of a run once all is proven: those over HTTP in sessions that begin after that, child processes in the
@@ -270,7 +270,7 @@ pub(super) struct Proven {
 /// # Errors
 ///
 /// What does not hold in time, or what a server failed with. None is left running.
-pub(super) async fn connect(
+pub(crate) async fn connect(
     proofs: &[Proof],
     targets: &[Target],
     gateway: Option<(Option<u16>, Option<AskAgain>)>,

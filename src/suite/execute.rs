@@ -10,12 +10,6 @@ use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 use crate::agent::Listener;
-use crate::cli::agents::{self, Reached};
-use crate::cli::containers::{self, Place, ServersProbe};
-use crate::cli::patience::Patience;
-use crate::cli::ready::{self, Asking};
-use crate::cli::recorded;
-use crate::cli::replay;
 use crate::docker::{Session, Standing};
 use crate::git;
 use crate::mcp;
@@ -26,19 +20,25 @@ use crate::redact::Redactor;
 use crate::run::{self, AskAgain, Budget, Job, Observer, Progress, SetupError};
 use crate::scenario_file;
 use crate::score;
+use crate::suite::agents::{self, Reached};
+use crate::suite::containers::{self, Place, ServersProbe};
+use crate::suite::patience::Patience;
+use crate::suite::ready::{self, Asking};
+use crate::suite::recorded;
+use crate::suite::replay;
 
 /// Names the repository of the system under test for scenarios without `source.repo`.
 const SOURCE_PATH: &str = "MCPPROXY_SOURCE_PATH";
 
 /// What all runs of one command share.
-pub(super) struct Executor {
+pub(crate) struct Executor {
     /// Servers given on the command line; they win over a scenario's own.
-    pub(super) servers: Vec<Server>,
+    pub(crate) servers: Vec<Server>,
     /// Our own program, which is also the mock server.
-    pub(super) program: OsString,
+    pub(crate) program: OsString,
     interrupt: CancellationToken,
     /// Where containers are reset; `None` to use the servers as they stand.
-    pub(super) containers: Option<Arc<Session>>,
+    pub(crate) containers: Option<Arc<Session>>,
     /// Folders we write to: changes there do not make a repository dirty.
     ours: Vec<PathBuf>,
     budget: Option<Arc<Budget>>,
@@ -55,25 +55,25 @@ enum Who<'a> {
 
 /// How often a run asks what only reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Reads {
+pub(crate) enum Reads {
     Once,
     /// Again right after each answer, to learn what of it varies.
     Twice,
 }
 
 /// What one run came to.
-pub(super) struct Ran {
-    pub(super) trajectory: Trajectory,
+pub(crate) struct Ran {
+    pub(crate) trajectory: Trajectory,
     /// Has taken secrets out of it.
-    pub(super) redactor: Redactor,
+    pub(crate) redactor: Redactor,
     /// What the agent has to tell of it.
-    pub(super) notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
     /// What the container has said, without secrets.
-    pub(super) log: Option<String>,
+    pub(crate) log: Option<String>,
 }
 
 impl Executor {
-    pub(super) fn new(
+    pub(crate) fn new(
         servers: Vec<Server>,
         ours: Vec<PathBuf>,
         containers: Option<Arc<Session>>,
@@ -95,7 +95,7 @@ impl Executor {
 
     /// Runs a scenario once, with the baseline to play where it replays one, and returns what happened, however it ended. `place` has
     /// the container, if any, before and after.
-    pub(super) async fn execute(
+    pub(crate) async fn execute(
         &self,
         scenario: &Scenario,
         baseline: Option<&Arc<Trajectory>>,
@@ -108,12 +108,12 @@ impl Executor {
     }
 
     /// How long work on what a run came to may take.
-    pub(super) fn patience(&self, scenario: &Scenario, run: &Trajectory) -> Patience {
+    pub(crate) fn patience(&self, scenario: &Scenario, run: &Trajectory) -> Patience {
         Patience::after(run, scenario, &self.interrupt)
     }
 
     /// Lets somebody else make calls, through a gateway at this port or a free one, and listens.
-    pub(super) async fn listen(
+    pub(crate) async fn listen(
         &self,
         scenario: &Scenario,
         (listener, port): (Listener, Option<u16>),
@@ -302,12 +302,12 @@ impl Executor {
     }
 
     /// Why no model may be asked any more; `None` while money is left.
-    pub(super) fn exhausted(&self) -> Option<String> {
+    pub(crate) fn exhausted(&self) -> Option<String> {
         self.budget.as_ref()?.exhausted()
     }
 
     /// The scenario as it may be told: without secrets.
-    pub(super) fn told(&self, scenario: &Scenario) -> Scenario {
+    pub(crate) fn told(&self, scenario: &Scenario) -> Scenario {
         let mut secrets = Vec::new();
         // What cannot be resolved holds no secret.
         let _ = self.targets(scenario, None, &mut secrets);
@@ -324,7 +324,7 @@ impl Executor {
         told
     }
 
-    pub(super) fn stamp(&self, scenario: &Scenario) -> Stamp {
+    pub(crate) fn stamp(&self, scenario: &Scenario) -> Stamp {
         let folder = scenario
             .path
             .parent()
@@ -353,7 +353,7 @@ impl Executor {
     }
 
     /// The state of the repository around a folder; asked once per command, so that all runs of it carry the same.
-    pub(super) fn git(&self, folder: &Path) -> GitStamp {
+    pub(crate) fn git(&self, folder: &Path) -> GitStamp {
         let mut stamps = self
             .stamps
             .lock()

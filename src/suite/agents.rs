@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::error::Error;
 use crate::agent::{Chat, Command, Key, Prompt, Replay, Scripted, Workplace, key_env, passes};
-use crate::cli::args::{AgentChoice, ExecuteArgs, PaceChoice};
-use crate::cli::failure::Failure;
-use crate::cli::servers::{query, secret_values};
 use crate::model::Object;
 use crate::model::agent::{
     CommandAgent, CommandFormat, MCP_CONFIG, MODEL, ModelAgent, ModelApi, PROMPT,
@@ -17,16 +15,42 @@ use crate::model::trajectory::Trajectory;
 use crate::redact::Redactor;
 use crate::run::{self, SetupError};
 use crate::scenario_file;
+use crate::suite::servers::{query, secret_values};
 
-/// Gives the scenarios the agent, the model and the pace that the command line names.
+/// An agent that may be chosen in place of a scenario's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AgentChoice {
+    /// Plays the calls the scenario lists.
+    Scripted,
+    /// Plays the calls of the accepted baseline.
+    Replay,
+    /// A model behind one of these APIs.
+    Anthropic,
+    OpenAi,
+    Ollama,
+}
+
+/// Who makes the calls, in place of what scenarios say.
+#[derive(Debug, Clone, Default)]
+pub struct Choice {
+    pub agent: Option<AgentChoice>,
+    /// The model to ask.
+    pub model: Option<String>,
+    /// When a replay makes the next call.
+    pub pace: Option<Pace>,
+    /// What all requests to models may cost together; it can only be kept where prices are known.
+    pub budget: Option<f64>,
+}
+
+/// Gives the scenarios the agent, the model and the pace that somebody chose.
 ///
 /// # Errors
 ///
 /// When a scenario lacks what its agent needs, or nothing can be made of an option.
-pub(super) fn choose(scenarios: &mut [Scenario], args: &ExecuteArgs) -> Result<(), Failure> {
+pub fn choose(scenarios: &mut [Scenario], choice: &Choice) -> Result<(), Error> {
     let mut takers = 0;
     for scenario in scenarios.iter_mut() {
-        match args.agent {
+        match choice.agent {
             None => {}
             Some(AgentChoice::Replay) => {
                 scenario.agent = Agent::Replay {
@@ -34,21 +58,20 @@ pub(super) fn choose(scenarios: &mut [Scenario], args: &ExecuteArgs) -> Result<(
                 }
             }
             Some(AgentChoice::Scripted) => script(scenario)?,
-            Some(AgentChoice::Anthropic) => ask(scenario, ModelApi::Anthropic, args)?,
-            Some(AgentChoice::Openai) => ask(scenario, ModelApi::OpenAiChat, args)?,
-            Some(AgentChoice::Ollama) => ask(scenario, ModelApi::Ollama, args)?,
+            Some(AgentChoice::Anthropic) => ask(scenario, ModelApi::Anthropic, choice)?,
+            Some(AgentChoice::OpenAi) => ask(scenario, ModelApi::OpenAiChat, choice)?,
+            Some(AgentChoice::Ollama) => ask(scenario, ModelApi::Ollama, choice)?,
         }
-        if let Some(model) = &args.model {
+        if let Some(model) = &choice.model {
             takers += usize::from(take_model(&mut scenario.agent, model));
         }
-        match args.pace {
+        match choice.pace {
             None => {}
-            Some(PaceChoice::Fast) => scenario.replaying.pace = Pace::Fast,
-            Some(PaceChoice::Recorded) => scenario.replaying.pace = Pace::Recorded,
+            Some(pace) => scenario.replaying.pace = pace,
         }
     }
-    if args.model.is_some() && takers == 0 {
-        return Err(Failure::usage("no scenario has an agent with a model")
+    if choice.model.is_some() && takers == 0 {
+        return Err(Error::invalid("no scenario has an agent with a model")
             .hint("with --model goes --agent anthropic, openai or ollama, or `${model}` in the command of an agent"));
     }
     let unpriced = scenarios.iter().find(|it| {
@@ -60,16 +83,16 @@ pub(super) fn choose(scenarios: &mut [Scenario], args: &ExecuteArgs) -> Result<(
             }
             Agent::Scripted { .. } | Agent::Replay { .. } => false,
         };
-        it.enabled && is_unknown && (args.budget.is_some() || it.limits.max_cost.is_some())
+        it.enabled && is_unknown && (choice.budget.is_some() || it.limits.max_cost.is_some())
     });
     unpriced.map_or(Ok(()), |scenario| {
         let path = scenario.path.display();
-        let what = if args.budget.is_some() {
+        let what = if choice.budget.is_some() {
             "--budget"
         } else {
             "`limits.max_cost`"
         };
-        let failure = Failure::usage(format!(
+        let failure = Error::invalid(format!(
             "{path}: {what} cannot be kept, because nobody knows what the model costs"
         ));
         let command = scenario.agent.command();
@@ -103,12 +126,12 @@ fn take_model(agent: &mut Agent, model: &str) -> bool {
 }
 
 /// Lets the scenario's calls be played.
-fn script(scenario: &mut Scenario) -> Result<(), Failure> {
+fn script(scenario: &mut Scenario) -> Result<(), Error> {
     let calls = scenario.agent.calls().to_vec();
     if calls.is_empty() && scenario.enabled {
         let path = scenario.path.display();
         return Err(
-            Failure::usage(format!("{path} lists no calls for a scripted agent"))
+            Error::invalid(format!("{path} lists no calls for a scripted agent"))
                 .hint("list calls under `expected_trajectory` or `agent.calls`"),
         );
     }
@@ -117,11 +140,11 @@ fn script(scenario: &mut Scenario) -> Result<(), Failure> {
 }
 
 /// Lets a model be asked. Of a scenario that is made for another API, what has a meaning for every model stays.
-fn ask(scenario: &mut Scenario, api: ModelApi, args: &ExecuteArgs) -> Result<(), Failure> {
+fn ask(scenario: &mut Scenario, api: ModelApi, choice: &Choice) -> Result<(), Error> {
     let path = scenario.path.display();
     if scenario.messages().is_empty() && scenario.enabled {
         return Err(
-            Failure::usage(format!("{path} does not say what the user wants"))
+            Error::invalid(format!("{path} does not say what the user wants"))
                 .hint("say it with `user_intent` or `turns`"),
         );
     }
@@ -129,9 +152,9 @@ fn ask(scenario: &mut Scenario, api: ModelApi, args: &ExecuteArgs) -> Result<(),
     if own.is_some_and(|it| it.api.kind() == api.kind()) {
         return Ok(());
     }
-    let Some(model) = &args.model else {
+    let Some(model) = &choice.model else {
         let message = format!("{path} names no model of {}", api.kind());
-        return Err(Failure::usage(message).hint("add --model NAME"));
+        return Err(Error::invalid(message).hint("add --model NAME"));
     };
     let mut settings = ModelAgent::new(api, model);
     if let Some(own) = own {
@@ -155,7 +178,7 @@ fn ask(scenario: &mut Scenario, api: ModelApi, args: &ExecuteArgs) -> Result<(),
 }
 
 /// An agent that can be reached, with all that the environment gives.
-pub(super) enum Reached {
+pub(crate) enum Reached {
     Model(ModelAgent, Option<Key>),
     Command(CommandAgent, Prompt, Workplace),
     /// It needs nothing from outside.
@@ -164,7 +187,7 @@ pub(super) enum Reached {
 
 impl Reached {
     /// The model's name, where it is known.
-    pub(super) fn model(&self) -> Option<&str> {
+    pub(crate) fn model(&self) -> Option<&str> {
         match self {
             Self::Model(settings, _) => Some(&settings.model),
             Self::Command(settings, ..) => settings.model.as_deref(),
@@ -178,7 +201,7 @@ impl Reached {
 /// # Errors
 ///
 /// What is missing.
-pub(super) fn reach(scenario: &Scenario, secrets: &mut Vec<String>) -> Result<Reached, SetupError> {
+pub(crate) fn reach(scenario: &Scenario, secrets: &mut Vec<String>) -> Result<Reached, SetupError> {
     match &scenario.agent {
         Agent::Model { settings, .. } => reach_model(settings, secrets),
         Agent::Command { settings, .. } => {
@@ -280,7 +303,7 @@ fn secret_members(body: &Object) -> Vec<String> {
 }
 
 /// An agent that asks nothing.
-pub(super) fn nobody() -> Box<dyn run::Agent> {
+pub(crate) fn nobody() -> Box<dyn run::Agent> {
     Box::new(Scripted::new(Vec::new(), Vec::new()))
 }
 
@@ -289,7 +312,7 @@ pub(super) fn nobody() -> Box<dyn run::Agent> {
 /// # Errors
 ///
 /// What cannot be used of the settings of a model.
-pub(super) fn agent(
+pub(crate) fn agent(
     scenario: &Scenario,
     reached: Reached,
     baseline: Option<&Arc<Trajectory>>,

@@ -13,7 +13,7 @@ use crate::model::trajectory::Trajectory;
 /// # Errors
 ///
 /// A [`Problem`] when the baseline knows nothing of a server that the scenario has.
-pub(super) fn hold_still(
+pub(crate) fn hold_still(
     scenario: &Scenario,
     baseline: &Trajectory,
     path: &Path,
@@ -68,7 +68,7 @@ pub(super) fn hold_still(
 }
 
 /// The scenario without the container that nobody needs whose servers are recorded ones.
-pub(super) fn without_container(scenario: Scenario) -> Scenario {
+pub(crate) fn without_container(scenario: Scenario) -> Scenario {
     Scenario {
         container: None,
         ..scenario
@@ -76,7 +76,7 @@ pub(super) fn without_container(scenario: Scenario) -> Scenario {
 }
 
 /// Who answers in the name of a scenario's servers.
-pub(super) fn servers(scenario: &Scenario) -> Servers {
+pub(crate) fn servers(scenario: &Scenario) -> Servers {
     let recorded = |it: &Server| matches!(it.transport, Transport::Recorded { .. });
     if scenario.servers.iter().any(recorded) {
         Servers::Recorded
@@ -86,7 +86,7 @@ pub(super) fn servers(scenario: &Scenario) -> Servers {
 }
 
 /// Tells which calls the recording had no answer to; `None` where it had one to all.
-pub(super) fn unanswered(trajectory: &Trajectory) -> Option<String> {
+pub(crate) fn unanswered(trajectory: &Trajectory) -> Option<String> {
     let calls = trajectory.calls().enumerate();
     let unanswered: Vec<String> = calls
         .filter(|(_, call)| mock::is_unrecorded(&call.outcome))

@@ -5,33 +5,37 @@ use std::sync::Arc;
 use super::Take;
 use super::failing::{Looked, cannot_be_judged, from_expectation, look, looks_like_errors};
 use super::learned::{disagreement, told};
-use crate::cli::args::RecordArgs;
-use crate::cli::bench::{Bench, Executed};
-use crate::cli::execute::Reads;
-use crate::cli::outcome::incomplete;
-use crate::cli::patience::{Patience, Stopped};
-use crate::cli::replay;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult};
 use crate::model::trajectory::Trajectory;
 use crate::score;
+use crate::suite::bench::{Bench, Executed};
+use crate::suite::execute::Reads;
+use crate::suite::outcome::incomplete;
+use crate::suite::patience::{Patience, Stopped};
+use crate::suite::replay;
+use crate::suite::settings::Settings;
 
 /// How often a scenario is played where nothing speaks against it: enough to see what varies.
-pub(super) const USUAL_TAKES: u16 = 2;
+pub(crate) const USUAL_TAKES: u16 = 2;
 
 /// Runs the scenario; a replay plays `replayed`.
 ///
 /// # Errors
 ///
 /// The result of a run that is no basis for anything.
-pub(super) async fn take(
+pub(crate) async fn take(
     scenario: &Scenario,
     replayed: Option<&Arc<Trajectory>>,
     bench: &Bench,
-    args: &RecordArgs,
+    settings: &Settings,
 ) -> Result<Take, Box<ScenarioResult>> {
-    let takes = args.takes.unwrap_or_else(|| usual_takes(scenario, bench));
-    let reads = args
+    let takes = settings
+        .recording
+        .takes
+        .unwrap_or_else(|| usual_takes(scenario, bench));
+    let reads = settings
+        .recording
         .takes
         .map_or_else(|| reads(scenario, bench), |_| Reads::Once);
     let executed = bench.perform(scenario, replayed, reads).await;
@@ -55,7 +59,7 @@ pub(super) async fn take(
     let stopped = |stopped: Stopped, run: &Trajectory| Box::new(stopped.of(&told, run));
     let deviations = from_expectation(&told, &trajectory, &patience);
     notes.extend(deviations.map_err(|it| stopped(it, &trajectory))?);
-    if failing.is_empty() || args.allow_failing {
+    if failing.is_empty() || settings.recording.allow_failing {
         let learned = learn(
             scenario,
             replayed,
@@ -94,7 +98,7 @@ fn usual_takes(scenario: &Scenario, bench: &Bench) -> u16 {
 }
 
 /// How often a run asks its reads where nobody says so.
-pub(super) fn reads(scenario: &Scenario, bench: &Bench) -> Reads {
+pub(crate) fn reads(scenario: &Scenario, bench: &Bench) -> Reads {
     if usual_takes(scenario, bench) == 1 {
         Reads::Twice
     } else {
@@ -155,6 +159,6 @@ async fn learn(
 }
 
 /// A note on the scenario's own rules that do not fit what was recorded.
-pub(super) fn rules_that_do_not_fit(problem: &Problem) -> String {
+pub(crate) fn rules_that_do_not_fit(problem: &Problem) -> String {
     format!("{}: {}", problem.message, problem.details.join("; "))
 }

@@ -1,0 +1,41 @@
+//! Why scenarios could not be run at all.
+
+use crate::store::StoreError;
+
+/// Why scenarios could not be run at all: what failed, and what to try.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// What was asked for cannot be.
+    #[error("{message}")]
+    Invalid {
+        message: String,
+        hint: Option<String>,
+    },
+    /// Runs could not be kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Error {
+    pub(super) fn invalid(message: impl Into<String>) -> Self {
+        Self::Invalid {
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    /// The same with what to try, where that is not said yet.
+    #[must_use]
+    pub(super) fn hint(self, hint: &str) -> Self {
+        match self {
+            Self::Invalid {
+                message,
+                hint: None,
+            } => Self::Invalid {
+                message,
+                hint: Some(hint.to_owned()),
+            },
+            error => error,
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Scenarios are run against their own expectations.
+
+use std::sync::Arc;
+
+use super::bench::{Bench, Executed};
+use super::error::Error;
+use super::judge::impossible_criteria;
+use super::outcome::{incomplete, result};
+use super::play::{Finished, Suite, play};
+use super::repeat::{Measure, repeat};
+use super::replay;
+use super::settings::Settings;
+use crate::evaluate::{Basis, Checked, WrongOutcome, check_criteria, no_call, wrong_outcomes};
+use crate::model::rules::Rules;
+use crate::model::scenario::{Agent, Scenario};
+use crate::model::suite::{Check, ScenarioResult, Status};
+use crate::model::trajectory::Trajectory;
+use crate::score;
+use crate::store::Baselines;
+
+/// Runs scenarios against their own expectations. Needs a runtime with several threads.
+///
+/// # Errors
+///
+/// When runs cannot be kept at all. What went wrong with a scenario is in its result.
+pub async fn run(suite: Suite, settings: &Settings) -> Result<Finished, Error> {
+    let selected = suite.scenarios.len();
+    play("run", suite, settings, |scenario, bench| {
+        let baselines = replay::baselines(&settings.baselines, &scenario, selected);
+        let settings = settings.clone();
+        async move { expect(&scenario, bench, &baselines, &settings).await }
+    })
+    .await
+}
+
+async fn expect(
+    scenario: &Scenario,
+    bench: Bench,
+    baselines: &Baselines,
+    settings: &Settings,
+) -> ScenarioResult {
+    let bench = Arc::new(bench);
+    let replayed = match &scenario.agent {
+        Agent::Scripted { .. } | Agent::Model { .. } | Agent::Command { .. } => None,
+        Agent::Replay { .. } => match replay::accepted(scenario, baselines) {
+            Ok(accepted) => replay::replayed(scenario, &accepted),
+            Err(problem) => {
+                return ScenarioResult {
+                    problem: Some(problem),
+                    ..result(&bench.told(scenario), Status::Error)
+                };
+            }
+        },
+    };
+    let rules = settings.judging.scoring.over(&scenario.scoring);
+    let measure = Measure {
+        times: settings.times,
+        pass_threshold: rules.pass_threshold,
+        baseline: None,
+    };
+    let (replayed, rules) = (replayed.as_ref(), &rules);
+    let attempt = |bench| expect_once(scenario, bench, replayed, rules);
+    let mut result = repeat(scenario, &bench, measure, attempt).await;
+    if let Some(expectation) = &result.baseline {
+        let unkept = bench.runs.save_baseline(&scenario.id, expectation).err();
+        result.notes.extend(unkept.map(|error| error.to_string()));
+    }
+    result
+}
+
+async fn expect_once(
+    scenario: &Scenario,
+    bench: Arc<Bench>,
+    replayed: Option<&Arc<Trajectory>>,
+    rules: &Rules,
+) -> ScenarioResult {
+    let executed = bench.execute(scenario, replayed).await;
+    if let Some(result) = incomplete(&executed) {
+        return result;
+    }
+    let Executed {
+        scenario: told,
+        trajectory,
+        notes,
+        patience,
+    } = executed;
+    let Checked {
+        mut checks,
+        impossible,
+    } = check_criteria(&told, &trajectory, Basis::Nothing);
+    checks.extend(no_call(&told, &trajectory));
+    let wrong = wrong_outcomes(&told, &trajectory, replayed.map(Arc::as_ref));
+    checks.extend(wrong.iter().map(WrongOutcome::check));
+    let compared = patience.spend_on(|is_unwanted| {
+        score::compare_with_expectation(&told, &trajectory, rules, is_unwanted)
+    });
+    let (expectation, comparison) = match compared {
+        Ok(compared) => compared.unzip(),
+        Err(stopped) => return stopped.of(&told, &trajectory),
+    };
+    let passed =
+        !checks.iter().any(Check::fails) && comparison.as_ref().is_none_or(|it| it.verdict.passed);
+    let problem = impossible_criteria(&impossible);
+    let status = match (passed, &problem) {
+        (true, None) => Status::Passed,
+        (true, Some(_)) => Status::Error,
+        (false, _) => Status::Failed,
+    };
+    ScenarioResult {
+        duration_ms: trajectory.duration_ms,
+        problem,
+        checks,
+        comparison,
+        baseline: expectation.map(Arc::new),
+        idle_rules: score::idle_after(rules, &[&trajectory]),
+        current: Some(Arc::new(trajectory)),
+        notes,
+        ..result(&told, status)
+    }
+}

@@ -1,0 +1,63 @@
+//! Runs the scenarios of one command: settings in, results and progress out. Nothing here prints, reads arguments or ends the program, so
+//! the command line, a server and users of the library call it alike.
+//!
+//! ```text
+//! Suite ─ play ─► each scenario: compare | record | expect ─ repeat ─► Bench ─ Executor ─► run::run ─► judge ─► ScenarioResult
+//! ```
+//!
+//! `execute` puts one run together from `agents`, `servers`, `containers` and `ready`; `replay` and `recorded` hold one side of a baseline
+//! still; `judge` and `outcome` say what came of a run.
+//!
+//! # Example
+//!
+//! ```
+//! use mcp_eval::scenario_file;
+//! use mcp_eval::suite::{self, Settings, Suite};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! // Of a folder of scenarios, those that are valid.
+//! let (found, _) = scenario_file::find(&[folder.path().to_owned()]);
+//! let loaded = scenario_file::load(&found, &scenario_file::Options::default());
+//!
+//! let settings = Settings {
+//!     baselines: folder.path().join("baselines"),
+//!     runs: folder.path().join("runs"),
+//!     ..Settings::default()
+//! };
+//! let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+//! let finished = runtime.block_on(suite::compare(Suite::new(loaded.scenarios), &settings))?;
+//! assert!(finished.suite.scenarios.is_empty(), "there is nothing in an empty folder");
+//! # Ok(())
+//! # }
+//! ```
+
+pub(crate) mod agents;
+pub(crate) mod bench;
+pub(crate) mod ci;
+mod compare;
+pub(crate) mod containers;
+mod error;
+pub(crate) mod execute;
+mod expect;
+pub(crate) mod judge;
+mod observer;
+pub(crate) mod outcome;
+pub(crate) mod patience;
+mod play;
+pub(crate) mod ready;
+pub(crate) mod record;
+pub(crate) mod recorded;
+pub(crate) mod repeat;
+pub(crate) mod replay;
+pub(crate) mod servers;
+mod settings;
+
+pub use self::agents::{AgentChoice, Choice, choose};
+pub use self::compare::compare;
+pub use self::error::Error;
+pub use self::expect::run;
+pub use self::observer::{Observer, ScenarioObserver, Silent};
+pub use self::play::{Files, Finished, Suite};
+pub use self::record::record;
+pub use self::settings::{BASELINES, Judging, RUNS, Recording, ScoreSettings, Settings};

@@ -1,0 +1,260 @@
+//! Runs the scenarios of one command, several at a time, and gathers what came of them.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::FutureExt;
+use jiff::Timestamp;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::bench::Bench;
+use super::error::Error;
+use super::execute::Executor;
+use super::observer::{Observer, Silent};
+use super::outcome::{broken, is_fine, not_run, was_interrupted};
+use super::settings::{BASELINES, Settings};
+use crate::docker::{Guard, Session};
+use crate::model::scenario::Scenario;
+use crate::model::suite::{ScenarioResult, Status, SuiteResult};
+use crate::run::Budget;
+use crate::store::Runs;
+
+/// Scenarios to be run, who watches, and who may stop it.
+#[derive(Clone)]
+pub struct Suite {
+    pub scenarios: Vec<Scenario>,
+    pub observer: Arc<dyn Observer>,
+    /// Cancelled when everything is to stop: what has finished is kept, and the rest is told as interrupted.
+    pub interrupt: CancellationToken,
+}
+
+impl Suite {
+    /// Scenarios that nobody watches or stops.
+    pub fn new(scenarios: Vec<Scenario>) -> Self {
+        Self {
+            scenarios,
+            observer: Arc::new(Silent),
+            interrupt: CancellationToken::new(),
+        }
+    }
+}
+
+impl fmt::Debug for Suite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Suite")
+            .field("scenarios", &self.scenarios)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A finished suite and where its runs are kept.
+#[derive(Debug)]
+pub struct Finished {
+    pub suite: SuiteResult,
+    pub runs: Arc<Runs>,
+    /// Where the trajectories lie, for each scenario of the suite.
+    pub files: Vec<Files>,
+}
+
+/// Where the trajectories of one scenario lie.
+#[derive(Debug, Clone, Default)]
+pub struct Files {
+    pub current: Option<PathBuf>,
+    pub baseline: Option<PathBuf>,
+    pub container_log: Option<PathBuf>,
+    /// Of each attempt, where there were several.
+    pub attempts: Vec<Option<PathBuf>>,
+}
+
+/// Why a disabled scenario is not run.
+const DISABLED: &str = "the scenario is disabled (`enabled: false`)";
+
+/// How long running scenarios may take to stop when the program is asked to.
+const STOP_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Runs every scenario with `work` and gathers the results in the scenarios' order.
+///
+/// Each scenario is a task of its own, so that the work on one answer holds up nobody else. Disabled scenarios are skipped. When
+/// interrupted, what has finished is kept, and what has not is told as interrupted.
+///
+/// # Errors
+///
+/// When runs cannot be kept at all.
+pub(crate) async fn play<W, F>(
+    command: &str,
+    suite: Suite,
+    settings: &Settings,
+    work: W,
+) -> Result<Finished, Error>
+where
+    W: Fn(Arc<Scenario>, Bench) -> F,
+    F: Future<Output = ScenarioResult> + Send + 'static,
+{
+    let Suite {
+        scenarios,
+        observer,
+        interrupt,
+    } = suite;
+    let started_at = Timestamp::now();
+    let started = Instant::now();
+    let runs = Arc::new(Runs::create(&settings.runs, started_at)?);
+    let mut ours: Vec<PathBuf> = [BASELINES, "reports", ".mcp-eval"]
+        .map(PathBuf::from)
+        .to_vec();
+    ours.push(settings.baselines.clone());
+    let mut selected = scenarios.iter().filter(|it| it.enabled).count();
+    let jobs = usize::from(settings.jobs.max(1));
+    let budget = settings.budget.map(|it| Arc::new(Budget::new(it)));
+    let containers = settings.containers.then(|| {
+        let variable = |name: &str| std::env::var(name).ok();
+        Arc::new(Session::new(variable))
+    });
+    let _guard = containers.clone().map(Guard);
+    let executor = Arc::new(Executor::new(
+        settings.servers.clone(),
+        ours,
+        containers.clone(),
+        budget.clone(),
+        interrupt.clone(),
+    ));
+    let mut results = BTreeMap::new();
+    let scenarios: Vec<_> = scenarios.into_iter().map(Arc::new).collect();
+    let mut waiting = scenarios.iter().map(Arc::clone).enumerate().peekable();
+    let mut running = JoinSet::new();
+    let mut stopped = false;
+    loop {
+        while running.len() < jobs && !interrupt.is_cancelled() {
+            let Some((index, scenario)) = waiting.next() else {
+                break;
+            };
+            let exhausted = budget.as_ref().and_then(|it| it.exhausted());
+            let skip = match (scenario.enabled, stopped, exhausted) {
+                (false, _, _) => Some((Status::Skipped, DISABLED.to_owned())),
+                (true, true, _) => Some((
+                    Status::Skipped,
+                    "not started: an earlier scenario has not passed (`--fail-fast`)".to_owned(),
+                )),
+                // Whatever decides nothing costs nothing.
+                (true, false, Some(why)) if scenario.agent.decides() => {
+                    Some((Status::Error, format!("not started: {why}")))
+                }
+                (true, false, _) => None,
+            };
+            if let Some((status, why)) = skip {
+                let result = not_run(&executor.told(&scenario), status, why);
+                observer.finished(&result);
+                results.insert(index, result);
+                continue;
+            }
+            let bench = Bench {
+                executor: Arc::clone(&executor),
+                runs: Arc::clone(&runs),
+                progress: observer.begins(&scenario),
+                place: Arc::default(),
+            };
+            let (executor, place) = (Arc::clone(&executor), Arc::clone(&bench.place));
+            let it = Arc::clone(&scenario);
+            let task = AssertUnwindSafe(work(scenario, bench)).catch_unwind();
+            running.spawn(async move {
+                if let Some(why) = executor.why_not(&it).await {
+                    return (index, not_run(&executor.told(&it), Status::Skipped, why));
+                }
+                let mut result = task.await.unwrap_or_else(|_| broken(&it));
+                let look = !is_fine(&result) && !was_interrupted(&result);
+                result.notes.extend(place.release(look).await);
+                (index, result)
+            });
+        }
+        let done = tokio::select! {
+            biased;
+            () = interrupt.cancelled() => None,
+            done = running.join_next() => done,
+        };
+        // Nothing is running any more, or nothing is to run any more.
+        let Some(done) = done else { break };
+        if let Ok((index, result)) = done {
+            // Whatever is to come is left out only where the command fails anyway.
+            let stops = match result.status {
+                Status::Inconclusive => settings.judging.strict_statistics,
+                _ => !is_fine(&result),
+            };
+            stopped |= settings.fail_fast && stops;
+            // What cannot run here was not to run.
+            selected -= usize::from(result.status == Status::Skipped);
+            observer.finished(&result);
+            results.insert(index, result);
+        }
+    }
+    let stopping = async {
+        while let Some(done) = running.join_next().await {
+            if let Ok((index, result)) = done {
+                selected -= usize::from(result.status == Status::Skipped);
+                results.insert(index, result);
+            }
+        }
+    };
+    let _ = tokio::time::timeout(STOP_TIMEOUT, stopping).await;
+    running.abort_all();
+    // Whatever is to come after those that have begun.
+    let not_begun = waiting.peek().map_or(usize::MAX, |(index, _)| *index);
+    for (index, scenario) in scenarios.iter().enumerate() {
+        results.entry(index).or_insert_with(|| {
+            match (interrupt.is_cancelled(), index < not_begun) {
+                // Its task has ended without a result.
+                (false, _) => broken(scenario),
+                (true, begun) => unfinished(&executor.told(scenario), begun),
+            }
+        });
+    }
+    if let Some(containers) = &containers {
+        containers.end().await;
+    }
+    observer.ended();
+    let suite = SuiteResult {
+        run_id: runs.id().to_owned(),
+        command: command.to_owned(),
+        mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
+        started_at,
+        duration_ms: started.elapsed().as_secs_f64() * 1000.0,
+        git: executor.git(Path::new(".")),
+        interrupted: interrupt.is_cancelled(),
+        selected,
+        scenarios: results.into_values().collect(),
+    };
+    let files = suite.scenarios.iter().map(|it| Files {
+        current: Some(runs.path(&it.id)).filter(|it| it.exists()),
+        baseline: Some(runs.baseline_path(&it.id)).filter(|it| it.exists()),
+        container_log: Some(runs.log_path(&it.id)).filter(|it| it.exists()),
+        attempts: attempts(&runs, it),
+    });
+    Ok(Finished {
+        files: files.collect(),
+        suite,
+        runs,
+    })
+}
+
+/// The result of a scenario that an interruption left without one.
+fn unfinished(scenario: &Scenario, begun: bool) -> ScenarioResult {
+    let (status, why) = match (scenario.enabled, begun) {
+        (false, _) => (Status::Skipped, DISABLED),
+        (true, true) => (
+            Status::Interrupted,
+            "interrupted, and it did not stop in time to tell what it had done",
+        ),
+        (true, false) => (Status::Interrupted, "not started: interrupted before"),
+    };
+    not_run(scenario, status, why.to_owned())
+}
+
+/// Where the trajectories of a scenario's attempts lie.
+fn attempts(runs: &Runs, result: &ScenarioResult) -> Vec<Option<PathBuf>> {
+    let count = (result.repeated.as_ref()).map_or(0, |it| it.attempts.len());
+    let file = |number| Some(runs.attempt(number).path(&result.id)).filter(|it| it.exists());
+    (1..=count).map(file).collect()
+}

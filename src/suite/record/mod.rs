@@ -1,0 +1,192 @@
+//! Scenarios are run, and their trajectories kept as baselines.
+
+mod failing;
+mod learned;
+mod once;
+mod typical;
+
+pub(crate) use self::failing::look;
+pub(crate) use self::learned::told;
+pub(crate) use self::once::USUAL_TAKES;
+
+use std::sync::Arc;
+
+use super::bench::Bench;
+use super::ci;
+use super::error::Error;
+use super::outcome::{problem, result};
+use super::patience::Patience;
+use super::play::{Finished, Suite, play};
+use super::replay;
+use super::settings::Settings;
+use crate::model::repeated::Repeated;
+use crate::model::scenario::{Agent, Scenario};
+use crate::model::suite::{Check, Problem, ScenarioResult, Status};
+use crate::model::trajectory::Trajectory;
+use crate::score;
+use crate::store::Baselines;
+
+/// Runs scenarios and keeps their trajectories as baselines. Needs a runtime with several threads.
+///
+/// # Errors
+///
+/// When runs cannot be kept at all. What went wrong with a scenario is in its result.
+pub async fn record(suite: Suite, settings: &Settings) -> Result<Finished, Error> {
+    let folder = &settings.baselines;
+    let baselines = if settings.recording.of_one_scenario {
+        Baselines::of_one_scenario(folder)
+    } else {
+        Baselines::new(folder)
+    };
+    play("record", suite, settings, |scenario, bench| {
+        let (settings, baselines) = (settings.clone(), baselines.clone());
+        async move { record_one(&scenario, &bench, &baselines, &settings).await }
+    })
+    .await
+}
+
+/// A run that is to become the baseline.
+struct Take {
+    /// The scenario as it may be told, with what the run answered.
+    told: Scenario,
+    /// With what is learned of it.
+    trajectory: Trajectory,
+    checks: Vec<Check>,
+    /// Why it should not be kept unseen; empty where nothing speaks against it.
+    failing: Vec<String>,
+    notes: Vec<String>,
+    /// What all runs came to, where there were several.
+    repeated: Option<Repeated>,
+    /// How long it may be compared.
+    patience: Patience,
+}
+
+async fn record_one(
+    scenario: &Scenario,
+    bench: &Bench,
+    baselines: &Baselines,
+    settings: &Settings,
+) -> ScenarioResult {
+    // A replay plays the baseline there is, and keeps what its calls are answered now.
+    let replayed = match &scenario.agent {
+        Agent::Scripted { .. } | Agent::Model { .. } | Agent::Command { .. } => None,
+        Agent::Replay { .. } => match replay::accepted(scenario, baselines) {
+            Ok(accepted) => replay::replayed(scenario, &accepted),
+            Err(problem) => {
+                return ScenarioResult {
+                    problem: Some(problem),
+                    ..result(&bench.told(scenario), Status::Error)
+                };
+            }
+        },
+    };
+    let taken = if settings.times > 1 {
+        Box::pin(typical::take(scenario, replayed.as_ref(), bench, settings)).await
+    } else {
+        Box::pin(once::take(scenario, replayed.as_ref(), bench, settings)).await
+    };
+    match taken {
+        Ok(take) => keep(
+            scenario,
+            take,
+            bench,
+            baselines,
+            settings.recording.allow_failing,
+        ),
+        Err(result) => *result,
+    }
+}
+
+/// Keeps a run as the baseline, unless something speaks against it, and tells what changes by that.
+fn keep(
+    scenario: &Scenario,
+    take: Take,
+    bench: &Bench,
+    baselines: &Baselines,
+    allow_failing: bool,
+) -> ScenarioResult {
+    let Take {
+        told,
+        trajectory,
+        checks,
+        failing,
+        mut notes,
+        repeated,
+        patience,
+    } = take;
+    // What was accepted before, for the reader to see what changes. One that cannot be read is no reason not to replace it.
+    let loaded = replay::load(baselines, &scenario.id);
+    let main = loaded.as_ref().ok().and_then(|it| it.first());
+    ci::mend(baselines, &scenario.id, main);
+    let before = match loaded {
+        Ok(accepted) => accepted.into_iter().next().map(|mut it| {
+            // Rules that do not fit are told of above.
+            let _ = replay::bind(std::slice::from_mut(&mut it), Some(scenario));
+            it
+        }),
+        Err(error) => {
+            notes.push(format!("the old baseline is not compared: {error}"));
+            None
+        }
+    };
+    let rules = &scenario.scoring;
+    let compared = before.as_ref().map(|it| {
+        patience.spend_on(|is_unwanted| score::compare_until(it, &trajectory, rules, is_unwanted))
+    });
+    let comparison = match compared.transpose() {
+        Ok(comparison) => comparison,
+        Err(stopped) => return stopped.of(&told, &trajectory),
+    };
+    if let Some(before) = &before {
+        let unkept = bench.runs.save_baseline(&scenario.id, before).err();
+        notes.extend(unkept.map(|error| error.to_string()));
+    }
+    let idle_rules = score::idle_after(&scenario.scoring, &[&trajectory]);
+    let duration_ms = match &repeated {
+        Some(repeated) => repeated.total_duration(),
+        None => trajectory.duration_ms,
+    };
+    let mut outcome = ScenarioResult {
+        duration_ms,
+        checks,
+        comparison,
+        baseline: before.map(Arc::new),
+        idle_rules,
+        ..result(&told, Status::Recorded)
+    };
+    let complete = trajectory.ending.is_complete();
+    let fit = failing.is_empty() || (allow_failing && complete);
+    if fit {
+        match baselines.save(&scenario.id, &trajectory) {
+            Ok(path) => {
+                notes.push(format!("kept as {}", path.display()));
+                outcome.problem = (!failing.is_empty()).then(|| Problem {
+                    message: format!("kept, and failing: {}", failing.join("; ")),
+                    hint: None,
+                    details: Vec::new(),
+                });
+            }
+            Err(error) => {
+                outcome.status = Status::Error;
+                outcome.problem = Some(problem(error.to_string()));
+            }
+        }
+    } else {
+        outcome.status = Status::Failed;
+        let which = match &repeated {
+            Some(repeated) => format!("all {} runs", repeated.attempts.len()),
+            None => "the run".to_owned(),
+        };
+        outcome.problem = Some(Problem {
+            message: format!("not kept, because {which} failed: {}", failing.join("; ")),
+            hint: complete.then(|| "`--allow-failing` keeps it".to_owned()),
+            details: Vec::new(),
+        });
+    }
+    ScenarioResult {
+        current: Some(Arc::new(trajectory)),
+        notes,
+        repeated: repeated.map(Box::new),
+        ..outcome
+    }
+}

@@ -1,0 +1,101 @@
+//! How scenarios are run and judged, whoever asks for it.
+
+use std::path::PathBuf;
+
+use crate::model::rules::{Preset, Rules};
+use crate::model::scenario::Server;
+use crate::model::stamp::Servers;
+
+/// Where baselines lie unless somebody says otherwise.
+pub const BASELINES: &str = "baselines";
+
+/// Where runs are kept unless somebody says otherwise.
+pub const RUNS: &str = ".mcp-eval/runs";
+
+/// How scenarios are run and judged. [`Settings::default`] is what a command without options does.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Servers that win over a scenario's own of the same name.
+    pub servers: Vec<Server>,
+    /// How many scenarios run at once, at least 1.
+    pub jobs: u16,
+    /// How often each scenario is run, at least 1.
+    pub times: u16,
+    /// Whether no further scenario is started once one has not passed.
+    pub fail_fast: bool,
+    /// Whether containers are started and reset; else servers are used as they stand.
+    pub containers: bool,
+    /// What all requests to models may cost together, in the currency of the scenarios' prices.
+    pub budget: Option<f64>,
+    /// Who answers when scenarios are compared.
+    pub answered_by: Servers,
+    pub judging: Judging,
+    pub recording: Recording,
+    /// The folder of all baselines or, where a single scenario is run, its own.
+    pub baselines: PathBuf,
+    /// The folder that runs are kept in.
+    pub runs: PathBuf,
+}
+
+/// How runs are judged.
+#[derive(Debug, Clone, Default)]
+pub struct Judging {
+    pub scoring: ScoreSettings,
+    /// Whether to gate where the baseline is of another experiment.
+    pub allow_changed: bool,
+    /// Whether what is inconclusive has not passed.
+    pub strict_statistics: bool,
+}
+
+/// How runs become baselines.
+#[derive(Debug, Clone, Default)]
+pub struct Recording {
+    /// How often each scenario is played to learn what varies; `None` for what suits it.
+    pub takes: Option<u16>,
+    /// Whether runs that failed become baselines, too.
+    pub allow_failing: bool,
+    /// Whether [`Settings::baselines`] is the folder of a single scenario's baseline.
+    pub of_one_scenario: bool,
+}
+
+/// What is said of scoring beside the scenarios.
+#[derive(Debug, Clone, Default)]
+pub struct ScoreSettings {
+    /// The lowest score that passes, 0 to 1.
+    pub threshold: Option<f64>,
+    /// The lowest share of runs that passes, 0 to 1.
+    pub pass_threshold: Option<f64>,
+    /// Whether whatever changed fails.
+    pub strict: bool,
+    pub preset: Option<Preset>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            servers: Vec::new(),
+            jobs: 1,
+            times: 1,
+            fail_fast: false,
+            containers: true,
+            budget: None,
+            answered_by: Servers::Live,
+            judging: Judging::default(),
+            recording: Recording::default(),
+            baselines: PathBuf::from(BASELINES),
+            runs: PathBuf::from(RUNS),
+        }
+    }
+}
+
+impl ScoreSettings {
+    /// Rules with what is said beside them.
+    pub fn over(&self, rules: &Rules) -> Rules {
+        let mut rules = rules.clone();
+        rules.threshold = self.threshold.unwrap_or(rules.threshold);
+        rules.pass_threshold = self.pass_threshold.unwrap_or(rules.pass_threshold);
+        rules.strict |= self.strict;
+        rules.preset = self.preset.unwrap_or(rules.preset);
+        rules
+    }
+}
