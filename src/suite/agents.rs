@@ -15,7 +15,7 @@ use crate::model::trajectory::Trajectory;
 use crate::redact::Redactor;
 use crate::run::{self, SetupError};
 use crate::scenario_file;
-use crate::suite::servers::{query, secret_values};
+use crate::suite::secrets::{query, secret_values};
 
 /// An agent that may be chosen in place of a scenario's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,17 +4,20 @@ use std::sync::Arc;
 
 use crate::agent;
 use crate::model::scenario::Scenario;
+use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::score;
 use crate::store::Runs;
 use crate::suite::containers::Place;
-use crate::suite::execute::{Executor, Ran, Reads};
+use crate::suite::context::RunContext;
+use crate::suite::execute::{Ran, Reads};
 use crate::suite::observer::ScenarioObserver;
+use crate::suite::outcome::result;
 use crate::suite::patience::Patience;
 
 /// What running one scenario needs.
 pub(crate) struct Bench {
-    pub(crate) executor: Arc<Executor>,
+    pub(crate) context: Arc<RunContext>,
     pub(crate) runs: Arc<Runs>,
     pub(crate) progress: Arc<dyn ScenarioObserver>,
     pub(crate) place: Arc<Place>,
@@ -29,6 +32,31 @@ pub(crate) struct Executed {
     pub(crate) notes: Vec<String>,
     /// How long what it came to may be looked at.
     pub(crate) patience: Patience,
+}
+
+impl Executed {
+    /// The result of a run that is not compared: it is no basis for a verdict, or a limit has ended it as failed. `None` when it is to be
+    /// judged.
+    pub(crate) fn incomplete(&self) -> Option<ScenarioResult> {
+        let (status, message, details) = match &self.trajectory.ending {
+            Ending::Completed | Ending::Blocked { .. } => return None,
+            Ending::LimitReached { message } => (Status::Failed, message.clone(), Vec::new()),
+            Ending::TimedOut { message } => (Status::Timeout, message.clone(), Vec::new()),
+            Ending::Interrupted => (Status::Interrupted, "interrupted".to_owned(), Vec::new()),
+            Ending::Error { message, details } => (Status::Error, message.clone(), details.clone()),
+        };
+        Some(ScenarioResult {
+            problem: Some(Problem {
+                message,
+                hint: None,
+                details,
+            }),
+            duration_ms: self.trajectory.duration_ms,
+            current: Some(Arc::new(self.trajectory.clone())),
+            notes: self.notes.clone(),
+            ..result(&self.scenario, status)
+        })
+    }
 }
 
 impl Bench {
@@ -49,7 +77,7 @@ impl Bench {
         reads: Reads,
     ) -> Executed {
         let ran = self
-            .executor
+            .context
             .execute(scenario, baseline, reads, &self.place, &*self.progress);
         let Ran {
             mut trajectory,
@@ -57,7 +85,7 @@ impl Bench {
             notes: told_by_agent,
             log,
         } = Box::pin(ran).await;
-        let patience = self.executor.patience(scenario, &trajectory);
+        let patience = self.context.patience(scenario, &trajectory);
         tokio::task::block_in_place(|| score::mark_breaches(&mut trajectory));
         let mut told = scenario.clone();
         for expected in &mut told.expected_trajectory {
@@ -99,10 +127,10 @@ impl Bench {
     ) -> Executed {
         let place = &self.place;
         let ran = self
-            .executor
+            .context
             .execute(scenario, baseline, Reads::Once, place, &*self.progress);
         let mut trajectory = Box::pin(ran).await.trajectory;
-        let patience = self.executor.patience(scenario, &trajectory);
+        let patience = self.context.patience(scenario, &trajectory);
         tokio::task::block_in_place(|| score::mark_breaches(&mut trajectory));
         Executed {
             scenario: scenario.clone(),
@@ -115,7 +143,7 @@ impl Bench {
     /// What one of several attempts has at hand: a container of its own, a folder of its own for the run.
     pub(crate) fn attempt(&self, number: u16, of: u16) -> Self {
         Self {
-            executor: Arc::clone(&self.executor),
+            context: Arc::clone(&self.context),
             runs: Arc::new(self.runs.attempt(number.into())),
             progress: self.progress.attempt(number, of),
             place: Arc::default(),
@@ -131,16 +159,16 @@ impl Bench {
     /// Why a scenario that asks a model cannot be run any more; `None` while money is left.
     pub(crate) fn exhausted(&self, scenario: &Scenario) -> Option<String> {
         let costs = scenario.agent.decides();
-        costs.then(|| self.executor.exhausted()).flatten()
+        costs.then(|| self.context.exhausted()).flatten()
     }
 
     /// The servers of a scenario that are not started anew for every run.
     pub(crate) fn outliving_servers(&self, scenario: &Scenario) -> Vec<String> {
-        self.executor.outliving_servers(scenario)
+        self.context.outliving_servers(scenario)
     }
 
     /// The scenario as it may be told when it was not run.
     pub(crate) fn told(&self, scenario: &Scenario) -> Scenario {
-        self.executor.told(scenario)
+        self.context.told(scenario)
     }
 }

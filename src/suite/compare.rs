@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::bench::Bench;
 use super::error::Error;
 use super::judge::judge;
-use super::outcome::{incomplete, result};
+use super::outcome::result;
 use super::play::{Finished, Suite, play};
 use super::recorded;
 use super::repeat::{Measure, repeat};
@@ -100,7 +100,7 @@ async fn compare_once(
 ) -> ScenarioResult {
     let mut executed = bench.execute(scenario, replayed).await;
     (executed.notes).extend(recorded::unanswered(&executed.trajectory));
-    if let Some(result) = incomplete(&executed) {
+    if let Some(result) = executed.incomplete() {
         return result;
     }
     let open = ScenarioResult {

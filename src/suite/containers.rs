@@ -7,15 +7,15 @@ use jiff::Timestamp;
 
 use crate::docker::{Probe, Reached, Session, Slot};
 use crate::model::container::Container;
-use crate::model::scenario::{Scenario, Server, Transport};
+use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Ending, FailureKind, Outcome, Trajectory};
 use crate::redact::Redactor;
 use crate::run::ready::Asks;
 use crate::run::{Observer, SetupError};
 use crate::scenario_file;
-use crate::suite::execute::Executor;
+use crate::suite::context::RunContext;
 use crate::suite::ready::{self, Asker, Asking};
-use crate::suite::servers::secret_values;
+use crate::suite::secrets::secret_values;
 
 /// Where the container of one scenario is, once there is one.
 #[derive(Default)]
@@ -96,7 +96,7 @@ fn all_answered(trajectory: &Trajectory) -> bool {
 
 /// Asks the servers in a scenario's container.
 pub(crate) struct ServersProbe<'a> {
-    pub(crate) executor: &'a Executor,
+    pub(crate) context: &'a RunContext,
     pub(crate) scenario: &'a Scenario,
     pub(crate) observer: &'a dyn Observer,
     pub(crate) redactor: &'a Redactor,
@@ -104,7 +104,7 @@ pub(crate) struct ServersProbe<'a> {
 
 impl Probe for ServersProbe<'_> {
     fn asks<'a>(&'a self, reached: &'a Reached) -> Box<dyn Asks + 'a> {
-        let targets = self.executor.targets_inside(self.scenario, reached);
+        let targets = self.context.targets_inside(self.scenario, reached);
         Box::new(Asker {
             asking: Asking {
                 scenario: self.scenario,
@@ -115,17 +115,8 @@ impl Probe for ServersProbe<'_> {
             who: String::new(),
             targets: targets.map_err(|error| error.message),
             kept: Vec::new(),
-            stamp: self.executor.stamp(self.scenario),
+            stamp: self.context.stamp(self.scenario),
         })
-    }
-}
-
-/// What a name in `${…}` stands for where servers and their pages are described.
-pub(crate) fn lookup(name: &str, reached: Option<&Reached>) -> Option<String> {
-    match (name, reached) {
-        (scenario_file::CONTAINER_URL, Some(reached)) => Some(reached.url()),
-        (scenario_file::CONTAINER_PORT, Some(reached)) => Some(reached.port.to_string()),
-        _ => std::env::var(name).ok(),
     }
 }
 
@@ -149,32 +140,7 @@ pub(crate) fn expand(
     Ok(container)
 }
 
-/// Whether a server of a scenario runs in its container: its address says so, or leads to the fixed port.
-pub(crate) fn holds(scenario: &Scenario, server: &Server) -> bool {
-    let (Some(container), Transport::Http { url, .. }) = (&scenario.container, &server.transport)
-    else {
-        return false;
-    };
-    let fixed = |port: u16| {
-        let rest = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
-        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        authority.split_once(':').is_some_and(|(host, of)| {
-            matches!(host, "localhost" | "127.0.0.1") && of == port.to_string()
-        })
-    };
-    scenario_file::mentions_container(url) || container.host_port.is_some_and(fixed)
-}
-
-/// Where the server of a scenario's container listens when it was started by hand.
-pub(crate) fn as_it_stands(scenario: &Scenario) -> Option<Reached> {
-    let container = scenario.container.as_ref()?;
-    Some(Reached {
-        host: "127.0.0.1".to_owned(),
-        port: container.host_port.unwrap_or(container.port),
-    })
-}
-
-impl Executor {
+impl RunContext {
     /// Why a scenario that can do without its container's image is not run; `None` when it is.
     pub(crate) async fn why_not(&self, scenario: &Scenario) -> Option<String> {
         let container = scenario

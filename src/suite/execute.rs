@@ -1,49 +1,24 @@
 //! Runs one scenario for real: its container, its agent, its stamp.
 
-use std::collections::HashMap;
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use futures_util::FutureExt;
 use jiff::Timestamp;
-use tokio_util::sync::CancellationToken;
 
 use crate::agent::Listener;
-use crate::docker::{Session, Standing};
-use crate::git;
+use crate::docker::Standing;
 use crate::mcp;
-use crate::model::scenario::{Agent, Scenario, Server};
-use crate::model::stamp::{GitStamp, Servers, Stamp};
+use crate::model::scenario::{Agent, Scenario};
 use crate::model::trajectory::Trajectory;
 use crate::redact::Redactor;
-use crate::run::{self, AskAgain, Budget, Job, Observer, Progress, SetupError};
-use crate::scenario_file;
+use crate::run::{self, AskAgain, Job, Observer, Progress, SetupError};
 use crate::score;
+use crate::suite::addresses;
 use crate::suite::agents::{self, Reached};
 use crate::suite::containers::{self, Place, ServersProbe};
-use crate::suite::patience::Patience;
+use crate::suite::context::RunContext;
 use crate::suite::ready::{self, Asking};
-use crate::suite::recorded;
 use crate::suite::replay;
-
-/// Names the repository of the system under test for scenarios without `source.repo`.
-const SOURCE_PATH: &str = "MCPPROXY_SOURCE_PATH";
-
-/// What all runs of one command share.
-pub(crate) struct Executor {
-    /// Servers given on the command line; they win over a scenario's own.
-    pub(crate) servers: Vec<Server>,
-    /// Our own program, which is also the mock server.
-    pub(crate) program: OsString,
-    interrupt: CancellationToken,
-    /// Where containers are reset; `None` to use the servers as they stand.
-    pub(crate) containers: Option<Arc<Session>>,
-    /// Folders we write to: changes there do not make a repository dirty.
-    ours: Vec<PathBuf>,
-    budget: Option<Arc<Budget>>,
-    stamps: Mutex<HashMap<PathBuf, GitStamp>>,
-}
 
 /// Who makes the calls of a run.
 enum Who<'a> {
@@ -72,27 +47,7 @@ pub(crate) struct Ran {
     pub(crate) log: Option<String>,
 }
 
-impl Executor {
-    pub(crate) fn new(
-        servers: Vec<Server>,
-        ours: Vec<PathBuf>,
-        containers: Option<Arc<Session>>,
-        budget: Option<Arc<Budget>>,
-        interrupt: CancellationToken,
-    ) -> Self {
-        let program =
-            std::env::current_exe().map_or_else(|_| "mcp-eval".into(), PathBuf::into_os_string);
-        Self {
-            servers,
-            program,
-            interrupt,
-            containers,
-            ours,
-            budget,
-            stamps: Mutex::default(),
-        }
-    }
-
+impl RunContext {
     /// Runs a scenario once, with the baseline to play where it replays one, and returns what happened, however it ended. `place` has
     /// the container, if any, before and after.
     pub(crate) async fn execute(
@@ -105,11 +60,6 @@ impl Executor {
     ) -> Ran {
         let who = Who::Scenario(baseline);
         Box::pin(self.perform(scenario, who, reads, place, observer)).await
-    }
-
-    /// How long work on what a run came to may take.
-    pub(crate) fn patience(&self, scenario: &Scenario, run: &Trajectory) -> Patience {
-        Patience::after(run, scenario, &self.interrupt)
     }
 
     /// Lets somebody else make calls, through a gateway at this port or a free one, and listens.
@@ -154,7 +104,7 @@ impl Executor {
         if let Ok(reached) = &reachable {
             stamp.model = reached.model().map(str::to_owned);
         }
-        let reached = reached.or_else(|| containers::as_it_stands(scenario));
+        let reached = reached.or_else(|| addresses::as_it_stands(scenario));
         let proofs = ready::proofs(self, scenario);
         let targets = standing.and_then(|_| {
             for proof in &proofs {
@@ -287,7 +237,7 @@ impl Executor {
         let _ = self.targets(scenario, None, &mut known);
         let redactor = Redactor::declared(known, &scenario.redaction);
         let probe = ServersProbe {
-            executor: self,
+            context: self,
             scenario,
             observer,
             redactor: &redactor,
@@ -301,11 +251,6 @@ impl Executor {
         }
     }
 
-    /// Why no model may be asked any more; `None` while money is left.
-    pub(crate) fn exhausted(&self) -> Option<String> {
-        self.budget.as_ref()?.exhausted()
-    }
-
     /// The scenario as it may be told: without secrets.
     pub(crate) fn told(&self, scenario: &Scenario) -> Scenario {
         let mut secrets = Vec::new();
@@ -313,7 +258,7 @@ impl Executor {
         let _ = self.targets(scenario, None, &mut secrets);
         let _ = agents::reach(scenario, &mut secrets);
         for proof in ready::proofs(self, scenario) {
-            let reached = containers::as_it_stands(scenario);
+            let reached = addresses::as_it_stands(scenario);
             let _ = ready::secrets(proof.ready(), reached.as_ref(), &mut secrets);
         }
         if let Some(container) = &scenario.container {
@@ -322,46 +267,5 @@ impl Executor {
         let mut told = scenario.clone();
         Redactor::declared(secrets, &scenario.redaction).scenario(&mut told);
         told
-    }
-
-    pub(crate) fn stamp(&self, scenario: &Scenario) -> Stamp {
-        let folder = scenario
-            .path
-            .parent()
-            .filter(|it| *it != Path::new(""))
-            .unwrap_or(Path::new("."));
-        let servers = recorded::servers(scenario);
-        let source = scenario.source.clone().or_else(|| {
-            std::env::var_os(SOURCE_PATH)
-                .filter(|it| !it.is_empty())
-                .map(PathBuf::from)
-        });
-        Stamp {
-            recorded_at: Timestamp::now(),
-            mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
-            agent: scenario.agent.kind().to_owned(),
-            agent_hash: scenario_file::agent_hash(&scenario.agent, &scenario.redaction.secrets),
-            servers,
-            model: scenario.agent.model_name().map(str::to_owned),
-            scenarios: self.git(folder),
-            // What was recorded of a system is no run of it.
-            source: source
-                .filter(|_| servers == Servers::Live)
-                .map(|it| self.git(&it)),
-            image: None,
-        }
-    }
-
-    /// The state of the repository around a folder; asked once per command, so that all runs of it carry the same.
-    pub(crate) fn git(&self, folder: &Path) -> GitStamp {
-        let mut stamps = self
-            .stamps
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        let ours: Vec<&Path> = self.ours.iter().map(PathBuf::as_path).collect();
-        stamps
-            .entry(folder.to_owned())
-            .or_insert_with(|| git::stamp(folder, &ours))
-            .clone()
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::bench::{Bench, Executed};
 use super::error::Error;
 use super::judge::impossible_criteria;
-use super::outcome::{incomplete, result};
+use super::outcome::result;
 use super::play::{Finished, Suite, play};
 use super::repeat::{Measure, repeat};
 use super::replay;
@@ -75,7 +75,7 @@ async fn expect_once(
     rules: &Rules,
 ) -> ScenarioResult {
     let executed = bench.execute(scenario, replayed).await;
-    if let Some(result) = incomplete(&executed) {
+    if let Some(result) = executed.incomplete() {
         return result;
     }
     let Executed {

@@ -1,11 +1,7 @@
 //! What is told of a scenario that has no verdict, and what all results have in common.
 
-use std::sync::Arc;
-
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
-use crate::model::trajectory::Ending;
-use crate::suite::bench::Executed;
 
 /// The result of a scenario whose run ended in a panic: a fault of ours, and no reason to lose the others.
 pub(crate) fn broken(scenario: &Scenario) -> ScenarioResult {
@@ -64,29 +60,6 @@ pub(crate) fn problem(message: impl Into<String>) -> Problem {
         hint: None,
         details: Vec::new(),
     }
-}
-
-/// The result of a run that is not compared: it is no basis for a verdict, or a limit has ended it as failed. `None` when it is to be
-/// judged.
-pub(crate) fn incomplete(executed: &Executed) -> Option<ScenarioResult> {
-    let (status, message, details) = match &executed.trajectory.ending {
-        Ending::Completed | Ending::Blocked { .. } => return None,
-        Ending::LimitReached { message } => (Status::Failed, message.clone(), Vec::new()),
-        Ending::TimedOut { message } => (Status::Timeout, message.clone(), Vec::new()),
-        Ending::Interrupted => (Status::Interrupted, "interrupted".to_owned(), Vec::new()),
-        Ending::Error { message, details } => (Status::Error, message.clone(), details.clone()),
-    };
-    Some(ScenarioResult {
-        problem: Some(Problem {
-            message,
-            hint: None,
-            details,
-        }),
-        duration_ms: executed.trajectory.duration_ms,
-        current: Some(Arc::new(executed.trajectory.clone())),
-        notes: executed.notes.clone(),
-        ..result(&executed.scenario, status)
-    })
 }
 
 pub(crate) fn was_interrupted(result: &ScenarioResult) -> bool {

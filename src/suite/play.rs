@@ -13,8 +13,8 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::bench::Bench;
+use super::context::RunContext;
 use super::error::Error;
-use super::execute::Executor;
 use super::observer::{Observer, Silent};
 use super::outcome::{broken, is_fine, not_run, was_interrupted};
 use super::settings::{BASELINES, Settings};
@@ -115,7 +115,7 @@ where
         Arc::new(Session::new(variable))
     });
     let _guard = containers.clone().map(Guard);
-    let executor = Arc::new(Executor::new(
+    let context = Arc::new(RunContext::new(
         settings.servers.clone(),
         ours,
         containers.clone(),
@@ -146,23 +146,23 @@ where
                 (true, false, _) => None,
             };
             if let Some((status, why)) = skip {
-                let result = not_run(&executor.told(&scenario), status, why);
+                let result = not_run(&context.told(&scenario), status, why);
                 observer.finished(&result);
                 results.insert(index, result);
                 continue;
             }
             let bench = Bench {
-                executor: Arc::clone(&executor),
+                context: Arc::clone(&context),
                 runs: Arc::clone(&runs),
                 progress: observer.begins(&scenario),
                 place: Arc::default(),
             };
-            let (executor, place) = (Arc::clone(&executor), Arc::clone(&bench.place));
+            let (context, place) = (Arc::clone(&context), Arc::clone(&bench.place));
             let it = Arc::clone(&scenario);
             let task = AssertUnwindSafe(work(scenario, bench)).catch_unwind();
             running.spawn(async move {
-                if let Some(why) = executor.why_not(&it).await {
-                    return (index, not_run(&executor.told(&it), Status::Skipped, why));
+                if let Some(why) = context.why_not(&it).await {
+                    return (index, not_run(&context.told(&it), Status::Skipped, why));
                 }
                 let mut result = task.await.unwrap_or_else(|_| broken(&it));
                 let look = !is_fine(&result) && !was_interrupted(&result);
@@ -207,7 +207,7 @@ where
             match (interrupt.is_cancelled(), index < not_begun) {
                 // Its task has ended without a result.
                 (false, _) => broken(scenario),
-                (true, begun) => unfinished(&executor.told(scenario), begun),
+                (true, begun) => unfinished(&context.told(scenario), begun),
             }
         });
     }
@@ -221,7 +221,7 @@ where
         mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
         started_at,
         duration_ms: started.elapsed().as_secs_f64() * 1000.0,
-        git: executor.git(Path::new(".")),
+        git: context.git(Path::new(".")),
         interrupted: interrupt.is_cancelled(),
         selected,
         scenarios: results.into_values().collect(),

@@ -20,9 +20,9 @@ use crate::run::ready::{Asks, PageAnswer, Vouch, wait};
 use crate::run::{AskAgain, Observer, Part, Progress, SetupError, Together, Tools, Unlisted};
 use crate::scenario_file;
 use crate::score;
-use crate::suite::containers;
-use crate::suite::execute::Executor;
-use crate::suite::servers::{query, secret_values};
+use crate::suite::addresses;
+use crate::suite::context::RunContext;
+use crate::suite::secrets::{query, secret_values};
 
 /// Something that must hold of some servers before a run begins.
 #[derive(Clone)]
@@ -38,8 +38,8 @@ impl Proof {
 }
 
 /// What is to be proven of the servers of a scenario, besides what is said of its container.
-pub(crate) fn proofs(executor: &Executor, scenario: &Scenario) -> Vec<Proof> {
-    let servers = executor.servers(scenario);
+pub(crate) fn proofs(context: &RunContext, scenario: &Scenario) -> Vec<Proof> {
+    let servers = context.servers(scenario);
     // What was recorded is there at once.
     let live = |it: &Transport| !matches!(it, Transport::Recorded { .. });
     let all: Vec<String> = (servers.iter())
@@ -82,7 +82,7 @@ fn expanded(
     pages: &[HealthPage],
     reached: Option<&Reached>,
 ) -> Result<(Vec<HealthPage>, Vec<String>), SetupError> {
-    let lookup = |name: &str| containers::lookup(name, reached);
+    let lookup = |name: &str| addresses::lookup(name, reached);
     scenario_file::expand_pages(pages, lookup)
         .map_err(|missing| SetupError::new(missing.to_string()))
 }

@@ -10,10 +10,11 @@ use crate::process::ChildCommand;
 use crate::redact::Redactor;
 use crate::run::SetupError;
 use crate::scenario_file;
-use crate::suite::containers;
-use crate::suite::execute::Executor;
+use crate::suite::addresses;
+use crate::suite::context::RunContext;
+use crate::suite::secrets::{query, secret_values};
 
-impl Executor {
+impl RunContext {
     /// The servers of a scenario that are not started anew for every run: what one run leaves behind, the next one meets.
     pub(crate) fn outliving_servers(&self, scenario: &Scenario) -> Vec<String> {
         let fresh = self.containers.is_some()
@@ -21,7 +22,7 @@ impl Executor {
         let servers = self.servers(scenario).into_iter();
         servers
             .filter(|it| matches!(it.transport, Transport::Http { .. }))
-            .filter(|it| !(fresh && containers::holds(scenario, it)))
+            .filter(|it| !(fresh && addresses::holds(scenario, it)))
             .map(|it| it.name)
             .collect()
     }
@@ -59,13 +60,13 @@ impl Executor {
             ));
         }
         // A container has proven that it is ready.
-        let ready = |it: &&Server| reached.is_some() && containers::holds(scenario, it);
+        let ready = |it: &&Server| reached.is_some() && addresses::holds(scenario, it);
         let ready = servers.iter().filter(ready).map(|it| it.name.clone());
         let ready: Vec<String> = ready.collect();
         let reached = reached
             .cloned()
-            .or_else(|| containers::as_it_stands(scenario));
-        let lookup = |name: &str| containers::lookup(name, reached.as_ref());
+            .or_else(|| addresses::as_it_stands(scenario));
+        let lookup = |name: &str| addresses::lookup(name, reached.as_ref());
         let expanded = scenario_file::expand(&servers, lookup)
             .map_err(|missing| SetupError::new(missing.to_string()))?;
         let named = expanded
@@ -100,7 +101,7 @@ impl Executor {
         let inside: Vec<String> = self
             .servers(scenario)
             .into_iter()
-            .filter(|it| containers::holds(scenario, it))
+            .filter(|it| addresses::holds(scenario, it))
             .map(|it| it.name)
             .collect();
         if inside.is_empty() {
@@ -178,32 +179,6 @@ impl Executor {
             cwd: None,
         })
     }
-}
-
-/// The values whose names say that they are secret. Of one in two parts, such as `Bearer abc`, the second is secret by itself.
-pub(crate) fn secret_values(named: &[(String, String)]) -> Vec<String> {
-    let values = named
-        .iter()
-        .filter(|(name, _)| Redactor::is_secret_name(name))
-        .map(|(_, value)| value);
-    values
-        .flat_map(|value| {
-            let second = value
-                .split_once(' ')
-                .map(|(_, second)| second.trim().to_owned());
-            std::iter::once(value.clone()).chain(second)
-        })
-        .collect()
-}
-
-/// The parameters in an address.
-pub(crate) fn query(url: &str) -> Vec<(String, String)> {
-    let query = url.split_once('?').map_or("", |(_, query)| query);
-    let parameters = query.split('#').next().unwrap_or_default().split('&');
-    parameters
-        .filter_map(|it| it.split_once('='))
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect()
 }
 
 fn bearer_token(server: &str, name: &str) -> Result<String, SetupError> {

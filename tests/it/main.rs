@@ -16,6 +16,7 @@ mod docker;
 mod expecting;
 mod experiment;
 mod faults;
+mod file_cycles;
 mod floors;
 mod fuzz;
 mod http;

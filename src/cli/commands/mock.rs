@@ -1,16 +1,13 @@
 //! `mcp-eval mock`: serve a mock MCP server.
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io;
-use std::net::SocketAddr;
 use std::path::Path;
 
 use serde_json::json;
 use tokio::io::BufReader;
-use tokio::net::TcpListener;
-use tokio::runtime::Runtime;
 
+use super::mock_llm;
+use super::serving::{call_log, listen, runtime};
 use crate::cli::args::{MockArgs, MockTransport};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
@@ -28,7 +25,7 @@ pub(in crate::cli) fn run(args: &MockArgs, console: Console) -> Result<Exit, Fai
         return Err(Failure::usage(message).hint("if they may, add --allow-remote"));
     }
     if let Some(file) = &args.llm {
-        return super::mock_llm::run(args, file);
+        return mock_llm::run(args, file);
     }
     check_transport(args)?;
     let mut redaction = Redaction::default();
@@ -86,41 +83,6 @@ async fn serve(mock: Mock, args: &MockArgs) -> Result<Ended, Failure> {
         }
     };
     served.map_err(|error| Failure::incomplete(format!("the connection failed: {error}")))
-}
-
-/// A listener where the options want it, and its address.
-pub(super) async fn listen(args: &MockArgs) -> Result<(TcpListener, SocketAddr), Failure> {
-    let failed = |error: io::Error| {
-        let message = format!(
-            "cannot listen on {} port {}: {error}",
-            args.http.host, args.http.port
-        );
-        Failure::incomplete(message)
-    };
-    let listener = TcpListener::bind((args.http.host, args.http.port)).await;
-    let listener = listener.map_err(failed)?;
-    let address = listener.local_addr().map_err(failed)?;
-    Ok((listener, address))
-}
-
-/// A log of what clients ask.
-pub(super) fn call_log(path: &Path) -> Result<File, Failure> {
-    File::create(path).map_err(|error| {
-        Failure::usage(format!(
-            "the call log {} cannot be written: {error}",
-            path.display()
-        ))
-    })
-}
-
-/// What everything that serves runs on.
-pub(super) fn runtime() -> Result<Runtime, Failure> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| {
-            Failure::incomplete(format!("cannot start the asynchronous runtime: {error}"))
-        })
 }
 
 /// What only makes sense over HTTP is not silently without effect.

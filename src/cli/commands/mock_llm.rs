@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::mock::{call_log, listen, runtime};
+use super::serving::{call_log, listen, runtime};
 use crate::cli::args::MockArgs;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;

@@ -13,4 +13,5 @@ pub(super) mod run;
 pub(super) mod scan;
 mod scan_document;
 pub(super) mod schema;
+mod serving;
 pub(super) mod validate;

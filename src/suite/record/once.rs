@@ -11,7 +11,6 @@ use crate::model::trajectory::Trajectory;
 use crate::score;
 use crate::suite::bench::{Bench, Executed};
 use crate::suite::execute::Reads;
-use crate::suite::outcome::incomplete;
 use crate::suite::patience::{Patience, Stopped};
 use crate::suite::replay;
 use crate::suite::settings::Settings;
@@ -39,7 +38,7 @@ pub(crate) async fn take(
         .takes
         .map_or_else(|| reads(scenario, bench), |_| Reads::Once);
     let executed = bench.perform(scenario, replayed, reads).await;
-    if let Some(result) = incomplete(&executed) {
+    if let Some(result) = executed.incomplete() {
         return Err(Box::new(result));
     }
     let Executed {
@@ -126,7 +125,7 @@ async fn learn(
     while played.len() < wanted {
         let take = played.len() + 1;
         let again = bench.play_again(scenario, replayed).await;
-        if let Some(result) = incomplete(&again) {
+        if let Some(result) = again.incomplete() {
             let why = result.problem.map(|it| it.message).unwrap_or_default();
             notes.push(format!(
                 "take {take} did not complete, so nothing was learned of what varies: {why}"

@@ -15,7 +15,7 @@ use crate::model::trajectory::Trajectory;
 use crate::score;
 use crate::suite::bench::{Bench, Executed};
 use crate::suite::judge::judge;
-use crate::suite::outcome::{incomplete, not_run, result, was_interrupted};
+use crate::suite::outcome::{not_run, result, was_interrupted};
 use crate::suite::patience::{Patience, Stopped};
 use crate::suite::repeat::{REASON_CHARS, kept, may_be_kept};
 use crate::suite::replay;
@@ -191,7 +191,7 @@ async fn play(
     let executed = attempt
         .perform(scenario, replayed, reads(scenario, bench))
         .await;
-    let (checks, failing) = match incomplete(&executed) {
+    let (checks, failing) = match executed.incomplete() {
         None => {
             let (told, run) = (&executed.scenario, &executed.trajectory);
             let looked = look_at(told, run, replayed.map(Arc::as_ref));

@@ -13,7 +13,7 @@ use tokio::io::AsyncBufReadExt;
 use tokio_util::sync::CancellationToken;
 
 use self::calls::{calls, leave_out_unanswered};
-use self::plan::{Plan, load, plan, told};
+use self::plan::{Plan, SCENARIOS, load, plan, told};
 use self::player::Player;
 use crate::agent::{Listener, mcp_config};
 use crate::cli::args::{OutputArgs, RecordArgs};
@@ -29,11 +29,9 @@ use crate::score;
 use crate::store::write;
 use crate::suite::BASELINES;
 use crate::suite::containers::Place;
-use crate::suite::execute::{Executor, Ran, Reads};
+use crate::suite::context::RunContext;
+use crate::suite::execute::{Ran, Reads};
 use crate::suite::record::USUAL_TAKES;
-
-/// Where scenarios go.
-const SCENARIOS: &str = "scenarios";
 
 pub(super) fn run(
     args: &RecordArgs,
@@ -62,7 +60,7 @@ pub(super) fn run(
         ours.push(plan.baselines.root().to_owned());
         let servers = plan.servers.clone();
         let abort = endings.abort.clone();
-        let executor = Executor::new(servers, ours, containers.clone(), None, endings.abort);
+        let context = RunContext::new(servers, ours, containers.clone(), None, endings.abort);
         let place = Place::default();
         // Whoever has the session wants to see what is heard of it.
         let output = OutputArgs {
@@ -83,21 +81,21 @@ pub(super) fn run(
             end_with_enter(done.clone());
         });
         let session = Listener::new(intent, announce, endings.done);
-        let listened = if let Some(why) = executor.why_not(&plan.opened).await {
+        let listened = if let Some(why) = context.why_not(&plan.opened).await {
             Err(Failure::incomplete(why))
         } else {
             let port = args.listen.port;
-            let fresh = executor.outliving_servers(&plan.opened).is_empty();
+            let fresh = context.outliving_servers(&plan.opened).is_empty();
             let reads = if fresh || args.takes.is_some() {
                 Reads::Once
             } else {
                 Reads::Twice
             };
-            let ran = executor.listen(&plan.opened, (session, port), reads, &place, &progress);
+            let ran = context.listen(&plan.opened, (session, port), reads, &place, &progress);
             let ran = Box::pin(ran).await;
             let player = Player {
                 takes: args.takes.unwrap_or(if fresh { USUAL_TAKES } else { 1 }),
-                executor: &executor,
+                context: &context,
                 place: &place,
                 progress: &progress,
                 abort,

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::SCENARIOS;
 use crate::cli::args::RecordArgs;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
@@ -16,6 +15,9 @@ use crate::model::scenario::{Agent, Scenario, Server};
 use crate::scenario_file::{self, Found, Session};
 use crate::store::{Baselines, Runs};
 use crate::suite::{BASELINES, RUNS};
+
+/// Where scenarios go.
+pub(super) const SCENARIOS: &str = "scenarios";
 
 /// How long a session may last: nobody means to wait for the end of it.
 const LONGEST_SESSION: Duration = Duration::from_secs(30 * 24 * 3600);

@@ -11,13 +11,14 @@ use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::score;
 use crate::suite::containers::Place;
-use crate::suite::execute::{Executor, Reads};
+use crate::suite::context::RunContext;
+use crate::suite::execute::Reads;
 use crate::suite::patience::Patience;
 use crate::suite::record::told;
 
 /// What it takes to play a session again.
 pub(super) struct Player<'a> {
-    pub(super) executor: &'a Executor,
+    pub(super) context: &'a RunContext,
     pub(super) place: &'a Place,
     pub(super) progress: &'a ScenarioProgress,
     /// How often the session is played, that which was heard included.
@@ -60,9 +61,9 @@ impl Player<'_> {
         for _ in 1..self.takes {
             let played = Arc::new(trajectory.clone());
             let (place, progress) = (self.place, self.progress);
-            let again =
-                self.executor
-                    .execute(scenario, Some(&played), Reads::Once, place, progress);
+            let again = self
+                .context
+                .execute(scenario, Some(&played), Reads::Once, place, progress);
             let mut again = Box::pin(again).await.trajectory;
             tokio::task::block_in_place(|| score::mark_breaches(&mut again));
             if again.ending == Ending::Completed {

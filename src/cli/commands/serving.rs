@@ -1,0 +1,47 @@
+//! What commands that serve something have in common: a listener, a log of what clients ask, a runtime.
+
+use std::fs::File;
+use std::io;
+use std::net::SocketAddr;
+use std::path::Path;
+
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+
+use crate::cli::args::MockArgs;
+use crate::cli::failure::Failure;
+
+/// A listener where the options want it, and its address.
+pub(super) async fn listen(args: &MockArgs) -> Result<(TcpListener, SocketAddr), Failure> {
+    let failed = |error: io::Error| {
+        let message = format!(
+            "cannot listen on {} port {}: {error}",
+            args.http.host, args.http.port
+        );
+        Failure::incomplete(message)
+    };
+    let listener = TcpListener::bind((args.http.host, args.http.port)).await;
+    let listener = listener.map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    Ok((listener, address))
+}
+
+/// A log of what clients ask.
+pub(super) fn call_log(path: &Path) -> Result<File, Failure> {
+    File::create(path).map_err(|error| {
+        Failure::usage(format!(
+            "the call log {} cannot be written: {error}",
+            path.display()
+        ))
+    })
+}
+
+/// What everything that serves runs on.
+pub(super) fn runtime() -> Result<Runtime, Failure> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| {
+            Failure::incomplete(format!("cannot start the asynchronous runtime: {error}"))
+        })
+}

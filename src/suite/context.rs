@@ -1,0 +1,110 @@
+//! What all runs of one command share: servers of the command line, containers, money, and the stamps of repositories.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
+
+use super::patience::Patience;
+use super::recorded;
+use crate::docker::Session;
+use crate::git;
+use crate::model::scenario::{Scenario, Server};
+use crate::model::stamp::{GitStamp, Servers, Stamp};
+use crate::model::trajectory::Trajectory;
+use crate::run::Budget;
+use crate::scenario_file;
+
+/// Names the repository of the system under test for scenarios without `source.repo`.
+const SOURCE_PATH: &str = "MCPPROXY_SOURCE_PATH";
+
+/// What all runs of one command share.
+pub(crate) struct RunContext {
+    /// Servers given on the command line; they win over a scenario's own.
+    pub(crate) servers: Vec<Server>,
+    /// Our own program, which is also the mock server.
+    pub(crate) program: OsString,
+    pub(super) interrupt: CancellationToken,
+    /// Where containers are reset; `None` to use the servers as they stand.
+    pub(crate) containers: Option<Arc<Session>>,
+    /// Folders we write to: changes there do not make a repository dirty.
+    ours: Vec<PathBuf>,
+    pub(super) budget: Option<Arc<Budget>>,
+    stamps: Mutex<HashMap<PathBuf, GitStamp>>,
+}
+
+impl RunContext {
+    pub(crate) fn new(
+        servers: Vec<Server>,
+        ours: Vec<PathBuf>,
+        containers: Option<Arc<Session>>,
+        budget: Option<Arc<Budget>>,
+        interrupt: CancellationToken,
+    ) -> Self {
+        let program =
+            std::env::current_exe().map_or_else(|_| "mcp-eval".into(), PathBuf::into_os_string);
+        Self {
+            servers,
+            program,
+            interrupt,
+            containers,
+            ours,
+            budget,
+            stamps: Mutex::default(),
+        }
+    }
+
+    /// How long work on what a run came to may take.
+    pub(crate) fn patience(&self, scenario: &Scenario, run: &Trajectory) -> Patience {
+        Patience::after(run, scenario, &self.interrupt)
+    }
+
+    /// Why no model may be asked any more; `None` while money is left.
+    pub(crate) fn exhausted(&self) -> Option<String> {
+        self.budget.as_ref()?.exhausted()
+    }
+
+    pub(crate) fn stamp(&self, scenario: &Scenario) -> Stamp {
+        let folder = scenario
+            .path
+            .parent()
+            .filter(|it| *it != Path::new(""))
+            .unwrap_or(Path::new("."));
+        let servers = recorded::servers(scenario);
+        let source = scenario.source.clone().or_else(|| {
+            std::env::var_os(SOURCE_PATH)
+                .filter(|it| !it.is_empty())
+                .map(PathBuf::from)
+        });
+        Stamp {
+            recorded_at: Timestamp::now(),
+            mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
+            agent: scenario.agent.kind().to_owned(),
+            agent_hash: scenario_file::agent_hash(&scenario.agent, &scenario.redaction.secrets),
+            servers,
+            model: scenario.agent.model_name().map(str::to_owned),
+            scenarios: self.git(folder),
+            // What was recorded of a system is no run of it.
+            source: source
+                .filter(|_| servers == Servers::Live)
+                .map(|it| self.git(&it)),
+            image: None,
+        }
+    }
+
+    /// The state of the repository around a folder; asked once per command, so that all runs of it carry the same.
+    pub(crate) fn git(&self, folder: &Path) -> GitStamp {
+        let mut stamps = self
+            .stamps
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let ours: Vec<&Path> = self.ours.iter().map(PathBuf::as_path).collect();
+        stamps
+            .entry(folder.to_owned())
+            .or_insert_with(|| git::stamp(folder, &ours))
+            .clone()
+    }
+}
