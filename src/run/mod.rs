@@ -15,5 +15,5 @@ pub use budget::Budget;
 pub use conversation::{Announced, Conversation, Stop, ToldRequest, Unsendable, WantedCall};
 pub use overheard::{Endpoint, Heard, Hearing, Overheard};
 pub use ports::{Agent, Called, Observer, Progress, SetupError, Tools, Unlisted};
-pub use runner::{Job, run};
+pub use runner::{Job, not_begun, run};
 pub use together::{Part, Together};

@@ -54,7 +54,7 @@ pub async fn run(job: Job<'_>) -> Trajectory {
     let connected = tokio::select! {
         biased;
         () = job.interrupt.cancelled() => Err(Ending::Interrupted),
-        connected = job.connect => connected.map_err(error),
+        connected = job.connect => connected.map_err(Ending::from),
         () = &mut run_out, if longest.is_some() => Err(ran_out(longest)),
         () = &mut deadline => Err(timed_out(limit, "connecting to the servers")),
     };
@@ -71,7 +71,7 @@ pub async fn run(job: Job<'_>) -> Trajectory {
                     Ok(()) => Ending::Completed,
                     Err(Stop::Blocked { message }) => Ending::Blocked { message },
                     Err(Stop::LimitReached { message }) => Ending::LimitReached { message },
-                    Err(Stop::Error(failed)) => error(failed),
+                    Err(Stop::Error(failed)) => failed.into(),
                 },
                 () = &mut run_out, if longest.is_some() => ran_out(longest),
                 () = &mut deadline => timed_out(limit, "the agent was still at work"),
@@ -99,27 +99,52 @@ pub async fn run(job: Job<'_>) -> Trajectory {
     };
 
     let mut trajectory = Trajectory {
-        scenario: job.scenario.id.clone(),
-        name: job.scenario.name.clone(),
-        scenario_hash: Some(job.scenario.hash.clone()),
-        stamp: job.stamp,
         catalogue,
         steps,
-        ending,
-        duration_ms: Some(milliseconds(clock.elapsed())),
-        learned: Vec::new(),
-        repeated: None,
-        bindings: Vec::new(),
         requests,
+        duration_ms: Some(milliseconds(clock.elapsed())),
+        ..empty(job.scenario, job.stamp, ending)
     };
     job.redactor.trajectory(&mut trajectory);
     trajectory
 }
 
-fn error(failed: SetupError) -> Ending {
-    Ending::Error {
-        message: failed.message,
-        details: failed.details,
+/// What there is to know of a run that could not begin, with secrets taken out.
+pub fn not_begun(
+    scenario: &Scenario,
+    stamp: Stamp,
+    ending: Ending,
+    redactor: &Redactor,
+) -> Trajectory {
+    let mut trajectory = empty(scenario, stamp, ending);
+    redactor.trajectory(&mut trajectory);
+    trajectory
+}
+
+/// A run in which nothing happened.
+fn empty(scenario: &Scenario, stamp: Stamp, ending: Ending) -> Trajectory {
+    Trajectory {
+        scenario: scenario.id.clone(),
+        name: scenario.name.clone(),
+        scenario_hash: Some(scenario.hash.clone()),
+        stamp,
+        catalogue: Catalogue::default(),
+        steps: Vec::new(),
+        ending,
+        duration_ms: None,
+        learned: Vec::new(),
+        repeated: None,
+        bindings: Vec::new(),
+        requests: Vec::new(),
+    }
+}
+
+impl From<SetupError> for Ending {
+    fn from(failed: SetupError) -> Self {
+        Self::Error {
+            message: failed.message,
+            details: failed.details,
+        }
     }
 }
 

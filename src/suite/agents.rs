@@ -302,11 +302,6 @@ fn secret_members(body: &Object) -> Vec<String> {
     members.collect()
 }
 
-/// An agent that asks nothing.
-pub(crate) fn nobody() -> Box<dyn run::Agent> {
-    Box::new(Scripted::new(Vec::new(), Vec::new()))
-}
-
 /// Who asks. Whoever runs a replay has made sure of its baseline; without one there is nothing to ask.
 ///
 /// # Errors

@@ -6,10 +6,11 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 
 use crate::agent::Listener;
-use crate::docker::Standing;
-use crate::mcp;
+use crate::docker::{self, Standing};
+use crate::mcp::{self, Target};
 use crate::model::scenario::{Agent, Scenario};
-use crate::model::trajectory::Trajectory;
+use crate::model::stamp::Stamp;
+use crate::model::trajectory::{Ending, Trajectory};
 use crate::redact::Redactor;
 use crate::run::{self, AskAgain, Job, Observer, Progress, SetupError};
 use crate::score;
@@ -17,7 +18,7 @@ use crate::suite::addresses;
 use crate::suite::agents::{self, Reached};
 use crate::suite::containers::{self, Place, ServersProbe};
 use crate::suite::context::RunContext;
-use crate::suite::ready::{self, Asking};
+use crate::suite::ready::{self, Asking, Proof};
 use crate::suite::replay;
 
 /// Who makes the calls of a run.
@@ -34,6 +35,26 @@ pub(crate) enum Reads {
     Once,
     /// Again right after each answer, to learn what of it varies.
     Twice,
+}
+
+/// Who asks and who answers in a run that can begin.
+struct Prepared {
+    agent: Box<dyn run::Agent>,
+    targets: Vec<Target>,
+    /// What must hold of the servers first.
+    proofs: Vec<Proof>,
+    /// Where the container is reached, if there is one.
+    reached: Option<docker::Reached>,
+    way: Way,
+}
+
+/// How calls come to the servers.
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    /// From us.
+    Direct,
+    /// Through a gateway at this port, or a free one.
+    Gateway(Option<u16>),
 }
 
 /// What one run came to.
@@ -75,6 +96,7 @@ impl RunContext {
         Box::pin(self.perform(scenario, who, reads, place, observer)).await
     }
 
+    /// Prepares a run and, where that succeeds, makes it.
     async fn perform(
         &self,
         scenario: &Scenario,
@@ -85,51 +107,110 @@ impl RunContext {
     ) -> Ran {
         let begun = Timestamp::now();
         let mut secrets = Vec::new();
-        // Whoever cannot ask needs no container.
-        let (baseline, reachable) = match &who {
-            Who::Scenario(baseline) => (*baseline, agents::reach(scenario, &mut secrets)),
-            Who::Else(..) => (None, Ok(Reached::Here)),
+        let baseline = match &who {
+            Who::Scenario(baseline) => *baseline,
+            Who::Else(..) => None,
         };
+        let reachable = match &who {
+            Who::Scenario(_) => agents::reach(scenario, &mut secrets),
+            Who::Else(..) => Ok(Reached::Here),
+        };
+        // Whoever cannot ask needs no container.
         let able = reachable.as_ref().map(|_| ()).map_err(Clone::clone);
         let standing = match able.and_then(|()| self.check(scenario, baseline)) {
             Ok(()) => self.stand(scenario, place, observer, &mut secrets).await,
             Err(problem) => Err(problem),
         };
         let mut stamp = self.stamp(scenario);
-        let (image, reached) = match &standing {
-            Ok(Some(standing)) => (Some(standing.image.clone()), Some(standing.reached.clone())),
-            _ => (None, None),
-        };
-        stamp.image = image;
-        if let Ok(reached) = &reachable {
-            stamp.model = reached.model().map(str::to_owned);
+        if let Ok(Some(standing)) = &standing {
+            stamp.image = Some(standing.image.clone());
         }
+        if let Ok(reachable) = &reachable {
+            stamp.model = reachable.model().map(str::to_owned);
+        }
+        let prepared = standing
+            .and_then(|standing| self.prepare(scenario, (who, reachable?), standing, &mut secrets));
+        let redactor = Redactor::declared(secrets.iter().cloned(), &scenario.redaction);
+        let (trajectory, notes) = match prepared {
+            Ok(prepared) => {
+                let known = (&redactor, secrets.as_slice());
+                let running = self.make(scenario, prepared, stamp, reads, known, observer);
+                let (mut trajectory, notes) = Box::pin(running).await;
+                place.examine(&mut trajectory, &redactor).await;
+                (trajectory, notes)
+            }
+            Err(problem) => {
+                let ending = if self.interrupt.is_cancelled() {
+                    Ending::Interrupted
+                } else {
+                    problem.into()
+                };
+                (
+                    run::not_begun(scenario, stamp, ending, &redactor),
+                    Vec::new(),
+                )
+            }
+        };
+        let log = place.log(begun, &redactor).await;
+        Ran {
+            trajectory,
+            redactor,
+            notes,
+            log,
+        }
+    }
+
+    /// Brings together who asks and who answers; the secrets that they are given are added to `secrets`.
+    fn prepare(
+        &self,
+        scenario: &Scenario,
+        (who, reachable): (Who<'_>, Reached),
+        standing: Option<Standing>,
+        secrets: &mut Vec<String>,
+    ) -> Result<Prepared, SetupError> {
+        let reached = standing.map(|it| it.reached);
         let reached = reached.or_else(|| addresses::as_it_stands(scenario));
         let proofs = ready::proofs(self, scenario);
-        let targets = standing.and_then(|_| {
-            for proof in &proofs {
-                ready::secrets(proof.ready(), reached.as_ref(), &mut secrets)?;
-            }
-            self.targets(scenario, reached.as_ref(), &mut secrets)
-        });
-        let stands = targets.is_ok();
-        let redactor = Redactor::declared(secrets.iter().cloned(), &scenario.redaction);
+        for proof in &proofs {
+            ready::secrets(proof.ready(), reached.as_ref(), secrets)?;
+        }
+        let targets = self.targets(scenario, reached.as_ref(), secrets)?;
+        let way = match &who {
+            Who::Scenario(_) if scenario.agent.command().is_none() => Way::Direct,
+            Who::Scenario(_) => Way::Gateway(None),
+            Who::Else(_, port) => Way::Gateway(*port),
+        };
         let of_agent = Redactor::declared(secrets.iter().cloned(), &scenario.redaction);
-        let port = match &who {
-            Who::Scenario(_) => scenario.agent.command().map(|_| None),
-            Who::Else(_, port) => Some(*port),
+        let agent: Box<dyn run::Agent> = match who {
+            Who::Scenario(baseline) => agents::agent(scenario, reachable, baseline, of_agent)?,
+            Who::Else(listener, _) => Box::new(listener),
         };
-        let agent: Result<Box<dyn run::Agent>, _> = match who {
-            Who::Scenario(_) => {
-                reachable.and_then(|it| agents::agent(scenario, it, baseline, of_agent))
-            }
-            Who::Else(listener, _) => Ok(Box::new(listener)),
-        };
-        let (mut agent, targets) = match (agent, targets) {
-            (Ok(agent), targets) => (agent, targets),
-            // The run ends before anybody asks.
-            (Err(problem), _) => (agents::nobody(), Err(problem)),
-        };
+        Ok(Prepared {
+            agent,
+            targets,
+            proofs,
+            reached,
+            way,
+        })
+    }
+
+    /// Makes a run; returns it with what the agent and those who proved that servers are ready have to tell.
+    async fn make(
+        &self,
+        scenario: &Scenario,
+        prepared: Prepared,
+        stamp: Stamp,
+        reads: Reads,
+        (redactor, secrets): (&Redactor, &[String]),
+        observer: &dyn Observer,
+    ) -> (Trajectory, Vec<String>) {
+        let Prepared {
+            mut agent,
+            targets,
+            proofs,
+            reached,
+            way,
+        } = prepared;
         let rules = scenario.scoring.clone();
         let ask_again = (reads == Reads::Twice)
             .then(|| AskAgain::new(move |call, offered| score::only_reads(call, offered, &rules)));
@@ -138,20 +219,24 @@ impl RunContext {
         let asking = Asking {
             scenario,
             reached: reached.as_ref(),
-            redactor: &redactor,
+            redactor,
             observer,
         };
-        let gateway = port.map(|port| (port, ask_again.clone()));
-        let mut notes = Vec::new();
-        let proven = match &targets {
-            Ok(targets) if !proofs.is_empty() => tokio::select! {
+        let gateway = match way {
+            Way::Direct => None,
+            Way::Gateway(port) => Some((port, ask_again.clone())),
+        };
+        let proven = if proofs.is_empty() {
+            None
+        } else {
+            tokio::select! {
                 biased;
                 // The run notices it for itself.
                 () = self.interrupt.cancelled() => None,
-                proven = ready::connect(&proofs, targets, gateway, asking, (&stamp, &secrets)) => Some(proven),
-            },
-            _ => None,
+                proven = ready::connect(&proofs, &targets, gateway, asking, (&stamp, secrets)) => Some(proven),
+            }
         };
+        let mut notes = Vec::new();
         let proven = proven.map(|it| {
             it.map(|it| {
                 notes = it.notes;
@@ -162,13 +247,12 @@ impl RunContext {
             scenario,
             stamp,
             connect: async move {
-                let targets = targets?;
-                match (proven, port) {
+                match (proven, way) {
                     (Some(proven), _) => proven,
-                    (None, Some(port)) => {
+                    (None, Way::Gateway(port)) => {
                         mcp::open_gateway(&targets, None, port, gateway_asks, &tell).await
                     }
-                    (None, None) => mcp::connect(&targets, &tell).await,
+                    (None, Way::Direct) => mcp::connect(&targets, &tell).await,
                 }
             }
             .boxed(),
@@ -177,7 +261,7 @@ impl RunContext {
             interrupt: self.interrupt.clone(),
             budget: self.budget.as_deref(),
             ask_again,
-            redactor: &redactor,
+            redactor,
         };
         let mut trajectory = run::run(job).await;
         if trajectory.stamp.model.is_none() {
@@ -185,16 +269,8 @@ impl RunContext {
             let mut requests = trajectory.requests.iter();
             trajectory.stamp.model = requests.find_map(|it| it.model.clone());
         }
-        if stands {
-            place.examine(&mut trajectory, &redactor).await;
-        }
-        let log = place.log(begun, &redactor).await;
-        Ran {
-            trajectory,
-            redactor,
-            notes: notes.into_iter().chain(agent.notes().to_vec()).collect(),
-            log,
-        }
+        notes.extend_from_slice(agent.notes());
+        (trajectory, notes)
     }
 
     /// The secrets of the scenario are known, and the servers that a baseline was recorded with are those of this run.
