@@ -27,7 +27,7 @@ use super::number;
 use super::path::{Pattern, Place, Step};
 use super::response::parts;
 use super::same::{self, View, same};
-use super::token::tokens;
+use super::token::{may_move, tokens};
 use super::value::{embedded, is_too_dense};
 use super::variation::{self, Likeness, Tree};
 use super::work::Work;
@@ -366,6 +366,11 @@ impl<'a> Walk<'a> {
                 let (b, c) = excerpt::of_texts(b, c);
                 return self.tolerate("how long it took, or how long ago it was", b, c);
             }
+            Likeness::Other { .. }
+                if !key::is_duration(key) && !key::is_age(key) && self.is_one_too_many() =>
+            {
+                return;
+            }
             Likeness::Other { b: b_at, c: c_at } => {
                 (excerpt::around(b, b_at), excerpt::around(c, c_at))
             }
@@ -677,7 +682,7 @@ impl<'a> Walk<'a> {
             Value::String(text) if key::is_duration(key) && key::is_duration_text(text) => {
                 3u8.hash(&mut hasher);
             }
-            Value::String(text) if text.bytes().any(|it| it.is_ascii_digit()) => {
+            Value::String(text) if may_move(text) => {
                 for it in tokens(text) {
                     match it.kind {
                         TokenKind::Time | TokenKind::Duration | TokenKind::Ago => {

@@ -143,6 +143,12 @@ pub(super) fn pieces(text: &str) -> Vec<Token<'_>> {
     tokens
 }
 
+/// Whether anything in a text may be another one when nothing happened but that time went by.
+pub(super) fn may_move(text: &str) -> bool {
+    let moves = [TokenKind::Time, TokenKind::Duration, TokenKind::Ago];
+    wholes(text).any(|(kind, ..)| moves.contains(&kind))
+}
+
 /// The places of what is one token although white space or signs stand in it.
 fn wholes(text: &str) -> impl Iterator<Item = (TokenKind, usize, usize)> {
     // Most texts can be told at a glance to have none: those have digits in them, or one of a few words.
