@@ -15,7 +15,8 @@ use crate::model::catalogue::Catalogue;
 use crate::model::ready::{HealthPage, Ready, ReadyCall};
 use crate::model::trajectory::Outcome;
 use crate::run::conversation::route;
-use crate::run::ports::{Called, SetupError, Tools, Unlisted};
+use crate::run::ports::{Called, Tools, Unlisted};
+use crate::run::stop::SetupError;
 use crate::text::shorten;
 
 /// How long to wait before asking again unless that is said: hardly at all at first, then longer and longer up to the last of these.
