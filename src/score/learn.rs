@@ -16,6 +16,7 @@ use super::any_order;
 use super::binding::{at, find_in_takes, full_patterns, resolve};
 use super::by_hand::NOTHING;
 use super::calls::{only_reads, request_key};
+use super::embedded::embedded;
 use super::exact::exact;
 use super::excerpt;
 use super::kind::kind;
@@ -25,7 +26,6 @@ use super::path::escape;
 use super::polls::Polled;
 use super::same::{self, View, same};
 use super::terms::{Terms, terms};
-use super::value::embedded;
 use super::wording;
 use super::work::{Cancelled, Work};
 

@@ -37,6 +37,7 @@ mod compare;
 mod drift;
 mod edits;
 mod effect;
+mod embedded;
 mod exact;
 mod excerpt;
 mod expectation;

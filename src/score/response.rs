@@ -10,6 +10,7 @@ use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome};
 
 use super::align;
 use super::block::{Part, part};
+use super::embedded::embedded;
 use super::excerpt;
 use super::finding::{self, Findings};
 use super::json::{Context, Share, Walk};
@@ -19,7 +20,7 @@ use super::number::{ALMOST, count, share};
 use super::path::Step;
 use super::same::{self, View, same};
 use super::stable::{self, Apart, Known};
-use super::value::{Plan, embedded};
+use super::value::Plan;
 use super::words;
 
 /// The most arguments that are looked for as echoes in a response.

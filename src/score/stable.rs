@@ -18,6 +18,7 @@ use super::align;
 use super::block::Part;
 use super::clock::Clock;
 use super::edits;
+use super::embedded::{embedded, is_too_dense};
 use super::excerpt;
 use super::finding::Findings;
 use super::key;
@@ -28,7 +29,6 @@ use super::path::{Pattern, Place, Step};
 use super::response::parts;
 use super::same::{self, View, same};
 use super::token::tokens;
-use super::value::{embedded, is_too_dense};
 use super::variation::{self, Likeness, Tree};
 use super::work::Work;
 
