@@ -60,6 +60,7 @@ mod memo;
 mod number;
 mod pairing;
 mod partners;
+mod parts;
 mod path;
 mod polls;
 mod refusal;
