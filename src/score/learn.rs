@@ -15,7 +15,7 @@ use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 use super::any_order;
 use super::binding::{at, find_in_takes, full_patterns, resolve};
 use super::by_hand::NOTHING;
-use super::calls::{only_reads, request_key};
+use super::calls::{is_same_request, only_reads, request_key};
 use super::embedded::embedded;
 use super::exact::exact;
 use super::excerpt;
@@ -362,15 +362,6 @@ fn varying_sources(
         })
     });
     places.collect()
-}
-
-pub(super) fn is_same_request(a: &ToolCall, b: &ToolCall) -> bool {
-    let equal_argument =
-        |(name, a): (&String, &Value)| b.arguments.get(name).is_some_and(|b| same(a, b));
-    a.server == b.server
-        && a.tool == b.tool
-        && a.arguments.len() == b.arguments.len()
-        && a.arguments.iter().all(equal_argument)
 }
 
 fn answer(outcome: &Outcome) -> Option<&Answer> {
