@@ -15,6 +15,7 @@ use crate::model::usage::total_usage;
 use super::changes::{self, Found};
 use super::classic;
 use super::drift;
+use super::evidence::Evidence;
 use super::exact;
 use super::losses;
 use super::matching::{self, Matched};
@@ -22,7 +23,7 @@ use super::number::{count, share};
 use super::pairing::Sides;
 use super::status;
 use super::terms;
-use super::verdict::{self, Evidence};
+use super::verdict;
 use super::work::{Cancelled, Work};
 
 /// Compares a run with its accepted trajectory.
@@ -315,7 +316,7 @@ fn not_looked_at(formula: &str, changes: &mut [Change], verdict: &Verdict) -> Re
             more => format!("{more} differ"),
         }
     };
-    verdict::reason(
+    Reason::new(
         ReasonKind::Threshold,
         format!(
             "scored by the preset `classic`, on arguments and failed calls alone: {formula}; what it does not look at: answers ({}), what \

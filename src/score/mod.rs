@@ -38,6 +38,7 @@ mod drift;
 mod edits;
 mod effect;
 mod embedded;
+mod evidence;
 mod exact;
 mod excerpt;
 mod expectation;
