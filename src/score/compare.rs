@@ -22,7 +22,7 @@ use super::matching::{self, Matched};
 use super::number::{count, share};
 use super::pairing::Sides;
 use super::status;
-use super::terms;
+use super::translate::translate;
 use super::verdict;
 use super::work::{Cancelled, Work};
 
@@ -59,7 +59,7 @@ fn compare_with(
     work.begin();
     let (baseline, current) = exact::both(baseline, current);
     let (baseline, current) = (baseline.as_ref(), current.as_ref());
-    let terms = terms::terms(baseline, current, rules, work);
+    let terms = translate(baseline, current, rules, work);
     let is_classic = rules.preset == Preset::Classic;
     let sides = if is_classic {
         Sides::unfolded(baseline, current, terms.as_ref(), rules, work)

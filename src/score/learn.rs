@@ -25,7 +25,8 @@ use super::number;
 use super::path::escape;
 use super::polls::Polled;
 use super::same::{self, View, same};
-use super::terms::{Terms, terms};
+use super::terms::Terms;
+use super::translate::translate;
 use super::wording;
 use super::work::{Cancelled, Work};
 
@@ -128,7 +129,7 @@ fn learn_answers(
 ) -> Learned {
     let polled = Polled::new(first, first, rules);
     let translated: Vec<Option<Terms>> = (others.iter())
-        .map(|it| terms(first, it, rules, work))
+        .map(|it| translate(first, it, rules, work))
         .collect();
     let others: Vec<Take<'_>> = (others.iter().zip(&translated))
         .map(|(it, terms)| {
