@@ -2,9 +2,11 @@
 
 mod blocks;
 mod clock;
+mod error;
 mod original;
 mod python;
 mod steps;
 mod tools;
 
-pub use original::{ImportError, original};
+pub use error::ImportError;
+pub use original::original;

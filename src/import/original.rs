@@ -4,23 +4,11 @@ use jiff::Zoned;
 use serde_json::Value;
 
 use crate::import::clock::{Clock, time};
+use crate::import::error::ImportError;
 use crate::import::steps::{Source, kind, steps};
 use crate::import::tools::{catalogue, servers};
 use crate::model::stamp::{GitCommit, GitStamp, Servers, Stamp};
 use crate::model::trajectory::{Ending, Trajectory};
-
-/// Why a text is no recording of the original tool.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ImportError {
-    #[error("it is cut off: it ends in the middle of its JSON")]
-    CutOff,
-    #[error("it is not JSON: {0}")]
-    NotJson(String),
-    #[error("it is no recording of the original tool: {0}")]
-    NotARecording(String),
-    #[error("neither `execution_time` nor any message tells when it was recorded")]
-    NoTime,
-}
 
 /// Reads a `detailed_log.json`; `id` becomes the scenario's id.
 ///

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::import::blocks::{served, summarised};
 use crate::import::clock::{Clock, milliseconds, time};
-use crate::import::original::ImportError;
+use crate::import::error::ImportError;
 use crate::import::tools::split;
 use crate::model::Digits;
 use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome, Step, ToolCall};

@@ -373,6 +373,22 @@ pub enum ReasonKind {
     Strict,
 }
 
+impl Reason {
+    /// A sentence alone.
+    pub fn new(kind: ReasonKind, text: String) -> Self {
+        Self {
+            kind,
+            baseline: None,
+            current: None,
+            text,
+            expected: None,
+            got: None,
+            cause: None,
+            follows: Vec::new(),
+        }
+    }
+}
+
 impl Band {
     /// The band an overall score falls into.
     pub fn of(overall: f64) -> Self {

@@ -16,6 +16,7 @@ pub mod repeated;
 pub mod rules;
 pub mod scenario;
 pub mod stamp;
+pub mod status;
 pub mod suite;
 pub mod trajectory;
 pub mod usage;

@@ -1,7 +1,7 @@
 //! What several runs of one scenario came to.
 
 use crate::model::number::fixed;
-use crate::model::suite::Status;
+use crate::model::status::Status;
 use crate::model::usage::TotalUse;
 
 /// How many of some runs passed.

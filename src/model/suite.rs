@@ -8,6 +8,7 @@ use crate::model::comparison::{Comparison, Reason};
 use crate::model::experiment::ExperimentChange;
 use crate::model::repeated::Repeated;
 use crate::model::stamp::GitStamp;
+pub use crate::model::status::Status;
 use crate::model::trajectory::Trajectory;
 
 /// The outcome of one `record`, `compare` or `run`.
@@ -60,25 +61,6 @@ pub struct ScenarioResult {
     pub idle_rules: Vec<String>,
     /// What all runs of the scenario came to, where it was run several times; the rest of the result is then about one of them.
     pub repeated: Option<Box<Repeated>>,
-}
-
-/// How a scenario came out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
-    Passed,
-    Failed,
-    /// Fewer of several runs passed than when the baseline was recorded, and chance alone may explain that.
-    Inconclusive,
-    /// It could not be run or judged.
-    Error,
-    /// It did not end within its timeout.
-    Timeout,
-    /// Somebody stopped the command before it had finished, or before it had begun.
-    Interrupted,
-    /// It is disabled.
-    Skipped,
-    /// Its trajectory was kept as the baseline.
-    Recorded,
 }
 
 /// Something that stood in the way.
@@ -139,21 +121,6 @@ impl std::fmt::Display for Reason {
         match &self.cause {
             Some(cause) => write!(f, " ({cause})"),
             None => Ok(()),
-        }
-    }
-}
-
-impl Status {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed => "failed",
-            Self::Inconclusive => "inconclusive",
-            Self::Error => "error",
-            Self::Timeout => "timeout",
-            Self::Interrupted => "interrupted",
-            Self::Skipped => "skipped",
-            Self::Recorded => "recorded",
         }
     }
 }

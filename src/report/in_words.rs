@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::report::document::{
     CallV1, ChangeKindV1, ComparisonV1, EndingV1, OutcomeV1, RowKindV1, RowV1, ScenarioV1, SideV1,
+    UNCHANGED,
 };
 
 /// What separates a real difference from the noise of floating-point arithmetic.
@@ -13,9 +14,6 @@ const TOLERANCE: f64 = 1e-9;
 
 /// Who answers where the servers are held still.
 const RECORDING: &str = "the recording";
-
-/// How the sentence on a run begins in which nothing changed.
-pub const UNCHANGED: &str = "Unchanged: ";
 
 const ENDED_EARLY: &str = " The run ended early, because a call failed that is critical.";
 

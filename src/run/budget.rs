@@ -3,8 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use crate::model::usage::cost_words;
-use crate::run::conversation::Stop;
-use crate::run::ports::SetupError;
+use crate::run::stop::{SetupError, Stop};
 
 /// Money for the models of a whole command, in the currency of their prices.
 #[derive(Debug)]

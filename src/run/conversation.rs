@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use serde_json::json;
 
-use self::asking::limit;
 pub use self::overhearing::Announced;
 use self::route::no_such_server;
 pub(super) use self::route::route;
@@ -25,7 +24,8 @@ use crate::model::{Digits, Object};
 use crate::run::again::{AskAgain, ask_again};
 use crate::run::budget::Budget;
 use crate::run::clock::Clock;
-use crate::run::ports::{Called, Observer, Progress, SetupError, Tools};
+use crate::run::ports::{Called, Observer, Progress, Tools};
+use crate::run::stop::{SetupError, Stop};
 
 /// The conversation of one run. Whatever an agent says, calls or asks goes through here and is recorded as it happens, so that a run cut
 /// short keeps what it did.
@@ -46,17 +46,6 @@ pub struct Conversation<'a> {
     events_heard: usize,
     /// How many steps had been recorded when each heard call began.
     heard_after: Vec<usize>,
-}
-
-/// Why an agent has to stop before it is done.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stop {
-    /// A critical call failed.
-    Blocked { message: String },
-    /// A limit of the scenario was reached.
-    LimitReached { message: String },
-    /// The run cannot go on, for a reason that is no verdict on the servers' answers.
-    Error(SetupError),
 }
 
 /// A tool call a model asks for.
@@ -244,7 +233,10 @@ impl<'a> Conversation<'a> {
         if let Some(most) = self.limits.max_steps
             && self.calls >= most as usize
         {
-            return Err(limit("limits.max_steps", &calls_made(most as usize)));
+            return Err(Stop::at_limit(
+                "limits.max_steps",
+                &calls_made(most as usize),
+            ));
         }
         // Recorded before the answer is awaited: if the run is cut short here, the call is not lost.
         self.in_flight.push(ToolCall {

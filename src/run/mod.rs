@@ -1,6 +1,7 @@
 //! One execution of one scenario: the ports it needs, the conversation it records, the limits it keeps.
 
 mod again;
+mod agent;
 mod budget;
 mod clock;
 mod conversation;
@@ -8,12 +9,15 @@ mod overheard;
 mod ports;
 pub mod ready;
 mod runner;
+mod stop;
 mod together;
 
 pub use again::{AskAgain, ask_again};
+pub use agent::Agent;
 pub use budget::Budget;
-pub use conversation::{Announced, Conversation, Stop, ToldRequest, Unsendable, WantedCall};
+pub use conversation::{Announced, Conversation, ToldRequest, Unsendable, WantedCall};
 pub use overheard::{Endpoint, Heard, Hearing, Overheard};
-pub use ports::{Agent, Called, Observer, Progress, SetupError, Tools, Unlisted};
+pub use ports::{Called, Observer, Progress, Tools, Unlisted};
 pub use runner::{Job, not_begun, run};
+pub use stop::{SetupError, Stop};
 pub use together::{Part, Together};

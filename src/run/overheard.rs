@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use crate::digits;
 use crate::model::trajectory::{Failure, FailureKind, Outcome};
 use crate::model::{Digits, Object};
-use crate::run::ports::SetupError;
+use crate::run::stop::SetupError;
 
 /// Where an agent with an MCP client of its own reaches a server of the run.
 #[derive(Debug, Clone, PartialEq, Eq)]

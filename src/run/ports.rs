@@ -1,4 +1,4 @@
-//! What a run needs from outside, as traits: tools to call and an agent to call them.
+//! What a run needs from outside, as traits: tools to call, and somebody to tell how it goes.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use futures_util::future::BoxFuture;
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::Outcome;
-use crate::run::conversation::{Conversation, Stop};
 use crate::run::overheard::{Endpoint, Overheard};
+use crate::run::stop::SetupError;
 
 /// The connected servers of one run.
 pub trait Tools: Send + Sync {
@@ -63,40 +63,6 @@ pub enum Unlisted {
     NotYet(String),
     /// A server cannot be used any more.
     Lost(SetupError),
-}
-
-/// Why a run could not be set up or carried on. It says nothing about the system under test being better or worse.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct SetupError {
-    pub message: String,
-    /// Last lines of a server's stderr and the like.
-    pub details: Vec<String>,
-}
-
-impl SetupError {
-    pub fn new(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            details: Vec::new(),
-        }
-    }
-}
-
-/// Who asks: drives the conversation until it has done what it meant to.
-pub trait Agent: Send {
-    /// # Errors
-    ///
-    /// A [`Stop`] when the run has to end early.
-    fn drive<'a>(
-        &'a mut self,
-        conversation: &'a mut Conversation<'_>,
-    ) -> BoxFuture<'a, Result<(), Stop>>;
-
-    /// What a reader should know of how it went, once it is done.
-    fn notes(&self) -> &[String] {
-        &[]
-    }
 }
 
 /// Who is told what the run is doing.

@@ -11,10 +11,12 @@ use crate::model::stamp::Stamp;
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::redact::Redactor;
 use crate::run::again::AskAgain;
+use crate::run::agent::Agent;
 use crate::run::budget::Budget;
 use crate::run::clock::Clock;
-use crate::run::conversation::{Conversation, Stop, milliseconds};
-use crate::run::ports::{Agent, Observer, Progress, SetupError, Tools};
+use crate::run::conversation::{Conversation, milliseconds};
+use crate::run::ports::{Observer, Progress, Tools};
+use crate::run::stop::{SetupError, Stop};
 
 /// How long servers may take to leave after a run that did not end well: what hangs does not leave by itself.
 const SHORT_GOODBYE: Duration = Duration::from_millis(200);

@@ -12,6 +12,7 @@ use crate::model::catalogue::Tool;
 use crate::model::comparison::{ParameterScore, RequestScore};
 use crate::model::rules::{ArgumentMatch, ArgumentRule};
 
+use super::embedded::embedded;
 use super::number::{self, count};
 use super::same::{self, View, hash_of, same};
 use super::value::{self, Purpose};
@@ -91,9 +92,7 @@ impl<'a> Argument<'a> {
 
     fn words(&self) -> Option<&Words<'a>> {
         let words = self.words.get_or_init(|| match self.value {
-            Value::String(text)
-                if digits::of(self.value).is_none() && value::embedded(text).is_none() =>
-            {
+            Value::String(text) if digits::of(self.value).is_none() && embedded(text).is_none() => {
                 Some(Box::new(Words::new(text)))
             }
             _ => None,

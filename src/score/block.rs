@@ -5,41 +5,9 @@ use serde_json::Value;
 use super::excerpt;
 use super::json::{Share, Walk};
 use super::mask;
+use super::parts::Part;
 use super::path::Step;
 use super::words;
-
-/// One thing an answer consists of.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Part<'a> {
-    /// A content block and its place in the list as served.
-    Block(usize, &'a Value),
-    Structured(&'a Value),
-}
-
-impl<'a> Part<'a> {
-    pub(super) fn kind(self) -> &'a str {
-        match self {
-            Self::Block(_, block) => block.get("type").and_then(Value::as_str).unwrap_or(""),
-            Self::Structured(_) => "structuredContent",
-        }
-    }
-
-    pub(super) fn value(self) -> &'a Value {
-        match self {
-            Self::Block(_, value) | Self::Structured(value) => value,
-        }
-    }
-
-    /// Goes to where the part is.
-    pub(super) fn at<T>(self, walk: &mut Walk<'a>, inside: impl FnOnce(&mut Walk<'a>) -> T) -> T {
-        match self {
-            Self::Block(index, _) => walk.at(Step::Key("content"), |walk| {
-                walk.at(Step::Index(index), inside)
-            }),
-            Self::Structured(_) => walk.at(Step::Key("structuredContent"), inside),
-        }
-    }
-}
 
 /// Two parts of one kind.
 pub(super) fn part<'a>(walk: &mut Walk<'a>, b: Part<'a>, c: Part<'a>, share: Share) -> f64 {

@@ -7,10 +7,10 @@ use serde_json::Value;
 use crate::model::learned::{Learned, Variation, Varying, VaryingToken};
 use crate::model::trajectory::{Answer, Outcome, Trajectory};
 
+use super::embedded::embedded;
 use super::path::escape;
 use super::same::DEPTH;
 use super::token::{LONG, tokens};
-use super::value::embedded;
 use super::variation::Tree;
 
 /// The most steps that are named where one leads nowhere.

@@ -171,3 +171,13 @@ pub(super) fn request_key(call: &ToolCall) -> u64 {
     let tool = hash_of((server, call.tool.as_str()));
     hash_of((tool, Argument::key(&Argument::all(&call.arguments))))
 }
+
+/// Whether two calls ask the same of the same tool.
+pub(super) fn is_same_request(a: &ToolCall, b: &ToolCall) -> bool {
+    let equal_argument =
+        |(name, a): (&String, &Value)| b.arguments.get(name).is_some_and(|b| same(a, b));
+    a.server == b.server
+        && a.tool == b.tool
+        && a.arguments.len() == b.arguments.len()
+        && a.arguments.iter().all(equal_argument)
+}

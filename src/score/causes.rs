@@ -10,8 +10,8 @@ use crate::model::comparison::{Pair, Reason, ReasonKind, Row};
 use crate::model::trajectory::{FailureKind, Outcome, ToolCall};
 
 use super::drift::Finding;
+use super::evidence::Evidence;
 use super::excerpt;
-use super::verdict::{Evidence, failed_now, reason};
 
 /// The most tools a heading names.
 const NAMED: usize = 5;
@@ -169,7 +169,7 @@ impl<'e, 'a> Groups<'e, 'a> {
                     baseline: numbers.first().copied().filter(|_| numbers.len() == 1),
                     expected: one.drift.was.clone().filter(|_| !one.is_gone),
                     got: one.drift.now.clone().filter(|_| !one.is_gone),
-                    ..reason(ReasonKind::Drift, text)
+                    ..Reason::new(ReasonKind::Drift, text)
                 },
                 is_call: false,
                 server: one.drift.server.clone(),
@@ -235,7 +235,7 @@ impl<'e, 'a> Groups<'e, 'a> {
             return None;
         }
         let last = self.pairs.get(&self.tail.checked_sub(1)?)?;
-        failed_now(self.evidence, last)?;
+        self.evidence.failed_now(last)?;
         self.of_baseline.get(&last.baseline).copied()
     }
 
@@ -251,7 +251,7 @@ impl<'e, 'a> Groups<'e, 'a> {
     fn by_retry(&self, current: usize) -> Option<usize> {
         let key = self.evidence.sides.now(current).key;
         let mut failed = self.pairs.values().filter(|pair| {
-            failed_now(self.evidence, pair).is_some()
+            self.evidence.failed_now(pair).is_some()
                 && self.evidence.sides.now(pair.current).key == key
         });
         failed.find_map(|pair| self.of_current.get(&pair.current).copied())
@@ -268,7 +268,7 @@ impl<'e, 'a> Groups<'e, 'a> {
         };
         let call = self.evidence.sides.now(pair.current).said;
         let server = call.server.as_deref().unwrap_or_default();
-        match failed_now(self.evidence, pair) {
+        match self.evidence.failed_now(pair) {
             Some(_) if is_unreachable(call) => format!("unreachable {server}"),
             Some(message) => format!("{server} {}", without_numbers(&message)),
             None if it.kind == ReasonKind::ServerRegression => {

@@ -11,7 +11,6 @@ use super::excerpt;
 use super::losses::asked;
 use super::pairing::Sides;
 use super::path::escape;
-use super::verdict::reason;
 
 /// What changes are told from.
 pub(super) struct Found<'e, 'a> {
@@ -120,7 +119,7 @@ pub(super) fn fail_all(changes: &mut [Change], rules: &Rules, verdict: &mut Verd
             current: first.current,
             expected: first.was.clone(),
             got: first.now.clone(),
-            ..reason(
+            ..Reason::new(
                 ReasonKind::Strict,
                 format!("nothing may change: {what}{more}"),
             )

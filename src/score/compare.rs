@@ -15,14 +15,15 @@ use crate::model::usage::total_usage;
 use super::changes::{self, Found};
 use super::classic;
 use super::drift;
+use super::evidence::Evidence;
 use super::exact;
 use super::losses;
 use super::matching::{self, Matched};
 use super::number::{count, share};
 use super::pairing::Sides;
 use super::status;
-use super::terms;
-use super::verdict::{self, Evidence};
+use super::translate::translate;
+use super::verdict;
 use super::work::{Cancelled, Work};
 
 /// Compares a run with its accepted trajectory.
@@ -58,7 +59,7 @@ fn compare_with(
     work.begin();
     let (baseline, current) = exact::both(baseline, current);
     let (baseline, current) = (baseline.as_ref(), current.as_ref());
-    let terms = terms::terms(baseline, current, rules, work);
+    let terms = translate(baseline, current, rules, work);
     let is_classic = rules.preset == Preset::Classic;
     let sides = if is_classic {
         Sides::unfolded(baseline, current, terms.as_ref(), rules, work)
@@ -315,7 +316,7 @@ fn not_looked_at(formula: &str, changes: &mut [Change], verdict: &Verdict) -> Re
             more => format!("{more} differ"),
         }
     };
-    verdict::reason(
+    Reason::new(
         ReasonKind::Threshold,
         format!(
             "scored by the preset `classic`, on arguments and failed calls alone: {formula}; what it does not look at: answers ({}), what \

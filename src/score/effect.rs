@@ -12,11 +12,11 @@ use crate::model::comparison::ArgumentDifference;
 use super::arguments::{ArgumentRules, default};
 use super::calls::Call;
 use super::clock::Clock;
+use super::embedded::embedded;
 use super::excerpt;
 use super::number;
 use super::path::escape;
 use super::same::{self, same};
-use super::value::embedded;
 use super::variation::{self, Likeness};
 use super::words;
 

@@ -12,7 +12,6 @@ use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajecto
 use super::compare::compare_until;
 use super::excerpt;
 use super::losses::asked;
-use super::verdict::reason;
 use super::work::Cancelled;
 
 /// A request less similar than this asks something else than was expected.
@@ -123,7 +122,7 @@ fn reasons(expected: &Trajectory, current: &Trajectory, comparison: &Comparison)
     let left = of_rows.len().saturating_sub(NAMED);
     let more = (left > 0).then(|| {
         let text = format!("{left} more calls are not as expected");
-        reason(ReasonKind::Expectation, text)
+        Reason::new(ReasonKind::Expectation, text)
     });
     let others = comparison.verdict.reasons.iter();
     let others = others.filter_map(|it| match it.kind {
@@ -175,7 +174,7 @@ fn of_row(row: &Row, expected: &Trajectory, current: &Trajectory) -> Option<Reas
         current: number.1,
         expected: expected_call.map(asked),
         got: current_call.map(asked),
-        ..reason(ReasonKind::Expectation, text)
+        ..Reason::new(ReasonKind::Expectation, text)
     })
 }
 
@@ -201,7 +200,7 @@ fn of_pair(pair: &Pair, expected: &Trajectory, current: &Trajectory) -> Option<R
         current: Some(pair.current),
         expected,
         got,
-        ..reason(ReasonKind::Expectation, text)
+        ..Reason::new(ReasonKind::Expectation, text)
     })
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::model::comparison::{ContractChange, Difference, ResponseScore};
 use crate::model::trajectory::{Answer, Outcome};
 
-use super::value::embedded;
+use super::embedded::embedded;
 
 /// What places that differ in nothing but an index have in common.
 #[derive(Debug, Default)]

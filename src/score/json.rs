@@ -12,6 +12,7 @@ use crate::model::rules::Responses;
 
 use super::align;
 use super::coarse;
+use super::embedded;
 use super::excerpt;
 use super::finding::Findings;
 use super::kind::{article, kind};
@@ -21,7 +22,7 @@ use super::memo::{self, Memo};
 use super::number::{self, count, share};
 use super::path::{Pattern, Place, Step};
 use super::same::{self, View, same};
-use super::value::{self, Plan};
+use super::value::Plan;
 use super::words;
 use super::work::{self, Work};
 
@@ -276,7 +277,7 @@ impl<'a> Walk<'a> {
             return 1.0;
         }
         // What differs by nature alone need not be parsed to be seen as equal.
-        if value::looks_like_json(b)
+        if embedded::looks_like_json(b)
             && b.len().max(c.len()) <= SHORT
             && mask::text(b) == mask::text(c)
         {
@@ -310,7 +311,7 @@ impl<'a> Walk<'a> {
             if let Some(c_json) = self.memo.document(c) {
                 return self.embedded_documents(&b_json, &c_json, share);
             }
-            contract = (!value::is_too_dense(c)).then_some("no longer JSON");
+            contract = (!embedded::is_too_dense(c)).then_some("no longer JSON");
         }
         match plain {
             Some(step) => self.at(step, |walk| walk.plain_texts(b, c, share, contract)),
@@ -330,7 +331,7 @@ impl<'a> Walk<'a> {
         let similarity = match self.context.mode {
             Responses::Exact => 0.0,
             // These have no words.
-            _ if value::is_too_dense(b) || value::is_too_dense(c) => coarse::texts(b, c),
+            _ if embedded::is_too_dense(b) || embedded::is_too_dense(c) => coarse::texts(b, c),
             _ => words::similarity(&b_masked, &c_masked),
         };
         let contract = contract.or_else(|| {

@@ -15,7 +15,8 @@ use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 use super::any_order;
 use super::binding::{at, find_in_takes, full_patterns, resolve};
 use super::by_hand::NOTHING;
-use super::calls::{only_reads, request_key};
+use super::calls::{is_same_request, only_reads, request_key};
+use super::embedded::embedded;
 use super::exact::exact;
 use super::excerpt;
 use super::kind::kind;
@@ -24,8 +25,8 @@ use super::number;
 use super::path::escape;
 use super::polls::Polled;
 use super::same::{self, View, same};
-use super::terms::{Terms, terms};
-use super::value::embedded;
+use super::terms::Terms;
+use super::translate::translate;
 use super::wording;
 use super::work::{Cancelled, Work};
 
@@ -128,7 +129,7 @@ fn learn_answers(
 ) -> Learned {
     let polled = Polled::new(first, first, rules);
     let translated: Vec<Option<Terms>> = (others.iter())
-        .map(|it| terms(first, it, rules, work))
+        .map(|it| translate(first, it, rules, work))
         .collect();
     let others: Vec<Take<'_>> = (others.iter().zip(&translated))
         .map(|(it, terms)| {
@@ -362,15 +363,6 @@ fn varying_sources(
         })
     });
     places.collect()
-}
-
-pub(super) fn is_same_request(a: &ToolCall, b: &ToolCall) -> bool {
-    let equal_argument =
-        |(name, a): (&String, &Value)| b.arguments.get(name).is_some_and(|b| same(a, b));
-    a.server == b.server
-        && a.tool == b.tool
-        && a.arguments.len() == b.arguments.len()
-        && a.arguments.iter().all(equal_argument)
 }
 
 fn answer(outcome: &Outcome) -> Option<&Answer> {

@@ -16,7 +16,6 @@ use super::align::Pairs;
 use super::assign;
 use super::losses::asked;
 use super::pairing::Sides;
-use super::verdict::reason;
 
 /// What a way of matching makes of two sides.
 pub(super) struct Matched {
@@ -206,7 +205,7 @@ pub(super) fn unmatched(
         current,
         expected: baseline.map(|it| asked(sides.before(it).made)),
         got: current.map(|it| asked(sides.now(it).said)),
-        ..reason(
+        ..Reason::new(
             ReasonKind::Match,
             format!("the scenario demands {demand}, and {call} does not fit"),
         )

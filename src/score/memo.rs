@@ -11,8 +11,8 @@ use std::rc::Rc;
 use foldhash::fast::FixedState;
 use serde_json::Value;
 
+use super::embedded;
 use super::same::{self, View};
-use super::value;
 use super::work::{self, Work};
 
 type Map<K, V> = HashMap<K, V, FixedState>;
@@ -83,7 +83,7 @@ impl<'w> Memo<'w> {
 
     /// The JSON document a text consists of, parsed when it is first asked for.
     pub(super) fn document(&self, text: &str) -> Option<Rc<Value>> {
-        if !value::looks_like_json(text) {
+        if !embedded::looks_like_json(text) {
             return None;
         }
         let key = address_of_text(text);
@@ -91,7 +91,7 @@ impl<'w> Memo<'w> {
             return known.clone();
         }
         self.work.spend(work::of_text(text));
-        let document = value::embedded(text).map(Rc::new);
+        let document = embedded::embedded(text).map(Rc::new);
         self.documents.borrow_mut().insert(key, document.clone());
         document
     }

@@ -8,8 +8,8 @@
 //! (`losses`); the `verdict` says in words what failed, with what changed in the tool catalogue (`drift`, `schema`) as
 //! the cause where it is one.
 //!
-//! Some values differ because they must: ids a server makes up anew. `binding` tells which arguments come from earlier answers, `terms`
-//! puts a run into its baseline's words (`swap`), and `polls` and `settled` tell which calls merely asked again. `learn` learns
+//! Some values differ because they must: ids a server makes up anew. `binding` tells which arguments come from earlier answers, `translate`
+//! puts a run into its baseline's words (`terms`, `swap`), and `polls` and `settled` tell which calls merely asked again. `learn` learns
 //! all that from several takes.
 //!
 //! Several runs of one scenario are summed up and gated on in `repeated`, by the formulas of [`statistics`].
@@ -37,6 +37,8 @@ mod compare;
 mod drift;
 mod edits;
 mod effect;
+mod embedded;
+mod evidence;
 mod exact;
 mod excerpt;
 mod expectation;
@@ -59,6 +61,7 @@ mod memo;
 mod number;
 mod pairing;
 mod partners;
+mod parts;
 mod path;
 mod polls;
 mod refusal;
@@ -75,6 +78,7 @@ mod status;
 mod swap;
 mod terms;
 mod token;
+mod translate;
 mod value;
 mod variation;
 mod verdict;

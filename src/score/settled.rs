@@ -9,13 +9,13 @@ use crate::model::learned::Learned;
 use crate::model::rules::{Responses, Rules};
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 
+use super::embedded::embedded;
 use super::json::Context;
 use super::pairing::patterns;
 use super::path::Pattern;
 use super::polls::Poll;
 use super::response::{self, Response};
 use super::swap::Swap;
-use super::value::embedded;
 use super::work::Work;
 
 /// An answer this similar to the recorded final one, without a change of its contract, is that answer.

@@ -15,20 +15,19 @@ use crate::model::learned::{Learned, TokenKind, Variation, VaryingToken};
 use crate::model::trajectory::Answer;
 
 use super::align;
-use super::block::Part;
 use super::clock::Clock;
 use super::edits;
+use super::embedded::{embedded, is_too_dense};
 use super::excerpt;
 use super::finding::Findings;
 use super::key;
 use super::kind::{article, kind};
 use super::made_up_keys;
 use super::number;
+use super::parts::{Part, parts};
 use super::path::{Pattern, Place, Step};
-use super::response::parts;
 use super::same::{self, View, same};
 use super::token::{may_move, tokens};
-use super::value::{embedded, is_too_dense};
 use super::variation::{self, Likeness, Tree};
 use super::work::Work;
 

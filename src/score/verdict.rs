@@ -5,21 +5,20 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::model::binding::Binding;
 use crate::model::comparison::{
-    ContractChange, Difference, Loss, Pair, ParameterScore, Reason, ReasonKind, Row, Scores,
-    SlowerCall, Verdict,
+    ContractChange, Difference, Loss, Pair, ParameterScore, Reason, ReasonKind, Row, SlowerCall,
+    Verdict,
 };
 use crate::model::number::fixed;
-use crate::model::rules::{Gate, Rules};
+use crate::model::rules::Gate;
 
 use super::calls::Call;
 use super::causes;
 use super::drift::{self, Finding};
+use super::evidence::Evidence;
 use super::excerpt;
 use super::generalise::generalised;
 use super::losses::asked;
-use super::pairing::Sides;
 
 /// Scores this close to a limit count as reaching it.
 const TOLERANCE: f64 = 1e-9;
@@ -36,28 +35,6 @@ const WARNINGS: usize = 3;
 
 /// The most places that are told of a score that is too low.
 const LOST_AT: usize = 20;
-
-/// What a verdict looks at.
-pub(super) struct Evidence<'e, 'a> {
-    pub(super) sides: &'e Sides<'a>,
-    pub(super) rows: &'e [Row],
-    pub(super) scores: &'e Scores,
-    pub(super) losses: &'e [Loss],
-    pub(super) drift: &'e [Finding],
-    pub(super) slower: &'e [SlowerCall],
-    /// The tokens of both sides, where there are many more now.
-    pub(super) tokens: Option<(u64, u64)>,
-    pub(super) rules: &'e Rules,
-    /// Why a way of matching that is all or nothing does not hold.
-    pub(super) unmatched: Vec<Reason>,
-    /// What calls of the baseline take from earlier answers.
-    pub(super) bindings: &'a [Binding],
-    /// Whether calls without a partner may be there: in the baseline, in the run.
-    pub(super) may_miss: bool,
-    pub(super) may_add: bool,
-    /// Only the score gates, as with scores that know arguments alone.
-    pub(super) score_only: bool,
-}
 
 pub(super) fn verdict(evidence: &Evidence<'_, '_>) -> Verdict {
     let mut reasons = Vec::new();
@@ -104,7 +81,7 @@ pub(super) fn verdict(evidence: &Evidence<'_, '_>) -> Verdict {
         let it = Reason {
             expected: Some(format!("about {before}")),
             got: Some(now.to_string()),
-            ..reason(
+            ..Reason::new(
                 ReasonKind::Tokens,
                 "the model used many more tokens".to_owned(),
             )
@@ -143,7 +120,7 @@ fn drifted(finding: &Finding) -> Reason {
     Reason {
         expected: finding.drift.was.clone(),
         got: finding.drift.now.clone(),
-        ..reason(ReasonKind::Drift, finding.drift.what.clone())
+        ..Reason::new(ReasonKind::Drift, finding.drift.what.clone())
     }
 }
 
@@ -161,7 +138,7 @@ fn narrower(harmless: &[&Finding]) -> Vec<Reason> {
         tools.len(),
         harmless[0].drift.what
     );
-    vec![reason(ReasonKind::Drift, text)]
+    vec![Reason::new(ReasonKind::Drift, text)]
 }
 
 /// The score itself, with the place that cost most.
@@ -193,7 +170,7 @@ fn below_threshold(evidence: &Evidence<'_, '_>) -> Option<Reason> {
         got: Some(fixed(overall, 3)),
         cause,
         follows: lost_at(evidence.losses),
-        ..reason(
+        ..Reason::new(
             ReasonKind::Threshold,
             format!(
                 "the overall score is below the threshold{}",
@@ -219,26 +196,13 @@ fn lost_at(losses: &[Loss]) -> Vec<Reason> {
             current: it.current,
             expected: it.expected.clone(),
             got: it.got.clone(),
-            ..reason(
+            ..Reason::new(
                 ReasonKind::Threshold,
                 format!("{} lost{call}{place}", fixed(it.points, 3)),
             )
         }
     });
     told.collect()
-}
-
-pub(super) fn reason(kind: ReasonKind, text: String) -> Reason {
-    Reason {
-        kind,
-        baseline: None,
-        current: None,
-        text,
-        expected: None,
-        got: None,
-        cause: None,
-        follows: Vec::new(),
-    }
 }
 
 /// A call with its number and tool, as reasons name it.
@@ -275,7 +239,7 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
         baseline: Some(pair.baseline),
         current: Some(pair.current),
         cause: cause.clone(),
-        ..reason(kind, text)
+        ..Reason::new(kind, text)
     };
     let difference = telling(evidence, pair);
     let (expected, got) =
@@ -371,28 +335,13 @@ fn telling<'p>(evidence: &Evidence<'_, '_>, pair: &'p Pair) -> Option<&'p Differ
 
 /// Another answer to the same question, as a sentence. Errors head with their message.
 fn other_answer(evidence: &Evidence<'_, '_>, pair: &Pair, name: &str) -> String {
-    match failed_now(evidence, pair) {
+    match evidence.failed_now(pair) {
         Some(message) => format!("{name} failed: {message}"),
         None => format!(
             "{name} asked the same and got another answer: {}",
             answer_change(evidence, pair)
         ),
     }
-}
-
-/// What a call says went wrong that went well in the baseline, be it in an answer that is said to be fine.
-pub(super) fn failed_now(evidence: &Evidence<'_, '_>, pair: &Pair) -> Option<String> {
-    let (before, now) = (
-        evidence.sides.before(pair.baseline),
-        evidence.sides.now(pair.current),
-    );
-    if before.failed() || !now.failed() {
-        return None;
-    }
-    let message = now.message();
-    let mut lines = message.lines().map(str::trim).filter(|it| !it.is_empty());
-    let first = lines.next().unwrap_or("it gives no reason");
-    Some(excerpt::shorten(first))
 }
 
 /// The gravest change of an answer, in words.
@@ -441,7 +390,7 @@ fn missing_effect(evidence: &Evidence<'_, '_>, number: usize) -> Reason {
         baseline: Some(number),
         expected: Some(asked(call.made)),
         cause: drift::cause(evidence.drift, number),
-        ..reason(
+        ..Reason::new(
             ReasonKind::EffectChange,
             format!(
                 "call {number}, {}, changes something and was not made",
@@ -456,7 +405,7 @@ fn new_effect(evidence: &Evidence<'_, '_>, number: usize) -> Reason {
     Reason {
         current: Some(number),
         got: Some(asked(call.said)),
-        ..reason(
+        ..Reason::new(
             ReasonKind::EffectChange,
             format!(
                 "new call {number}, {}, changes something and is not in the baseline",
@@ -472,7 +421,7 @@ fn slow(evidence: &Evidence<'_, '_>, slower: &SlowerCall) -> Reason {
         current: Some(slower.current),
         expected: Some(format!("about {:.0} ms", slower.baseline_ms)),
         got: Some(format!("{:.0} ms", slower.current_ms)),
-        ..reason(
+        ..Reason::new(
             ReasonKind::Slower,
             format!(
                 "{} took much longer",

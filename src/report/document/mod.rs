@@ -18,6 +18,7 @@ mod repeated;
 mod row;
 mod scenario;
 mod side;
+mod status;
 mod usage;
 
 pub use change::{ChangeKindV1, ChangeV1};
@@ -33,12 +34,13 @@ pub use row::{
     ResponseV1, RowKindV1, RowV1, SourceV1,
 };
 pub use scenario::{
-    CheckV1, ExperimentChangeV1, ExperimentPartV1, ProblemV1, ScenarioV1, StatusV1,
+    CheckV1, ExperimentChangeV1, ExperimentPartV1, ProblemV1, ScenarioV1, UNCHANGED,
 };
 pub use side::{
     BindingV1, EndingV1, GitV1, ImageV1, LearnedV1, ServerV1, ServersV1, SideV1, StampV1,
     VolatileV1,
 };
+pub use status::StatusV1;
 pub use usage::{AttemptV1, ModelRequestV1, ModelUseV1, TokensV1, TotalUseV1};
 
 use schemars::JsonSchema;

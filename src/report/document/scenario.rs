@@ -5,9 +5,12 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::report::in_words::UNCHANGED;
+use super::{
+    BandV1, ChangeV1, ComparisonV1, ReasonV1, RepeatedV1, ServersV1, SideV1, StatusV1, TotalUseV1,
+};
 
-use super::{BandV1, ChangeV1, ComparisonV1, ReasonV1, RepeatedV1, ServersV1, SideV1, TotalUseV1};
+/// How `in_words` begins for a run in which nothing changed.
+pub const UNCHANGED: &str = "Unchanged: ";
 
 /// The outcome of one scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -75,26 +78,6 @@ pub enum ExperimentPartV1 {
     Scenario,
 }
 
-/// How a scenario came out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum StatusV1 {
-    Passed,
-    Failed,
-    /// With `--repeat`: fewer runs passed than when the baseline was recorded, and chance alone may explain that.
-    Inconclusive,
-    /// It could not be run or judged.
-    Error,
-    /// It did not end within its timeout.
-    Timeout,
-    /// Somebody stopped the command before it had finished, or before it had begun.
-    Interrupted,
-    /// It is disabled.
-    Skipped,
-    /// Its trajectory was kept as the baseline.
-    Recorded,
-}
-
 /// Something that stood in the way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProblemV1 {
@@ -131,44 +114,6 @@ impl CheckV1 {
             (false, true) => "unchecked",
             (false, false) => "not met",
         }
-    }
-}
-
-impl StatusV1 {
-    /// The status as the document spells it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed => "failed",
-            Self::Inconclusive => "inconclusive",
-            Self::Error => "error",
-            Self::Timeout => "timeout",
-            Self::Interrupted => "interrupted",
-            Self::Skipped => "skipped",
-            Self::Recorded => "recorded",
-        }
-    }
-
-    /// A sign that tells the status without colour.
-    pub fn symbol(self) -> &'static str {
-        match self {
-            Self::Passed => "✓",
-            Self::Failed => "✗",
-            Self::Inconclusive => "?",
-            Self::Error | Self::Timeout | Self::Interrupted => "!",
-            Self::Skipped => "-",
-            Self::Recorded => "●",
-        }
-    }
-
-    /// It was left out for a reason that says nothing about it, and that several may share.
-    pub fn is_left_out(self) -> bool {
-        matches!(self, Self::Skipped | Self::Interrupted)
-    }
-
-    /// Nobody needs to look at it.
-    pub fn is_fine(self) -> bool {
-        matches!(self, Self::Passed | Self::Recorded)
     }
 }
 

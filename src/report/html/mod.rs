@@ -7,6 +7,7 @@ mod answer;
 mod conversation;
 mod excerpt;
 mod index;
+mod link;
 mod model_use;
 mod page_name;
 mod parameter;

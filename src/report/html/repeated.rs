@@ -6,7 +6,7 @@ use crate::report::document::{IntervalV1, RepeatedV1, RunV1, StatusV1};
 use crate::report::duration;
 
 use super::index::duration_words;
-use super::scenario::link;
+use super::link::link;
 use super::score;
 
 /// What several runs came to, its numbers as text.

@@ -12,6 +12,7 @@ use crate::report::{duration, moment, numbers};
 use super::conversation::{self, Block};
 use super::excerpt::Excerpt;
 use super::index::duration_words;
+use super::link::link;
 use super::model_use::{self, RequestView};
 use super::repeated::RepeatedView;
 use super::score;
@@ -196,16 +197,6 @@ impl<'a> ScenarioPage<'a> {
             None => words,
         }
     }
-}
-
-/// A relative path as a link: whatever has a meaning in addresses is encoded.
-pub(super) fn link(path: &str) -> String {
-    let plain = |it: u8| it.is_ascii_alphanumeric() || b"/._-~".contains(&it);
-    let encoded = path.bytes().map(|it| match it {
-        it if plain(it) => char::from(it).to_string(),
-        it => format!("%{it:02X}"),
-    });
-    encoded.collect()
 }
 
 impl<'a> VerdictView<'a> {

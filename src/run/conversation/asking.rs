@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use super::{Conversation, Stop, milliseconds};
+use super::{Conversation, milliseconds};
 use crate::model::usage::{Attempt, ModelRequest, Usage, total_cost, total_usage};
 use crate::run::budget::Budget;
-use crate::run::ports::{Progress, SetupError};
+use crate::run::ports::Progress;
+use crate::run::stop::{SetupError, Stop};
 
 impl Conversation<'_> {
     /// Records that the agent asks its model, where it still may.
@@ -23,7 +24,7 @@ impl Conversation<'_> {
             let whose = if most == max_steps { "agent" } else { "limits" };
             let noun = if most == 1 { "request" } else { "requests" };
             let reached = format!("after {most} {noun} the model was not done");
-            return Err(limit(&format!("{whose}.max_steps"), &reached));
+            return Err(Stop::at_limit(&format!("{whose}.max_steps"), &reached));
         }
         self.budget.map_or(Ok(()), Budget::check)?;
         self.asked_by_itself();
@@ -117,7 +118,7 @@ impl Conversation<'_> {
             let used =
                 used.ok_or_else(|| unknown("limits.max_total_tokens", "how many tokens it used"))?;
             if used > most {
-                return Err(limit(
+                return Err(Stop::at_limit(
                     "limits.max_total_tokens",
                     &format!("{used} tokens were used of {most}"),
                 ));
@@ -127,19 +128,13 @@ impl Conversation<'_> {
             let cost = total_cost(&self.requests);
             let cost = cost.ok_or_else(|| unknown("limits.max_cost", "what it cost"))?;
             if cost > most {
-                return Err(limit(
+                return Err(Stop::at_limit(
                     "limits.max_cost",
                     &format!("the run cost {cost} of {most}"),
                 ));
             }
         }
         Ok(())
-    }
-}
-
-pub(super) fn limit(name: &str, reached: &str) -> Stop {
-    Stop::LimitReached {
-        message: format!("`{name}` ended the run: {reached}"),
     }
 }
 

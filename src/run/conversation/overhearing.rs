@@ -1,14 +1,14 @@
 //! The part of a conversation with an agent that makes its calls by itself: they are heard as they pass, and what the agent tells of
 //! its work is put together with them.
 
-use super::asking::limit;
 use super::merge::{Heard, merge};
-use super::{Conversation, Stop, calls_made, milliseconds, not_sent, unanswered};
+use super::{Conversation, calls_made, milliseconds, not_sent, unanswered};
 use crate::model::trajectory::{Outcome, Step, ToolCall};
 use crate::model::{Digits, Object};
 use crate::run::clock::Clock;
 use crate::run::overheard::{Endpoint, Event, HeardCall};
 use crate::run::ports::Progress;
+use crate::run::stop::Stop;
 use crate::text::shorten;
 
 /// How much of what an agent tells of a call that was not made is kept.
@@ -82,7 +82,10 @@ impl Conversation<'_> {
             return Err(Stop::Error(problem.clone()));
         }
         if heard.is_full {
-            return Err(limit("limits.max_steps", &calls_made(heard.calls.len())));
+            return Err(Stop::at_limit(
+                "limits.max_steps",
+                &calls_made(heard.calls.len()),
+            ));
         }
         Ok(())
     }

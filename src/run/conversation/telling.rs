@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use super::{Conversation, Stop, milliseconds};
+use super::{Conversation, milliseconds};
 use crate::model::agent::Price;
 use crate::model::number::tidy;
 use crate::model::usage::{Attempt, ModelRequest, Usage, tokens, total_cost, total_usage};
 use crate::run::ports::Progress;
+use crate::run::stop::Stop;
 
 /// A request to its model that an agent has told of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

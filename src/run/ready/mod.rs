@@ -1,6 +1,7 @@
 //! Waits until servers have proven that they can be asked: a session that opens, tools that are listed, pages and calls that are
 //! answered as expected, and all of that unchanged for a while.
 
+mod asks;
 mod expected;
 mod settling;
 
@@ -10,12 +11,14 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
+pub use self::asks::{Asks, PageAnswer};
 use self::settling::Settling;
 use crate::model::catalogue::Catalogue;
 use crate::model::ready::{HealthPage, Ready, ReadyCall};
 use crate::model::trajectory::Outcome;
 use crate::run::conversation::route;
-use crate::run::ports::{Called, SetupError, Tools, Unlisted};
+use crate::run::ports::{Called, Tools, Unlisted};
+use crate::run::stop::SetupError;
 use crate::text::shorten;
 
 /// How long to wait before asking again unless that is said: hardly at all at first, then longer and longer up to the last of these.
@@ -36,32 +39,6 @@ const SHOWN: usize = 400;
 /// How many names of tools are shown.
 const SHOWN_TOOLS: usize = 30;
 
-/// How servers are asked whether they are ready.
-pub trait Asks: Send + Sync {
-    /// Opens the sessions, or takes those that the run will use, and lists the tools anew, all within `limit`.
-    fn open(&self, limit: Duration) -> BoxFuture<'_, Result<Box<dyn Tools>, Unlisted>>;
-
-    /// Asks for a page.
-    ///
-    /// # Errors
-    ///
-    /// Why there is no answer yet, in a fragment that can stand in brackets.
-    fn page<'a>(
-        &'a self,
-        page: &'a HealthPage,
-        limit: Duration,
-    ) -> BoxFuture<'a, Result<PageAnswer, String>>;
-
-    /// Whether two answers to one request say the same, apart from what varies by nature.
-    fn is_same(&self, before: &Outcome, after: &Outcome) -> bool;
-
-    /// The text without secrets.
-    fn clean(&self, text: &str) -> String;
-
-    /// Tells what is being waited for, and for how long by now.
-    fn waiting(&self, what: &str, elapsed: Duration);
-}
-
 /// Makes sure that the session of somebody else is ready, before it is used.
 pub trait Vouch: Send + Sync {
     /// Waits until what must hold of this server does. `tools` speaks in the session that will be used.
@@ -74,15 +51,6 @@ pub trait Vouch: Send + Sync {
         server: &str,
         tools: Box<dyn Tools>,
     ) -> BoxFuture<'static, Result<(), SetupError>>;
-}
-
-/// What a page answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PageAnswer {
-    /// Its whole address.
-    pub url: String,
-    pub status: u16,
-    pub body: String,
 }
 
 /// What is being waited for: told while it lasts, and quoted when it does not come.

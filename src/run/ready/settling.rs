@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::Asks;
+use super::asks::Asks;
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::Outcome;

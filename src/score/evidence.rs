@@ -1,0 +1,48 @@
+//! What a verdict and its causes are drawn from.
+
+use crate::model::binding::Binding;
+use crate::model::comparison::{Loss, Pair, Reason, Row, Scores, SlowerCall};
+use crate::model::rules::Rules;
+
+use super::drift::Finding;
+use super::excerpt;
+use super::pairing::Sides;
+
+/// What a verdict looks at.
+pub(super) struct Evidence<'e, 'a> {
+    pub(super) sides: &'e Sides<'a>,
+    pub(super) rows: &'e [Row],
+    pub(super) scores: &'e Scores,
+    pub(super) losses: &'e [Loss],
+    pub(super) drift: &'e [Finding],
+    pub(super) slower: &'e [SlowerCall],
+    /// The tokens of both sides, where there are many more now.
+    pub(super) tokens: Option<(u64, u64)>,
+    pub(super) rules: &'e Rules,
+    /// Why a way of matching that is all or nothing does not hold.
+    pub(super) unmatched: Vec<Reason>,
+    /// What calls of the baseline take from earlier answers.
+    pub(super) bindings: &'a [Binding],
+    /// Whether calls without a partner may be there: in the baseline, in the run.
+    pub(super) may_miss: bool,
+    pub(super) may_add: bool,
+    /// Only the score gates, as with scores that know arguments alone.
+    pub(super) score_only: bool,
+}
+
+impl Evidence<'_, '_> {
+    /// What a call says went wrong that went well in the baseline, be it in an answer that is said to be fine.
+    pub(super) fn failed_now(&self, pair: &Pair) -> Option<String> {
+        let (before, now) = (
+            self.sides.before(pair.baseline),
+            self.sides.now(pair.current),
+        );
+        if before.failed() || !now.failed() {
+            return None;
+        }
+        let message = now.message();
+        let mut lines = message.lines().map(str::trim).filter(|it| !it.is_empty());
+        let first = lines.next().unwrap_or("it gives no reason");
+        Some(excerpt::shorten(first))
+    }
+}
