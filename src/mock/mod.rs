@@ -21,13 +21,16 @@ mod call_log;
 mod client;
 mod core;
 mod echo;
+mod ended;
 mod exchange;
 mod faults;
 mod http;
 mod lists;
 mod llm;
+mod lock;
 mod news;
 mod prompts;
+mod receive;
 mod recorded;
 mod render;
 mod resources;
@@ -57,6 +60,7 @@ pub use self::http::{HttpOptions, MAX_BODY, ReadTool, url};
 pub use self::llm::MockLlm;
 pub use call_log::Call;
 pub use echo::{ECHO_NAME, echo};
+pub use ended::Ended;
 pub use recorded::{is_unrecorded, recorded};
 pub use server::MockServer;
 pub use tools::MAX_TOOLS;
@@ -65,15 +69,6 @@ pub use tools::MAX_TOOLS;
 #[derive(Debug)]
 pub struct Mock {
     service: Arc<service::Service>,
-}
-
-/// How serving ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
-    /// The client left, or we were told to stop.
-    Closed,
-    /// A fault wants the process to end with this code.
-    Exit(u8),
 }
 
 impl Mock {
