@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
+use super::agent::AgentSection;
 use super::container::ContainerSection;
 use super::decode::{At, Decode, Field, Named, section, wrong_kind};
 use super::interactions::MockSection;
@@ -12,7 +13,7 @@ use super::model_agent::LimitsSection;
 use super::node::{Content, Node};
 use super::ready::ReadySection;
 use super::scoring::ScoringSection;
-use super::script::{AgentSection, CriterionSection, ExpectedSection};
+use super::script::{CriterionSection, ExpectedSection};
 use super::servers::ServerSection;
 use super::source::Findings;
 use super::values::{SecretPattern, Timeout, Word};
