@@ -9,8 +9,10 @@ mod http;
 mod noting;
 mod request;
 mod session;
+mod target;
 mod tools;
 mod wire;
 
 pub use gateway::open as open_gateway;
-pub use tools::{Launch, Target, Tell, connect};
+pub use target::{Launch, Target, Tell};
+pub use tools::connect;

@@ -25,7 +25,7 @@ use crate::mcp::request::{
     CLOSED, Refused, excerpt, failure, is_broken_pipe, is_refused, is_unreachable, outcome,
     request_raw, root,
 };
-use crate::mcp::tools::{Launch, Target, Tell};
+use crate::mcp::target::{Launch, Target, Tell};
 use crate::mcp::wire::{Reply, Wire};
 use crate::model::Object;
 use crate::model::catalogue::{ServerCatalogue, Tool};

@@ -4,51 +4,11 @@ use futures_util::future::{BoxFuture, join_all};
 use std::time::Duration;
 
 use crate::mcp::session::Session;
+use crate::mcp::target::{Target, Tell};
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::{Failure, FailureKind, Outcome};
-use crate::process::ChildCommand;
 use crate::run::{Called, SetupError, Tools, Unlisted};
-
-/// A server to connect to.
-#[derive(Debug, Clone)]
-pub struct Target {
-    pub name: String,
-    pub launch: Launch,
-    /// A connection that it refuses is tried again within the connect timeout: it may be starting just now.
-    pub may_be_starting: bool,
-    /// From the start of the server to its complete list of tools.
-    pub connect_timeout: Duration,
-    /// For the answer to one tool call.
-    pub tool_timeout: Duration,
-}
-
-/// How to get at it.
-#[derive(Debug, Clone)]
-pub enum Launch {
-    /// Start it as a child process and speak over its standard streams.
-    Child(ChildCommand),
-    /// Speak Streamable HTTP with it.
-    Http {
-        url: String,
-        headers: Vec<(String, String)>,
-        bearer_token: Option<String>,
-    },
-}
-
-/// Is told what is going on.
-pub type Tell<'a> = &'a (dyn Fn(&str) + Send + Sync);
-
-impl Launch {
-    /// What is started or asked, for messages.
-    pub(super) fn describe(&self) -> String {
-        match self {
-            Self::Child(command) => format!("`{}`", command.program.to_string_lossy()),
-            // Without its parameters, which may hold a key.
-            Self::Http { url, .. } => url.split(['?', '#']).next().unwrap_or_default().to_owned(),
-        }
-    }
-}
 
 /// The connected servers of one run.
 struct Connected {

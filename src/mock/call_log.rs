@@ -8,7 +8,6 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::mock::state::members_weight;
-use crate::mock::tools::Called;
 use crate::model::Object;
 use crate::model::redaction::Redaction;
 use crate::redact::Redactor;
@@ -30,6 +29,15 @@ pub struct Call {
     pub arguments: Object,
     /// The number of the response that answered, counted from 1; `None` when none of the tool's responses did.
     pub response: Option<usize>,
+}
+
+/// A call as it is written down.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Called {
+    pub(super) tool: String,
+    pub(super) arguments: Object,
+    /// The number of the response that answers, counted from 1; `None` when none of the tool's responses does.
+    pub(super) response: Option<usize>,
 }
 
 #[derive(Debug, Default)]
@@ -141,8 +149,7 @@ impl CallLog {
 mod tests {
     use serde_json::json;
 
-    use super::{CallLog, MAX_CALLS, MAX_WEIGHT};
-    use crate::mock::tools::Called;
+    use super::{CallLog, Called, MAX_CALLS, MAX_WEIGHT};
 
     fn called(text: &str) -> Called {
         Called {

@@ -5,31 +5,38 @@
 //! | file | what happens there |
 //! |---|---|
 //! | `wire` | JSON-RPC: what a message is, how replies are written |
-//! | `core`, `exchange` | pure: a declaration, a state and a request make events and an answer |
-//! | `tools`, `answers`, `recorded` | which response answers a call |
-//! | `resources`, `prompts`, `lists` | the rest of what a server offers |
+//! | `core`, `requests`, `exchange` | pure: a declaration, a state and a request make events and an answer |
+//! | `tools`, `calls`, `answers`, `recorded` | which response answers a call |
+//! | `resources`, `uri_pattern`, `prompts`, `lists` | the rest of what a server offers |
 //! | `template`, `state`, `render` | `{{references}}`, what the server remembers, and how replies are said |
 //! | `faults` | what goes wrong with a reply |
-//! | `client`, `session`, `running`, `service`, `news` | clients, what is under way with them, what they are told |
+//! | `client`, `session`, `running`, `service`, `receive`, `news` | clients, what is under way with them, what they are told |
 //! | `call_log` | which tools were called |
 //! | `stdio`, `http` | the fronts |
 //! | `llm` | a stand-in for the API of a model |
 //! | `server` | a server inside this process |
+//! | `ended` | how serving ended |
+//! | `lock` | locks that outlast a panic |
 
 mod answers;
 mod call_log;
+mod calls;
 mod client;
 mod core;
 mod echo;
+mod ended;
 mod exchange;
 mod faults;
 mod http;
 mod lists;
 mod llm;
+mod lock;
 mod news;
 mod prompts;
+mod receive;
 mod recorded;
 mod render;
+mod requests;
 mod resources;
 mod running;
 mod server;
@@ -39,6 +46,7 @@ mod state;
 mod stdio;
 mod template;
 mod tools;
+mod uri_pattern;
 mod wire;
 
 use std::fs::File;
@@ -57,6 +65,7 @@ pub use self::http::{HttpOptions, MAX_BODY, ReadTool, url};
 pub use self::llm::MockLlm;
 pub use call_log::Call;
 pub use echo::{ECHO_NAME, echo};
+pub use ended::Ended;
 pub use recorded::{is_unrecorded, recorded};
 pub use server::MockServer;
 pub use tools::MAX_TOOLS;
@@ -65,15 +74,6 @@ pub use tools::MAX_TOOLS;
 #[derive(Debug)]
 pub struct Mock {
     service: Arc<service::Service>,
-}
-
-/// How serving ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
-    /// The client left, or we were told to stop.
-    Closed,
-    /// A fault wants the process to end with this code.
-    Exit(u8),
 }
 
 impl Mock {

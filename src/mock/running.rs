@@ -10,7 +10,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::mock::exchange::{Event, Exchange};
 use crate::mock::faults::{Delivery, deliver};
-use crate::mock::service::{Service, lock};
+use crate::mock::lock::lock;
+use crate::mock::service::Service;
 use crate::mock::session::Session;
 use crate::mock::wire;
 

@@ -1,26 +1,18 @@
-//! A mock server as its fronts see it: messages of clients in, deliveries out.
+//! A mock server and its clients: their sessions, what is changed from outside, and what all of them are told.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-use serde_json::Value;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::mock::call_log::CallLog;
 use crate::mock::core::Core;
-use crate::mock::exchange::Event;
-use crate::mock::faults::{Delivery, deliver};
+use crate::mock::lock::lock;
 use crate::mock::news::Announcement;
-use crate::mock::running::Running;
 use crate::mock::session::Session;
-use crate::mock::wire::{self, Id, Incoming, SERVER_ERROR};
 use crate::model::interactions::{HttpResponses, MockTool};
 
 /// The most sessions kept; the one that was silent for longest makes room for a new one.
 const MAX_SESSIONS: usize = 1000;
-
-/// The most requests of one client that are being answered at once.
-const MAX_RUNNING: usize = 1000;
 
 /// A mock server and its clients.
 #[derive(Debug)]
@@ -35,19 +27,6 @@ struct Sessions {
     by_id: HashMap<String, Arc<Session>>,
     /// Counts uses, to know who was silent for longest.
     uses: u64,
-}
-
-/// What to do about a message of a client.
-#[derive(Debug)]
-pub(super) enum Received {
-    /// Nothing goes back.
-    Nothing,
-    /// The message is none: this error goes back.
-    Refused(String),
-    /// This goes back at once.
-    Now(Delivery),
-    /// Something goes back in time.
-    Later(Running),
 }
 
 impl Service {
@@ -142,77 +121,6 @@ impl Service {
             }
         }
     }
-
-    /// Takes a message as it came over the wire.
-    pub(super) fn receive(self: &Arc<Self>, session: &Arc<Session>, bytes: &[u8]) -> Received {
-        self.handle(session, Incoming::read(bytes))
-    }
-
-    /// Takes a message.
-    pub(super) fn handle(self: &Arc<Self>, session: &Arc<Session>, message: Incoming) -> Received {
-        match message {
-            Incoming::Invalid { reply } => Received::Refused(reply),
-            Incoming::Answer { number, outcome } => {
-                let asked = number.and_then(|it| lock(&session.asked).remove(&it));
-                if let Some(asked) = asked {
-                    // Nobody waits for the answer when the request was cancelled.
-                    let _ = asked.send(outcome);
-                }
-                Received::Nothing
-            }
-            Incoming::Notification { method, params } => {
-                if method == "notifications/cancelled" {
-                    session.cancel(&params);
-                }
-                Received::Nothing
-            }
-            Incoming::Request { id, method, params } => self.request(session, id, &method, &params),
-        }
-    }
-
-    fn request(
-        self: &Arc<Self>,
-        session: &Arc<Session>,
-        id: Id,
-        method: &str,
-        params: &Value,
-    ) -> Received {
-        let (exchange, event) = {
-            let mut core = self.core();
-            let mut client = lock(&session.client);
-            let (mut exchange, called) = core.begin(&mut client, id, method, params);
-            if let Some(called) = called {
-                self.calls().record(&core.name, called);
-            }
-            let event = core.advance(&client, &mut exchange, None);
-            (exchange, event)
-        };
-        let event = match event {
-            Event::Answer { id, reply, fault } => {
-                return Received::Now(deliver(&id, reply, fault));
-            }
-            event => event,
-        };
-        let cancelled = session.ended.child_token();
-        let mut running = lock(&session.running);
-        if running.len() >= MAX_RUNNING {
-            let error = wire::error(SERVER_ERROR, "too many requests are under way");
-            return Received::Now(deliver(
-                &exchange.id,
-                wire::error_reply(&exchange.id, &error),
-                None,
-            ));
-        }
-        running.insert(exchange.id.clone(), cancelled.clone());
-        drop(running);
-        Received::Later(Running {
-            service: Arc::clone(self),
-            session: Arc::clone(session),
-            exchange,
-            event,
-            cancelled,
-        })
-    }
 }
 
 impl Sessions {
@@ -220,9 +128,4 @@ impl Sessions {
         self.uses += 1;
         session.last_use.store(self.uses, Ordering::Relaxed);
     }
-}
-
-/// A lock whose holder has panicked still guards usable data: all changes under our locks are made in one step.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

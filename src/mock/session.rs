@@ -9,7 +9,7 @@ use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::mock::client::Client;
-use crate::mock::service::lock;
+use crate::mock::lock::lock;
 use crate::mock::wire::Id;
 
 /// The most messages kept for a client that does not fetch them; the oldest make room.

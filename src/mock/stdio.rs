@@ -7,10 +7,11 @@ use std::time::Duration;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 
-use crate::mock::Ended;
+use crate::mock::ended::Ended;
 use crate::mock::faults::Delivery;
+use crate::mock::receive::Received;
 use crate::mock::running::Outgoing;
-use crate::mock::service::{Received, Service};
+use crate::mock::service::Service;
 use crate::mock::wire::{self, INVALID_REQUEST, Id};
 
 /// How long answers under way are waited for once the client has closed its side.

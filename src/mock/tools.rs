@@ -1,19 +1,11 @@
-//! The tools of a mock server: which there are, and who answers a call.
-
-use std::sync::Arc;
+//! The tools of a mock server: which there are, and which arguments they take.
 
 use jsonschema::{PatternOptions, Validator};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::mock::answers::{Answers, Choice};
-use crate::mock::core::Core;
-use crate::mock::exchange::Exchange;
-use crate::mock::recorded;
-use crate::mock::render::tool_error;
-use crate::mock::template::Scope;
-use crate::mock::wire::{self, INVALID_PARAMS, Id};
+use crate::mock::answers::Answers;
 use crate::model::Object;
-use crate::model::interactions::{MockResponse, MockTool};
+use crate::model::interactions::MockTool;
 
 /// The most tools a server has.
 pub const MAX_TOOLS: usize = 1000;
@@ -27,22 +19,14 @@ pub(super) struct Tools {
     entries: Vec<Entry>,
 }
 
+/// A tool and what it has answered.
 #[derive(Debug)]
-struct Entry {
-    tool: MockTool,
-    answers: Answers,
+pub(super) struct Entry {
+    pub(super) tool: MockTool,
+    pub(super) answers: Answers,
     hidden: bool,
     /// Made from the input schema when the first call is checked.
     validator: Option<Result<Validator, String>>,
-}
-
-/// A call as it is written down.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Called {
-    pub(super) tool: String,
-    pub(super) arguments: Object,
-    /// The number of the response that answers, counted from 1; `None` when none of the tool's responses does.
-    pub(super) response: Option<usize>,
 }
 
 impl Tools {
@@ -124,8 +108,16 @@ impl Tools {
         listed.map(|it| it.tool.served.clone()).collect()
     }
 
+    /// All responses are as good as new, and declared tools are as hidden as they were.
+    pub(super) fn reset(&mut self) {
+        for entry in &mut self.entries {
+            entry.answers.reset();
+            entry.hidden = entry.tool.hidden;
+        }
+    }
+
     /// The tool that is called so. What a recording has of calls to a tool that was not listed is an answer, too.
-    fn find(&mut self, name: &str) -> Option<&mut Entry> {
+    pub(super) fn find(&mut self, name: &str) -> Option<&mut Entry> {
         self.entries
             .iter_mut()
             .find(|it| it.tool.name == name && (!it.hidden || it.tool.recorded))
@@ -134,7 +126,7 @@ impl Tools {
 
 impl Entry {
     /// What is wrong with arguments, by the input schema.
-    fn violations(&mut self, arguments: &Object) -> Option<String> {
+    pub(super) fn violations(&mut self, arguments: &Object) -> Option<String> {
         let schema = self.tool.input_schema()?;
         let validator = self.validator.get_or_insert_with(|| {
             jsonschema::options()
@@ -157,95 +149,4 @@ impl Entry {
             .collect();
         (!found.is_empty()).then(|| found.join("; "))
     }
-}
-
-impl Core {
-    /// Begins a tool call.
-    pub(super) fn call(&mut self, id: Id, params: &Value) -> (Exchange, Option<Called>) {
-        let refuse = |id, message: &str, tool: &Value, details: &str| {
-            let error = bad_params(message, tool, details);
-            (Exchange::answered(id, Err(error)), None)
-        };
-        let name = match params.get("name") {
-            Some(Value::String(name)) => name,
-            given => {
-                let details = match given {
-                    None => "`name` is missing",
-                    Some(_) => "`name` is no text",
-                };
-                return refuse(
-                    id,
-                    "a tool call needs the tool's name",
-                    &Value::Null,
-                    details,
-                );
-            }
-        };
-        let tool = json!(name);
-        let arguments = match params.get("arguments") {
-            None | Some(Value::Null) => Object::new(),
-            Some(Value::Object(arguments)) => arguments.clone(),
-            Some(_) => {
-                let message = format!("the arguments of tool `{name}` are no object");
-                return refuse(id, &message, &tool, "`arguments` is no object");
-            }
-        };
-        let validates = self.options.validate;
-        let Some(entry) = self.tools.find(name) else {
-            let details = "the server has no tool of this name";
-            return refuse(id, &format!("unknown tool `{name}`"), &tool, details);
-        };
-        if validates && let Some(details) = entry.violations(&arguments) {
-            let message = format!("the arguments of tool `{name}` do not fit its input schema");
-            return refuse(id, &message, &tool, &details);
-        }
-        let mut scope = Scope::new()
-            .with("tool", tool)
-            .with("args", Value::Object(arguments.clone()));
-        let choice = entry
-            .answers
-            .choose(&arguments, &mut scope, &mut self.state);
-        let called = |response| Called {
-            tool: name.clone(),
-            arguments: arguments.clone(),
-            response,
-        };
-        let (called, response) = match choice {
-            Choice::Response(number, response) => (called(Some(number)), response),
-            Choice::Default if !entry.tool.recorded => {
-                (called(None), Arc::new(MockResponse::default()))
-            }
-            Choice::Exhausted => {
-                let text = format!("all responses of mock tool `{name}` that fit are used up");
-                let answer = Exchange::answered(id, Ok(tool_error(&text)));
-                return (answer, Some(called(None)));
-            }
-            Choice::Default | Choice::Unmatched => {
-                let error = recorded::unrecorded(&entry.tool, &arguments).unwrap_or_else(|| {
-                    let given = Value::Object(arguments.clone());
-                    let count = entry.answers.len();
-                    tool_error(&format!("none of the {count} responses of mock tool `{name}` fits the arguments {given}"))
-                });
-                let answer = Exchange::answered(id, Ok(error));
-                return (answer, Some(called(None)));
-            }
-        };
-        let exchange = Exchange::playing(id, response, scope, params).of_tool(name);
-        (exchange, Some(called))
-    }
-
-    /// All responses are as good as new, and declared tools are as hidden as they were.
-    pub(super) fn reset_tools(&mut self) {
-        for entry in &mut self.tools.entries {
-            entry.answers.reset();
-            entry.hidden = entry.tool.hidden;
-        }
-    }
-}
-
-/// The error for parameters that make no sense.
-pub(super) fn bad_params(message: &str, tool: &Value, details: &str) -> Value {
-    let mut error = wire::error(INVALID_PARAMS, message);
-    error["data"] = json!({ "tool": tool, "details": details });
-    error
 }

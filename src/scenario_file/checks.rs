@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::model::scenario::{Agent, Server, Transport};
+use crate::model::scenario::{Server, Transport};
 
 use super::document::{Document, given, is_wrong};
 use super::expand::{self, CONTAINER_NAMES};
 use super::finding::quoted;
 use super::nearest::did_you_mean;
 use super::scoring::ScoringSection;
-use super::script::{AgentKind, CallSection, CriterionSection, ExpectedSection};
+use super::script::CriterionSection;
 use super::servers::Kind;
 use super::source::{Findings, Mark};
 
@@ -133,63 +133,6 @@ impl Document {
             let hint = hint(server, at, names.iter().copied(), findings);
             findings.warning(at, message, hint);
         }
-    }
-
-    /// Who asks; `None`, after saying so where that was not said yet, when a scripted agent has nothing to play.
-    pub(super) fn agent(&self, start: Mark, findings: &mut Findings) -> Option<Agent> {
-        if is_wrong(self.agent.as_ref()) {
-            return None;
-        }
-        let agent = given(self.agent.as_ref());
-        let expected = given(self.expected_trajectory.as_ref());
-        let (calls, at): (Vec<_>, _) = match agent.and_then(|it| it.calls.as_ref()) {
-            Some(calls) => (calls.iter().map(CallSection::call).collect(), calls.at),
-            None if is_wrong(self.expected_trajectory.as_ref()) => return None,
-            None => {
-                let calls = expected.into_iter().flat_map(|it| &it.value);
-                let at = agent.map(|it| it.at).or(expected.map(|it| it.at));
-                (
-                    calls.map(ExpectedSection::call).collect(),
-                    at.unwrap_or(start),
-                )
-            }
-        };
-        let kind = agent.and_then(|it| it.kind.as_ref()).map(|it| it.0);
-        if let (Some(AgentKind::Model(api)), Some(agent)) = (kind, agent) {
-            let settings = agent.model_agent(api, findings).map(Box::new);
-            let has_turns = self.turns.is_some() || self.user_intent.is_some();
-            if !has_turns {
-                let hint = "say what the user wants with `user_intent` or `turns`";
-                findings.error(start, "the model has nothing to do", Some(hint));
-            }
-            return settings.map(|settings| Agent::Model { settings, calls });
-        }
-        if let (Some(AgentKind::Command), Some(agent)) = (kind, agent) {
-            let settings = agent.command_agent(findings).map(Box::new);
-            match given(self.turns.as_ref()) {
-                Some(turns) if turns.len() > 1 => {
-                    let message = "an agent that is a command is given one message";
-                    let hint = "say it all in `user_intent`";
-                    findings.error(turns.at, message, Some(hint));
-                }
-                None if self.turns.is_none() && self.user_intent.is_none() => {
-                    let hint = "say what the user wants with `user_intent`";
-                    findings.error(start, "the agent has nothing to do", Some(hint));
-                }
-                _ => {}
-            }
-            return settings.map(|settings| Agent::Command { settings, calls });
-        }
-        if kind == Some(AgentKind::Replay) {
-            return Some(Agent::Replay { calls });
-        }
-        if calls.is_empty() {
-            let message = "the scripted agent has nothing to play";
-            let hint = "list calls under `expected_trajectory` or `agent.calls`";
-            findings.error(at, message, Some(hint));
-            return None;
-        }
-        Some(Agent::Scripted { calls })
     }
 }
 

@@ -7,8 +7,9 @@
 //! | `load` | defaults are merged, variables filled in, sections read, scenarios made |
 //! | `mocks`, `llm` | the mock servers of a file alone, and the script of a stand-in for a model |
 //! | `decode`, `values` | how sections are declared and read, so that all that is wrong is found |
-//! | `document`, `servers`, `interactions`, `resources`, `prompts`, `responses`, `condition`, `content`, `data`, `container`, `mounts`, `ready`, `steps`, `fault`, `references`, `script`, `model_agent`, `replaying`, `scoring` | the sections, and what they become |
-//! | `checks` | what must fit together between sections |
+//! | `document`, `servers`, `interactions`, `resources`, `prompts`, `responses`, `condition`, `content`, `data`, `container`, `mounts`, `ready`, `llm_interactions`, `steps`, `fault`, `references`, `script`, `agent`, `model_agent`, `command_agent`, `replaying`, `scoring` | the sections, and what they become |
+//! | `scenario`, `asker` | the scenario that a document becomes, and its agent |
+//! | `checks`, `ready_checks`, `expecting` | what must fit together between sections |
 //! | `client_config`, `expand` | servers of MCP clients' files, and values from the environment |
 //! | `schema` | the sections once more, as JSON Schema |
 //! | `hash` | what tells one experiment from another |
@@ -17,6 +18,8 @@
 //! The files are read by a parser that gives the place of every value; `serde_yaml` gives numbers their meaning, so that
 //! what it writes reads back the same.
 
+mod agent;
+mod asker;
 mod checks;
 mod client_config;
 mod command_agent;
@@ -34,6 +37,7 @@ mod finding;
 mod hash;
 mod interactions;
 mod llm;
+mod llm_interactions;
 mod load;
 mod mocks;
 mod model_agent;
@@ -43,11 +47,13 @@ mod node;
 mod parse;
 mod prompts;
 mod ready;
+mod ready_checks;
 mod references;
 mod replaying;
 mod resources;
 mod responses;
 mod scalar;
+mod scenario;
 mod schema;
 mod scoring;
 mod script;

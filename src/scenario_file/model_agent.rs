@@ -1,13 +1,11 @@
 //! An agent that thinks: the parts of the `agent` section that say how a model is asked, and the `limits` section.
 
-use crate::model::agent::{Limits, ModelAgent, ModelApi, Price, Temperature, ToolChoice};
+use crate::model::agent::{Limits, ModelApi, Price, Temperature, ToolChoice};
 use crate::model::scenario::Agent;
 
-use super::decode::{At, Decode, NO_HINT, Named, choice, choose, only_entry, section};
-use super::expand;
+use super::decode::{At, Decode, Named, choice, choose, only_entry, section};
 use super::node::{Content, Node};
-use super::script::{AgentKind, AgentSection};
-use super::source::{Findings, Mark};
+use super::source::Findings;
 use super::values::{Amount, Count, Positive, Timeout, Word, number};
 
 choice! {
@@ -49,7 +47,7 @@ section! {
 
 /// A temperature, or `null` for none.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct TemperatureSection(Temperature);
+pub(super) struct TemperatureSection(pub(super) Temperature);
 
 impl Decode for TemperatureSection {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
@@ -79,7 +77,7 @@ impl schemars::JsonSchema for TemperatureSection {
 
 /// Whether the model has to call tools.
 #[derive(Debug, Clone)]
-pub(super) struct ToolChoiceSection(ToolChoice);
+pub(super) struct ToolChoiceSection(pub(super) ToolChoice);
 
 impl Decode for ToolChoiceSection {
     fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
@@ -115,128 +113,6 @@ impl schemars::JsonSchema for ToolChoiceSection {
                 },
             ],
         })
-    }
-}
-
-impl AgentSection {
-    /// How the model is asked; `None`, after saying so, where the scenario does not say which.
-    pub(super) fn model_agent(&self, api: ModelApi, findings: &mut Findings) -> Option<ModelAgent> {
-        let Some(model) = &self.model else {
-            let message = "missing key `model`, which this kind of agent needs";
-            let at = self.kind.as_ref().map(At::mark)?;
-            findings.error(at, message, Some("name it as the API does"));
-            return None;
-        };
-        let defaults = ModelAgent::new(api, &model.0);
-        let headers = self.extra_headers.iter().flat_map(|it| &it.0);
-        let whole = |it: &At<Count>| usize::try_from(it.value.0).unwrap_or(usize::MAX);
-        Some(ModelAgent {
-            api: self.api.as_ref().map_or(api, |it| it.0),
-            base_url: self.base_url.as_ref().map(|it| it.0.clone()),
-            api_key_env: self.api_key_env.as_ref().map(|it| it.0.clone()),
-            system: self.system.as_ref().map(|it| it.value.clone()),
-            temperature: self
-                .temperature
-                .as_ref()
-                .map_or(defaults.temperature, |it| it.0),
-            max_tokens: self.max_tokens.as_ref().map(|it| it.0),
-            max_steps: self
-                .max_steps
-                .as_ref()
-                .map_or(defaults.max_steps, |it| it.0),
-            tool_choice: self.tool_choice.as_ref().map(|it| it.0.clone()),
-            timeout: self.timeout.as_ref().map_or(defaults.timeout, |it| it.0),
-            tool_timeout: self.tool_timeout.as_ref().map(|it| it.0),
-            max_result_chars: self.max_result_chars.as_ref().map(whole),
-            extra_headers: headers
-                .map(|(name, value)| (name.value.clone(), value.value.clone()))
-                .collect(),
-            extra_body: self
-                .extra_body
-                .as_ref()
-                .map(|it| it.value.clone())
-                .unwrap_or_default(),
-            price: self.price.as_ref().map(|it| it.price()),
-            ..defaults
-        })
-    }
-
-    /// The keys that only mean something for an agent with a model.
-    fn model_keys(&self) -> [(&'static str, Option<Mark>); 14] {
-        [
-            ("model", self.model.as_ref().map(At::mark)),
-            ("base_url", self.base_url.as_ref().map(At::mark)),
-            ("api_key_env", self.api_key_env.as_ref().map(At::mark)),
-            ("system", self.system.as_ref().map(At::mark)),
-            ("temperature", self.temperature.as_ref().map(At::mark)),
-            ("max_tokens", self.max_tokens.as_ref().map(At::mark)),
-            ("max_steps", self.max_steps.as_ref().map(At::mark)),
-            ("timeout", self.timeout.as_ref().map(At::mark)),
-            ("tool_timeout", self.tool_timeout.as_ref().map(At::mark)),
-            (
-                "max_result_chars",
-                self.max_result_chars.as_ref().map(At::mark),
-            ),
-            ("extra_headers", self.extra_headers.as_ref().map(At::mark)),
-            ("extra_body", self.extra_body.as_ref().map(At::mark)),
-            ("price", self.price.as_ref().map(At::mark)),
-            ("tool_choice", self.tool_choice.as_ref().map(At::mark)),
-        ]
-    }
-}
-
-/// Keys of a model that a program takes, too.
-const OF_BOTH: [&str; 4] = ["model", "timeout", "tool_timeout", "price"];
-
-/// Keys that do not go with the kind of agent, and references that cannot be read. Keys from a file of defaults may be meant for
-/// another scenario.
-pub(super) fn check(agent: &AgentSection, at: Mark, findings: &mut Findings) {
-    let kind = agent.kind.as_ref().map(|it| it.0);
-    let mut refuse = |key: &str, given: Option<Mark>, hint: Option<&str>| {
-        if let Some(given) = given.filter(|it| it.source == at.source) {
-            let message = format!("`{key}` means nothing for this kind of agent");
-            findings.error(given, message, hint);
-        }
-    };
-    let is_command = kind == Some(AgentKind::Command);
-    if !matches!(kind, Some(AgentKind::Model(_))) {
-        let hint = "it takes `kind: anthropic`, `openai` or `ollama`";
-        for (key, given) in agent.model_keys() {
-            if !(is_command && OF_BOTH.contains(&key)) {
-                refuse(key, given, Some(hint));
-            }
-        }
-    }
-    if !is_command {
-        for (key, given) in agent.command_keys() {
-            refuse(key, given, Some("it takes `kind: command`"));
-        }
-    }
-    if kind != Some(AgentKind::Model(ModelApi::OpenAiChat)) {
-        let given = agent.api.as_ref().map(At::mark);
-        refuse("api", given, Some("it takes `kind: openai`"));
-    }
-    if kind == Some(AgentKind::Model(ModelApi::Ollama)) {
-        let given = agent.tool_choice.as_ref().map(At::mark);
-        refuse("tool_choice", given, NO_HINT);
-    }
-    if is_command {
-        agent.check_command(findings);
-    }
-    if let Some(body) = &agent.extra_body
-        && body.get("stream") == Some(&serde_json::Value::Bool(true))
-    {
-        let message = "`stream` cannot be asked for: answers are taken as a whole";
-        findings.error(body.at, message, NO_HINT);
-    }
-    let headers = agent.extra_headers.iter().flat_map(|it| &it.0);
-    let headers = headers.map(|(_, it)| (it.at, it.as_str()));
-    let words = [&agent.base_url, &agent.model].into_iter().flatten();
-    let words = words.map(|it| (it.at, it.0.as_str()));
-    for (at, text) in words.chain(headers) {
-        if let Err(problem) = expand::check(text) {
-            findings.error(at, problem.message, problem.hint);
-        }
     }
 }
 

@@ -11,9 +11,8 @@ use crate::model::scenario::{Pace, Replaying};
 use super::decode::{At, Decode, NO_HINT, choice, section, wrong_kind};
 use super::finding::quoted;
 use super::node::{Content, Node};
-use super::script::AgentSection;
 use super::source::{Findings, Mark};
-use super::values::{Count, Word};
+use super::values::{Count, Timeout, Word};
 
 choice! {
     /// When a replay makes the next call: `fast`, as soon as the last one is answered, or `recorded`, after the gap that was recorded.
@@ -126,44 +125,44 @@ fn check(binding: &BindingSection, _: Mark, findings: &mut Findings) {
     }
 }
 
-impl AgentSection {
-    /// `whole` is the timeout of the scenario.
-    pub(super) fn replaying(&self, whole: Duration, findings: &mut Findings) -> Replaying {
-        let defaults = Replaying::within(whole);
-        if let Some(timeout) = self.poll_timeout.as_ref().filter(|it| it.value.0 >= whole) {
-            let message = format!("the scenario's timeout of {whole:?} passes before this does");
-            findings.warning(
-                timeout.at,
-                message,
-                Some("give the scenario a longer `timeout`"),
+/// How it is replayed, and what is wrong with that. `whole` is the timeout of the scenario.
+pub(super) fn replaying(
+    pace: Option<PaceWord>,
+    poll_timeout: Option<&At<Timeout>>,
+    bindings: &[BindingSection],
+    whole: Duration,
+    findings: &mut Findings,
+) -> Replaying {
+    let defaults = Replaying::within(whole);
+    if let Some(timeout) = poll_timeout.filter(|it| it.value.0 >= whole) {
+        let message = format!("the scenario's timeout of {whole:?} passes before this does");
+        findings.warning(
+            timeout.at,
+            message,
+            Some("give the scenario a longer `timeout`"),
+        );
+    }
+    let mut seen = HashSet::new();
+    let mut rules = Vec::new();
+    for binding in bindings {
+        let rule = binding.rule(findings.place(binding.call.at));
+        if !seen.insert((
+            rule.call,
+            rule.path.clone(),
+            rule.value.as_ref().map(Value::to_string),
+        )) {
+            let message = format!(
+                "argument {} of call {} is bound twice",
+                rule.path, rule.call
             );
+            findings.error(binding.path.at, message, Some("keep one of the two"));
         }
-        let mut seen = HashSet::new();
-        let mut rules = Vec::new();
-        for binding in self.bindings.iter().flatten() {
-            let place = findings.place(binding.call.at);
-            let rule = binding.rule(place);
-            if !seen.insert((
-                rule.call,
-                rule.path.clone(),
-                rule.value.as_ref().map(Value::to_string),
-            )) {
-                let message = format!(
-                    "argument {} of call {} is bound twice",
-                    rule.path, rule.call
-                );
-                findings.error(binding.path.at, message, Some("keep one of the two"));
-            }
-            rules.push(rule);
-        }
-        Replaying {
-            pace: self.pace.map_or(defaults.pace, |it| it.0),
-            poll_timeout: self
-                .poll_timeout
-                .as_ref()
-                .map_or(defaults.poll_timeout, |it| it.value.0),
-            bindings: rules,
-        }
+        rules.push(rule);
+    }
+    Replaying {
+        pace: pace.map_or(defaults.pace, |it| it.0),
+        poll_timeout: poll_timeout.map_or(defaults.poll_timeout, |it| it.value.0),
+        bindings: rules,
     }
 }
 

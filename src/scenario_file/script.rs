@@ -1,96 +1,14 @@
-//! Who asks and what is expected: `agent`, `expected_trajectory` and `success_criteria`.
+//! What is played and what is expected: the calls of a script, `expected_trajectory` and `success_criteria`.
 
 use schemars::JsonSchema;
 
 use crate::model::Object;
-use crate::model::agent::ModelApi;
 use crate::model::scenario::{Criterion, ExpectedCall, ScriptedCall, is_prose};
 
-use super::command_agent::FormatWord;
-use super::decode::{At, Decode, choice, only_entry, section, wrong_kind};
-use super::model_agent::{
-    self, ApiWord, Headers, PriceSection, TemperatureSection, ToolChoiceSection,
-};
+use super::decode::{At, Decode, only_entry, section, wrong_kind};
 use super::node::{Content, Node};
-use super::replaying::{BindingSection, PaceWord};
 use super::source::{Findings, Mark};
-use super::values::{Count, Timeout, Word};
-
-choice! {
-    /// Who asks: `scripted` plays listed calls, `replay` those of the accepted baseline; `anthropic`, `openai` and `ollama` are models
-    /// behind the APIs of these names; `command` is a program with an MCP client of its own.
-    AgentWord for AgentKind {
-        "scripted" => AgentKind::Scripted,
-        "replay" => AgentKind::Replay,
-        "anthropic" => AgentKind::Model(ModelApi::Anthropic),
-        "openai" => AgentKind::Model(ModelApi::OpenAiChat),
-        "ollama" => AgentKind::Model(ModelApi::Ollama),
-        "command" => AgentKind::Command,
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum AgentKind {
-    Scripted,
-    Replay,
-    /// `openai` stands for its first API.
-    Model(ModelApi),
-    Command,
-}
-
-section! {
-    /// Who asks.
-    AgentSection, checked by model_agent::check {
-        /// The kind of agent; `scripted` unless given.
-        kind: Option<At<AgentWord>>,
-        /// The calls a scripted agent plays; those of `expected_trajectory` unless given.
-        calls: Option<At<Vec<CallSection>>>,
-        /// When a replay makes the next call; `fast` unless given.
-        pace: Option<PaceWord>,
-        /// How long a replay asks again for the recorded final answer of a poll; 30s unless given, and no longer than half of the scenario's timeout.
-        poll_timeout: Option<At<Timeout>>,
-        /// What calls of the baseline take from earlier answers, in place of what was found when recording.
-        bindings: Option<Vec<BindingSection>>,
-        /// The model, as its API names it; for a command, what `${model}` stands for. `${NAME}` stands for an environment variable, here and in `base_url` and `extra_headers`.
-        model: Option<At<Word>>,
-        /// Which of OpenAI's APIs is spoken; `chat` unless given.
-        api: Option<At<ApiWord>>,
-        /// Where the API is, with or without `/v1`; the vendor's own address unless given.
-        base_url: Option<At<Word>>,
-        /// The environment variable that holds the key: `ANTHROPIC_API_KEY` or `OPENAI_API_KEY` unless given, and none where `base_url` is not the vendor's.
-        api_key_env: Option<At<Word>>,
-        /// The system prompt.
-        system: Option<At<String>>,
-        /// How much chance the model is allowed; 0 unless given. With `null` none is sent, for models that take none.
-        temperature: Option<At<TemperatureSection>>,
-        /// How many tokens one answer of the model may have.
-        max_tokens: Option<At<Count>>,
-        /// How many requests to the model there may be; 50 unless given.
-        max_steps: Option<At<Count>>,
-        /// Whether the model has to call tools.
-        tool_choice: Option<At<ToolChoiceSection>>,
-        /// How long the model may take for one answer; 120s unless given. For a command, how long it may take for all of its work.
-        timeout: Option<At<Timeout>>,
-        /// How long one tool call may take; overrides that of the scenario.
-        tool_timeout: Option<At<Timeout>>,
-        /// How many characters of a tool's answer the model is shown; all unless given.
-        max_result_chars: Option<At<Count>>,
-        /// Headers sent with every request to the model.
-        extra_headers: Option<Headers>,
-        /// Members added to the body of every request to the model, in place of those of the same name; `null` takes one out.
-        extra_body: Option<At<Object>>,
-        /// What the model costs. Claude Code reckons it in US dollars where this is left out.
-        price: Option<At<PriceSection>>,
-        /// The program of an agent that is a command, and its arguments. `${prompt}` stands for what the user wants, `${mcp_config}` for the path of the file that says where the servers are (for Codex, for what it says), `${model}` for the model, and other names for environment variables. Without `${prompt}`, the prompt comes on stdin. A relative path with a `/` belongs to this file's folder. May be left out for an agent whose `format` has a usual command line.
-        command: Option<At<Vec<At<String>>>>,
-        /// What the command prints; `generic` unless given.
-        format: Option<At<FormatWord>>,
-        /// The folder the command works in, relative to this file; an empty one, made for the run, unless given. Gemini CLI takes no other.
-        cwd: Option<At<Word>>,
-        /// Environment variables for the command, besides the few it inherits and those of its `format`'s vendor.
-        env: Option<Headers>,
-    }
-}
+use super::values::Word;
 
 section! {
     /// One call of a script.

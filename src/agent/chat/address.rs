@@ -49,7 +49,7 @@ pub(super) fn address(base_url: Option<&str>, wire: &dyn Wire) -> Result<Address
 #[cfg(test)]
 mod tests {
     use super::address;
-    use crate::agent::chat::wire::wire;
+    use crate::agent::chat::dialect::wire;
     use crate::model::agent::ModelApi;
 
     #[test]

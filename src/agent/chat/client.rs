@@ -10,8 +10,9 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::address::{Address, address};
+use super::dialect::wire;
 use super::errors::{ApiError, Asked};
-use super::wire::{Wire, wire};
+use super::wire::Wire;
 use crate::http_client;
 use crate::model::agent::ModelAgent;
 use crate::run::{Conversation, SetupError};

@@ -3,7 +3,7 @@
 //! | file | what happens there |
 //! |---|---|
 //! | `message` | what passes between us and a model, whatever API it speaks |
-//! | `wire` | what an API has to know how to do; `anthropic`, `openai_chat`, `openai_responses` and `ollama` know it |
+//! | `wire` | what an API has to know how to do; `anthropic`, `openai_chat`, `openai_responses` and `ollama` know it, and `dialect` which of them it is |
 //! | `address`, `client`, `errors` | where and how an API is asked, and what its errors mean |
 //! | `names` | tool names as an API allows them |
 //! | `results` | answers of tools as a model is told of them |
@@ -11,6 +11,7 @@
 mod address;
 mod anthropic;
 mod client;
+mod dialect;
 mod errors;
 mod message;
 mod names;
@@ -25,9 +26,10 @@ use serde_json::json;
 
 use self::client::Client;
 pub use self::client::{Key, key_env};
+use self::dialect::wire;
 use self::message::{Call, Finish, Message, OfferedTool, Request, Response, ToolResult};
 use self::names::Names;
-use self::wire::{Wire, wire};
+use self::wire::Wire;
 use crate::model::agent::{ModelAgent, ToolChoice};
 use crate::model::catalogue::Catalogue;
 use crate::run::{Agent, Conversation, SetupError, Stop, Unsendable, WantedCall};

@@ -4,8 +4,6 @@ use serde_json::Value;
 
 use super::message::{Request, Response};
 use super::names::NameRule;
-use super::{anthropic, ollama, openai_chat, openai_responses};
-use crate::model::agent::ModelApi;
 
 /// A wire format. Pure: it knows neither addresses nor keys.
 pub(super) trait Wire: Send + Sync {
@@ -35,15 +33,6 @@ pub(super) trait Wire: Send + Sync {
     ///
     /// What it lacks.
     fn read(&self, body: &Value) -> Result<Response, String>;
-}
-
-pub(super) fn wire(api: ModelApi) -> &'static dyn Wire {
-    match api {
-        ModelApi::Anthropic => &anthropic::Messages,
-        ModelApi::OpenAiChat => &openai_chat::ChatCompletions,
-        ModelApi::OpenAiResponses => &openai_responses::Responses,
-        ModelApi::Ollama => &ollama::Chat,
-    }
 }
 
 /// `Bearer` with a key, where there is one.

@@ -5,10 +5,11 @@
 //! | `workplace` | the folder it works in, and its configuration |
 //! | `format`, `names` | how agents that are known want to be started, and what they call servers and tools |
 //! | `stream` | what it prints, one file per format |
-//! | `telling` | what that tells, put on record |
+//! | `said`, `telling` | what that tells, and how it is put on record |
 
 mod format;
 mod names;
+mod said;
 mod stream;
 mod telling;
 mod workplace;
@@ -22,7 +23,7 @@ use tokio::process::{ChildStdin, ChildStdout};
 
 pub use self::format::{mcp_config, passes};
 use self::names::Names;
-use self::stream::Verdict;
+use self::said::Verdict;
 use self::telling::Telling;
 pub use self::workplace::Workplace;
 use crate::model::agent::CommandAgent;

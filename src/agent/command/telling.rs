@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use super::names::Names;
-use super::stream::{Said, Stream, Verdict, stream};
+use super::said::{Said, Stream, Verdict};
+use super::stream::stream;
 use crate::model::agent::{CommandFormat, Price};
 use crate::run::{Announced, Conversation, Stop, ToldRequest};
 

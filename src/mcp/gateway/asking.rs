@@ -9,8 +9,8 @@ use reqwest::{Client, Response, StatusCode};
 use serde_json::Value;
 use tokio::time::Instant;
 
+use super::deadline::within;
 use super::events::Events;
-use super::proxy::within;
 use crate::http_server::{EVENT_STREAM, JSON};
 use crate::mcp::http::{LONGEST_BODY, content_type, describe};
 use crate::mcp::request::{failure, outcome, root};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 
 use super::again::{Again, Asker, Read};
-use super::{GATEWAY_ERROR, error};
+use super::error::{GATEWAY_ERROR, error};
 use crate::digits;
 use crate::mcp::request::outcome;
 use crate::mcp::wire::{Message, key, read};

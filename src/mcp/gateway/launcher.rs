@@ -17,11 +17,13 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use super::deadline::within;
 use super::ear::{Ear, Exchange};
+use super::error::error;
+use super::front::{Answer, SESSION_ID, bad_gateway, header_text};
 use super::own::{Own, not_ready};
 use super::piped::{Piped, Reading};
-use super::proxy::{said, within};
-use super::{Answer, SESSION_ID, bad_gateway, error, header_text};
+use super::proxy::said;
 use crate::http_server::{
     EVENT_STREAM, JSON, Refusal, accepts, event, is_json, read_body, respond, stream_response,
 };

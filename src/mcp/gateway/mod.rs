@@ -5,14 +5,18 @@
 //! |---|---|
 //! | `ear` | calls are told from everything else, and their answers found |
 //! | `again`, `asking` | reads are asked again, where recording wants that |
+//! | `front`, `error`, `deadline` | how the gateway itself speaks with agents, and how long it waits |
 //! | `proxy`, `events` | servers that speak HTTP |
 //! | `launcher`, `piped` | servers that are child processes, and their sessions |
 //! | `own` | what we ask in these sessions ourselves |
 
 mod again;
 mod asking;
+mod deadline;
 mod ear;
+mod error;
 mod events;
+mod front;
 mod launcher;
 mod own;
 mod piped;
@@ -26,32 +30,29 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, HeaderName, Response, StatusCode};
+use axum::http::{Response, StatusCode};
 use axum::routing::any;
 use futures_util::future::{BoxFuture, join_all};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use self::again::Again;
-use self::ear::{Ear, Exchange};
+use self::ear::Ear;
+use self::error::{GATEWAY_ERROR, error};
 use self::launcher::Launcher;
 use self::proxy::Proxy;
 use crate::http_server::{self, JSON, Refusal, respond, same_site};
 use crate::mcp::request::failure;
 use crate::mcp::session::setup_error;
-use crate::mcp::tools::{Launch, Target, Tell, connect};
+use crate::mcp::target::{Launch, Target, Tell};
+use crate::mcp::tools::connect;
 use crate::mcp::wire::Wire;
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::FailureKind;
 use crate::run::ready::Vouch;
 use crate::run::{AskAgain, Called, Endpoint, Overheard, SetupError, Tools};
-
-const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
-
-/// A response, or why the request is refused.
-type Answer = Result<Response<Body>, Refusal>;
 
 /// One server behind the gateway.
 enum Behind {
@@ -231,26 +232,6 @@ impl Drop for Gateway {
             }
         }
     }
-}
-
-/// The code of errors that the gateway itself answers with, from the range that JSON-RPC leaves to implementations.
-const GATEWAY_ERROR: i64 = -32000;
-
-/// A JSON-RPC error of the gateway's own.
-fn error(id: &Value, code: i64, message: &str) -> Value {
-    let error = json!({ "code": code, "message": message });
-    json!({ "jsonrpc": "2.0", "id": id, "error": error })
-}
-
-/// The server behind us gives no answer.
-fn bad_gateway(exchange: &Exchange, why: &str) -> Response<Body> {
-    let refusal = exchange.refusal(why);
-    respond(StatusCode::BAD_GATEWAY, Some(JSON), refusal.into())
-}
-
-fn header_text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> &'h str {
-    let value = headers.get(name).and_then(|it| it.to_str().ok());
-    value.unwrap_or_default()
 }
 
 /// A name as a segment of a path (RFC 3986, section 2.3).

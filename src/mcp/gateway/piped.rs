@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::again::Asker;
 use super::ear::{Ear, Exchange};
-use super::error;
+use super::error::error;
 use crate::mcp::child::LONGEST_LINE;
 use crate::mcp::request::{CLOSED, failure, outcome};
 use crate::mcp::session::{METHOD_NOT_FOUND, no_answer, setup_error};

@@ -17,9 +17,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::again::Asker;
 use super::asking;
+use super::deadline::within;
 use super::ear::{Ear, Exchange};
 use super::events::Events;
-use super::{Answer, SESSION_ID, bad_gateway, header_text};
+use super::front::{Answer, SESSION_ID, bad_gateway, header_text};
 use crate::http_client;
 use crate::http_server::{EVENT_STREAM, JSON, event, read_body, respond};
 use crate::mcp::http::{LONGEST_BODY, content_type, describe};
@@ -291,13 +292,5 @@ pub(super) fn said(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Failure(failure) => failure.message.clone(),
         Outcome::Answer(answer) => answer.text(),
-    }
-}
-
-/// Waits until the deadline, where there is one; `None` when it passed.
-pub(super) async fn within<F: Future>(deadline: Option<Instant>, future: F) -> Option<F::Output> {
-    match deadline {
-        Some(deadline) => tokio::time::timeout_at(deadline, future).await.ok(),
-        None => Some(future.await),
     }
 }

@@ -18,13 +18,10 @@ use axum::routing::{get, post, put};
 use axum::{Json, Router};
 use serde_json::{Value, json};
 
-use super::Front;
 use super::endpoint::refused;
+use super::front::Front;
 use crate::http_server::{self, respond};
 use crate::model::interactions::MockTool;
-
-/// Reads a tool as a declaration would hold it; the error is for people.
-pub type ReadTool = fn(&str) -> Result<MockTool, String>;
 
 type Answer = Result<Response<Body>, (StatusCode, Json<Value>)>;
 

@@ -8,7 +8,7 @@ use axum::body::{Body, Bytes};
 use futures_util::{Stream, StreamExt, stream};
 use tokio::sync::mpsc;
 
-use super::Front;
+use super::front::Front;
 use crate::http_server::event;
 use crate::mock::faults::Delivery;
 use crate::mock::running::Outgoing;

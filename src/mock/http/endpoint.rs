@@ -10,15 +10,15 @@ use futures_util::{StreamExt, stream};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use super::Front;
 use super::body;
+use super::front::Front;
 use crate::http_server::{
     EVENT_STREAM, JSON, Refusal, accepts, is_json, read_body, respond, same_site, stream_response,
 };
 use crate::mock::core::PROTOCOL_VERSIONS;
 use crate::mock::faults::Delivery;
+use crate::mock::receive::Received;
 use crate::mock::running::Outgoing;
-use crate::mock::service::Received;
 use crate::mock::session::Session;
 use crate::mock::wire::{self, INVALID_REQUEST, Id, Incoming};
 use crate::model::interactions::HttpResponses;

@@ -4,7 +4,6 @@
 //! Protocol: <https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse>
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::body::Body;
@@ -15,17 +14,16 @@ use futures_util::{StreamExt, stream};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
+use super::body;
 use super::endpoint::{refused, status_response, unknown_session};
-use super::{Front, body, lock};
+use super::front::Front;
 use crate::http_server::{
     EVENT_STREAM, Refusal, accepts, is_json, read_body, respond, same_site, stream_response,
 };
 use crate::mock::faults::Delivery;
+use crate::mock::lock::lock;
+use crate::mock::receive::Received;
 use crate::mock::running::Outgoing;
-use crate::mock::service::Received;
-
-/// Where the answers of each session go.
-pub(super) type Streams = Arc<Mutex<HashMap<String, mpsc::Sender<Outgoing>>>>;
 
 pub(super) fn routes() -> Router<Front> {
     Router::new()

@@ -5,69 +5,25 @@
 mod admin;
 mod body;
 mod endpoint;
+mod front;
 mod legacy;
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::any;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-pub use self::admin::ReadTool;
 pub(super) use self::body::cut;
+use self::front::{Front, Streams};
+pub use self::front::{HttpOptions, MAX_BODY, ReadTool};
 use crate::http_server;
-use crate::mock::Ended;
-use crate::mock::service::{Service, lock};
-
-/// What the HTTP front allows.
-#[derive(Debug, Clone, Copy)]
-pub struct HttpOptions {
-    /// The longest body of a request, in bytes.
-    pub max_body: usize,
-    /// Clients may name the server by any host: it is reached under names it cannot know.
-    pub any_host: bool,
-    /// The routes at `/__mock/` are there; reads the tools that are added through them.
-    pub admin: Option<ReadTool>,
-    /// The older transport is there, too, at `/sse` and `/messages`.
-    pub legacy_sse: bool,
-}
-
-/// The most a request may hold unless said otherwise: 4 MiB.
-pub const MAX_BODY: usize = 4 * 1024 * 1024;
-
-impl Default for HttpOptions {
-    fn default() -> Self {
-        Self {
-            max_body: MAX_BODY,
-            any_host: false,
-            admin: None,
-            legacy_sse: false,
-        }
-    }
-}
-
-/// What every request needs.
-#[derive(Clone)]
-struct Front {
-    service: Arc<Service>,
-    options: HttpOptions,
-    /// Set when a fault ends the process.
-    exit: Arc<Mutex<Option<u8>>>,
-    stop: CancellationToken,
-    /// Of the older transport.
-    streams: legacy::Streams,
-}
-
-impl Front {
-    /// Ends the server for the sake of a fault.
-    fn exit(&self, code: u8) {
-        *lock(&self.exit) = Some(code);
-        self.stop.cancel();
-    }
-}
+use crate::mock::ended::Ended;
+use crate::mock::lock::lock;
+use crate::mock::service::Service;
 
 /// Answers until `stop` is cancelled or a fault ends the server; connections are dropped then.
 pub(super) async fn serve(
@@ -81,7 +37,7 @@ pub(super) async fn serve(
         options,
         exit: Arc::default(),
         stop: stop.clone(),
-        streams: legacy::Streams::default(),
+        streams: Streams::default(),
     };
     let exit = Arc::clone(&front.exit);
     let mut router = Router::new()

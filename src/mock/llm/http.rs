@@ -1,5 +1,6 @@
 //! The stand-in over HTTP: the endpoints of four APIs in one server.
 
+use std::fs::File;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +15,6 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use super::MockLlm;
 use super::dialect::Dialect;
 use super::script::Script;
 use super::{anthropic, ollama, openai_chat, openai_responses};
@@ -27,7 +27,7 @@ use crate::redact::Redactor;
 /// What every request needs.
 struct Front {
     script: Script,
-    log: Mutex<Option<std::fs::File>>,
+    log: Mutex<Option<File>>,
     /// What is left out of the log.
     redaction: Redaction,
     /// Why the log is not complete.
@@ -37,17 +37,20 @@ struct Front {
     answers: AtomicU64,
 }
 
+/// Answers until `stop` is cancelled. Requests go to the `log`, but for what its `redaction` says.
 pub(super) async fn serve(
-    mock: MockLlm,
+    script: Script,
+    log: Option<File>,
+    redaction: Redaction,
     listener: TcpListener,
     max_body: usize,
     any_host: bool,
     stop: CancellationToken,
 ) -> io::Result<()> {
     let front = Arc::new(Front {
-        script: mock.script,
-        log: Mutex::new(mock.log),
-        redaction: mock.redaction,
+        script,
+        log: Mutex::new(log),
+        redaction,
         failure: Mutex::default(),
         any_host,
         answers: AtomicU64::default(),

@@ -70,6 +70,11 @@ impl MockLlm {
         any_host: bool,
         stop: CancellationToken,
     ) -> io::Result<()> {
-        http::serve(self, listener, max_body, any_host, stop).await
+        let Self {
+            script,
+            log,
+            redaction,
+        } = self;
+        http::serve(script, log, redaction, listener, max_body, any_host, stop).await
     }
 }

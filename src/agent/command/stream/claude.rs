@@ -9,8 +9,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::events::{Events, answered, content, members, status, text};
-use super::{ModelAnswer, Said};
 use crate::agent::command::names::{Names, plain};
+use crate::agent::command::said::{ModelAnswer, Said};
 use crate::model::usage::Usage;
 use crate::run::{SetupError, Stop};
 use crate::text::shorten;

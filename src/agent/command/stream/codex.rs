@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::events::{Events, answered, content, members, text, text_content};
-use super::{ModelAnswer, Said};
 use crate::agent::command::names::Names;
+use crate::agent::command::said::{ModelAnswer, Said};
 use crate::model::usage::Usage;
 use crate::run::{SetupError, Stop};
 use crate::text::shorten;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Said, Stream, Verdict};
+use crate::agent::command::said::{Said, Stream, Verdict};
 use crate::model::Object;
 use crate::model::trajectory::{Answer, Outcome};
 use crate::run::{SetupError, Stop};

@@ -1,6 +1,6 @@
 //! An agent of which nothing is known: what it prints is its answer.
 
-use super::{Said, Stream};
+use crate::agent::command::said::{Said, Stream};
 
 /// How much of the answer is kept, in bytes.
 const LONGEST_ANSWER: usize = 1024 * 1024;

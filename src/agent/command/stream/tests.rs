@@ -6,8 +6,9 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Said, Stream, Verdict, stream};
+use super::stream;
 use crate::agent::command::format;
+use crate::agent::command::said::{Said, Stream, Verdict};
 use crate::model::agent::CommandFormat;
 use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use crate::model::trajectory::Outcome;

@@ -1,0 +1,10 @@
+//! How serving a mock ended.
+
+/// How serving ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// The client left, or we were told to stop.
+    Closed,
+    /// A fault wants the process to end with this code.
+    Exit(u8),
+}

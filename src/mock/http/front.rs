@@ -1,0 +1,65 @@
+//! What the HTTP front allows, and what every request to it needs.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::mock::lock::lock;
+use crate::mock::running::Outgoing;
+use crate::mock::service::Service;
+use crate::model::interactions::MockTool;
+
+/// What the HTTP front allows.
+#[derive(Debug, Clone, Copy)]
+pub struct HttpOptions {
+    /// The longest body of a request, in bytes.
+    pub max_body: usize,
+    /// Clients may name the server by any host: it is reached under names it cannot know.
+    pub any_host: bool,
+    /// The routes at `/__mock/` are there; reads the tools that are added through them.
+    pub admin: Option<ReadTool>,
+    /// The older transport is there, too, at `/sse` and `/messages`.
+    pub legacy_sse: bool,
+}
+
+/// The most a request may hold unless said otherwise: 4 MiB.
+pub const MAX_BODY: usize = 4 * 1024 * 1024;
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        Self {
+            max_body: MAX_BODY,
+            any_host: false,
+            admin: None,
+            legacy_sse: false,
+        }
+    }
+}
+
+/// Reads a tool as a declaration would hold it; the error is for people.
+pub type ReadTool = fn(&str) -> Result<MockTool, String>;
+
+/// Where the answers of each session of the older transport go.
+pub(super) type Streams = Arc<Mutex<HashMap<String, mpsc::Sender<Outgoing>>>>;
+
+/// What every request needs.
+#[derive(Clone)]
+pub(super) struct Front {
+    pub(super) service: Arc<Service>,
+    pub(super) options: HttpOptions,
+    /// Set when a fault ends the process.
+    pub(super) exit: Arc<Mutex<Option<u8>>>,
+    pub(super) stop: CancellationToken,
+    /// Of the older transport.
+    pub(super) streams: Streams,
+}
+
+impl Front {
+    /// Ends the server for the sake of a fault.
+    pub(super) fn exit(&self, code: u8) {
+        *lock(&self.exit) = Some(code);
+        self.stop.cancel();
+    }
+}
