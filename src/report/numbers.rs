@@ -33,3 +33,8 @@ pub fn costs(points: f64) -> bool {
 pub fn plain(number: f64) -> f64 {
     if number.abs() < 1e-9 { 0.0 } else { number }
 }
+
+/// JSON knows no infinity and no NaN; such a number is unknown.
+pub(super) fn finite(number: f64) -> Option<f64> {
+    number.is_finite().then_some(number)
+}

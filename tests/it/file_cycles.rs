@@ -48,6 +48,22 @@ fn circles_are_found() {
     assert!(circles(&edges(&without.collect())).is_empty());
 }
 
+#[test]
+fn a_folder_that_calls_its_files_may_not_be_called_by_them() {
+    let files = |inner: &str| -> BTreeMap<Steps, String> {
+        let outer = "mod one;\nstruct Thing;\nfn it() { one::go() }".to_owned();
+        let steps = |it: &[&str]| it.iter().map(|&it| it.to_owned()).collect::<Steps>();
+        [
+            (steps(&["a"]), outer),
+            (steps(&["a", "one"]), inner.to_owned()),
+        ]
+        .into()
+    };
+    let found = circles(&edges(&files("fn go() -> super::Thing {}")));
+    assert_eq!(found, ["a -> a/one\na/one -> a"]);
+    assert!(circles(&edges(&files("fn go() {}"))).is_empty());
+}
+
 /// Every file but the crate's root, with its text as code: no comments, no tests.
 fn read(src: &Path) -> BTreeMap<Steps, String> {
     let mut files = BTreeMap::new();
@@ -128,7 +144,7 @@ fn code(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The paths in `use` declarations, and those in the code that begin with `crate`, `super` or `self`.
+/// The paths in `use` declarations, and those in the code.
 fn paths(code: &str) -> Vec<Named> {
     let mut found = Vec::new();
     let mut rest = String::new();
@@ -166,7 +182,7 @@ fn paths(code: &str) -> Vec<Named> {
         .split(|it| !is_word(it))
     {
         let path: Steps = word.split("::").map(str::to_owned).collect();
-        if path.len() > 1 && ["crate", "super", "self"].contains(&path[0].as_str()) {
+        if path.len() > 1 {
             found.push(Named {
                 known_as: path[path.len() - 1].clone(),
                 path,

@@ -10,11 +10,12 @@ use crate::model::suite::{CheckState, ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::report::causes;
 use crate::report::in_words::Words;
+use crate::report::numbers::finite;
 
 use super::{
     BindingV1, CheckV1, EndingV1, ExperimentChangeV1, ExperimentPartV1, FORMAT_VERSION, GitV1,
     ImageV1, LearnedV1, ModelUseV1, ProblemV1, ResultV1, ScenarioV1, ServerV1, ServersV1, SideV1,
-    SourceV1, StampV1, StatusV1, SummaryV1, VolatileV1,
+    SourceV1, StampV1, SummaryV1, VolatileV1,
 };
 
 impl From<&SuiteResult> for ResultV1 {
@@ -64,7 +65,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> ScenarioV1 {
         description: result.description.clone(),
         user_intent: result.user_intent.clone(),
         experiment_changes: result.experiment_changes.iter().map(Into::into).collect(),
-        status: status(result.status),
+        status: result.status.into(),
         duration_ms: result.duration_ms.and_then(finite),
         problem: result.problem.as_ref().map(|it| ProblemV1 {
             message: it.message.clone(),
@@ -249,22 +250,4 @@ fn server(catalogue: &ServerCatalogue) -> ServerV1 {
         protocol_version: catalogue.protocol_version.clone(),
         tools: catalogue.tools.len(),
     }
-}
-
-fn status(status: Status) -> StatusV1 {
-    match status {
-        Status::Passed => StatusV1::Passed,
-        Status::Failed => StatusV1::Failed,
-        Status::Inconclusive => StatusV1::Inconclusive,
-        Status::Error => StatusV1::Error,
-        Status::Timeout => StatusV1::Timeout,
-        Status::Interrupted => StatusV1::Interrupted,
-        Status::Skipped => StatusV1::Skipped,
-        Status::Recorded => StatusV1::Recorded,
-    }
-}
-
-/// JSON knows no infinity and no NaN; such a number is unknown.
-fn finite(number: f64) -> Option<f64> {
-    number.is_finite().then_some(number)
 }

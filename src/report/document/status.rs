@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::model::suite::Status;
+
 /// How a scenario came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -58,5 +60,20 @@ impl StatusV1 {
     /// Nobody needs to look at it.
     pub fn is_fine(self) -> bool {
         matches!(self, Self::Passed | Self::Recorded)
+    }
+}
+
+impl From<Status> for StatusV1 {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Passed => Self::Passed,
+            Status::Failed => Self::Failed,
+            Status::Inconclusive => Self::Inconclusive,
+            Status::Error => Self::Error,
+            Status::Timeout => Self::Timeout,
+            Status::Interrupted => Self::Interrupted,
+            Status::Skipped => Self::Skipped,
+            Status::Recorded => Self::Recorded,
+        }
     }
 }

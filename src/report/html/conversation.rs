@@ -14,8 +14,8 @@ use crate::text::{line, shorten};
 use super::answer::{self, PartView, parts, pretty};
 use super::excerpt::Excerpt;
 use super::parameter::{self, ParameterView};
-use super::score;
 use super::track::{Telling, Track};
+use crate::report::numbers::score;
 
 /// The longest description of a binding.
 const BOUND_CHARS: usize = 300;

@@ -6,7 +6,7 @@ use crate::report::document::ParameterV1;
 
 use super::answer::pretty;
 use super::excerpt::Excerpt;
-use super::score;
+use crate::report::numbers::score;
 
 /// One row of the table.
 #[derive(Debug)]

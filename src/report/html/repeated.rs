@@ -7,7 +7,7 @@ use crate::report::duration;
 
 use super::index::duration_words;
 use super::link::link;
-use super::score;
+use crate::report::numbers::score;
 
 /// What several runs came to, its numbers as text.
 pub(super) struct RepeatedView<'a> {

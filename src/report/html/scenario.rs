@@ -15,8 +15,8 @@ use super::index::duration_words;
 use super::link::link;
 use super::model_use::{self, RequestView};
 use super::repeated::RepeatedView;
-use super::score;
 use super::stamps::{self, StampRow};
+use crate::report::numbers::score;
 
 /// The template's view of a scenario.
 #[derive(Template)]

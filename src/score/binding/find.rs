@@ -10,8 +10,9 @@ use crate::score::path::escape;
 
 use super::fill::{is_filled_with, value_at};
 use super::place;
+use super::resolve::resolve;
+use super::takes::Takes;
 use super::token::{is_generated, is_id, occurrences, text_of, tokens};
-use super::{Takes, resolve};
 
 /// Longer texts are only looked for as a whole.
 const LONG: usize = 4_000;

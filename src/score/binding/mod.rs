@@ -8,18 +8,20 @@ mod extract;
 mod fill;
 mod find;
 mod place;
+mod resolve;
+mod takes;
 mod token;
 
 use std::collections::HashSet;
 
-use serde_json::Value;
-
 use crate::model::binding::{Binding, BindingRule, Source};
-use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
+use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 
 pub use fill::fill;
 pub(super) use fill::{value_at, value_at_mut};
-pub(super) use place::{alike, at, full_paths, full_patterns, read};
+pub(super) use place::{alike, at, full_paths, full_patterns};
+pub use resolve::resolve;
+pub(super) use takes::read_calls;
 pub(super) use token::{is_generated, stands_alone, text_of};
 
 /// The bindings that can be told from one trajectory alone, and from what is known to vary in it.
@@ -30,50 +32,6 @@ pub fn find_bindings(trajectory: &Trajectory) -> Vec<Binding> {
 /// The bindings that several takes of one scenario bear out.
 pub(super) fn find_in_takes(first: &Trajectory, others: &[Trajectory]) -> Vec<Binding> {
     find::find(first, &others.iter().collect::<Vec<_>>())
-}
-
-/// The takes of one scenario.
-struct Takes {
-    first: Vec<ToolCall>,
-    others: Vec<Vec<ToolCall>>,
-    /// Values that are bound somewhere, so they are the server's wherever they are used.
-    made_up: HashSet<String>,
-}
-
-impl Takes {
-    /// Without other takes the first is never looked at.
-    fn new(first: &Trajectory, others: &[&Trajectory]) -> Self {
-        let first = (!others.is_empty()).then(|| read_calls(first));
-        Self {
-            first: first.unwrap_or_default(),
-            others: others.iter().map(|it| read_calls(it)).collect(),
-            made_up: HashSet::new(),
-        }
-    }
-}
-
-/// The scored calls with the JSON in their answers read.
-pub(super) fn read_calls(trajectory: &Trajectory) -> Vec<ToolCall> {
-    let read = |call: &ToolCall| {
-        let mut call = call.clone();
-        if let Outcome::Answer(answer) = &mut call.outcome {
-            *answer = read(answer);
-        }
-        call
-    };
-    trajectory.calls().map(read).collect()
-}
-
-/// The value a live answer has where the recorded answer has the bound one; `None` when there is no text and no number there.
-pub fn resolve(binding: &Binding, recorded: &Answer, live: &Answer) -> Option<Value> {
-    let was = at(recorded, &binding.from.path)?;
-    let now = place::in_other(recorded, live, &binding.from.path)?;
-    let (was, now_text) = (text_of(&was)?, text_of(&now)?);
-    let bound = text_of(&binding.value)?;
-    if was == bound {
-        return (!now_text.trim().is_empty()).then_some(now);
-    }
-    extract::extract(&was, &bound, &now_text).map(Value::from)
 }
 
 /// The trajectory's bindings with what a scenario says of some of them.

@@ -3,6 +3,7 @@
 mod failing;
 mod learned;
 mod once;
+mod take;
 mod typical;
 
 pub(crate) use self::failing::look;
@@ -11,18 +12,16 @@ pub(crate) use self::once::USUAL_TAKES;
 
 use std::sync::Arc;
 
+use self::take::Take;
 use super::bench::Bench;
 use super::ci;
 use super::error::Error;
 use super::outcome::{problem, result};
-use super::patience::Patience;
 use super::play::{Finished, Suite, play};
 use super::replay;
 use super::settings::Settings;
-use crate::model::repeated::Repeated;
 use crate::model::scenario::{Agent, Scenario};
-use crate::model::suite::{Check, Problem, ScenarioResult, Status};
-use crate::model::trajectory::Trajectory;
+use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::score;
 use crate::store::Baselines;
 
@@ -43,22 +42,6 @@ pub async fn record(suite: Suite, settings: &Settings) -> Result<Finished, Error
         async move { record_one(&scenario, &bench, &baselines, &settings).await }
     })
     .await
-}
-
-/// A run that is to become the baseline.
-struct Take {
-    /// The scenario as it may be told, with what the run answered.
-    told: Scenario,
-    /// With what is learned of it.
-    trajectory: Trajectory,
-    checks: Vec<Check>,
-    /// Why it should not be kept unseen; empty where nothing speaks against it.
-    failing: Vec<String>,
-    notes: Vec<String>,
-    /// What all runs came to, where there were several.
-    repeated: Option<Repeated>,
-    /// How long it may be compared.
-    patience: Patience,
 }
 
 async fn record_one(

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::Take;
 use super::failing::{Looked, cannot_be_judged, from_expectation, look, looks_like_errors};
 use super::learned::{disagreement, told};
+use super::take::Take;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult};
 use crate::model::trajectory::Trajectory;

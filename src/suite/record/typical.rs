@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::Take;
 use super::failing::{
     Looked, cannot_be_judged, count_unmet, from_expectation, look as look_at, looks_like_errors,
 };
 use super::learned;
 use super::once::{reads, rules_that_do_not_fit};
+use super::take::Take;
 use crate::model::repeated::Attempt;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Check, CheckState, ScenarioResult, Status};

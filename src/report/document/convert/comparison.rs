@@ -13,9 +13,8 @@ use crate::report::document::{
     RequestV1, ResponseV1, RowKindV1, RowV1, ScoresV1, SlowerV1, SourceV1,
 };
 use crate::report::numbers;
+use crate::report::numbers::finite;
 use crate::text::shorten;
-
-use super::finite;
 
 /// The longest failure text kept in the document; the trajectory holds the whole.
 const ERROR_CHARS: usize = 500;

@@ -5,8 +5,7 @@ use crate::model::usage::TotalUse;
 use crate::report::document::{
     BaselineRateV1, IntervalV1, OfRunsV1, RateDifferenceV1, RepeatedV1, RunV1, SpreadV1, TallyV1,
 };
-
-use super::{finite, status};
+use crate::report::numbers::finite;
 
 pub(super) fn repeated(it: &Repeated) -> RepeatedV1 {
     let usage = it.attempts.iter().filter_map(|it| it.usage);
@@ -42,7 +41,7 @@ pub(super) fn repeated(it: &Repeated) -> RepeatedV1 {
 
 fn attempt(it: &Attempt) -> RunV1 {
     RunV1 {
-        status: status(it.status),
+        status: it.status.into(),
         score: it.score.and_then(finite),
         duration_ms: it.duration_ms.and_then(finite),
         reason: it.reason.clone(),

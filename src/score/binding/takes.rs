@@ -1,0 +1,38 @@
+//! The takes of one scenario, with the JSON in their answers read.
+
+use std::collections::HashSet;
+
+use super::place::read;
+use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
+
+/// The takes of one scenario.
+pub(super) struct Takes {
+    pub(super) first: Vec<ToolCall>,
+    pub(super) others: Vec<Vec<ToolCall>>,
+    /// Values that are bound somewhere, so they are the server's wherever they are used.
+    pub(super) made_up: HashSet<String>,
+}
+
+impl Takes {
+    /// Without other takes the first is never looked at.
+    pub(super) fn new(first: &Trajectory, others: &[&Trajectory]) -> Self {
+        let first = (!others.is_empty()).then(|| read_calls(first));
+        Self {
+            first: first.unwrap_or_default(),
+            others: others.iter().map(|it| read_calls(it)).collect(),
+            made_up: HashSet::new(),
+        }
+    }
+}
+
+/// The scored calls with the JSON in their answers read.
+pub(in crate::score) fn read_calls(trajectory: &Trajectory) -> Vec<ToolCall> {
+    let read = |call: &ToolCall| {
+        let mut call = call.clone();
+        if let Outcome::Answer(answer) = &mut call.outcome {
+            *answer = read(answer);
+        }
+        call
+    };
+    trajectory.calls().map(read).collect()
+}

@@ -1,0 +1,23 @@
+//! A run that is to become the baseline.
+
+use crate::model::repeated::Repeated;
+use crate::model::scenario::Scenario;
+use crate::model::suite::Check;
+use crate::model::trajectory::Trajectory;
+use crate::suite::patience::Patience;
+
+/// A run that is to become the baseline.
+pub(super) struct Take {
+    /// The scenario as it may be told, with what the run answered.
+    pub(super) told: Scenario,
+    /// With what is learned of it.
+    pub(super) trajectory: Trajectory,
+    pub(super) checks: Vec<Check>,
+    /// Why it should not be kept unseen; empty where nothing speaks against it.
+    pub(super) failing: Vec<String>,
+    pub(super) notes: Vec<String>,
+    /// What all runs came to, where there were several.
+    pub(super) repeated: Option<Repeated>,
+    /// How long it may be compared.
+    pub(super) patience: Patience,
+}
