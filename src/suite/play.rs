@@ -164,7 +164,7 @@ where
                 if let Some(why) = context.why_not(&it).await {
                     return (index, not_run(&context.told(&it), Status::Skipped, why));
                 }
-                let mut result = task.await.unwrap_or_else(|_| broken(&it));
+                let mut result = task.await.unwrap_or_else(|_| broken(&context.told(&it)));
                 let look = !is_fine(&result) && !was_interrupted(&result);
                 result.notes.extend(place.release(look).await);
                 (index, result)
@@ -206,7 +206,7 @@ where
         results.entry(index).or_insert_with(|| {
             match (interrupt.is_cancelled(), index < not_begun) {
                 // Its task has ended without a result.
-                (false, _) => broken(scenario),
+                (false, _) => broken(&context.told(scenario)),
                 (true, begun) => unfinished(&context.told(scenario), begun),
             }
         });
