@@ -274,24 +274,10 @@ fn accepted_file(root: &Path, scenario: &str, variant: usize, single: bool) -> P
 }
 
 fn stored(file: &Path, current: &Trajectory, status: Status) -> ScenarioResult {
+    let path = file.display().to_string();
     ScenarioResult {
-        id: current.scenario.clone(),
-        name: current.name.clone(),
-        path: file.display().to_string(),
-        description: None,
-        user_intent: None,
-        tags: Vec::new(),
-        experiment_changes: Vec::new(),
-        status,
         duration_ms: current.duration_ms,
-        problem: None,
-        checks: Vec::new(),
-        comparison: None,
-        baseline: None,
-        current: None,
-        notes: Vec::new(),
-        idle_rules: Vec::new(),
-        repeated: None,
+        ..ScenarioResult::new(&current.scenario, &current.name, path, status)
     }
 }
 
@@ -335,23 +321,9 @@ fn broken(file: &Path, current: Option<Trajectory>, error: &StoreError) -> Scena
 
 /// The result of a file of which nothing but this name is known.
 fn unread(file: &Path, name: String, problem: Problem) -> ScenarioResult {
+    let path = file.display().to_string();
     ScenarioResult {
-        id: name.clone(),
-        name,
-        path: file.display().to_string(),
-        description: None,
-        user_intent: None,
-        tags: Vec::new(),
-        experiment_changes: Vec::new(),
-        status: Status::Error,
-        duration_ms: None,
         problem: Some(problem),
-        checks: Vec::new(),
-        comparison: None,
-        baseline: None,
-        current: None,
-        notes: Vec::new(),
-        idle_rules: Vec::new(),
-        repeated: None,
+        ..ScenarioResult::new(name.clone(), name, path, Status::Error)
     }
 }

@@ -63,6 +63,36 @@ pub struct ScenarioResult {
     pub repeated: Option<Box<Repeated>>,
 }
 
+impl ScenarioResult {
+    /// A result of which no more is known than what it is of, and how it came out.
+    pub fn new(
+        id: impl Into<String>,
+        name: impl Into<String>,
+        path: impl Into<String>,
+        status: Status,
+    ) -> Self {
+        Self {
+            id: id.into(),
+            name: name.into(),
+            path: path.into(),
+            description: None,
+            user_intent: None,
+            tags: Vec::new(),
+            experiment_changes: Vec::new(),
+            status,
+            duration_ms: None,
+            problem: None,
+            checks: Vec::new(),
+            comparison: None,
+            baseline: None,
+            current: None,
+            notes: Vec::new(),
+            idle_rules: Vec::new(),
+            repeated: None,
+        }
+    }
+}
+
 /// Something that stood in the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {

@@ -27,8 +27,8 @@ pub(super) struct Call<'a> {
     in_band: Option<String>,
     /// Counted from 1 among the scored calls of its side.
     pub(super) number: usize,
-    /// How often it was made in a row, as part of a poll.
-    pub(super) attempts: usize,
+    /// The calls of a poll before it, whose answers were waited out.
+    pub(super) tries: Vec<&'a ToolCall>,
     /// What it asked in its own words, where those of its baseline stand in `made`.
     pub(super) said: &'a ToolCall,
     /// Equal for calls that ask the same of the same tool.
@@ -40,6 +40,11 @@ pub(super) struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
+    /// How often it was made in a row, as part of a poll.
+    pub(super) fn attempts(&self) -> usize {
+        self.tries.len() + 1
+    }
+
     pub(super) fn request(&self) -> Request<'_, 'a> {
         Request {
             tool: &self.made.tool,
@@ -99,7 +104,7 @@ pub(super) fn calls<'a>(
         let key = hash_of((tool, Argument::key(&arguments)));
         Call {
             number,
-            attempts: 1,
+            tries: Vec::new(),
             said,
             reads: hinted || is_listed_read(call, rules),
             // Answers nobody looks at are not checked either: those of an expectation are made up.
@@ -127,7 +132,8 @@ pub(super) fn calls<'a>(
     for (index, (made, said)) in side.calls().zip(said.calls()).enumerate() {
         let mut next = call(index + 1, made, said);
         if let Some(last) = calls.pop_if(|it| it.key == next.key && is_try(it.key)) {
-            next.attempts += last.attempts;
+            next.tries = last.tries;
+            next.tries.push(last.made);
         }
         calls.push(next);
     }

@@ -134,10 +134,6 @@ impl<'a> Sides<'a> {
 
     /// What a poll was answered while it waited, where that was nothing the baseline's was answered: one of those, and that.
     pub(super) fn other_try(&self, baseline: usize, current: usize) -> Option<(String, String)> {
-        fn tries<'t>(run: &'t Trajectory, call: &Call<'_>) -> Vec<&'t ToolCall> {
-            let first = call.number - call.attempts;
-            run.calls().skip(first).take(call.attempts - 1).collect()
-        }
         let (b, c) = (self.before(baseline), self.now(current));
         let said = |it: &ToolCall| {
             Response {
@@ -147,8 +143,7 @@ impl<'a> Sides<'a> {
             }
             .summary()
         };
-        polls::other_try(&tries(self.baseline_run, b), &tries(self.current_run, c))
-            .map(|(b, c)| (said(b), said(c)))
+        polls::other_try(&b.tries, &c.tries).map(|(b, c)| (said(b), said(c)))
     }
 
     /// The longer of the two sides.
@@ -253,9 +248,9 @@ impl<'a> Sides<'a> {
             moved,
             takes: self.takes(baseline),
             unseen: self.unseen(baseline),
-            polled: (baseline.attempts > 1 || current.attempts > 1).then_some(comparison::Polled {
-                baseline: baseline.attempts,
-                current: current.attempts,
+            polled: (baseline.attempts() > 1 || current.attempts() > 1).then_some(comparison::Polled {
+                baseline: baseline.attempts(),
+                current: current.attempts(),
             }),
         }
     }

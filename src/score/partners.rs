@@ -32,8 +32,8 @@ impl Partners {
         let mut of = HashMap::new();
         for (b, c) in pairs {
             let (b, c) = (&sides.baseline[b], &sides.current[c]);
-            let partners: Vec<usize> = (c.number + 1 - c.attempts..=c.number).collect();
-            for number in b.number + 1 - b.attempts..=b.number {
+            let partners: Vec<usize> = (c.number + 1 - c.attempts()..=c.number).collect();
+            for number in b.number + 1 - b.attempts()..=b.number {
                 of.insert(number, partners.clone());
             }
         }

@@ -12,7 +12,7 @@ use super::replay;
 use super::settings::Settings;
 use crate::evaluate::{Basis, Checked, WrongOutcome, check_criteria, no_call, wrong_outcomes};
 use crate::model::rules::Rules;
-use crate::model::scenario::{Agent, Scenario};
+use crate::model::scenario::Scenario;
 use crate::model::suite::{Check, ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
 use crate::score;
@@ -40,17 +40,14 @@ async fn expect(
     settings: &Settings,
 ) -> ScenarioResult {
     let bench = Arc::new(bench);
-    let replayed = match &scenario.agent {
-        Agent::Scripted { .. } | Agent::Model { .. } | Agent::Command { .. } => None,
-        Agent::Replay { .. } => match replay::accepted(scenario, baselines) {
-            Ok(accepted) => replay::replayed(scenario, &accepted),
-            Err(problem) => {
-                return ScenarioResult {
-                    problem: Some(problem),
-                    ..result(&bench.told(scenario), Status::Error)
-                };
-            }
-        },
+    let replayed = match replay::to_play(scenario, baselines) {
+        Ok(replayed) => replayed,
+        Err(problem) => {
+            return ScenarioResult {
+                problem: Some(problem),
+                ..result(&bench.told(scenario), Status::Error)
+            };
+        }
     };
     let rules = settings.judging.scoring.over(&scenario.scoring);
     let measure = Measure {

@@ -17,24 +17,12 @@ pub(crate) fn broken(scenario: &Scenario) -> ScenarioResult {
 
 /// What every result says of its scenario.
 pub(crate) fn result(scenario: &Scenario, status: Status) -> ScenarioResult {
+    let path = scenario.path.display().to_string();
     ScenarioResult {
-        id: scenario.id.clone(),
-        name: scenario.name.clone(),
-        path: scenario.path.display().to_string(),
         description: scenario.description.clone(),
         user_intent: scenario.user_intent.clone(),
         tags: scenario.tags.clone(),
-        experiment_changes: Vec::new(),
-        status,
-        duration_ms: None,
-        problem: None,
-        checks: Vec::new(),
-        comparison: None,
-        baseline: None,
-        current: None,
-        notes: Vec::new(),
-        idle_rules: Vec::new(),
-        repeated: None,
+        ..ScenarioResult::new(&scenario.id, &scenario.name, path, status)
     }
 }
 

@@ -117,6 +117,21 @@ pub(crate) fn replayed(scenario: &Scenario, accepted: &[Trajectory]) -> Option<A
     Some(Arc::new(main.clone()))
 }
 
+/// The baseline that a replay plays, where nothing is compared with it; `None` for another agent.
+///
+/// # Errors
+///
+/// See [`accepted`].
+pub(crate) fn to_play(
+    scenario: &Scenario,
+    baselines: &Baselines,
+) -> Result<Option<Arc<Trajectory>>, Problem> {
+    match &scenario.agent {
+        Agent::Scripted { .. } | Agent::Model { .. } | Agent::Command { .. } => Ok(None),
+        Agent::Replay { .. } => Ok(replayed(scenario, &accepted(scenario, baselines)?)),
+    }
+}
+
 /// Whether a run has all servers that a baseline's calls go to.
 ///
 /// # Errors

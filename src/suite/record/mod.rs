@@ -20,7 +20,7 @@ use super::outcome::{problem, result};
 use super::play::{Finished, Suite, play};
 use super::replay;
 use super::settings::Settings;
-use crate::model::scenario::{Agent, Scenario};
+use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::score;
 use crate::store::Baselines;
@@ -51,17 +51,14 @@ async fn record_one(
     settings: &Settings,
 ) -> ScenarioResult {
     // A replay plays the baseline there is, and keeps what its calls are answered now.
-    let replayed = match &scenario.agent {
-        Agent::Scripted { .. } | Agent::Model { .. } | Agent::Command { .. } => None,
-        Agent::Replay { .. } => match replay::accepted(scenario, baselines) {
-            Ok(accepted) => replay::replayed(scenario, &accepted),
-            Err(problem) => {
-                return ScenarioResult {
-                    problem: Some(problem),
-                    ..result(&bench.told(scenario), Status::Error)
-                };
-            }
-        },
+    let replayed = match replay::to_play(scenario, baselines) {
+        Ok(replayed) => replayed,
+        Err(problem) => {
+            return ScenarioResult {
+                problem: Some(problem),
+                ..result(&bench.told(scenario), Status::Error)
+            };
+        }
     };
     let taken = if settings.times > 1 {
         Box::pin(typical::take(scenario, replayed.as_ref(), bench, settings)).await

@@ -128,25 +128,7 @@ fn suite(command: &str, scenarios: Vec<ScenarioResult>) -> SuiteResult {
 }
 
 pub(crate) fn scenario(id: &str, name: &str, status: Status) -> ScenarioResult {
-    ScenarioResult {
-        id: id.to_owned(),
-        name: name.to_owned(),
-        path: format!("scenarios/{id}.yaml"),
-        description: None,
-        user_intent: None,
-        tags: Vec::new(),
-        experiment_changes: Vec::new(),
-        status,
-        duration_ms: None,
-        problem: None,
-        checks: Vec::new(),
-        comparison: None,
-        baseline: None,
-        current: None,
-        notes: Vec::new(),
-        idle_rules: Vec::new(),
-        repeated: None,
-    }
+    ScenarioResult::new(id, name, format!("scenarios/{id}.yaml"), status)
 }
 
 fn passed() -> ScenarioResult {
