@@ -11,9 +11,12 @@ const EDITS: usize = 256;
 /// The same for short lists, and the number of steps per element that decides in between.
 const FEWEST_EDITS: usize = 32;
 const STEPS: usize = 8;
-/// Where so many searches were cut, the lists differ so much that shorter ones find as much.
+/// Where so many searches were cut, the lists differ so much that shorter ones find as much: so many long ones, so many of those that are
+/// of fewer edits.
 const LONG_SEARCHES: usize = 4;
 const FEWER_EDITS: usize = 64;
+const SHORTER_SEARCHES: usize = 32;
+const FEW_EDITS: usize = 16;
 
 /// Marks an edit path that left the table.
 const OUTSIDE: usize = usize::MAX;
@@ -30,10 +33,10 @@ pub(super) fn common(b: &[u64], c: &[u64]) -> Vec<(usize, usize)> {
     let (mut b_from, mut c_from, mut searches) = (0, 0, 0);
     while b_from < b.len() && c_from < c.len() {
         searches += 1;
-        let most = if searches > LONG_SEARCHES {
-            most.min(FEWER_EDITS)
-        } else {
-            most
+        let most = match searches {
+            0..=LONG_SEARCHES => most,
+            ..=SHORTER_SEARCHES => most.min(FEWER_EDITS),
+            _ => most.min(FEW_EDITS),
         };
         let leg = Leg::search(&b[b_from..], &c[c_from..], most);
         let found = leg.pairs.iter().rev();

@@ -1,5 +1,10 @@
 //! The JSON document that a text consists of.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use foldhash::fast::FixedState;
 use serde_json::Value;
 
 use crate::digits;
@@ -19,6 +24,30 @@ pub(super) fn embedded(text: &str) -> Option<Value> {
         .flatten()
 }
 
+/// The documents in the texts of two answers, each parsed when it is first asked for.
+///
+/// Texts are known by their addresses: they have to stay where they are as long as this lives.
+#[derive(Debug, Default)]
+pub(super) struct Documents {
+    parsed: RefCell<HashMap<(usize, usize), Option<Rc<Value>>, FixedState>>,
+}
+
+impl Documents {
+    /// The JSON object or list a text consists of.
+    pub(super) fn of(&self, text: &str) -> Option<Rc<Value>> {
+        if !looks_like_json(text) {
+            return None;
+        }
+        let address = (text.as_ptr().addr(), text.len());
+        if let Some(known) = self.parsed.borrow().get(&address) {
+            return known.clone();
+        }
+        let document = embedded(text).map(Rc::new);
+        self.parsed.borrow_mut().insert(address, document.clone());
+        document
+    }
+}
+
 /// Whether a text would take far more memory as JSON than JSON usually does: millions of empty lists or of numbers. It is compared as the
 /// text that it is.
 pub(super) fn is_too_dense(text: &str) -> bool {
@@ -26,16 +55,16 @@ pub(super) fn is_too_dense(text: &str) -> bool {
         return false;
     }
     let bytes = text.as_bytes();
-    let number_of = |sought: u8| times_in(bytes, sought);
-    let empty = bytes.windows(2).filter(|it| *it == b"[]" || *it == b"{}");
-    let inner = (number_of(b'[') + number_of(b'{')).saturating_sub(empty.count());
-    let values = number_of(b',') + inner;
-    let memory = values * size_of::<Value>() + number_of(b':') * NAME;
-    memory > TIMES * text.len() + BEYOND
-}
-
-fn times_in(bytes: &[u8], sought: u8) -> usize {
-    memchr::memchr_iter(sought, bytes).count()
+    let number_of = |sought: u8| memchr::memchr_iter(sought, bytes).count();
+    let (begun, values) = (number_of(b'[') + number_of(b'{'), number_of(b','));
+    let names = number_of(b':') * NAME;
+    let is_too_much =
+        |values: usize| values * size_of::<Value>() + names > TIMES * text.len() + BEYOND;
+    // Few documents come near the bound, and only those are searched for what is empty, and holds no value.
+    is_too_much(values + begun) && {
+        let empty = bytes.windows(2).filter(|it| *it == b"[]" || *it == b"{}");
+        is_too_much(values + begun.saturating_sub(empty.count()))
+    }
 }
 
 /// Whether a text begins as a JSON object or list does.

@@ -33,14 +33,23 @@ struct Noted {
 impl Findings {
     /// Counts a difference that would not be kept; false where it may be kept and has to be noted.
     pub(super) fn pass_over(&mut self, loss: f64, breaks_contract: bool) -> bool {
-        let is_kept = (self.least).is_none_or(|least| (breaks_contract, loss) > least);
-        if is_kept || (breaks_contract && self.contract_changes.len() < CONTRACT_CHANGES) {
+        if self.keeps(loss, breaks_contract) {
             return false;
         }
         self.more_contract_changes += usize::from(breaks_contract);
         self.more += 1;
         self.more_loss += loss;
         true
+    }
+
+    fn keeps(&self, loss: f64, breaks_contract: bool) -> bool {
+        (self.least).is_none_or(|least| (breaks_contract, loss) > least)
+            || (breaks_contract && self.contract_changes.len() < CONTRACT_CHANGES)
+    }
+
+    /// Whether a change of the contract that costs nothing by itself would only be counted.
+    pub(super) fn is_full(&self) -> bool {
+        !self.keeps(0.0, true)
     }
 
     /// Notes a difference, and with `contract` also a change of the contract, in words.

@@ -12,7 +12,7 @@ use crate::model::rules::Responses;
 
 use super::align;
 use super::coarse;
-use super::embedded;
+use super::embedded::{self, Documents};
 use super::excerpt;
 use super::finding::Findings;
 use super::kind::{article, kind};
@@ -47,6 +47,7 @@ pub(super) struct Context<'a> {
     pub(super) echoes: &'a [(&'a Value, &'a Value)],
     pub(super) mode: Responses,
     pub(super) work: &'a Work<'a>,
+    pub(super) documents: &'a Documents,
 }
 
 /// Walks two documents side by side.
@@ -106,7 +107,7 @@ impl<'a> Walk<'a> {
             place: Place::default(),
             findings: Some(Findings::default()),
             embeddings: 0,
-            memo: Rc::new(Memo::new(View::Masked, context.work)),
+            memo: Rc::new(Memo::new(View::Masked, context.work, context.documents)),
             is_coarse: false,
         }
     }

@@ -2,7 +2,7 @@
 //! alike two values are.
 //!
 //! Values are known by their addresses. They stay where they are as long as the comparison lasts: what is parsed on the way is
-//! kept here.
+//! kept with them, in [`Documents`].
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use std::rc::Rc;
 use foldhash::fast::FixedState;
 use serde_json::Value;
 
-use super::embedded;
+use super::embedded::{self, Documents};
 use super::same::{self, View};
 use super::work::{self, Work};
 
@@ -24,21 +24,21 @@ pub(super) type Address = (usize, usize);
 pub(super) struct Memo<'w> {
     view: View,
     work: &'w Work<'w>,
+    documents: &'w Documents,
     weights: RefCell<Map<usize, usize>>,
     hashes: RefCell<Map<usize, u64>>,
     alike: RefCell<Map<(Address, Address), f64>>,
-    documents: RefCell<Map<Address, Option<Rc<Value>>>>,
 }
 
 impl<'w> Memo<'w> {
-    pub(super) fn new(view: View, work: &'w Work<'w>) -> Self {
+    pub(super) fn new(view: View, work: &'w Work<'w>, documents: &'w Documents) -> Self {
         Self {
             view,
             work,
+            documents,
             weights: RefCell::default(),
             hashes: RefCell::default(),
             alike: RefCell::default(),
-            documents: RefCell::default(),
         }
     }
 
@@ -86,14 +86,8 @@ impl<'w> Memo<'w> {
         if !embedded::looks_like_json(text) {
             return None;
         }
-        let key = address_of_text(text);
-        if let Some(known) = self.documents.borrow().get(&key) {
-            return known.clone();
-        }
         self.work.spend(work::of_text(text));
-        let document = embedded::embedded(text).map(Rc::new);
-        self.documents.borrow_mut().insert(key, document.clone());
-        document
+        self.documents.of(text)
     }
 
     /// How alike two values are, if that was found out before.

@@ -14,6 +14,7 @@ use super::arguments::ArgumentRules;
 use super::calls::{self, Call};
 use super::clock::Clock;
 use super::effect;
+use super::embedded::Documents;
 use super::json::Context;
 use super::number;
 use super::path::Pattern;
@@ -248,10 +249,12 @@ impl<'a> Sides<'a> {
             moved,
             takes: self.takes(baseline),
             unseen: self.unseen(baseline),
-            polled: (baseline.attempts() > 1 || current.attempts() > 1).then_some(comparison::Polled {
-                baseline: baseline.attempts(),
-                current: current.attempts(),
-            }),
+            polled: (baseline.attempts() > 1 || current.attempts() > 1).then_some(
+                comparison::Polled {
+                    baseline: baseline.attempts(),
+                    current: current.attempts(),
+                },
+            ),
         }
     }
 
@@ -315,6 +318,7 @@ impl<'a> Sides<'a> {
             .into_iter()
             .chain(sources.iter().cloned())
             .collect();
+        let documents = Documents::default();
         let context = Context {
             ignore: &self.ignore,
             volatile: &volatile,
@@ -322,6 +326,7 @@ impl<'a> Sides<'a> {
             echoes,
             mode: self.responses,
             work: self.work,
+            documents: &documents,
         };
         let varies = Tree::new(held.map_or(&[], |it| &it.varies));
         let known = held.map(|it| Known {
@@ -333,6 +338,7 @@ impl<'a> Sides<'a> {
             given: &self.given,
             exact: self.responses == Responses::Exact,
             work: self.work,
+            documents: &documents,
         });
         response::compare(b, c, context, known)
     }

@@ -9,7 +9,7 @@ use crate::model::learned::Learned;
 use crate::model::rules::{Responses, Rules};
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 
-use super::embedded::embedded;
+use super::embedded::{Documents, embedded};
 use super::json::Context;
 use super::pairing::patterns;
 use super::path::Pattern;
@@ -80,7 +80,7 @@ impl LookedAt {
                 is_last: false,
             };
         };
-        let work = Work::uninterrupted();
+        let (work, documents) = (Work::uninterrupted(), Documents::default());
         let similarity = |it: &Outcome| {
             let response = |outcome| Response {
                 outcome,
@@ -94,6 +94,7 @@ impl LookedAt {
                 echoes: &[],
                 mode: Responses::Similar,
                 work: &work,
+                documents: &documents,
             };
             let score = response::compare(response(it), response(live), context, None);
             (score.similarity, score.contract_changes.is_empty())

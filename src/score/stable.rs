@@ -17,7 +17,7 @@ use crate::model::trajectory::Answer;
 use super::align;
 use super::clock::Clock;
 use super::edits;
-use super::embedded::{embedded, is_too_dense};
+use super::embedded::{Documents, is_too_dense};
 use super::excerpt;
 use super::finding::Findings;
 use super::key;
@@ -56,6 +56,7 @@ pub(super) struct Known<'a> {
     /// Additions are changes, too.
     pub(super) exact: bool,
     pub(super) work: &'a Work<'a>,
+    pub(super) documents: &'a Documents,
 }
 
 /// How far two answers are apart.
@@ -105,9 +106,7 @@ impl<'a> Walk<'a> {
         }
         let root: At<'a> = vec![self.known.varies];
         let under = |it: &Part<'a>| match it {
-            Part::Block(index, _) => {
-                Tree::under(&Tree::under(&root, "content"), &index.to_string())
-            }
+            Part::Block(index, _) => Tree::under_index(&Tree::under(&root, "content"), *index),
             Part::Structured(_) => Tree::under(&root, "structuredContent"),
         };
         if Tree::variation(&Tree::under(&root, "content")).is_some() {
@@ -306,10 +305,10 @@ impl<'a> Walk<'a> {
         if self.embeddings == EMBEDDINGS {
             return false;
         }
-        let Some(b_json) = embedded(b) else {
+        let Some(b_json) = self.known.documents.of(b) else {
             return false;
         };
-        let Some(c_json) = embedded(c) else {
+        let Some(c_json) = self.known.documents.of(c) else {
             if is_too_dense(c) {
                 return false;
             }
@@ -346,6 +345,11 @@ impl<'a> Walk<'a> {
             Some(_) => return,
             None => &[],
         };
+        // Where changes are only counted, it does not matter at which word they begin.
+        if varying.is_empty() && self.found.is_full() && variation::differ_in_a_word(b, c) {
+            self.is_one_too_many();
+            return;
+        }
         let (of_b, of_c) = match variation::compare(b, c, varying, &self.known.clock) {
             // White space says nothing in prose, but much in code, YAML and nested lists.
             Likeness::Same if is_indented_otherwise(b, c) => {
@@ -446,7 +450,10 @@ impl<'a> Walk<'a> {
             (i, j) = (to_i + 1, to_j + 1);
         }
         for (i, j) in pairs {
-            let under = Tree::under(at, &i.to_string());
+            if self.exact_hash(&b[i]) == self.exact_hash(&c[j]) {
+                continue;
+            }
+            let under = Tree::under_index(at, i);
             self.at(Step::Index(i), |walk| {
                 walk.values(&b[i], &c[j], &under, key);
             });
@@ -458,7 +465,7 @@ impl<'a> Walk<'a> {
         }
         let mut moved: HashMap<u64, usize> = HashMap::new();
         for it in b_alone {
-            let under = Tree::under(at, &it.to_string());
+            let under = Tree::under_index(at, it);
             let shown = shown(&b[it]);
             let place = elsewhere.get_mut(&b_keys[it]).and_then(Vec::pop);
             if place.is_some() {
@@ -499,7 +506,7 @@ impl<'a> Walk<'a> {
         let others = b_alone.iter().copied().zip(c_alone.iter().copied());
         let others = others.filter(|_| is_even);
         for (i, j) in alike.into_iter().chain(others) {
-            let under = Tree::under(at, &i.to_string());
+            let under = Tree::under_index(at, i);
             self.at(Step::Index(i), |walk| {
                 walk.values(&b[i], &c[j], &under, key);
             });
@@ -691,10 +698,10 @@ impl<'a> Walk<'a> {
                     }
                 }
             }
+            Value::String(text) if is_spaced_evenly(text) => text.hash(&mut hasher),
             Value::String(text) => {
-                for it in text.split_whitespace() {
-                    it.hash(&mut hasher);
-                }
+                let words: Vec<&str> = text.split_whitespace().collect();
+                words.join(" ").hash(&mut hasher);
             }
             _ => return same::hash(value, View::Plain),
         }
@@ -852,8 +859,12 @@ fn subsequence(b: &[u64], c: &[u64]) -> Option<Vec<(usize, usize)>> {
 
 /// How much two sorted lists of hashes have in common, 0 to 1.
 fn alike(a: &[u64], b: &[u64]) -> f64 {
-    let b_set: HashSet<&u64> = b.iter().collect();
-    let common = a.iter().filter(|it| b_set.contains(it)).count();
+    let mut of_b = b.iter().peekable();
+    let is_common = |it: &&u64| {
+        while of_b.next_if(|other| other < it).is_some() {}
+        of_b.peek() == Some(it)
+    };
+    let common = a.iter().filter(is_common).count();
     number::share(number::count(common), a.len().max(b.len()))
 }
 
@@ -872,6 +883,18 @@ fn is_indented_otherwise(b: &str, c: &str) -> bool {
     // Lines that were broken elsewhere are prose.
     let mut pairs = indents(b).zip(indents(c));
     indents(b).count() == indents(c).count() && pairs.any(|(b, c)| b - b_first != c - c_first)
+}
+
+/// Whether a text surely has no other white space than single blanks between its words.
+fn is_spaced_evenly(text: &str) -> bool {
+    let mut was_blank = true;
+    for &it in text.as_bytes() {
+        if !(b' '..0x7f).contains(&it) || (it == b' ' && was_blank) {
+            return false;
+        }
+        was_blank = it == b' ';
+    }
+    !was_blank
 }
 
 fn is_emptied(b: &Value, c: &Value) -> bool {

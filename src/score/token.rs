@@ -149,16 +149,69 @@ pub(super) fn may_move(text: &str) -> bool {
     wholes(text).any(|(kind, ..)| moves.contains(&kind))
 }
 
+/// Hexadecimal digits in a row from which on they may be an id, or a date.
+const LONG_RUN: usize = 8;
+
+const MONTHS: [&[u8]; 12] = [
+    b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec",
+];
+
+/// Whether anything in a text may be one token although white space or signs stand in it, which most texts can be told at a glance not to
+/// have: that has a word such as `ago` or `Monday` in it, a long run of digits, or digits beside what makes a time or a duration of them.
+pub(super) fn may_have_wholes(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let is_word = |from: usize, word: &[u8]| {
+        (bytes.get(from..from + word.len())).is_some_and(|it| it.eq_ignore_ascii_case(word))
+    };
+    let is_ascii = bytes.is_ascii();
+    let mut run = 0;
+    for (at, it) in bytes.iter().enumerate() {
+        run = if it.is_ascii_hexdigit() { run + 1 } else { 0 };
+        let may_be = match it {
+            b'a' | b'A' => is_word(at, b"ago"),
+            b'n' | b'N' => is_word(at, b"now"),
+            b'd' | b'D' => is_word(at, b"day"),
+            b'x' => at > 0 && bytes[at - 1] == b'0',
+            b'0'..=b'9' if !is_ascii => true,
+            b'0'..=b'9' if !bytes.get(at + 1).is_some_and(u8::is_ascii_digit) => {
+                goes_on_as_a_whole(&bytes[at + 1..]) || begins_as_a_date(&bytes[..at])
+            }
+            _ => false,
+        };
+        if may_be || run >= LONG_RUN {
+            return true;
+        }
+    }
+    false
+}
+
+/// Whether what comes after digits may make a time or a duration of them.
+fn goes_on_as_a_whole(after: &[u8]) -> bool {
+    match after {
+        [b'-' | b'/' | b'.' | b':', digit, ..] if digit.is_ascii_digit() => true,
+        [b' ', word @ ..] | word => match word {
+            [b'n' | b'u' | b'm' | b's' | b'h', ..]
+            | [b'a' | b'A' | b'p' | b'P', b'm' | b'M', ..] => true,
+            _ => MONTHS.iter().any(|it| word.starts_with(it)),
+        },
+    }
+}
+
+/// Whether digits, the last of which is left out, stand after the name of a month.
+fn begins_as_a_date(before: &[u8]) -> bool {
+    let count = |of: &[u8], is: fn(&u8) -> bool| of.iter().rev().take_while(|it| is(it)).count();
+    let before = &before[..before.len() - count(before, u8::is_ascii_digit)];
+    let before = &before[..before.len() - count(before, |it| *it == b' ')];
+    let before = before.strip_suffix(b".").unwrap_or(before);
+    let word = &before[before.len() - count(before, u8::is_ascii_alphabetic)..];
+    MONTHS.iter().any(|it| word.starts_with(it))
+}
+
 /// The places of what is one token although white space or signs stand in it.
 fn wholes(text: &str) -> impl Iterator<Item = (TokenKind, usize, usize)> {
-    // Most texts can be told at a glance to have none: those have digits in them, or one of a few words.
-    let may_have = text.bytes().any(|it| it.is_ascii_digit())
-        || ["ago", "now", "moment", "day"]
-            .iter()
-            .any(|it| text.contains(it));
     let found = WHOLE
         .as_ref()
-        .filter(|_| may_have)
+        .filter(|_| may_have_wholes(text))
         .into_iter()
         .flat_map(|it| it.captures_iter(text));
     found.filter_map(|captures| {
@@ -268,7 +321,72 @@ fn number_length(text: &str, before: Option<char>) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::tokens;
+    use proptest::prelude::*;
+
+    use super::{TokenKind, WHOLE, may_have_wholes, tokens, wholes};
+
+    /// Pieces that make times, durations and ids when they meet, and such that do not.
+    const PIECES: &str = "(?:2026|7|03|05|Jan|Mar|March|May|Dec|Monday|Fri|yesterday|ago|AGO|now|just|an|hour|hours|moments|minutes|ms|s|h|m|min|µs|secs|AM|p\\.m\\.|PM|Z|UTC|T|th|0x|3f9a|0000|é| |  |\\.|,|-|/|:|\\+|_|word|the)";
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 1024, ..ProptestConfig::default() })]
+
+        #[test]
+        fn nothing_is_passed_over_at_a_glance(pieces in prop::collection::vec(PIECES, 1..9)) {
+            let text = pieces.concat();
+            if !may_have_wholes(&text) {
+                let pattern = WHOLE.as_ref().expect("it is well formed");
+                let found = pattern.find(&text).map(|it| it.as_str());
+                prop_assert_eq!(found, None, "in {:?}", text);
+            }
+        }
+    }
+
+    #[test]
+    fn whatever_makes_a_time_of_digits_is_looked_at() {
+        for text in [
+            "2026-01-02",
+            "2026/01/02",
+            "20260102T030405Z",
+            "Fri Jan  2 03:04:05 2026",
+            "2 Jan 2026",
+            "Jan. 2, 2026",
+            "January  2 2026",
+            "1.2.2026",
+            "3:04",
+            "3 pm",
+            "3PM",
+            "on a Monday",
+            "0x7f3a2c",
+            "3f9a12c40b11",
+            "3 minutes ago",
+            "An Hour Ago",
+            "JUST NOW",
+            "yesterday",
+            "1h2m3s",
+            "5ms",
+            "1.5 ms",
+            "3 secs",
+            "7 hours",
+            "12 µs",
+        ] {
+            assert!(may_have_wholes(text), "{text}");
+            assert_eq!(wholes(text).count(), 1, "{text}");
+        }
+        for text in [
+            "The 17th of 90 words",
+            "record-12 x7",
+            "1,234.50 EUR".trim_end_matches(".50 EUR"),
+            "a word",
+        ] {
+            assert!(!may_have_wholes(text), "{text}");
+        }
+        assert!(
+            tokens("12 files")
+                .iter()
+                .all(|it| it.kind != TokenKind::Duration)
+        );
+    }
 
     #[test]
     fn texts_are_cut_into_what_people_read_as_one_thing() {

@@ -7,6 +7,7 @@ use crate::model::Object;
 
 use super::align;
 use super::coarse;
+use super::embedded::Documents;
 use super::memo::{self, Memo};
 use super::number::{self, count, share};
 use super::same::{self, View};
@@ -34,7 +35,8 @@ pub(super) fn similarity(
     purpose: Purpose,
     work: &Work<'_>,
 ) -> (f64, &'static str) {
-    let memo = Memo::new(View::Plain, work);
+    let documents = Documents::default();
+    let memo = Memo::new(View::Plain, work, &documents);
     let weight = memo.weight(a) + memo.weight(b);
     let since = work.spent();
     let effort = Effort {

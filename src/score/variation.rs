@@ -7,7 +7,7 @@ use crate::model::learned::{StandsFor, TokenKind, Variation, Varying, VaryingTok
 use super::clock::Clock;
 use super::key;
 use super::made_up;
-use super::token::{LONG, Token, pieces, position, span, tokens};
+use super::token::{LONG, Token, may_have_wholes, pieces, position, span, tokens};
 
 /// The most times a text is gone through while it is matched with another in which tokens vary.
 const PASSES: usize = 32;
@@ -49,6 +49,14 @@ impl<'a> Tree<'a> {
             named.into_iter().chain(it.any.as_deref())
         });
         under.collect()
+    }
+
+    /// The same for an element of a list.
+    pub(super) fn under_index<'t>(of: &[&'t Self], index: usize) -> Vec<&'t Self> {
+        if of.is_empty() {
+            return Vec::new();
+        }
+        Self::under(of, &index.to_string())
     }
 
     /// The places one step further on, whatever the step.
@@ -103,6 +111,9 @@ pub(super) fn compare(b: &str, c: &str, varying: &[VaryingToken], clock: &Clock)
     if b.len().max(c.len()) > LONG {
         return compare_long(b, c, varying, clock);
     }
+    if varying.is_empty() {
+        return compare_fixed(b, c, clock);
+    }
     let (recorded, current) = cut(b, c, varying);
     let elements = elements(b, &recorded, varying);
     let mut work = PASSES * (elements.len() + current.len());
@@ -119,7 +130,8 @@ pub(super) fn compare(b: &str, c: &str, varying: &[VaryingToken], clock: &Clock)
                 None => {}
                 Some(Element::Fixed(fixed)) => {
                     let same = same_token(fixed, token, clock);
-                    let is_excused = || is_excused(named(&elements[..at]), fixed, token, clock);
+                    let is_excused =
+                        || is_excused(named(fixed_before(&elements[..at])), fixed, token, clock);
                     if let Some(excuse) = same.or_else(|| is_excused().then_some(true)) {
                         reach(&mut next, at + 1, excused || excuse, &elements);
                     }
@@ -155,6 +167,55 @@ pub(super) fn compare(b: &str, c: &str, varying: &[VaryingToken], clock: &Clock)
         Some(false) => Likeness::Same,
         Some(true) => Likeness::OtherDuration,
         None => parted(b, c, &recorded, &elements, furthest, None),
+    }
+}
+
+/// The same where no token varies.
+fn compare_fixed(b: &str, c: &str, clock: &Clock) -> Likeness {
+    let (recorded, current) = (tokens(b), tokens(c));
+    let mut excused = false;
+    for at in 0..recorded.len().max(current.len()) {
+        let (of_b, of_c) = (recorded.get(at), current.get(at));
+        let likeness = match (of_b, of_c) {
+            (Some(b), Some(c)) => same_token(b, c, clock).or_else(|| {
+                let before = recorded[..at].iter().rev().map(|it| Some(*it));
+                is_excused(named(before), b, c, clock).then_some(true)
+            }),
+            _ => None,
+        };
+        let Some(excuse) = likeness else {
+            let begins = |text: &str, it: Option<&Token<'_>>| {
+                it.map_or(text.len(), |it| position(text, it.text))
+            };
+            return Likeness::Other {
+                b: begins(b, of_b),
+                c: begins(c, of_c),
+            };
+        };
+        excused |= excuse;
+    }
+    if excused {
+        Likeness::OtherDuration
+    } else {
+        Likeness::Same
+    }
+}
+
+/// Whether two texts in which no token varies surely differ, because one has a word where the other has another: told without cutting
+/// them into tokens, so that false says nothing.
+pub(super) fn differ_in_a_word(b: &str, c: &str) -> bool {
+    if may_have_wholes(b) || may_have_wholes(c) {
+        return false;
+    }
+    let (mut b, mut c) = (b.split_whitespace(), c.split_whitespace());
+    let has_digit = |it: &str| it.bytes().any(|it| it.is_ascii_digit());
+    loop {
+        match (b.next(), c.next()) {
+            (Some(b), Some(c)) if b == c => {}
+            // A number may be excused by the word before it.
+            (Some(b), Some(c)) => return !has_digit(b) || !has_digit(c),
+            (b, c) => return b.is_some() || c.is_some(),
+        }
     }
 }
 
@@ -311,15 +372,21 @@ fn is_brief(duration: &str) -> bool {
         || unit.starts_with("mic")
 }
 
-/// The word that names what comes after some elements: `modified` in `modified: 2026-01-02` and in `modified 2026-01-02`.
-fn named<'a>(before: &[Element<'a>]) -> Option<&'a str> {
-    let mut fixed = before.iter().rev().map(|it| match it {
+/// The tokens of some elements, last first; none where one varies.
+fn fixed_before<'e, 'a>(
+    elements: &'e [Element<'a>],
+) -> impl Iterator<Item = Option<Token<'a>>> + use<'e, 'a> {
+    elements.iter().rev().map(|it| match it {
         Element::Fixed(it) => Some(*it),
         Element::Varying(_) | Element::Id(_) => None,
-    });
-    let last = fixed.next()??;
+    })
+}
+
+/// The word that names what comes after some tokens, given last first: `modified` in `modified: 2026-01-02` and in `modified 2026-01-02`.
+fn named<'a>(mut before: impl Iterator<Item = Option<Token<'a>>>) -> Option<&'a str> {
+    let last = before.next()??;
     let word = match (last.kind, last.text) {
-        (TokenKind::Sign, ":" | "=") => fixed.next()??,
+        (TokenKind::Sign, ":" | "=") => before.next()??,
         _ => last,
     };
     (word.kind == TokenKind::Word).then_some(word.text)
@@ -391,7 +458,9 @@ fn until<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::{Clock, Likeness, compare, compare_long};
+    use proptest::prelude::*;
+
+    use super::{Clock, Likeness, compare, compare_long, differ_in_a_word};
     use crate::model::learned::{StandsFor, TokenKind, VaryingToken};
 
     #[test]
@@ -411,6 +480,50 @@ mod tests {
         assert_eq!(compared("queued 5 ms 3 ms"), Likeness::Same);
         assert_eq!(compared("queued 3 ms 5 ms"), Likeness::Same);
         assert_eq!(compared("queued 5 ms"), Likeness::OtherDuration);
+    }
+
+    const WORDS: [&str; 14] = [
+        "rows", "Rows", "took", "took:", "in", "modified", "5", "7", "5.", "ms", "minutes", "ago",
+        "3:04", "ab12",
+    ];
+
+    fn texts() -> impl Strategy<Value = Vec<&'static str>> {
+        prop::collection::vec(prop::sample::select(&WORDS[..]), 0..7)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 1024, ..ProptestConfig::default() })]
+
+        #[test]
+        fn texts_that_differ_in_a_word_are_told_to_differ(b in texts(), c in texts()) {
+            let (b, c) = (b.join(" "), c.join("  "));
+            if differ_in_a_word(&b, &c) {
+                let likeness = compare(&b, &c, &[], &Clock::still());
+                prop_assert!(matches!(likeness, Likeness::Other { .. }), "{:?} → {:?}: {:?}", b, c, likeness);
+            }
+        }
+
+        /// What varies beyond the end of the text is nowhere, and leaves the rest fixed.
+        #[test]
+        fn fixed_tokens_are_compared_as_among_varying_ones(b in texts(), c in texts()) {
+            let (b, c) = (b.join(" "), c.join(" "));
+            let beyond = VaryingToken {
+                token: 1000,
+                tokens: 0,
+                stands_for: StandsFor::Run { kinds: Vec::new(), joined: false, may_be_empty: true },
+                heard: Vec::new(),
+            };
+            let clock = Clock::still();
+            let (fixed, varying) = (compare(&b, &c, &[], &clock), compare(&b, &c, &[beyond], &clock));
+            match (fixed, varying) {
+                (Likeness::Other { b: fixed, c: of_c }, Likeness::Other { b: varying, c }) => {
+                    prop_assert_eq!(of_c, c);
+                    // At the end of the text, the varying stretch stands right after its last token.
+                    prop_assert!(fixed == varying || fixed == b.len(), "{} and {}", fixed, varying);
+                }
+                (fixed, varying) => prop_assert_eq!(fixed, varying),
+            }
+        }
     }
 
     #[test]

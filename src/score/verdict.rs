@@ -241,7 +241,7 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
         cause: cause.clone(),
         ..Reason::new(kind, text)
     };
-    let difference = telling(evidence, pair);
+    let (difference, answer_change) = answer_change(evidence, pair);
     let (expected, got) =
         difference.map_or((None, None), |it| (it.expected.clone(), it.got.clone()));
     let mut reasons = Vec::new();
@@ -251,7 +251,13 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
             got: got.clone(),
             ..at_pair(
                 ReasonKind::ServerRegression,
-                other_answer(evidence, pair, &name),
+                match evidence.failed_now(pair) {
+                    // Errors head with their message.
+                    Some(message) => format!("{name} failed: {message}"),
+                    None => {
+                        format!("{name} asked the same and got another answer: {answer_change}")
+                    }
+                },
             )
         });
     }
@@ -298,10 +304,7 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
                 got,
                 ..at_pair(
                     ReasonKind::EffectChange,
-                    format!(
-                        "{name} changes something and had another result: {}",
-                        answer_change(evidence, pair)
-                    ),
+                    format!("{name} changes something and had another result: {answer_change}"),
                 )
             },
         });
@@ -317,47 +320,28 @@ fn also(more: usize) -> String {
     }
 }
 
-/// The difference that a reason quotes: of the first change of the contract, else the first of those that cost most.
-fn telling<'p>(evidence: &Evidence<'_, '_>, pair: &'p Pair) -> Option<&'p Difference> {
+/// The difference that a reason quotes – of the first change of the contract, else the first of those that cost most –, and the gravest
+/// change of an answer in words.
+fn answer_change<'p>(
+    evidence: &Evidence<'_, '_>,
+    pair: &'p Pair,
+) -> (Option<&'p Difference>, String) {
+    let response = &pair.response;
     let recorded = &evidence.sides.before(pair.baseline).made.outcome;
-    if let Some(many) = generalised(recorded, &pair.response) {
-        return Some(many.example);
+    if let Some(many) = generalised(recorded, response) {
+        return (Some(many.example), many.sentence);
     }
-    let differences = &pair.response.differences;
-    let changed = pair.response.contract_changes.first();
-    let of_change = changed.and_then(|it| differences.iter().find(|of| of.path == it.path));
+    let differences = &response.differences;
+    let quoted = |change: &ContractChange| differences.iter().find(|it| it.path == change.path);
     let most = || {
         let by_loss = |a: &&Difference, b: &&Difference| a.loss.total_cmp(&b.loss);
         differences.iter().rev().max_by(by_loss)
     };
-    of_change.or_else(most)
-}
-
-/// Another answer to the same question, as a sentence. Errors head with their message.
-fn other_answer(evidence: &Evidence<'_, '_>, pair: &Pair, name: &str) -> String {
-    match evidence.failed_now(pair) {
-        Some(message) => format!("{name} failed: {message}"),
-        None => format!(
-            "{name} asked the same and got another answer: {}",
-            answer_change(evidence, pair)
-        ),
-    }
-}
-
-/// The gravest change of an answer, in words.
-fn answer_change(evidence: &Evidence<'_, '_>, pair: &Pair) -> String {
-    let response = &pair.response;
-    let recorded = &evidence.sides.before(pair.baseline).made.outcome;
-    if let Some(many) = generalised(recorded, response) {
-        return many.sentence;
-    }
-    match (
-        response.contract_changes.as_slice(),
-        response.differences.as_slice(),
-    ) {
-        ([], []) => "it differs".to_owned(),
-        ([], _) => telling(evidence, pair)
-            .map_or_else(String::new, |it| format!("{} differs", place(&it.path))),
+    let changes = response.contract_changes.as_slice();
+    let difference = changes.first().and_then(quoted).or_else(most);
+    let in_words = match (changes, difference) {
+        ([], None) => "it differs".to_owned(),
+        ([], Some(it)) => format!("{} differs", place(&it.path)),
         ([only], _) => change(only),
         ([first, more @ ..], _) => {
             let plural = if more.len() == 1 { "" } else { "s" };
@@ -367,7 +351,8 @@ fn answer_change(evidence: &Evidence<'_, '_>, pair: &Pair) -> String {
                 more.len()
             )
         }
-    }
+    };
+    (difference, in_words)
 }
 
 fn change(change: &ContractChange) -> String {
