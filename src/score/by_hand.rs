@@ -212,7 +212,7 @@ fn steps(value: &Value) -> Vec<(String, Value)> {
     let json = document(value).map(|it| (JSON.to_owned(), it));
     let under: Vec<(String, Value)> = match value {
         Value::Object(members) => (members.iter())
-            .map(|(name, it)| (escape(name), it.clone()))
+            .map(|(name, it)| (escape(name).into_owned(), it.clone()))
             .collect(),
         Value::Array(items) => (items.iter().enumerate())
             .map(|(index, it)| (index.to_string(), it.clone()))

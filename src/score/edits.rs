@@ -1,10 +1,6 @@
 //! The elements two lists have in common, in order, by Myers' greedy search for the fewest insertions and deletions
 //! ("An O(ND) difference algorithm and its variations", 1986).
 
-use std::collections::HashSet;
-
-use foldhash::fast::FixedState;
-
 /// The search is cut after so many edits: the furthest point it reached is kept, and it starts anew from there. Up
 /// to here the result is a longest common subsequence; beyond, a common subsequence found in linear time.
 const EDITS: usize = 256;
@@ -24,9 +20,9 @@ const OUTSIDE: usize = usize::MAX;
 /// Pairs of positions of equal elements, both rising.
 pub(super) fn common(b: &[u64], c: &[u64]) -> Vec<(usize, usize)> {
     // What only one of them has is in no pair, and need not be searched.
-    let (b_known, c_known) = (known(b), known(c));
-    let (b_places, b) = shared(b, &c_known);
-    let (c_places, c) = shared(c, &b_known);
+    let (b_known, c_known) = (Sieve::of(b), Sieve::of(c));
+    let (b_places, b) = c_known.sift(b);
+    let (c_places, c) = b_known.sift(c);
     let most = (2 * STEPS * (b.len() + c.len())).isqrt();
     let most = most.clamp(FEWEST_EDITS, EDITS);
     let mut pairs = Vec::new();
@@ -47,14 +43,40 @@ pub(super) fn common(b: &[u64], c: &[u64]) -> Vec<(usize, usize)> {
     pairs
 }
 
-fn known(keys: &[u64]) -> HashSet<u64, FixedState> {
-    keys.iter().copied().collect()
-}
+/// Which keys a list has, by some of their bits: what falls through is not in it, and of what does not, hardly any.
+struct Sieve(Vec<u64>);
 
-/// The elements that the other list knows, with their places.
-fn shared(keys: &[u64], known: &HashSet<u64, FixedState>) -> (Vec<usize>, Vec<u64>) {
-    let shared = keys.iter().enumerate();
-    shared.filter(|(_, key)| known.contains(key)).unzip()
+impl Sieve {
+    /// Bits for each key, or up to twice as many.
+    const BITS: usize = 16;
+
+    fn of(keys: &[u64]) -> Self {
+        let words = (keys.len() * Self::BITS).div_ceil(64).next_power_of_two();
+        let mut sieve = Self(vec![0; words]);
+        for key in keys {
+            let (word, bit) = sieve.place(*key);
+            sieve.0[word] |= bit;
+        }
+        sieve
+    }
+
+    /// The elements that stay in it, with their places.
+    fn sift(&self, keys: &[u64]) -> (Vec<usize>, Vec<u64>) {
+        let stays = |key: u64| {
+            let (word, bit) = self.place(key);
+            self.0[word] & bit != 0
+        };
+        let keys = keys.iter().copied().enumerate();
+        keys.filter(|(_, key)| stays(*key)).unzip()
+    }
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the lowest bits are as good as any, and fewer of them are used"
+    )]
+    fn place(&self, key: u64) -> (usize, u64) {
+        ((key >> 6) as usize & (self.0.len() - 1), 1 << (key & 63))
+    }
 }
 
 /// One search, up to the end of both lists or to the limit of edits.

@@ -1,5 +1,7 @@
 //! The types of JSON values, in words.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use crate::digits;
@@ -24,4 +26,15 @@ pub(super) fn article(kind: &str) -> String {
         "array" | "object" | "integer" => format!("an {kind}"),
         _ => format!("a {kind}"),
     }
+}
+
+/// The types of the elements of a list.
+pub(super) fn of_elements(list: &Value) -> HashSet<&'static str> {
+    list.as_array().into_iter().flatten().map(kind).collect()
+}
+
+/// Whether a list has elements of types that another, which has some, has not.
+pub(super) fn has_other_kinds(known: &Value, list: &Value) -> bool {
+    let known = of_elements(known);
+    !known.is_empty() && !of_elements(list).is_subset(&known)
 }

@@ -77,16 +77,28 @@ pub(super) fn text(text: &str) -> Cow<'_, str> {
 /// or a run of digits, hexadecimal ones among them.
 fn may_vary(text: &str) -> bool {
     let bytes = text.as_bytes();
-    if !bytes.iter().any(u8::is_ascii_digit) {
-        return false;
-    }
-    let mut run = 0;
-    for (at, it) in bytes.iter().enumerate() {
-        run = if it.is_ascii_hexdigit() { run + 1 } else { 0 };
-        let is_clock = *it == b':' && at > 0 && bytes[at - 1].is_ascii_digit();
-        if run >= SHORTEST_RUN || (is_clock && bytes.get(at + 1).is_some_and(u8::is_ascii_digit)) {
-            return true;
+    let is_digit = |at: Option<usize>| {
+        at.and_then(|it| bytes.get(it))
+            .is_some_and(u8::is_ascii_digit)
+    };
+    let is_clock = |at: usize| is_digit(at.checked_sub(1)) && is_digit(at.checked_add(1));
+    memchr::memchr_iter(b':', bytes).any(is_clock)
+        || (has_hex_run(bytes, SHORTEST_RUN) && bytes.iter().any(u8::is_ascii_digit))
+}
+
+/// Whether so many hexadecimal digits stand in a row. Looks at few of the bytes.
+pub(super) fn has_hex_run(bytes: &[u8], length: usize) -> bool {
+    let is_hex = |it: &&u8| it.is_ascii_hexdigit();
+    let mut at = length - 1;
+    while let Some(it) = bytes.get(at) {
+        if it.is_ascii_hexdigit() {
+            let before = bytes[..at].iter().rev().take_while(is_hex).count();
+            let after = bytes[at..].iter().take(length).take_while(is_hex).count();
+            if before + after >= length {
+                return true;
+            }
         }
+        at += length;
     }
     false
 }

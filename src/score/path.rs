@@ -8,6 +8,8 @@
 //! document of the answer: `$.servers[*].created`, `servers.0.id`, `..updated`, `$['a key']`; `*` or `[*]` stands for
 //! any key or index, and `..` for any number of steps. A pattern also covers everything beneath the place it names.
 
+use std::borrow::Cow;
+
 use crate::model::json_path::{JsonPath, Part};
 
 /// One step on the way to a place in a response.
@@ -55,7 +57,10 @@ impl std::fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for step in &self.steps {
             match step {
-                Step::Key(key) => write!(f, "/{}", escape(key))?,
+                Step::Key(key) => {
+                    f.write_str("/")?;
+                    f.write_str(&escape(key))?;
+                }
                 Step::Index(index) => write!(f, "/{index}")?,
                 Step::Json => f.write_str("/json")?,
             }
@@ -65,11 +70,12 @@ impl std::fmt::Display for Place<'_> {
 }
 
 /// A key as one step of a path.
-pub(super) fn escape(key: &str) -> String {
-    if key == "*" {
-        return "~2".to_owned();
+pub(super) fn escape(key: &str) -> Cow<'_, str> {
+    match key {
+        "*" => "~2".into(),
+        _ if key.contains(['~', '/']) => key.replace('~', "~0").replace('/', "~1").into(),
+        _ => key.into(),
     }
-    key.replace('~', "~0").replace('/', "~1")
 }
 
 /// A place, or many places, to leave out.

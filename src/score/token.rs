@@ -8,6 +8,7 @@ use crate::model::learned::TokenKind;
 
 use super::clock;
 use super::made_up;
+use super::mask;
 use super::same::hash_of;
 
 /// Longer texts are not cut into tokens, which take many times the memory of the text.
@@ -160,29 +161,25 @@ const MONTHS: [&[u8]; 12] = [
 /// have: that has a word such as `ago` or `Monday` in it, a long run of digits, or digits beside what makes a time or a duration of them.
 pub(super) fn may_have_wholes(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let is_word = |from: usize, word: &[u8]| {
-        (bytes.get(from..from + word.len())).is_some_and(|it| it.eq_ignore_ascii_case(word))
+    // By the rarest letter of each word.
+    let is_word = |at: usize, place: usize, word: &[u8]| {
+        let from = at.checked_sub(place);
+        let found = from.and_then(|it| bytes.get(it..it + word.len()));
+        found.is_some_and(|it| it.eq_ignore_ascii_case(word))
     };
     let is_ascii = bytes.is_ascii();
-    let mut run = 0;
-    for (at, it) in bytes.iter().enumerate() {
-        run = if it.is_ascii_hexdigit() { run + 1 } else { 0 };
-        let may_be = match it {
-            b'a' | b'A' => is_word(at, b"ago"),
-            b'n' | b'N' => is_word(at, b"now"),
-            b'd' | b'D' => is_word(at, b"day"),
-            b'x' => at > 0 && bytes[at - 1] == b'0',
-            b'0'..=b'9' if !is_ascii => true,
-            b'0'..=b'9' if !bytes.get(at + 1).is_some_and(u8::is_ascii_digit) => {
-                goes_on_as_a_whole(&bytes[at + 1..]) || begins_as_a_date(&bytes[..at])
-            }
-            _ => false,
-        };
-        if may_be || run >= LONG_RUN {
-            return true;
+    let may_be = |at: usize| match bytes[at] {
+        b'g' | b'G' => is_word(at, 1, b"ago"),
+        b'w' | b'W' => is_word(at, 2, b"now"),
+        b'y' | b'Y' => is_word(at, 2, b"day"),
+        b'x' => at > 0 && bytes[at - 1] == b'0',
+        b'0'..=b'9' if !is_ascii => true,
+        b'0'..=b'9' if !bytes.get(at + 1).is_some_and(u8::is_ascii_digit) => {
+            goes_on_as_a_whole(&bytes[at + 1..]) || begins_as_a_date(&bytes[..at])
         }
-    }
-    false
+        _ => false,
+    };
+    (0..bytes.len()).any(may_be) || mask::has_hex_run(bytes, LONG_RUN)
 }
 
 /// Whether what comes after digits may make a time or a duration of them.

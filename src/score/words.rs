@@ -55,7 +55,7 @@ impl<'a> Words<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         let mut all: Vec<Cow<'_, str>> = Vec::with_capacity(text.len() / 8 + 1);
         let mut add = |word: &'a str| {
-            let word = word.trim_matches(is_punctuation);
+            let word = trimmed(word);
             if !word.is_empty() {
                 all.push(lower_case(word));
             }
@@ -122,10 +122,36 @@ impl<'a> Words<'a> {
     }
 }
 
-fn is_punctuation(it: char) -> bool {
+/// A word without the punctuation around it.
+fn trimmed(word: &str) -> &str {
+    let bytes = word.as_bytes();
+    let of_word = |it: &u8| !is_punctuation(*it);
+    match (
+        bytes.iter().position(of_word),
+        bytes.iter().rposition(of_word),
+    ) {
+        // Punctuation is ASCII, and so no part of another character.
+        (Some(first), Some(last)) => &word[first..=last],
+        _ => "",
+    }
+}
+
+fn is_punctuation(it: u8) -> bool {
     matches!(
         it,
-        '.' | ',' | ';' | ':' | '!' | '?' | '(' | ')' | '[' | ']' | '{' | '}' | '"' | '\''
+        b'.' | b','
+            | b';'
+            | b':'
+            | b'!'
+            | b'?'
+            | b'('
+            | b')'
+            | b'['
+            | b']'
+            | b'{'
+            | b'}'
+            | b'"'
+            | b'\''
     )
 }
 
