@@ -12,7 +12,7 @@ const STEPS: usize = 8;
 const LONG_SEARCHES: usize = 4;
 const FEWER_EDITS: usize = 64;
 const SHORTER_SEARCHES: usize = 32;
-const FEW_EDITS: usize = 16;
+const FEW_EDITS: usize = 8;
 
 /// Marks an edit path that left the table.
 const OUTSIDE: usize = usize::MAX;

@@ -153,6 +153,18 @@ pub(super) fn may_move(text: &str) -> bool {
 /// Hexadecimal digits in a row from which on they may be an id, or a date.
 const LONG_RUN: usize = 8;
 
+/// The bytes that are worth a closer look.
+const TELLING: [bool; 256] = {
+    let mut telling = [false; 256];
+    let bytes = b"0123456789gGwWyYx";
+    let mut at = 0;
+    while at < bytes.len() {
+        telling[bytes[at] as usize] = true;
+        at += 1;
+    }
+    telling
+};
+
 const MONTHS: [&[u8]; 12] = [
     b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec",
 ];
@@ -179,7 +191,8 @@ pub(super) fn may_have_wholes(text: &str) -> bool {
         }
         _ => false,
     };
-    (0..bytes.len()).any(may_be) || mask::has_hex_run(bytes, LONG_RUN)
+    let telling = (bytes.iter().enumerate()).filter(|(_, it)| TELLING[usize::from(**it)]);
+    telling.map(|(at, _)| at).any(may_be) || mask::has_hex_run(bytes, LONG_RUN)
 }
 
 /// Whether what comes after digits may make a time or a duration of them.

@@ -209,14 +209,25 @@ pub(super) fn differ_in_a_word(b: &str, c: &str) -> bool {
     }
     let (mut b, mut c) = (b.split_whitespace(), c.split_whitespace());
     let has_digit = |it: &str| it.bytes().any(|it| it.is_ascii_digit());
+    let mut before = "";
     loop {
         match (b.next(), c.next()) {
-            (Some(b), Some(c)) if b == c => {}
-            // A number may be excused by the word before it.
-            (Some(b), Some(c)) => return !has_digit(b) || !has_digit(c),
+            (Some(b), Some(c)) if b == c => before = b,
+            // A number may be excused by what stands before it.
+            (Some(b), Some(c)) if has_digit(b) && has_digit(c) => {
+                return begins_with_its_number(b)
+                    && begins_with_its_number(c)
+                    && !key::is_duration(before);
+            }
             (b, c) => return b.is_some() || c.is_some(),
         }
     }
+}
+
+/// Whether a word has one number at most, with nothing before it: `15`, `15th`, `15,`.
+fn begins_with_its_number(word: &str) -> bool {
+    let rest = word.trim_start_matches(|it: char| it.is_ascii_digit());
+    rest.len() < word.len() && !rest.contains(|it: char| it.is_numeric())
 }
 
 /// The tokens of both texts; cut in pieces where only a part of an id was learned to vary.
@@ -482,9 +493,9 @@ mod tests {
         assert_eq!(compared("queued 5 ms"), Likeness::OtherDuration);
     }
 
-    const WORDS: [&str; 14] = [
-        "rows", "Rows", "took", "took:", "in", "modified", "5", "7", "5.", "ms", "minutes", "ago",
-        "3:04", "ab12",
+    const WORDS: [&str; 19] = [
+        "rows", "Rows", "took", "took:", "in", "modified", "5", "7", "5.", "5th", "7took",
+        "5took7", "took=5", "took=7", "ms", "minutes", "ago", "3:04", "ab12",
     ];
 
     fn texts() -> impl Strategy<Value = Vec<&'static str>> {

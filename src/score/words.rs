@@ -53,7 +53,7 @@ pub(super) fn similarity(a: &str, b: &str) -> f64 {
 
 impl<'a> Words<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        let mut all: Vec<Cow<'_, str>> = Vec::with_capacity(text.len() / 8 + 1);
+        let mut all: Vec<Cow<'_, str>> = Vec::with_capacity(text.len() / 4 + 1);
         let mut add = |word: &'a str| {
             let word = trimmed(word);
             if !word.is_empty() {
