@@ -351,7 +351,7 @@ pub struct Reason {
 }
 
 /// Which condition failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ReasonKind {
     /// The overall score is below the threshold.
     Threshold,

@@ -1,6 +1,8 @@
 //! The scored calls of one side, with everything the comparison asks of a single call.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use serde_json::Value;
 
@@ -24,7 +26,9 @@ pub(super) struct Call<'a> {
     pub(super) reads: bool,
     breach: Option<String>,
     /// What its answer says went wrong although the server says that it is fine.
-    in_band: Option<String>,
+    in_band: OnceCell<Option<String>>,
+    /// By which to tell that; `None` where nobody looks at answers.
+    signs: Option<Rc<Signs>>,
     /// Counted from 1 among the scored calls of its side.
     pub(super) number: usize,
     /// The calls of a poll before it, whose answers were waited out.
@@ -55,27 +59,42 @@ impl<'a> Call<'a> {
 
     pub(super) fn response(&self) -> Response<'_> {
         Response {
+            in_band: self.in_band(),
+            ..self.plain_response()
+        }
+    }
+
+    /// The response without a look at what its answer says.
+    pub(super) fn plain_response(&self) -> Response<'_> {
+        Response {
             outcome: &self.made.outcome,
             breach: self.breach.as_deref(),
-            in_band: self.in_band.as_deref(),
+            in_band: None,
         }
+    }
+
+    /// Found out when it is first asked for: most answers are those of the baseline, and nobody asks.
+    fn in_band(&self) -> Option<&str> {
+        let signs = self.signs.as_ref();
+        let error = || signs.and_then(|it| it.error(&self.made.outcome));
+        self.in_band.get_or_init(error).as_deref()
     }
 
     /// What its failure says, in the words of its own server.
     pub(super) fn message(&self) -> String {
         let response = Response {
             outcome: &self.said.outcome,
-            ..self.response()
+            ..self.plain_response()
         };
-        match &self.in_band {
-            Some(said) => said.clone(),
+        match self.in_band() {
+            Some(said) => said.to_owned(),
             None => response.message(),
         }
     }
 
     /// Whether it failed, by the server's word or by what its answer says.
     pub(super) fn failed(&self) -> bool {
-        self.response().is_failure() || self.in_band.is_some()
+        self.plain_response().is_failure() || self.in_band().is_some()
     }
 }
 
@@ -92,7 +111,10 @@ pub(super) fn calls<'a>(
     is_try: impl Fn(u64) -> bool,
 ) -> Vec<Call<'a>> {
     let mut schemas = Schemas::new(&side.catalogue);
-    let signs = Signs::new(&rules.errors);
+    let signs = match rules.responses {
+        Responses::Ignore => None,
+        _ => Some(Rc::new(Signs::new(&rules.errors))),
+    };
     let (own, other) = (tools(&side.catalogue), tools(other));
     let mut call = |number: usize, call: &'a ToolCall, said: &'a ToolCall| {
         let server = call.server.as_deref().unwrap_or_default();
@@ -112,10 +134,8 @@ pub(super) fn calls<'a>(
                 Responses::Ignore => breach::marked(call),
                 _ => schemas.breach(call),
             },
-            in_band: match rules.responses {
-                Responses::Ignore => None,
-                _ => signs.error(&call.outcome),
-            },
+            in_band: OnceCell::new(),
+            signs: signs.clone(),
             key,
             said_key: if std::ptr::eq(call, said) {
                 key

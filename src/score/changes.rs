@@ -1,5 +1,7 @@
 //! Everything that differs between the two sides, whether it fails the gate or not.
 
+use std::collections::HashSet;
+
 use crate::model::comparison::{
     Change, ChangeKind, Difference, Drift, Pair, ParameterScore, Reason, ReasonKind, Row,
     SlowerCall, Verdict,
@@ -144,21 +146,28 @@ fn change(kind: ChangeKind, what: &str) -> Change {
 
 /// What the run failed for.
 struct Failed<'v> {
-    reasons: Vec<&'v Reason>,
+    kinds: HashSet<ReasonKind>,
+    /// The same with the calls.
+    at: HashSet<(ReasonKind, Option<usize>, Option<usize>)>,
+    /// What is said of the catalogue.
+    drift: HashSet<&'v str>,
 }
 
 impl<'v> Failed<'v> {
     fn new(verdict: &'v Verdict) -> Self {
-        let reasons = verdict.reasons.iter();
+        let all = || (verdict.reasons.iter()).flat_map(|it| std::iter::once(it).chain(&it.follows));
         Self {
-            reasons: reasons
-                .flat_map(|it| std::iter::once(it).chain(&it.follows))
+            kinds: all().map(|it| it.kind).collect(),
+            at: all().map(|it| (it.kind, it.baseline, it.current)).collect(),
+            drift: all()
+                .filter(|it| it.kind == ReasonKind::Drift)
+                .map(|it| it.text.as_str())
                 .collect(),
         }
     }
 
     fn kind(&self, kind: ReasonKind) -> bool {
-        self.reasons.iter().any(|it| it.kind == kind)
+        self.kinds.contains(&kind)
     }
 
     /// Points are what a score below its threshold is made of.
@@ -171,18 +180,12 @@ impl<'v> Failed<'v> {
     }
 
     fn at(&self, kind: ReasonKind, baseline: Option<usize>, current: Option<usize>) -> bool {
-        let concerns =
-            |it: &&&Reason| it.kind == kind && it.baseline == baseline && it.current == current;
-        self.reasons.iter().any(|it| concerns(&it))
+        self.at.contains(&(kind, baseline, current))
     }
 
     fn drift(&self, drift: &Drift) -> bool {
-        let mut reasons = self
-            .reasons
-            .iter()
-            .filter(|it| it.kind == ReasonKind::Drift);
         // One heading may stand for the same change of several tools.
-        reasons.any(|it| drift.breaking || it.text == drift.what)
+        (drift.breaking && self.kind(ReasonKind::Drift)) || self.drift.contains(drift.what.as_str())
     }
 }
 

@@ -292,8 +292,7 @@ impl<'a> Sides<'a> {
         request: f64,
         echoes: &[(&Value, &Value)],
     ) -> ResponseScore {
-        let (b, c) = (baseline.response(), current.response());
-        if response::is_unchanged(b, c) {
+        if response::is_unchanged(baseline.plain_response(), current.plain_response()) {
             return ResponseScore {
                 similarity: 1.0,
                 contract_changes: Vec::new(),
@@ -340,7 +339,7 @@ impl<'a> Sides<'a> {
             work: self.work,
             documents: &documents,
         });
-        response::compare(b, c, context, known)
+        response::compare(baseline.response(), current.response(), context, known)
     }
 
     /// The calls of both sides in order, given which pair, and which of these pairs are out of order; the pairs are scored here.
