@@ -29,10 +29,12 @@ pub(super) fn common(b: &[u64], c: &[u64]) -> Vec<(usize, usize)> {
     let (mut b_from, mut c_from, mut searches) = (0, 0, 0);
     while b_from < b.len() && c_from < c.len() {
         searches += 1;
-        let most = match searches {
-            0..=LONG_SEARCHES => most,
-            ..=SHORTER_SEARCHES => most.min(FEWER_EDITS),
-            _ => most.min(FEW_EDITS),
+        let most = if searches <= LONG_SEARCHES {
+            most
+        } else if searches <= SHORTER_SEARCHES {
+            most.min(FEWER_EDITS)
+        } else {
+            FEW_EDITS
         };
         let leg = Leg::search(&b[b_from..], &c[c_from..], most);
         let found = leg.pairs.iter().rev();
@@ -70,12 +72,11 @@ impl Sieve {
         keys.filter(|(_, key)| stays(*key)).unzip()
     }
 
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the lowest bits are as good as any, and fewer of them are used"
-    )]
+    /// The word and the bit of a key.
     fn place(&self, key: u64) -> (usize, u64) {
-        ((key >> 6) as usize & (self.0.len() - 1), 1 << (key & 63))
+        let words = self.0.len() as u64;
+        let word = usize::try_from((key >> 6) & (words - 1)).unwrap_or(0);
+        (word, 1 << (key & 63))
     }
 }
 

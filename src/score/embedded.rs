@@ -29,8 +29,11 @@ pub(super) fn embedded(text: &str) -> Option<Value> {
 /// Texts are known by their addresses: they have to stay where they are as long as this lives.
 #[derive(Debug, Default)]
 pub(super) struct Documents {
-    parsed: RefCell<HashMap<(usize, usize), Option<Rc<Value>>, FixedState>>,
+    parsed: RefCell<Parsed>,
 }
+
+/// By the address and length of the text.
+type Parsed = HashMap<(usize, usize), Option<Rc<Value>>, FixedState>;
 
 impl Documents {
     /// The JSON object or list a text consists of.
