@@ -17,8 +17,9 @@ pub(super) struct Findings {
     /// Contract changes beyond the kept ones are only counted.
     contract_changes: Vec<ContractChange>,
     more_contract_changes: usize,
-    /// Differences beyond the kept ones.
+    /// Differences beyond the kept ones, and those of them that break the contract.
     more: usize,
+    more_breaking: usize,
     more_loss: f64,
     /// Whether the least of the kept ones breaks the contract, and its loss: whatever is not more than that will not be kept.
     least: Option<(bool, f64)>,
@@ -37,6 +38,7 @@ impl Findings {
             return false;
         }
         self.more_contract_changes += usize::from(breaks_contract);
+        self.more_breaking += usize::from(breaks_contract);
         self.more += 1;
         self.more_loss += loss;
         true
@@ -84,6 +86,7 @@ impl Findings {
             .drain(DIFFERENCES.min(self.differences.len())..)
         {
             self.more += 1;
+            self.more_breaking += usize::from(it.breaks_contract);
             self.more_loss += it.difference.loss;
         }
         let last = self.differences.last();
@@ -100,11 +103,16 @@ impl Findings {
         let mut costly: Vec<&mut Noted> = (self.differences.iter_mut())
             .filter(|it| it.breaks_contract || !breaks)
             .collect();
-        let each = (1.0 - similarity) / super::number::count((costly.len() + self.more).max(1));
+        let more = if breaks {
+            self.more_breaking
+        } else {
+            self.more
+        };
+        let each = (1.0 - similarity) / super::number::count((costly.len() + more).max(1));
         for it in &mut costly {
             it.difference.loss = each;
         }
-        self.more_loss = each * super::number::count(self.more);
+        self.more_loss = each * super::number::count(more);
         self.finish(similarity)
     }
 

@@ -15,6 +15,13 @@ use super::super::token::{may_move, tokens};
 use super::super::variation::Tree;
 use super::spot::{At, Spot};
 
+/// Begins the hash of each kind of value. The hasher does not tell a short zero from a long one, and `false` is as little as `{}`: these
+/// are none that [`same::hash`] begins with.
+const LIST: u8 = 17;
+const OBJECT: u8 = 18;
+const MOVING_NUMBER: u8 = 19;
+const MOVING_TEXT: u8 = 20;
+
 type Map = HashMap<usize, u64, FixedState>;
 
 /// Hashes of the lists and objects of two answers, by their addresses, so that each is found out once.
@@ -38,12 +45,12 @@ impl Hashes {
         let hash = match value {
             Value::Array(items) => {
                 let items: Vec<u64> = items.iter().map(|it| self.exact(it)).collect();
-                same::hash_of((0u8, items))
+                same::hash_of((LIST, items))
             }
             Value::Object(members) => {
                 let members =
                     (members.iter()).map(|(key, it)| same::hash_of((key, self.exact(it))));
-                same::hash_of((1u8, members.fold(0u64, u64::wrapping_add)))
+                same::hash_of((OBJECT, members.fold(0u64, u64::wrapping_add)))
             }
             _ => return same::hash(value, View::Plain),
         };
@@ -84,6 +91,7 @@ impl Hashes {
         let mut hasher = same::hasher();
         match value {
             Value::Array(items) => {
+                LIST.hash(&mut hasher);
                 let under = Tree::all_under(at);
                 spot.at_an_element(|spot| {
                     for it in items {
@@ -101,13 +109,13 @@ impl Hashes {
                     spot.place.leave();
                     sum = sum.wrapping_add(same::hash_of((key, hash)));
                 }
-                (1u8, sum).hash(&mut hasher);
+                (OBJECT, sum).hash(&mut hasher);
             }
             Value::Number(_) if key::is_duration(key) || key::is_time(key) || key::is_age(key) => {
-                2u8.hash(&mut hasher);
+                MOVING_NUMBER.hash(&mut hasher);
             }
             Value::String(text) if key::is_duration(key) && key::is_duration_text(text) => {
-                3u8.hash(&mut hasher);
+                MOVING_TEXT.hash(&mut hasher);
             }
             Value::String(text) if may_move(text) => {
                 for it in tokens(text) {
@@ -161,4 +169,27 @@ fn is_spaced_evenly(text: &str) -> bool {
         was_blank = it == b' ';
     }
     !was_blank
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use serde_json::json;
+
+    use super::Hashes;
+
+    #[test]
+    fn values_that_differ_have_hashes_that_differ() {
+        let values = json!([
+            null, false, true, 0, 1, 2, 0.5, -1, "", " ", "0", "false", [], {}, [[]], [{}], [null], [false], [0], [""], [0, 0], {"": null},
+            {"": {}}, {"": []}, {"a": 0}, {"a": false}, {"a": []}, [[], []], [[[]]]
+        ]);
+        let mut hashes = Hashes::default();
+        let mut known = HashMap::new();
+        for value in values.as_array().into_iter().flatten() {
+            let other = known.insert(hashes.exact(value), value);
+            assert_eq!(other, None, "{value}");
+        }
+    }
 }
