@@ -93,18 +93,19 @@ impl Leg {
         // 0 for all insertions to `edits` for all deletions.
         let mut rounds: Vec<Vec<usize>> = Vec::new();
         for edits in 0..=most {
-            let round: Vec<usize> = (0..=edits)
-                .map(|diagonal| {
-                    let start = match rounds.last() {
-                        None => 0,
-                        Some(last) => entry(last, diagonal, edits, b.len(), c.len()).0,
-                    };
-                    slide(b, c, start, diagonal, edits)
-                })
-                .collect();
-            let complete = (0..=edits).find(|&diagonal| {
-                round[diagonal] == b.len() && column(b.len(), diagonal, edits) == Some(c.len())
-            });
+            let mut round = Vec::with_capacity(edits + 1);
+            let mut complete = None;
+            for diagonal in 0..=edits {
+                let start = match rounds.last() {
+                    None => 0,
+                    Some(last) => entry(last, diagonal, edits, b.len(), c.len()).0,
+                };
+                let row = slide(b, c, start, diagonal, edits);
+                if row == b.len() && column(row, diagonal, edits) == Some(c.len()) {
+                    complete = complete.or(Some(diagonal));
+                }
+                round.push(row);
+            }
             rounds.push(round);
             if let Some(diagonal) = complete {
                 return Self::trace(&rounds, diagonal, b.len(), c.len());
