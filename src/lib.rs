@@ -26,11 +26,12 @@
 //! | 0 | [`text`] | texts from outside made safe to look at |
 //! | 0 | [`digits`] | integers too long for 64 bits, digit for digit |
 //! | 1 | [`score`] | similarity, alignment, responses, drift, verdict: two trajectories in, one comparison out; what varies, and what is bound; several runs |
-//! | 1 | [`report`] | results in, text out; HTML through the templates alone |
 //! | 1 | [`redact`] | secrets out of any value before it is stored or shown |
 //! | 1 | [`http_client`] | how servers are asked over HTTP |
 //! | 1 | [`http_server`] | what our own servers over HTTP have in common: whom they let in, what they read and write |
 //! | 1 | [`process`] | child processes, gone when we are gone |
+//! | 2 | [`published`] | the versioned forms in which trajectories and results leave the program, and their JSON Schemas |
+//! | 2 | [`report`] | results in, text out; HTML through the templates alone |
 //! | 2 | [`run`] | one execution of one scenario: its ports, the proof that servers are ready, its recorder, its limits |
 //! | 3 | [`scenario_file`] | YAML to scenarios; every finding with its line and column |
 //! | 3 | [`agent`] | who asks: one file per kind of agent |
@@ -70,6 +71,7 @@ pub mod mcp;
 pub mod mock;
 pub mod model;
 pub mod process;
+pub mod published;
 pub mod redact;
 pub mod report;
 pub mod run;

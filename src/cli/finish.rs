@@ -12,7 +12,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::git;
 use crate::model::suite::{ScenarioResult, SuiteResult};
-use crate::report::document::{self, GateV1, ProblemV1, ResultV1};
+use crate::published::result::{self, GateV1, ProblemV1, ResultV1};
 use crate::report::{html, terminal};
 use crate::store::{self, StoreError};
 use crate::suite::Finished;
@@ -56,7 +56,7 @@ pub(super) fn finish(
     };
     let mut shown = with_gate(ResultV1::from(&finished.suite), exit, telling.threshold);
     name_files(&mut shown, finished, &folder);
-    let text = document::json(&shown);
+    let text = result::json(&shown);
     let written = if telling.pages {
         write_pages(&folder, &shown, &text, &finished.suite.scenarios).and_then(|()| {
             if telling.output.is_none() {
@@ -130,7 +130,7 @@ fn with_gate(result: ResultV1, exit: Exit, threshold: Option<f64>) -> ResultV1 {
 fn keep(result: &mut ResultV1, finished: &Finished) -> Result<(), StoreError> {
     let folder = finished.runs.folder();
     name_files(result, finished, folder);
-    store::write(&folder.join(RESULT), document::json(result).as_bytes())
+    store::write(&folder.join(RESULT), result::json(result).as_bytes())
 }
 
 /// What `--format json` says when a command could not do what it was asked: the same document, without scenarios.
@@ -152,13 +152,13 @@ pub(super) fn refusal(command: &str, failure: &Failure) -> String {
         hint: failure.hints.first().cloned(),
         details: failure.hints.iter().skip(1).cloned().collect(),
     });
-    document::json(&result)
+    result::json(&result)
 }
 
 /// Prints a result to stdout.
 pub(super) fn tell(result: &ResultV1, format: ResultFormat, output: OutputArgs, console: Console) {
     match format {
-        ResultFormat::Json => Console::document(&document::json(result)),
+        ResultFormat::Json => Console::document(&result::json(result)),
         ResultFormat::Terminal => {
             console.result(&terminal::terminal(result, Console::style(output)));
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::cli::failure::Failure;
 use crate::cli::finish::{RESULT, SeenFrom};
 use crate::model::trajectory::Trajectory;
-use crate::report::document::{self, ResultV1, SideV1};
+use crate::published::result::{self, ResultV1, SideV1};
 use crate::report::html;
 use crate::store::{self, Runs};
 use crate::suite::RUNS;
@@ -41,7 +41,7 @@ impl Stored {
         let text = fs::read_to_string(&path).map_err(|error| {
             Failure::incomplete(format!("cannot read {}: {error}", path.display()))
         })?;
-        let result = document::parse(&text)
+        let result = result::parse(&text)
             .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
         Ok(Self {
             result,
@@ -87,7 +87,7 @@ impl Stored {
             let page = html::scenario(&result, scenario, baseline.as_ref(), current.as_ref());
             store::write(&folder.join(html::page_name(&scenario.id)), page.as_bytes())?;
         }
-        store::write(&folder.join(RESULT), document::json(&result).as_bytes())?;
+        store::write(&folder.join(RESULT), result::json(&result).as_bytes())?;
         store::write(&folder.join("index.html"), html::index(&result).as_bytes())?;
         Ok(gone)
     }

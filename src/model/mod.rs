@@ -10,6 +10,7 @@ pub mod interactions;
 pub mod json_path;
 pub mod learned;
 pub mod number;
+pub mod points;
 pub mod ready;
 pub mod redaction;
 pub mod repeated;

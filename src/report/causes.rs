@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::report::document::{CauseV1, ReasonKindV1, ReasonV1, ScenarioV1, StatusV1};
+use crate::published::result::{CauseV1, ReasonKindV1, ReasonV1, ScenarioV1, StatusV1};
 
 /// Stands for any number.
 const NUMBER: char = '#';
@@ -98,7 +98,7 @@ fn bare<'a>(scenario: &'a ScenarioV1, reason: &ReasonV1, tool: &'a str) -> &'a s
     let rows = scenario.comparison.iter().flat_map(|it| &it.rows);
     let mut of_call = rows.filter(|row| {
         let number =
-            |call: &Option<crate::report::document::CallV1>| call.as_ref().map(|it| it.number);
+            |call: &Option<crate::published::result::CallV1>| call.as_ref().map(|it| it.number);
         number(&row.baseline) == reason.baseline && number(&row.current) == reason.current
     });
     of_call.find_map(|row| row.tool.as_deref()).unwrap_or(tool)

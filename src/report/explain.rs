@@ -5,10 +5,11 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use crate::model::number::fixed;
-use crate::report::document::{
+use crate::model::points;
+use crate::published::result::{
     CallV1, ChangeV1, ComparisonV1, DriftV1, ParameterV1, RequestV1, ResponseV1, RowV1, ScenarioV1,
 };
-use crate::report::{duration, numbers};
+use crate::report::duration;
 use crate::text::{line, shorten};
 
 /// The longest value shown in full.
@@ -142,14 +143,14 @@ fn explain_row(text: &mut String, row: &RowV1, comparison: &ComparisonV1) {
         is(&row.current, loss.current)
             || (row.current.is_none() && is(&row.baseline, loss.baseline))
     });
-    for loss in own.filter(|it| numbers::costs(it.points)) {
+    for loss in own.filter(|it| points::costs(it.points)) {
         let path = loss.path.as_deref().unwrap_or("the whole call");
         push(
             text,
             1,
             &format!(
                 "costs {} of the overall score: {}: {}",
-                numbers::points(loss.points),
+                points::points(loss.points),
                 line(path),
                 line(&loss.rule)
             ),
@@ -342,7 +343,7 @@ fn explain_response(text: &mut String, response: &ResponseV1) {
                 "{} {}, costs {}: {}: expected {}, got {}",
                 place(&difference.path),
                 fixed(difference.similarity, 3),
-                numbers::points(difference.loss),
+                points::points(difference.loss),
                 line(&difference.rule),
                 shown(&difference.expected),
                 shown(&difference.got)

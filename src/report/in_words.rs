@@ -4,9 +4,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::report::document::{
-    CallV1, ChangeKindV1, ComparisonV1, EndingV1, OutcomeV1, RowKindV1, RowV1, ScenarioV1, SideV1,
-    UNCHANGED,
+use crate::published::call::CallStatus;
+use crate::published::ending::EndingKind;
+use crate::published::result::{
+    CallV1, ChangeKindV1, ComparisonV1, RowKindV1, RowV1, ScenarioV1, SideV1, UNCHANGED,
 };
 
 /// What separates a real difference from the noise of floating-point arithmetic.
@@ -270,7 +271,7 @@ impl<'a> Words<'a> {
     /// Whether the run was not carried on after a call that failed.
     fn ended_early(&self) -> bool {
         let current = self.scenario.current.as_ref();
-        current.is_some_and(|it| it.ending == EndingV1::Blocked)
+        current.is_some_and(|it| it.ending == EndingKind::Blocked)
     }
 
     fn asked(&self, row: &RowV1) -> Asked {
@@ -338,7 +339,7 @@ fn nothing_changed(comparison: &ComparisonV1) -> bool {
 fn turned(comparison: &ComparisonV1) -> String {
     let calls = |from: bool, to: bool| {
         let turned = comparison.rows.iter().filter(|it| {
-            let failed = |call: &Option<CallV1>| call.as_ref()?.outcome.map(OutcomeV1::is_failure);
+            let failed = |call: &Option<CallV1>| call.as_ref()?.outcome.map(CallStatus::is_failure);
             failed(&it.baseline) == Some(from) && failed(&it.current) == Some(to)
         });
         turned
@@ -389,7 +390,7 @@ fn turned_words(row: &RowV1) -> Option<&'static str> {
     let before = row.baseline.as_ref()?.outcome?;
     let now = row.current.as_ref()?.outcome?;
     match (before.is_failure(), now.is_failure()) {
-        (false, true) if now == OutcomeV1::ToolError || now == OutcomeV1::RpcError => {
+        (false, true) if now == CallStatus::ToolError || now == CallStatus::RpcError => {
             Some("answered with an error")
         }
         (false, true) => Some("gave no usable answer"),

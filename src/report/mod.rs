@@ -6,14 +6,13 @@
 //!
 //! | module | what it makes |
 //! |---|---|
-//! | [`document`] | `result.json`, its JSON Schema, and reading it back |
+//! | [`document`] | the published result ([`crate::published::result`]) of what a command found |
 //! | [`terminal`] | the table and the reasons a person sees after a command |
 //! | [`html`] | the index and one page per scenario |
 //! | [`explain`] | every number and rule behind one call's score |
 //! | [`in_words`] | one sentence: who changed, the agent, the server or the catalogue |
 //! | [`causes`] | what several scenarios failed for in common |
-//! | [`duration`], [`moment`], [`numbers`], [`wrap`] | how times, scores and long lines are written |
-//! | [`word_diff`] | which words of two texts differ |
+//! | [`duration`], [`moment`], [`wrap`] | how times and long lines are written |
 
 pub mod causes;
 pub mod deviations;
@@ -23,7 +22,5 @@ pub mod explain;
 pub mod html;
 pub mod in_words;
 pub mod moment;
-pub mod numbers;
 pub mod terminal;
-pub mod word_diff;
 pub mod wrap;

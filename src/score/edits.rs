@@ -9,9 +9,9 @@ const FEWEST_EDITS: usize = 32;
 const STEPS: usize = 8;
 /// Where so many searches were cut, the lists differ so much that shorter ones find as much: so many long ones, so many of those that are
 /// of fewer edits.
-const LONG_SEARCHES: usize = 4;
+const LONG_SEARCHES: usize = 2;
 const FEWER_EDITS: usize = 64;
-const SHORTER_SEARCHES: usize = 32;
+const SHORTER_SEARCHES: usize = 16;
 const FEW_EDITS: usize = 8;
 
 /// Marks an edit path that left the table.

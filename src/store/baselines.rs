@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 use crate::model::trajectory::{Step, Trajectory};
+use crate::published::trajectory::{check_id, to_json};
 use crate::store::dialogue::dialogue;
 use crate::store::files::{Beside, Held, StoreError, in_the_way, left_behind, write};
-use crate::store::format::{check_id, load, parse, to_json};
+use crate::store::{load, parse};
 
 /// A folder of baselines.
 #[derive(Debug, Clone)]

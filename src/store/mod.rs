@@ -3,11 +3,11 @@
 mod baselines;
 mod dialogue;
 mod files;
-mod format;
+mod read;
 mod runs;
 
 pub use baselines::Baselines;
 pub use dialogue::dialogue;
 pub use files::{StoreError, write};
-pub use format::{FORMAT_VERSION, json_schema, load, parse, to_json};
+pub use read::{load, parse};
 pub use runs::Runs;

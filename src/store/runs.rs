@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use crate::model::trajectory::Trajectory;
+use crate::published::trajectory::to_json;
 use crate::store::files::{StoreError, write};
-use crate::store::format::to_json;
 
 /// How many bytes a file's name may have on the file systems in use.
 const LONGEST_NAME: usize = 255;

@@ -7,7 +7,7 @@ use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::stored::Stored;
-use crate::report::document::{ResultV1, ScenarioV1};
+use crate::published::result::{ResultV1, ScenarioV1};
 use crate::report::explain::explain;
 
 pub(in crate::cli) fn run(args: &ExplainArgs, console: Console) -> Result<Exit, Failure> {

@@ -3,15 +3,14 @@
 use crate::cli::args::{SchemaArgs, SchemaKind};
 use crate::cli::commands::scan_document;
 use crate::cli::console::Console;
-use crate::report::document;
+use crate::published::{result, trajectory};
 use crate::scenario_file;
-use crate::store;
 
 pub(in crate::cli) fn run(args: &SchemaArgs) {
     let schema = match args.kind {
         SchemaKind::Scenario => scenario_file::json_schema(),
-        SchemaKind::Trajectory => store::json_schema(),
-        SchemaKind::Result => document::json_schema(),
+        SchemaKind::Trajectory => trajectory::json_schema(),
+        SchemaKind::Result => result::json_schema(),
         SchemaKind::Scan => scan_document::json_schema(),
     };
     Console::document(&format!("{schema:#}"));

@@ -1,277 +1,396 @@
-//! A run against its baseline in the published result, every number with the rule that led to it.
+//! A comparison, published.
 
-use std::fmt;
+use serde_json::{Map, Value};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use super::{ChangeKindV1, ChangeV1, RowV1};
-use crate::report::numbers;
-use crate::report::word_diff::around_difference;
+use crate::model::comparison::{
+    Band, Bound, Change, ChangeKind, Comparison, ExecutionStatus, Pair, ParameterScore, Reason,
+    ReasonKind, RequestScore, ResponseScore, Row, Scores,
+};
+use crate::model::points;
+use crate::model::points::finite;
+use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
+use crate::published::call::{CallStatus, Source};
+use crate::published::result::{
+    BandV1, BoundV1, CallV1, ChangeKindV1, ChangeV1, ComparisonV1, ContractChangeV1, DifferenceV1,
+    DriftV1, ExecutionStatusV1, LossV1, ParameterV1, PolledV1, ReasonKindV1, ReasonV1, RequestV1,
+    ResponseV1, RowKindV1, RowV1, ScoresV1, SlowerV1,
+};
 use crate::text::shorten;
 
-/// A baseline and a run, side by side. Calls are numbered from 1 among the scored calls of their own side.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ComparisonV1 {
-    pub passed: bool,
-    pub scores: ScoresV1,
-    pub band: BandV1,
-    /// What to do about it, as the band advises.
-    pub advice: String,
-    pub baseline_status: ExecutionStatusV1,
-    pub current_status: ExecutionStatusV1,
-    /// The run went better than its baseline did; never scored up.
-    pub improved: bool,
-    /// Which accepted variant the run was scored against, where there are several (1 is the main one).
-    pub variant: usize,
-    /// Why it failed, one per cause, with what follows from it beneath; empty when passed.
-    pub reasons: Vec<ReasonV1>,
-    /// What a reader should know although it does not fail the gate.
-    pub warnings: Vec<ReasonV1>,
-    /// The calls of both sides in order, paired where they match.
-    pub rows: Vec<RowV1>,
-    /// Where the points between 1 and the overall score went; they add up to the difference.
-    pub losses: Vec<LossV1>,
-    /// What changed in the tools the servers offer.
-    pub drift: Vec<DriftV1>,
-    /// Calls that took much longer than in the baseline.
-    pub slower: Vec<SlowerV1>,
-    /// Whatever differs between the two sides, in the order of the calls, whether it fails the gate or not; empty where nothing does.
-    #[serde(default)]
-    pub changes: Vec<ChangeV1>,
+/// The longest failure text kept in the document; the trajectory holds the whole.
+const ERROR_CHARS: usize = 500;
+
+/// The longest text that is tried as JSON, in bytes.
+const LONGEST_JSON: usize = 1_000_000;
+
+/// How deep a value may be nested in the document. JSON readers commonly stop at 128 levels, the document's own
+/// levels included; what lies deeper is replaced by a remark, so that one odd argument cannot make the whole
+/// document unreadable. The trajectory holds the whole.
+const VALUE_DEPTH: usize = 64;
+
+pub(super) fn comparison(
+    comparison: &Comparison,
+    baseline: Option<&Trajectory>,
+    current: Option<&Trajectory>,
+) -> ComparisonV1 {
+    let before: Vec<&ToolCall> = baseline.iter().flat_map(|it| it.calls()).collect();
+    let now: Vec<&ToolCall> = current.iter().flat_map(|it| it.calls()).collect();
+    ComparisonV1 {
+        passed: comparison.verdict.passed,
+        scores: scores(comparison.scores),
+        band: band(comparison.band),
+        advice: comparison.band.advice().to_owned(),
+        baseline_status: execution_status(comparison.baseline_status),
+        current_status: execution_status(comparison.current_status),
+        improved: comparison.improved,
+        variant: comparison.variant,
+        reasons: comparison.verdict.reasons.iter().map(reason).collect(),
+        warnings: comparison.verdict.warnings.iter().map(reason).collect(),
+        rows: comparison
+            .rows
+            .iter()
+            .map(|it| row(it, &before, &now))
+            .collect(),
+        losses: comparison
+            .losses
+            .iter()
+            .map(|it| LossV1 {
+                points: points::plain(it.points),
+                baseline: it.baseline,
+                current: it.current,
+                tool: it.tool.clone(),
+                path: it.path.clone(),
+                expected: it.expected.clone(),
+                got: it.got.clone(),
+                rule: it.rule.to_string(),
+            })
+            .collect(),
+        drift: comparison
+            .drift
+            .iter()
+            .map(|it| DriftV1 {
+                server: it.server.clone(),
+                tool: it.tool.clone(),
+                what: it.what.clone(),
+                breaking: it.breaking,
+                used: it.used,
+                refused: it.refused.clone(),
+                path: it.path.clone(),
+                was: it.was.clone(),
+                now: it.now.clone(),
+            })
+            .collect(),
+        slower: comparison
+            .slower
+            .iter()
+            .map(|it| SlowerV1 {
+                baseline: it.baseline,
+                current: it.current,
+                baseline_ms: finite(it.baseline_ms),
+                current_ms: finite(it.current_ms),
+            })
+            .collect(),
+        changes: comparison.changes.iter().map(change).collect(),
+    }
 }
 
-/// The numbers of a comparison, each 0 to 1.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ScoresV1 {
-    /// The score the gate looks at: `calls * status_factor - count_penalty`, at least 0.
-    pub overall: f64,
-    /// Argument similarity alone, over the longer of the two sides.
-    pub trajectory: f64,
-    /// Mean of the call scores, over the longer of the two sides.
-    pub calls: f64,
-    /// What the mean is multiplied by because the run went worse as a whole.
-    pub status_factor: f64,
-    /// What is taken off because the numbers of calls differ by more than 2.
-    pub count_penalty: f64,
-    /// The lowest overall score that passes.
-    pub threshold: f64,
+fn scores(scores: Scores) -> ScoresV1 {
+    ScoresV1 {
+        overall: scores.overall,
+        trajectory: scores.trajectory,
+        calls: scores.calls,
+        status_factor: scores.status_factor,
+        count_penalty: scores.count_penalty,
+        threshold: scores.threshold,
+    }
 }
 
-/// The overall score in a word; at most `acceptable` of what failed, and `degraded` where an answer or an effect changed.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum BandV1 {
-    /// Below 0.3.
-    Broken,
-    /// From 0.3.
-    Degraded,
-    /// From 0.6.
-    Acceptable,
-    /// From 0.8.
-    Good,
-}
-
-/// How the calls of one run went, as a whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ExecutionStatusV1 {
-    /// A critical call failed and the run ended early.
-    Blocked,
-    /// Every call failed.
-    Failed,
-    /// Some calls failed.
-    Partial,
-    /// No call failed.
-    Success,
-}
-
-/// A place where points were lost.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct LossV1 {
-    pub points: f64,
-    /// The number of the call concerned in the baseline.
-    pub baseline: Option<usize>,
-    /// The number of the call concerned in the run.
-    pub current: Option<usize>,
-    /// The tool's full name, where a call is concerned.
-    pub tool: Option<String>,
-    /// The argument or the path into the response, such as `arguments/query` or `response/content/0/text`.
-    pub path: Option<String>,
-    pub expected: Option<String>,
-    pub got: Option<String>,
-    /// The rule that took the points, in words.
-    pub rule: String,
-}
-
-/// What changed in one tool the servers offer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct DriftV1 {
-    pub server: String,
-    pub tool: String,
-    /// What changed, in words.
-    pub what: String,
-    /// A call that the baseline recorded would be refused now.
-    pub breaking: bool,
-    /// The baseline calls this tool.
-    pub used: bool,
-    /// The numbers of the baseline's calls that would be refused now.
-    #[serde(default)]
-    pub refused: Vec<usize>,
-    /// Where in the tool it is, such as `description` or `inputSchema/properties/limit`; empty for the tool as a whole.
-    #[serde(default)]
-    pub path: String,
-    /// What was there, shortened around the difference; `null` where there was nothing.
-    #[serde(default)]
-    pub was: Option<String>,
-    /// What is there now; `null` where there is nothing.
-    #[serde(default)]
-    pub now: Option<String>,
-}
-
-/// A call that took much longer than in the baseline.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SlowerV1 {
-    /// The number of the call in the baseline.
-    pub baseline: usize,
-    /// The number of the call in the run.
-    pub current: usize,
-    pub baseline_ms: Option<f64>,
-    pub current_ms: Option<f64>,
-}
-
-/// One condition that failed or is worth a warning, in words.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ReasonV1 {
-    pub kind: ReasonKindV1,
-    /// The number of the call concerned in the baseline.
-    pub baseline: Option<usize>,
-    /// The number of the call concerned in the run.
-    pub current: Option<usize>,
-    /// The whole sentence, tool included.
-    pub text: String,
-    pub expected: Option<String>,
-    pub got: Option<String>,
-    /// What explains it, where the tool catalogue does.
-    pub cause: Option<String>,
-    /// What else failed because of this; none of them has such itself.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub follows: Vec<Self>,
-}
-
-/// Which condition failed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ReasonKindV1 {
-    /// The overall score is below the threshold.
-    Threshold,
-    /// The same question got another answer.
-    ServerRegression,
-    /// An effect differs, is missing or is new.
-    EffectChange,
-    /// The tool catalogue changed in a way that breaks clients.
-    Drift,
-    /// A call became slower.
-    Slower,
-    /// The model used many more tokens.
-    Tokens,
-    /// A match mode that is all or nothing does not hold.
-    Match,
-    /// An expectation of the scenario is not met.
-    Expectation,
-    /// Something changed, and nothing may.
-    Strict,
-}
-
-/// The longest expected or got value in a sentence; the document holds what there is.
-const VALUE_CHARS: usize = 160;
-
-impl fmt::Display for ReasonV1 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)?;
-        let short = |text: &str| shorten(text, VALUE_CHARS).into_owned();
-        match (&self.expected, &self.got) {
-            (Some(expected), Some(got)) => {
-                let [expected, got] = around_difference(expected, got, VALUE_CHARS);
-                write!(f, ": expected {expected}, got {got}")?;
+fn row(row: &Row, before: &[&ToolCall], now: &[&ToolCall]) -> RowV1 {
+    match row {
+        Row::Pair(pair) => pair_row(pair, before, now),
+        Row::Missing { baseline, effect } => {
+            let made = call_at(before, *baseline);
+            RowV1 {
+                kind: RowKindV1::Missing,
+                baseline: Some(call(*baseline, made)),
+                ..lonely(*effect, made)
             }
-            (Some(expected), None) => write!(f, ": expected {}, got nothing", short(expected))?,
-            (None, Some(got)) => write!(f, ": got {}", short(got))?,
-            (None, None) => {}
         }
-        match &self.cause {
-            Some(cause) => write!(f, " ({cause})"),
-            None => Ok(()),
-        }
-    }
-}
-
-impl ReasonV1 {
-    /// The sentence, and how much follows from it.
-    pub fn headline(&self) -> String {
-        match self.follows.len() {
-            0 => self.to_string(),
-            1 => format!("{self}, and one more follows from it"),
-            more => format!("{self}, and {more} more follow from it"),
+        Row::Extra { current, effect } => {
+            let made = call_at(now, *current);
+            RowV1 {
+                kind: RowKindV1::Extra,
+                current: Some(call(*current, made)),
+                ..lonely(*effect, made)
+            }
         }
     }
 }
 
-impl ComparisonV1 {
-    /// Whether the changes say already what a warning does.
-    pub fn tells_of(&self, warning: &ReasonV1) -> bool {
-        let kind = match warning.kind {
-            ReasonKindV1::Drift => ChangeKindV1::Drift,
-            ReasonKindV1::Slower => ChangeKindV1::Slower,
-            ReasonKindV1::Tokens => ChangeKindV1::Tokens,
-            _ => return false,
-        };
-        self.changes.iter().any(|it| it.kind == kind)
+fn pair_row(pair: &Pair, before: &[&ToolCall], now: &[&ToolCall]) -> RowV1 {
+    let (left, right) = (call_at(before, pair.baseline), call_at(now, pair.current));
+    RowV1 {
+        baseline: Some(call(pair.baseline, left)),
+        current: Some(call(pair.current, right)),
+        request: Some(request(&pair.request, left, right)),
+        response: Some(ResponseV1 {
+            identical: left.zip(right).map(|(a, b)| same(&a.outcome, &b.outcome)),
+            ..response(&pair.response)
+        }),
+        call: pair.call,
+        takes: Some(pair.takes),
+        unseen: pair.unseen.clone(),
+        bound: pair.bound.iter().map(bound).collect(),
+        polled: pair.polled.map(|it| PolledV1 {
+            baseline: it.baseline,
+            current: it.current,
+        }),
+        ..row_of(pair.effect, right.or(left))
     }
 }
 
-impl BandV1 {
-    /// The band as the document spells it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Good => "good",
-            Self::Acceptable => "acceptable",
-            Self::Degraded => "degraded",
-            Self::Broken => "broken",
+/// The row of a call without a partner, its side to be filled in by the caller.
+fn lonely(effect: bool, call: Option<&ToolCall>) -> RowV1 {
+    RowV1 {
+        arguments: call.map(|it| shallow_object(&it.arguments, VALUE_DEPTH)),
+        ..row_of(effect, call)
+    }
+}
+
+/// A row with what one call tells of itself, to be completed by the caller.
+fn row_of(effect: bool, call: Option<&ToolCall>) -> RowV1 {
+    RowV1 {
+        kind: RowKindV1::Pair,
+        server: call.and_then(|it| it.server.clone()),
+        tool: call.map(|it| it.tool.clone()),
+        effect,
+        baseline: None,
+        current: None,
+        arguments: None,
+        request: None,
+        response: None,
+        call: 0.0,
+        bound: Vec::new(),
+        polled: None,
+        takes: None,
+        unseen: Vec::new(),
+    }
+}
+
+fn call_at<'a>(calls: &[&'a ToolCall], number: usize) -> Option<&'a ToolCall> {
+    calls.get(number.checked_sub(1)?).copied()
+}
+
+fn call(number: usize, call: Option<&ToolCall>) -> CallV1 {
+    let (outcome, error) = call.map(|it| outcome(&it.outcome)).unzip();
+    CallV1 {
+        number,
+        outcome,
+        error: error.flatten(),
+        duration_ms: call.and_then(|it| it.duration_ms).and_then(finite),
+    }
+}
+
+/// Whether two outcomes say the same to whoever reads them: texts to the letter, JSON by its values, wherever it stands.
+fn same(left: &Outcome, right: &Outcome) -> bool {
+    match (left, right) {
+        (Outcome::Answer(left), Outcome::Answer(right)) => {
+            left.is_error == right.is_error
+                && left.structured_content == right.structured_content
+                && left.content.len() == right.content.len()
+                && (left.content.iter().zip(&right.content)).all(|(a, b)| same_block(a, b))
+        }
+        (Outcome::Failure(left), Outcome::Failure(right)) => left == right,
+        (Outcome::Answer(_), Outcome::Failure(_)) | (Outcome::Failure(_), Outcome::Answer(_)) => {
+            false
         }
     }
 }
 
-impl ExecutionStatusV1 {
-    /// The status as the document spells it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Success => "success",
-            Self::Partial => "partial",
-            Self::Failed => "failed",
-            Self::Blocked => "blocked",
-        }
+fn same_block(left: &Value, right: &Value) -> bool {
+    let json = |block: &Value| {
+        let text = block.get("text")?.as_str()?;
+        let may_be = text.len() <= LONGEST_JSON && text.trim_start().starts_with(['{', '[']);
+        may_be.then(|| serde_json::from_str::<Value>(text).ok())?
+    };
+    left == right || json(left).is_some_and(|it| json(right) == Some(it))
+}
+
+fn outcome(outcome: &Outcome) -> (CallStatus, Option<String>) {
+    let error = match outcome {
+        Outcome::Answer(answer) if answer.is_error => Some(answer.text()),
+        Outcome::Answer(answer) => answer.breach.clone(),
+        Outcome::Failure(failure) => Some(failure.message.clone()),
+    };
+    let error = error.map(|it| shorten(&it, ERROR_CHARS).into_owned());
+    (outcome.into(), error)
+}
+
+fn request(
+    request: &RequestScore,
+    baseline: Option<&ToolCall>,
+    current: Option<&ToolCall>,
+) -> RequestV1 {
+    let equal: Vec<ParameterScore> = match current {
+        Some(call) if request.parameters.is_empty() => equal_arguments(call),
+        _ => Vec::new(),
+    };
+    RequestV1 {
+        similarity: request.similarity,
+        parameters: (request.parameters.iter().chain(&equal))
+            .map(|it| parameter(it, baseline, current))
+            .collect(),
     }
 }
 
-impl fmt::Display for LossV1 {
-    /// `0.333 lost at call 3 of `tool`, arguments/key: expected "a", got "b" (text)`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} lost", numbers::points(self.points))?;
-        if let (Some(number), Some(tool)) = (self.current.or(self.baseline), &self.tool) {
-            write!(f, " at call {number} of `{tool}`")?;
-        }
-        if let Some(path) = &self.path {
-            write!(f, ", {path}")?;
-        }
-        match (&self.expected, &self.got) {
-            (Some(expected), Some(got)) => write!(f, ": expected {expected}, got {got}")?,
-            (Some(expected), None) => write!(f, ": expected {expected}, got nothing")?,
-            (None, Some(got)) => write!(f, ": not expected, got {got}")?,
-            (None, None) => {}
-        }
-        write!(f, " ({})", self.rule)
+/// The arguments of a call that is equal to its partner, sorted by name.
+fn equal_arguments(call: &ToolCall) -> Vec<ParameterScore> {
+    let mut names: Vec<&String> = call.arguments.keys().collect();
+    names.sort_unstable();
+    let equal = |name: &String| ParameterScore {
+        name: name.clone(),
+        similarity: Some(1.0),
+        method: "equal",
+        loss: 0.0,
+    };
+    names.into_iter().map(equal).collect()
+}
+
+fn parameter(
+    score: &ParameterScore,
+    baseline: Option<&ToolCall>,
+    current: Option<&ToolCall>,
+) -> ParameterV1 {
+    let given = |call: Option<&ToolCall>| {
+        let value = call?.arguments.get(&score.name)?;
+        Some(shallow(value, VALUE_DEPTH))
+    };
+    ParameterV1 {
+        name: score.name.clone(),
+        expected: given(baseline),
+        got: given(current),
+        similarity: score.similarity,
+        method: score.method.to_owned(),
+    }
+}
+
+/// The value down to a depth, and a remark in place of what lies deeper.
+fn shallow(value: &Value, depth: usize) -> Value {
+    match value {
+        Value::Array(_) | Value::Object(_) if depth == 0 => "(nested too deep to show)".into(),
+        Value::Array(items) => items.iter().map(|it| shallow(it, depth - 1)).collect(),
+        Value::Object(members) => Value::Object(shallow_object(members, depth - 1)),
+        leaf => leaf.clone(),
+    }
+}
+
+fn shallow_object(members: &Map<String, Value>, depth: usize) -> Map<String, Value> {
+    members
+        .iter()
+        .map(|(key, value)| (key.clone(), shallow(value, depth)))
+        .collect()
+}
+
+fn response(response: &ResponseScore) -> ResponseV1 {
+    ResponseV1 {
+        similarity: response.similarity,
+        identical: None,
+        contract_changes: response
+            .contract_changes
+            .iter()
+            .map(|it| ContractChangeV1 {
+                path: it.path.clone(),
+                what: it.what.clone(),
+            })
+            .collect(),
+        differences: response
+            .differences
+            .iter()
+            .map(|it| DifferenceV1 {
+                path: it.path.clone(),
+                expected: it.expected.clone(),
+                got: it.got.clone(),
+                similarity: it.similarity,
+                rule: it.rule.to_string(),
+                loss: points::plain(it.loss),
+            })
+            .collect(),
+    }
+}
+
+fn bound(bound: &Bound) -> BoundV1 {
+    BoundV1 {
+        path: bound.path.clone(),
+        from: Source {
+            call: bound.from.call,
+            path: bound.from.path.clone(),
+        },
+        expected: bound.baseline.clone(),
+        got: bound.current.clone(),
+    }
+}
+
+fn reason(reason: &Reason) -> ReasonV1 {
+    ReasonV1 {
+        kind: match reason.kind {
+            ReasonKind::Threshold => ReasonKindV1::Threshold,
+            ReasonKind::ServerRegression => ReasonKindV1::ServerRegression,
+            ReasonKind::EffectChange => ReasonKindV1::EffectChange,
+            ReasonKind::Drift => ReasonKindV1::Drift,
+            ReasonKind::Slower => ReasonKindV1::Slower,
+            ReasonKind::Tokens => ReasonKindV1::Tokens,
+            ReasonKind::Match => ReasonKindV1::Match,
+            ReasonKind::Expectation => ReasonKindV1::Expectation,
+            ReasonKind::Strict => ReasonKindV1::Strict,
+        },
+        baseline: reason.baseline,
+        current: reason.current,
+        text: reason.text.clone(),
+        expected: reason.expected.clone(),
+        got: reason.got.clone(),
+        cause: reason.cause.clone(),
+        follows: reason.follows.iter().map(self::reason).collect(),
+    }
+}
+
+fn change(change: &Change) -> ChangeV1 {
+    ChangeV1 {
+        kind: match change.kind {
+            ChangeKind::Call => ChangeKindV1::Call,
+            ChangeKind::Request => ChangeKindV1::Request,
+            ChangeKind::Effect => ChangeKindV1::Effect,
+            ChangeKind::Answer => ChangeKindV1::Answer,
+            ChangeKind::Addition => ChangeKindV1::Addition,
+            ChangeKind::Error => ChangeKindV1::Error,
+            ChangeKind::Drift => ChangeKindV1::Drift,
+            ChangeKind::Slower => ChangeKindV1::Slower,
+            ChangeKind::Tokens => ChangeKindV1::Tokens,
+        },
+        baseline: change.baseline,
+        current: change.current,
+        tool: change.tool.clone(),
+        path: change.path.clone(),
+        what: change.what.clone(),
+        was: change.was.clone(),
+        now: change.now.clone(),
+        fails: change.fails,
+    }
+}
+
+fn band(band: Band) -> BandV1 {
+    match band {
+        Band::Good => BandV1::Good,
+        Band::Acceptable => BandV1::Acceptable,
+        Band::Degraded => BandV1::Degraded,
+        Band::Broken => BandV1::Broken,
+    }
+}
+
+fn execution_status(status: ExecutionStatus) -> ExecutionStatusV1 {
+    match status {
+        ExecutionStatus::Success => ExecutionStatusV1::Success,
+        ExecutionStatus::Partial => ExecutionStatusV1::Partial,
+        ExecutionStatus::Failed => ExecutionStatusV1::Failed,
+        ExecutionStatus::Blocked => ExecutionStatusV1::Blocked,
     }
 }

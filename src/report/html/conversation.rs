@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use crate::model::Object;
 use crate::model::trajectory::{Step, ToolCall, Trajectory};
-use crate::report::document::{
-    CallV1, ContractChangeV1, DifferenceV1, OutcomeV1, ResultV1, RowKindV1, RowV1, ScenarioV1,
+use crate::published::call::CallStatus;
+use crate::published::result::{
+    CallV1, ContractChangeV1, DifferenceV1, ResultV1, RowKindV1, RowV1, ScenarioV1,
 };
 use crate::report::duration;
 use crate::report::in_words::Words;
@@ -15,7 +16,7 @@ use super::answer::{self, PartView, parts, pretty};
 use super::excerpt::Excerpt;
 use super::parameter::{self, ParameterView};
 use super::track::{Telling, Track};
-use crate::report::numbers::score;
+use crate::model::points::score;
 
 /// The longest description of a binding.
 const BOUND_CHARS: usize = 300;
@@ -115,7 +116,7 @@ pub(super) fn blocks<'a>(
     current: Option<&'a Trajectory>,
 ) -> Vec<Block<'a>> {
     let file =
-        |side: Option<&'a crate::report::document::SideV1>| side.and_then(|it| it.file.as_deref());
+        |side: Option<&'a crate::published::result::SideV1>| side.and_then(|it| it.file.as_deref());
     let maker = Maker {
         result,
         scenario,
@@ -380,7 +381,7 @@ fn side_of(
     let error = call.error.iter().map(|it| format!("{it} – "));
     Side {
         outcome: call.outcome.map_or("unknown outcome", |it| it.words()),
-        failed: call.outcome.is_some_and(OutcomeV1::is_failure),
+        failed: call.outcome.is_some_and(CallStatus::is_failure),
         duration: call.duration_ms.map(duration::words),
         parts: Vec::new(),
         remark: Some(format!(
@@ -403,7 +404,7 @@ fn side(call: &ToolCall, other: Option<&ToolCall>, file: Option<&str>) -> Side {
 
 /// The left side of `run`: an expectation says what to ask and whether it fails, not what the answer is.
 fn expected_side(call: &CallV1) -> Side {
-    let fails = call.outcome.is_some_and(OutcomeV1::is_failure);
+    let fails = call.outcome.is_some_and(CallStatus::is_failure);
     Side {
         outcome: if fails {
             "expected to fail"

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::report::word_diff::{Piece, word_diff};
+use crate::text::word_diff::{Piece, word_diff};
 
 /// The most characters of one text that a page shows.
 const SHOWN_CHARS: usize = 16_000;

@@ -2,11 +2,11 @@
 
 use askama::Template;
 
-use crate::report::document::{BandV1, CauseV1, ResultV1, ScenarioV1};
+use crate::published::result::{BandV1, CauseV1, ResultV1, ScenarioV1};
 use crate::report::{duration, moment};
 
 use super::{page_name, stamps};
-use crate::report::numbers::score;
+use crate::model::points::score;
 
 /// The template's view of a result.
 #[derive(Template)]

@@ -20,9 +20,9 @@ use std::fmt;
 
 use askama::Template;
 
+use crate::model::points::score;
 use crate::model::trajectory::Trajectory;
-use crate::report::document::{ResultV1, ScenarioV1};
-use crate::report::numbers::score;
+use crate::published::result::{ResultV1, ScenarioV1};
 use crate::text;
 
 pub use page_name::page_name;

@@ -1,7 +1,8 @@
 //! What the model was asked, request by request.
 
 use crate::model::usage::cost_words;
-use crate::report::document::{AttemptV1, ModelRequestV1, SideV1};
+use crate::published::attempt::Attempt;
+use crate::published::result::{ModelRequestV1, SideV1};
 use crate::report::duration;
 
 /// One request, its numbers as text.
@@ -37,7 +38,7 @@ fn view(number: usize, request: &ModelRequestV1) -> RequestView {
     }
 }
 
-fn attempt(attempt: &AttemptV1) -> String {
+fn attempt(attempt: &Attempt) -> String {
     let took = duration::words(attempt.duration_ms);
     match &attempt.problem {
         None => format!("answered in {took}"),

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use crate::report::document::ParameterV1;
+use crate::published::result::ParameterV1;
 
 use super::answer::pretty;
 use super::excerpt::Excerpt;
-use crate::report::numbers::score;
+use crate::model::points::score;
 
 /// One row of the table.
 #[derive(Debug)]

@@ -2,12 +2,12 @@
 
 use crate::model::number::signed;
 use crate::model::repeated::percent;
-use crate::report::document::{IntervalV1, RepeatedV1, RunV1, StatusV1};
+use crate::published::result::{IntervalV1, RepeatedV1, RunV1, StatusV1};
 use crate::report::duration;
 
 use super::index::duration_words;
 use super::link::link;
-use crate::report::numbers::score;
+use crate::model::points::score;
 
 /// What several runs came to, its numbers as text.
 pub(super) struct RepeatedView<'a> {

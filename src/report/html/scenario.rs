@@ -3,11 +3,12 @@
 use askama::Template;
 
 use crate::model::number::fixed;
+use crate::model::points;
 use crate::model::trajectory::Trajectory;
-use crate::report::document::{
+use crate::published::result::{
     ChangeKindV1, ChangeV1, ComparisonV1, DriftV1, LossV1, ReasonV1, ResultV1, ScenarioV1, SideV1,
 };
-use crate::report::{duration, moment, numbers};
+use crate::report::{duration, moment};
 
 use super::conversation::{self, Block};
 use super::excerpt::Excerpt;
@@ -16,7 +17,7 @@ use super::link::link;
 use super::model_use::{self, RequestView};
 use super::repeated::RepeatedView;
 use super::stamps::{self, StampRow};
-use crate::report::numbers::score;
+use crate::model::points::score;
 
 /// The template's view of a scenario.
 #[derive(Template)]
@@ -221,10 +222,10 @@ impl<'a> VerdictView<'a> {
             losses: comparison
                 .losses
                 .iter()
-                .filter(|it| numbers::costs(it.points))
+                .filter(|it| points::costs(it.points))
                 .map(|loss| LossView {
                     loss,
-                    points: numbers::points(loss.points),
+                    points: points::points(loss.points),
                     link: conversation::link(loss.baseline, loss.current),
                 })
                 .collect(),

@@ -1,6 +1,7 @@
 //! What the two sides ran on, row by row.
 
-use crate::report::document::{GitV1, ImageV1, ModelUseV1, ServerV1, ServersV1, SideV1};
+use crate::published::result::{ModelUseV1, ServerV1, SideV1};
+use crate::published::stamp::{Git, Image, Servers};
 use crate::report::{duration, moment};
 
 /// One row of the table: a subject and what it was on either side.
@@ -103,7 +104,7 @@ pub(super) fn versions(baseline: Option<&SideV1>, current: Option<&SideV1>) -> O
         let stamp = &side?.stamp;
         match (&stamp.source, &stamp.image) {
             (Some(git), _) => git_words(git).into_iter().next(),
-            (None, image) => image.as_ref().map(ImageV1::words),
+            (None, image) => image.as_ref().map(Image::words),
         }
     };
     match (version(baseline), version(current)) {
@@ -113,9 +114,9 @@ pub(super) fn versions(baseline: Option<&SideV1>, current: Option<&SideV1>) -> O
 }
 
 /// A git stamp in lines: where it stood, what the commit says, when it was made.
-pub(super) fn git_words(stamp: &GitV1) -> Vec<String> {
+pub(super) fn git_words(stamp: &Git) -> Vec<String> {
     match stamp {
-        GitV1::Known {
+        Git::Known {
             commit: _,
             short,
             branch,
@@ -139,7 +140,7 @@ pub(super) fn git_words(stamp: &GitV1) -> Vec<String> {
                 format!("“{subject}”, {}", moment::words(committed_at)),
             ]
         }
-        GitV1::Unknown { reason } => vec![format!("unknown: {reason}")],
+        Git::Unknown { unknown } => vec![format!("unknown: {unknown}")],
     }
 }
 
@@ -169,7 +170,7 @@ fn agent(side: &SideV1) -> Vec<String> {
 
 fn servers(side: &SideV1) -> Vec<String> {
     let recorded =
-        (side.stamp.servers == ServersV1::Recorded).then(|| "recorded, held still".to_owned());
+        (side.stamp.servers == Servers::Recorded).then(|| "recorded, held still".to_owned());
     recorded
         .into_iter()
         .chain(side.servers.iter().map(server))

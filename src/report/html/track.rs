@@ -1,7 +1,7 @@
 //! One side of the conversation: its steps, grouped by the call they lead to.
 
 use crate::model::trajectory::{Step, ToolCall, Trajectory};
-use crate::report::document::CallV1;
+use crate::published::result::CallV1;
 
 /// One trajectory.
 pub(super) struct Track<'a> {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{DIM, MAGENTA, Page, RED, Verbosity};
-use crate::report::document::{ChangeV1, ScenarioV1};
+use crate::published::result::{ChangeV1, ScenarioV1};
 use crate::text::line;
 
 /// How many changes of a scenario are shown.

@@ -8,11 +8,11 @@ use anstyle::{AnsiColor, Style as Ansi};
 use unicode_width::UnicodeWidthStr;
 
 use crate::model::number::fixed;
-use crate::report::document::{
+use crate::model::points;
+use crate::published::result::{
     BandV1, ComparisonV1, LossV1, ProblemV1, ReasonV1, ResultV1, ScenarioV1, StatusV1,
 };
 use crate::report::duration;
-use crate::report::numbers;
 use crate::report::wrap;
 use crate::text::{block, line, shorten};
 
@@ -143,7 +143,7 @@ impl<'a> Page<'a> {
     fn scenario_line(&mut self, scenario: &ScenarioV1, columns: Columns) {
         let status = scenario_style(scenario);
         let band = scenario.band().filter(|_| scenario.repeated.is_none());
-        let score = scenario.score().map_or_else(String::new, numbers::score);
+        let score = scenario.score().map_or_else(String::new, points::score);
         let time = scenario
             .duration_ms
             .map_or_else(String::new, duration::words);
@@ -291,7 +291,7 @@ impl<'a> Page<'a> {
     /// Where the points went, the largest losses first. Those of a run that is fine are for readers who asked for more.
     fn losses(&mut self, comparison: &ComparisonV1) {
         let costly = comparison.losses.iter();
-        let mut losses: Vec<&LossV1> = costly.filter(|it| numbers::costs(it.points)).collect();
+        let mut losses: Vec<&LossV1> = costly.filter(|it| points::costs(it.points)).collect();
         losses.sort_by(|a, b| b.points.total_cmp(&a.points));
         let shown = match self.style.verbosity {
             Verbosity::Verbose => losses.len(),

@@ -1,7 +1,7 @@
 //! What several runs of one scenario came to.
 
 use super::{BOLD, DIM, Page, Verbosity, status_style};
-use crate::report::document::{RepeatedV1, ScenarioV1};
+use crate::published::result::{RepeatedV1, ScenarioV1};
 
 impl Page<'_> {
     /// What all runs came to, and which of them what follows is about.

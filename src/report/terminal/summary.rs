@@ -1,7 +1,7 @@
 //! The last lines: how many came out in which way, and what that is for the shell.
 
 use super::{DIM, GREEN, MAGENTA, Page, RED, Verbosity, YELLOW};
-use crate::report::document::{GateV1, ResultV1, RowKindV1, RowV1, ScenarioV1, SummaryV1};
+use crate::published::result::{GateV1, ResultV1, RowKindV1, RowV1, ScenarioV1, SummaryV1};
 
 impl Page<'_> {
     pub(super) fn summary(&mut self, result: &ResultV1) {

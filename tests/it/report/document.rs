@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcp_eval::model::comparison::Band;
 use mcp_eval::model::suite::Status;
 use mcp_eval::model::trajectory::Step;
-use mcp_eval::report::document::{self, BandV1, ResultV1};
+use mcp_eval::published::result::{self as document, BandV1, ResultV1};
 use mcp_eval::report::explain::explain;
 use mcp_eval::report::html;
 use mcp_eval::report::terminal::terminal;
@@ -66,7 +66,7 @@ fn unknown_numbers_are_null() {
     assert_eq!(skipped["duration_ms"], Value::Null);
     let untimed = &value["scenarios"][0]["comparison"]["rows"][1]["baseline"];
     assert_eq!(untimed["duration_ms"], Value::Null);
-    assert_eq!(untimed["outcome"], "answer");
+    assert_eq!(untimed["outcome"], "ok");
 }
 
 #[test]

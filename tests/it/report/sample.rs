@@ -13,7 +13,7 @@ use mcp_eval::model::comparison::{Band, Comparison, Loss, Row, Verdict};
 use mcp_eval::model::learned::{Learned, Variation, Varying};
 use mcp_eval::model::suite::{Problem, ScenarioResult, Status, SuiteResult};
 use mcp_eval::model::trajectory::{Ending, Trajectory};
-use mcp_eval::report::document::{GateV1, ResultV1};
+use mcp_eval::published::result::{GateV1, ResultV1};
 use serde_json::json;
 
 use adding::failed;

@@ -1,7 +1,7 @@
 //! What the terminal shows, and the explanation of a call.
 
 use mcp_eval::model::suite::{Problem, SuiteResult};
-use mcp_eval::report::document::ResultV1;
+use mcp_eval::published::result::ResultV1;
 use mcp_eval::report::explain::explain;
 use mcp_eval::report::terminal::{Style, Verbosity, terminal};
 use mcp_eval::text;

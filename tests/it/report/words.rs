@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use mcp_eval::model::comparison::{ChangeKind, Row};
+use mcp_eval::model::points;
 use mcp_eval::model::stamp::Servers;
 use mcp_eval::model::trajectory::Ending;
-use mcp_eval::report::document::ResultV1;
+use mcp_eval::published::result::ResultV1;
 use mcp_eval::report::in_words::Words;
-use mcp_eval::report::word_diff::{Piece, around_difference, word_diff};
-use mcp_eval::report::{duration, moment, numbers, wrap};
+use mcp_eval::report::{duration, moment, wrap};
+use mcp_eval::text::word_diff::{Piece, around_difference, word_diff};
 use unicode_width::UnicodeWidthStr;
 
 use super::sample;
@@ -260,10 +261,10 @@ fn numbers_are_never_rounded_to_what_they_are_not() {
         (0.0001, "0.0001", "less than 0.001"),
         (0.8, "0.80", "0.800"),
     ] {
-        assert_eq!(numbers::score(number), score, "{number}");
-        assert_eq!(numbers::points(number), points, "{number}");
+        assert_eq!(points::score(number), score, "{number}");
+        assert_eq!(points::points(number), points, "{number}");
     }
-    assert!(!numbers::costs(-1e-19) && numbers::costs(0.0001));
+    assert!(!points::costs(-1e-19) && points::costs(0.0001));
 }
 
 #[test]

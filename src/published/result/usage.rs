@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::number::tidy;
 use crate::model::usage::{ModelRequest, TotalUse, Usage, cost_words, total_cost, total_usage};
+use crate::published::attempt::Attempt;
 
 /// What the agent's model used in one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -58,24 +59,12 @@ pub struct ModelRequestV1 {
     #[serde(flatten)]
     pub tokens: TokensV1,
     pub cost: Option<f64>,
-    pub attempts: Vec<AttemptV1>,
-}
-
-/// One attempt at a request.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct AttemptV1 {
-    /// Milliseconds from the start of the run.
-    pub start_ms: f64,
-    pub duration_ms: f64,
-    /// The HTTP status; `null` when no response came, or an agent that asks by itself does not tell.
-    pub status: Option<u16>,
-    /// Why it gave no answer; `null` when it did.
-    pub problem: Option<String>,
+    pub attempts: Vec<Attempt>,
 }
 
 impl ModelUseV1 {
     /// The use of these requests; `None` where there are none.
-    pub(super) fn of(requests: &[ModelRequest]) -> Option<Self> {
+    pub(crate) fn of(requests: &[ModelRequest]) -> Option<Self> {
         Some(Self {
             tokens: total_usage(requests)?.into(),
             cost: total_cost(requests).map(tidy),
@@ -87,16 +76,7 @@ impl ModelUseV1 {
                     stop_reason: it.stop_reason.clone(),
                     tokens: it.usage.into(),
                     cost: it.cost.map(tidy),
-                    attempts: it
-                        .attempts
-                        .iter()
-                        .map(|it| AttemptV1 {
-                            start_ms: it.start_ms,
-                            duration_ms: it.duration_ms,
-                            status: it.status,
-                            problem: it.problem.clone(),
-                        })
-                        .collect(),
+                    attempts: it.attempts.iter().map(Into::into).collect(),
                 })
                 .collect(),
         })

@@ -5,8 +5,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::report::word_diff::around_difference;
 use crate::text::shorten;
+use crate::text::word_diff::around_difference;
 
 /// The longest value in a line that tells of a change.
 const VALUE_CHARS: usize = 100;

@@ -3,7 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::usage::{Attempt, ModelRequest, Usage};
+use crate::model::usage::{ModelRequest, Usage};
+use crate::published::attempt::Attempt;
 
 /// One request to the agent's model, with every attempt it took.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -17,7 +18,7 @@ pub(super) struct RequestV1 {
     usage: UsageV1,
     /// What it cost, in the currency of the scenario's price, or null.
     cost: Option<f64>,
-    attempts: Vec<AttemptV1>,
+    attempts: Vec<Attempt>,
 }
 
 /// Tokens, each counted once; null where the API does not tell.
@@ -34,18 +35,6 @@ pub(super) struct UsageV1 {
     cache_write_tokens: Option<u64>,
 }
 
-/// One attempt at a request.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-pub(super) struct AttemptV1 {
-    /// Offset from the start of the run in milliseconds.
-    start_ms: f64,
-    duration_ms: f64,
-    /// The HTTP status, or null when no response came.
-    status: Option<u16>,
-    /// Why it gave no answer, or null when it did.
-    problem: Option<String>,
-}
-
 impl From<&ModelRequest> for RequestV1 {
     fn from(it: &ModelRequest) -> Self {
         Self {
@@ -59,16 +48,7 @@ impl From<&ModelRequest> for RequestV1 {
                 cache_write_tokens: it.usage.cache_write,
             },
             cost: it.cost,
-            attempts: it
-                .attempts
-                .iter()
-                .map(|it| AttemptV1 {
-                    start_ms: it.start_ms,
-                    duration_ms: it.duration_ms,
-                    status: it.status,
-                    problem: it.problem.clone(),
-                })
-                .collect(),
+            attempts: it.attempts.iter().map(Into::into).collect(),
         }
     }
 }
@@ -86,16 +66,7 @@ impl From<RequestV1> for ModelRequest {
                 cache_write: it.usage.cache_write_tokens,
             },
             cost: it.cost,
-            attempts: it
-                .attempts
-                .into_iter()
-                .map(|it| Attempt {
-                    start_ms: it.start_ms,
-                    duration_ms: it.duration_ms,
-                    status: it.status,
-                    problem: it.problem,
-                })
-                .collect(),
+            attempts: it.attempts.into_iter().map(Into::into).collect(),
         }
     }
 }

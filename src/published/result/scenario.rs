@@ -5,9 +5,9 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    BandV1, ChangeV1, ComparisonV1, ReasonV1, RepeatedV1, ServersV1, SideV1, StatusV1, TotalUseV1,
-};
+use crate::published::stamp::Servers;
+
+use super::{BandV1, ChangeV1, ComparisonV1, ReasonV1, RepeatedV1, SideV1, StatusV1, TotalUseV1};
 
 /// How `in_words` begins for a run in which nothing changed.
 pub const UNCHANGED: &str = "Unchanged: ";
@@ -141,7 +141,7 @@ impl ScenarioV1 {
     /// Whether what was recorded of the servers has answered in their name.
     pub fn has_recorded_servers(&self) -> bool {
         let current = self.current.as_ref();
-        current.is_some_and(|it| it.stamp.servers == ServersV1::Recorded)
+        current.is_some_and(|it| it.stamp.servers == Servers::Recorded)
     }
 
     /// Whatever differs between baseline and run, whether it fails the gate or not.

@@ -7,23 +7,23 @@
 //! - 2: `learned` tells of each answer that was heard more than once how often it was, and what of it varied, token by token in texts.
 
 mod convert;
-mod image;
 mod learned;
 mod request;
 
-use std::fs;
-use std::path::Path;
+use std::borrow::Cow;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use thiserror::Error;
 
 use crate::json::{self, JsonError};
 use crate::model::trajectory::Trajectory;
 use crate::model::{Digits, Object};
-use crate::store::files::StoreError;
-use crate::store::format::image::ImageV1;
+use crate::published::call::{CallStatus, Source};
+use crate::published::ending::EndingKind;
+use crate::published::stamp::{Git, Image, Servers};
 use crate::text::shorten;
 use learned::{LearnedV2, VolatileV1};
 use request::RequestV1;
@@ -34,7 +34,7 @@ pub const FORMAT_VERSION: u32 = 2;
 /// A recorded run of a scenario: a baseline, or a run kept beside a report.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "mcp-eval trajectory")]
-struct TrajectoryV1 {
+struct TrajectoryV1<'a> {
     /// The version of this format: 2.
     format_version: u32,
     scenario: ScenarioV1,
@@ -44,7 +44,7 @@ struct TrajectoryV1 {
     /// Wall time of the run in milliseconds, or null.
     duration_ms: Option<f64>,
     /// What happened, in order.
-    steps: Vec<StepV1>,
+    steps: Vec<StepV1<'a>>,
     /// What the agent asked its model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     requests: Vec<RequestV1>,
@@ -57,12 +57,12 @@ struct TrajectoryV1 {
     learned: Vec<LearnedV2>,
     /// What the calls take from earlier answers: a replay uses what its own server gives there instead.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    bindings: Vec<BindingV1>,
+    bindings: Vec<BindingV1<'a>>,
     /// How often the version it was recorded with reproduced it; absent where it was recorded once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     repeated: Option<RepeatedV1>,
     /// What each server offered, in the order served.
-    catalogue: Vec<ServerV1>,
+    catalogue: Vec<ServerV1<'a>>,
 }
 
 /// The scenario that was run.
@@ -89,89 +89,30 @@ struct StampV1 {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     agent_hash: Option<String>,
     /// Whether the servers themselves answered; absent where they did.
-    #[serde(default, skip_serializing_if = "ServersV1::are_live")]
-    servers: ServersV1,
+    #[serde(default, skip_serializing_if = "Servers::are_live")]
+    servers: Servers,
     /// The model it was to ask, or, where none was named, the one that answered first; absent for an agent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     model: Option<String>,
     /// The repository of the scenario file.
-    scenarios: GitV1,
+    scenarios: Git,
     /// The repository of the system under test, or null where the scenario names none.
-    source: Option<GitV1>,
+    source: Option<Git>,
     /// The image of the container the server under test ran in, where there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    image: Option<ImageV1>,
-}
-
-/// Who answered in the name of the servers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum ServersV1 {
-    /// The servers themselves, or the mocks that the scenario declares.
-    #[default]
-    Live,
-    /// What a baseline had recorded of them.
-    Recorded,
-}
-
-impl ServersV1 {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it so")]
-    fn are_live(&self) -> bool {
-        *self == Self::Live
-    }
-}
-
-/// The state of a git repository, or why it is unknown.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged)]
-enum GitV1 {
-    Known {
-        /// Full object id.
-        commit: String,
-        /// Shortened object id.
-        short: String,
-        /// The branch, or null on a detached head.
-        branch: Option<String>,
-        /// `git describe --tags`, or null without a tag.
-        describe: Option<String>,
-        /// First line of the commit message.
-        subject: String,
-        /// When the commit was made (RFC 3339).
-        committed_at: String,
-        /// Whether tracked files differ from the commit.
-        dirty: Option<bool>,
-    },
-    Unknown {
-        /// Why the state is unknown.
-        unknown: String,
-    },
+    image: Option<Image>,
 }
 
 /// How a run ended.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 struct EndingV1 {
-    kind: EndingKindV1,
+    kind: EndingKind,
     /// What happened, where the run did not just complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     message: Option<String>,
     /// Last lines of a server's stderr and the like.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     details: Vec<String>,
-}
-
-#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum EndingKindV1 {
-    Completed,
-    /// A critical call failed and the run ended early.
-    Blocked,
-    /// A limit of the scenario was reached.
-    LimitReached,
-    /// The scenario's timeout passed.
-    TimedOut,
-    Interrupted,
-    /// The run could not be set up or carried on.
-    Error,
 }
 
 /// One thing that happened.
@@ -181,21 +122,21 @@ enum EndingKindV1 {
     clippy::large_enum_variant,
     reason = "tool calls are most of the steps, so boxing them would save nothing"
 )]
-enum StepV1 {
+enum StepV1<'a> {
     /// A message of the user.
-    User { text: String },
+    User { text: Cow<'a, str> },
     /// A message of the agent.
-    Assistant { text: String },
+    Assistant { text: Cow<'a, str> },
     /// A tool call with its outcome.
     ToolCall {
         /// The server, or null for a tool that is not an MCP tool.
-        server: Option<String>,
-        tool: String,
-        arguments: Object,
+        server: Option<Cow<'a, str>>,
+        tool: Cow<'a, str>,
+        arguments: Cow<'a, Object>,
         /// The digits of integers in the arguments that are too long for 64 bits, by JSON pointer.
-        #[serde(default, skip_serializing_if = "Digits::is_empty")]
-        digits: Digits,
-        outcome: OutcomeV1,
+        #[serde(default, skip_serializing_if = "no_digits")]
+        digits: Cow<'a, Digits>,
+        outcome: OutcomeV1<'a>,
         /// Offset from the start of the run in milliseconds, or null.
         start_ms: Option<f64>,
         /// Time to the outcome in milliseconds, or null.
@@ -203,80 +144,59 @@ enum StepV1 {
     },
 }
 
-/// What became of a call.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct OutcomeV1 {
-    status: StatusV1,
-    /// Content blocks as served; absent without an answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    content: Option<Vec<Value>>,
-    /// `structuredContent` as served.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    structured_content: Option<Value>,
-    /// The digits of integers in `structured_content` that are too long for 64 bits, by JSON pointer.
-    #[serde(default, skip_serializing_if = "Digits::is_empty")]
-    digits: Digits,
-    /// Other members of the result, as served.
-    #[serde(default, skip_serializing_if = "Object::is_empty")]
-    other: Object,
-    /// Why there is no usable answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    error: Option<ErrorV1>,
+#[expect(clippy::ptr_arg, reason = "serde asks for it so")]
+fn no_digits(digits: &Cow<'_, Digits>) -> bool {
+    digits.is_empty()
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum StatusV1 {
-    Ok,
-    /// The tool answered that it failed (`isError`).
-    ToolError,
-    /// The server returned a JSON-RPC error.
-    RpcError,
-    /// No answer within the tool timeout.
-    Timeout,
-    /// The connection ended before the answer came.
-    Disconnected,
-    /// The answer is no tool result.
-    InvalidResponse,
-    /// `structuredContent` breaks the tool's own `outputSchema`.
-    InvalidStructuredContent,
-    /// The HTTP exchange failed.
-    TransportError,
-    /// What the agent asked for is no call that could be made.
-    NotSent,
+#[expect(clippy::ptr_arg, reason = "serde asks for it so")]
+fn no_members(members: &Cow<'_, Object>) -> bool {
+    members.is_empty()
+}
+
+/// What became of a call.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct OutcomeV1<'a> {
+    status: CallStatus,
+    /// Content blocks as served; absent without an answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    content: Option<Cow<'a, [Value]>>,
+    /// `structuredContent` as served.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    structured_content: Option<Cow<'a, Value>>,
+    /// The digits of integers in `structured_content` that are too long for 64 bits, by JSON pointer.
+    #[serde(default, skip_serializing_if = "no_digits")]
+    digits: Cow<'a, Digits>,
+    /// Other members of the result, as served.
+    #[serde(default, skip_serializing_if = "no_members")]
+    other: Cow<'a, Object>,
+    /// Why there is no usable answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error: Option<ErrorV1<'a>>,
 }
 
 /// Why there is no usable answer.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct ErrorV1 {
-    message: String,
+struct ErrorV1<'a> {
+    message: Cow<'a, str>,
     /// JSON-RPC error code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     code: Option<i64>,
     /// JSON-RPC error data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    data: Option<Value>,
+    data: Option<Cow<'a, Value>>,
 }
 
 /// An argument, or a part of one, that comes from an earlier answer.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct BindingV1 {
+struct BindingV1<'a> {
     /// The call whose argument it is, counted from 1 among the scored calls.
     call: usize,
     /// JSON pointer to it in the arguments.
     path: String,
     /// The recorded value: the whole argument, or the part of a text that is bound.
-    value: Value,
-    from: SourceV1,
-}
-
-/// A place in an answer.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct SourceV1 {
-    /// The call that was answered, counted from 1 among the scored calls.
-    call: usize,
-    /// JSON pointer into the structured content or the text as JSON; from `/content` or `/structuredContent` on a path into the answer.
-    path: String,
+    value: Cow<'a, Value>,
+    from: Source,
 }
 
 /// How often a recorded version reproduced its trajectory.
@@ -291,15 +211,15 @@ struct RepeatedV1 {
 
 /// What one server offered.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct ServerV1 {
-    server: String,
+struct ServerV1<'a> {
+    server: Cow<'a, str>,
     /// `serverInfo` as served.
-    info: Option<Value>,
+    info: Option<Cow<'a, Value>>,
     protocol_version: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     instructions: Option<String>,
     /// The tools as served by `tools/list`.
-    tools: Vec<Object>,
+    tools: Vec<Cow<'a, Object>>,
 }
 
 /// The trajectory as JSON text: pretty, in a stable key order, ending with a line break.
@@ -311,25 +231,25 @@ pub fn to_json(trajectory: &Trajectory) -> String {
     text
 }
 
-/// Reads a trajectory from a file.
-///
-/// # Errors
-///
-/// A [`StoreError`] that names the file and what is wrong with it.
-pub fn load(path: &Path) -> Result<Trajectory, StoreError> {
-    let text = fs::read(path).map_err(|source| StoreError::Read {
-        path: path.to_owned(),
-        source,
-    })?;
-    parse(path, &text)
+/// Why a text is no trajectory that this program can read.
+#[derive(Debug, Error)]
+pub enum TrajectoryError {
+    #[error("it ends in the middle of its JSON")]
+    CutOff,
+    /// What is wrong, in words.
+    #[error("{0}")]
+    Invalid(String),
+    /// A later program wrote it.
+    #[error("it has format version {found}")]
+    Version { found: String },
 }
 
-/// Reads a trajectory from a file's content; `path` is for messages.
+/// Reads a trajectory of this version or of one before it.
 ///
 /// # Errors
 ///
-/// As [`load`].
-pub fn parse(path: &Path, text: &[u8]) -> Result<Trajectory, StoreError> {
+/// A [`TrajectoryError`] that says what is wrong with it.
+pub fn parse(text: &[u8]) -> Result<Trajectory, TrajectoryError> {
     // The version first: another version may have changed everything else.
     #[derive(Deserialize)]
     struct Head {
@@ -338,32 +258,23 @@ pub fn parse(path: &Path, text: &[u8]) -> Result<Trajectory, StoreError> {
     // Some editors put a mark of the byte order before what they save.
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let broken = |error: JsonError| match error {
-        JsonError::Other(error) if error.is_eof() => StoreError::CutOff {
-            path: path.to_owned(),
-        },
-        error => StoreError::Invalid {
-            path: path.to_owned(),
-            problem: error.to_string(),
-        },
+        JsonError::Other(error) if error.is_eof() => TrajectoryError::CutOff,
+        error => TrajectoryError::Invalid(error.to_string()),
     };
     let head: Head = json::read(text).map_err(broken)?;
-    let invalid = |problem| StoreError::Invalid {
-        path: path.to_owned(),
-        problem,
-    };
     match head.format_version {
-        None => Err(invalid("it has no `format_version`".to_owned())),
+        None => Err(TrajectoryError::Invalid(
+            "it has no `format_version`".to_owned(),
+        )),
         Some(version) if (1..=FORMAT_VERSION).any(|it| version == it) => {
-            let document: TrajectoryV1 = json::read(text).map_err(broken)?;
-            document.check().map_err(invalid)?;
+            let document: TrajectoryV1<'static> = json::read(text).map_err(broken)?;
+            document.check().map_err(TrajectoryError::Invalid)?;
             Ok(document.into())
         }
-        Some(version) if is_newer(&version) => Err(StoreError::Version {
-            path: path.to_owned(),
+        Some(version) if is_newer(&version) => Err(TrajectoryError::Version {
             found: version.to_string(),
-            supported: FORMAT_VERSION,
         }),
-        Some(version) => Err(invalid(format!(
+        Some(version) => Err(TrajectoryError::Invalid(format!(
             "its `format_version` is {}, which is not a format version of mcp-eval (1 or {FORMAT_VERSION})",
             shorten(&version.to_string(), 80)
         ))),
@@ -377,20 +288,20 @@ fn is_newer(version: &Value) -> bool {
     number.is_some_and(|it| it > f64::from(FORMAT_VERSION))
 }
 
-impl TrajectoryV1 {
+impl TrajectoryV1<'_> {
     /// Whether all of it can be. What the types do not tell, people may have written by hand.
     fn check(&self) -> Result<(), String> {
         check_id(&self.scenario.id)?;
         check_repeated(self.repeated.as_ref())?;
         check_durations(self)?;
         let is_scored =
-            |it: &&StepV1| matches!(it, StepV1::ToolCall { server, .. } if server.is_some());
+            |it: &&StepV1<'_>| matches!(it, StepV1::ToolCall { server, .. } if server.is_some());
         learned::check(&self.learned, self.steps.iter().filter(is_scored).count())
     }
 }
 
 /// Nothing takes less than no time.
-fn check_durations(trajectory: &TrajectoryV1) -> Result<(), String> {
+fn check_durations(trajectory: &TrajectoryV1<'_>) -> Result<(), String> {
     let is_negative = |it: &f64| *it < 0.0;
     if let Some(it) = trajectory.duration_ms.filter(is_negative) {
         return Err(format!(
@@ -413,7 +324,7 @@ fn check_durations(trajectory: &TrajectoryV1) -> Result<(), String> {
 }
 
 /// Ids become paths below our folders, so one from a file must not lead anywhere else. How long a name may be, the file system says.
-pub(super) fn check_id(id: &str) -> Result<(), String> {
+pub(crate) fn check_id(id: &str) -> Result<(), String> {
     let is_plain = |part: &str| !matches!(part, "" | "." | "..") && !part.contains('\0');
     if id.split('/').all(is_plain) {
         Ok(())
@@ -438,5 +349,5 @@ fn check_repeated(repeated: Option<&RepeatedV1>) -> Result<(), String> {
 
 /// The JSON Schema of a stored trajectory.
 pub fn json_schema() -> Value {
-    schemars::schema_for!(TrajectoryV1).to_value()
+    schemars::schema_for!(TrajectoryV1<'static>).to_value()
 }

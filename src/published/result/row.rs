@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use crate::published::call::{CallStatus, Source};
+
 /// One line of the alignment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RowV1 {
@@ -46,20 +48,11 @@ pub struct RowV1 {
 pub struct BoundV1 {
     /// JSON pointer to it in the arguments.
     pub path: String,
-    pub from: SourceV1,
+    pub from: Source,
     /// The baseline's value.
     pub expected: Value,
     /// The value in the run's answer; `null` where that has none, and the baseline's value was all there was to use.
     pub got: Option<Value>,
-}
-
-/// A place in an answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SourceV1 {
-    /// The number of the call in the baseline that was answered.
-    pub call: usize,
-    /// JSON pointer into the structured content or the text as JSON; from `/content` or `/structuredContent` on a path into the answer.
-    pub path: String,
 }
 
 /// How often the two sides of a poll asked.
@@ -120,35 +113,11 @@ pub struct CallV1 {
     /// Counted from 1 among the scored calls of its side.
     pub number: usize,
     /// `null` when the trajectory was not at hand.
-    pub outcome: Option<OutcomeV1>,
+    pub outcome: Option<CallStatus>,
     /// What the failure said, shortened for reading; `null` for an answer.
     pub error: Option<String>,
     /// Milliseconds from request to outcome.
     pub duration_ms: Option<f64>,
-}
-
-/// What became of a tool call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum OutcomeV1 {
-    /// The server answered.
-    Answer,
-    /// The tool says it failed (`isError`).
-    ToolError,
-    /// The server returned a JSON-RPC error.
-    RpcError,
-    /// No answer within the tool timeout.
-    Timeout,
-    /// The connection ended before the answer came.
-    Disconnected,
-    /// An answer came that is no tool result.
-    InvalidResponse,
-    /// The structured content breaks the tool's own output schema.
-    InvalidStructuredContent,
-    /// The HTTP exchange failed.
-    Transport,
-    /// What the agent asked for is no call that could be made.
-    NotSent,
 }
 
 /// The two requests of a pair, compared.
@@ -228,27 +197,6 @@ pub struct DifferenceV1 {
     pub rule: String,
     /// The share of the response's similarity lost here; the shares of one response add up to 1 − its similarity.
     pub loss: f64,
-}
-
-impl OutcomeV1 {
-    /// The outcome in words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Answer => "answered",
-            Self::ToolError => "tool error",
-            Self::RpcError => "JSON-RPC error",
-            Self::Timeout => "no answer in time",
-            Self::Disconnected => "connection ended",
-            Self::InvalidResponse => "invalid response",
-            Self::InvalidStructuredContent => "invalid structured content",
-            Self::Transport => "HTTP exchange failed",
-            Self::NotSent => "not sent",
-        }
-    }
-
-    pub fn is_failure(self) -> bool {
-        self != Self::Answer
-    }
 }
 
 impl RowV1 {

@@ -3,7 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ModelUseV1, SourceV1, TallyV1};
+use super::{ModelUseV1, TallyV1};
+use crate::published::call::Source;
+use crate::published::ending::EndingKind;
+use crate::published::stamp::{Git, Image, Servers};
 
 /// One trajectory, without its steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -16,7 +19,7 @@ pub struct SideV1 {
     /// SHA-256 of what the scenario asked at the time, the messages of the user with variables filled in, in hexadecimal; `null` for an
     /// imported recording.
     pub scenario_hash: Option<String>,
-    pub ending: EndingV1,
+    pub ending: EndingKind,
     /// Why it ended so, where there is more to say.
     pub ending_message: Option<String>,
     /// Wall time of the run in milliseconds, set-up included.
@@ -59,82 +62,17 @@ pub struct StampV1 {
     pub agent_hash: Option<String>,
     /// Whether the servers themselves answered.
     #[serde(default)]
-    pub servers: ServersV1,
+    pub servers: Servers,
     /// The model it was to ask, or, where none was named, the one that answered first; `null` for an agent without one.
     #[serde(default)]
     pub model: Option<String>,
     /// The repository the scenario file lies in.
-    pub scenarios: GitV1,
+    pub scenarios: Git,
     /// The repository of the system under test, where the scenario names one.
-    pub source: Option<GitV1>,
+    pub source: Option<Git>,
     /// The image of the container the server under test ran in, where there was one.
     #[serde(default)]
-    pub image: Option<ImageV1>,
-}
-
-/// Who answers in the name of the servers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ServersV1 {
-    /// The servers themselves, or the mocks that the scenario declares.
-    #[default]
-    Live,
-    /// What the baseline has recorded of them: the server side is held still.
-    Recorded,
-}
-
-/// An image, and what it says of the source it was made from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ImageV1 {
-    /// The name it was asked for by.
-    pub name: String,
-    /// What the engine knows it by.
-    pub id: String,
-    /// What registries know it by; `null` for one that was never pushed or pulled.
-    pub digest: Option<String>,
-    /// Its label `org.opencontainers.image.revision`.
-    pub revision: Option<String>,
-    /// Its label `org.opencontainers.image.source`.
-    pub source: Option<String>,
-    /// Its label `org.opencontainers.image.version`.
-    pub version: Option<String>,
-}
-
-impl ImageV1 {
-    /// The image in words: `mcpproxy:latest (4f2a8c91d03b)`.
-    pub fn words(&self) -> String {
-        let id = self.id.strip_prefix("sha256:").unwrap_or(&self.id);
-        format!(
-            "{} ({})",
-            self.name,
-            id.chars().take(12).collect::<String>()
-        )
-    }
-}
-
-/// The state of a git repository, or why it could not be told.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "state", rename_all = "snake_case")]
-pub enum GitV1 {
-    Known {
-        /// Full object id, in hexadecimal.
-        commit: String,
-        /// The id shortened as git does it.
-        short: String,
-        /// `null` on a detached head.
-        branch: Option<String>,
-        /// `git describe --tags`, where a tag is reachable.
-        describe: Option<String>,
-        /// First line of the commit message.
-        subject: String,
-        /// When the commit was made, with the committer's offset (RFC 3339).
-        committed_at: String,
-        /// Whether tracked files differed from the commit; `null` where nobody knows.
-        dirty: Option<bool>,
-    },
-    Unknown {
-        reason: String,
-    },
+    pub image: Option<Image>,
 }
 
 /// One server of a run.
@@ -158,25 +96,7 @@ pub struct BindingV1 {
     pub call: usize,
     /// JSON pointer to it in the arguments.
     pub path: String,
-    pub from: SourceV1,
-}
-
-/// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum EndingV1 {
-    /// The agent did all it meant to.
-    Completed,
-    /// A critical call failed, and the run ended early for it.
-    Blocked,
-    /// A limit of the scenario was reached.
-    LimitReached,
-    /// The scenario's timeout passed.
-    TimedOut,
-    /// Somebody asked the program to stop.
-    Interrupted,
-    /// The run could not be set up or carried on.
-    Error,
+    pub from: Source,
 }
 
 /// Places in the answer to one call that vary by nature.
@@ -197,18 +117,4 @@ pub struct LearnedV1 {
     pub takes: usize,
     /// What varied, and what stands for it, in words: `/content/0/json/took: any value of its type (heard 3, 5)`.
     pub varies: Vec<String>,
-}
-
-impl EndingV1 {
-    /// The ending in words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Completed => "completed",
-            Self::Blocked => "blocked by a failed critical call",
-            Self::LimitReached => "ended by a limit",
-            Self::TimedOut => "stopped by its timeout",
-            Self::Interrupted => "interrupted",
-            Self::Error => "ended by an error",
-        }
-    }
 }

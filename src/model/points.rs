@@ -1,6 +1,6 @@
 //! Scores and points as reports write them: one way for all.
 
-use crate::model::number::fixed;
+use super::number::fixed;
 
 /// A number between 0 and 1: two digits, but never `1.00` for less than 1 or `0.00` for more than 0.
 pub fn score(number: f64) -> String {
@@ -35,6 +35,6 @@ pub fn plain(number: f64) -> f64 {
 }
 
 /// JSON knows no infinity and no NaN; such a number is unknown.
-pub(super) fn finite(number: f64) -> Option<f64> {
+pub fn finite(number: f64) -> Option<f64> {
     number.is_finite().then_some(number)
 }

@@ -1,0 +1,20 @@
+//! The forms in which trajectories and results leave the program: versioned, with a JSON Schema each.
+//!
+//! The structs are published ones, so that the inner types may change without breaking anybody's script or stored baseline. What a
+//! trajectory and a result both tell has one type and one spelling, in the files of this folder:
+//!
+//! | module | what it is the form of |
+//! |---|---|
+//! | [`trajectory`] | a recorded run: `baseline.json`, and the runs kept beside a report |
+//! | [`result`] | what a command found: `result.json` |
+//! | [`stamp`] | what a run ran on: repositories, an image, whose servers |
+//! | [`call`] | what became of a call, and a place in its answer |
+//! | [`ending`] | how a run ended |
+//! | [`attempt`] | one attempt at a request to a model |
+
+pub mod attempt;
+pub mod call;
+pub mod ending;
+pub mod result;
+pub mod stamp;
+pub mod trajectory;

@@ -1,0 +1,267 @@
+//! The published result, format version 2: what `result.json` holds.
+//!
+//! Its structs are its own, so that the inner types may change without breaking anybody's script. Numbers that are
+//! not known are `null`, never 0. Within a version members may be added; a member never changes its meaning and
+//! never goes away.
+//!
+//! | version | what is new |
+//! |---|---|
+//! | 1 | |
+//! | 2 | `changes`: whatever differs, whether it fails or not; reasons that follow from another; drift with what was and what is. What a trajectory tells, too, is spelled as there: a call's outcome is `ok` (it was `answer`) or `transport_error` (`transport`), and a repository that is not known is `{"unknown": reason}` (`{"state": "unknown", "reason": …}`) |
+//!
+//! But for these spellings, which are read, version 2 only adds to version 1, so the same structs read both.
+
+mod change;
+mod comparison;
+mod repeated;
+mod row;
+mod scenario;
+mod side;
+mod status;
+mod usage;
+
+pub use change::{ChangeKindV1, ChangeV1};
+pub use comparison::{
+    BandV1, ComparisonV1, DriftV1, ExecutionStatusV1, LossV1, ReasonKindV1, ReasonV1, ScoresV1,
+    SlowerV1,
+};
+pub use repeated::{
+    BaselineRateV1, IntervalV1, OfRunsV1, RateDifferenceV1, RepeatedV1, RunV1, SpreadV1, TallyV1,
+};
+pub use row::{
+    BoundV1, CallV1, ContractChangeV1, DifferenceV1, ParameterV1, PolledV1, RequestV1, ResponseV1,
+    RowKindV1, RowV1,
+};
+pub use scenario::{
+    CheckV1, ExperimentChangeV1, ExperimentPartV1, ProblemV1, ScenarioV1, UNCHANGED,
+};
+pub use side::{BindingV1, LearnedV1, ServerV1, SideV1, StampV1, VolatileV1};
+pub use status::StatusV1;
+pub use usage::{ModelRequestV1, ModelUseV1, TokensV1, TotalUseV1};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::json::{self, JsonError};
+use crate::published::stamp::Git;
+
+/// The version this program writes; it reads the earlier ones, too.
+pub const FORMAT_VERSION: u32 = 2;
+
+/// The outcome of one `record`, `compare` or `run`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ResultV1 {
+    /// The version of this format.
+    #[schemars(extend("const" = 2))]
+    pub format_version: u32,
+    /// The version of mcp-eval that wrote the document.
+    pub mcp_eval: String,
+    /// Names the run's folders; sorts by time.
+    pub run_id: String,
+    /// The command that produced it: `record`, `compare` or `run`.
+    pub command: String,
+    /// When the command began (RFC 3339).
+    #[schemars(extend("format" = "date-time"))]
+    pub started_at: String,
+    /// Wall time in milliseconds.
+    pub duration_ms: Option<f64>,
+    /// Somebody stopped the command; scenarios that had not finished are `interrupted`.
+    pub interrupted: bool,
+    /// The repository the command was started in.
+    pub git: Git,
+    /// How many scenarios came out in which way.
+    pub summary: SummaryV1,
+    /// What the command told the shell; `null` when the document was written before it was known.
+    pub gate: Option<GateV1>,
+    /// Why the command could not do what it was asked, where it could not; there are no scenarios then.
+    pub problem: Option<ProblemV1>,
+    /// Why scenarios failed, each cause once, the one of the most scenarios first.
+    #[serde(default)]
+    pub causes: Vec<CauseV1>,
+    /// In a stable order, by id.
+    pub scenarios: Vec<ScenarioV1>,
+}
+
+/// What scenarios failed for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CauseV1 {
+    /// The cause in one sentence.
+    pub text: String,
+    /// The ids of the scenarios, in the order of the document.
+    pub scenarios: Vec<String>,
+}
+
+/// How many scenarios came out in which way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SummaryV1 {
+    /// How many scenarios were to run: all but the disabled ones, also those that an interruption or `--fail-fast` left out.
+    pub selected: usize,
+    pub passed: usize,
+    /// How many of those that passed, or were recorded, differ from their baseline all the same.
+    #[serde(default)]
+    pub changed: usize,
+    pub failed: usize,
+    /// Absent when 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub inconclusive: usize,
+    pub error: usize,
+    pub timeout: usize,
+    /// Stopped before they had finished, or not started any more. Absent when 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub interrupted: usize,
+    pub skipped: usize,
+    pub recorded: usize,
+    /// How many were recorded although something speaks against them.
+    #[serde(default)]
+    pub recorded_failing: usize,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands over a reference"
+)]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+/// What the command told the shell, and on what ground.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GateV1 {
+    /// The threshold given on the command line, 0 to 1; `null` where each scenario's own one was used.
+    pub threshold: Option<f64>,
+    pub exit_code: u8,
+    /// The exit code's name: `passed`.
+    pub name: String,
+    /// The exit code in words.
+    pub sentence: String,
+}
+
+/// Why a text is not a result this program can read.
+#[derive(Debug, Error)]
+pub enum DocumentError {
+    #[error("the JSON ends too early, in line {line}: the file was cut off")]
+    CutOff { line: usize },
+    #[error("not JSON: {0}")]
+    NotJson(JsonError),
+    #[error("no `format_version`: this is not a result of mcp-eval")]
+    NoVersion,
+    /// The format is newer than this program, or not known at all.
+    #[error(
+        "format version {found} is not known here: this mcp-eval reads versions 1 to {FORMAT_VERSION}; \
+         {}", reader(.written_by.as_deref())
+    )]
+    UnknownVersion {
+        found: u64,
+        /// The version of mcp-eval that wrote it, where the document says so.
+        written_by: Option<String>,
+    },
+    #[error("not a result of format version {version}: {error}")]
+    Shape { version: u64, error: JsonError },
+}
+
+fn reader(written_by: Option<&str>) -> String {
+    match written_by {
+        Some(version) => format!("mcp-eval {version} wrote it and can read it"),
+        None => "a newer mcp-eval may read it".to_owned(),
+    }
+}
+
+/// Reads a result document.
+///
+/// # Errors
+///
+/// When the text is cut off, is not JSON, is of a version not known here, or is not a result at all.
+pub fn parse(text: &str) -> Result<ResultV1, DocumentError> {
+    /// What has had its place in every version, past and future.
+    #[derive(Deserialize)]
+    struct Head {
+        format_version: Option<u64>,
+        mcp_eval: Option<Value>,
+    }
+
+    let not_json = |error: JsonError| match &error {
+        JsonError::Other(it) if it.is_eof() => DocumentError::CutOff { line: it.line() },
+        JsonError::Other(it) if it.is_data() => DocumentError::NoVersion,
+        _ => DocumentError::NotJson(error),
+    };
+    let head: Head = json::read(text.as_bytes()).map_err(not_json)?;
+    match head.format_version {
+        None => Err(DocumentError::NoVersion),
+        Some(version) if (1..=u64::from(FORMAT_VERSION)).contains(&version) => {
+            json::read(text.as_bytes()).map_err(|error| DocumentError::Shape { version, error })
+        }
+        Some(found) => Err(DocumentError::UnknownVersion {
+            found,
+            written_by: head
+                .mcp_eval
+                .and_then(|it| it.as_str().map(ToOwned::to_owned)),
+        }),
+    }
+}
+
+/// The document as `result.json` holds it: one JSON object, indented, with a line break at its end.
+pub fn json(result: &ResultV1) -> String {
+    // Plain structs with text keys cannot fail to serialize; should that change, the error is better seen than hidden.
+    let mut text = serde_json::to_string_pretty(result)
+        .unwrap_or_else(|error| serde_json::json!({ "error": error.to_string() }).to_string());
+    text.push('\n');
+    text
+}
+
+/// The JSON Schema (draft 2020-12) of the document, made from the types.
+pub fn json_schema() -> Value {
+    schemars::schema_for!(ResultV1).to_value()
+}
+
+impl ResultV1 {
+    /// The document with what the command told the shell.
+    #[must_use]
+    pub fn with_gate(mut self, gate: GateV1) -> Self {
+        self.gate = Some(gate);
+        self
+    }
+
+    /// What an interruption has left undone, in words.
+    pub fn interrupted_words(&self) -> String {
+        match self.summary.interrupted {
+            0 => "Interrupted, when all scenarios had finished.".to_owned(),
+            1 => "Interrupted: 1 scenario had not finished.".to_owned(),
+            count => format!("Interrupted: {count} scenarios had not finished."),
+        }
+    }
+
+    /// What all models of the run used, in words; `None` where there were none.
+    pub fn model_use(&self) -> Option<String> {
+        let uses = self.scenarios.iter().filter_map(ScenarioV1::usage);
+        TotalUseV1::sum(uses).map(|it| it.words())
+    }
+
+    /// Whether the servers of any run were recorded ones.
+    pub fn has_recorded_servers(&self) -> bool {
+        self.scenarios.iter().any(ScenarioV1::has_recorded_servers)
+    }
+
+    /// The causes that more than one scenario failed for.
+    pub fn shared_causes(&self) -> impl Iterator<Item = &CauseV1> {
+        self.causes.iter().filter(|it| it.scenarios.len() > 1)
+    }
+
+    /// The scenario of this id, if the document has it.
+    pub fn scenario(&self, id: &str) -> Option<&ScenarioV1> {
+        self.scenarios.iter().find(|it| it.id == id)
+    }
+
+    /// The scenario of this id, to add to it what only the writer of files knows.
+    pub fn scenario_mut(&mut self, id: &str) -> Option<&mut ScenarioV1> {
+        self.scenarios.iter_mut().find(|it| it.id == id)
+    }
+}
+
+impl SummaryV1 {
+    /// How many did what they should: passed, or recorded without failing.
+    pub fn succeeded(self) -> usize {
+        self.passed + self.recorded
+    }
+}

@@ -1,0 +1,43 @@
+//! Trajectories read from files.
+
+use std::fs;
+use std::path::Path;
+
+use crate::model::trajectory::Trajectory;
+use crate::published::trajectory::{self, FORMAT_VERSION, TrajectoryError};
+
+use super::files::StoreError;
+
+/// Reads a trajectory from a file.
+///
+/// # Errors
+///
+/// A [`StoreError`] that names the file and what is wrong with it.
+pub fn load(path: &Path) -> Result<Trajectory, StoreError> {
+    let text = fs::read(path).map_err(|source| StoreError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    parse(path, &text)
+}
+
+/// Reads a trajectory from a file's content; `path` is for messages.
+///
+/// # Errors
+///
+/// As [`load`].
+pub fn parse(path: &Path, text: &[u8]) -> Result<Trajectory, StoreError> {
+    let path = || path.to_owned();
+    trajectory::parse(text).map_err(|error| match error {
+        TrajectoryError::CutOff => StoreError::CutOff { path: path() },
+        TrajectoryError::Invalid(problem) => StoreError::Invalid {
+            path: path(),
+            problem,
+        },
+        TrajectoryError::Version { found } => StoreError::Version {
+            path: path(),
+            found,
+            supported: FORMAT_VERSION,
+        },
+    })
+}
