@@ -55,6 +55,7 @@ pub(crate) mod replay;
 mod secrets;
 mod servers;
 mod settings;
+mod stored;
 
 pub use self::agents::{AgentChoice, Choice, choose};
 pub use self::compare::compare;
@@ -64,3 +65,4 @@ pub use self::observer::{Observer, ScenarioObserver, Silent};
 pub use self::play::{Files, Finished, Suite};
 pub use self::record::record;
 pub use self::settings::{BASELINES, Judging, RUNS, Recording, ScoreSettings, Settings};
+pub use self::stored::{Stored, compare_stored};

@@ -522,6 +522,39 @@ fn what_was_kept_before_an_error_was_marked_as_one_is_marked_when_it_is_scored()
     );
 }
 
+/// Whoever compares again what is on disk is told no secret that the scenario still holds.
+#[test]
+fn a_secret_criterion_is_not_told_when_a_stored_run_is_scored() {
+    const CANARY: &str = "canary-7c1f5be2";
+    let project = Project::new();
+    project.file(
+        "scenarios/s.yaml",
+        format!(
+            "name: S
+description: It says {{{{token}}}}
+variables: {{ token: {{ value: {CANARY}, secret: true }} }}
+servers: {{ m: {{ type: mock }} }}
+mcp_interactions: {{ m: {{ tools: [{{ name: a, annotations: {{ read_only_hint: true }}, responses: [{{ content: 'It is {{{{token}}}}' }}] }}] }} }}
+expected_trajectory: [{{ tool: a }}]
+success_criteria: [{{ text: '{{{{token}}}}' }}, {{ text: 'never {{{{token}}}}' }}]
+"
+        ),
+    );
+    project
+        .expect(0, &["record", "--allow-failing"])
+        .says_not(CANARY);
+    for arguments in [
+        &["compare", "--run", "baselines", "-v"][..],
+        &["compare", "--run", "baselines", "--format", "json"],
+        &["compare", "-v"],
+    ] {
+        let told = project.run(arguments);
+        assert!(!told.stdout.contains(CANARY), "{}", told.stdout);
+        assert!(!told.stderr.contains(CANARY), "{}", told.stderr);
+        assert!(told.stdout.contains("never <redacted:"), "{}", told.stdout);
+    }
+}
+
 /// How long a run may take to end that was asked to.
 const STOPPED: Duration = Duration::from_secs(10);
 

@@ -1,0 +1,282 @@
+//! Stored trajectories against what was accepted, without running anything.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Instant;
+
+use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
+
+use super::error::Error;
+use super::judge::judge;
+use super::outcome::problem;
+use super::patience::Patience;
+use super::play::{Files, Finished};
+use super::settings::{Judging, RUNS};
+use super::{addresses, agents, ci, replay};
+use crate::git;
+use crate::model::scenario::Scenario;
+use crate::model::suite::{Problem, ScenarioResult, Status, SuiteResult};
+use crate::model::trajectory::{Ending, Trajectory};
+use crate::redact::Redactor;
+use crate::scenario_file;
+use crate::score;
+use crate::store::{self, Baselines, Runs, StoreError};
+
+/// Trajectories on disk, and what they are compared with.
+#[derive(Debug, Clone)]
+pub struct Stored {
+    /// The file or folder they were looked for in, for naming them.
+    pub within: PathBuf,
+    pub files: Vec<PathBuf>,
+    /// A folder of baselines, the folder of one, or a `baseline.json`.
+    pub baselines: PathBuf,
+    /// The scenarios whose rules and criteria count. Nobody has to have them.
+    pub scenarios: Vec<Scenario>,
+}
+
+/// Scores stored trajectories against the accepted ones.
+///
+/// # Errors
+///
+/// When the folder of this run cannot be made.
+pub fn compare_stored(
+    stored: &Stored,
+    judging: &Judging,
+    interrupt: &CancellationToken,
+) -> Result<Finished, Error> {
+    let (started_at, started) = (Timestamp::now(), Instant::now());
+    let comparison = Comparison {
+        root: &stored.baselines,
+        single: stored.files.len() == 1,
+        scenarios: (stored.scenarios.iter())
+            .map(|it| (it.id.as_str(), redacted(it)))
+            .collect(),
+        judging,
+        patience: Patience::until(interrupt),
+    };
+    let scored = stored.files.iter().map(|file| {
+        if interrupt.is_cancelled() {
+            left_out(file, &stored.within)
+        } else {
+            comparison.of(file)
+        }
+    });
+    let mut results: Vec<ScenarioResult> = scored.collect();
+    let interrupted = interrupt.is_cancelled();
+    results.sort_by(|a, b| a.id.cmp(&b.id));
+    number_repeated(&mut results);
+    let runs = Arc::new(Runs::create(Path::new(RUNS), started_at)?);
+    let files = results.iter().map(|it| Files {
+        current: it.current.as_ref().map(|_| PathBuf::from(&it.path)),
+        baseline: it
+            .baseline
+            .as_ref()
+            .zip(it.comparison.as_ref())
+            .map(|(baseline, of)| comparison.accepted_file(&baseline.scenario, of.variant)),
+        container_log: None,
+        attempts: Vec::new(),
+    });
+    let files = files.collect();
+    let suite = SuiteResult {
+        run_id: runs.id().to_owned(),
+        command: "compare".to_owned(),
+        mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
+        started_at,
+        duration_ms: started.elapsed().as_secs_f64() * 1000.0,
+        git: git::stamp(
+            Path::new("."),
+            &[
+                &stored.baselines,
+                Path::new("reports"),
+                Path::new(".mcp-eval"),
+            ],
+        ),
+        interrupted,
+        selected: stored.files.len(),
+        scenarios: results,
+    };
+    Ok(Finished { suite, runs, files })
+}
+
+/// A scenario that is not run, as it may be told: without the secrets that it declares, or that its servers and its agent are given.
+fn redacted(scenario: &Scenario) -> Scenario {
+    let mut secrets = Vec::new();
+    let reached = addresses::as_it_stands(scenario);
+    let lookup = |name: &str| addresses::lookup(name, reached.as_ref());
+    // What cannot be resolved holds no secret.
+    if let Ok(expanded) = scenario_file::expand(&scenario.servers, lookup) {
+        let named = expanded.variables.iter();
+        let named = named.filter(|it| Redactor::is_secret_name(it));
+        secrets.extend(named.filter_map(|it| std::env::var(it).ok()));
+    }
+    let _ = agents::reach(scenario, &mut secrets);
+    let mut redacted = scenario.clone();
+    Redactor::declared(secrets, &scenario.redaction).scenario(&mut redacted);
+    redacted
+}
+
+/// How each trajectory is compared.
+struct Comparison<'a> {
+    root: &'a Path,
+    /// It is the only one, and `root` may be the folder of its baseline.
+    single: bool,
+    /// By id, without secrets: what a scenario says reaches results, and what was stored has none either.
+    scenarios: HashMap<&'a str, Scenario>,
+    judging: &'a Judging,
+    patience: Patience,
+}
+
+/// Tells several runs of one scenario apart.
+fn number_repeated(results: &mut [ScenarioResult]) {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for result in results {
+        let number = seen
+            .entry(result.id.clone())
+            .and_modify(|it| *it += 1)
+            .or_insert(1);
+        if *number > 1 {
+            result.id = format!("{} {number}", result.id);
+        }
+    }
+}
+
+impl Comparison<'_> {
+    fn of(&self, file: &Path) -> ScenarioResult {
+        let mut current = match store::load(file) {
+            Ok(current) => current,
+            Err(error) => return broken(file, None, &error),
+        };
+        score::mark_breaches(&mut current);
+        let mut accepted = match self.accepted(&current.scenario) {
+            Ok(accepted) if accepted.is_empty() => {
+                let missing = format!(
+                    "no baseline of `{}` in {}",
+                    current.scenario,
+                    self.root.display()
+                );
+                return unscored(file, &current, Status::Error, problem(missing));
+            }
+            Ok(accepted) => accepted,
+            Err(error) => return broken(file, Some(current), &error),
+        };
+        let unfinished = match &current.ending {
+            Ending::Completed | Ending::Blocked { .. } => None,
+            Ending::LimitReached { message } => Some((Status::Failed, message.clone())),
+            Ending::TimedOut { message } => Some((Status::Timeout, message.clone())),
+            Ending::Interrupted => {
+                Some((Status::Interrupted, "the run was interrupted".to_owned()))
+            }
+            Ending::Error { message, .. } => Some((Status::Error, message.clone())),
+        };
+        if let Some((status, message)) = unfinished {
+            return unscored(file, &current, status, problem(message));
+        }
+        let scenario = self.scenarios.get(current.scenario.as_str());
+        if let Err(problem) = replay::bind(&mut accepted, scenario) {
+            return unscored(file, &current, Status::Error, problem);
+        }
+        let own = scenario.map(|it| it.scoring.clone()).unwrap_or_default();
+        let rules = self.judging.scoring.over(&own);
+        let open = ScenarioResult {
+            description: scenario.and_then(|it| it.description.clone()),
+            tags: scenario.map(|it| it.tags.clone()).unwrap_or_default(),
+            ..stored(file, &current, Status::Error)
+        };
+        let current = Arc::new(current);
+        judge(
+            open.clone(),
+            scenario,
+            &accepted,
+            current,
+            (&rules, &self.patience),
+            self.judging.allow_changed,
+        )
+        .unwrap_or(open)
+    }
+
+    /// The accepted trajectories: of a file, of the folder of one baseline, or of a folder of baselines.
+    fn accepted(&self, scenario: &str) -> Result<Vec<Trajectory>, StoreError> {
+        if self.root.is_file() {
+            let accepted = store::load(self.root)?;
+            replay::check_learned(self.root, &accepted)?;
+            return Ok(vec![accepted]);
+        }
+        let mut baselines = Baselines::new(self.root);
+        let mut accepted = replay::load(&baselines, scenario)?;
+        if accepted.is_empty() && self.single {
+            baselines = Baselines::of_one_scenario(self.root);
+            accepted = replay::load(&baselines, scenario)?;
+        }
+        ci::mend(&baselines, scenario, accepted.first());
+        Ok(accepted)
+    }
+
+    /// The file one of the accepted trajectories came from.
+    fn accepted_file(&self, scenario: &str, variant: usize) -> PathBuf {
+        if self.root.is_file() {
+            return self.root.to_owned();
+        }
+        let mut baselines = Baselines::new(self.root);
+        if self.single && !baselines.path(scenario).exists() {
+            baselines = Baselines::of_one_scenario(self.root);
+        }
+        baselines.variant_path(scenario, variant)
+    }
+}
+
+fn stored(file: &Path, current: &Trajectory, status: Status) -> ScenarioResult {
+    let path = file.display().to_string();
+    ScenarioResult {
+        duration_ms: current.duration_ms,
+        ..ScenarioResult::new(&current.scenario, &current.name, path, status)
+    }
+}
+
+fn unscored(file: &Path, current: &Trajectory, status: Status, problem: Problem) -> ScenarioResult {
+    ScenarioResult {
+        problem: Some(problem),
+        current: Some(Arc::new(current.clone())),
+        ..stored(file, current, status)
+    }
+}
+
+/// The result of a trajectory that an interruption kept from being looked at. It is named by its place, for nobody has read it.
+fn left_out(file: &Path, run: &Path) -> ScenarioResult {
+    let place = file.strip_prefix(run).unwrap_or(file);
+    let place = match place.parent() {
+        Some(folder) if place.ends_with("baseline.json") => folder.to_owned(),
+        _ => place.with_extension(""),
+    };
+    let name = place.to_string_lossy().into_owned();
+    ScenarioResult {
+        status: Status::Interrupted,
+        ..unread(file, name, problem("not scored: interrupted before"))
+    }
+}
+
+fn broken(file: &Path, current: Option<Trajectory>, error: &StoreError) -> ScenarioResult {
+    let name = file.file_stem().unwrap_or_default().to_string_lossy();
+    let problem = Problem {
+        message: error.to_string(),
+        hint: error.hint().map(str::to_owned),
+        details: Vec::new(),
+    };
+    match current {
+        Some(current) => ScenarioResult {
+            duration_ms: None,
+            ..unscored(file, &current, Status::Error, problem)
+        },
+        None => unread(file, name.into_owned(), problem),
+    }
+}
+
+/// The result of a file of which nothing but this name is known.
+fn unread(file: &Path, name: String, problem: Problem) -> ScenarioResult {
+    let path = file.display().to_string();
+    ScenarioResult {
+        problem: Some(problem),
+        ..ScenarioResult::new(name.clone(), name, path, Status::Error)
+    }
+}
