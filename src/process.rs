@@ -4,9 +4,10 @@ use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 use tokio::process::{ChildStdin, ChildStdout, Command};
@@ -153,7 +154,7 @@ impl Child {
 
     /// The first and the last lines it wrote to stderr, with how many there were between them.
     pub fn stderr(&self) -> Vec<String> {
-        lock(&self.stderr).lines()
+        self.stderr.lock().lines()
     }
 
     /// Ends the process, whose stdin must have been closed: waits for it, then asks, then forces. Nothing of its group stays behind.
@@ -311,23 +312,19 @@ async fn keep_lines(stderr: impl AsyncRead + Unpin, said: Arc<Mutex<Said>>) {
         let text = String::from_utf8_lossy(&piece);
         let text = text.trim_end();
         if is_new_line && !text.is_empty() {
-            lock(&said).add(text);
+            said.lock().add(text);
         }
         is_new_line = piece.ends_with(b"\n");
     }
 }
 
-fn lock(said: &Mutex<Said>) -> std::sync::MutexGuard<'_, Said> {
-    // A panic while holding the lock leaves plain data behind; it is still good to read.
-    said.lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
+    use std::sync::Arc;
 
-    use super::{Line, Lines, Said, keep_lines, lock};
+    use parking_lot::Mutex;
+
+    use super::{Line, Lines, Said, keep_lines};
 
     #[test]
     fn the_first_and_the_last_words_are_kept() {
@@ -337,7 +334,7 @@ mod tests {
             runtime
                 .unwrap()
                 .block_on(keep_lines(text.as_bytes(), Arc::clone(&said)));
-            lock(&said).lines()
+            said.lock().lines()
         };
         let numbered = |numbers: std::ops::RangeInclusive<usize>| {
             numbers.map(|it| format!("line {it}")).collect::<Vec<_>>()

@@ -1,9 +1,10 @@
 //! What is going on, while it goes on: a bar on a terminal, lines elsewhere.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use parking_lot::Mutex;
 
 use crate::cli::args::OutputArgs;
 use crate::cli::console::Console;
@@ -98,10 +99,10 @@ impl ScenarioProgress {
         self.suite
             .bar
             .set_message(format!("{}: {timed}", self.name));
-        let mut last = self.doing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.doing.lock();
         let is_news = *last != what;
         let takes_long = elapsed >= SILENCE && !self.suite.silent;
-        let mut waited = self.waited.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waited = self.waited.lock();
         let is_due = waited.is_none_or(|it| it.elapsed() >= REMINDER);
         if (is_news && self.suite.verbose) || (takes_long && is_due) {
             *last = what;
@@ -116,7 +117,7 @@ impl ScenarioProgress {
         self.suite
             .bar
             .set_message(format!("{}: {doing}", self.name));
-        let mut last = self.doing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.doing.lock();
         if *last == doing {
             return;
         }
@@ -179,7 +180,7 @@ impl SuiteProgress {
     fn finished(&self, result: &ScenarioResult) {
         self.bar.inc(1);
         let number = {
-            let mut finished = self.finished.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut finished = self.finished.lock();
             *finished += 1;
             *finished
         };
@@ -207,7 +208,7 @@ impl SuiteProgress {
 
     /// The same for attempts, of which there may be many: a line now and then is enough, unless more was asked for.
     fn tells_of_attempts(&self) -> bool {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = self.told.lock();
         let tells = self.tells() && (self.verbose || told.elapsed() > SILENCE);
         if tells {
             *told = Instant::now();

@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bollard::query_parameters::ListContainersOptions;
+use parking_lot::Mutex;
 use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 use tokio_util::task::TaskTracker;
 
@@ -114,7 +115,7 @@ impl Session {
             Image::Built(build) => build,
         };
         let cell = {
-            let mut images = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut images = self.built.lock();
             Arc::clone(images.entry(format!("{build:?}")).or_default())
         };
         let found = cell.get_or_init(|| engine.build(build, tell)).await;
@@ -137,7 +138,7 @@ impl Session {
 
     pub(super) async fn port(&self, port: Option<u16>) -> Option<OwnedSemaphorePermit> {
         let semaphore = {
-            let mut ports = self.ports.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut ports = self.ports.lock();
             let semaphore = ports.entry(port?);
             Arc::clone(semaphore.or_insert_with(|| Arc::new(Semaphore::new(1))))
         };
@@ -184,7 +185,7 @@ impl Session {
 
     /// Gives back a container that others may use.
     pub(super) fn put_idle(&self, held: Held) {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self.idle.lock();
         idle.push(held);
     }
 
@@ -206,7 +207,7 @@ impl Session {
         let listed = listed.map_err(|error| {
             SetupError::new(format!("the engine's containers cannot be listed: {error}"))
         })?;
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = self.taken.lock();
         let free = listed
             .into_iter()
             .filter_map(|it| Some((it.id?, it.image_id)))
@@ -216,7 +217,7 @@ impl Session {
 
     /// A container made from the same description that nobody uses now.
     pub(super) fn take_idle(&self, description: &str) -> Option<Held> {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut idle = self.idle.lock();
         let position = idle.iter().position(|it| it.description == description)?;
         Some(idle.swap_remove(position))
     }

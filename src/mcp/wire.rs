@@ -1,8 +1,8 @@
 //! What a server really sent: every JSON-RPC answer as text, before anybody interprets it.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Mutex;
 
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -108,7 +108,7 @@ impl Wire {
             }
             Message::Reply { id, reply } => {
                 let usable = !matches!(reply, Reply::Invalid(_));
-                if let Some(place) = self.lock().awaited.get_mut(&key(&id)) {
+                if let Some(place) = self.seen.lock().awaited.get_mut(&key(&id)) {
                     // Of several answers to one request the first counts.
                     place.get_or_insert(reply);
                     self.arrived.notify_waiters();
@@ -120,7 +120,7 @@ impl Wire {
 
     /// A request with this id is about to be sent: its answer is kept.
     pub(super) fn expect(&self, id: &Value) {
-        self.lock().awaited.entry(key(id)).or_default();
+        self.seen.lock().awaited.entry(key(id)).or_default();
     }
 
     /// Waits for the answer to a request. Never returns when none comes: bound it. Dropped, nobody waits for the answer any more.
@@ -135,7 +135,13 @@ impl Wire {
             let arrived = self.arrived.notified();
             tokio::pin!(arrived);
             arrived.as_mut().enable();
-            if let Some(reply) = self.lock().awaited.get_mut(&key).and_then(Option::take) {
+            if let Some(reply) = self
+                .seen
+                .lock()
+                .awaited
+                .get_mut(&key)
+                .and_then(Option::take)
+            {
                 return reply;
             }
             arrived.await;
@@ -144,7 +150,7 @@ impl Wire {
 
     /// Takes any answer that nobody waits for: after `initialize`, whose id only rmcp knows, that is the one answer there is.
     pub(super) fn take_any(&self) -> Option<Reply> {
-        let mut seen = self.lock();
+        let mut seen = self.seen.lock();
         seen.awaited.drain().find_map(|(_, reply)| reply)
     }
 
@@ -155,7 +161,7 @@ impl Wire {
             return;
         }
         let short = shorten(text, NOISE_LENGTH).into_owned();
-        let mut seen = self.lock();
+        let mut seen = self.seen.lock();
         if seen.noise.len() == NOISE_LINES {
             seen.noise.pop_front();
         }
@@ -164,14 +170,7 @@ impl Wire {
 
     /// The last things the server sent that are no messages.
     pub(super) fn noise_lines(&self) -> Vec<String> {
-        self.lock().noise.iter().cloned().collect()
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Seen> {
-        // A panic while holding the lock leaves plain data behind; it is still good to read.
-        self.seen
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.seen.lock().noise.iter().cloned().collect()
     }
 }
 
@@ -183,7 +182,7 @@ struct Claim<'a> {
 
 impl Drop for Claim<'_> {
     fn drop(&mut self) {
-        self.wire.lock().awaited.remove(self.key);
+        self.wire.seen.lock().awaited.remove(self.key);
     }
 }
 
@@ -228,7 +227,7 @@ mod tests {
         }
         assert_eq!(wire.answer(&json!(1)).now_or_never(), None);
         observe(&wire, "1", 1);
-        assert!(wire.lock().awaited.is_empty());
+        assert!(wire.seen.lock().awaited.is_empty());
     }
 
     #[test]

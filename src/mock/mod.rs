@@ -30,7 +30,6 @@ mod faults;
 mod http;
 mod lists;
 mod llm;
-mod lock;
 mod news;
 mod prompts;
 mod receive;

@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use crate::mock::exchange::Event;
 use crate::mock::faults::{Delivery, deliver};
-use crate::mock::lock::lock;
 use crate::mock::running::Running;
 use crate::mock::service::Service;
 use crate::mock::session::Session;
@@ -39,7 +38,7 @@ impl Service {
         match message {
             Incoming::Invalid { reply } => Received::Refused(reply),
             Incoming::Answer { number, outcome } => {
-                let asked = number.and_then(|it| lock(&session.asked).remove(&it));
+                let asked = number.and_then(|it| session.asked.lock().remove(&it));
                 if let Some(asked) = asked {
                     // Nobody waits for the answer when the request was cancelled.
                     let _ = asked.send(outcome);
@@ -65,7 +64,7 @@ impl Service {
     ) -> Received {
         let (exchange, event) = {
             let mut core = self.core();
-            let mut client = lock(&session.client);
+            let mut client = session.client.lock();
             let (mut exchange, called) = core.begin(&mut client, id, method, params);
             if let Some(called) = called {
                 self.calls().record(&core.name, called);
@@ -80,7 +79,7 @@ impl Service {
             event => event,
         };
         let cancelled = session.ended.child_token();
-        let mut running = lock(&session.running);
+        let mut running = session.running.lock();
         if running.len() >= MAX_RUNNING {
             let error = wire::error(SERVER_ERROR, "too many requests are under way");
             return Received::Now(deliver(

@@ -10,7 +10,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::mock::exchange::{Event, Exchange};
 use crate::mock::faults::{Delivery, deliver};
-use crate::mock::lock::lock;
 use crate::mock::service::Service;
 use crate::mock::session::Session;
 use crate::mock::wire;
@@ -44,7 +43,7 @@ impl Running {
             () = cancelled.cancelled() => {}
             () = out.closed() => {}
         }
-        lock(&self.session.running).remove(&self.exchange.id);
+        self.session.running.lock().remove(&self.exchange.id);
     }
 
     async fn play(&mut self, out: &mpsc::Sender<Outgoing>) {
@@ -70,7 +69,7 @@ impl Running {
                 }
             };
             let mut core = self.service.core();
-            let client = lock(&self.session.client);
+            let client = self.session.client.lock();
             self.event = core.advance(&client, &mut self.exchange, answer);
         }
     }
@@ -83,12 +82,12 @@ impl Running {
     ) -> Result<Value, Value> {
         let number = self.session.last_number.fetch_add(1, Ordering::Relaxed) + 1;
         let (answered, answer) = oneshot::channel();
-        lock(&self.session.asked).insert(number, answered);
+        self.session.asked.lock().insert(number, answered);
         let _ = out
             .send(Outgoing::Message(wire::request(number, method, params)))
             .await;
         let answer = tokio::time::timeout(ASK_TIMEOUT, answer).await;
-        lock(&self.session.asked).remove(&number);
+        self.session.asked.lock().remove(&number);
         let no_answer = || Err(wire::error(wire::SERVER_ERROR, "no answer came"));
         answer.ok().and_then(Result::ok).unwrap_or_else(no_answer)
     }

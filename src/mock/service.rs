@@ -1,12 +1,13 @@
 //! A mock server and its clients: their sessions, what is changed from outside, and what all of them are told.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard};
+
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::mock::call_log::CallLog;
 use crate::mock::core::Core;
-use crate::mock::lock::lock;
 use crate::mock::news::Announcement;
 use crate::mock::session::Session;
 use crate::model::interactions::{HttpResponses, MockTool};
@@ -39,11 +40,11 @@ impl Service {
     }
 
     pub(super) fn core(&self) -> MutexGuard<'_, Core> {
-        lock(&self.core)
+        self.core.lock()
     }
 
     pub(super) fn calls(&self) -> MutexGuard<'_, CallLog> {
-        lock(&self.calls)
+        self.calls.lock()
     }
 
     /// Adds a tool, or replaces the one of the same name.
@@ -81,7 +82,7 @@ impl Service {
     /// A new session under an id that nobody uses.
     pub(super) fn open(&self, id: &str) -> Arc<Session> {
         let session = Arc::new(Session::default());
-        let mut sessions = lock(&self.sessions);
+        let mut sessions = self.sessions.lock();
         if sessions.by_id.len() >= MAX_SESSIONS {
             let silent = sessions.by_id.iter();
             let silent = silent.min_by_key(|(_, it)| it.last_use.load(Ordering::Relaxed));
@@ -97,7 +98,7 @@ impl Service {
     }
 
     pub(super) fn session(&self, id: &str) -> Option<Arc<Session>> {
-        let mut sessions = lock(&self.sessions);
+        let mut sessions = self.sessions.lock();
         let session = sessions.by_id.get(id).cloned()?;
         sessions.touch(&session);
         Some(session)
@@ -105,7 +106,7 @@ impl Service {
 
     /// Ends a session; false when there is none of the id.
     pub(super) fn close(&self, id: &str) -> bool {
-        let session = lock(&self.sessions).by_id.remove(id);
+        let session = self.sessions.lock().by_id.remove(id);
         if let Some(session) = &session {
             session.ended.cancel();
         }
@@ -115,8 +116,8 @@ impl Service {
     /// Tells news to all clients it concerns.
     pub(super) fn announce(&self, news: &Announcement) {
         let message = news.message();
-        for session in lock(&self.sessions).by_id.values() {
-            if news.concerns(&lock(&session.client)) {
+        for session in self.sessions.lock().by_id.values() {
+            if news.concerns(&session.client.lock()) {
                 session.outbox.put(message.clone());
             }
         }

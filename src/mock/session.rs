@@ -1,15 +1,14 @@
 //! One client's session: what it told us, what is under way, and what waits to be fetched.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::{Notify, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::mock::client::Client;
-use crate::mock::lock::lock;
 use crate::mock::wire::Id;
 
 /// The most messages kept for a client that does not fetch them; the oldest make room.
@@ -45,7 +44,7 @@ impl Session {
     /// ends.
     pub(super) fn take_over(&self) -> CancellationToken {
         let ours = self.ended.child_token();
-        std::mem::replace(&mut *lock(&self.stream), ours.clone()).cancel();
+        std::mem::replace(&mut *self.stream.lock(), ours.clone()).cancel();
         ours
     }
 
@@ -54,7 +53,7 @@ impl Session {
         let Some(id) = params.get("requestId").and_then(Id::of) else {
             return;
         };
-        if let Some(running) = lock(&self.running).get(&id) {
+        if let Some(running) = self.running.lock().get(&id) {
             running.cancel();
         }
     }
@@ -62,7 +61,7 @@ impl Session {
 
 impl Outbox {
     pub(super) fn put(&self, message: String) {
-        let mut waiting = lock(&self.waiting);
+        let mut waiting = self.waiting.lock();
         if waiting.len() >= MAX_WAITING {
             waiting.pop_front();
         }
@@ -74,7 +73,7 @@ impl Outbox {
     /// The next message, once there is one.
     pub(super) async fn next(&self) -> String {
         loop {
-            if let Some(message) = lock(&self.waiting).pop_front() {
+            if let Some(message) = self.waiting.lock().pop_front() {
                 return message;
             }
             self.arrived.notified().await;

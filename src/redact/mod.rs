@@ -12,10 +12,10 @@ mod walk;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::sync::{Mutex, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use crate::model::Object;
@@ -164,7 +164,7 @@ impl Redactor {
 
     /// What a key, or the word `Bearer`, has shown to be a secret is one wherever it stands.
     fn known(&self) -> Vec<(String, String)> {
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = self.seen.lock();
         let shown = seen.iter().filter(|((kind, secret), _)| match *kind {
             shapes::BY_KEY => secret.len() >= SHORTEST_BY_KEY,
             // `Bearer authentication` is no secret.
@@ -184,7 +184,7 @@ impl Redactor {
             return secret.to_owned();
         }
         let known = |kind: &'static str| {
-            let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            let seen = self.seen.lock();
             seen.contains_key(&(kind, secret.to_owned()))
         };
         let kind = shapes::kind_of(secret);
@@ -197,7 +197,7 @@ impl Redactor {
     }
 
     fn placeholder(&self, kind: &'static str, secret: &str) -> String {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen.lock();
         let secret = (kind, secret.to_owned());
         let number = seen.get(&secret).copied().unwrap_or_else(|| {
             let number = seen.keys().filter(|(known, _)| *known == kind).count() + 1;

@@ -129,9 +129,9 @@ fn embedded(text: &str) -> Option<Value> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Mutex;
 
     use futures_util::FutureExt;
+    use parking_lot::Mutex;
     use serde_json::{Value, json};
 
     use super::ask_again;
@@ -161,7 +161,7 @@ mod tests {
     fn asked(answers: &[Value], disturbed: bool) -> (usize, usize) {
         let asked = Mutex::new(0);
         let ask = || {
-            let mut asked = asked.lock().unwrap();
+            let mut asked = asked.lock();
             *asked += 1;
             std::future::ready(answers.get(*asked).map(outcome))
         };
@@ -170,7 +170,7 @@ mod tests {
         let kept = kept.now_or_never().unwrap();
         let expected: Vec<Outcome> = answers[1..=kept.len()].iter().map(outcome).collect();
         assert_eq!(kept, expected);
-        (asked.into_inner().unwrap(), kept.len())
+        (asked.into_inner(), kept.len())
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What all runs of one command may cost together.
 
-use std::sync::{Mutex, PoisonError};
+use parking_lot::Mutex;
 
 use crate::model::usage::cost_words;
 use crate::run::stop::{SetupError, Stop};
@@ -22,7 +22,7 @@ impl Budget {
 
     /// Why nothing more may be spent; `None` while something is left.
     pub fn exhausted(&self) -> Option<String> {
-        let spent = *self.spent.lock().unwrap_or_else(PoisonError::into_inner);
+        let spent = *self.spent.lock();
         (spent >= self.limit).then(|| {
             format!(
                 "the budget is spent: {} of {} (`--budget`)",
@@ -44,7 +44,7 @@ impl Budget {
             let why = "`--budget` cannot be kept: what the model's answer cost is unknown";
             return Err(Stop::Error(SetupError::new(why)));
         };
-        *self.spent.lock().unwrap_or_else(PoisonError::into_inner) += cost;
+        *self.spent.lock() += cost;
         Ok(())
     }
 }

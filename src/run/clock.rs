@@ -1,7 +1,9 @@
 //! The time of a run.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 /// How often to look whether the time goes on, at most.
 const LOOK: Duration = Duration::from_millis(10);
@@ -35,7 +37,7 @@ impl Clock {
 
     /// How much of the run's time has passed.
     pub(super) fn elapsed(&self) -> Duration {
-        let stood = self.lock();
+        let stood = self.stood.lock();
         let now = stood.since.unwrap_or_else(Instant::now);
         let passed = now.saturating_duration_since(self.started);
         passed.saturating_sub(stood.before)
@@ -48,7 +50,7 @@ impl Clock {
 
     /// Stops the clock. One at a time may.
     pub(super) fn stand_still(&self) -> Standstill<'_> {
-        self.lock().since.get_or_insert_with(Instant::now);
+        self.stood.lock().since.get_or_insert_with(Instant::now);
         Standstill(self)
     }
 
@@ -62,16 +64,11 @@ impl Clock {
             tokio::time::sleep(left.max(LOOK)).await;
         }
     }
-
-    fn lock(&self) -> MutexGuard<'_, Stood> {
-        // A panic while holding the lock leaves plain data behind; it is still good to read.
-        self.stood.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for Standstill<'_> {
     fn drop(&mut self) {
-        let mut stood = self.0.lock();
+        let mut stood = self.0.stood.lock();
         let since = stood.since.take();
         stood.before += since.map_or(Duration::ZERO, |it| it.elapsed());
     }

@@ -1,8 +1,9 @@
 //! Calls that an agent makes by itself, heard as they pass by.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::Notify;
 
 use crate::digits;
@@ -145,9 +146,7 @@ impl Overheard {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Course> {
-        // A panic while holding the lock leaves plain data behind; it is still good to read.
-        let heard = self.shared.heard.lock();
-        heard.unwrap_or_else(PoisonError::into_inner)
+        self.shared.heard.lock()
     }
 }
 

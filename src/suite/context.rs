@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::patience::Patience;
@@ -97,10 +98,7 @@ impl RunContext {
 
     /// The state of the repository around a folder; asked once per command, so that all runs of it carry the same.
     pub(crate) fn git(&self, folder: &Path) -> GitStamp {
-        let mut stamps = self
-            .stamps
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut stamps = self.stamps.lock();
         let ours: Vec<&Path> = self.ours.iter().map(PathBuf::as_path).collect();
         stamps
             .entry(folder.to_owned())

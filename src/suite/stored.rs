@@ -56,14 +56,14 @@ pub fn compare_stored(
         judging,
         patience: Patience::until(interrupt),
     };
-    let scored = stored.files.iter().map(|file| {
+    let outcomes = stored.files.iter().map(|file| {
         if interrupt.is_cancelled() {
             left_out(file, &stored.within)
         } else {
             comparison.of(file)
         }
     });
-    let mut results: Vec<ScenarioResult> = scored.collect();
+    let mut results: Vec<ScenarioResult> = outcomes.collect();
     let interrupted = interrupt.is_cancelled();
     results.sort_by(|a, b| a.id.cmp(&b.id));
     number_repeated(&mut results);

@@ -1,8 +1,9 @@
 //! What is heard of the tool calls of one server: from the request to the answer that bears its id.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use parking_lot::Mutex;
 use serde_json::Value;
 
 use super::again::{Again, Asker, Read};
@@ -114,7 +115,7 @@ impl Ear {
                 .ok_or_else(|| {
                     exchange.refusal("`limits.max_steps`: no further tool call may be made")
                 })?;
-            let mut waiting = self.lock();
+            let mut waiting = self.waiting.lock();
             let read = asker.as_ref().and_then(|(again, asker)| {
                 let amid_effects = waiting.iter().any(|it| it.read.is_none());
                 again.begins((&self.server, message), Arc::clone(asker), amid_effects)
@@ -146,7 +147,7 @@ impl Ear {
             }
         } else if let Message::Said { id: Some(_), .. } = &message {
             // What asks the client something is more than a read, and the client is not to be asked twice.
-            for it in self.lock().iter_mut() {
+            for it in self.waiting.lock().iter_mut() {
                 if exchange == Some(it.exchange) || (it.session == session && !session.is_empty()) {
                     it.read = None;
                 }
@@ -179,7 +180,7 @@ impl Ear {
     }
 
     fn end_where(&self, ends: impl Fn(&Waiting) -> bool, why: &Outcome) -> bool {
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         let (ended, rest): (Vec<_>, _) = waiting.drain(..).partition(ends);
         *waiting = rest;
         drop(waiting);
@@ -192,18 +193,13 @@ impl Ear {
 
     /// Ids need only be unique within a session, and where there are no sessions, within an exchange.
     fn take(&self, session: &str, exchange: Option<u64>, id: &str) -> Option<Waiting> {
-        let mut waiting = self.lock();
+        let mut waiting = self.waiting.lock();
         let of_exchange =
             |it: &Waiting| it.id == id && exchange.is_some_and(|number| number == it.exchange);
         let of_session = |it: &Waiting| it.id == id && it.session == session && !session.is_empty();
         let place = waiting.iter().position(of_exchange);
         let place = place.or_else(|| waiting.iter().position(of_session))?;
         Some(waiting.swap_remove(place))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Waiting>> {
-        // A panic while holding the lock leaves plain data behind; it is still good to read.
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -215,7 +211,7 @@ impl Exchange {
 
     /// Whether a tool call of it waits for its answer.
     pub(super) fn waits(&self) -> bool {
-        let waiting = self.ear.lock();
+        let waiting = self.ear.waiting.lock();
         waiting.iter().any(|it| it.exchange == self.number)
     }
 
@@ -243,7 +239,7 @@ impl Exchange {
 impl Drop for Exchange {
     fn drop(&mut self) {
         if !self.may_come_later {
-            let mut waiting = self.ear.lock();
+            let mut waiting = self.ear.waiting.lock();
             let (gone, rest): (Vec<_>, _) =
                 waiting.drain(..).partition(|it| it.exchange == self.number);
             *waiting = rest;

@@ -4,7 +4,7 @@
 //! Towards the agent: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http>
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -12,6 +12,7 @@ use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use futures_util::future::join_all;
 use futures_util::{StreamExt, stream};
+use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -236,7 +237,9 @@ impl Launcher {
             status: StatusCode::BAD_GATEWAY,
             message,
         })?;
-        self.lock().insert(piped.id.clone(), Arc::clone(&piped));
+        self.sessions
+            .lock()
+            .insert(piped.id.clone(), Arc::clone(&piped));
         Ok(piped)
     }
 
@@ -244,32 +247,36 @@ impl Launcher {
         if id.is_empty() {
             return Err(bad("the request needs the header Mcp-Session-Id"));
         }
-        self.lock().get(id).cloned().ok_or_else(|| Refusal {
-            status: StatusCode::NOT_FOUND,
-            message: "there is no such session".to_owned(),
-        })
+        self.sessions
+            .lock()
+            .get(id)
+            .cloned()
+            .ok_or_else(|| Refusal {
+                status: StatusCode::NOT_FOUND,
+                message: "there is no such session".to_owned(),
+            })
     }
 
     fn forget(&self, id: &str) {
-        self.lock().remove(id);
+        self.sessions.lock().remove(id);
     }
 
     /// Ends the processes of all sessions.
     pub(super) async fn close(&self) {
-        let sessions: Vec<_> = self.lock().drain().map(|(_, piped)| piped).collect();
+        let sessions: Vec<_> = self
+            .sessions
+            .lock()
+            .drain()
+            .map(|(_, piped)| piped)
+            .collect();
         join_all(sessions.iter().map(|it| it.end())).await;
     }
 
     /// The same at once, without asking them to leave.
     pub(super) fn kill(&self) {
-        for (_, piped) in self.lock().drain() {
+        for (_, piped) in self.sessions.lock().drain() {
             piped.kill();
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Piped>>> {
-        // A panic while holding the lock leaves plain data behind; it is still good to read.
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

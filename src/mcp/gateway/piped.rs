@@ -1,10 +1,11 @@
 //! One session with a server that is a child process: lines in, lines out, each to whom it belongs.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWriteExt};
 use tokio::process::ChildStdin;
@@ -138,7 +139,7 @@ impl Piped {
 
     fn expect_reply(&self, id: String, progress_token: Option<String>, is_ours: bool) -> Reading {
         let (out, reading) = mpsc::channel(WAITING_MESSAGES);
-        let mut traffic = lock(&self.traffic);
+        let mut traffic = self.traffic.lock();
         traffic.asking.retain(|it| !it.out.is_closed());
         if traffic.end.is_none() {
             traffic.asking.push(Asked {
@@ -172,7 +173,7 @@ impl Piped {
     /// How the process has ended, once nothing more comes from it.
     pub(super) async fn end_of_process(&self) -> SetupError {
         let _ = tokio::time::timeout(END_TIMEOUT, self.over.cancelled()).await;
-        let end = lock(&self.traffic).end.clone();
+        let end = self.traffic.lock().end.clone();
         end.unwrap_or_else(|| self.problem(CLOSED, Vec::new()))
     }
 
@@ -210,7 +211,7 @@ impl Piped {
     /// Somebody listens to what belongs to no request, in place of whoever did; ends when somebody else does.
     pub(super) fn listen(&self) -> CancellationToken {
         let token = CancellationToken::new();
-        let before = lock(&self.traffic).listener.replace(token.clone());
+        let before = self.traffic.lock().listener.replace(token.clone());
         if let Some(before) = before {
             before.cancel();
         }
@@ -224,7 +225,7 @@ impl Piped {
             tokio::pin!(news);
             news.as_mut().enable();
             {
-                let mut traffic = lock(&self.traffic);
+                let mut traffic = self.traffic.lock();
                 if let Some(message) = traffic.unasked.pop_front() {
                     return Some(message);
                 }
@@ -239,7 +240,7 @@ impl Piped {
     /// Why a request has no answer, once the process has ended. If it was a tool call, that is the end of the run.
     pub(super) async fn ended(&self, exchange: &Exchange) -> String {
         let _ = tokio::time::timeout(END_TIMEOUT, self.over.cancelled()).await;
-        let end = lock(&self.traffic).end.clone();
+        let end = self.traffic.lock().end.clone();
         let end = end.unwrap_or_else(|| self.problem(CLOSED, Vec::new()));
         if exchange.waits() {
             exchange.end(&failure(FailureKind::Disconnected, end.message.clone()));
@@ -250,7 +251,7 @@ impl Piped {
 
     /// The server has not answered `initialize` in time.
     pub(super) fn not_ready(&self, connect_timeout: Duration) -> String {
-        let child = lock(&self.child);
+        let child = self.child.lock();
         let said = child.as_ref().map(Child::stderr).unwrap_or_default();
         let why = format!(
             "did not get ready within {connect_timeout:?} (`connect_timeout` changes that)"
@@ -263,7 +264,7 @@ impl Piped {
     /// Ends the process as a client does that closes its stdin.
     pub(super) async fn end(&self) {
         self.closing.cancel();
-        let child = lock(&self.child).take();
+        let child = self.child.lock().take();
         if let Some(child) = child {
             child.end().await;
         }
@@ -272,7 +273,7 @@ impl Piped {
     /// Ends the process at once.
     pub(super) fn kill(&self) {
         self.closing.cancel();
-        drop(lock(&self.child).take());
+        drop(self.child.lock().take());
     }
 
     /// Brings a message of the server to whom it belongs.
@@ -282,7 +283,7 @@ impl Piped {
             Message::Reply { id, .. } => {
                 self.has_answered.store(true, Ordering::Relaxed);
                 let id = key(&id);
-                let mut traffic = lock(&self.traffic);
+                let mut traffic = self.traffic.lock();
                 let place = traffic.asking.iter().position(|it| it.id == id);
                 if let Some(place) = place {
                     let asked = traffic.asking.swap_remove(place);
@@ -291,7 +292,7 @@ impl Piped {
                 }
             }
             Message::Said { method, id } => {
-                let mut traffic = lock(&self.traffic);
+                let mut traffic = self.traffic.lock();
                 let progress = (method == "notifications/progress")
                     .then(|| serde_json::from_str::<Value>(text).ok())
                     .flatten()
@@ -328,7 +329,7 @@ impl Piped {
 
     /// The process says nothing more.
     async fn gone(&self) {
-        let child = lock(&self.child).take();
+        let child = self.child.lock().take();
         let (why, details) = match child {
             Some(mut child) if !self.closing.is_cancelled() => {
                 let end = child.describe_end().await;
@@ -343,7 +344,7 @@ impl Piped {
         if is_missed && !self.closing.is_cancelled() {
             self.ear.lost(problem.clone());
         }
-        let mut traffic = lock(&self.traffic);
+        let mut traffic = self.traffic.lock();
         traffic.end = Some(problem);
         traffic.asking.clear();
         drop(traffic);
@@ -390,9 +391,4 @@ async fn read(stdout: impl AsyncRead + Unpin, piped: Arc<Piped>) {
         }
     }
     piped.gone().await;
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic while holding the lock leaves plain data behind; it is still good to read.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

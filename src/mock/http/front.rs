@@ -1,12 +1,12 @@
 //! What the HTTP front allows, and what every request to it needs.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::mock::lock::lock;
 use crate::mock::running::Outgoing;
 use crate::mock::service::Service;
 use crate::model::interactions::MockTool;
@@ -59,7 +59,7 @@ pub(super) struct Front {
 impl Front {
     /// Ends the server for the sake of a fault.
     pub(super) fn exit(&self, code: u8) {
-        *lock(&self.exit) = Some(code);
+        *self.exit.lock() = Some(code);
         self.stop.cancel();
     }
 }

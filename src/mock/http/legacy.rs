@@ -21,7 +21,6 @@ use crate::http_server::{
     EVENT_STREAM, Refusal, accepts, is_json, read_body, respond, same_site, stream_response,
 };
 use crate::mock::faults::Delivery;
-use crate::mock::lock::lock;
 use crate::mock::receive::Received;
 use crate::mock::running::Outgoing;
 
@@ -40,7 +39,7 @@ struct Open {
 impl Drop for Open {
     fn drop(&mut self) {
         self.front.service.close(&self.id);
-        lock(&self.front.streams).remove(&self.id);
+        self.front.streams.lock().remove(&self.id);
     }
 }
 
@@ -53,7 +52,7 @@ async fn open(State(front): State<Front>, headers: HeaderMap) -> Response<Body> 
     let id = Uuid::new_v4().to_string();
     let session = front.service.open(&id);
     let (out, answers) = mpsc::channel(64);
-    lock(&front.streams).insert(id.clone(), out);
+    front.streams.lock().insert(id.clone(), out);
     let endpoint = format!("event: endpoint\ndata: /messages?sessionId={id}\n\n");
     let ended = session.ended.clone();
     let open = Open { front, id };
@@ -93,7 +92,7 @@ async fn take(
     is_json(&parts.headers)?;
     let id = query.get("sessionId").map_or("", String::as_str);
     let session = front.service.session(id);
-    let out = lock(&front.streams).get(id).cloned();
+    let out = front.streams.lock().get(id).cloned();
     let (Some(session), Some(out)) = (session, out) else {
         return Err(unknown_session());
     };

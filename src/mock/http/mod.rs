@@ -22,7 +22,6 @@ use self::front::{Front, Streams};
 pub use self::front::{HttpOptions, MAX_BODY, ReadTool};
 use crate::http_server;
 use crate::mock::ended::Ended;
-use crate::mock::lock::lock;
 use crate::mock::service::Service;
 
 /// Answers until `stop` is cancelled or a fault ends the server; connections are dropped then.
@@ -51,7 +50,7 @@ pub(super) async fn serve(
     }
     let router = router.with_state(front);
     http_server::serve(listener, router, &stop).await?;
-    let code = lock(&exit).take();
+    let code = exit.lock().take();
     Ok(code.map_or(Ended::Closed, Ended::Exit))
 }
 

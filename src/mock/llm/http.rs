@@ -2,8 +2,8 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -11,6 +11,7 @@ use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{HeaderMap, Response, StatusCode, Uri, header};
 use axum::routing::post;
 use jiff::Timestamp;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -70,7 +71,7 @@ pub(super) async fn serve(
         .layer(DefaultBodyLimit::max(max_body))
         .with_state(Arc::clone(&front));
     http_server::serve(listener, router, &stop).await?;
-    let failure = lock(&front.failure).take();
+    let failure = front.failure.lock().take();
     failure.map_or(Ok(()), |it| {
         Err(io::Error::other(format!(
             "the log of requests is not complete: {it}"
@@ -142,7 +143,7 @@ async fn answer(
 impl Front {
     /// Writes a line about a request, where that is wanted.
     fn log(&self, uri: &Uri, body: &Value, interaction: Option<usize>) {
-        let mut log = lock(&self.log);
+        let mut log = self.log.lock();
         let Some(file) = log.as_mut() else { return };
         let mut body = body.clone();
         Redactor::declared([], &self.redaction).value(&mut body);
@@ -153,14 +154,10 @@ impl Front {
             "body": body,
         });
         if let Err(error) = file.write_all(format!("{line}\n").as_bytes()) {
-            *lock(&self.failure) = Some(error);
+            *self.failure.lock() = Some(error);
             *log = None;
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn json_response(status: u16, body: &str, retry_after: Option<f64>) -> Response<Body> {

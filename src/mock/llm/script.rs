@@ -5,9 +5,9 @@
 //! number of conversations, one after the other or at once, and each starts at its beginning.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 use axum::http::HeaderMap;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -91,7 +91,7 @@ impl Script {
         };
         let digest: [u8; 32] = Sha256::digest(body.to_string()).into();
         let attempt = {
-            let mut attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut attempts = self.attempts.lock();
             let attempt = attempts.entry(digest).or_default();
             *attempt += 1;
             *attempt - 1
@@ -108,7 +108,7 @@ impl Script {
             return Err("the script has no answer".to_owned());
         };
         if interaction.declared.is_answer() {
-            let mut attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut attempts = self.attempts.lock();
             attempts.remove(&digest);
         }
         interaction

@@ -5,10 +5,10 @@ mod asks;
 mod expected;
 mod settling;
 
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
 use tokio::time::Instant;
 
 pub use self::asks::{Asks, PageAnswer};
@@ -95,7 +95,7 @@ impl<'a> Waiting<'a> {
 
     /// What is waited for.
     pub fn what(&self) -> String {
-        let state = self.lock();
+        let state = self.state.lock();
         match &state.asking {
             Some((tool, since)) if since.elapsed() >= LONG => format!("an answer of `{tool}`"),
             _ => state.what.clone(),
@@ -104,7 +104,7 @@ impl<'a> Waiting<'a> {
 
     /// What was heard last, and how often was asked: for whoever wants to know why it did not come.
     pub fn heard(&self) -> Vec<String> {
-        let state = self.lock();
+        let state = self.state.lock();
         let times = match state.rounds {
             0 | 1 => None,
             many => Some(format!("asked {many} times")),
@@ -114,12 +114,12 @@ impl<'a> Waiting<'a> {
 
     fn for_more(&self, what: &str, heard: Vec<String>) {
         // What fails at the very end fails for want of time; what was missing before says more.
-        if self.left() < SHORT && !self.lock().what.is_empty() {
+        if self.left() < SHORT && !self.state.lock().what.is_empty() {
             return;
         }
         let what = self.asks.clean(what);
         self.asks.waiting(&what, self.begun.elapsed());
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.what = what;
         if !heard.is_empty() {
             state.heard = heard;
@@ -137,11 +137,6 @@ impl<'a> Waiting<'a> {
             let what = self.what();
             self.asks.waiting(&what, self.begun.elapsed());
         }
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        // A panic while holding the lock leaves plain data behind; it is still good to read.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -182,7 +177,7 @@ async fn ask_until_ready(ready: &Ready, waiting: &Waiting<'_>) -> Result<(), Set
     let mut settling = Settling::default();
     let mut pauses = pauses(ready.interval);
     loop {
-        waiting.lock().rounds += 1;
+        waiting.state.lock().rounds += 1;
         match round(ready, waiting).await? {
             None => settling = Settling::default(),
             Some((catalogue, answers)) => {
@@ -281,9 +276,9 @@ async fn ask(
     for call in &ready.calls {
         let (server, tool) = routed(call, catalogue)
             .map_err(|why| not_yet(format!("`{}`: {why}", call.tool), vec![listed(catalogue)]))?;
-        waiting.lock().asking = Some((tool.clone(), Instant::now()));
+        waiting.state.lock().asking = Some((tool.clone(), Instant::now()));
         let called = tools.call(&server, &tool, &call.arguments).await;
-        waiting.lock().asking = None;
+        waiting.state.lock().asking = None;
         let Called { outcome, lost } = called;
         if let Some(mut lost) = lost {
             lost.message = format!("{} when it was asked whether it is ready", lost.message);
