@@ -33,6 +33,7 @@
 //! | 2 | [`published`] | the versioned forms in which trajectories and results leave the program, and their JSON Schemas |
 //! | 2 | [`report`] | results in, text out; HTML through the templates alone |
 //! | 2 | [`run`] | one execution of one scenario: its ports, the proof that servers are ready, its recorder, its limits |
+//! | 2 | [`llm`] | the wire formats of model APIs |
 //! | 3 | [`scenario_file`] | YAML to scenarios; every finding with its line and column |
 //! | 3 | [`agent`] | who asks: one file per kind of agent |
 //! | 3 | [`mcp`] | client sessions with MCP servers, and the gateway that hears the sessions of others |
@@ -67,6 +68,7 @@ pub mod http_client;
 pub mod http_server;
 pub mod import;
 pub mod json;
+pub mod llm;
 pub mod mcp;
 pub mod mock;
 pub mod model;

@@ -146,6 +146,15 @@ pub enum Ending {
     },
 }
 
+/// Why a call that a model asks for cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unsendable {
+    /// In a sentence.
+    pub why: String,
+    /// What the model said for arguments.
+    pub said: String,
+}
+
 impl Trajectory {
     /// The calls of declared servers, in order: the ones that are scored.
     pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {

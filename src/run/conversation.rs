@@ -18,7 +18,7 @@ pub(super) use self::route::route;
 pub use self::telling::ToldRequest;
 use crate::model::agent::Limits;
 use crate::model::catalogue::Catalogue;
-use crate::model::trajectory::{Failure, FailureKind, Outcome, Step, ToolCall};
+use crate::model::trajectory::{Failure, FailureKind, Outcome, Step, ToolCall, Unsendable};
 use crate::model::usage::ModelRequest;
 use crate::model::{Digits, Object};
 use crate::run::again::{AskAgain, ask_again};
@@ -55,15 +55,6 @@ pub struct WantedCall {
     pub name: String,
     /// The arguments, or why the call cannot be made.
     pub arguments: Result<Object, Unsendable>,
-}
-
-/// Why a call that a model asks for cannot be made.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unsendable {
-    /// In a sentence.
-    pub why: String,
-    /// What the model said for arguments.
-    pub said: String,
 }
 
 impl<'a> Conversation<'a> {

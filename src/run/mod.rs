@@ -15,7 +15,7 @@ mod together;
 pub use again::{AskAgain, ask_again};
 pub use agent::Agent;
 pub use budget::Budget;
-pub use conversation::{Announced, Conversation, ToldRequest, Unsendable, WantedCall};
+pub use conversation::{Announced, Conversation, ToldRequest, WantedCall};
 pub use overheard::{Endpoint, Heard, Hearing, Overheard};
 pub use ports::{Called, Observer, Progress, Tools, Unlisted};
 pub use runner::{Job, not_begun, run};

@@ -18,10 +18,12 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("http_client", &[]),
     ("http_server", &[]),
     ("process", &[]),
+    ("llm", &["model", "text"]),
     (
         "agent",
         &[
             "http_client",
+            "llm",
             "model",
             "process",
             "redact",

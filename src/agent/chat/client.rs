@@ -9,11 +9,11 @@ use reqwest::{Client as Http, Response};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::address::{Address, address};
-use super::dialect::wire;
-use super::errors::{ApiError, Asked};
-use super::wire::Wire;
 use crate::http_client;
+use crate::llm::address::{Address, address};
+use crate::llm::dialect::wire;
+use crate::llm::errors::{ApiError, Asked};
+use crate::llm::wire::Wire;
 use crate::model::agent::ModelAgent;
 use crate::run::{Conversation, SetupError};
 use crate::text::shorten;

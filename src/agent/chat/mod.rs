@@ -1,38 +1,24 @@
 //! An agent that thinks: a language model behind one of several APIs, and the loop in which it calls tools.
 //!
-//! | file | what happens there |
-//! |---|---|
-//! | `message` | what passes between us and a model, whatever API it speaks |
-//! | `wire` | what an API has to know how to do; `anthropic`, `openai_chat`, `openai_responses` and `ollama` know it, and `dialect` which of them it is |
-//! | `address`, `client`, `errors` | where and how an API is asked, and what its errors mean |
-//! | `names` | tool names as an API allows them |
-//! | `results` | answers of tools as a model is told of them |
+//! The wire formats of the APIs are in [`crate::llm`]; here are `client`, which asks an API, again where that may help, and `results`, which
+//! makes of a tool's answer what a model is told of it.
 
-mod address;
-mod anthropic;
 mod client;
-mod dialect;
-mod errors;
-mod message;
-mod names;
-mod ollama;
-mod openai_chat;
-mod openai_responses;
 mod results;
-mod wire;
 
 use futures_util::future::BoxFuture;
 use serde_json::json;
 
 use self::client::Client;
 pub use self::client::{Key, key_env};
-use self::dialect::wire;
-use self::message::{Call, Finish, Message, OfferedTool, Request, Response, ToolResult};
-use self::names::Names;
-use self::wire::Wire;
+use crate::llm::dialect::wire;
+use crate::llm::message::{Call, Finish, Message, OfferedTool, Request, Response, ToolResult};
+use crate::llm::names::Names;
+use crate::llm::wire::Wire;
 use crate::model::agent::{ModelAgent, ToolChoice};
 use crate::model::catalogue::Catalogue;
-use crate::run::{Agent, Conversation, SetupError, Stop, Unsendable, WantedCall};
+use crate::model::trajectory::Unsendable;
+use crate::run::{Agent, Conversation, SetupError, Stop, WantedCall};
 
 /// An agent that asks a model what to do, until the model has nothing more to do.
 pub struct Chat {
@@ -233,7 +219,7 @@ impl Chat {
         };
         let tools = tools.iter().map(|(name, tool)| OfferedTool {
             name: names.offered(name).unwrap_or(name).to_owned(),
-            description: message::text(&json!(tool.served), "description"),
+            description: crate::llm::message::text(&json!(tool.served), "description"),
             input_schema: tool
                 .served
                 .get("inputSchema")

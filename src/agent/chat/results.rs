@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::message::Part;
+use crate::llm::message::Part;
 use crate::model::trajectory::{Failure, FailureKind, Outcome};
 
 /// The pictures that all APIs take.

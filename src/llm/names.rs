@@ -9,7 +9,7 @@ const HASH_DIGITS: usize = 8;
 
 /// Which names an API takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NameRule {
+pub(crate) enum NameRule {
     /// Letters, digits, `_` and `-`, at most this many.
     Plain(usize),
     /// Anything.
@@ -18,13 +18,13 @@ pub(super) enum NameRule {
 
 /// The names tools are offered with, and the full names they stand for.
 #[derive(Debug, Default)]
-pub(super) struct Names {
+pub(crate) struct Names {
     full: BTreeMap<String, String>,
 }
 
 impl Names {
     /// Gives each full name, all different, one that the rule allows. A name that is allowed stays as it is.
-    pub(super) fn new<'n>(full: impl Iterator<Item = &'n str> + Clone, rule: NameRule) -> Self {
+    pub(crate) fn new<'n>(full: impl Iterator<Item = &'n str> + Clone, rule: NameRule) -> Self {
         let mut names = Self::default();
         let taken: HashSet<&str> = full.clone().filter(|it| allows(rule, it)).collect();
         for name in full {
@@ -43,12 +43,12 @@ impl Names {
     }
 
     /// The full name; one that was never offered stands for itself.
-    pub(super) fn full<'n>(&'n self, offered: &'n str) -> &'n str {
+    pub(crate) fn full<'n>(&'n self, offered: &'n str) -> &'n str {
         self.full.get(offered).map_or(offered, String::as_str)
     }
 
     /// The name a tool is offered with.
-    pub(super) fn offered(&self, full: &str) -> Option<&str> {
+    pub(crate) fn offered(&self, full: &str) -> Option<&str> {
         let known = self.full.iter().find(|(_, it)| *it == full);
         known.map(|(offered, _)| offered.as_str())
     }

@@ -9,16 +9,16 @@ const EXCERPT: usize = 400;
 
 /// A response that is no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ApiError {
-    pub(super) kind: Kind,
-    pub(super) status: u16,
+pub(crate) struct ApiError {
+    pub(crate) kind: Kind,
+    pub(crate) status: u16,
     /// What the API said.
-    pub(super) said: String,
+    pub(crate) said: String,
 }
 
 /// What kind of trouble it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Unauthorised,
     Forbidden,
     UnknownModel,
@@ -61,7 +61,7 @@ const WORDS: &[(&str, Kind)] = &[
 
 impl ApiError {
     /// Reads the body of a response with an error status.
-    pub(super) fn read(status: u16, body: &str) -> Self {
+    pub(crate) fn read(status: u16, body: &str) -> Self {
         let json: Value = serde_json::from_str(body).unwrap_or_default();
         let said = said(&json).unwrap_or_else(|| body.trim().to_owned());
         let everything = if json.is_null() {
@@ -77,7 +77,7 @@ impl ApiError {
     }
 
     /// Whether the same request may succeed later.
-    pub(super) fn is_passing(&self) -> bool {
+    pub(crate) fn is_passing(&self) -> bool {
         match self.kind {
             Kind::RateLimit | Kind::Overloaded => true,
             Kind::Other => matches!(self.status, 408 | 409 | 425),
@@ -86,7 +86,7 @@ impl ApiError {
     }
 
     /// What is wrong, in a sentence without its end.
-    pub(super) fn message(&self, asked: &Asked<'_>) -> String {
+    pub(crate) fn message(&self, asked: &Asked<'_>) -> String {
         let Asked { model, url, key } = asked;
         let status = self.status;
         match (self.kind, key) {
@@ -132,11 +132,11 @@ impl ApiError {
 
 /// What was asked, for messages.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Asked<'a> {
-    pub(super) model: &'a str,
-    pub(super) url: &'a str,
+pub(crate) struct Asked<'a> {
+    pub(crate) model: &'a str,
+    pub(crate) url: &'a str,
     /// The environment variable that holds the key; `None` when none was sent.
-    pub(super) key: Option<&'a str>,
+    pub(crate) key: Option<&'a str>,
 }
 
 fn kind(status: u16, everything: &str, said: &str) -> Kind {

@@ -4,22 +4,22 @@ use serde_json::Value;
 
 use crate::model::Object;
 use crate::model::agent::{ModelAgent, ToolChoice};
+use crate::model::trajectory::Unsendable;
 use crate::model::usage::Usage;
-use crate::run::Unsendable;
 
 /// A tool as the model is offered it.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct OfferedTool {
+pub(crate) struct OfferedTool {
     /// The name the API allows.
-    pub(super) name: String,
-    pub(super) description: Option<String>,
+    pub(crate) name: String,
+    pub(crate) description: Option<String>,
     /// JSON Schema of the arguments.
-    pub(super) input_schema: Value,
+    pub(crate) input_schema: Value,
 }
 
 /// A message of the conversation with the model.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Message {
+pub(crate) enum Message {
     User(String),
     /// What the model said, as its API wants it back.
     Assistant(Value),
@@ -28,18 +28,18 @@ pub(super) enum Message {
 
 /// What became of a call, as the model is told.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct ToolResult {
+pub(crate) struct ToolResult {
     /// The call's id, where the API gives ids.
-    pub(super) id: Option<String>,
+    pub(crate) id: Option<String>,
     /// The tool, as the model called it.
-    pub(super) name: String,
-    pub(super) parts: Vec<Part>,
-    pub(super) is_error: bool,
+    pub(crate) name: String,
+    pub(crate) parts: Vec<Part>,
+    pub(crate) is_error: bool,
 }
 
 /// A part of a tool's answer that models understand.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Part {
+pub(crate) enum Part {
     Text(String),
     /// A picture in Base64.
     Image {
@@ -50,42 +50,42 @@ pub(super) enum Part {
 
 /// Everything one request says.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Request<'a> {
-    pub(super) settings: &'a ModelAgent,
-    pub(super) tools: &'a [OfferedTool],
+pub(crate) struct Request<'a> {
+    pub(crate) settings: &'a ModelAgent,
+    pub(crate) tools: &'a [OfferedTool],
     /// A tool is meant by the name it is offered with.
-    pub(super) tool_choice: Option<&'a ToolChoice>,
-    pub(super) history: &'a [Message],
+    pub(crate) tool_choice: Option<&'a ToolChoice>,
+    pub(crate) history: &'a [Message],
 }
 
 /// What a model answers.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Response {
+pub(crate) struct Response {
     /// The model, as the API names it.
-    pub(super) model: Option<String>,
+    pub(crate) model: Option<String>,
     /// What it said, for the history.
-    pub(super) said: Value,
+    pub(crate) said: Value,
     /// What it said to the user.
-    pub(super) texts: Vec<String>,
-    pub(super) calls: Vec<Call>,
-    pub(super) finish: Finish,
+    pub(crate) texts: Vec<String>,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) finish: Finish,
     /// Why it stopped, in the API's own word.
-    pub(super) stop_reason: Option<String>,
-    pub(super) usage: Usage,
+    pub(crate) stop_reason: Option<String>,
+    pub(crate) usage: Usage,
 }
 
 /// A call the model asks for.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Call {
-    pub(super) id: Option<String>,
+pub(crate) struct Call {
+    pub(crate) id: Option<String>,
     /// The tool, by the name it was offered with, if the model remembers it right.
-    pub(super) name: String,
-    pub(super) arguments: Result<Object, Unsendable>,
+    pub(crate) name: String,
+    pub(crate) arguments: Result<Object, Unsendable>,
 }
 
 /// Why a model stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Finish {
+pub(crate) enum Finish {
     /// It is done, or wants its calls to be made.
     Done,
     /// The longest answer allowed was reached.
@@ -102,14 +102,14 @@ pub(super) enum Finish {
 
 impl Response {
     /// Whether it neither says nor wants anything.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.calls.is_empty() && self.texts.iter().all(|it| it.trim().is_empty())
     }
 }
 
 impl Request<'_> {
     /// The body with what the scenario adds to it: members replace, maps are merged, `null` removes (RFC 7396).
-    pub(super) fn completed(&self, mut body: Value) -> Value {
+    pub(crate) fn completed(&self, mut body: Value) -> Value {
         merge(&mut body, &Value::Object(self.settings.extra_body.clone()));
         body
     }
@@ -136,7 +136,7 @@ fn merge(target: &mut Value, patch: &Value) {
 
 impl ToolResult {
     /// The texts, joined by line breaks; a picture is named in its place.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let texts: Vec<String> = self
             .parts
             .iter()
@@ -149,7 +149,7 @@ impl ToolResult {
     }
 
     /// The pictures: MIME type and Base64.
-    pub(super) fn images(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub(crate) fn images(&self) -> impl Iterator<Item = (&str, &str)> {
         self.parts.iter().filter_map(|it| match it {
             Part::Text(_) => None,
             Part::Image { mime_type, data } => Some((mime_type.as_str(), data.as_str())),
@@ -158,7 +158,7 @@ impl ToolResult {
 }
 
 /// Arguments a model gives as a JSON text, as several APIs have it. No text at all stands for no arguments.
-pub(super) fn parse_arguments(text: &str) -> Result<Object, Unsendable> {
+pub(crate) fn parse_arguments(text: &str) -> Result<Object, Unsendable> {
     if text.trim().is_empty() {
         return Ok(Object::new());
     }
@@ -173,7 +173,7 @@ pub(super) fn parse_arguments(text: &str) -> Result<Object, Unsendable> {
 }
 
 /// Arguments a model gives as JSON.
-pub(super) fn object_arguments(value: &Value) -> Result<Object, Unsendable> {
+pub(crate) fn object_arguments(value: &Value) -> Result<Object, Unsendable> {
     match value {
         Value::Object(arguments) => Ok(arguments.clone()),
         Value::Null => Ok(Object::new()),
@@ -193,7 +193,7 @@ fn malformed(why: &str, said: &str) -> Unsendable {
 }
 
 /// A text member of a JSON object.
-pub(super) fn text(value: &Value, name: &str) -> Option<String> {
+pub(crate) fn text(value: &Value, name: &str) -> Option<String> {
     value.get(name).and_then(Value::as_str).map(str::to_owned)
 }
 

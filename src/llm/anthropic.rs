@@ -10,7 +10,7 @@ use super::wire::Wire;
 use crate::model::agent::{Temperature, ToolChoice};
 use crate::model::usage::Usage;
 
-pub(super) struct Messages;
+pub(crate) struct Messages;
 
 /// The API takes no request without a bound.
 const MAX_TOKENS: u32 = 4096;

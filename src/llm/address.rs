@@ -6,9 +6,9 @@ use super::wire::Wire;
 
 /// The endpoint of an API, and whether that is the vendor's own.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Address {
-    pub(super) url: Url,
-    pub(super) at_home: bool,
+pub(crate) struct Address {
+    pub(crate) url: Url,
+    pub(crate) at_home: bool,
 }
 
 /// The endpoint below a base address, which may or may not hold the version or the endpoint already.
@@ -16,7 +16,7 @@ pub(super) struct Address {
 /// # Errors
 ///
 /// A sentence on what is wrong with the address.
-pub(super) fn address(base_url: Option<&str>, wire: &dyn Wire) -> Result<Address, String> {
+pub(crate) fn address(base_url: Option<&str>, wire: &dyn Wire) -> Result<Address, String> {
     let home = Url::parse(wire.home()).ok();
     let base = base_url.unwrap_or(wire.home());
     let wrong = |why: &str| format!("`base_url` {base}: {why}");
@@ -49,7 +49,7 @@ pub(super) fn address(base_url: Option<&str>, wire: &dyn Wire) -> Result<Address
 #[cfg(test)]
 mod tests {
     use super::address;
-    use crate::agent::chat::dialect::wire;
+    use crate::llm::dialect::wire;
     use crate::model::agent::ModelApi;
 
     #[test]

@@ -6,7 +6,7 @@ use super::message::{Request, Response};
 use super::names::NameRule;
 
 /// A wire format. Pure: it knows neither addresses nor keys.
-pub(super) trait Wire: Send + Sync {
+pub(crate) trait Wire: Send + Sync {
     /// The vendor's own address.
     fn home(&self) -> &'static str;
 
@@ -36,7 +36,7 @@ pub(super) trait Wire: Send + Sync {
 }
 
 /// `Bearer` with a key, where there is one.
-pub(super) fn bearer(key: Option<&str>) -> Vec<(&'static str, String)> {
+pub(crate) fn bearer(key: Option<&str>) -> Vec<(&'static str, String)> {
     let header = |key| ("authorization", format!("Bearer {key}"));
     key.map(header).into_iter().collect()
 }

@@ -4,7 +4,7 @@ use super::wire::Wire;
 use super::{anthropic, ollama, openai_chat, openai_responses};
 use crate::model::agent::ModelApi;
 
-pub(super) fn wire(api: ModelApi) -> &'static dyn Wire {
+pub(crate) fn wire(api: ModelApi) -> &'static dyn Wire {
     match api {
         ModelApi::Anthropic => &anthropic::Messages,
         ModelApi::OpenAiChat => &openai_chat::ChatCompletions,

@@ -6,20 +6,19 @@ use super::message::{
     Call, Finish, Message, Part, Request, Response, ToolResult, object_arguments, text,
 };
 use super::names::NameRule;
-use super::openai_chat::function;
+use super::openai;
 use super::wire::{Wire, bearer};
-use crate::model::agent::{Temperature, ToolChoice};
 use crate::model::usage::Usage;
 
-pub(super) struct Responses;
+pub(crate) struct Responses;
 
 impl Wire for Responses {
     fn home(&self) -> &'static str {
-        "https://api.openai.com"
+        openai::HOME
     }
 
     fn version(&self) -> Option<&'static str> {
-        Some("v1")
+        Some(openai::VERSION)
     }
 
     fn endpoint(&self) -> &'static str {
@@ -27,7 +26,7 @@ impl Wire for Responses {
     }
 
     fn usual_key_env(&self) -> Option<&'static str> {
-        Some("OPENAI_API_KEY")
+        Some(openai::KEY_ENV)
     }
 
     fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)> {
@@ -35,19 +34,14 @@ impl Wire for Responses {
     }
 
     fn name_rule(&self) -> NameRule {
-        NameRule::Plain(64)
+        openai::NAMES
     }
 
     fn body(&self, request: &Request<'_>, _: bool) -> Value {
         let settings = request.settings;
-        let mut body = json!({ "model": settings.model });
+        let mut body = openai::body(settings);
         if let Some(system) = &settings.system {
             body["instructions"] = json!(system);
-        }
-        match settings.temperature {
-            Temperature::Lowest => body["temperature"] = json!(0),
-            Temperature::Value(value) => body["temperature"] = json!(value),
-            Temperature::Unset => {}
         }
         if let Some(most) = settings.max_tokens {
             body["max_output_tokens"] = json!(most);
@@ -55,7 +49,9 @@ impl Wire for Responses {
         if !request.tools.is_empty() {
             let tools = request.tools.iter().map(|it| {
                 let mut tool = json!({ "type": "function" });
-                if let (Value::Object(tool), Value::Object(function)) = (&mut tool, function(it)) {
+                if let (Value::Object(tool), Value::Object(function)) =
+                    (&mut tool, openai::function(it))
+                {
                     tool.extend(function);
                 }
                 // Unless told otherwise, this API refuses schemas that leave anything open, and most do.
@@ -64,12 +60,8 @@ impl Wire for Responses {
             });
             body["tools"] = tools.collect();
             if let Some(choice) = request.tool_choice {
-                body["tool_choice"] = match choice {
-                    ToolChoice::Auto => json!("auto"),
-                    ToolChoice::None => json!("none"),
-                    ToolChoice::Required => json!("required"),
-                    ToolChoice::Tool(name) => json!({ "type": "function", "name": name }),
-                };
+                body["tool_choice"] =
+                    openai::tool_choice(choice, |name| json!({ "type": "function", "name": name }));
             }
         }
         body["input"] = request.history.iter().flat_map(items).collect();

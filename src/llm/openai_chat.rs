@@ -3,22 +3,22 @@
 use serde_json::{Value, json};
 
 use super::message::{
-    Call, Finish, Message, OfferedTool, Request, Response, ToolResult, object_arguments, text,
+    Call, Finish, Message, Request, Response, ToolResult, object_arguments, text,
 };
 use super::names::NameRule;
+use super::openai;
 use super::wire::{Wire, bearer};
-use crate::model::agent::{Temperature, ToolChoice};
 use crate::model::usage::Usage;
 
-pub(super) struct ChatCompletions;
+pub(crate) struct ChatCompletions;
 
 impl Wire for ChatCompletions {
     fn home(&self) -> &'static str {
-        "https://api.openai.com"
+        openai::HOME
     }
 
     fn version(&self) -> Option<&'static str> {
-        Some("v1")
+        Some(openai::VERSION)
     }
 
     fn endpoint(&self) -> &'static str {
@@ -26,7 +26,7 @@ impl Wire for ChatCompletions {
     }
 
     fn usual_key_env(&self) -> Option<&'static str> {
-        Some("OPENAI_API_KEY")
+        Some(openai::KEY_ENV)
     }
 
     fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)> {
@@ -34,17 +34,12 @@ impl Wire for ChatCompletions {
     }
 
     fn name_rule(&self) -> NameRule {
-        NameRule::Plain(64)
+        openai::NAMES
     }
 
     fn body(&self, request: &Request<'_>, at_home: bool) -> Value {
         let settings = request.settings;
-        let mut body = json!({ "model": settings.model });
-        match settings.temperature {
-            Temperature::Lowest => body["temperature"] = json!(0),
-            Temperature::Value(value) => body["temperature"] = json!(value),
-            Temperature::Unset => {}
-        }
+        let mut body = openai::body(settings);
         if let Some(most) = settings.max_tokens {
             // The vendor's newer models refuse the older name; other servers know no other.
             let name = if at_home {
@@ -57,17 +52,13 @@ impl Wire for ChatCompletions {
         if !request.tools.is_empty() {
             let tools = request.tools.iter();
             body["tools"] = tools
-                .map(|it| json!({ "type": "function", "function": function(it) }))
+                .map(|it| json!({ "type": "function", "function": openai::function(it) }))
                 .collect();
             if let Some(choice) = request.tool_choice {
-                body["tool_choice"] = match choice {
-                    ToolChoice::Auto => json!("auto"),
-                    ToolChoice::None => json!("none"),
-                    ToolChoice::Required => json!("required"),
-                    ToolChoice::Tool(name) => {
-                        json!({ "type": "function", "function": { "name": name } })
-                    }
-                };
+                body["tool_choice"] = openai::tool_choice(
+                    choice,
+                    |name| json!({ "type": "function", "function": { "name": name } }),
+                );
             }
         }
         let system = settings.system.iter();
@@ -129,16 +120,6 @@ impl Wire for ChatCompletions {
     }
 }
 
-/// A tool as OpenAI and Ollama have it.
-pub(super) fn function(tool: &OfferedTool) -> Value {
-    let mut function = json!({ "name": tool.name });
-    if let Some(description) = &tool.description {
-        function["description"] = json!(description);
-    }
-    function["parameters"] = tool.input_schema.clone();
-    function
-}
-
 fn usage(usage: &Value) -> Usage {
     let tokens = |pointer: &str| usage.pointer(pointer).and_then(Value::as_u64);
     let cached = tokens("/prompt_tokens_details/cached_tokens");
@@ -181,8 +162,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::ChatCompletions;
-    use crate::agent::chat::message::Request;
-    use crate::agent::chat::wire::Wire;
+    use crate::llm::message::Request;
+    use crate::llm::wire::Wire;
     use crate::model::agent::{ModelAgent, ModelApi};
 
     #[test]

@@ -6,12 +6,12 @@ use super::message::{
     Call, Finish, Message, Request, Response, ToolResult, object_arguments, text,
 };
 use super::names::NameRule;
-use super::openai_chat::function;
+use super::openai::function;
 use super::wire::{Wire, bearer};
 use crate::model::agent::Temperature;
 use crate::model::usage::Usage;
 
-pub(super) struct Chat;
+pub(crate) struct Chat;
 
 impl Wire for Chat {
     fn home(&self) -> &'static str {

@@ -1,0 +1,21 @@
+//! The wire formats of model APIs: from neutral requests to an API's JSON, and back. Pure: nobody is asked here.
+//!
+//! | file | what is there |
+//! |---|---|
+//! | `message` | what passes between us and a model, whatever API it speaks |
+//! | `wire` | what a format has to know how to do; `anthropic`, `openai_chat`, `openai_responses` (what they share is in `openai`) and `ollama` know it, and `dialect` which of them an API speaks |
+//! | `address` | where an API is asked |
+//! | `errors` | what its errors mean |
+//! | `names` | tool names as an API allows them |
+
+pub(crate) mod address;
+mod anthropic;
+pub(crate) mod dialect;
+pub(crate) mod errors;
+pub(crate) mod message;
+pub(crate) mod names;
+mod ollama;
+mod openai;
+mod openai_chat;
+mod openai_responses;
+pub(crate) mod wire;
