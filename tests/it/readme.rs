@@ -1,5 +1,6 @@
 //! Every command of the README does what it says.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -247,6 +248,64 @@ fn every_yaml_block_of_the_readme_is_valid() {
     assert_eq!(ran.code, 0, "{ran:#?}");
     ran.says(&format!("{valid} valid scenarios, 0 errors"));
     assert!(valid > 10, "only {valid} blocks found");
+}
+
+#[test]
+fn every_link_within_the_readme_leads_somewhere() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let headings = readme.lines().filter_map(|it| {
+        let title = it.trim_start_matches('#').strip_prefix(' ')?;
+        it.starts_with('#')
+            .then(|| title.to_lowercase().replace(' ', "-").replace('\'', ""))
+    });
+    let headings: Vec<String> = headings.collect();
+    let mut links = 0;
+    for link in readme.split("](#").skip(1) {
+        let link = link.split(')').next().unwrap();
+        assert!(headings.iter().any(|it| it == link), "#{link}");
+        links += 1;
+    }
+    assert!(links > 5, "only {links} links found");
+}
+
+#[test]
+fn every_option_of_the_readme_exists() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let project = Project::new();
+    let all = project.expect(0, &["help"]).stdout;
+    let commands = all.lines().skip_while(|it| *it != "Commands:").skip(1);
+    let commands = commands.map_while(|it| it.split_whitespace().next());
+    let mut known: BTreeSet<String> = options(&all).collect();
+    for command in commands {
+        let help = project.expect(0, &[command, "--help"]).stdout;
+        known.extend(options(&help));
+    }
+    // What other programs are told, on lines of their own or in these words.
+    let others = ["npx ", "docker ", "cargo install"];
+    let theirs = ["--ask", "--max-turns", "--help"];
+    let mut text = readme.clone();
+    for block in blocks(&readme, "text") {
+        text = text.replace(&block, "");
+    }
+    for line in text.lines() {
+        if others.iter().any(|it| line.contains(it)) {
+            continue;
+        }
+        for option in options(line) {
+            assert!(
+                known.contains(&option) || theirs.contains(&option.as_str()),
+                "{option} in {line}"
+            );
+        }
+    }
+}
+
+/// The options that a text names.
+fn options(text: &str) -> impl Iterator<Item = String> {
+    let is_letter = |it: char| it.is_ascii_lowercase() || it == '-';
+    let words = text.split(move |it: char| !is_letter(it));
+    let options = words.filter(|it| it.starts_with("--") && it.len() > 3);
+    options.map(str::to_owned)
 }
 
 #[test]
