@@ -22,9 +22,9 @@
 //! [`run`] knows servers and agents as *ports* alone, its traits `Tools` and `Agent`; [`mcp`] and [`agent`] implement them, and [`suite`] puts
 //! them together. To follow one command through all of this, begin with `cli/commands/compare.rs`.
 //!
-//! The modules lie on floors. A module imports only from floors below its own (`digits` alone also uses `model` beside it). Neighbours on
-//! floor 3 therefore never import each other: they meet in [`suite`] and through the ports. `tests/it/floors.rs` says and holds who may
-//! import whom.
+//! The modules lie on floors. A module imports from the floors below its own; below floor 3 also, in a few places, from a neighbour, as
+//! `digits` does from `model`. Neighbours on floor 3 never import each other: they meet in [`suite`] and through the ports. A test,
+//! `tests/it/floors.rs`, lists who may import whom.
 //!
 //! | floor | module | what lives there |
 //! |---|---|---|
