@@ -16,16 +16,23 @@
 //!         ▼
 //!     score::compare(baseline, run, rules) ─► Comparison with its Verdict
 //!         ▼
-//!     SuiteResult ─► report: document, terminal, html ─► text, which cli writes
+//!     SuiteResult ─► published::result ─► report: terminal, html ─► text, which cli writes
 //! ```
+//!
+//! [`run`] knows servers and agents as *ports* alone, its traits `Tools` and `Agent`; [`mcp`] and [`agent`] implement them, and [`suite`] puts
+//! them together. To follow one command through all of this, begin with `cli/commands/compare.rs`.
+//!
+//! The modules lie on floors. A module imports from the floors below its own; below floor 3 also, in a few places, from a neighbour, as
+//! `digits` does from `model`. Neighbours on floor 3 never import each other: they meet in [`suite`] and through the ports. A test,
+//! `tests/it/floors.rs`, lists who may import whom.
 //!
 //! | floor | module | what lives there |
 //! |---|---|---|
-//! | 0 | [`model`] | the words above as plain types |
+//! | 0 | [`model`] | the words above as plain types: scenario, trajectory, comparison, result |
 //! | 0 | [`json`] | files of JSON, read however deeply they are nested |
 //! | 0 | [`text`] | texts from outside made safe to look at |
 //! | 0 | [`digits`] | integers too long for 64 bits, digit for digit |
-//! | 1 | [`score`] | similarity, alignment, responses, drift, verdict: two trajectories in, one comparison out; what varies, and what is bound; several runs |
+//! | 1 | [`score`] | similarity, alignment, responses, drift, verdict: two trajectories in, one comparison out; what varies by nature, which arguments are taken from earlier answers, what several runs say together |
 //! | 1 | [`redact`] | secrets out of any value before it is stored or shown |
 //! | 1 | [`http_client`] | how servers are asked over HTTP |
 //! | 1 | [`http_server`] | what our own servers over HTTP have in common: whom they let in, what they read and write |
@@ -44,10 +51,9 @@
 //! | 3 | [`import`] | recordings of other tools as trajectories |
 //! | 3 | [`evaluate`] | checks on a run besides the comparison |
 //! | 4 | [`suite`] | runs the scenarios of one command: settings in, results and progress out |
-//! | 5 | [`cli`] | arguments to settings, exit codes, what is printed, one file per command |
+//! | 5 | [`cli`] | arguments to settings, exit codes, what is printed, one file per command; in `cli/help`, the reference that the README repeats |
 //!
-//! Imports only go down, and neighbours on floor 3 never import each other: they meet in `suite` and through `run`'s ports. A test holds
-//! that, and these:
+//! What always holds:
 //!
 //! - `model`, `score`, `report` do no I/O and know no clock, randomness or environment.
 //! - Nothing below `cli` prints or exits the process.

@@ -74,6 +74,7 @@ fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
         Command::Mock(args) => commands::mock::run(&args, console),
         Command::Scan(args) => commands::scan::run(&args, cli.output, console),
         Command::Clean(args) => commands::clean::run(&args, console),
+        Command::Help(args) => commands::help::run(&args, console),
         Command::Schema(args) => {
             commands::schema::run(&args);
             Ok(Exit::Passed)

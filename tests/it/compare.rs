@@ -353,7 +353,15 @@ fn kill_during_record_leaves_the_old_baseline_whole() {
 fn a_closed_pipe_is_no_panic() {
     let project = Project::shipped();
     let program = env!("CARGO_BIN_EXE_mcp-eval");
-    for command in ["compare", "list", "schema scenario", "--help"] {
+    for command in [
+        "compare",
+        "list",
+        "schema scenario",
+        "--help",
+        "help",
+        "help record",
+        "help scenario",
+    ] {
         let script = format!("{program} {command} | true; echo ${{PIPESTATUS[0]}}");
         let ran = ran(Command::new("bash")
             .args(["-c", &script])

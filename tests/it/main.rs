@@ -19,6 +19,7 @@ mod faults;
 mod file_cycles;
 mod floors;
 mod fuzz;
+mod help;
 mod http;
 mod import;
 mod import_log;

@@ -1,9 +1,13 @@
 //! Every command of the README does what it says.
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::process::Command;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
-use crate::common::{Project, copy, ran, root, stand_in};
+use crate::common::{Project, copy, ran, root, small_agent, stand_in};
 use crate::docker::kit as docker;
 
 /// The fenced blocks of a language, without their fences.
@@ -37,35 +41,97 @@ fn the_stand_in_plays_the_model_of_the_readme() {
     ran.says("Models: 2 requests, 290 tokens in, 40 out, cost 0.0015");
 }
 
+/// A folder with a stand-in for `npx`, so that no test needs the network. The server is the one of the README where it is installed, else
+/// a mock; the client is the small agent.
+fn npx(project: &Project) -> PathBuf {
+    let installed = std::env::var("MCP_EVAL_EVERYTHING").ok();
+    let server = if let Some(path) = installed.filter(|it| Path::new(it).exists()) {
+        let node = std::env::var("MCP_EVAL_NODE").unwrap_or_else(|_| "node".to_owned());
+        format!("'{node}' '{path}' stdio")
+    } else {
+        project.file("everything.yaml", EVERYTHING);
+        let program = env!("CARGO_BIN_EXE_mcp-eval");
+        let path = project.path("everything.yaml");
+        format!("'{program}' mock '{}'", path.display())
+    };
+    let client = small_agent();
+    let script = format!(
+        r#"#!/bin/sh
+case "$2" in
+*/server-everything@*) exec {server} ;;
+*/inspector) MCP_EVAL_MCP_CONFIG=client.json exec '{client}' 'call everything get-sum {{"a": 2, "b": 40}}' ;;
+*) exit 1 ;;
+esac
+"#
+    );
+    project.file("bin/npx", script);
+    let path = project.path("bin/npx");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    project.path("bin")
+}
+
+/// What the README uses of `server-everything`.
+const EVERYTHING: &str = r"
+mcp_interactions:
+  everything:
+    tools:
+      - name: get-sum
+        annotations: { read_only_hint: true }
+        responses:
+          - content: The sum of 2 and 40 is 42.
+";
+
+/// Starts recording a session, and waits until a client can be told where.
+fn listen(command: &mut Command, config: &Path) -> Child {
+    let mut child = command.stdin(Stdio::null()).spawn().unwrap();
+    let started = Instant::now();
+    while !fs::read_to_string(config).is_ok_and(|it| it.ends_with("\n}\n")) {
+        assert!(child.try_wait().unwrap().is_none(), "it has ended");
+        assert!(started.elapsed() < Duration::from_secs(50), "no address");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child
+}
+
 #[test]
 fn every_command_of_the_readme_runs() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let project = Project::shipped();
-    let mut written = blocks(&readme, "yaml");
-    project.file("scenarios/weather.yaml", written.remove(0));
+    let written = blocks(&readme, "yaml");
+    let saved = |start: &str| {
+        let mut found = written.iter().filter(|it| it.starts_with(start));
+        found.next().unwrap_or_else(|| panic!("no {start}"))
+    };
+    project.file("scenarios/weather.yaml", saved("name: Weather"));
+    project.file("notes.yaml", saved("mcp_interactions:\n  notes:"));
+    project.file("umbrella.yaml", umbrella(&readme));
+    project.file("assistant.yaml", saved("name: Umbrella, asked"));
+    project.file("servers.json", blocks(&readme, "json").remove(0));
+    let demo = saved("name: Demo");
     let engine = docker::engine("the README's commands with containers");
     if engine {
         copy(&root().join("docker"), &project.path("docker"));
     }
-    let notes = written.iter().find(|it| it.contains("name: create"));
-    project.file("notes.yaml", notes.unwrap());
-    project.file("umbrella.yaml", umbrella(&readme));
-    let assistant = written.iter().find(|it| it.contains("kind: command"));
-    project.file("assistant.yaml", assistant.unwrap());
-    let demo = written.into_iter().find(|it| it.starts_with("name: Demo"));
-    let demo = demo.unwrap();
 
     let log = fs::read(root().join("tests/fixtures/import/greeting/detailed_log.json")).unwrap();
     project.file("recordings/greeting/detailed_log.json", log);
-    let bin = std::path::Path::new(env!("CARGO_BIN_EXE_mcp-eval"))
-        .parent()
-        .unwrap();
+    let bin = Path::new(env!("CARGO_BIN_EXE_mcp-eval")).parent().unwrap();
     let path = std::env::join_paths(
-        std::iter::once(bin.to_owned())
+        [npx(&project), bin.to_owned()]
+            .into_iter()
             .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
     )
     .unwrap();
+    let bash = |command: &str| {
+        let mut bash = Command::new("bash");
+        bash.args(["-c", command])
+            .current_dir(project.path(""))
+            .env_remove("CI")
+            .env("PATH", &path);
+        bash
+    };
     let mut commands = 0;
+    let mut session: Option<Child> = None;
     for command in blocks(&readme, "console")
         .iter()
         .flat_map(|it| it.lines())
@@ -77,7 +143,22 @@ fn every_command_of_the_readme_runs() {
         if command == "cargo test" {
             continue;
         }
-        // A server would go on for ever; a port of its own would be taken on a busy machine.
+        // A port of its own would be taken on a busy machine.
+        if command.ends_with("> client.json") {
+            let command = command.replace(" --port 8800", "");
+            let command = format!("exec {command} 2> listen.log");
+            session = Some(listen(&mut bash(&command), &project.path("client.json")));
+            continue;
+        }
+        if command.starts_with("mcp-eval")
+            && let Some(mut child) = session.take()
+        {
+            let id = rustix::process::Pid::from_child(&child);
+            rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+            let kept = child.wait().unwrap().success();
+            assert!(kept, "{}", project.read("listen.log"));
+        }
+        // A server would go on for ever.
         let command = match command.strip_suffix(" --port 3030") {
             Some(server) => format!("timeout --preserve-status --signal=INT 2 {server}"),
             None => command,
@@ -103,14 +184,10 @@ fn every_command_of_the_readme_runs() {
             if !engine {
                 continue;
             }
-            project.file("scenarios/demo.yaml", &demo);
+            project.file("scenarios/demo.yaml", demo);
         }
         let _alone = command.contains("clean").then(docker::alone);
-        let ran = ran(Command::new("bash")
-            .args(["-c", &command])
-            .current_dir(project.path(""))
-            .env_remove("CI")
-            .env("PATH", &path));
+        let ran = ran(&mut bash(&command));
         assert_eq!(ran.code, 0, "{command}: {ran:#?}");
         if commands == 1 {
             ran.says("Suite Results: 9/9 tests passed");
@@ -120,47 +197,115 @@ fn every_command_of_the_readme_runs() {
             )
             .unwrap();
         }
+        if command.starts_with("npx") {
+            ran.says("The sum of 2 and 40 is 42.");
+        }
+        if command == "mcp-eval compare scenarios/first.yaml" {
+            ran.says("Suite Results: 1/1 tests passed");
+        }
     }
     assert!(commands > 10, "only {commands} commands found");
+    assert!(project.path("scenarios/first.yaml").exists());
 }
 
 #[test]
-fn the_sections_of_the_readme_are_valid() {
+fn every_yaml_block_of_the_readme_is_valid() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let section = |name: &str| {
-        let blocks = blocks(&readme, "yaml").into_iter();
-        let mut found = blocks.filter(|it| it.starts_with(&format!("{name}:")));
-        found.next().unwrap()
-    };
     let project = Project::new();
-    let head = "name: s\nservers: { s: { type: stdio, command: x } }\nexpected_trajectory: [{ tool: t }]\n";
-    let sections = format!("{head}{}\n{}", section("scoring"), section("agent"));
-    project.file("scenarios/s.yaml", sections);
-    let proxy = head.replace(
-        "servers: {",
-        "servers: { proxy: { type: http, url: http://x/ },",
-    );
-    let ready = format!("{proxy}{}", section("ready"));
-    project.file("scenarios/ready.yaml", ready);
-    project
-        .expect(0, &["validate"])
-        .says("2 valid scenarios, 0 errors");
-}
-
-#[test]
-fn the_docker_section_of_the_readme_is_valid() {
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    let section = blocks(&readme, "yaml")
-        .into_iter()
-        .find(|it| it.starts_with("docker:"))
-        .unwrap();
-    let project = Project::new();
-    let rest = "name: s\nconfig_file: s.json\nservers: { s: { type: http, url: \"${docker.url}/mcp\" } }\nexpected_trajectory: [{ tool: t }]\n";
     project.file("scenarios/s.json", "{}");
-    project.file("scenarios/s.yaml", format!("{rest}{section}"));
-    project
-        .expect(0, &["validate"])
-        .says("1 valid scenario, 0 errors, 0 warnings");
+    let mut valid = 0;
+    for (number, block) in blocks(&readme, "yaml").into_iter().enumerate() {
+        if block.starts_with("mcp_interactions:") {
+            continue; // no scenario, but a file for `mcp-eval mock`, which a command of the README serves
+        }
+        valid += 1;
+        let is_container = block.starts_with("docker:");
+        let (url, config) = if is_container {
+            ("${docker.url}/mcp", "s.json")
+        } else {
+            ("http://localhost/", "null")
+        };
+        // What a part of a scenario leaves out.
+        let rest = [
+            "name: s".to_owned(),
+            "user_intent: something".to_owned(),
+            format!("config_file: {config}"),
+            format!("servers: {{ s: {{ command: x }}, proxy: {{ url: \"{url}\" }} }}"),
+            "expected_trajectory: [{ tool: mcp__proxy__t }]".to_owned(),
+        ];
+        let mut scenario = vec![block.as_str()];
+        scenario.extend(rest.iter().map(String::as_str).filter(|it| {
+            let key = it.split(' ').next().unwrap();
+            !block.lines().any(|line| line.starts_with(key))
+        }));
+        let scenario = scenario.join("\n");
+        project.file(&format!("scenarios/{number}.yaml"), scenario);
+    }
+    let ran = ran(project
+        .command()
+        .args(["validate"])
+        .envs(["PORT", "API_TOKEN", "PROXY_TOKEN"].map(|it| (it, "1"))));
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    ran.says(&format!("{valid} valid scenarios, 0 errors"));
+    assert!(valid > 10, "only {valid} blocks found");
+}
+
+#[test]
+fn every_link_within_the_readme_leads_somewhere() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let headings = readme.lines().filter_map(|it| {
+        let title = it.trim_start_matches('#').strip_prefix(' ')?;
+        it.starts_with('#')
+            .then(|| title.to_lowercase().replace(' ', "-").replace('\'', ""))
+    });
+    let headings: Vec<String> = headings.collect();
+    let mut links = 0;
+    for link in readme.split("](#").skip(1) {
+        let link = link.split(')').next().unwrap();
+        assert!(headings.iter().any(|it| it == link), "#{link}");
+        links += 1;
+    }
+    assert!(links > 5, "only {links} links found");
+}
+
+#[test]
+fn every_option_of_the_readme_exists() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let project = Project::new();
+    let all = project.expect(0, &["help"]).stdout;
+    let commands = all.lines().skip_while(|it| *it != "Commands:").skip(1);
+    let commands = commands.map_while(|it| it.split_whitespace().next());
+    let mut known: BTreeSet<String> = options(&all).collect();
+    for command in commands {
+        let help = project.expect(0, &[command, "--help"]).stdout;
+        known.extend(options(&help));
+    }
+    // What other programs are told, on lines of their own or in these words.
+    let others = ["npx ", "docker ", "cargo install"];
+    let theirs = ["--ask", "--max-turns", "--help"];
+    let mut text = readme.clone();
+    for block in blocks(&readme, "text") {
+        text = text.replace(&block, "");
+    }
+    for line in text.lines() {
+        if others.iter().any(|it| line.contains(it)) {
+            continue;
+        }
+        for option in options(line) {
+            assert!(
+                known.contains(&option) || theirs.contains(&option.as_str()),
+                "{option} in {line}"
+            );
+        }
+    }
+}
+
+/// The options that a text names.
+fn options(text: &str) -> impl Iterator<Item = String> {
+    let is_letter = |it: char| it.is_ascii_lowercase() || it == '-';
+    let words = text.split(move |it: char| !is_letter(it));
+    let options = words.filter(|it| it.starts_with("--") && it.len() > 3);
+    options.map(str::to_owned)
 }
 
 #[test]

@@ -131,7 +131,7 @@ fn the_help_teaches_every_command() {
     let help = project.expect(0, &["--help"]);
     for command in [
         "record", "compare", "run", "report", "explain", "validate", "list", "mock", "import",
-        "schema",
+        "schema", "scan", "clean", "help",
     ] {
         help.says(command);
         let own = project.expect(0, &[command, "--help"]);

@@ -42,6 +42,7 @@ pub(in crate::cli) struct ExplainArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "What a scenario file can say: `mcp-eval help scenario`")]
 pub(in crate::cli) struct ValidateArgs {
     #[command(flatten)]
     pub(in crate::cli) select: SelectArgs,

@@ -8,6 +8,9 @@ use clap::{Args, ValueEnum};
 use crate::mock;
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "What a file can declare: `mcp-eval help mock`; for --llm, `mcp-eval help agents`"
+)]
 pub(in crate::cli) struct MockArgs {
     /// A scenario with `mcp_interactions`, or a file that declares mock servers alone [default: a server with one tool that echoes]
     pub(in crate::cli) file: Option<PathBuf>,

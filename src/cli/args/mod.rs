@@ -1,6 +1,7 @@
 //! What the user typed, as typed words; nothing below `cli` sees clap.
 
 mod execute;
+mod help;
 mod look;
 mod mock;
 mod output;
@@ -11,6 +12,7 @@ mod upkeep;
 use clap::{Parser, Subcommand};
 
 pub(super) use execute::{AgentChoice, ExecuteArgs, PaceChoice, Preset, ScoreArgs};
+pub(super) use help::HelpArgs;
 pub(super) use look::{ExplainArgs, ListArgs, ReportArgs, ReportFormat, ValidateArgs};
 pub(super) use mock::{MockArgs, MockTransport};
 pub(super) use output::{Color, OutputArgs, ResultFormat};
@@ -25,9 +27,16 @@ pub(super) use upkeep::{CleanArgs, ImportArgs, ImportedTool, ScanArgs, SchemaArg
     version,
     max_term_width = 100,
     arg_required_else_help = true,
-    after_help = "Exit codes: 0 all passed, or inconclusive · 1 something failed its gate · 2 wrong usage or an\n\
+    disable_help_subcommand = true,
+    after_help = "Topics, each explained by `mcp-eval help TOPIC`:\n  \
+                  scenario    every key of a scenario file, and of its scoring\n  \
+                  mock        mock servers: answers, memory, faults\n  \
+                  agents      models and programs as agents, and the stand-in for a model\n  \
+                  containers  servers in containers that are reset before every run\n\n\
+                  Exit codes: 0 all passed, or inconclusive · 1 something failed its gate · 2 wrong usage or an\n\
                   invalid file · 3 something could not be run or judged, or nothing ran · 130 interrupted\n\n\
-                  A first look: run `mcp-eval compare` in a folder with `scenarios/` and `baselines/`."
+                  A first look: `mcp-eval record --listen --mcp-config FILE` records a session of your own client\n\
+                  with the servers of its configuration, and `mcp-eval compare` runs it again."
 )]
 pub(super) struct Cli {
     #[command(subcommand)]
@@ -62,6 +71,8 @@ pub(super) enum Command {
     Clean(CleanArgs),
     /// Print the JSON Schema of a kind of file
     Schema(SchemaArgs),
+    /// Explain a command, or a topic: scenario, mock, agents, containers
+    Help(HelpArgs),
 }
 
 impl Command {

@@ -3,6 +3,7 @@
 pub(super) mod clean;
 pub(super) mod compare;
 pub(super) mod explain;
+pub(super) mod help;
 pub(super) mod import;
 pub(super) mod list;
 pub(super) mod mock;

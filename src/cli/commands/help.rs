@@ -1,0 +1,51 @@
+//! `mcp-eval help`: the options of a command, or the reference of a topic.
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
+
+use crate::cli::args::{Cli, HelpArgs};
+use crate::cli::console::Console;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::score;
+
+/// The topics. The README's reference holds the same texts.
+const TOPICS: [(&str, &str); 4] = [
+    ("scenario", include_str!("../help/scenario.md")),
+    ("mock", include_str!("../help/mock.md")),
+    ("agents", include_str!("../help/agents.md")),
+    ("containers", include_str!("../help/containers.md")),
+];
+
+pub(in crate::cli) fn run(args: &HelpArgs, console: Console) -> Result<Exit, Failure> {
+    let about = args.about.as_deref();
+    // `mock` is a command, too: its topic tells more, and names `mcp-eval mock --help`.
+    let topic = TOPICS.iter().find(|(name, _)| Some(*name) == about);
+    if let Some((_, text)) = topic {
+        Console::document(text);
+        return Ok(Exit::Passed);
+    }
+    let words = ["mcp-eval"].into_iter().chain(about).chain(["--help"]);
+    match Cli::try_parse_from(words) {
+        Err(help) if help.kind() == ErrorKind::DisplayHelp => {
+            console.result(&help.render().ansi().to_string());
+            Ok(Exit::Passed)
+        }
+        _ => Err(unknown(about.unwrap_or_default())),
+    }
+}
+
+/// Neither a command nor a topic.
+fn unknown(about: &str) -> Failure {
+    let cli = Cli::command();
+    let topics = TOPICS.map(|(name, _)| name);
+    let commands = cli.get_subcommands().map(clap::Command::get_name);
+    let near = score::nearest_name(about, commands.chain(topics));
+    let failure = Failure::usage(format!("there is no command or topic `{about}`"));
+    let failure = near.into_iter().fold(failure, |failure, near| {
+        failure.hint(format!("did you mean `mcp-eval help {near}`?"))
+    });
+    failure
+        .hint(format!("topics: {}", topics.join(", ")))
+        .hint("`mcp-eval --help` lists the commands")
+}

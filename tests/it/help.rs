@@ -1,0 +1,125 @@
+//! `mcp-eval help`: commands, and the topics that the README's reference repeats.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::common::{Project, root};
+
+const TOPICS: [&str; 4] = ["scenario", "mock", "agents", "containers"];
+
+/// What the program prints of a topic.
+fn topic(name: &str) -> String {
+    Project::new().expect(0, &["help", name]).stdout
+}
+
+#[test]
+fn the_readme_holds_every_topic_to_the_letter() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let help = Project::new().expect(0, &["--help"]);
+    let mut reference = Vec::new();
+    for name in TOPICS {
+        help.says(&format!("{name} "));
+        let text = topic(name);
+        let file = root().join(format!("src/cli/help/{name}.md"));
+        assert_eq!(text, fs::read_to_string(file).unwrap(), "{name}");
+        for line in text.lines() {
+            assert!(line.chars().count() <= 100, "{name}: {line}");
+        }
+        reference.push(text);
+    }
+    let reference = reference.join("\n");
+    assert!(
+        readme.ends_with(&reference),
+        "the README ends with src/cli/help/*.md, in the order of {TOPICS:?} and an empty line between them"
+    );
+}
+
+#[test]
+fn help_on_a_command_is_what_its_option_says() {
+    let project = Project::new();
+    let all = project.expect(0, &["--help"]);
+    assert_eq!(project.expect(0, &["help"]).stdout, all.stdout);
+    for command in ["record", "compare", "validate", "schema", "help"] {
+        let own = project.expect(0, &[command, "--help"]).stdout;
+        let help = project.expect(0, &["help", command]).stdout;
+        assert_eq!(help, own, "{command}");
+    }
+    // A topic and a command share this name; each tells of the other.
+    assert!(topic("mock").contains("`mcp-eval mock --help`"));
+    project
+        .expect(0, &["mock", "--help"])
+        .says("`mcp-eval help mock`");
+    project
+        .expect(0, &["validate", "--help"])
+        .says("`mcp-eval help scenario`");
+}
+
+#[test]
+fn help_on_nothing_known_names_what_there_is() {
+    let project = Project::new();
+    let unknown = project.expect(2, &["help", "nonsense"]);
+    unknown
+        .says("error: there is no command or topic `nonsense`")
+        .says("topics: scenario, mock, agents, containers")
+        .says("`mcp-eval --help` lists the commands")
+        .says_not("did you mean");
+    assert_eq!(unknown.stdout, "");
+    for (written, meant) in [
+        ("recrod", "record"),
+        ("Compare", "compare"),
+        ("scenarios", "scenario"),
+        ("agent", "agents"),
+        ("container", "containers"),
+    ] {
+        project
+            .expect(2, &["help", written])
+            .says(&format!("did you mean `mcp-eval help {meant}`?"));
+    }
+    project
+        .expect(2, &["help", "record", "compare"])
+        .says("unexpected argument 'compare'");
+}
+
+#[test]
+fn the_topics_name_every_key() {
+    let project = Project::new();
+    let schema = project.expect(0, &["schema", "scenario"]).stdout;
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    for (name, sections) in [
+        (
+            "scenario",
+            &[
+                "/properties",
+                "/$defs/ServerSection/properties",
+                "/$defs/ReadySection/properties",
+                "/$defs/ScoringSection/properties",
+            ][..],
+        ),
+        ("mock", &["/$defs/ResponseSection/properties"]),
+        (
+            "agents",
+            &[
+                "/$defs/AgentSection/properties",
+                "/$defs/InteractionSection/properties",
+                "/$defs/ExpectationSection/properties",
+                "/$defs/PriceSection/properties",
+            ],
+        ),
+        ("containers", &["/$defs/ContainerSection/properties"]),
+    ] {
+        let text = topic(name);
+        let words: Vec<&str> = text
+            .split(|it: char| !it.is_alphanumeric() && it != '_')
+            .collect();
+        for section in sections {
+            let keys = schema.pointer(section).and_then(Value::as_object).unwrap();
+            for key in keys.keys() {
+                assert!(
+                    words.contains(&key.as_str()),
+                    "`mcp-eval help {name}` lacks `{key}` of {section}"
+                );
+            }
+        }
+    }
+}
