@@ -24,7 +24,7 @@ pub(super) const REPORTS: &str = "reports";
 pub(super) const RESULT: &str = "result.json";
 
 /// How a suite's result is told.
-pub(super) struct Telling<'a> {
+pub(super) struct ReportOptions<'a> {
     pub(super) format: ResultFormat,
     /// Whether pages are written; without them the result is only kept.
     pub(super) pages: bool,
@@ -43,23 +43,23 @@ pub(super) struct Telling<'a> {
 /// When the report cannot be written; the result is printed all the same.
 pub(super) fn finish(
     finished: &Finished,
-    telling: &Telling<'_>,
+    options: &ReportOptions<'_>,
     output: OutputArgs,
     console: Console,
 ) -> Result<Exit, Failure> {
-    let exit = Exit::of(&finished.suite, telling.strict_statistics);
+    let exit = Exit::of(&finished.suite, options.strict_statistics);
     let runs = &finished.runs;
-    let folder = match telling.output {
+    let folder = match options.output {
         Some(folder) => folder.to_owned(),
-        None if telling.pages => Path::new(REPORTS).join(runs.id()),
+        None if options.pages => Path::new(REPORTS).join(runs.id()),
         None => runs.folder().to_owned(),
     };
-    let mut shown = with_gate(ResultV1::from(&finished.suite), exit, telling.threshold);
+    let mut shown = with_gate(ResultV1::from(&finished.suite), exit, options.threshold);
     name_files(&mut shown, finished, &folder);
     let text = result::json(&shown);
-    let written = if telling.pages {
+    let written = if options.pages {
         write_pages(&folder, &shown, &text, &finished.suite.scenarios).and_then(|()| {
-            if telling.output.is_none() {
+            if options.output.is_none() {
                 point_latest(&folder);
             }
             keep(&mut shown, finished)
@@ -68,11 +68,11 @@ pub(super) fn finish(
         store::write(&folder.join(RESULT), text.as_bytes())
     };
     let Err(error) = written else {
-        match telling.format {
+        match options.format {
             ResultFormat::Json => Console::document(&text),
-            ResultFormat::Terminal => tell(&shown, telling.format, output, console),
+            ResultFormat::Terminal => tell(&shown, options.format, output, console),
         }
-        if telling.pages {
+        if options.pages {
             console.note(&format!("Report: {}", folder.join("index.html").display()));
         } else {
             console.note(&format!("Result: {}", folder.join(RESULT).display()));
@@ -81,10 +81,10 @@ pub(super) fn finish(
     };
     let failure = Failure::from(error);
     let exit = exit.and(failure.exit);
-    let mut shown = with_gate(shown, exit, telling.threshold);
+    let mut shown = with_gate(shown, exit, options.threshold);
     // Kept all the same, where that is possible: the report can be rendered again from there.
     let _ = keep(&mut shown, finished);
-    tell(&shown, telling.format, output, console);
+    tell(&shown, options.format, output, console);
     Err(Failure {
         exit,
         told: true,

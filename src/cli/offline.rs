@@ -8,7 +8,7 @@ use crate::cli::args::{CompareArgs, OutputArgs};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::finish::{self, Telling};
+use crate::cli::finish::{self, ReportOptions};
 use crate::cli::interrupt;
 use crate::cli::select;
 use crate::cli::suite::scoring;
@@ -59,14 +59,14 @@ pub(super) fn compare(
         ..Judging::default()
     };
     let finished = suite::compare_stored(&stored, &judging, &interrupt)?;
-    let telling = Telling {
+    let options = ReportOptions {
         format: args.execute.printed.format,
         pages: !args.execute.no_report,
         output: args.output.as_deref(),
         threshold: args.score.threshold,
         strict_statistics: false,
     };
-    finish::finish(&finished, &telling, output, console)
+    finish::finish(&finished, &options, output, console)
 }
 
 /// The trajectories that a file or folder holds.

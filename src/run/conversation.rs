@@ -2,7 +2,7 @@
 
 mod asking;
 mod merge;
-mod overhearing;
+mod recorded_calls;
 mod route;
 mod telling;
 
@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use serde_json::json;
 
-pub use self::overhearing::Announced;
+pub use self::recorded_calls::Announced;
 use self::route::no_such_server;
 pub(super) use self::route::route;
 pub use self::telling::ToldRequest;
@@ -86,8 +86,8 @@ impl<'a> Conversation<'a> {
     /// The same, ended by these limits.
     #[must_use]
     pub(super) fn within(self, limits: Limits, budget: Option<&'a Budget>) -> Self {
-        if let (Some(overheard), Some(most)) = (self.tools.overheard(), limits.max_steps) {
-            overheard.allow(most as usize);
+        if let (Some(recorder), Some(most)) = (self.tools.recorder(), limits.max_steps) {
+            recorder.allow(most as usize);
         }
         Self {
             limits,

@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::Outcome;
-use crate::run::overheard::{Endpoint, Overheard};
+use crate::run::call_recorder::{CallRecorder, Endpoint};
 use crate::run::stop::SetupError;
 
 /// The connected servers of one run.
@@ -35,7 +35,7 @@ pub trait Tools: Send + Sync {
     }
 
     /// The calls such an agent makes; `None` where it has to call through us.
-    fn overheard(&self) -> Option<&Overheard> {
+    fn recorder(&self) -> Option<&CallRecorder> {
         None
     }
 

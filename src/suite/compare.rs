@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::bench::Bench;
 use super::error::Error;
 use super::judge::judge;
 use super::outcome::result;
@@ -10,6 +9,7 @@ use super::play::{Finished, Suite, play};
 use super::recorded;
 use super::repeat::{Measure, repeat};
 use super::replay;
+use super::run_context::RunContext;
 use super::settings::Settings;
 use crate::model::rules::Rules;
 use crate::model::scenario::Scenario;
@@ -29,21 +29,21 @@ pub async fn compare(mut suite: Suite, settings: &Settings) -> Result<Finished, 
         suite.scenarios = scenarios.map(recorded::without_container).collect();
     }
     let selected = suite.scenarios.len();
-    play("compare", suite, settings, |scenario, bench| {
+    play("compare", suite, settings, |scenario, run_context| {
         let baselines = replay::baselines(&settings.baselines, &scenario, selected);
         let settings = settings.clone();
-        async move { compare_one(scenario, bench, &baselines, &settings).await }
+        async move { compare_one(scenario, run_context, &baselines, &settings).await }
     })
     .await
 }
 
 async fn compare_one(
     scenario: Arc<Scenario>,
-    bench: Bench,
+    run_context: RunContext,
     baselines: &Baselines,
     settings: &Settings,
 ) -> ScenarioResult {
-    let bench = Arc::new(bench);
+    let run_context = Arc::new(run_context);
     let ready = replay::accepted(&scenario, baselines).and_then(|accepted| {
         let held = match (settings.answered_by, accepted.first()) {
             (Servers::Recorded, Some(main)) => {
@@ -59,7 +59,7 @@ async fn compare_one(
         Err(problem) => {
             return ScenarioResult {
                 problem: Some(problem),
-                ..result(&bench.told(&scenario), Status::Error)
+                ..result(&run_context.redacted(&scenario), Status::Error)
             };
         }
     };
@@ -72,19 +72,19 @@ async fn compare_one(
     };
     let replayed = replay::replayed(scenario, &accepted);
     let (accepted, replayed, rules) = (&accepted, replayed.as_ref(), &rules);
-    let attempt = |bench| {
+    let attempt = |run_context| {
         compare_once(
             scenario,
-            bench,
+            run_context,
             accepted,
             replayed,
             rules,
             settings.judging.allow_changed,
         )
     };
-    let mut result = repeat(scenario, &bench, measure, attempt).await;
+    let mut result = repeat(scenario, &run_context, measure, attempt).await;
     if let Some(baseline) = &result.baseline {
-        let unkept = bench.runs.save_baseline(&scenario.id, baseline).err();
+        let unkept = run_context.runs.save_baseline(&scenario.id, baseline).err();
         result.notes.extend(unkept.map(|error| error.to_string()));
     }
     result
@@ -92,13 +92,13 @@ async fn compare_one(
 
 async fn compare_once(
     scenario: &Scenario,
-    bench: Arc<Bench>,
+    run_context: Arc<RunContext>,
     accepted: &[Trajectory],
     replayed: Option<&Arc<Trajectory>>,
     rules: &Rules,
     allow_changed: bool,
 ) -> ScenarioResult {
-    let mut executed = bench.execute(scenario, replayed).await;
+    let mut executed = run_context.execute(scenario, replayed).await;
     (executed.notes).extend(recorded::unanswered(&executed.trajectory));
     if let Some(result) = executed.incomplete() {
         return result;

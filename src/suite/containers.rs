@@ -13,15 +13,15 @@ use crate::redact::Redactor;
 use crate::run::ready::Asks;
 use crate::run::{Observer, SetupError};
 use crate::scenario_file;
-use crate::suite::context::RunContext;
 use crate::suite::ready::{self, Asker, Asking};
 use crate::suite::secrets::secret_values;
+use crate::suite::suite_context::SuiteContext;
 
 /// Where the container of one scenario is, once there is one.
 #[derive(Default)]
-pub(crate) struct Place(OnceLock<Slot>);
+pub(crate) struct ContainerSlot(OnceLock<Slot>);
 
-impl Place {
+impl ContainerSlot {
     pub(crate) fn slot(
         &self,
         session: &Arc<Session>,
@@ -96,7 +96,7 @@ fn all_answered(trajectory: &Trajectory) -> bool {
 
 /// Asks the servers in a scenario's container.
 pub(crate) struct ServersProbe<'a> {
-    pub(crate) context: &'a RunContext,
+    pub(crate) context: &'a SuiteContext,
     pub(crate) scenario: &'a Scenario,
     pub(crate) observer: &'a dyn Observer,
     pub(crate) redactor: &'a Redactor,
@@ -140,7 +140,7 @@ pub(crate) fn expand(
     Ok(container)
 }
 
-impl RunContext {
+impl SuiteContext {
     /// Why a scenario that can do without its container's image is not run; `None` when it is.
     pub(crate) async fn why_not(&self, scenario: &Scenario) -> Option<String> {
         let container = scenario

@@ -16,10 +16,10 @@ use crate::run::{self, AskAgain, Job, Observer, Progress, SetupError};
 use crate::score;
 use crate::suite::addresses;
 use crate::suite::agents::{self, Reached};
-use crate::suite::containers::{self, Place, ServersProbe};
-use crate::suite::context::RunContext;
+use crate::suite::containers::{self, ContainerSlot, ServersProbe};
 use crate::suite::ready::{self, Asking, Proof};
 use crate::suite::replay;
+use crate::suite::suite_context::SuiteContext;
 
 /// Who makes the calls of a run.
 enum Who<'a> {
@@ -68,7 +68,7 @@ pub(crate) struct Ran {
     pub(crate) log: Option<String>,
 }
 
-impl RunContext {
+impl SuiteContext {
     /// Runs a scenario once, with the baseline to play where it replays one, and returns what happened, however it ended. `place` has
     /// the container, if any, before and after.
     pub(crate) async fn execute(
@@ -76,7 +76,7 @@ impl RunContext {
         scenario: &Scenario,
         baseline: Option<&Arc<Trajectory>>,
         reads: Reads,
-        place: &Place,
+        place: &ContainerSlot,
         observer: &dyn Observer,
     ) -> Ran {
         let who = Who::Scenario(baseline);
@@ -89,7 +89,7 @@ impl RunContext {
         scenario: &Scenario,
         (listener, port): (Listener, Option<u16>),
         reads: Reads,
-        place: &Place,
+        place: &ContainerSlot,
         observer: &dyn Observer,
     ) -> Ran {
         let who = Who::Else(listener, port);
@@ -102,7 +102,7 @@ impl RunContext {
         scenario: &Scenario,
         who: Who<'_>,
         reads: Reads,
-        place: &Place,
+        place: &ContainerSlot,
         observer: &dyn Observer,
     ) -> Ran {
         let begun = Timestamp::now();
@@ -299,7 +299,7 @@ impl RunContext {
     async fn stand(
         &self,
         scenario: &Scenario,
-        place: &Place,
+        place: &ContainerSlot,
         observer: &dyn Observer,
         secrets: &mut Vec<String>,
     ) -> Result<Option<Standing>, SetupError> {
@@ -328,7 +328,7 @@ impl RunContext {
     }
 
     /// The scenario as it may be told: without secrets.
-    pub(crate) fn told(&self, scenario: &Scenario) -> Scenario {
+    pub(crate) fn redacted(&self, scenario: &Scenario) -> Scenario {
         let mut secrets = Vec::new();
         // What cannot be resolved holds no secret.
         let _ = self.targets(scenario, None, &mut secrets);

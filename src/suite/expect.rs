@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use super::bench::{Bench, Executed};
 use super::error::Error;
 use super::judge::impossible_criteria;
 use super::outcome::result;
 use super::play::{Finished, Suite, play};
 use super::repeat::{Measure, repeat};
 use super::replay;
+use super::run_context::{Executed, RunContext};
 use super::settings::Settings;
 use crate::evaluate::{Basis, Checked, WrongOutcome, check_criteria, no_call, wrong_outcomes};
 use crate::model::rules::Rules;
@@ -25,27 +25,27 @@ use crate::store::Baselines;
 /// When runs cannot be kept at all. What went wrong with a scenario is in its result.
 pub async fn run(suite: Suite, settings: &Settings) -> Result<Finished, Error> {
     let selected = suite.scenarios.len();
-    play("run", suite, settings, |scenario, bench| {
+    play("run", suite, settings, |scenario, run_context| {
         let baselines = replay::baselines(&settings.baselines, &scenario, selected);
         let settings = settings.clone();
-        async move { expect(&scenario, bench, &baselines, &settings).await }
+        async move { expect(&scenario, run_context, &baselines, &settings).await }
     })
     .await
 }
 
 async fn expect(
     scenario: &Scenario,
-    bench: Bench,
+    run_context: RunContext,
     baselines: &Baselines,
     settings: &Settings,
 ) -> ScenarioResult {
-    let bench = Arc::new(bench);
+    let run_context = Arc::new(run_context);
     let replayed = match replay::to_play(scenario, baselines) {
         Ok(replayed) => replayed,
         Err(problem) => {
             return ScenarioResult {
                 problem: Some(problem),
-                ..result(&bench.told(scenario), Status::Error)
+                ..result(&run_context.redacted(scenario), Status::Error)
             };
         }
     };
@@ -56,10 +56,13 @@ async fn expect(
         baseline: None,
     };
     let (replayed, rules) = (replayed.as_ref(), &rules);
-    let attempt = |bench| expect_once(scenario, bench, replayed, rules);
-    let mut result = repeat(scenario, &bench, measure, attempt).await;
+    let attempt = |run_context| expect_once(scenario, run_context, replayed, rules);
+    let mut result = repeat(scenario, &run_context, measure, attempt).await;
     if let Some(expectation) = &result.baseline {
-        let unkept = bench.runs.save_baseline(&scenario.id, expectation).err();
+        let unkept = run_context
+            .runs
+            .save_baseline(&scenario.id, expectation)
+            .err();
         result.notes.extend(unkept.map(|error| error.to_string()));
     }
     result
@@ -67,11 +70,11 @@ async fn expect(
 
 async fn expect_once(
     scenario: &Scenario,
-    bench: Arc<Bench>,
+    run_context: Arc<RunContext>,
     replayed: Option<&Arc<Trajectory>>,
     rules: &Rules,
 ) -> ScenarioResult {
-    let executed = bench.execute(scenario, replayed).await;
+    let executed = run_context.execute(scenario, replayed).await;
     if let Some(result) = executed.incomplete() {
         return result;
     }

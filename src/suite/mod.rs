@@ -2,10 +2,10 @@
 //! the command line, a server and users of the library call it alike.
 //!
 //! ```text
-//! Suite ─ play ─► each scenario: compare | record | expect ─ repeat ─► Bench ─ RunContext ─► run::run ─► judge ─► ScenarioResult
+//! Suite ─ play ─► each scenario: compare | record | expect ─ repeat ─► RunContext ─ SuiteContext ─► run::run ─► judge ─► ScenarioResult
 //! ```
 //!
-//! `execute` puts one run together from `agents`, `servers`, `containers` and `ready`, with what all runs share in `context`; `replay` and `recorded` hold one side of a baseline
+//! `execute` puts one run together from `agents`, `servers`, `containers` and `ready`, with what all runs share in `suite_context` and what one scenario's runs need in `run_context`; `replay` and `recorded` hold one side of a baseline
 //! still; `judge` and `outcome` say what came of a run.
 //!
 //! # Example
@@ -34,11 +34,9 @@
 
 mod addresses;
 pub(crate) mod agents;
-pub(crate) mod bench;
 pub(crate) mod ci;
 mod compare;
 pub(crate) mod containers;
-pub(crate) mod context;
 mod error;
 pub(crate) mod execute;
 mod expect;
@@ -52,10 +50,12 @@ pub(crate) mod record;
 pub(crate) mod recorded;
 pub(crate) mod repeat;
 pub(crate) mod replay;
+pub(crate) mod run_context;
 mod secrets;
 mod servers;
 mod settings;
 mod stored;
+pub(crate) mod suite_context;
 
 pub use self::agents::{AgentChoice, Choice, choose};
 pub use self::compare::compare;

@@ -12,12 +12,12 @@ use jiff::Timestamp;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::bench::Bench;
-use super::context::RunContext;
 use super::error::Error;
 use super::observer::{Observer, Silent};
 use super::outcome::{broken, is_fine, not_run, was_interrupted};
+use super::run_context::RunContext;
 use super::settings::{BASELINES, Settings};
+use super::suite_context::SuiteContext;
 use crate::docker::{Guard, Session};
 use crate::model::scenario::Scenario;
 use crate::model::suite::{ScenarioResult, Status, SuiteResult};
@@ -92,7 +92,7 @@ pub(crate) async fn play<W, F>(
     work: W,
 ) -> Result<Finished, Error>
 where
-    W: Fn(Arc<Scenario>, Bench) -> F,
+    W: Fn(Arc<Scenario>, RunContext) -> F,
     F: Future<Output = ScenarioResult> + Send + 'static,
 {
     let Suite {
@@ -115,7 +115,7 @@ where
         Arc::new(Session::new(variable))
     });
     let _guard = containers.clone().map(Guard);
-    let context = Arc::new(RunContext::new(
+    let context = Arc::new(SuiteContext::new(
         settings.servers.clone(),
         ours,
         containers.clone(),
@@ -146,25 +146,27 @@ where
                 (true, false, _) => None,
             };
             if let Some((status, why)) = skip {
-                let result = not_run(&context.told(&scenario), status, why);
+                let result = not_run(&context.redacted(&scenario), status, why);
                 observer.finished(&result);
                 results.insert(index, result);
                 continue;
             }
-            let bench = Bench {
-                context: Arc::clone(&context),
+            let run_context = RunContext {
+                suite: Arc::clone(&context),
                 runs: Arc::clone(&runs),
                 progress: observer.begins(&scenario),
-                place: Arc::default(),
+                slot: Arc::default(),
             };
-            let (context, place) = (Arc::clone(&context), Arc::clone(&bench.place));
+            let (context, place) = (Arc::clone(&context), Arc::clone(&run_context.slot));
             let it = Arc::clone(&scenario);
-            let task = AssertUnwindSafe(work(scenario, bench)).catch_unwind();
+            let task = AssertUnwindSafe(work(scenario, run_context)).catch_unwind();
             running.spawn(async move {
                 if let Some(why) = context.why_not(&it).await {
-                    return (index, not_run(&context.told(&it), Status::Skipped, why));
+                    return (index, not_run(&context.redacted(&it), Status::Skipped, why));
                 }
-                let mut result = task.await.unwrap_or_else(|_| broken(&context.told(&it)));
+                let mut result = task
+                    .await
+                    .unwrap_or_else(|_| broken(&context.redacted(&it)));
                 let look = !is_fine(&result) && !was_interrupted(&result);
                 result.notes.extend(place.release(look).await);
                 (index, result)
@@ -206,8 +208,8 @@ where
         results.entry(index).or_insert_with(|| {
             match (interrupt.is_cancelled(), index < not_begun) {
                 // Its task has ended without a result.
-                (false, _) => broken(&context.told(scenario)),
-                (true, begun) => unfinished(&context.told(scenario), begun),
+                (false, _) => broken(&context.redacted(scenario)),
+                (true, begun) => unfinished(&context.redacted(scenario), begun),
             }
         });
     }

@@ -21,8 +21,8 @@ use crate::run::{AskAgain, Observer, Part, Progress, SetupError, Together, Tools
 use crate::scenario_file;
 use crate::score;
 use crate::suite::addresses;
-use crate::suite::context::RunContext;
 use crate::suite::secrets::{query, secret_values};
+use crate::suite::suite_context::SuiteContext;
 
 /// Something that must hold of some servers before a run begins.
 #[derive(Clone)]
@@ -38,7 +38,7 @@ impl Proof {
 }
 
 /// What is to be proven of the servers of a scenario, besides what is said of its container.
-pub(crate) fn proofs(context: &RunContext, scenario: &Scenario) -> Vec<Proof> {
+pub(crate) fn proofs(context: &SuiteContext, scenario: &Scenario) -> Vec<Proof> {
     let servers = context.servers(scenario);
     // What was recorded is there at once.
     let live = |it: &Transport| !matches!(it, Transport::Recorded { .. });

@@ -7,8 +7,8 @@ use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::model::usage::TotalUse;
 use crate::score;
-use crate::suite::bench::Bench;
 use crate::suite::outcome::{is_fine, not_run, problem, was_interrupted};
+use crate::suite::run_context::RunContext;
 use crate::text::shorten;
 
 /// The longest reason that is kept with an attempt; its trajectory and its page have the whole.
@@ -25,28 +25,31 @@ pub(crate) struct Measure {
     pub(crate) baseline: Option<Tally>,
 }
 
-/// Makes the attempts at a scenario, each with a bench of its own, and gates on what all of them came to.
+/// Makes the attempts at a scenario, each with a run_context of its own, and gates on what all of them came to.
 ///
 /// The result shows the attempt most worth a look. After one that was interrupted no other is made, and there is no verdict.
 pub(crate) async fn repeat<W, F>(
     scenario: &Scenario,
-    bench: &Arc<Bench>,
+    run_context: &Arc<RunContext>,
     measure: Measure,
     work: W,
 ) -> ScenarioResult
 where
-    W: Fn(Arc<Bench>) -> F,
+    W: Fn(Arc<RunContext>) -> F,
     F: Future<Output = ScenarioResult>,
 {
     if measure.times <= 1 {
-        return work(Arc::clone(bench)).await;
+        return work(Arc::clone(run_context)).await;
     }
     let of = measure.times;
     let look = may_be_kept(scenario, (1, of), true);
-    let first = attempt(scenario, bench, (1, of), look, &work).await;
+    let first = attempt(scenario, run_context, (1, of), look, &work).await;
     // Against another experiment, no number of runs would have a verdict.
     if first.status == Status::Error && !first.experiment_changes.is_empty() {
-        let notes = bench.show(&first.id, 1).into_iter().chain(first.notes);
+        let notes = run_context
+            .show(&first.id, 1)
+            .into_iter()
+            .chain(first.notes);
         return ScenarioResult {
             notes: notes.collect(),
             ..first
@@ -59,11 +62,11 @@ where
             break;
         }
         let look = may_be_kept(scenario, (number, of), made.all_are_fine());
-        let next = attempt(scenario, bench, (number, of), look, &work).await;
+        let next = attempt(scenario, run_context, (number, of), look, &work).await;
         over = was_interrupted(&next);
         made.add(next);
     }
-    made.result(bench, measure)
+    made.result(run_context, measure)
 }
 
 /// Whether the container of an attempt may be kept for a look, should it not pass: one of all is enough, and one that has a fixed port is in
@@ -83,26 +86,26 @@ pub(crate) fn may_be_kept(
 /// not made, and says so.
 async fn attempt<W, F>(
     scenario: &Scenario,
-    bench: &Bench,
+    run_context: &RunContext,
     (number, of): (u16, u16),
     look: bool,
     work: &W,
 ) -> ScenarioResult
 where
-    W: Fn(Arc<Bench>) -> F,
+    W: Fn(Arc<RunContext>) -> F,
     F: Future<Output = ScenarioResult>,
 {
-    if let Some(why) = bench.exhausted(scenario) {
-        let told = bench.told(scenario);
+    if let Some(why) = run_context.exhausted(scenario) {
+        let told = run_context.redacted(scenario);
         return not_run(&told, Status::Error, format!("not made: {why}"));
     }
-    let attempt = Arc::new(bench.attempt(number, of));
+    let attempt = Arc::new(run_context.attempt(number, of));
     let mut result = work(Arc::clone(&attempt)).await;
     let interrupted = was_interrupted(&result);
     let look = look && !interrupted && !is_fine(&result);
-    result.notes.extend(attempt.place.release(look).await);
+    result.notes.extend(attempt.slot.release(look).await);
     if !interrupted {
-        bench.progress.attempted(number, of, result.status);
+        run_context.progress.attempted(number, of, result.status);
     }
     result
 }
@@ -160,7 +163,7 @@ impl Made {
     }
 
     /// The result of all attempts.
-    fn result(self, bench: &Bench, measure: Measure) -> ScenarioResult {
+    fn result(self, run_context: &RunContext, measure: Measure) -> ScenarioResult {
         let (shown, mut result) = (self.shown, self.result);
         let last = self.attempts.len();
         let interrupted = (self.attempts.last()).is_some_and(|it| it.status == Status::Interrupted);
@@ -176,7 +179,7 @@ impl Made {
             _ => note,
         };
         result.notes = self.notes.into_iter().map(told).collect();
-        result.notes.extend(bench.show(&result.id, shown + 1));
+        result.notes.extend(run_context.show(&result.id, shown + 1));
         result.problem = match status {
             Status::Passed | Status::Inconclusive => None,
             Status::Failed => result.problem,

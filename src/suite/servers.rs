@@ -11,10 +11,10 @@ use crate::redact::Redactor;
 use crate::run::SetupError;
 use crate::scenario_file;
 use crate::suite::addresses;
-use crate::suite::context::RunContext;
 use crate::suite::secrets::{query, secret_values};
+use crate::suite::suite_context::SuiteContext;
 
-impl RunContext {
+impl SuiteContext {
     /// The servers of a scenario that are not started anew for every run: what one run leaves behind, the next one meets.
     pub(crate) fn outliving_servers(&self, scenario: &Scenario) -> Vec<String> {
         let fresh = self.containers.is_some()

@@ -4,7 +4,7 @@ use crate::cli::args::{CompareArgs, OutputArgs, ServersChoice};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::finish::{self, Telling};
+use crate::cli::finish::{self, ReportOptions};
 use crate::cli::offline;
 use crate::cli::select;
 use crate::cli::stray;
@@ -42,12 +42,12 @@ pub(in crate::cli) fn run(
     })?;
     let folder = Baselines::new(&settings.baselines);
     stray::tell(&args.select, &folder, &ids, console);
-    let telling = Telling {
+    let options = ReportOptions {
         format: args.execute.printed.format,
         pages: !args.execute.no_report,
         output: args.output.as_deref(),
         threshold: args.score.threshold,
         strict_statistics: args.strict_statistics,
     };
-    finish::finish(&finished, &telling, output, console)
+    finish::finish(&finished, &options, output, console)
 }

@@ -4,7 +4,7 @@ use crate::cli::args::{OutputArgs, RunArgs};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::finish::{self, Telling};
+use crate::cli::finish::{self, ReportOptions};
 use crate::cli::select;
 use crate::cli::suite::{baselines, choose, play, scoring, settings};
 use crate::suite::{self, Judging, Settings};
@@ -27,12 +27,12 @@ pub(in crate::cli) fn run(
     let finished = play(scenarios, &settings, (output, console), |suite| {
         suite::run(suite, &settings)
     })?;
-    let telling = Telling {
+    let options = ReportOptions {
         format: args.execute.printed.format,
         pages: !args.execute.no_report,
         output: args.output.as_deref(),
         threshold: args.score.threshold,
         strict_statistics: false,
     };
-    finish::finish(&finished, &telling, output, console)
+    finish::finish(&finished, &options, output, console)
 }

@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, Response, StatusCode};
 
-use super::ear::Exchange;
+use super::call_tap::Exchange;
 use crate::http_server::{JSON, Refusal, respond};
 
 pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");

@@ -18,8 +18,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use super::call_tap::{CallTap, Exchange};
 use super::deadline::within;
-use super::ear::{Ear, Exchange};
 use super::error::error;
 use super::front::{Answer, SESSION_ID, bad_gateway, header_text};
 use super::own::{Own, not_ready};
@@ -42,7 +42,7 @@ pub(super) struct Launcher {
     command: ChildCommand,
     connect_timeout: Duration,
     tool_timeout: Duration,
-    ear: Arc<Ear>,
+    tap: Arc<CallTap>,
     sessions: Mutex<HashMap<String, Arc<Piped>>>,
     stop: CancellationToken,
     /// Makes sure of each session.
@@ -53,7 +53,7 @@ impl Launcher {
     pub(super) fn new(
         command: ChildCommand,
         (connect_timeout, tool_timeout): (Duration, Duration),
-        ear: Arc<Ear>,
+        tap: Arc<CallTap>,
         stop: CancellationToken,
         vouch: Option<Arc<dyn Vouch>>,
     ) -> Self {
@@ -61,7 +61,7 @@ impl Launcher {
             command,
             connect_timeout,
             tool_timeout,
-            ear,
+            tap,
             sessions: Mutex::default(),
             stop,
             vouch,
@@ -112,7 +112,7 @@ impl Launcher {
             self.proven(&piped).await?;
         }
         let asker = || piped.asker(self.tool_timeout);
-        let exchange = match self.ear.sent(&piped.id, &body, asker).await {
+        let exchange = match self.tap.sent(&piped.id, &body, asker).await {
             Ok(exchange) => exchange,
             Err(refusal) => return Ok(respond(StatusCode::OK, Some(JSON), refusal.into())),
         };
@@ -156,11 +156,11 @@ impl Launcher {
             return Ok(());
         };
         let proving = async {
-            let own = Own::new(Arc::clone(piped), &self.ear.server, self.tool_timeout);
-            let vouched = vouch.vouch(&self.ear.server, Box::new(own)).await;
+            let own = Own::new(Arc::clone(piped), &self.tap.server, self.tool_timeout);
+            let vouched = vouch.vouch(&self.tap.server, Box::new(own)).await;
             vouched.map_err(|problem| {
                 let problem = not_ready(problem);
-                self.ear.lost(problem.clone());
+                self.tap.lost(problem.clone());
                 problem.message
             })
         };
@@ -223,7 +223,7 @@ impl Launcher {
 
     async fn delete(&self, headers: &HeaderMap) -> Answer {
         let piped = self.session(header_text(headers, &SESSION_ID))?;
-        self.ear.settled().await;
+        self.tap.settled().await;
         self.forget(&piped.id);
         piped.end().await;
         Ok(respond(StatusCode::NO_CONTENT, None, Body::empty()))
@@ -232,7 +232,7 @@ impl Launcher {
     /// Starts the server for a new session.
     fn start(&self) -> Result<Arc<Piped>, Refusal> {
         let id = Uuid::new_v4().to_string();
-        let piped = Piped::start(&self.command, id, Arc::clone(&self.ear));
+        let piped = Piped::start(&self.command, id, Arc::clone(&self.tap));
         let piped = piped.map_err(|message| Refusal {
             status: StatusCode::BAD_GATEWAY,
             message,

@@ -3,7 +3,7 @@
 //!
 //! | file | what happens there |
 //! |---|---|
-//! | `ear` | calls are told from everything else, and their answers found |
+//! | `call_tap` | calls are told from everything else, and their answers found |
 //! | `again`, `asking` | reads are asked again, where recording wants that |
 //! | `front`, `error`, `deadline` | how the gateway itself speaks with agents, and how long it waits |
 //! | `proxy`, `events` | servers that speak HTTP |
@@ -12,8 +12,8 @@
 
 mod again;
 mod asking;
+mod call_tap;
 mod deadline;
-mod ear;
 mod error;
 mod events;
 mod front;
@@ -38,7 +38,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use self::again::Again;
-use self::ear::Ear;
+use self::call_tap::CallTap;
 use self::error::{GATEWAY_ERROR, error};
 use self::launcher::Launcher;
 use self::proxy::Proxy;
@@ -52,7 +52,7 @@ use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::FailureKind;
 use crate::run::ready::Vouch;
-use crate::run::{AskAgain, Called, Endpoint, Overheard, SetupError, Tools};
+use crate::run::{AskAgain, CallRecorder, Called, Endpoint, SetupError, Tools};
 
 /// One server behind the gateway.
 enum Behind {
@@ -64,8 +64,8 @@ enum Behind {
 struct Gateway {
     catalogue: Arc<Catalogue>,
     endpoints: Vec<Endpoint>,
-    overheard: Overheard,
-    ears: Vec<Arc<Ear>>,
+    recorder: CallRecorder,
+    taps: Vec<Arc<CallTap>>,
     servers: Servers,
     stop: CancellationToken,
 }
@@ -100,17 +100,17 @@ pub async fn open(
     let address = address.map_err(|error| SetupError::new(format!("has no address: {error}")))?;
 
     let stop = CancellationToken::new();
-    let overheard = Overheard::default();
+    let recorder = CallRecorder::default();
     let mut servers = HashMap::new();
     let mut endpoints = Vec::new();
-    let mut ears = Vec::new();
+    let mut taps = Vec::new();
     for target in targets {
         let again = ask_again
             .clone()
             .map(|it| Again::new(it, Arc::clone(&catalogue), stop.clone()));
-        let ear = Ear::new(&target.name, overheard.clone(), again);
-        ears.push(Arc::clone(&ear));
-        let behind = behind(target, ear, &stop, vouch.clone())
+        let tap = CallTap::new(&target.name, recorder.clone(), again);
+        taps.push(Arc::clone(&tap));
+        let behind = behind(target, tap, &stop, vouch.clone())
             .map_err(|why| setup_error(&target.name, &why, &Wire::default(), Vec::new()))?;
         servers.insert(target.name.clone(), behind);
         endpoints.push(Endpoint {
@@ -127,8 +127,8 @@ pub async fn open(
     Ok(Box::new(Gateway {
         catalogue,
         endpoints,
-        overheard,
-        ears,
+        recorder,
+        taps,
         servers,
         stop,
     }))
@@ -136,7 +136,7 @@ pub async fn open(
 
 fn behind(
     target: &Target,
-    ear: Arc<Ear>,
+    tap: Arc<CallTap>,
     stop: &CancellationToken,
     vouch: Option<Arc<dyn Vouch>>,
 ) -> Result<Behind, String> {
@@ -149,11 +149,11 @@ fn behind(
         } => {
             let token = bearer_token.as_deref();
             let stop = stop.clone();
-            Behind::Http(Proxy::new(url, headers, token, timeouts, ear, stop)?)
+            Behind::Http(Proxy::new(url, headers, token, timeouts, tap, stop)?)
         }
         Launch::Child(command) => {
             let command = command.clone();
-            Behind::Child(Launcher::new(command, timeouts, ear, stop.clone(), vouch))
+            Behind::Child(Launcher::new(command, timeouts, tap, stop.clone(), vouch))
         }
     })
 }
@@ -201,13 +201,13 @@ impl Tools for Gateway {
         &self.endpoints
     }
 
-    fn overheard(&self) -> Option<&Overheard> {
-        Some(&self.overheard)
+    fn recorder(&self) -> Option<&CallRecorder> {
+        Some(&self.recorder)
     }
 
     fn settled(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            join_all(self.ears.iter().map(|it| it.settled())).await;
+            join_all(self.taps.iter().map(|it| it.settled())).await;
         })
     }
 

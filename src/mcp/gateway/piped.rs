@@ -13,7 +13,7 @@ use tokio::sync::{Notify, OnceCell, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::again::Asker;
-use super::ear::{Ear, Exchange};
+use super::call_tap::{CallTap, Exchange};
 use super::error::error;
 use crate::mcp::child::LONGEST_LINE;
 use crate::mcp::request::{CLOSED, failure, outcome};
@@ -34,7 +34,7 @@ pub(super) struct Piped {
     pub(super) id: String,
     /// Keeps what is no message.
     pub(super) wire: Wire,
-    ear: Arc<Ear>,
+    tap: Arc<CallTap>,
     lines: mpsc::UnboundedSender<String>,
     child: Mutex<Option<Child>>,
     traffic: Mutex<Traffic>,
@@ -92,20 +92,20 @@ impl Piped {
     pub(super) fn start(
         command: &ChildCommand,
         id: String,
-        ear: Arc<Ear>,
+        tap: Arc<CallTap>,
     ) -> Result<Arc<Self>, String> {
         let (child, stdin, stdout) = Child::start(command).map_err(|error| {
             let what = command.program.to_string_lossy();
             let why = format!("cannot be started: `{what}`: {error}");
-            let problem = setup_error(&ear.server, &why, &Wire::default(), Vec::new());
-            ear.lost(problem.clone());
+            let problem = setup_error(&tap.server, &why, &Wire::default(), Vec::new());
+            tap.lost(problem.clone());
             problem.message
         })?;
         let (lines, to_write) = mpsc::unbounded_channel();
         let piped = Arc::new(Self {
             id,
             wire: Wire::default(),
-            ear,
+            tap,
             lines,
             child: Mutex::new(Some(child)),
             traffic: Mutex::default(),
@@ -244,7 +244,7 @@ impl Piped {
         let end = end.unwrap_or_else(|| self.problem(CLOSED, Vec::new()));
         if exchange.waits() {
             exchange.end(&failure(FailureKind::Disconnected, end.message.clone()));
-            self.ear.lost(end.clone());
+            self.tap.lost(end.clone());
         }
         end.message
     }
@@ -257,7 +257,7 @@ impl Piped {
             "did not get ready within {connect_timeout:?} (`connect_timeout` changes that)"
         );
         let problem = self.problem(&why, said);
-        self.ear.lost(problem.clone());
+        self.tap.lost(problem.clone());
         problem.message
     }
 
@@ -278,7 +278,7 @@ impl Piped {
 
     /// Brings a message of the server to whom it belongs.
     fn arrived(&self, text: &str) {
-        match self.ear.observe(&self.id, None, text) {
+        match self.tap.observe(&self.id, None, text) {
             Message::Noise => self.wire.noise(text),
             Message::Reply { id, .. } => {
                 self.has_answered.store(true, Ordering::Relaxed);
@@ -339,10 +339,10 @@ impl Piped {
         };
         let problem = self.problem(&why, details);
         let why = failure(FailureKind::Disconnected, why);
-        let was_asked = self.ear.end_session(&self.id, &why);
+        let was_asked = self.tap.end_session(&self.id, &why);
         let is_missed = was_asked || !self.has_answered.load(Ordering::Relaxed);
         if is_missed && !self.closing.is_cancelled() {
-            self.ear.lost(problem.clone());
+            self.tap.lost(problem.clone());
         }
         let mut traffic = self.traffic.lock();
         traffic.end = Some(problem);
@@ -353,7 +353,7 @@ impl Piped {
     }
 
     fn problem(&self, why: &str, details: Vec<String>) -> SetupError {
-        setup_error(&self.ear.server, why, &self.wire, details)
+        setup_error(&self.tap.server, why, &self.wire, details)
     }
 }
 

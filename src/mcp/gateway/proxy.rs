@@ -17,8 +17,8 @@ use tokio_util::sync::CancellationToken;
 
 use super::again::Asker;
 use super::asking;
+use super::call_tap::{CallTap, Exchange};
 use super::deadline::within;
-use super::ear::{Ear, Exchange};
 use super::events::Events;
 use super::front::{Answer, SESSION_ID, bad_gateway, header_text};
 use crate::http_client;
@@ -51,7 +51,7 @@ pub(super) struct Proxy {
     /// Those of the scenario, which win over the agent's own.
     headers: HeaderMap,
     tool_timeout: Duration,
-    ear: Arc<Ear>,
+    tap: Arc<CallTap>,
     stop: CancellationToken,
 }
 
@@ -61,7 +61,7 @@ impl Proxy {
         headers: &[(String, String)],
         bearer_token: Option<&str>,
         (connect_timeout, tool_timeout): (Duration, Duration),
-        ear: Arc<Ear>,
+        tap: Arc<CallTap>,
         stop: CancellationToken,
     ) -> Result<Self, String> {
         let mut headers: HeaderMap = header_map(headers)?.into_iter().collect();
@@ -79,7 +79,7 @@ impl Proxy {
             client,
             headers,
             tool_timeout,
-            ear,
+            tap,
             stop,
         })
     }
@@ -91,10 +91,10 @@ impl Proxy {
         let session = header_text(&parts.headers, &SESSION_ID).to_owned();
         let headers = self.passed_on(parts.headers);
         if parts.method == Method::DELETE {
-            self.ear.settled().await;
+            self.tap.settled().await;
         }
         let asker = || self.asker(headers.clone());
-        let exchange = match self.ear.sent(&session, &body, asker).await {
+        let exchange = match self.tap.sent(&session, &body, asker).await {
             Ok(exchange) => exchange,
             Err(refusal) => return Ok(respond(StatusCode::OK, Some(JSON), refusal.into())),
         };
@@ -240,8 +240,8 @@ impl Proxy {
         let problem = root(error);
         let why = if is_unreachable(error) {
             let why = format!("cannot be reached: {problem}");
-            let server = &self.ear.server;
-            self.ear
+            let server = &self.tap.server;
+            self.tap
                 .lost(setup_error(server, &why, &Wire::default(), Vec::new()));
             exchange.end(&failure(FailureKind::Disconnected, why.clone()));
             why

@@ -13,12 +13,12 @@ pub(crate) use self::once::USUAL_TAKES;
 use std::sync::Arc;
 
 use self::take::Take;
-use super::bench::Bench;
 use super::ci;
 use super::error::Error;
 use super::outcome::{problem, result};
 use super::play::{Finished, Suite, play};
 use super::replay;
+use super::run_context::RunContext;
 use super::settings::Settings;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
@@ -37,16 +37,16 @@ pub async fn record(suite: Suite, settings: &Settings) -> Result<Finished, Error
     } else {
         Baselines::new(folder)
     };
-    play("record", suite, settings, |scenario, bench| {
+    play("record", suite, settings, |scenario, run_context| {
         let (settings, baselines) = (settings.clone(), baselines.clone());
-        async move { record_one(&scenario, &bench, &baselines, &settings).await }
+        async move { record_one(&scenario, &run_context, &baselines, &settings).await }
     })
     .await
 }
 
 async fn record_one(
     scenario: &Scenario,
-    bench: &Bench,
+    run_context: &RunContext,
     baselines: &Baselines,
     settings: &Settings,
 ) -> ScenarioResult {
@@ -56,20 +56,32 @@ async fn record_one(
         Err(problem) => {
             return ScenarioResult {
                 problem: Some(problem),
-                ..result(&bench.told(scenario), Status::Error)
+                ..result(&run_context.redacted(scenario), Status::Error)
             };
         }
     };
     let taken = if settings.times > 1 {
-        Box::pin(typical::take(scenario, replayed.as_ref(), bench, settings)).await
+        Box::pin(typical::take(
+            scenario,
+            replayed.as_ref(),
+            run_context,
+            settings,
+        ))
+        .await
     } else {
-        Box::pin(once::take(scenario, replayed.as_ref(), bench, settings)).await
+        Box::pin(once::take(
+            scenario,
+            replayed.as_ref(),
+            run_context,
+            settings,
+        ))
+        .await
     };
     match taken {
         Ok(take) => keep(
             scenario,
             take,
-            bench,
+            run_context,
             baselines,
             settings.recording.allow_failing,
         ),
@@ -81,7 +93,7 @@ async fn record_one(
 fn keep(
     scenario: &Scenario,
     take: Take,
-    bench: &Bench,
+    run_context: &RunContext,
     baselines: &Baselines,
     allow_failing: bool,
 ) -> ScenarioResult {
@@ -118,7 +130,7 @@ fn keep(
         Err(stopped) => return stopped.of(&told, &trajectory),
     };
     if let Some(before) = &before {
-        let unkept = bench.runs.save_baseline(&scenario.id, before).err();
+        let unkept = run_context.runs.save_baseline(&scenario.id, before).err();
         notes.extend(unkept.map(|error| error.to_string()));
     }
     let idle_rules = score::idle_after(&scenario.scoring, &[&trajectory]);

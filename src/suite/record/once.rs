@@ -9,10 +9,10 @@ use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult};
 use crate::model::trajectory::Trajectory;
 use crate::score;
-use crate::suite::bench::{Bench, Executed};
 use crate::suite::execute::Reads;
 use crate::suite::patience::{Patience, Stopped};
 use crate::suite::replay;
+use crate::suite::run_context::{Executed, RunContext};
 use crate::suite::settings::Settings;
 
 /// How often a scenario is played where nothing speaks against it: enough to see what varies.
@@ -26,18 +26,18 @@ pub(crate) const USUAL_TAKES: u16 = 2;
 pub(crate) async fn take(
     scenario: &Scenario,
     replayed: Option<&Arc<Trajectory>>,
-    bench: &Bench,
+    run_context: &RunContext,
     settings: &Settings,
 ) -> Result<Take, Box<ScenarioResult>> {
     let takes = settings
         .recording
         .takes
-        .unwrap_or_else(|| usual_takes(scenario, bench));
+        .unwrap_or_else(|| usual_takes(scenario, run_context));
     let reads = settings
         .recording
         .takes
-        .map_or_else(|| reads(scenario, bench), |_| Reads::Once);
-    let executed = bench.perform(scenario, replayed, reads).await;
+        .map_or_else(|| reads(scenario, run_context), |_| Reads::Once);
+    let executed = run_context.perform(scenario, replayed, reads).await;
     if let Some(result) = executed.incomplete() {
         return Err(Box::new(result));
     }
@@ -62,7 +62,7 @@ pub(crate) async fn take(
         let learned = learn(
             scenario,
             replayed,
-            (bench, takes),
+            (run_context, takes),
             &mut trajectory,
             patience.clone(),
         )
@@ -88,8 +88,8 @@ pub(crate) async fn take(
 
 /// How often the scenario is played where nobody says so. Once, with its reads asked again, where the servers outlive a run – all else
 /// could do harm –, and where whoever asks decides: that one does not make the same calls twice, and each take costs.
-fn usual_takes(scenario: &Scenario, bench: &Bench) -> u16 {
-    if scenario.agent.decides() || !bench.outliving_servers(scenario).is_empty() {
+fn usual_takes(scenario: &Scenario, run_context: &RunContext) -> u16 {
+    if scenario.agent.decides() || !run_context.outliving_servers(scenario).is_empty() {
         1
     } else {
         USUAL_TAKES
@@ -97,8 +97,8 @@ fn usual_takes(scenario: &Scenario, bench: &Bench) -> u16 {
 }
 
 /// How often a run asks its reads where nobody says so.
-pub(crate) fn reads(scenario: &Scenario, bench: &Bench) -> Reads {
-    if usual_takes(scenario, bench) == 1 {
+pub(crate) fn reads(scenario: &Scenario, run_context: &RunContext) -> Reads {
+    if usual_takes(scenario, run_context) == 1 {
         Reads::Twice
     } else {
         Reads::Once
@@ -111,7 +111,7 @@ pub(crate) fn reads(scenario: &Scenario, bench: &Bench) -> Reads {
 async fn learn(
     scenario: &Scenario,
     replayed: Option<&Arc<Trajectory>>,
-    (bench, takes): (&Bench, u16),
+    (run_context, takes): (&RunContext, u16),
     trajectory: &mut Trajectory,
     mut patience: Patience,
 ) -> Result<Vec<String>, Stopped> {
@@ -124,7 +124,7 @@ async fn learn(
     let mut wanted = usize::from(takes);
     while played.len() < wanted {
         let take = played.len() + 1;
-        let again = bench.play_again(scenario, replayed).await;
+        let again = run_context.play_again(scenario, replayed).await;
         if let Some(result) = again.incomplete() {
             let why = result.problem.map(|it| it.message).unwrap_or_default();
             notes.push(format!(

@@ -13,12 +13,12 @@ use crate::model::scenario::Scenario;
 use crate::model::suite::{Check, CheckState, ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
 use crate::score;
-use crate::suite::bench::{Bench, Executed};
 use crate::suite::judge::judge;
 use crate::suite::outcome::{not_run, result, was_interrupted};
 use crate::suite::patience::{Patience, Stopped};
 use crate::suite::repeat::{REASON_CHARS, kept, may_be_kept};
 use crate::suite::replay;
+use crate::suite::run_context::{Executed, RunContext};
 use crate::suite::settings::Settings;
 use crate::text::shorten;
 
@@ -43,7 +43,7 @@ struct Played {
 pub(crate) async fn take(
     scenario: &Scenario,
     replayed: Option<&Arc<Trajectory>>,
-    bench: &Bench,
+    run_context: &RunContext,
     settings: &Settings,
 ) -> Result<Take, Box<ScenarioResult>> {
     let mut played = Vec::new();
@@ -51,7 +51,14 @@ pub(crate) async fn take(
     for number in 1..=settings.times {
         let others_are_fine = played.iter().all(|it: &Played| it.failing.is_empty());
         let look = may_be_kept(scenario, (number, settings.times), others_are_fine);
-        let playing = Box::pin(play(scenario, replayed, bench, (number, settings), look)).await;
+        let playing = Box::pin(play(
+            scenario,
+            replayed,
+            run_context,
+            (number, settings),
+            look,
+        ))
+        .await;
         let (run, note) = playing.map_err(|mut result| {
             if was_interrupted(&result) {
                 // What was made before is told, too.
@@ -82,9 +89,16 @@ pub(crate) async fn take(
         .collect();
     let Some(last) = played.last() else {
         let why = "no run was made".to_owned();
-        return Err(Box::new(not_run(&bench.told(scenario), Status::Error, why)));
+        return Err(Box::new(not_run(
+            &run_context.redacted(scenario),
+            Status::Error,
+            why,
+        )));
     };
-    let (patience, told) = (last.executed.patience.clone(), bench.told(scenario));
+    let (patience, told) = (
+        last.executed.patience.clone(),
+        run_context.redacted(scenario),
+    );
     let run = last.executed.trajectory.clone();
     let stopped = |stopped: Stopped| Box::new(stopped.of(&told, &run));
     let scoring = (scenario, &patience);
@@ -130,7 +144,7 @@ pub(crate) async fn take(
     let deviations = from_expectation(&executed.scenario, &trajectory, &patience);
     notes.extend(deviations.map_err(stopped)?);
     notes.extend(looks_like_errors(&executed.scenario, &trajectory));
-    notes.extend(bench.show(&scenario.id, taken + 1));
+    notes.extend(run_context.show(&scenario.id, taken + 1));
     Ok(Take {
         told: executed.scenario,
         trajectory,
@@ -169,7 +183,7 @@ fn demand_what_one_met(played: &mut [Played]) {
 async fn play(
     scenario: &Scenario,
     replayed: Option<&Arc<Trajectory>>,
-    bench: &Bench,
+    run_context: &RunContext,
     (number, settings): (u16, &Settings),
     look: bool,
 ) -> Result<(Played, Option<String>), Box<ScenarioResult>> {
@@ -183,13 +197,17 @@ async fn play(
         }
         Box::new(result)
     };
-    if let Some(why) = bench.exhausted(scenario) {
+    if let Some(why) = run_context.exhausted(scenario) {
         let why = format!("not made: {why}");
-        return Err(unusable(not_run(&bench.told(scenario), Status::Error, why)));
+        return Err(unusable(not_run(
+            &run_context.redacted(scenario),
+            Status::Error,
+            why,
+        )));
     }
-    let attempt = bench.attempt(number, times);
+    let attempt = run_context.attempt(number, times);
     let executed = attempt
-        .perform(scenario, replayed, reads(scenario, bench))
+        .perform(scenario, replayed, reads(scenario, run_context))
         .await;
     let (checks, failing) = match executed.incomplete() {
         None => {
@@ -210,18 +228,20 @@ async fn play(
         ),
         Some(mut result) => {
             let look = look && !was_interrupted(&result);
-            result.notes.extend(attempt.place.release(look).await);
-            result.notes.extend(bench.show(&scenario.id, number.into()));
+            result.notes.extend(attempt.slot.release(look).await);
+            result
+                .notes
+                .extend(run_context.show(&scenario.id, number.into()));
             return Err(unusable(result));
         }
     };
-    let note = attempt.place.release(look && !failing.is_empty()).await;
+    let note = attempt.slot.release(look && !failing.is_empty()).await;
     let status = if failing.is_empty() {
         Status::Passed
     } else {
         Status::Failed
     };
-    bench.progress.attempted(number, times, status);
+    run_context.progress.attempted(number, times, status);
     let played = Played {
         executed,
         checks,

@@ -7,7 +7,7 @@ use crate::cli::ci;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::finish::{self, Telling};
+use crate::cli::finish::{self, ReportOptions};
 use crate::cli::select;
 use crate::cli::suite::{baselines, choose, play, settings};
 use crate::suite::{self, Recording, Settings};
@@ -35,14 +35,14 @@ pub(in crate::cli) fn run(
     let finished = play(scenarios, &settings, (output, console), |suite| {
         suite::record(suite, &settings)
     })?;
-    let telling = Telling {
+    let options = ReportOptions {
         format: args.execute.printed.format,
         pages: !args.execute.no_report,
         output: None,
         threshold: None,
         strict_statistics: false,
     };
-    finish::finish(&finished, &telling, output, console)
+    finish::finish(&finished, &options, output, console)
 }
 
 /// With a single scenario file, `--output` is the folder of its baseline, else the folder of all baselines.

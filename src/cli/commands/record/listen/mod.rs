@@ -28,10 +28,10 @@ use crate::scenario_file::{self, Session};
 use crate::score;
 use crate::store::write;
 use crate::suite::BASELINES;
-use crate::suite::containers::Place;
-use crate::suite::context::RunContext;
+use crate::suite::containers::ContainerSlot;
 use crate::suite::execute::{Ran, Reads};
 use crate::suite::record::USUAL_TAKES;
+use crate::suite::suite_context::SuiteContext;
 
 pub(super) fn run(
     args: &RecordArgs,
@@ -60,8 +60,8 @@ pub(super) fn run(
         ours.push(plan.baselines.root().to_owned());
         let servers = plan.servers.clone();
         let abort = endings.abort.clone();
-        let context = RunContext::new(servers, ours, containers.clone(), None, endings.abort);
-        let place = Place::default();
+        let context = SuiteContext::new(servers, ours, containers.clone(), None, endings.abort);
+        let place = ContainerSlot::default();
         // Whoever has the session wants to see what is heard of it.
         let output = OutputArgs {
             verbose: true,

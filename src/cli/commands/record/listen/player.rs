@@ -10,16 +10,16 @@ use crate::cli::progress::ScenarioProgress;
 use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::score;
-use crate::suite::containers::Place;
-use crate::suite::context::RunContext;
+use crate::suite::containers::ContainerSlot;
 use crate::suite::execute::Reads;
 use crate::suite::patience::Patience;
 use crate::suite::record::told;
+use crate::suite::suite_context::SuiteContext;
 
 /// What it takes to play a session again.
 pub(super) struct Player<'a> {
-    pub(super) context: &'a RunContext,
-    pub(super) place: &'a Place,
+    pub(super) context: &'a SuiteContext,
+    pub(super) place: &'a ContainerSlot,
     pub(super) progress: &'a ScenarioProgress,
     /// How often the session is played, that which was heard included.
     pub(super) takes: u16,

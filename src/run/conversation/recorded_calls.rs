@@ -5,8 +5,8 @@ use super::merge::{Heard, merge};
 use super::{Conversation, calls_made, milliseconds, not_sent, unanswered};
 use crate::model::trajectory::{Outcome, Step, ToolCall};
 use crate::model::{Digits, Object};
+use crate::run::call_recorder::{Endpoint, Event, RecordedCall};
 use crate::run::clock::Clock;
-use crate::run::overheard::{Endpoint, Event, HeardCall};
 use crate::run::ports::Progress;
 use crate::run::stop::Stop;
 use crate::text::shorten;
@@ -33,8 +33,8 @@ impl Conversation<'_> {
     ///
     /// [`Stop::LimitReached`] when the agent wanted to make more calls than it may; [`Stop::Error`] when a server is gone.
     pub async fn overhear(&mut self) -> Result<(), Stop> {
-        match self.tools.overheard() {
-            Some(overheard) => overheard.news(self.events_heard).await,
+        match self.tools.recorder() {
+            Some(recorder) => recorder.news(self.events_heard).await,
             None => std::future::pending().await,
         }
         self.catch_up()
@@ -42,8 +42,8 @@ impl Conversation<'_> {
 
     /// Goes on although a server was lost: whoever makes the calls may start it again.
     pub fn go_on(&mut self) {
-        if let Some(overheard) = self.tools.overheard() {
-            overheard.lock().lost = None;
+        if let Some(recorder) = self.tools.recorder() {
+            recorder.lock().lost = None;
         }
     }
 
@@ -53,10 +53,10 @@ impl Conversation<'_> {
     ///
     /// As [`Conversation::overhear`].
     pub fn catch_up(&mut self) -> Result<(), Stop> {
-        let Some(overheard) = self.tools.overheard() else {
+        let Some(recorder) = self.tools.recorder() else {
             return Ok(());
         };
-        let heard = overheard.lock();
+        let heard = recorder.lock();
         for (place, event) in &heard.events[self.events_heard..] {
             let call = &heard.calls[*place];
             let (number, tool) = (place + 1, format!("mcp__{}__{}", call.server, call.tool));
@@ -148,10 +148,10 @@ impl Conversation<'_> {
     pub(super) fn with_overheard(&mut self) {
         // What went wrong is known already, or too late to matter.
         let _ = self.catch_up();
-        let Some(overheard) = self.tools.overheard() else {
+        let Some(recorder) = self.tools.recorder() else {
             return;
         };
-        let heard = overheard.lock();
+        let heard = recorder.lock();
         let calls = heard.calls.iter().zip(&self.heard_after);
         let calls = calls.map(|(call, after)| Heard {
             after_steps: *after,
@@ -165,7 +165,7 @@ impl Conversation<'_> {
     }
 }
 
-fn recorded(heard: &HeardCall, clock: &Clock) -> ToolCall {
+fn recorded(heard: &RecordedCall, clock: &Clock) -> ToolCall {
     let (outcome, duration) = heard.end.clone().unzip();
     ToolCall {
         server: Some(heard.server.clone()),

@@ -8,19 +8,19 @@ use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::score;
 use crate::store::Runs;
-use crate::suite::containers::Place;
-use crate::suite::context::RunContext;
+use crate::suite::containers::ContainerSlot;
 use crate::suite::execute::{Ran, Reads};
 use crate::suite::observer::ScenarioObserver;
 use crate::suite::outcome::result;
 use crate::suite::patience::Patience;
+use crate::suite::suite_context::SuiteContext;
 
 /// What running one scenario needs.
-pub(crate) struct Bench {
-    pub(crate) context: Arc<RunContext>,
+pub(crate) struct RunContext {
+    pub(crate) suite: Arc<SuiteContext>,
     pub(crate) runs: Arc<Runs>,
     pub(crate) progress: Arc<dyn ScenarioObserver>,
-    pub(crate) place: Arc<Place>,
+    pub(crate) slot: Arc<ContainerSlot>,
 }
 
 /// A run that has ended, however it did.
@@ -59,7 +59,7 @@ impl Executed {
     }
 }
 
-impl Bench {
+impl RunContext {
     /// Runs the scenario and keeps the run, whatever came of it. A replay plays `baseline`.
     pub(crate) async fn execute(
         &self,
@@ -77,15 +77,15 @@ impl Bench {
         reads: Reads,
     ) -> Executed {
         let ran = self
-            .context
-            .execute(scenario, baseline, reads, &self.place, &*self.progress);
+            .suite
+            .execute(scenario, baseline, reads, &self.slot, &*self.progress);
         let Ran {
             mut trajectory,
             redactor,
             notes: told_by_agent,
             log,
         } = Box::pin(ran).await;
-        let patience = self.context.patience(scenario, &trajectory);
+        let patience = self.suite.patience(scenario, &trajectory);
         tokio::task::block_in_place(|| score::mark_breaches(&mut trajectory));
         let mut told = scenario.clone();
         for expected in &mut told.expected_trajectory {
@@ -125,12 +125,12 @@ impl Bench {
         scenario: &Scenario,
         baseline: Option<&Arc<Trajectory>>,
     ) -> Executed {
-        let place = &self.place;
+        let place = &self.slot;
         let ran = self
-            .context
+            .suite
             .execute(scenario, baseline, Reads::Once, place, &*self.progress);
         let mut trajectory = Box::pin(ran).await.trajectory;
-        let patience = self.context.patience(scenario, &trajectory);
+        let patience = self.suite.patience(scenario, &trajectory);
         tokio::task::block_in_place(|| score::mark_breaches(&mut trajectory));
         Executed {
             scenario: scenario.clone(),
@@ -143,10 +143,10 @@ impl Bench {
     /// What one of several attempts has at hand: a container of its own, a folder of its own for the run.
     pub(crate) fn attempt(&self, number: u16, of: u16) -> Self {
         Self {
-            context: Arc::clone(&self.context),
+            suite: Arc::clone(&self.suite),
             runs: Arc::new(self.runs.attempt(number.into())),
             progress: self.progress.attempt(number, of),
-            place: Arc::default(),
+            slot: Arc::default(),
         }
     }
 
@@ -159,16 +159,16 @@ impl Bench {
     /// Why a scenario that asks a model cannot be run any more; `None` while money is left.
     pub(crate) fn exhausted(&self, scenario: &Scenario) -> Option<String> {
         let costs = scenario.agent.decides();
-        costs.then(|| self.context.exhausted()).flatten()
+        costs.then(|| self.suite.exhausted()).flatten()
     }
 
     /// The servers of a scenario that are not started anew for every run.
     pub(crate) fn outliving_servers(&self, scenario: &Scenario) -> Vec<String> {
-        self.context.outliving_servers(scenario)
+        self.suite.outliving_servers(scenario)
     }
 
     /// The scenario as it may be told when it was not run.
-    pub(crate) fn told(&self, scenario: &Scenario) -> Scenario {
-        self.context.told(scenario)
+    pub(crate) fn redacted(&self, scenario: &Scenario) -> Scenario {
+        self.suite.redacted(scenario)
     }
 }

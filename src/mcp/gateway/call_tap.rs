@@ -13,13 +13,13 @@ use crate::mcp::request::outcome;
 use crate::mcp::wire::{Message, key, read};
 use crate::model::Object;
 use crate::model::trajectory::Outcome;
-use crate::run::{Hearing, Overheard, SetupError};
+use crate::run::{CallRecorder, PendingCall, SetupError};
 
 /// The calls of one server.
 #[derive(Debug)]
-pub(super) struct Ear {
+pub(super) struct CallTap {
     pub(super) server: String,
-    overheard: Overheard,
+    recorder: CallRecorder,
     exchanges: AtomicU64,
     waiting: Mutex<Vec<Waiting>>,
     /// What is asked again, where anything is.
@@ -33,7 +33,7 @@ struct Waiting {
     session: String,
     /// The request's id, as ids compare.
     id: String,
-    hearing: Hearing,
+    pending: PendingCall,
     /// It only reads, and is asked again.
     read: Option<Read>,
 }
@@ -41,7 +41,7 @@ struct Waiting {
 /// One request over HTTP with the calls in it. Dropped, nobody waits for their answers any more.
 #[derive(Debug)]
 pub(super) struct Exchange {
-    ear: Arc<Ear>,
+    tap: Arc<CallTap>,
     number: u64,
     pub(super) session: String,
     /// The ids of all its requests, tool calls or not.
@@ -50,11 +50,15 @@ pub(super) struct Exchange {
     may_come_later: bool,
 }
 
-impl Ear {
-    pub(super) fn new(server: &str, overheard: Overheard, again: Option<Arc<Again>>) -> Arc<Self> {
+impl CallTap {
+    pub(super) fn new(
+        server: &str,
+        recorder: CallRecorder,
+        again: Option<Arc<Again>>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             server: server.to_owned(),
-            overheard,
+            recorder,
             exchanges: AtomicU64::new(0),
             waiting: Mutex::default(),
             again,
@@ -74,7 +78,7 @@ impl Ear {
         asker: impl FnOnce() -> Asker,
     ) -> Result<Exchange, String> {
         let mut exchange = Exchange {
-            ear: Arc::clone(self),
+            tap: Arc::clone(self),
             number: self.exchanges.fetch_add(1, Ordering::Relaxed),
             session: session.to_owned(),
             ids: Vec::new(),
@@ -109,8 +113,8 @@ impl Ear {
                 Some(Value::Object(arguments)) => arguments.clone(),
                 _ => Object::new(),
             };
-            let hearing = self
-                .overheard
+            let pending = self
+                .recorder
                 .begin(&self.server, tool.unwrap_or_default(), arguments)
                 .ok_or_else(|| {
                     exchange.refusal("`limits.max_steps`: no further tool call may be made")
@@ -124,7 +128,7 @@ impl Ear {
                 exchange: exchange.number,
                 session: session.to_owned(),
                 id: key(id),
-                hearing,
+                pending,
                 read,
             });
         }
@@ -135,15 +139,15 @@ impl Ear {
     pub(super) fn observe(&self, session: &str, exchange: Option<u64>, text: &str) -> Message {
         let message = read(text);
         if let Message::Reply { id, reply } = &message
-            && let Some(Waiting { hearing, read, .. }) = self.take(session, exchange, &key(id))
+            && let Some(Waiting { pending, read, .. }) = self.take(session, exchange, &key(id))
         {
             let outcome = outcome(reply.clone());
             match (&self.again, read) {
                 (Some(again), Some(read)) => {
-                    let heard = hearing.end(outcome.clone());
+                    let heard = pending.end(outcome.clone());
                     again.ask(read, outcome, heard);
                 }
-                _ => drop(hearing.end(outcome)),
+                _ => drop(pending.end(outcome)),
             }
         } else if let Message::Said { id: Some(_), .. } = &message {
             // What asks the client something is more than a read, and the client is not to be asked twice.
@@ -171,7 +175,7 @@ impl Ear {
 
     /// The server cannot be used any more.
     pub(super) fn lost(&self, problem: SetupError) {
-        self.overheard.lost(problem);
+        self.recorder.lost(problem);
     }
 
     /// The calls of a session end without an answer; says whether there were any.
@@ -186,7 +190,7 @@ impl Ear {
         drop(waiting);
         let any = !ended.is_empty();
         for it in ended {
-            it.hearing.end(why.clone());
+            it.pending.end(why.clone());
         }
         any
     }
@@ -206,18 +210,18 @@ impl Ear {
 impl Exchange {
     /// The server sends a message in answer to this request.
     pub(super) fn observe(&self, text: &str) {
-        self.ear.observe(&self.session, Some(self.number), text);
+        self.tap.observe(&self.session, Some(self.number), text);
     }
 
     /// Whether a tool call of it waits for its answer.
     pub(super) fn waits(&self) -> bool {
-        let waiting = self.ear.waiting.lock();
+        let waiting = self.tap.waiting.lock();
         waiting.iter().any(|it| it.exchange == self.number)
     }
 
     /// Its calls end without an answer.
     pub(super) fn end(&self, why: &Outcome) {
-        self.ear.end_where(|it| it.exchange == self.number, why);
+        self.tap.end_where(|it| it.exchange == self.number, why);
     }
 
     /// Answers that have not come when it is over may come over another stream.
@@ -239,7 +243,7 @@ impl Exchange {
 impl Drop for Exchange {
     fn drop(&mut self) {
         if !self.may_come_later {
-            let mut waiting = self.ear.waiting.lock();
+            let mut waiting = self.tap.waiting.lock();
             let (gone, rest): (Vec<_>, _) =
                 waiting.drain(..).partition(|it| it.exchange == self.number);
             *waiting = rest;

@@ -23,7 +23,7 @@ use crate::scenario_file;
 const SOURCE_PATH: &str = "MCPPROXY_SOURCE_PATH";
 
 /// What all runs of one command share.
-pub(crate) struct RunContext {
+pub(crate) struct SuiteContext {
     /// Servers given on the command line; they win over a scenario's own.
     pub(crate) servers: Vec<Server>,
     /// Our own program, which is also the mock server.
@@ -37,7 +37,7 @@ pub(crate) struct RunContext {
     stamps: Mutex<HashMap<PathBuf, GitStamp>>,
 }
 
-impl RunContext {
+impl SuiteContext {
     pub(crate) fn new(
         servers: Vec<Server>,
         ours: Vec<PathBuf>,

@@ -22,20 +22,20 @@ pub struct Endpoint {
 
 /// All calls that were heard, in the order they began. Clones share them.
 #[derive(Debug, Clone, Default)]
-pub struct Overheard {
+pub struct CallRecorder {
     shared: Arc<Shared>,
 }
 
 #[derive(Debug, Default)]
 struct Shared {
-    heard: Mutex<Course>,
+    heard: Mutex<Recorded>,
     news: Notify,
 }
 
 /// What has been heard so far.
 #[derive(Debug, Default)]
-pub(super) struct Course {
-    pub(super) calls: Vec<HeardCall>,
+pub(super) struct Recorded {
+    pub(super) calls: Vec<RecordedCall>,
     /// Beginnings and ends in the order they were heard, by the places of their calls.
     pub(super) events: Vec<(usize, Event)>,
     /// A server that cannot be used any more.
@@ -54,7 +54,7 @@ pub(super) enum Event {
 
 /// A call that was heard.
 #[derive(Debug)]
-pub(super) struct HeardCall {
+pub(super) struct RecordedCall {
     pub(super) server: String,
     pub(super) tool: String,
     pub(super) arguments: Object,
@@ -69,28 +69,28 @@ pub(super) struct HeardCall {
 
 /// A call under way. Dropped without an end, nobody waits for its answer any more.
 #[derive(Debug)]
-pub struct Hearing {
-    overheard: Overheard,
+pub struct PendingCall {
+    recorder: CallRecorder,
     place: usize,
 }
 
 /// A call that has ended.
 #[derive(Debug)]
 pub struct Heard {
-    overheard: Overheard,
+    recorder: CallRecorder,
     place: usize,
 }
 
 impl Heard {
     /// What the same request was answered when it was asked again.
     pub fn again(self, outcomes: Vec<Outcome>) {
-        self.overheard.lock().calls[self.place].again = outcomes;
+        self.recorder.lock().calls[self.place].again = outcomes;
     }
 }
 
-impl Overheard {
+impl CallRecorder {
     /// A call begins, long integers in its arguments as [`digits`] marks them; `None` when it must not be made, because as many as the run may make have been made.
-    pub fn begin(&self, server: &str, tool: &str, mut arguments: Object) -> Option<Hearing> {
+    pub fn begin(&self, server: &str, tool: &str, mut arguments: Object) -> Option<PendingCall> {
         let digits = digits::take_from(&mut arguments);
         let mut heard = self.lock();
         let place = heard.calls.len();
@@ -100,7 +100,7 @@ impl Overheard {
             self.shared.news.notify_waiters();
             return None;
         }
-        heard.calls.push(HeardCall {
+        heard.calls.push(RecordedCall {
             server: server.to_owned(),
             tool: tool.to_owned(),
             arguments,
@@ -112,8 +112,8 @@ impl Overheard {
         heard.events.push((place, Event::Begun));
         drop(heard);
         self.shared.news.notify_waiters();
-        Some(Hearing {
-            overheard: self.clone(),
+        Some(PendingCall {
+            recorder: self.clone(),
             place,
         })
     }
@@ -145,23 +145,23 @@ impl Overheard {
         }
     }
 
-    pub(super) fn lock(&self) -> MutexGuard<'_, Course> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Recorded> {
         self.shared.heard.lock()
     }
 }
 
-impl Hearing {
+impl PendingCall {
     /// The call has ended.
     pub fn end(self, outcome: Outcome) -> Heard {
         self.note(outcome);
         Heard {
-            overheard: self.overheard.clone(),
+            recorder: self.recorder.clone(),
             place: self.place,
         }
     }
 
     fn note(&self, outcome: Outcome) {
-        let mut heard = self.overheard.lock();
+        let mut heard = self.recorder.lock();
         let call = &mut heard.calls[self.place];
         if call.end.is_some() {
             return;
@@ -169,11 +169,11 @@ impl Hearing {
         call.end = Some((outcome, call.begun.elapsed()));
         heard.events.push((self.place, Event::Ended));
         drop(heard);
-        self.overheard.shared.news.notify_waiters();
+        self.recorder.shared.news.notify_waiters();
     }
 }
 
-impl Drop for Hearing {
+impl Drop for PendingCall {
     fn drop(&mut self) {
         self.note(Outcome::Failure(Failure {
             kind: FailureKind::Disconnected,
