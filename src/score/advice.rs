@@ -12,6 +12,7 @@ use crate::model::trajectory::Trajectory;
 
 use super::likeness::nearest_name;
 use super::path::Pattern;
+use super::same::same;
 
 /// Whether a path under `scoring.ignore` can be read; the error says in words why not.
 ///
@@ -264,9 +265,7 @@ fn is_tool(called: &str, named: &str) -> bool {
 }
 
 fn has_all(arguments: &Object, wanted: &Object) -> bool {
-    wanted.iter().all(|(name, value)| {
-        arguments
-            .get(name)
-            .is_some_and(|it| super::same::same(it, value))
-    })
+    wanted
+        .iter()
+        .all(|(name, value)| arguments.get(name).is_some_and(|it| same(it, value)))
 }

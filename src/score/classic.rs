@@ -15,7 +15,7 @@ use crate::model::trajectory::{Ending, ToolCall, Trajectory};
 
 use super::arguments::text;
 use super::number::{self, count};
-use super::same::same;
+use super::same::{DEPTH, same};
 use super::value::combine;
 
 /// A difference of this much makes two numbers wholly different.
@@ -214,7 +214,7 @@ fn cosine(b: &str, c: &str) -> f64 {
 /// A value as the original wrote it for this: keys sorted, a blank after each `:` and `,`, ASCII alone.
 fn sorted(value: &Value) -> String {
     let mut out = String::new();
-    write_sorted(value, super::same::DEPTH, &mut out);
+    write_sorted(value, DEPTH, &mut out);
     out
 }
 

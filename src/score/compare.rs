@@ -12,6 +12,7 @@ use crate::model::rules::{Gate, Preset, Rules, Slower, Tokens};
 use crate::model::trajectory::Trajectory;
 use crate::model::usage::total_usage;
 
+use super::calls::Call;
 use super::changes::{self, Found};
 use super::classic;
 use super::drift;
@@ -221,8 +222,8 @@ fn compare_variants_with<T: Borrow<Trajectory>>(
     })
 }
 
-fn status_of(trajectory: &Trajectory, calls: &[super::calls::Call<'_>]) -> ExecutionStatus {
-    let failed: Vec<bool> = calls.iter().map(super::calls::Call::failed).collect();
+fn status_of(trajectory: &Trajectory, calls: &[Call<'_>]) -> ExecutionStatus {
+    let failed: Vec<bool> = calls.iter().map(Call::failed).collect();
     status::of_calls(&trajectory.ending, &failed)
 }
 

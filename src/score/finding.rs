@@ -2,6 +2,8 @@
 
 use crate::model::comparison::{ContractChange, Difference};
 
+use super::number::{ALMOST, count};
+
 /// The most differences of one response that are kept one by one; the smaller ones beyond are summed up in one.
 const DIFFERENCES: usize = 100;
 /// The most contract changes of one response that are kept.
@@ -108,11 +110,11 @@ impl Findings {
         } else {
             self.more
         };
-        let each = (1.0 - similarity) / super::number::count((costly.len() + more).max(1));
+        let each = (1.0 - similarity) / count((costly.len() + more).max(1));
         for it in &mut costly {
             it.difference.loss = each;
         }
-        self.more_loss = each * super::number::count(more);
+        self.more_loss = each * count(more);
         self.finish(similarity)
     }
 
@@ -128,14 +130,14 @@ impl Findings {
             similarity
         } else {
             // A small difference must not be lost in rounding.
-            similarity.min(super::number::ALMOST)
+            similarity.min(ALMOST)
         };
         let breaking = self
             .differences
             .iter()
             .filter(|it| it.breaks_contract)
             .count();
-        let extra = (similarity - capped) / super::number::count(breaking.max(1));
+        let extra = (similarity - capped) / count(breaking.max(1));
         let mut differences: Vec<Difference> = Vec::with_capacity(self.differences.len() + 1);
         for Noted {
             mut difference,

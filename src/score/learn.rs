@@ -12,6 +12,7 @@ use crate::model::learned::{self, Odd, Variation, Varying};
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 
+use super::align;
 use super::any_order;
 use super::binding::{at, find_in_takes, full_patterns, resolve};
 use super::by_hand::NOTHING;
@@ -28,6 +29,7 @@ use super::same::{self, View, same};
 use super::terms::Terms;
 use super::translate::translate;
 use super::wording;
+use super::words;
 use super::work::{Cancelled, Work};
 
 /// The most places that are learned for one answer; one with more varies from its outermost places on.
@@ -843,7 +845,7 @@ fn has_something_of(a: &Value, b: &Value, depth: usize) -> bool {
             (a.is_empty() && b.is_empty())
                 || a.iter().zip(b).any(|(a, b)| has_something_of(a, b, depth))
         }
-        (Value::String(a), Value::String(b)) => super::words::similarity(a, b) > 0.0,
+        (Value::String(a), Value::String(b)) => words::similarity(a, b) > 0.0,
         (Value::Number(a), Value::Number(b)) => number::distance(a, b, None) > 0.0,
         (a, b) => same(a, b),
     }
@@ -871,5 +873,5 @@ fn is_reordered(a: &[Value], b: &[Value]) -> bool {
     let (mut a_sorted, mut b_sorted) = (a.clone(), b.clone());
     a_sorted.sort_unstable();
     b_sorted.sort_unstable();
-    super::align::common(&a_sorted, &b_sorted) > in_place
+    align::common(&a_sorted, &b_sorted) > in_place
 }
