@@ -11,7 +11,7 @@ use super::embedded::embedded;
 use super::path::escape;
 use super::same::DEPTH;
 use super::token::{LONG, tokens};
-use super::variation::Tree;
+use super::varying::Tree;
 
 /// The most steps that are named where one leads nowhere.
 const NAMED: usize = 8;

@@ -12,6 +12,7 @@ use crate::model::trajectory::{ToolCall, Trajectory};
 
 use super::arguments::{Argument, Request};
 use super::breach::{self, Schemas};
+use super::excerpt;
 use super::in_band::Signs;
 use super::response::Response;
 use super::same::{hash_of, same};
@@ -206,4 +207,18 @@ pub(super) fn is_same_request(a: &ToolCall, b: &ToolCall) -> bool {
         && a.tool == b.tool
         && a.arguments.len() == b.arguments.len()
         && a.arguments.iter().all(equal_argument)
+}
+
+/// A call as an excerpt of what it asks.
+pub(super) fn asked(call: &ToolCall) -> String {
+    let mut shown = String::new();
+    for (name, value) in call.arguments.iter().take(8) {
+        if !shown.is_empty() {
+            shown.push_str(", ");
+        }
+        shown.push_str(name);
+        shown.push_str(": ");
+        shown.push_str(&excerpt::of(value));
+    }
+    excerpt::shorten(&format!("{}({shown})", call.tool))
 }

@@ -8,9 +8,9 @@ use crate::model::comparison::{
 };
 use crate::model::rules::Rules;
 
+use super::calls::asked;
 use super::drift;
 use super::excerpt;
-use super::losses::asked;
 use super::pairing::Sides;
 use super::path::escape;
 

@@ -9,9 +9,9 @@ use crate::model::rules::{Responses, Rules};
 use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
 
+use super::calls::asked;
 use super::compare::compare_until;
 use super::excerpt;
-use super::losses::asked;
 use super::work::Cancelled;
 
 /// A request less similar than this asks something else than was expected.

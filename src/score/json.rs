@@ -21,8 +21,8 @@ use super::mask;
 use super::memo::{self, Memo};
 use super::number::{self, count, share};
 use super::path::{Pattern, Place, Step};
+use super::plan::Plan;
 use super::same::{self, View, same};
-use super::value::Plan;
 use super::words;
 use super::work::{self, Work};
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::model::comparison::{Loss, Pair, Row, Scores};
 
-use super::calls::Call;
+use super::calls::{Call, asked};
 use super::excerpt;
 use super::number::count;
 use super::pairing::Sides;
@@ -77,20 +77,6 @@ pub(super) fn loss(points: f64, rule: impl Into<Cow<'static, str>>) -> Loss {
         got: None,
         rule: rule.into(),
     }
-}
-
-/// A call as an excerpt of what it asks.
-pub(super) fn asked(call: &crate::model::trajectory::ToolCall) -> String {
-    let mut shown = String::new();
-    for (name, value) in call.arguments.iter().take(8) {
-        if !shown.is_empty() {
-            shown.push_str(", ");
-        }
-        shown.push_str(name);
-        shown.push_str(": ");
-        shown.push_str(&excerpt::of(value));
-    }
-    excerpt::shorten(&format!("{}({shown})", call.tool))
 }
 
 /// What the request lost, and what the response did: `1 - call = (1 - a') + a' × a × (1 - o)`, where `a'` is read off

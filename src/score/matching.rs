@@ -14,7 +14,7 @@ use crate::model::rules::Match;
 
 use super::align::Pairs;
 use super::assign;
-use super::losses::asked;
+use super::calls::asked;
 use super::pairing::Sides;
 
 /// What a way of matching makes of two sides.

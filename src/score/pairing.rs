@@ -23,7 +23,7 @@ use super::response::{self, Response};
 use super::same;
 use super::stable::Known;
 use super::terms::Terms;
-use super::variation::Tree;
+use super::varying::Tree;
 use super::work::Work;
 
 /// How much work the alignment of calls may be: this, and so many times looking at all their arguments.

@@ -17,9 +17,9 @@ use super::mask;
 use super::number::{ALMOST, count, share};
 use super::parts::{Part, parts};
 use super::path::Step;
+use super::plan::Plan;
 use super::same::{self, View, same};
 use super::stable::{self, Apart, Known};
-use super::value::Plan;
 use super::words;
 
 /// The most arguments that are looked for as echoes in a response.

@@ -10,6 +10,7 @@ use super::coarse;
 use super::embedded::Documents;
 use super::memo::{self, Memo};
 use super::number::{self, count, share};
+use super::plan::Plan;
 use super::same::{self, View};
 use super::words;
 use super::work::{self, Work};
@@ -248,28 +249,4 @@ pub(super) fn combine(sum: f64, common: usize, all: usize) -> f64 {
 /// The part of a budget that falls to so many of all.
 fn part(budget: usize, of: usize, all: usize) -> usize {
     budget.saturating_mul(of) / all.max(1)
-}
-
-/// What a budget for comparing two lists is used for: half of it to find out which elements belong together, half to compare those.
-pub(super) struct Plan {
-    /// How many pairs of elements may be tried, and the budget for each.
-    pub(super) cells: usize,
-    pub(super) for_each: usize,
-    /// What is left for the pairs that were found.
-    pub(super) left: usize,
-}
-
-impl Plan {
-    /// `a` and `b` are the weight and the length of the two lists.
-    pub(super) fn new(budget: usize, a: (usize, usize), b: (usize, usize)) -> Self {
-        let mean = |(weight, length): (usize, usize)| weight / length.max(1);
-        let trying = budget / 2;
-        let cells = trying / (mean(a) + mean(b)).max(1);
-        let tried = cells.min(a.1.saturating_mul(b.1)).max(1);
-        Self {
-            cells,
-            for_each: trying / tried,
-            left: budget - trying,
-        }
-    }
 }

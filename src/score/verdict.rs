@@ -12,13 +12,12 @@ use crate::model::comparison::{
 use crate::model::number::fixed;
 use crate::model::rules::Gate;
 
-use super::calls::Call;
+use super::calls::{Call, asked};
 use super::causes;
 use super::drift::{self, Finding};
 use super::evidence::Evidence;
 use super::excerpt;
 use super::generalise::generalised;
-use super::losses::asked;
 
 /// Scores this close to a limit count as reaching it.
 const TOLERANCE: f64 = 1e-9;

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::super::kind::kind;
 use super::super::number;
-use super::super::variation::Tree;
+use super::super::varying::Tree;
 use super::super::{align, edits};
 use super::hashes::Hashes;
 use super::spot::{At, Spot};

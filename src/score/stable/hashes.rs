@@ -12,7 +12,7 @@ use super::super::key;
 use super::super::path::Step;
 use super::super::same::{self, View};
 use super::super::token::{may_move, tokens};
-use super::super::variation::Tree;
+use super::super::varying::Tree;
 use super::spot::{At, Spot};
 
 /// Begins the hash of each kind of value. The hasher does not tell a short zero from a long one, and `false` is as little as `{}`: these

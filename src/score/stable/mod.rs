@@ -28,7 +28,8 @@ use super::parts::{Part, parts};
 use super::path::{Place, Step};
 use super::same::{self, View, same};
 use super::token::tokens;
-use super::variation::{self, Likeness, Tree};
+use super::variation::{self, Likeness};
+use super::varying::Tree;
 use super::{align, excerpt, key, leftover, made_up_keys, number};
 
 pub(super) use self::notes::Apart;

@@ -9,7 +9,7 @@ use super::super::embedded::Documents;
 use super::super::key;
 use super::super::path::{Pattern, Place, Step};
 use super::super::same::same;
-use super::super::variation::Tree;
+use super::super::varying::Tree;
 use super::super::work::Work;
 
 /// What an answer is held against.
