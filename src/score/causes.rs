@@ -67,7 +67,7 @@ fn once_each(evidence: &Evidence<'_, '_>, reasons: Vec<Reason>) -> Vec<Reason> {
         };
         let asked_otherwise = evidence.rows.iter().any(|row| match row {
             Row::Pair(row) => {
-                (row.baseline, row.current) == pair && !evidence.sides.equal_pair(row)
+                (row.baseline, row.current) == pair && !evidence.calls.equal_pair(row)
             }
             _ => false,
         });
@@ -241,7 +241,7 @@ impl<'e, 'a> Groups<'e, 'a> {
 
     /// A new call of a tool that is the renamed one, or that took its place.
     fn by_name(&self, current: usize) -> Option<usize> {
-        let call = self.evidence.sides.now(current).made;
+        let call = self.evidence.calls.now(current).made;
         self.found.iter().position(|it| {
             call.server.as_deref() == Some(it.server.as_str()) && it.names_now.contains(&call.tool)
         })
@@ -249,10 +249,10 @@ impl<'e, 'a> Groups<'e, 'a> {
 
     /// A new call that asks again what has failed.
     fn by_retry(&self, current: usize) -> Option<usize> {
-        let key = self.evidence.sides.now(current).key;
+        let key = self.evidence.calls.now(current).key;
         let mut failed = self.pairs.values().filter(|pair| {
             self.evidence.failed_now(pair).is_some()
-                && self.evidence.sides.now(pair.current).key == key
+                && self.evidence.calls.now(pair.current).key == key
         });
         failed.find_map(|pair| self.of_current.get(&pair.current).copied())
     }
@@ -266,7 +266,7 @@ impl<'e, 'a> Groups<'e, 'a> {
         let Some(pair) = pair else {
             return unlike(it);
         };
-        let call = self.evidence.sides.now(pair.current).said;
+        let call = self.evidence.calls.now(pair.current).said;
         let server = call.server.as_deref().unwrap_or_default();
         match self.evidence.failed_now(pair) {
             Some(_) if is_unreachable(call) => format!("unreachable {server}"),

@@ -8,15 +8,15 @@ use crate::model::comparison::{
 };
 use crate::model::rules::Rules;
 
-use super::calls::asked;
+use super::call::asked;
+use super::calls::Calls;
 use super::drift;
 use super::excerpt;
-use super::pairing::Sides;
 use super::path::escape;
 
 /// What changes are told from.
 pub(super) struct Found<'e, 'a> {
-    pub(super) sides: &'e Sides<'a>,
+    pub(super) calls: &'e Calls<'a>,
     pub(super) rows: &'e [Row],
     pub(super) drift: &'e [drift::Finding],
     pub(super) slower: &'e [SlowerCall],
@@ -31,9 +31,9 @@ pub(super) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
     let mut changes = Vec::new();
     for row in found.rows {
         match row {
-            Row::Pair(pair) => of_pair(found.sides, pair, &failed, &mut changes),
+            Row::Pair(pair) => of_pair(found.calls, pair, &failed, &mut changes),
             Row::Missing { baseline, .. } => {
-                let call = found.sides.before(*baseline).made;
+                let call = found.calls.before(*baseline).made;
                 changes.push(Change {
                     baseline: Some(*baseline),
                     tool: Some(call.full_name()),
@@ -43,7 +43,7 @@ pub(super) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
                 });
             }
             Row::Extra { current, .. } => {
-                let call = found.sides.now(*current);
+                let call = found.calls.now(*current);
                 changes.push(Change {
                     current: Some(*current),
                     tool: Some(call.made.full_name()),
@@ -69,7 +69,7 @@ pub(super) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
         changes.push(Change {
             baseline: Some(it.baseline),
             current: Some(it.current),
-            tool: Some(found.sides.before(it.baseline).made.full_name()),
+            tool: Some(found.calls.before(it.baseline).made.full_name()),
             was: Some(format!("{:.0} ms", it.baseline_ms)),
             now: Some(format!("{:.0} ms", it.current_ms)),
             fails: failed.kind(ReasonKind::Slower),
@@ -189,8 +189,8 @@ impl<'v> Failed<'v> {
     }
 }
 
-fn of_pair(sides: &Sides<'_>, pair: &Pair, failed: &Failed<'_>, changes: &mut Vec<Change>) {
-    let other_try = sides.other_try(pair.baseline, pair.current);
+fn of_pair(calls: &Calls<'_>, pair: &Pair, failed: &Failed<'_>, changes: &mut Vec<Change>) {
+    let other_try = calls.other_try(pair.baseline, pair.current);
     if !pair.moved
         && other_try.is_none()
         && pair.request.similarity >= 1.0
@@ -199,7 +199,7 @@ fn of_pair(sides: &Sides<'_>, pair: &Pair, failed: &Failed<'_>, changes: &mut Ve
     {
         return;
     }
-    let (b, c) = (sides.before(pair.baseline), sides.now(pair.current));
+    let (b, c) = (calls.before(pair.baseline), calls.now(pair.current));
     let numbers = (Some(pair.baseline), Some(pair.current));
     let here = |kind: ChangeKind, what: &str| Change {
         baseline: numbers.0,

@@ -12,7 +12,8 @@ use crate::model::rules::{Gate, Preset, Rules, Slower, Tokens};
 use crate::model::trajectory::Trajectory;
 use crate::model::usage::total_usage;
 
-use super::calls::Call;
+use super::call::Call;
+use super::calls::Calls;
 use super::changes::{self, Found};
 use super::classic;
 use super::drift;
@@ -21,7 +22,7 @@ use super::exact;
 use super::losses;
 use super::matching::{self, Matched};
 use super::number::{count, share};
-use super::pairing::Sides;
+use super::sides::Sides;
 use super::status;
 use super::translate::translate;
 use super::verdict;
@@ -67,18 +68,19 @@ fn compare_with(
     } else {
         Sides::new(baseline, current, terms.as_ref(), rules, work)
     };
+    let calls = &sides.calls;
     let matched = if is_classic {
         Matched {
-            pairs: matching::positional(&sides),
+            pairs: matching::positional(calls),
             moved: Vec::new(),
-            counted: sides.longer(),
+            counted: calls.longer(),
             may_miss: false,
             may_add: false,
             all_or_nothing: None,
             any_count: true,
         }
     } else {
-        matching::matched(&sides, rules.matching)
+        matching::matched(calls, rules.matching)
     };
     let mut rows = sides.rows(&matched.pairs, &matched.moved);
     if let Some(terms) = &terms {
@@ -86,31 +88,31 @@ fn compare_with(
     }
     if is_classic {
         for row in &mut rows {
-            score_classically(&sides, row);
+            score_classically(calls, row);
         }
     }
 
-    let baseline_status = status_of(baseline, &sides.baseline);
-    let current_status = status_of(current, &sides.current);
+    let baseline_status = status_of(baseline, &calls.baseline);
+    let current_status = status_of(current, &calls.current);
     let statuses = (baseline_status, current_status);
     let (scores, losses, formula) = if is_classic {
-        let (scores, losses, formula) = classically(&sides, &rows, (baseline, current), rules);
+        let (scores, losses, formula) = classically(calls, &rows, (baseline, current), rules);
         (scores, losses, Some(formula))
     } else {
-        let scores = scores(&sides, &rows, &matched, rules, statuses);
-        (scores, lost(&sides, &rows, &matched, &scores), None)
+        let scores = scores(calls, &rows, &matched, rules, statuses);
+        (scores, lost(calls, &rows, &matched, &scores), None)
     };
     let recorded = drift::recorded(baseline.calls());
     let drift = drift::findings(&baseline.catalogue, &current.catalogue, &recorded);
-    let slower = slower(&sides, &rows, &rules.slower);
+    let slower = slower(calls, &rows, &rules.slower);
     let unmatched = if is_classic {
         None
     } else {
-        matching::unmatched(&sides, rules.matching, &matched, &rows)
+        matching::unmatched(calls, rules.matching, &matched, &rows)
     };
     let tokens = more_tokens(baseline, current, &rules.tokens);
     let mut verdict = verdict::verdict(&Evidence {
-        sides: &sides,
+        calls,
         rows: &rows,
         scores: &scores,
         losses: &losses,
@@ -125,7 +127,7 @@ fn compare_with(
         score_only: is_classic,
     });
     let mut changes = changes::changes(&Found {
-        sides: &sides,
+        calls,
         rows: &rows,
         drift: &drift,
         slower: match rules.slower.gate {
@@ -228,9 +230,9 @@ fn status_of(trajectory: &Trajectory, calls: &[Call<'_>]) -> ExecutionStatus {
 }
 
 /// Arguments alone, by the original formulas. How the answers differ stays to be shown.
-fn score_classically(sides: &Sides<'_>, row: &mut Row) {
+fn score_classically(calls: &Calls<'_>, row: &mut Row) {
     if let Row::Pair(pair) = row {
-        let (b, c) = (sides.before(pair.baseline), sides.now(pair.current));
+        let (b, c) = (calls.before(pair.baseline), calls.now(pair.current));
         pair.request = RequestScore {
             differences: std::mem::take(&mut pair.request.differences),
             ..classic::request(&b.said.arguments, &c.said.arguments)
@@ -241,7 +243,7 @@ fn score_classically(sides: &Sides<'_>, row: &mut Row) {
 
 /// The scores of the original tool with the points that are lost, and its formula in words.
 fn classically(
-    sides: &Sides<'_>,
+    calls: &Calls<'_>,
     rows: &[Row],
     (baseline, current): (&Trajectory, &Trajectory),
     rules: &Rules,
@@ -250,9 +252,9 @@ fn classically(
         Row::Pair(pair) => Some(pair.request.similarity),
         _ => None,
     });
-    let mean = share(similarities.sum(), sides.longer()).clamp(0.0, 1.0);
+    let mean = share(similarities.sum(), calls.longer()).clamp(0.0, 1.0);
     let went = (classic::went(baseline), classic::went(current));
-    let overall = classic::overall(mean, went, (sides.baseline.len(), sides.current.len()));
+    let overall = classic::overall(mean, went, (calls.baseline.len(), calls.current.len()));
     let scores = Scores {
         overall: (overall.calls * overall.status_factor - overall.count_penalty).clamp(0.0, 1.0),
         trajectory: mean,
@@ -279,7 +281,7 @@ fn classically(
             alone => alone,
         })
         .collect();
-    let mut lost = losses::losses(sides, &asked, &scores, sides.longer(), |_| false);
+    let mut lost = losses::losses(calls, &asked, &scores, calls.longer(), |_| false);
     for it in lost
         .iter_mut()
         .filter(|it| it.baseline.or(it.current).is_some())
@@ -330,7 +332,7 @@ fn not_looked_at(formula: &str, changes: &mut [Change], verdict: &Verdict) -> Re
 }
 
 fn scores(
-    sides: &Sides<'_>,
+    of_both: &Calls<'_>,
     rows: &[Row],
     matched: &Matched,
     rules: &Rules,
@@ -344,7 +346,7 @@ fn scores(
     };
     let trajectory = share(
         pairs().map(|it| it.request.similarity).sum(),
-        sides.longer(),
+        of_both.longer(),
     );
     let calls = share(pairs().map(|it| it.call).sum(), matched.counted).clamp(0.0, 1.0);
     let (calls, status_factor) = match matched.all_or_nothing {
@@ -354,7 +356,7 @@ fn scores(
     let count_penalty = if matched.any_count {
         0.0
     } else {
-        status::count_penalty(sides.baseline.len(), sides.current.len())
+        status::count_penalty(of_both.baseline.len(), of_both.current.len())
     };
     Scores {
         overall: (calls * status_factor - count_penalty).clamp(0.0, 1.0),
@@ -367,9 +369,9 @@ fn scores(
 }
 
 /// Where points went; a mode that is all or nothing takes them in equal parts from every call that breaks it.
-fn lost(sides: &Sides<'_>, rows: &[Row], matched: &Matched, scores: &Scores) -> Vec<Loss> {
+fn lost(calls: &Calls<'_>, rows: &[Row], matched: &Matched, scores: &Scores) -> Vec<Loss> {
     match matched.all_or_nothing {
-        None => losses::losses(sides, rows, scores, matched.counted, |row| match row {
+        None => losses::losses(calls, rows, scores, matched.counted, |row| match row {
             Row::Pair(_) => false,
             Row::Missing { .. } => matched.may_miss,
             Row::Extra { .. } => matched.may_add,
@@ -377,11 +379,11 @@ fn lost(sides: &Sides<'_>, rows: &[Row], matched: &Matched, scores: &Scores) -> 
         Some(true) => Vec::new(),
         Some(false) => {
             let offending: Vec<&Row> = (rows.iter())
-                .filter(|it| matching::offends(sides, matched, it))
+                .filter(|it| matching::offends(calls, matched, it))
                 .collect();
             let each = 1.0 / count(offending.len().max(1));
             let mut lost: Vec<Loss> = (offending.iter())
-                .map(|row| losses::whole_row(sides, row, each))
+                .map(|row| losses::whole_row(calls, row, each))
                 .collect();
             if lost.is_empty() {
                 lost.push(losses::loss(1.0, "the calls are in another order"));
@@ -392,11 +394,11 @@ fn lost(sides: &Sides<'_>, rows: &[Row], matched: &Matched, scores: &Scores) -> 
 }
 
 /// Pairs whose call took more than so many times as long as in the baseline, and at least so much longer.
-fn slower(sides: &Sides<'_>, rows: &[Row], rule: &Slower) -> Vec<SlowerCall> {
+fn slower(calls: &Calls<'_>, rows: &[Row], rule: &Slower) -> Vec<SlowerCall> {
     let compare = |row: &Row| {
         let Row::Pair(pair) = row else { return None };
-        let baseline_ms = sides.before(pair.baseline).made.duration_ms?;
-        let current_ms = sides.now(pair.current).made.duration_ms?;
+        let baseline_ms = calls.before(pair.baseline).made.duration_ms?;
+        let current_ms = calls.now(pair.current).made.duration_ms?;
         let is_slower =
             current_ms > rule.factor * baseline_ms && current_ms - baseline_ms >= rule.floor_ms;
         is_slower.then_some(SlowerCall {
@@ -409,7 +411,7 @@ fn slower(sides: &Sides<'_>, rows: &[Row], rule: &Slower) -> Vec<SlowerCall> {
     rows.iter().filter_map(compare).collect()
 }
 
-/// The tokens of both sides, where the run used more than so many times as many as the baseline, and at least so many more.
+/// The tokens of both calls, where the run used more than so many times as many as the baseline, and at least so many more.
 fn more_tokens(baseline: &Trajectory, current: &Trajectory, rule: &Tokens) -> Option<(u64, u64)> {
     let used = |it: &Trajectory| total_usage(&it.requests).and_then(|it| it.total());
     let (before, now) = used(baseline).zip(used(current))?;

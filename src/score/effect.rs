@@ -10,7 +10,6 @@ use crate::model::catalogue::Tool;
 use crate::model::comparison::ArgumentDifference;
 
 use super::arguments::{ArgumentRules, default};
-use super::calls::Call;
 use super::clock::Clock;
 use super::embedded::embedded;
 use super::excerpt;
@@ -39,10 +38,18 @@ const SQL: [&str; 9] = [
 /// Signs of what is no prose: names, paths, addresses, code.
 const SIGNS: [char; 10] = ['_', '/', '@', '=', '<', '>', '\\', '"', '\'', '`'];
 
-/// Where the arguments of two calls of one effect differ, by JSON pointers into them; values are shown as each side said them.
+/// What one side made an effect with, and the tool as it lists it.
+pub(super) struct Made<'a> {
+    pub(super) arguments: &'a Object,
+    pub(super) listed: Option<&'a Tool>,
+}
+
+/// Where the arguments of two calls of one effect differ, by JSON pointers into them; values are shown as each side said them, the
+/// current one as in `said`.
 pub(super) fn differences(
-    b: &Call<'_>,
-    c: &Call<'_>,
+    tool: &str,
+    (b, c): (&Made<'_>, &Made<'_>),
+    said: &Object,
     rules: &ArgumentRules<'_>,
     clock: &Clock,
 ) -> Vec<ArgumentDifference> {
@@ -50,12 +57,12 @@ pub(super) fn differences(
         clock,
         found: Vec::new(),
     };
-    let (of_b, of_c) = (&b.made.arguments, &c.made.arguments);
+    let (of_b, of_c) = (b.arguments, c.arguments);
     let names: BTreeSet<&String> = of_b.keys().chain(of_c.keys()).collect();
     for name in names {
         let path = format!("/{}", escape(name));
         let sides = (of_b.get(name), of_c.get(name));
-        match rules.graded(&b.made.tool, name, sides) {
+        match rules.graded(tool, name, sides) {
             Some(similarity) if similarity >= REWORDED => {}
             Some(_) => walk.note(&path, sides, false),
             None => walk.member(&path, sides, &[b.listed, c.listed], name),
@@ -63,8 +70,8 @@ pub(super) fn differences(
     }
     for it in &mut walk.found {
         // What stands for a recorded value is shown as it was said.
-        let made = pointed(&b.made.arguments, &it.path);
-        match (made, pointed(&c.said.arguments, &it.path)) {
+        let made = pointed(b.arguments, &it.path);
+        match (made, pointed(said, &it.path)) {
             (Some(made), Some(said)) => {
                 let (was, now) = excerpt::of_values(made, said);
                 (it.was, it.now) = (Some(was), Some(now));

@@ -4,13 +4,13 @@ use crate::model::binding::Binding;
 use crate::model::comparison::{Loss, Pair, Reason, Row, Scores, SlowerCall};
 use crate::model::rules::Rules;
 
+use super::calls::Calls;
 use super::drift::Finding;
 use super::excerpt;
-use super::pairing::Sides;
 
 /// What a verdict looks at.
 pub(super) struct Evidence<'e, 'a> {
-    pub(super) sides: &'e Sides<'a>,
+    pub(super) calls: &'e Calls<'a>,
     pub(super) rows: &'e [Row],
     pub(super) scores: &'e Scores,
     pub(super) losses: &'e [Loss],
@@ -34,8 +34,8 @@ impl Evidence<'_, '_> {
     /// What a call says went wrong that went well in the baseline, be it in an answer that is said to be fine.
     pub(super) fn failed_now(&self, pair: &Pair) -> Option<String> {
         let (before, now) = (
-            self.sides.before(pair.baseline),
-            self.sides.now(pair.current),
+            self.calls.before(pair.baseline),
+            self.calls.now(pair.current),
         );
         if before.failed() || !now.failed() {
             return None;

@@ -9,7 +9,7 @@ use crate::model::rules::{Responses, Rules};
 use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
 
-use super::calls::asked;
+use super::call::asked;
 use super::compare::compare_until;
 use super::excerpt;
 use super::work::Cancelled;

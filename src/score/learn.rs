@@ -16,7 +16,7 @@ use super::align;
 use super::any_order;
 use super::binding::{at, find_in_takes, full_patterns, resolve};
 use super::by_hand::NOTHING;
-use super::calls::{is_same_request, only_reads, request_key};
+use super::call::{is_same_request, only_reads, request_key};
 use super::embedded::embedded;
 use super::exact::exact;
 use super::excerpt;

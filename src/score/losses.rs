@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use crate::model::comparison::{Loss, Pair, Row, Scores};
 
-use super::calls::{Call, asked};
+use super::call::{Call, asked};
+use super::calls::Calls;
 use super::excerpt;
 use super::number::count;
-use super::pairing::Sides;
 
 /// Points below this are rounding, not losses.
 const NOTHING: f64 = 1e-12;
@@ -17,7 +17,7 @@ const NOTHING: f64 = 1e-12;
 /// `counted` is the number of calls the mean is taken over; `free` tells rows that cost nothing. A missing and an extra
 /// call may share one place among the counted calls, so all calls without a partner share what the pairs leave.
 pub(super) fn losses(
-    sides: &Sides<'_>,
+    calls: &Calls<'_>,
     rows: &[Row],
     scores: &Scores,
     counted: usize,
@@ -31,9 +31,9 @@ pub(super) fn losses(
     let mut losses = Vec::new();
     for row in charged() {
         match row {
-            Row::Pair(pair) => of_pair(sides, pair, each, &mut losses),
+            Row::Pair(pair) => of_pair(calls, pair, each, &mut losses),
             Row::Missing { .. } | Row::Extra { .. } => {
-                losses.push(whole_row(sides, row, each_alone));
+                losses.push(whole_row(calls, row, each_alone));
             }
         }
     }
@@ -47,14 +47,14 @@ pub(super) fn losses(
 }
 
 /// Points lost for all that a row stands for.
-pub(super) fn whole_row(sides: &Sides<'_>, row: &Row, points: f64) -> Loss {
+pub(super) fn whole_row(calls: &Calls<'_>, row: &Row, points: f64) -> Loss {
     let (baseline, current, rule) = match row {
         Row::Pair(pair) => (Some(pair.baseline), Some(pair.current), "not an equal call"),
         Row::Missing { baseline, .. } => (Some(*baseline), None, "missing call"),
         Row::Extra { current, .. } => (None, Some(*current), "extra call"),
     };
-    let expected = baseline.map(|it| sides.before(it));
-    let got = current.map(|it| sides.now(it));
+    let expected = baseline.map(|it| calls.before(it));
+    let got = current.map(|it| calls.now(it));
     Loss {
         baseline,
         current,
@@ -81,7 +81,7 @@ pub(super) fn loss(points: f64, rule: impl Into<Cow<'static, str>>) -> Loss {
 
 /// What the request lost, and what the response did: `1 - call = (1 - a') + a' × a × (1 - o)`, where `a'` is read off
 /// the score of the call, whichever rule it came by.
-fn of_pair<'a>(sides: &Sides<'a>, pair: &Pair, each: f64, losses: &mut Vec<Loss>) {
+fn of_pair<'a>(calls: &Calls<'a>, pair: &Pair, each: f64, losses: &mut Vec<Loss>) {
     let (request, response) = (pair.request.similarity, pair.response.similarity);
     if request >= 1.0 && pair.response.differences.is_empty() {
         return;
@@ -92,7 +92,7 @@ fn of_pair<'a>(sides: &Sides<'a>, pair: &Pair, each: f64, losses: &mut Vec<Loss>
     } else {
         request
     };
-    let (b, c) = (sides.before(pair.baseline), sides.now(pair.current));
+    let (b, c) = (calls.before(pair.baseline), calls.now(pair.current));
     let here = |points: f64, path: String, rule: Cow<'static, str>| Loss {
         baseline: Some(pair.baseline),
         current: Some(pair.current),

@@ -14,8 +14,8 @@ use crate::model::rules::Match;
 
 use super::align::Pairs;
 use super::assign;
-use super::calls::asked;
-use super::pairing::Sides;
+use super::call::asked;
+use super::calls::Calls;
 
 /// What a way of matching makes of two sides.
 pub(super) struct Matched {
@@ -33,7 +33,7 @@ pub(super) struct Matched {
     pub(super) any_count: bool,
 }
 
-pub(super) fn matched(sides: &Sides<'_>, mode: Match) -> Matched {
+pub(super) fn matched(calls: &Calls<'_>, mode: Match) -> Matched {
     let graded = |pairs: Pairs, counted: usize| Matched {
         pairs,
         moved: Pairs::new(),
@@ -43,35 +43,35 @@ pub(super) fn matched(sides: &Sides<'_>, mode: Match) -> Matched {
         all_or_nothing: None,
         any_count: false,
     };
-    let (n, m) = (sides.baseline.len(), sides.current.len());
+    let (n, m) = (calls.baseline.len(), calls.current.len());
     match mode {
         Match::Similar => {
-            let (pairs, moved) = sides.with_moved(sides.align());
+            let (pairs, moved) = calls.with_moved(calls.align());
             Matched {
                 moved,
-                ..graded(pairs, sides.longer())
+                ..graded(pairs, calls.longer())
             }
         }
-        Match::Strict => graded(positional(sides), sides.longer()),
-        Match::Unordered => graded(assigned(sides), sides.longer()),
+        Match::Strict => graded(positional(calls), calls.longer()),
+        Match::Unordered => graded(assigned(calls), calls.longer()),
         Match::Subset => Matched {
             may_miss: true,
             any_count: true,
-            ..graded(assigned(sides), m)
+            ..graded(assigned(calls), m)
         },
         Match::Superset => Matched {
             may_add: true,
             any_count: true,
-            ..graded(assigned(sides), n)
+            ..graded(assigned(calls), n)
         },
         Match::Exact => {
-            let holds = n == m && (0..n).all(|it| sides.equal_requests(it, it));
-            binary(graded(positional(sides), sides.longer()), holds)
+            let holds = n == m && (0..n).all(|it| calls.equal_requests(it, it));
+            binary(graded(positional(calls), calls.longer()), holds)
         }
         Match::InOrder => {
-            let pairs = in_order(sides);
+            let pairs = in_order(calls);
             let holds = pairs.len() == n;
-            let pairs = if holds { pairs } else { sides.align() };
+            let pairs = if holds { pairs } else { calls.align() };
             let it = Matched {
                 may_add: true,
                 ..graded(pairs, n)
@@ -79,9 +79,9 @@ pub(super) fn matched(sides: &Sides<'_>, mode: Match) -> Matched {
             binary(it, holds)
         }
         Match::AnyOrder => {
-            let pairs = any_order(sides);
+            let pairs = any_order(calls);
             let holds = pairs.len() == n;
-            let pairs = if holds { pairs } else { assigned(sides) };
+            let pairs = if holds { pairs } else { assigned(calls) };
             let it = Matched {
                 may_add: true,
                 ..graded(pairs, n)
@@ -100,20 +100,20 @@ fn binary(graded: Matched, holds: bool) -> Matched {
 }
 
 /// First with first, second with second, where they call the same tool.
-pub(super) fn positional(sides: &Sides<'_>) -> Pairs {
-    let shorter = sides.baseline.len().min(sides.current.len());
+pub(super) fn positional(calls: &Calls<'_>) -> Pairs {
+    let shorter = calls.baseline.len().min(calls.current.len());
     (0..shorter)
-        .filter(|&it| sides.same_tool(it, it))
+        .filter(|&it| calls.same_tool(it, it))
         .map(|it| (it, it))
         .collect()
 }
 
 /// The expected calls in order, each with the first equal call after the one before.
-fn in_order(sides: &Sides<'_>) -> Pairs {
+fn in_order(calls: &Calls<'_>) -> Pairs {
     let mut expected = 0;
     let mut pairs = Pairs::new();
-    for current in 0..sides.current.len() {
-        if expected < sides.baseline.len() && sides.equal_requests(expected, current) {
+    for current in 0..calls.current.len() {
+        if expected < calls.baseline.len() && calls.equal_requests(expected, current) {
             pairs.push((expected, current));
             expected += 1;
         }
@@ -122,11 +122,11 @@ fn in_order(sides: &Sides<'_>) -> Pairs {
 }
 
 /// Expected calls with equal ones, each of which is used once; as many as possible.
-fn any_order(sides: &Sides<'_>) -> Pairs {
-    let equal = |b: usize, c: usize| if sides.equal_requests(b, c) { 1.0 } else { 0.0 };
-    let mut pairs: Pairs = (by_tool(sides))
+fn any_order(calls: &Calls<'_>) -> Pairs {
+    let equal = |b: usize, c: usize| if calls.equal_requests(b, c) { 1.0 } else { 0.0 };
+    let mut pairs: Pairs = (by_tool(calls))
         .flat_map(|(expected, current)| assign::assign(expected, current, equal))
-        .filter(|&(b, c)| sides.equal_requests(b, c))
+        .filter(|&(b, c)| calls.equal_requests(b, c))
         .collect();
     pairs.sort_unstable();
     pairs
@@ -134,10 +134,10 @@ fn any_order(sides: &Sides<'_>) -> Pairs {
 
 /// The one-to-one assignment with the highest total request similarity. Calls of different tools never pair, so each
 /// tool is assigned on its own.
-fn assigned(sides: &Sides<'_>) -> Pairs {
-    let mut pairs: Pairs = (by_tool(sides))
+fn assigned(calls: &Calls<'_>) -> Pairs {
+    let mut pairs: Pairs = (by_tool(calls))
         .flat_map(|(expected, current)| {
-            assign::assign(expected, current, |b, c| sides.request(b, c))
+            assign::assign(expected, current, |b, c| calls.request(b, c))
         })
         .collect();
     pairs.sort_unstable();
@@ -145,21 +145,21 @@ fn assigned(sides: &Sides<'_>) -> Pairs {
 }
 
 /// The positions of the calls of each tool, on both sides.
-fn by_tool(sides: &Sides<'_>) -> impl Iterator<Item = (assign::Keyed, assign::Keyed)> {
+fn by_tool(calls: &Calls<'_>) -> impl Iterator<Item = (assign::Keyed, assign::Keyed)> {
     let mut tools: BTreeMap<u64, (assign::Keyed, assign::Keyed)> = BTreeMap::new();
-    for (at, call) in sides.baseline.iter().enumerate() {
+    for (at, call) in calls.baseline.iter().enumerate() {
         tools.entry(call.tool).or_default().0.push((at, call.key));
     }
-    for (at, call) in sides.current.iter().enumerate() {
+    for (at, call) in calls.current.iter().enumerate() {
         tools.entry(call.tool).or_default().1.push((at, call.key));
     }
     tools.into_values()
 }
 
 /// Whether a row breaks a mode that is all or nothing, or a mode's demand on the numbers of calls.
-pub(super) fn offends(sides: &Sides<'_>, matched: &Matched, row: &Row) -> bool {
+pub(super) fn offends(calls: &Calls<'_>, matched: &Matched, row: &Row) -> bool {
     match row {
-        Row::Pair(pair) => matched.all_or_nothing.is_some() && !sides.equal_pair(pair),
+        Row::Pair(pair) => matched.all_or_nothing.is_some() && !calls.equal_pair(pair),
         Row::Missing { .. } => !matched.may_miss,
         Row::Extra { .. } => !matched.may_add,
     }
@@ -167,7 +167,7 @@ pub(super) fn offends(sides: &Sides<'_>, matched: &Matched, row: &Row) -> bool {
 
 /// Why a mode does not hold, where it is not a matter of degree: one reason, naming the first call that breaks it.
 pub(super) fn unmatched(
-    sides: &Sides<'_>,
+    calls: &Calls<'_>,
     mode: Match,
     matched: &Matched,
     rows: &[Row],
@@ -185,7 +185,7 @@ pub(super) fn unmatched(
     if matched.all_or_nothing == Some(true) {
         return None;
     }
-    let offending = rows.iter().find(|it| offends(sides, matched, it));
+    let offending = rows.iter().find(|it| offends(calls, matched, it));
     if matched.all_or_nothing.is_none() && offending.is_none() {
         return None;
     }
@@ -203,8 +203,8 @@ pub(super) fn unmatched(
     Some(Reason {
         baseline,
         current,
-        expected: baseline.map(|it| asked(sides.before(it).made)),
-        got: current.map(|it| asked(sides.now(it).said)),
+        expected: baseline.map(|it| asked(calls.before(it).made)),
+        got: current.map(|it| asked(calls.now(it).said)),
         ..Reason::new(
             ReasonKind::Match,
             format!("the scenario demands {demand}, and {call} does not fit"),

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use crate::model::rules::Rules;
 use crate::model::trajectory::Trajectory;
 
-use super::calls::Call;
-use super::pairing::Sides;
+use super::call::Call;
+use super::calls::Calls;
 use super::work::Work;
 
 /// Which calls of the run stand for which of the baseline, before any value is known to stand for another.
@@ -22,16 +22,16 @@ impl Partners {
         rules: &Rules,
         work: &Work<'_>,
     ) -> Self {
-        let sides = Sides::in_runs(baseline, current, rules, work);
+        let calls = Calls::in_runs(baseline, current, rules, work);
         let tools = |calls: &[Call<'_>]| calls.iter().map(|it| it.tool).collect::<Vec<_>>();
-        let pairs = if tools(&sides.baseline) == tools(&sides.current) {
-            (0..sides.baseline.len()).map(|it| (it, it)).collect()
+        let pairs = if tools(&calls.baseline) == tools(&calls.current) {
+            (0..calls.baseline.len()).map(|it| (it, it)).collect()
         } else {
-            sides.align()
+            calls.align()
         };
         let mut of = HashMap::new();
         for (b, c) in pairs {
-            let (b, c) = (&sides.baseline[b], &sides.current[c]);
+            let (b, c) = (&calls.baseline[b], &calls.current[c]);
             let partners: Vec<usize> = (c.number + 1 - c.attempts()..=c.number).collect();
             for number in b.number + 1 - b.attempts()..=b.number {
                 of.insert(number, partners.clone());

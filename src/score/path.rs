@@ -151,3 +151,11 @@ fn fits(part: &Part, step: Step<'_>) -> bool {
         (Part::Depth, _) => false,
     }
 }
+
+/// The patterns of those paths that can be read.
+pub(super) fn patterns(paths: &[String]) -> Vec<Pattern> {
+    paths
+        .iter()
+        .filter_map(|it| Pattern::parse(it).ok())
+        .collect()
+}

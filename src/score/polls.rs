@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 
-use super::calls::{is_same_request, only_reads, request_key};
+use super::call::{is_same_request, only_reads, request_key};
 use super::mask;
 use super::same::{self, View};
 

@@ -11,8 +11,7 @@ use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 
 use super::embedded::{Documents, embedded};
 use super::json::Context;
-use super::pairing::patterns;
-use super::path::Pattern;
+use super::path::{Pattern, patterns};
 use super::polls::Poll;
 use super::response::{self, Response};
 use super::swap::Swap;

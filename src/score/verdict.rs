@@ -12,7 +12,7 @@ use crate::model::comparison::{
 use crate::model::number::fixed;
 use crate::model::rules::Gate;
 
-use super::calls::{Call, asked};
+use super::call::{Call, asked};
 use super::causes;
 use super::drift::{self, Finding};
 use super::evidence::Evidence;
@@ -206,7 +206,7 @@ fn lost_at(losses: &[Loss]) -> Vec<Reason> {
 
 /// A call with its number and tool, as reasons name it.
 fn name_of(evidence: &Evidence<'_, '_>, baseline: usize, current: usize) -> String {
-    let tool = evidence.sides.before(baseline).made.full_name();
+    let tool = evidence.calls.before(baseline).made.full_name();
     if baseline == current {
         format!("call {baseline}, {tool},")
     } else {
@@ -227,8 +227,8 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
     if !regression && !other_effect {
         return Vec::new();
     }
-    let call = evidence.sides.before(pair.baseline);
-    let current_call = evidence.sides.now(pair.current);
+    let call = evidence.calls.before(pair.baseline);
+    let current_call = evidence.calls.now(pair.current);
     let name = name_of(evidence, pair.baseline, pair.current);
     let changed = |it: &&ParameterScore| it.loss > 0.0;
     let parameter =
@@ -326,7 +326,7 @@ fn answer_change<'p>(
     pair: &'p Pair,
 ) -> (Option<&'p Difference>, String) {
     let response = &pair.response;
-    let recorded = &evidence.sides.before(pair.baseline).made.outcome;
+    let recorded = &evidence.calls.before(pair.baseline).made.outcome;
     if let Some(many) = generalised(recorded, response) {
         return (Some(many.example), many.sentence);
     }
@@ -369,7 +369,7 @@ fn place(path: &str) -> &str {
 }
 
 fn missing_effect(evidence: &Evidence<'_, '_>, number: usize) -> Reason {
-    let call = evidence.sides.before(number);
+    let call = evidence.calls.before(number);
     Reason {
         baseline: Some(number),
         expected: Some(asked(call.made)),
@@ -385,7 +385,7 @@ fn missing_effect(evidence: &Evidence<'_, '_>, number: usize) -> Reason {
 }
 
 fn new_effect(evidence: &Evidence<'_, '_>, number: usize) -> Reason {
-    let call = evidence.sides.now(number);
+    let call = evidence.calls.now(number);
     Reason {
         current: Some(number),
         got: Some(asked(call.said)),
