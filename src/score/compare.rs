@@ -411,7 +411,7 @@ fn slower(calls: &Calls<'_>, rows: &[Row], rule: &Slower) -> Vec<SlowerCall> {
     rows.iter().filter_map(compare).collect()
 }
 
-/// The tokens of both calls, where the run used more than so many times as many as the baseline, and at least so many more.
+/// The tokens of both sides, where the run used more than so many times as many as the baseline, and at least so many more.
 fn more_tokens(baseline: &Trajectory, current: &Trajectory, rule: &Tokens) -> Option<(u64, u64)> {
     let used = |it: &Trajectory| total_usage(&it.requests).and_then(|it| it.total());
     let (before, now) = used(baseline).zip(used(current))?;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::model::Object;
 
-use super::binding::is_generated;
+use super::generated::is_generated;
 
 /// So many entries under other names in every take are records that are named anew, whatever their names look like.
 const RECORDS: usize = 3;

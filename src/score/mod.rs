@@ -46,6 +46,7 @@ mod expectation;
 mod experiment;
 mod finding;
 mod generalise;
+mod generated;
 mod in_band;
 mod json;
 mod key;

@@ -11,8 +11,9 @@ use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
 
 use super::binding::{
-    alike, at, fill, full_paths, is_generated, read_calls, resolve, text_of, value_at, value_at_mut,
+    alike, at, fill, full_paths, read_calls, resolve, text_of, value_at, value_at_mut,
 };
+use super::generated::is_generated;
 use super::partners::Partners;
 use super::path::covers_path;
 use super::swap::Swap;

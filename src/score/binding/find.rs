@@ -6,13 +6,14 @@ use serde_json::Value;
 
 use crate::model::binding::{Binding, Source};
 use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
+use crate::score::generated::{is_generated, tokens};
 use crate::score::path::escape;
 
 use super::fill::{is_filled_with, value_at};
 use super::place;
 use super::resolve::resolve;
 use super::takes::Takes;
-use super::token::{is_generated, is_id, occurrences, text_of, tokens};
+use super::token::{is_id, occurrences, text_of};
 
 /// Longer texts are only looked for as a whole.
 const LONG: usize = 4_000;

@@ -22,7 +22,7 @@ pub(super) use fill::{value_at, value_at_mut};
 pub(super) use place::{alike, at, full_paths, full_patterns};
 pub use resolve::resolve;
 pub(super) use takes::read_calls;
-pub(super) use token::{is_generated, stands_alone, text_of};
+pub(super) use token::{stands_alone, text_of};
 
 /// The bindings that can be told from one trajectory alone, and from what is known to vary in it.
 pub fn find_bindings(trajectory: &Trajectory) -> Vec<Binding> {
