@@ -9,9 +9,10 @@
 use std::hash::Hash;
 use std::ops::Range;
 
+use crate::score::values::number::count;
+use crate::score::values::same;
+
 use super::edits;
-use super::number::count;
-use super::same;
 
 /// Pairs of positions, both rising.
 pub(super) type Pairs = Vec<(usize, usize)>;

@@ -5,8 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 
 use crate::model::Object;
-
-use super::same::{self, View};
+use crate::score::values::same::{self, View};
 
 /// Of each list, which of its rows belongs to each row of the first one, where they stand in another order: rows belong together by the
 /// members whose values are the same in all lists, taken together.

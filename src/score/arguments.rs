@@ -11,10 +11,10 @@ use crate::model::Object;
 use crate::model::catalogue::Tool;
 use crate::model::comparison::{ParameterScore, RequestScore};
 use crate::model::rules::{ArgumentMatch, ArgumentRule};
+use crate::score::values::embedded::embedded;
+use crate::score::values::number::{self, count};
+use crate::score::values::same::{self, View, hash_of, same};
 
-use super::embedded::embedded;
-use super::number::{self, count};
-use super::same::{self, View, hash_of, same};
 use super::value::{self, Purpose};
 use super::words::{self, Words};
 use super::work::Work;

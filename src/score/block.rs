@@ -2,11 +2,12 @@
 
 use serde_json::Value;
 
+use crate::score::values::mask;
+use crate::score::values::path::Step;
+
 use super::excerpt;
 use super::json::{Share, Walk};
-use super::mask;
 use super::parts::Part;
-use super::path::Step;
 use super::words;
 
 /// Two parts of one kind.

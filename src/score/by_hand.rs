@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use crate::model::learned::{Learned, Variation, Varying, VaryingToken};
 use crate::model::trajectory::{Answer, Outcome, Trajectory};
+use crate::score::values::embedded::embedded;
+use crate::score::values::path::escape;
+use crate::score::values::same::DEPTH;
 
-use super::embedded::embedded;
-use super::path::escape;
-use super::same::DEPTH;
 use super::token::{LONG, tokens};
 use super::varying::Tree;
 

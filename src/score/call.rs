@@ -9,13 +9,13 @@ use serde_json::Value;
 use crate::model::catalogue::{Catalogue, Tool};
 use crate::model::rules::{ReadRule, Responses, Rules};
 use crate::model::trajectory::{ToolCall, Trajectory};
+use crate::score::values::same::{hash_of, same};
 
 use super::arguments::{Argument, Request};
 use super::breach::{self, Schemas};
 use super::excerpt;
 use super::in_band::Signs;
 use super::response::Response;
-use super::same::{hash_of, same};
 
 /// One scored call.
 pub(super) struct Call<'a> {

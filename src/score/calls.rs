@@ -3,13 +3,13 @@
 use crate::model::comparison::Pair;
 use crate::model::rules::Rules;
 use crate::model::trajectory::{ToolCall, Trajectory};
+use crate::score::values::same;
 
 use super::align::{self, Pairs};
 use super::arguments::ArgumentRules;
 use super::call::{self, Call};
 use super::polls;
 use super::response::Response;
-use super::same;
 use super::work::Work;
 
 /// How much work the alignment of calls may be: this, and so many times looking at all their arguments.

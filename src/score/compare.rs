@@ -11,6 +11,8 @@ use crate::model::comparison::{
 use crate::model::rules::{Gate, Preset, Rules, Slower, Tokens};
 use crate::model::trajectory::Trajectory;
 use crate::model::usage::total_usage;
+use crate::score::values::exact;
+use crate::score::values::number::{count, share};
 
 use super::call::Call;
 use super::calls::Calls;
@@ -18,10 +20,8 @@ use super::changes::{self, Found};
 use super::classic;
 use super::drift;
 use super::evidence::Evidence;
-use super::exact;
 use super::losses;
 use super::matching::{self, Matched};
-use super::number::{count, share};
 use super::sides::Sides;
 use super::status;
 use super::translate::translate;

@@ -8,14 +8,14 @@ use crate::digits;
 use crate::model::Object;
 use crate::model::catalogue::Tool;
 use crate::model::comparison::ArgumentDifference;
+use crate::score::values::embedded::embedded;
+use crate::score::values::number;
+use crate::score::values::path::escape;
+use crate::score::values::same::{self, same};
 
 use super::arguments::{ArgumentRules, default};
 use super::clock::Clock;
-use super::embedded::embedded;
 use super::excerpt;
-use super::number;
-use super::path::escape;
-use super::same::{self, same};
 use super::variation::{self, Likeness};
 use super::words;
 

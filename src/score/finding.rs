@@ -1,8 +1,7 @@
 //! What the comparison of two responses found, in bounded memory.
 
 use crate::model::comparison::{ContractChange, Difference};
-
-use super::number::{ALMOST, count};
+use crate::score::values::number::{ALMOST, count};
 
 /// The most differences of one response that are kept one by one; the smaller ones beyond are summed up in one.
 const DIFFERENCES: usize = 100;

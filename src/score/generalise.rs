@@ -6,8 +6,7 @@ use serde_json::Value;
 
 use crate::model::comparison::{ContractChange, Difference, ResponseScore};
 use crate::model::trajectory::{Answer, Outcome};
-
-use super::embedded::embedded;
+use crate::score::values::embedded::embedded;
 
 /// What places that differ in nothing but an index have in common.
 #[derive(Debug, Default)]

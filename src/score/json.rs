@@ -9,20 +9,20 @@ use crate::digits;
 use crate::model::Object;
 use crate::model::comparison::Difference;
 use crate::model::rules::Responses;
+use crate::score::values::coarse;
+use crate::score::values::embedded::{self, Documents};
+use crate::score::values::kind::{article, kind};
+use crate::score::values::mask;
+use crate::score::values::memo::{self, Memo};
+use crate::score::values::number::{self, count, share};
+use crate::score::values::path::{Pattern, Place, Step};
+use crate::score::values::same::{self, View, same};
 
 use super::align;
-use super::coarse;
-use super::embedded::{self, Documents};
 use super::excerpt;
 use super::finding::Findings;
-use super::kind::{article, kind};
 use super::leftover::{self, Counted, with_retyped};
-use super::mask;
-use super::memo::{self, Memo};
-use super::number::{self, count, share};
-use super::path::{Pattern, Place, Step};
 use super::plan::Plan;
-use super::same::{self, View, same};
 use super::words;
 use super::work::{self, Work};
 

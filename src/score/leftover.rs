@@ -5,9 +5,9 @@ use std::cmp::Ordering;
 use serde_json::Value;
 
 use crate::digits;
+use crate::score::values::number::{self, count};
 
 use super::align::Pairs;
-use super::number::{self, count};
 
 /// The positions of either list that no pair holds.
 pub(super) fn unpaired(pairs: &Pairs, n: usize, m: usize) -> (Vec<usize>, Vec<usize>) {

@@ -8,8 +8,7 @@ use serde_json::Value;
 
 use crate::model::Object;
 use crate::model::catalogue::Tool;
-
-use super::number::{count, share};
+use crate::score::values::number::{count, share};
 
 /// What is less like the wanted one than this is not offered as the nearest.
 const NEAR: f64 = 0.4;

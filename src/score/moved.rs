@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
+use crate::score::values::number;
+
 use super::align::{self, Pairs};
 use super::call::Call;
 use super::calls::Calls;
-use super::number;
 
 /// What an equal read counts that was made in another place.
 pub(super) const MOVED: f64 = 0.8;

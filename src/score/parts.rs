@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use crate::digits;
 use crate::model::trajectory::Answer;
+use crate::score::values::embedded::embedded;
+use crate::score::values::path::Step;
+use crate::score::values::same::same;
 
-use super::embedded::embedded;
 use super::json::Walk;
-use super::path::Step;
-use super::same::same;
 
 /// One thing an answer consists of.
 #[derive(Debug, Clone, Copy)]

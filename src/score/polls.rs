@@ -4,10 +4,10 @@ use std::collections::{HashMap, HashSet};
 
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
+use crate::score::values::mask;
+use crate::score::values::same::{self, View};
 
 use super::call::{is_same_request, only_reads, request_key};
-use super::mask;
-use super::same::{self, View};
 
 /// A poll: calls by their numbers, the last of which had the final answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,11 +7,12 @@ use std::collections::{BTreeSet, HashSet};
 
 use serde_json::Value;
 
+use crate::score::values::kind::article;
+use crate::score::values::path::escape;
+use crate::score::values::same::{self, View, same};
+
 use super::excerpt;
-use super::kind::article;
 use super::likeness;
-use super::path::escape;
-use super::same::{self, View, same};
 use super::schema_node::Node;
 
 /// How deep nested schemas are compared.

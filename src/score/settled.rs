@@ -8,10 +8,10 @@ use serde_json::Value;
 use crate::model::learned::Learned;
 use crate::model::rules::{Responses, Rules};
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
+use crate::score::values::embedded::{Documents, embedded};
+use crate::score::values::path::{Pattern, patterns};
 
-use super::embedded::{Documents, embedded};
 use super::json::Context;
-use super::path::{Pattern, patterns};
 use super::polls::Poll;
 use super::response::{self, Response};
 use super::swap::Swap;

@@ -8,16 +8,16 @@ use crate::model::comparison::{self, Pair, RequestScore, ResponseScore, Row};
 use crate::model::learned::Learned;
 use crate::model::rules::{Responses, Rules};
 use crate::model::trajectory::Trajectory;
+use crate::score::values::embedded::Documents;
+use crate::score::values::path::{self, Pattern};
 
 use super::align::Pairs;
 use super::call::Call;
 use super::calls::Calls;
 use super::clock::Clock;
 use super::effect;
-use super::embedded::Documents;
 use super::json::Context;
 use super::moved::MOVED;
-use super::path::{self, Pattern};
 use super::polls::Polled;
 use super::response;
 use super::stable::Known;

@@ -10,8 +10,7 @@
 //!   (2024), section 3.
 
 use crate::model::repeated::{Interval, Spread, Tally};
-
-use super::number::count;
+use crate::score::values::number::count;
 
 /// The standard normal quantile at 0.975: what makes an interval one of 95 %.
 const Z: f64 = 1.959_963_984_540_054;

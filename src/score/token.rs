@@ -5,11 +5,11 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::model::learned::TokenKind;
+use crate::score::values::mask;
+use crate::score::values::same::hash_of;
 
 use super::clock;
 use super::made_up;
-use super::mask;
-use super::same::hash_of;
 
 /// Longer texts are not cut into tokens, which take many times the memory of the text.
 pub(super) const LONG: usize = 1 << 21;

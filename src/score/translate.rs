@@ -9,13 +9,13 @@ use crate::model::comparison::Bound;
 use crate::model::learned::Learned;
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
+use crate::score::binding::fill;
+use crate::score::binding::resolve;
+use crate::score::values::path::covers_path;
 
-use super::binding::{
-    alike, at, fill, full_paths, read_calls, resolve, text_of, value_at, value_at_mut,
-};
+use super::binding::{alike, at, full_paths, read_calls, text_of, value_at, value_at_mut};
 use super::generated::is_generated;
 use super::partners::Partners;
-use super::path::covers_path;
 use super::swap::Swap;
 use super::terms::Terms;
 use super::work::Work;

@@ -4,14 +4,14 @@ use serde_json::Value;
 
 use crate::digits;
 use crate::model::Object;
+use crate::score::values::coarse;
+use crate::score::values::embedded::Documents;
+use crate::score::values::memo::{self, Memo};
+use crate::score::values::number::{self, count, share};
+use crate::score::values::same::{self, View};
 
 use super::align;
-use super::coarse;
-use super::embedded::Documents;
-use super::memo::{self, Memo};
-use super::number::{self, count, share};
 use super::plan::Plan;
-use super::same::{self, View};
 use super::words;
 use super::work::{self, Work};
 

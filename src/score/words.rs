@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use crate::score::values::number::count;
+
 use super::align;
-use super::number::count;
 
 /// Beyond this many words left over on either side, abbreviations are not looked for: their search is quadratic, and
 /// in texts that differ this much they decide nothing.

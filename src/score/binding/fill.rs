@@ -4,7 +4,7 @@ use serde_json::{Number, Value};
 
 use crate::model::Object;
 use crate::model::binding::Binding;
-use crate::score::embedded::embedded;
+use crate::score::values::embedded::embedded;
 
 use super::place::steps;
 use super::token::{occurrences, replaced, text_of};

@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use crate::digits;
 use crate::model::trajectory::Answer;
-use crate::score::embedded::embedded;
-use crate::score::path::escape;
-use crate::score::same::{self, View};
+use crate::score::values::embedded::embedded;
+use crate::score::values::path::escape;
+use crate::score::values::same::{self, View};
 
 /// How deep answers are looked into, embedded documents included.
 const DEPTH: usize = 64;

@@ -5,10 +5,12 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::super::kind::kind;
-use super::super::number;
-use super::super::varying::Tree;
-use super::super::{align, edits};
+use crate::score::align;
+use crate::score::edits;
+use crate::score::values::kind::kind;
+use crate::score::values::number;
+use crate::score::varying::Tree;
+
 use super::hashes::Hashes;
 use super::spot::{At, Spot};
 

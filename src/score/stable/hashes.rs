@@ -7,12 +7,12 @@ use foldhash::fast::FixedState;
 use serde_json::Value;
 
 use crate::model::learned::TokenKind;
+use crate::score::key;
+use crate::score::token::{may_move, tokens};
+use crate::score::values::path::Step;
+use crate::score::values::same::{self, View};
+use crate::score::varying::Tree;
 
-use super::super::key;
-use super::super::path::Step;
-use super::super::same::{self, View};
-use super::super::token::{may_move, tokens};
-use super::super::varying::Tree;
 use super::spot::{At, Spot};
 
 /// Begins the hash of each kind of value. The hasher does not tell a short zero from a long one, and `false` is as little as `{}`: these

@@ -1,8 +1,9 @@
 //! What is told of the differences between two answers.
 
-use super::super::finding::Findings;
-use super::spot::{At, Spot};
 use crate::model::comparison::Difference;
+use crate::score::finding::Findings;
+
+use super::spot::{At, Spot};
 
 /// How far two answers are apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,14 +3,13 @@
 use serde_json::Value;
 
 use crate::model::learned::{Learned, Variation};
-
-use super::super::clock::Clock;
-use super::super::embedded::Documents;
-use super::super::key;
-use super::super::path::{Pattern, Place, Step};
-use super::super::same::same;
-use super::super::varying::Tree;
-use super::super::work::Work;
+use crate::score::clock::Clock;
+use crate::score::key;
+use crate::score::values::embedded::Documents;
+use crate::score::values::path::{Pattern, Place, Step};
+use crate::score::values::same::same;
+use crate::score::varying::Tree;
+use crate::score::work::Work;
 
 /// What an answer is held against.
 #[derive(Debug, Clone, Copy)]

@@ -12,10 +12,10 @@ use super::mask;
 use super::number::{self, Exact};
 
 /// How deep the scoring walks into values; parsed JSON ends at 128 by itself, values built in code may not.
-pub(super) const DEPTH: usize = 200;
+pub(in crate::score) const DEPTH: usize = 200;
 
 /// Whether two values are the same; safe at any depth.
-pub(super) fn same(a: &Value, b: &Value) -> bool {
+pub(in crate::score) fn same(a: &Value, b: &Value) -> bool {
     let mut pending = Vec::new();
     if !same_so_far(a, b, &mut pending) {
         return false;
@@ -73,18 +73,18 @@ fn same_so_far<'a>(a: &'a Value, b: &'a Value, pending: &mut Vec<Pair<'a>>) -> b
 const HASHER: FixedState = FixedState::with_seed(0);
 
 /// The hash of one thing.
-pub(super) fn hash_of(it: impl Hash) -> u64 {
+pub(in crate::score) fn hash_of(it: impl Hash) -> u64 {
     HASHER.hash_one(it)
 }
 
 /// For hashes of several things.
-pub(super) fn hasher() -> impl Hasher {
+pub(in crate::score) fn hasher() -> impl Hasher {
     HASHER.build_hasher()
 }
 
 /// What a hash looks at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum View {
+pub(in crate::score) enum View {
     /// Values as they are.
     Plain,
     /// Values after masking what varies by nature.
@@ -92,12 +92,16 @@ pub(super) enum View {
 }
 
 /// A hash that the same values share; equal hashes are taken for equal values, which 64 bits make safe enough.
-pub(super) fn hash(value: &Value, view: View) -> u64 {
+pub(in crate::score) fn hash(value: &Value, view: View) -> u64 {
     hash_and_keep(value, view, &mut |_, _| {})
 }
 
 /// The same, which tells of the hash of every list and object within, the value itself among them.
-pub(super) fn hash_and_keep(value: &Value, view: View, keep: &mut dyn FnMut(&Value, u64)) -> u64 {
+pub(in crate::score) fn hash_and_keep(
+    value: &Value,
+    view: View,
+    keep: &mut dyn FnMut(&Value, u64),
+) -> u64 {
     hash_within(value, view, DEPTH, keep)
 }
 
@@ -149,7 +153,7 @@ fn hash_number(number: &Exact<'_>, hasher: &mut impl Hasher) {
 }
 
 /// Roughly how much work comparing a value is, in leaves; long texts count by length. Stops counting at `limit`.
-pub(super) fn weight(value: &Value, limit: usize) -> usize {
+pub(in crate::score) fn weight(value: &Value, limit: usize) -> usize {
     let mut pending = vec![value];
     let mut weight = 0;
     while let Some(value) = pending.pop() {

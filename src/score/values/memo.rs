@@ -11,17 +11,18 @@ use std::rc::Rc;
 use foldhash::fast::FixedState;
 use serde_json::Value;
 
+use crate::score::work::{self, Work};
+
 use super::embedded::{self, Documents};
 use super::same::{self, View};
-use super::work::{self, Work};
 
 type Map<K, V> = HashMap<K, V, FixedState>;
 
 /// The address of a value or text, and the length of a text.
-pub(super) type Address = (usize, usize);
+pub(in crate::score) type Address = (usize, usize);
 
 /// What is known so far.
-pub(super) struct Memo<'w> {
+pub(in crate::score) struct Memo<'w> {
     view: View,
     work: &'w Work<'w>,
     documents: &'w Documents,
@@ -31,7 +32,7 @@ pub(super) struct Memo<'w> {
 }
 
 impl<'w> Memo<'w> {
-    pub(super) fn new(view: View, work: &'w Work<'w>, documents: &'w Documents) -> Self {
+    pub(in crate::score) fn new(view: View, work: &'w Work<'w>, documents: &'w Documents) -> Self {
         Self {
             view,
             work,
@@ -42,12 +43,12 @@ impl<'w> Memo<'w> {
         }
     }
 
-    pub(super) fn work(&self) -> &'w Work<'w> {
+    pub(in crate::score) fn work(&self) -> &'w Work<'w> {
         self.work
     }
 
     /// How much work a value is, in leaves.
-    pub(super) fn weight(&self, value: &Value) -> usize {
+    pub(in crate::score) fn weight(&self, value: &Value) -> usize {
         if !is_branch(value) {
             return of_leaf(value);
         }
@@ -60,7 +61,7 @@ impl<'w> Memo<'w> {
     }
 
     /// A hash that the same values share; see [`same::hash`].
-    pub(super) fn hash(&self, value: &Value) -> u64 {
+    pub(in crate::score) fn hash(&self, value: &Value) -> u64 {
         if !is_branch(value) {
             self.work.spend(of_leaf(value));
             return same::hash(value, self.view);
@@ -77,12 +78,12 @@ impl<'w> Memo<'w> {
     }
 
     /// The hash of a value that has members, if it was looked at before.
-    pub(super) fn known_hash(&self, value: &Value) -> Option<u64> {
+    pub(in crate::score) fn known_hash(&self, value: &Value) -> Option<u64> {
         self.hashes.borrow().get(&address(value).0).copied()
     }
 
     /// The JSON document a text consists of, parsed when it is first asked for.
-    pub(super) fn document(&self, text: &str) -> Option<Rc<Value>> {
+    pub(in crate::score) fn document(&self, text: &str) -> Option<Rc<Value>> {
         if !embedded::looks_like_json(text) {
             return None;
         }
@@ -91,25 +92,25 @@ impl<'w> Memo<'w> {
     }
 
     /// How alike two values are, if that was found out before.
-    pub(super) fn alike(&self, b: Address, c: Address) -> Option<f64> {
+    pub(in crate::score) fn alike(&self, b: Address, c: Address) -> Option<f64> {
         self.alike.borrow().get(&(b, c)).copied()
     }
 
-    pub(super) fn keep_alike(&self, b: Address, c: Address, similarity: f64) {
+    pub(in crate::score) fn keep_alike(&self, b: Address, c: Address, similarity: f64) {
         self.alike.borrow_mut().insert((b, c), similarity);
     }
 }
 
-pub(super) fn address(value: &Value) -> Address {
+pub(in crate::score) fn address(value: &Value) -> Address {
     (std::ptr::from_ref(value).addr(), usize::MAX)
 }
 
-pub(super) fn address_of_text(text: &str) -> Address {
+pub(in crate::score) fn address_of_text(text: &str) -> Address {
     (text.as_ptr().addr(), text.len())
 }
 
 /// Whether a value has members or elements.
-pub(super) fn is_branch(value: &Value) -> bool {
+pub(in crate::score) fn is_branch(value: &Value) -> bool {
     match value {
         Value::Array(items) => !items.is_empty(),
         Value::Object(members) => !members.is_empty(),

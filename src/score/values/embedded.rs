@@ -18,7 +18,7 @@ const BEYOND: usize = 16 << 20;
 const NAME: usize = 96;
 
 /// The JSON object or list a text consists of, long integers as [`digits`] marks them.
-pub(super) fn embedded(text: &str) -> Option<Value> {
+pub(in crate::score) fn embedded(text: &str) -> Option<Value> {
     (looks_like_json(text) && !is_too_dense(text))
         .then(|| digits::parse(text).ok())
         .flatten()
@@ -28,7 +28,7 @@ pub(super) fn embedded(text: &str) -> Option<Value> {
 ///
 /// Texts are known by their addresses: they have to stay where they are as long as this lives.
 #[derive(Debug, Default)]
-pub(super) struct Documents {
+pub(in crate::score) struct Documents {
     parsed: RefCell<Parsed>,
 }
 
@@ -37,7 +37,7 @@ type Parsed = HashMap<(usize, usize), Option<Rc<Value>>, FixedState>;
 
 impl Documents {
     /// The JSON object or list a text consists of.
-    pub(super) fn of(&self, text: &str) -> Option<Rc<Value>> {
+    pub(in crate::score) fn of(&self, text: &str) -> Option<Rc<Value>> {
         if !looks_like_json(text) {
             return None;
         }
@@ -53,7 +53,7 @@ impl Documents {
 
 /// Whether a text would take far more memory as JSON than JSON usually does: millions of empty lists or of numbers. It is compared as the
 /// text that it is.
-pub(super) fn is_too_dense(text: &str) -> bool {
+pub(in crate::score) fn is_too_dense(text: &str) -> bool {
     if text.len() < LARGE {
         return false;
     }
@@ -71,6 +71,6 @@ pub(super) fn is_too_dense(text: &str) -> bool {
 }
 
 /// Whether a text begins as a JSON object or list does.
-pub(super) fn looks_like_json(text: &str) -> bool {
+pub(in crate::score) fn looks_like_json(text: &str) -> bool {
     text.trim_ascii_start().starts_with(['{', '['])
 }

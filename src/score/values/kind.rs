@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::digits;
 
 /// The JSON type of a value.
-pub(super) fn kind(value: &Value) -> &'static str {
+pub(in crate::score) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
@@ -20,7 +20,7 @@ pub(super) fn kind(value: &Value) -> &'static str {
 }
 
 /// A type with its article, as in "became a string".
-pub(super) fn article(kind: &str) -> String {
+pub(in crate::score) fn article(kind: &str) -> String {
     match kind {
         "null" => "null".to_owned(),
         "array" | "object" | "integer" => format!("an {kind}"),
@@ -29,12 +29,12 @@ pub(super) fn article(kind: &str) -> String {
 }
 
 /// The types of the elements of a list.
-pub(super) fn of_elements(list: &Value) -> HashSet<&'static str> {
+pub(in crate::score) fn of_elements(list: &Value) -> HashSet<&'static str> {
     list.as_array().into_iter().flatten().map(kind).collect()
 }
 
 /// Whether a list has elements of types that another, which has some, has not.
-pub(super) fn has_other_kinds(known: &Value, list: &Value) -> bool {
+pub(in crate::score) fn has_other_kinds(known: &Value, list: &Value) -> bool {
     let known = of_elements(known);
     !known.is_empty() && !of_elements(list).is_subset(&known)
 }

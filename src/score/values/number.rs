@@ -10,13 +10,13 @@ use crate::digits;
 /// The largest similarity of two things that are not equal.
 ///
 /// Two integers beyond 2^53 can differ by less than a 64-bit fraction can tell; they are still not the same number.
-pub(super) const ALMOST: f64 = 1.0 - f64::EPSILON;
+pub(in crate::score) const ALMOST: f64 = 1.0 - f64::EPSILON;
 
 /// Integers from here on are told by their digits.
 const LONG: u128 = 1 << 64;
 
 /// Whether two numbers have the same value: `1` equals `1.0`, and integers are compared digit by digit at any size.
-pub(super) fn equal(a: &Number, b: &Number) -> bool {
+pub(in crate::score) fn equal(a: &Number, b: &Number) -> bool {
     if let (Some(a), Some(b)) = (a.as_i64(), b.as_i64()) {
         return a == b;
     }
@@ -29,7 +29,7 @@ pub(super) fn equal(a: &Number, b: &Number) -> bool {
 }
 
 /// Whether two numbers are the same but for the noise of floating point: integers digit for digit, others to 1e-12 of their size.
-pub(super) fn close(a: &Number, b: &Number) -> bool {
+pub(in crate::score) fn close(a: &Number, b: &Number) -> bool {
     if equal(a, b) {
         return true;
     }
@@ -41,13 +41,13 @@ pub(super) fn close(a: &Number, b: &Number) -> bool {
 }
 
 /// Whether a value is a number, be it one too long for 64 bits.
-pub(super) fn is_number(value: &Value) -> bool {
+pub(in crate::score) fn is_number(value: &Value) -> bool {
     value.is_number() || digits::of(value).is_some()
 }
 
 /// What a number's value is, so that equal ones have equal forms.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Exact<'v> {
+pub(in crate::score) enum Exact<'v> {
     Whole(i128),
     /// Beyond 64 bits, in digits. A float stands for the integer that its shortest notation spells.
     Long(Cow<'v, str>),
@@ -55,7 +55,7 @@ pub(super) enum Exact<'v> {
 }
 
 /// The value of a number of any length; `None` for anything else.
-pub(super) fn exact(value: &Value) -> Option<Exact<'_>> {
+pub(in crate::score) fn exact(value: &Value) -> Option<Exact<'_>> {
     if let Value::Number(number) = value {
         return Some(exact_of(number));
     }
@@ -68,7 +68,7 @@ pub(super) fn exact(value: &Value) -> Option<Exact<'_>> {
 }
 
 /// The value of a number that fits into 64 bits.
-pub(super) fn exact_of(number: &Number) -> Exact<'static> {
+pub(in crate::score) fn exact_of(number: &Number) -> Exact<'static> {
     let float = float(number);
     match integer(number) {
         Some(whole) => Exact::Whole(whole),
@@ -78,7 +78,7 @@ pub(super) fn exact_of(number: &Number) -> Exact<'static> {
 }
 
 /// The number as an integer, where it is whole; a float counts as whole below 2^64.
-pub(super) fn integer(number: &Number) -> Option<i128> {
+pub(in crate::score) fn integer(number: &Number) -> Option<i128> {
     if let Some(it) = number.as_i64() {
         return Some(it.into());
     }
@@ -97,12 +97,12 @@ pub(super) fn integer(number: &Number) -> Option<i128> {
 }
 
 /// The number as a 64-bit float.
-pub(super) fn float(number: &Number) -> f64 {
+pub(in crate::score) fn float(number: &Number) -> f64 {
     number.as_f64().unwrap_or(0.0)
 }
 
 /// `max(0, 1 - abs(a-b) / max_diff)`, below 1 unless equal; `max_diff` is the larger of the two amounts unless given.
-pub(super) fn distance(a: &Number, b: &Number, max_diff: Option<f64>) -> f64 {
+pub(in crate::score) fn distance(a: &Number, b: &Number, max_diff: Option<f64>) -> f64 {
     if equal(a, b) {
         return 1.0;
     }
@@ -110,7 +110,7 @@ pub(super) fn distance(a: &Number, b: &Number, max_diff: Option<f64>) -> f64 {
 }
 
 /// [`distance`] of two numbers of any length; 0 for what is none.
-pub(super) fn distance_of(a: &Value, b: &Value, max_diff: Option<f64>) -> f64 {
+pub(in crate::score) fn distance_of(a: &Value, b: &Value, max_diff: Option<f64>) -> f64 {
     let float = |it: &Value| match it {
         Value::Number(it) => Some(float(it)),
         _ => digits::of(it)?.parse().ok(),
@@ -123,7 +123,7 @@ pub(super) fn distance_of(a: &Value, b: &Value, max_diff: Option<f64>) -> f64 {
 }
 
 /// [`distance`] of two floats, where equal ones have none.
-pub(super) fn between(a: f64, b: f64, max_diff: Option<f64>) -> f64 {
+pub(in crate::score) fn between(a: f64, b: f64, max_diff: Option<f64>) -> f64 {
     let difference = (a - b).abs();
     if difference <= 0.0 {
         return 1.0;
@@ -134,7 +134,7 @@ pub(super) fn between(a: f64, b: f64, max_diff: Option<f64>) -> f64 {
 }
 
 /// The number a text spells in decimal notation, with sign, fraction and exponent as JSON has them.
-pub(super) fn parse(text: &str) -> Option<Number> {
+pub(in crate::score) fn parse(text: &str) -> Option<Number> {
     let text = text.trim();
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let decimal = unsigned.starts_with(|it: char| it.is_ascii_digit())
@@ -155,7 +155,7 @@ pub(super) fn parse(text: &str) -> Option<Number> {
 }
 
 /// The number a text spells, of any length.
-pub(super) fn of_text(text: &str) -> Option<Value> {
+pub(in crate::score) fn of_text(text: &str) -> Option<Value> {
     let trimmed = text.trim();
     let (sign, amount) = match trimmed.strip_prefix('-') {
         Some(amount) => ("-", amount),
@@ -172,12 +172,12 @@ pub(super) fn of_text(text: &str) -> Option<Value> {
     clippy::cast_precision_loss,
     reason = "counts of things in memory stay far below 2^53"
 )]
-pub(super) fn count(it: usize) -> f64 {
+pub(in crate::score) fn count(it: usize) -> f64 {
     it as f64
 }
 
 /// `part / whole`, and 1 of nothing.
-pub(super) fn share(part: f64, whole: usize) -> f64 {
+pub(in crate::score) fn share(part: f64, whole: usize) -> f64 {
     // Adding zero turns the negative zero that an empty sum is into a plain one.
     if whole == 0 {
         1.0

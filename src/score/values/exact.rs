@@ -6,7 +6,7 @@ use crate::digits;
 use crate::model::trajectory::{Outcome, Step, ToolCall, Trajectory};
 
 /// Two sides of a comparison. Where only one of them kept digits, the other may have had as many: neither has them then.
-pub(super) fn both<'t>(
+pub(in crate::score) fn both<'t>(
     baseline: &'t Trajectory,
     current: &'t Trajectory,
 ) -> (Cow<'t, Trajectory>, Cow<'t, Trajectory>) {
@@ -18,7 +18,7 @@ pub(super) fn both<'t>(
 }
 
 /// The trajectory with its digits in their places.
-pub(super) fn exact(trajectory: &Trajectory) -> Cow<'_, Trajectory> {
+pub(in crate::score) fn exact(trajectory: &Trajectory) -> Cow<'_, Trajectory> {
     if !has_digits(trajectory) {
         return Cow::Borrowed(trajectory);
     }
