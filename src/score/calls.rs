@@ -3,9 +3,9 @@
 use crate::model::comparison::Pair;
 use crate::model::rules::Rules;
 use crate::model::trajectory::{ToolCall, Trajectory};
+use crate::score::lists::align::{self, Pairs};
 use crate::score::values::same;
 
-use super::align::{self, Pairs};
 use super::arguments::ArgumentRules;
 use super::call::{self, Call};
 use super::polls;

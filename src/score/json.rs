@@ -9,6 +9,9 @@ use crate::digits;
 use crate::model::Object;
 use crate::model::comparison::Difference;
 use crate::model::rules::Responses;
+use crate::score::lists::align;
+use crate::score::lists::leftover::{self, Counted, with_retyped};
+use crate::score::lists::plan::Plan;
 use crate::score::values::coarse;
 use crate::score::values::embedded::{self, Documents};
 use crate::score::values::kind::{article, kind};
@@ -18,11 +21,8 @@ use crate::score::values::number::{self, count, share};
 use crate::score::values::path::{Pattern, Place, Step};
 use crate::score::values::same::{self, View, same};
 
-use super::align;
 use super::excerpt;
 use super::finding::Findings;
-use super::leftover::{self, Counted, with_retyped};
-use super::plan::Plan;
 use super::words;
 use super::work::{self, Work};
 

@@ -12,6 +12,7 @@ use crate::model::learned::{self, Odd, Variation, Varying};
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 use crate::score::binding::resolve;
+use crate::score::lists::align;
 use crate::score::values::embedded::embedded;
 use crate::score::values::exact::exact;
 use crate::score::values::kind::kind;
@@ -19,7 +20,6 @@ use crate::score::values::number;
 use crate::score::values::path::escape;
 use crate::score::values::same::{self, View, same};
 
-use super::align;
 use super::any_order;
 use super::binding::{at, find_in_takes, full_patterns};
 use super::by_hand::NOTHING;

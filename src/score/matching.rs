@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 
 use crate::model::comparison::{Reason, ReasonKind, Row};
 use crate::model::rules::Match;
+use crate::score::lists::align::Pairs;
+use crate::score::lists::assign;
 
-use super::align::Pairs;
-use super::assign;
 use super::call::asked;
 use super::calls::Calls;
 

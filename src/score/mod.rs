@@ -19,10 +19,8 @@
 //! two sides are short excerpts.
 
 mod advice;
-mod align;
 mod any_order;
 mod arguments;
-mod assign;
 mod binding;
 mod block;
 mod breach;
@@ -35,7 +33,6 @@ mod classic;
 mod clock;
 mod compare;
 mod drift;
-mod edits;
 mod effect;
 mod evidence;
 mod excerpt;
@@ -48,8 +45,8 @@ mod in_band;
 mod json;
 mod key;
 mod learn;
-mod leftover;
 mod likeness;
+mod lists;
 mod losses;
 mod made_up;
 mod made_up_keys;
@@ -57,7 +54,6 @@ mod matching;
 mod moved;
 mod partners;
 mod parts;
-mod plan;
 mod polls;
 mod refusal;
 mod renamed;

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
+use crate::score::lists::align::{self, Pairs};
 use crate::score::values::number;
 
-use super::align::{self, Pairs};
 use super::call::Call;
 use super::calls::Calls;
 

@@ -6,19 +6,19 @@ use crate::model::Object;
 use crate::model::comparison::{ContractChange, Difference, ResponseScore};
 use crate::model::rules::Responses;
 use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome};
+use crate::score::lists::align;
+use crate::score::lists::leftover::{self, Counted};
+use crate::score::lists::plan::Plan;
 use crate::score::values::mask;
 use crate::score::values::number::{ALMOST, count, share};
 use crate::score::values::path::Step;
 use crate::score::values::same::{self, View, same};
 
-use super::align;
 use super::block::part;
 use super::excerpt;
 use super::finding::{self, Findings};
 use super::json::{Context, Share, Walk};
-use super::leftover::{self, Counted};
 use super::parts::{Part, parts};
-use super::plan::Plan;
 use super::stable::{self, Apart, Known};
 use super::words;
 

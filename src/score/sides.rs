@@ -8,10 +8,10 @@ use crate::model::comparison::{self, Pair, RequestScore, ResponseScore, Row};
 use crate::model::learned::Learned;
 use crate::model::rules::{Responses, Rules};
 use crate::model::trajectory::Trajectory;
+use crate::score::lists::align::Pairs;
 use crate::score::values::embedded::Documents;
 use crate::score::values::path::{self, Pattern};
 
-use super::align::Pairs;
 use super::call::Call;
 use super::calls::Calls;
 use super::clock::Clock;

@@ -4,14 +4,14 @@ use serde_json::Value;
 
 use crate::digits;
 use crate::model::Object;
+use crate::score::lists::align;
+use crate::score::lists::plan::Plan;
 use crate::score::values::coarse;
 use crate::score::values::embedded::Documents;
 use crate::score::values::memo::{self, Memo};
 use crate::score::values::number::{self, count, share};
 use crate::score::values::same::{self, View};
 
-use super::align;
-use super::plan::Plan;
 use super::words;
 use super::work::{self, Work};
 

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::model::learned::{StandsFor, TokenKind, Variation, VaryingToken};
+use crate::score::lists::edits;
 
-use super::edits;
 use super::excerpt;
 use super::made_up;
 use super::token::{LONG, Token, tokens};

@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use crate::score::lists::align;
 use crate::score::values::number::count;
-
-use super::align;
 
 /// Beyond this many words left over on either side, abbreviations are not looked for: their search is quadratic, and
 /// in texts that differ this much they decide nothing.

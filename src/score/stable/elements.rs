@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use crate::score::align;
-use crate::score::edits;
+use crate::score::lists::align;
+use crate::score::lists::edits;
 use crate::score::values::kind::kind;
 use crate::score::values::number;
 use crate::score::varying::Tree;

@@ -1,17 +1,17 @@
 //! How much work the comparison of two lists may be, and how that is divided.
 
 /// What a budget for comparing two lists is used for: half of it to find out which elements belong together, half to compare those.
-pub(super) struct Plan {
+pub(in crate::score) struct Plan {
     /// How many pairs of elements may be tried, and the budget for each.
-    pub(super) cells: usize,
-    pub(super) for_each: usize,
+    pub(in crate::score) cells: usize,
+    pub(in crate::score) for_each: usize,
     /// What is left for the pairs that were found.
-    pub(super) left: usize,
+    pub(in crate::score) left: usize,
 }
 
 impl Plan {
     /// `a` and `b` are the weight and the length of the two lists.
-    pub(super) fn new(budget: usize, a: (usize, usize), b: (usize, usize)) -> Self {
+    pub(in crate::score) fn new(budget: usize, a: (usize, usize), b: (usize, usize)) -> Self {
         let mean = |(weight, length): (usize, usize)| weight / length.max(1);
         let trying = budget / 2;
         let cells = trying / (mean(a) + mean(b)).max(1);

@@ -10,7 +10,7 @@ use crate::score::values::number::{self, count};
 use super::align::Pairs;
 
 /// The positions of either list that no pair holds.
-pub(super) fn unpaired(pairs: &Pairs, n: usize, m: usize) -> (Vec<usize>, Vec<usize>) {
+pub(in crate::score) fn unpaired(pairs: &Pairs, n: usize, m: usize) -> (Vec<usize>, Vec<usize>) {
     let (mut b_alone, mut c_alone) = (Vec::new(), Vec::new());
     let (mut next_b, mut next_c) = (0, 0);
     for &(i, j) in pairs.iter().chain([&(n, m)]) {
@@ -23,7 +23,7 @@ pub(super) fn unpaired(pairs: &Pairs, n: usize, m: usize) -> (Vec<usize>, Vec<us
 
 /// Pairs also the elements without a partner that stand in the same place and say the same as another type, `1` and
 /// `"1"`: that is a change of type, not one element gone and one added.
-pub(super) fn with_retyped(mut pairs: Pairs, b: &[Value], c: &[Value]) -> Pairs {
+pub(in crate::score) fn with_retyped(mut pairs: Pairs, b: &[Value], c: &[Value]) -> Pairs {
     let (b_alone, c_alone) = unpaired(&pairs, b.len(), c.len());
     // An element's place is the number of pairs before it, and its number among those alone there.
     let places = |alone: &[usize]| -> Vec<(usize, usize)> {
@@ -74,15 +74,15 @@ fn says_the_same(b: &Value, c: &Value) -> bool {
 }
 
 /// What each part of two aligned lists counts for: a missing and an added element may share one place of the longer.
-pub(super) struct Counted {
-    pub(super) places: usize,
+pub(in crate::score) struct Counted {
+    pub(in crate::score) places: usize,
     /// The weight of a pair, and of an element without a partner.
-    pub(super) pair: f64,
-    pub(super) alone: f64,
+    pub(in crate::score) pair: f64,
+    pub(in crate::score) alone: f64,
 }
 
 impl Counted {
-    pub(super) fn new(pairs: usize, b_alone: usize, c_alone: usize) -> Self {
+    pub(in crate::score) fn new(pairs: usize, b_alone: usize, c_alone: usize) -> Self {
         let places = pairs + b_alone.max(c_alone);
         let left = count(b_alone.max(c_alone)) / count((b_alone + c_alone).max(1));
         Self {
