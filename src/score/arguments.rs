@@ -11,12 +11,12 @@ use crate::model::Object;
 use crate::model::catalogue::Tool;
 use crate::model::comparison::{ParameterScore, RequestScore};
 use crate::model::rules::{ArgumentMatch, ArgumentRule};
+use crate::score::text::words::{self, Words};
 use crate::score::values::embedded::embedded;
 use crate::score::values::number::{self, count};
 use crate::score::values::same::{self, View, hash_of, same};
 
 use super::value::{self, Purpose};
-use super::words::{self, Words};
 use super::work::Work;
 
 /// The rules for single arguments, ready to use.

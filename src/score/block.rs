@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
+use crate::score::text::excerpt;
+use crate::score::text::words;
 use crate::score::values::mask;
 use crate::score::values::path::Step;
 
-use super::excerpt;
 use super::json::{Share, Walk};
 use super::parts::Part;
-use super::words;
 
 /// Two parts of one kind.
 pub(super) fn part<'a>(walk: &mut Walk<'a>, b: Part<'a>, c: Part<'a>, share: Share) -> f64 {

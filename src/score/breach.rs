@@ -9,8 +9,7 @@ use serde_json::Value;
 use crate::digits;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
-
-use super::excerpt;
+use crate::score::text::excerpt;
 
 /// Marks every answer whose structured content breaks its tool's output schema, so that it counts as an error.
 ///

@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::model::binding::Binding;
 use crate::model::comparison::{Pair, Reason, ReasonKind, Row};
 use crate::model::trajectory::{FailureKind, Outcome, ToolCall};
+use crate::score::text::excerpt;
 
 use super::drift::Finding;
 use super::evidence::Evidence;
-use super::excerpt;
 
 /// The most tools a heading names.
 const NAMED: usize = 5;

@@ -7,12 +7,12 @@ use crate::model::comparison::{
     SlowerCall, Verdict,
 };
 use crate::model::rules::Rules;
+use crate::score::text::excerpt;
 use crate::score::values::path::escape;
 
 use super::call::asked;
 use super::calls::Calls;
 use super::drift;
-use super::excerpt;
 
 /// What changes are told from.
 pub(super) struct Found<'e, 'a> {

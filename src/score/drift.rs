@@ -8,8 +8,8 @@ use crate::model::Object;
 use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use crate::model::comparison::Drift;
 use crate::model::trajectory::ToolCall;
+use crate::score::text::excerpt;
 
-use super::excerpt;
 use super::likeness::{nearest_name, nearest_tool};
 use super::refusal::{Blame, Refusals};
 use super::renamed::Renamed;

@@ -8,16 +8,16 @@ use crate::digits;
 use crate::model::Object;
 use crate::model::catalogue::Tool;
 use crate::model::comparison::ArgumentDifference;
+use crate::score::text::clock::Clock;
+use crate::score::text::excerpt;
+use crate::score::text::variation::{self, Likeness};
+use crate::score::text::words;
 use crate::score::values::embedded::embedded;
 use crate::score::values::number;
 use crate::score::values::path::escape;
 use crate::score::values::same::{self, same};
 
 use super::arguments::{ArgumentRules, default};
-use super::clock::Clock;
-use super::excerpt;
-use super::variation::{self, Likeness};
-use super::words;
 
 /// A text from this many words on may be worded otherwise.
 const WORDS: usize = 3;

@@ -3,10 +3,10 @@
 use crate::model::binding::Binding;
 use crate::model::comparison::{Loss, Pair, Reason, Row, Scores, SlowerCall};
 use crate::model::rules::Rules;
+use crate::score::text::excerpt;
 
 use super::calls::Calls;
 use super::drift::Finding;
-use super::excerpt;
 
 /// What a verdict looks at.
 pub(super) struct Evidence<'e, 'a> {

@@ -8,10 +8,10 @@ use crate::model::comparison::{
 use crate::model::rules::{Responses, Rules};
 use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
+use crate::score::text::excerpt;
 
 use super::call::asked;
 use super::compare::compare_until;
-use super::excerpt;
 use super::work::Cancelled;
 
 /// A request less similar than this asks something else than was expected.

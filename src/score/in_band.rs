@@ -10,11 +10,10 @@ use serde_json::value::RawValue;
 
 use crate::model::rules::{ErrorSign, ErrorSigns, Rules};
 use crate::model::trajectory::{Answer, Outcome};
+use crate::score::text::excerpt;
 use crate::score::values::embedded::embedded;
 use crate::score::values::path::{Pattern, Place, Step};
 use crate::score::values::same::DEPTH;
-
-use super::excerpt;
 
 /// The members of an object that may say that it is an error.
 const TELLING: [&str; 5] = ["error", "errors", "success", "ok", "status"];

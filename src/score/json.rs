@@ -12,6 +12,8 @@ use crate::model::rules::Responses;
 use crate::score::lists::align;
 use crate::score::lists::leftover::{self, Counted, with_retyped};
 use crate::score::lists::plan::Plan;
+use crate::score::text::excerpt;
+use crate::score::text::words;
 use crate::score::values::coarse;
 use crate::score::values::embedded::{self, Documents};
 use crate::score::values::kind::{article, kind};
@@ -21,9 +23,7 @@ use crate::score::values::number::{self, count, share};
 use crate::score::values::path::{Pattern, Place, Step};
 use crate::score::values::same::{self, View, same};
 
-use super::excerpt;
 use super::finding::Findings;
-use super::words;
 use super::work::{self, Work};
 
 /// How many times a text may hold JSON that again holds a text that holds JSON.

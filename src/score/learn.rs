@@ -13,6 +13,9 @@ use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 use crate::score::binding::resolve;
 use crate::score::lists::align;
+use crate::score::text::excerpt;
+use crate::score::text::made_up_keys;
+use crate::score::text::words;
 use crate::score::values::embedded::embedded;
 use crate::score::values::exact::exact;
 use crate::score::values::kind::kind;
@@ -24,13 +27,10 @@ use super::any_order;
 use super::binding::{at, find_in_takes, full_patterns};
 use super::by_hand::NOTHING;
 use super::call::{is_same_request, only_reads, request_key};
-use super::excerpt;
-use super::made_up_keys;
 use super::polls::Polled;
 use super::terms::Terms;
 use super::translate::translate;
 use super::wording;
-use super::words;
 use super::work::{Cancelled, Work};
 
 /// The most places that are learned for one answer; one with more varies from its outermost places on.

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use crate::model::comparison::{Loss, Pair, Row, Scores};
+use crate::score::text::excerpt;
 use crate::score::values::number::count;
 
 use super::call::{Call, asked};
 use super::calls::Calls;
-use super::excerpt;
 
 /// Points below this are rounding, not losses.
 const NOTHING: f64 = 1e-12;

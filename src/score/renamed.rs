@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::model::catalogue::Tool;
+use crate::score::text::words;
 use crate::score::values::same::same;
 
 use super::likeness::{NEAR_BY_NAME, names, words_of_name};
-use super::words;
 
 /// The most tools on either side that are looked through.
 const CANDIDATES: usize = 500;

@@ -9,18 +9,18 @@ use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome};
 use crate::score::lists::align;
 use crate::score::lists::leftover::{self, Counted};
 use crate::score::lists::plan::Plan;
+use crate::score::text::excerpt;
+use crate::score::text::words;
 use crate::score::values::mask;
 use crate::score::values::number::{ALMOST, count, share};
 use crate::score::values::path::Step;
 use crate::score::values::same::{self, View, same};
 
 use super::block::part;
-use super::excerpt;
 use super::finding::{self, Findings};
 use super::json::{Context, Share, Walk};
 use super::parts::{Part, parts};
 use super::stable::{self, Apart, Known};
-use super::words;
 
 /// The most arguments that are looked for as echoes in a response.
 const ECHOES: usize = 64;

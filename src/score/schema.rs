@@ -7,11 +7,11 @@ use std::collections::{BTreeSet, HashSet};
 
 use serde_json::Value;
 
+use crate::score::text::excerpt;
 use crate::score::values::kind::article;
 use crate::score::values::path::escape;
 use crate::score::values::same::{self, View, same};
 
-use super::excerpt;
 use super::likeness;
 use super::schema_node::Node;
 

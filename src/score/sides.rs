@@ -9,12 +9,12 @@ use crate::model::learned::Learned;
 use crate::model::rules::{Responses, Rules};
 use crate::model::trajectory::Trajectory;
 use crate::score::lists::align::Pairs;
+use crate::score::text::clock::Clock;
 use crate::score::values::embedded::Documents;
 use crate::score::values::path::{self, Pattern};
 
 use super::call::Call;
 use super::calls::Calls;
-use super::clock::Clock;
 use super::effect;
 use super::json::Context;
 use super::moved::MOVED;

@@ -7,9 +7,9 @@ use serde_json::{Number, Value};
 
 use crate::model::Object;
 use crate::model::trajectory::{Answer, Outcome};
+use crate::score::text::generated::is_generated;
 
 use super::binding::{stands_alone, text_of};
-use super::generated::is_generated;
 
 /// The shortest text that is changed wherever it stands in an answer, if it does not look made up.
 const LONG_ENOUGH: usize = 6;

@@ -6,13 +6,13 @@ use crate::digits;
 use crate::model::Object;
 use crate::score::lists::align;
 use crate::score::lists::plan::Plan;
+use crate::score::text::words;
 use crate::score::values::coarse;
 use crate::score::values::embedded::Documents;
 use crate::score::values::memo::{self, Memo};
 use crate::score::values::number::{self, count, share};
 use crate::score::values::same::{self, View};
 
-use super::words;
 use super::work::{self, Work};
 
 /// A text of another type than the other side's is never quite the same.

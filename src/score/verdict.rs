@@ -11,12 +11,12 @@ use crate::model::comparison::{
 };
 use crate::model::number::fixed;
 use crate::model::rules::Gate;
+use crate::score::text::excerpt;
 
 use super::call::{Call, asked};
 use super::causes;
 use super::drift::{self, Finding};
 use super::evidence::Evidence;
-use super::excerpt;
 use super::generalise::generalised;
 
 /// Scores this close to a limit count as reaching it.

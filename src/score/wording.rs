@@ -4,10 +4,9 @@ use std::ops::Range;
 
 use crate::model::learned::{StandsFor, TokenKind, Variation, VaryingToken};
 use crate::score::lists::edits;
-
-use super::excerpt;
-use super::made_up;
-use super::token::{LONG, Token, tokens};
+use crate::score::text::excerpt;
+use crate::score::text::made_up;
+use crate::score::text::token::{LONG, Token, tokens};
 
 /// The most that is kept for people of what was heard in one place.
 const HEARD: usize = 3;

@@ -1,7 +1,8 @@
 //! A piece of a text, found again in another text that says the same.
 
+use crate::score::text::generated::tokens;
+
 use super::token::occurrences;
-use crate::score::generated::tokens;
 
 /// The piece of `live` that stands where `piece` stands in `recorded`: behind the same words. `None` when it cannot be told.
 pub(super) fn extract(recorded: &str, piece: &str, live: &str) -> Option<String> {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::model::binding::{Binding, Source};
 use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
-use crate::score::generated::{is_generated, tokens};
+use crate::score::text::generated::{is_generated, tokens};
 use crate::score::values::path::escape;
 
 use super::fill::{is_filled_with, value_at};

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::model::learned::{Learned, Variation};
-use crate::score::clock::Clock;
-use crate::score::key;
+use crate::score::text::clock::Clock;
+use crate::score::text::key;
 use crate::score::values::embedded::Documents;
 use crate::score::values::path::{Pattern, Place, Step};
 use crate::score::values::same::same;

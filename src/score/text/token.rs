@@ -12,27 +12,27 @@ use super::clock;
 use super::made_up;
 
 /// Longer texts are not cut into tokens, which take many times the memory of the text.
-pub(super) const LONG: usize = 1 << 21;
+pub(in crate::score) const LONG: usize = 1 << 21;
 
 /// One token of a text.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Token<'a> {
-    pub(super) text: &'a str,
-    pub(super) kind: TokenKind,
+pub(in crate::score) struct Token<'a> {
+    pub(in crate::score) text: &'a str,
+    pub(in crate::score) kind: TokenKind,
     /// White space stands before it, and it is not the first.
-    pub(super) spaced: bool,
+    pub(in crate::score) spaced: bool,
     /// How many tokens there would be if ids of letters and digits were cut at the edges between them; baselines count so.
-    pub(super) pieces: usize,
+    pub(in crate::score) pieces: usize,
 }
 
 impl Token<'_> {
     /// Equal for equal tokens.
-    pub(super) fn key(&self) -> u64 {
+    pub(in crate::score) fn key(&self) -> u64 {
         hash_of((self.text, self.spaced))
     }
 
     /// Whether it goes on what the token before it began: letters and digits without anything between.
-    pub(super) fn continues(&self, before: &Token<'_>) -> bool {
+    pub(in crate::score) fn continues(&self, before: &Token<'_>) -> bool {
         !self.spaced && is_part(self) && is_part(before)
     }
 }
@@ -64,7 +64,7 @@ static WHOLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// The tokens of a text, white space evened out.
-pub(super) fn tokens(text: &str) -> Vec<Token<'_>> {
+pub(in crate::score) fn tokens(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::new();
     let pieces = pieces(text);
     let mut rest = pieces.as_slice();
@@ -115,7 +115,7 @@ fn push_id<'a>(text: &'a str, run: &[Token<'a>], tokens: &mut Vec<Token<'a>>) ->
 }
 
 /// What some tokens of a text span, from the first to the last.
-pub(super) fn span<'a>(text: &'a str, tokens: &[Token<'a>]) -> &'a str {
+pub(in crate::score) fn span<'a>(text: &'a str, tokens: &[Token<'a>]) -> &'a str {
     let start = tokens.first().map_or(0, |it| position(text, it.text));
     let end = tokens
         .last()
@@ -124,12 +124,12 @@ pub(super) fn span<'a>(text: &'a str, tokens: &[Token<'a>]) -> &'a str {
 }
 
 /// Where a piece of a text begins in it.
-pub(super) fn position(text: &str, piece: &str) -> usize {
+pub(in crate::score) fn position(text: &str, piece: &str) -> usize {
     (piece.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
 }
 
 /// The tokens of a text, where letters and digits are parted in ids, too.
-pub(super) fn pieces(text: &str) -> Vec<Token<'_>> {
+pub(in crate::score) fn pieces(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::with_capacity(text.len() / 4);
     let mut at = 0;
     for (kind, start, end) in wholes(text) {
@@ -145,7 +145,7 @@ pub(super) fn pieces(text: &str) -> Vec<Token<'_>> {
 }
 
 /// Whether anything in a text may be another one when nothing happened but that time went by.
-pub(super) fn may_move(text: &str) -> bool {
+pub(in crate::score) fn may_move(text: &str) -> bool {
     let moves = [TokenKind::Time, TokenKind::Duration, TokenKind::Ago];
     wholes(text).any(|(kind, ..)| moves.contains(&kind))
 }
@@ -171,7 +171,7 @@ const MONTHS: [&[u8]; 12] = [
 
 /// Whether anything in a text may be one token although white space or signs stand in it, which most texts can be told at a glance not to
 /// have: that has a word such as `ago` or `Monday` in it, a long run of digits, or digits beside what makes a time or a duration of them.
-pub(super) fn may_have_wholes(text: &str) -> bool {
+pub(in crate::score) fn may_have_wholes(text: &str) -> bool {
     let bytes = text.as_bytes();
     // By the rarest letter of each word.
     let is_word = |at: usize, place: usize, word: &[u8]| {

@@ -43,7 +43,7 @@ fn patterns() -> Vec<String> {
 }
 
 /// All notations as one pattern without names.
-pub(super) fn notations() -> String {
+pub(in crate::score) fn notations() -> String {
     let anonymous = patterns().into_iter().map(|it| {
         let mut text = String::new();
         for piece in it.split("(?P<") {
@@ -91,7 +91,7 @@ impl Moment {
 
 /// When the two calls were made whose answers are compared, in seconds since 1970.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Clock {
+pub(in crate::score) struct Clock {
     baseline: f64,
     current: f64,
     /// When the baseline was recorded.
@@ -99,7 +99,7 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    pub(super) fn new(
+    pub(in crate::score) fn new(
         (baseline, asked): (&Trajectory, &ToolCall),
         (current, asks): (&Trajectory, &ToolCall),
     ) -> Self {
@@ -115,7 +115,7 @@ impl Clock {
 
     /// Of two calls made at once.
     #[cfg(test)]
-    pub(super) fn still() -> Self {
+    pub(in crate::score) fn still() -> Self {
         Self {
             baseline: 0.0,
             current: 0.0,
@@ -125,14 +125,14 @@ impl Clock {
 
     /// Whether the second of two times is the first, moved with the clock: later by as much as the call is later, or by whole calendar days
     /// at the same time of day.
-    pub(super) fn moved(&self, b: &str, c: &str) -> bool {
+    pub(in crate::score) fn moved(&self, b: &str, c: &str) -> bool {
         let (b, c) = (moments(b), moments(c));
         b.iter()
             .any(|b| c.iter().any(|c| self.moved_moment(*b, *c)))
     }
 
     /// The same of seconds or milliseconds since 1970.
-    pub(super) fn moved_number(&self, b: f64, c: f64) -> bool {
+    pub(in crate::score) fn moved_number(&self, b: f64, c: f64) -> bool {
         let is_epoch = |it: f64| (1.2e9..2.6e9).contains(&it) || (1.2e12..2.6e12).contains(&it);
         let scale = if b > 1e11 { 1000.0 } else { 1.0 };
         let later = (c - b) / scale;
@@ -142,7 +142,7 @@ impl Clock {
     }
 
     /// Whether a time, as a text, is later than the recording, and said as finely as the recorded one.
-    pub(super) fn is_after_recording(&self, recorded: &str, text: &str) -> bool {
+    pub(in crate::score) fn is_after_recording(&self, recorded: &str, text: &str) -> bool {
         let units: Vec<i64> = moments(recorded)
             .iter()
             .filter_map(|it| it.unit())
@@ -163,7 +163,7 @@ impl Clock {
     }
 
     /// The same of seconds or milliseconds since 1970.
-    pub(super) fn is_number_after_recording(&self, number: f64) -> bool {
+    pub(in crate::score) fn is_number_after_recording(&self, number: f64) -> bool {
         let seconds = if number > 1e11 {
             number / 1000.0
         } else {

@@ -20,7 +20,7 @@ const BESIDE: usize = 64;
 
 /// How a text compares with one in which tokens vary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Likeness {
+pub(in crate::score) enum Likeness {
     Same,
     /// It differs only in how long something took, or how long ago it was.
     OtherDuration,
@@ -43,7 +43,12 @@ enum Element<'a> {
 type Reached = (usize, bool);
 
 /// Whether a text says what a recorded one said, apart from the tokens that vary and times that moved with the clock.
-pub(super) fn compare(b: &str, c: &str, varying: &[VaryingToken], clock: &Clock) -> Likeness {
+pub(in crate::score) fn compare(
+    b: &str,
+    c: &str,
+    varying: &[VaryingToken],
+    clock: &Clock,
+) -> Likeness {
     if varying.is_empty() && b.split_whitespace().eq(c.split_whitespace()) {
         return Likeness::Same;
     }
@@ -142,7 +147,7 @@ fn compare_fixed(b: &str, c: &str, clock: &Clock) -> Likeness {
 
 /// Whether two texts in which no token varies surely differ, because one has a word where the other has another: told without cutting
 /// them into tokens, so that false says nothing.
-pub(super) fn differ_in_a_word(b: &str, c: &str) -> bool {
+pub(in crate::score) fn differ_in_a_word(b: &str, c: &str) -> bool {
     if may_have_wholes(b) || may_have_wholes(c) {
         return false;
     }

@@ -51,23 +51,23 @@ const AGES: [&str; 11] = [
 ];
 
 /// Whether a number under this key may be seconds or milliseconds since 1970.
-pub(super) fn is_time(key: &str) -> bool {
+pub(in crate::score) fn is_time(key: &str) -> bool {
     let lower = key.to_lowercase();
     says(key, &TIMES) || TIMES.iter().any(|it| it.len() > 2 && lower.ends_with(it))
 }
 
 /// Whether the key says that its value is how long something took.
-pub(super) fn is_duration(key: &str) -> bool {
+pub(in crate::score) fn is_duration(key: &str) -> bool {
     says(key, &DURATIONS)
 }
 
 /// Whether the key says that its value is when something was last touched.
-pub(super) fn is_age(key: &str) -> bool {
+pub(in crate::score) fn is_age(key: &str) -> bool {
     says(key, &AGES)
 }
 
 /// Whether the key says that its value names something.
-pub(super) fn is_id(key: &str) -> bool {
+pub(in crate::score) fn is_id(key: &str) -> bool {
     says(key, &["id", "ids", "uuid", "key", "number", "no", "ref"])
 }
 
@@ -103,7 +103,7 @@ static DURATION: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Whether a text is nothing but a duration: `88 ms`, `1h2m3s`, `PT3S`, `0:01:22`, or a number.
-pub(super) fn is_duration_text(text: &str) -> bool {
+pub(in crate::score) fn is_duration_text(text: &str) -> bool {
     text.len() <= 60 && DURATION.as_ref().is_some_and(|it| it.is_match(text))
 }
 

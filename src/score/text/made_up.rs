@@ -11,29 +11,29 @@ const WORD: usize = 3;
 const LONG_RUN: usize = 64;
 
 /// The signs of base64.
-pub(super) const SIGNS: [char; 3] = ['+', '/', '='];
+pub(in crate::score) const SIGNS: [char; 3] = ['+', '/', '='];
 
 /// Whether a run looks made up, rather than put together from words and numbers: `3f9a12c`, `q7Zk0Pb2xW9a`.
-pub(super) fn is_id(run: &str) -> bool {
+pub(in crate::score) fn is_id(run: &str) -> bool {
     mixes(run) && (is_short_hex(run) || is_random(run))
 }
 
 /// Whether letters and digits alternate in a run, as they do in no name with a number and in no number with a unit.
-pub(super) fn alternates(run: &str) -> bool {
+pub(in crate::score) fn alternates(run: &str) -> bool {
     let turns = run.as_bytes().windows(2);
     let turns = turns.filter(|it| it[0].is_ascii_digit() != it[1].is_ascii_digit());
     mixes(run) && turns.count() >= 2
 }
 
 /// Whether a run has both letters and digits in it, and is nothing else but the signs of base64.
-pub(super) fn mixes(run: &str) -> bool {
+pub(in crate::score) fn mixes(run: &str) -> bool {
     is_base64(run)
         && run.bytes().any(|it| it.is_ascii_digit())
         && run.bytes().any(|it| it.is_ascii_alphabetic())
 }
 
 /// Whether an id may stand where another was recorded: one of its sort.
-pub(super) fn may_stand_for(recorded: &str, current: &str) -> bool {
+pub(in crate::score) fn may_stand_for(recorded: &str, current: &str) -> bool {
     if is_unmistakable(recorded) && is_unmistakable(current) {
         return true;
     }

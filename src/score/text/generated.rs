@@ -9,7 +9,7 @@ const PLACEHOLDER: &str = "<redacted:";
 const LARGE: u64 = 10_000;
 
 /// The pieces of a text between white space and punctuation. `-`, `_` and `.` hold a piece together, and a redacted secret is one.
-pub(super) fn tokens(text: &str) -> Vec<&str> {
+pub(in crate::score) fn tokens(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some(start) = rest.find(PLACEHOLDER) {
@@ -32,7 +32,7 @@ fn plain_tokens<'t>(text: &'t str, found: &mut Vec<&'t str>) {
 
 /// Whether a value looks made up by a server: a redacted secret, a large whole number, or a text with a piece that no person would
 /// have chosen.
-pub(super) fn is_generated(value: &Value) -> bool {
+pub(in crate::score) fn is_generated(value: &Value) -> bool {
     match value {
         Value::Number(number) => {
             let size = number.as_i64().map(i64::unsigned_abs).or(number.as_u64());

@@ -13,7 +13,7 @@ const LENGTH: usize = 120;
 const LEAD: usize = 30;
 
 /// The beginning of a value, as JSON.
-pub(super) fn of(value: &Value) -> String {
+pub(in crate::score) fn of(value: &Value) -> String {
     match (value, digits::of(value)) {
         (_, Some(digits)) => shorten(digits),
         (Value::String(text), _) => of_text(text),
@@ -22,18 +22,18 @@ pub(super) fn of(value: &Value) -> String {
 }
 
 /// The beginning of a text, in quotes.
-pub(super) fn of_text(text: &str) -> String {
+pub(in crate::score) fn of_text(text: &str) -> String {
     quoted(text, 0)
 }
 
 /// The first keys of an object.
-pub(super) fn of_keys(members: &Object) -> String {
+pub(in crate::score) fn of_keys(members: &Object) -> String {
     let keys: Vec<&str> = members.keys().take(3).map(String::as_str).collect();
     shorten(&format!("keys {}", keys.join(", ")))
 }
 
 /// The beginning of a sentence.
-pub(super) fn shorten(text: &str) -> String {
+pub(in crate::score) fn shorten(text: &str) -> String {
     match text.char_indices().nth(2 * LENGTH) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
@@ -41,7 +41,7 @@ pub(super) fn shorten(text: &str) -> String {
 }
 
 /// Two texts around the first place where they differ, in quotes.
-pub(super) fn of_texts(a: &str, b: &str) -> (String, String) {
+pub(in crate::score) fn of_texts(a: &str, b: &str) -> (String, String) {
     let common = (a.char_indices().zip(b.chars()))
         .take_while(|((_, a), b)| a == b)
         .last()
@@ -56,7 +56,7 @@ pub(super) fn of_texts(a: &str, b: &str) -> (String, String) {
 }
 
 /// A text around a byte position, in quotes.
-pub(super) fn around(text: &str, at: usize) -> String {
+pub(in crate::score) fn around(text: &str, at: usize) -> String {
     if text.chars().nth(LENGTH).is_none() {
         return quoted(text, 0);
     }
@@ -66,7 +66,7 @@ pub(super) fn around(text: &str, at: usize) -> String {
 }
 
 /// Two values around the first place where they differ.
-pub(super) fn of_values(a: &Value, b: &Value) -> (String, String) {
+pub(in crate::score) fn of_values(a: &Value, b: &Value) -> (String, String) {
     match (a, b) {
         _ if digits::of(a).or(digits::of(b)).is_some() => (of(a), of(b)),
         (Value::String(a), Value::String(b)) => of_texts(a, b),
@@ -75,7 +75,10 @@ pub(super) fn of_values(a: &Value, b: &Value) -> (String, String) {
 }
 
 /// Two values around the first place where they differ, where both are there.
-pub(super) fn of_both(a: Option<&Value>, b: Option<&Value>) -> (Option<String>, Option<String>) {
+pub(in crate::score) fn of_both(
+    a: Option<&Value>,
+    b: Option<&Value>,
+) -> (Option<String>, Option<String>) {
     match (a, b) {
         (Some(a), Some(b)) => {
             let (a, b) = of_values(a, b);
