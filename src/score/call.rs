@@ -9,10 +9,10 @@ use serde_json::Value;
 use crate::model::catalogue::{Catalogue, Tool};
 use crate::model::rules::{ReadRule, Responses, Rules};
 use crate::model::trajectory::{ToolCall, Trajectory};
+use crate::score::request::arguments::{Argument, Request};
 use crate::score::text::excerpt;
 use crate::score::values::same::{hash_of, same};
 
-use super::arguments::{Argument, Request};
 use super::breach::{self, Schemas};
 use super::in_band::Signs;
 use super::response::Response;

@@ -4,9 +4,9 @@ use crate::model::comparison::Pair;
 use crate::model::rules::Rules;
 use crate::model::trajectory::{ToolCall, Trajectory};
 use crate::score::lists::align::{self, Pairs};
+use crate::score::request::arguments::ArgumentRules;
 use crate::score::values::same;
 
-use super::arguments::ArgumentRules;
 use super::call::{self, Call};
 use super::polls;
 use super::response::Response;

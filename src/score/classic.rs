@@ -12,11 +12,10 @@ use serde_json::Value;
 use crate::model::Object;
 use crate::model::comparison::{ParameterScore, RequestScore};
 use crate::model::trajectory::{Ending, ToolCall, Trajectory};
+use crate::score::request::arguments::text;
+use crate::score::request::value::combine;
 use crate::score::values::number::{self, count};
 use crate::score::values::same::{DEPTH, same};
-
-use super::arguments::text;
-use super::value::combine;
 
 /// A difference of this much makes two numbers wholly different.
 const MAX_DIFF: f64 = 1000.0;

@@ -9,13 +9,13 @@ use crate::model::learned::Learned;
 use crate::model::rules::{Responses, Rules};
 use crate::model::trajectory::Trajectory;
 use crate::score::lists::align::Pairs;
+use crate::score::request::effect;
 use crate::score::text::clock::Clock;
 use crate::score::values::embedded::Documents;
 use crate::score::values::path::{self, Pattern};
 
 use super::call::Call;
 use super::calls::Calls;
-use super::effect;
 use super::json::Context;
 use super::moved::MOVED;
 use super::polls::Polled;

@@ -15,13 +15,13 @@ use crate::score::text::words::{self, Words};
 use crate::score::values::embedded::embedded;
 use crate::score::values::number::{self, count};
 use crate::score::values::same::{self, View, hash_of, same};
+use crate::score::work::Work;
 
 use super::value::{self, Purpose};
-use super::work::Work;
 
 /// The rules for single arguments, ready to use.
 #[derive(Debug)]
-pub(super) struct ArgumentRules<'a> {
+pub(in crate::score) struct ArgumentRules<'a> {
     rules: Vec<Compiled<'a>>,
     work: &'a Work<'a>,
 }
@@ -35,20 +35,20 @@ struct Compiled<'a> {
 
 /// One side of a request.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Request<'r, 'v> {
+pub(in crate::score) struct Request<'r, 'v> {
     /// The tool's bare name.
-    pub(super) tool: &'r str,
+    pub(in crate::score) tool: &'r str,
     /// Sorted by name.
-    pub(super) arguments: &'r [Argument<'v>],
+    pub(in crate::score) arguments: &'r [Argument<'v>],
     /// The tool as listed on this side; its defaults stand for arguments left out.
-    pub(super) listed: Option<&'v Tool>,
+    pub(in crate::score) listed: Option<&'v Tool>,
 }
 
 /// One argument of a call.
 #[derive(Debug)]
-pub(super) struct Argument<'a> {
-    pub(super) name: &'a str,
-    pub(super) value: &'a Value,
+pub(in crate::score) struct Argument<'a> {
+    pub(in crate::score) name: &'a str,
+    pub(in crate::score) value: &'a Value,
     /// Equal for equal values.
     hash: u64,
     /// Its words, once they were needed; `None` unless it is a text that holds no JSON.
@@ -57,7 +57,7 @@ pub(super) struct Argument<'a> {
 
 impl<'a> Argument<'a> {
     /// The arguments of a call, sorted by name.
-    pub(super) fn all(arguments: &'a Object) -> Vec<Self> {
+    pub(in crate::score) fn all(arguments: &'a Object) -> Vec<Self> {
         let mut all: Vec<Self> = (arguments.iter())
             .map(|(name, value)| Self {
                 name,
@@ -71,7 +71,7 @@ impl<'a> Argument<'a> {
     }
 
     /// Equal for sets of equal arguments.
-    pub(super) fn key(all: &[Self]) -> u64 {
+    pub(in crate::score) fn key(all: &[Self]) -> u64 {
         all.iter()
             .map(|it| hash_of((it.name, it.hash)))
             .fold(0, u64::wrapping_add)
@@ -120,7 +120,7 @@ enum Outcome {
 }
 
 impl<'a> ArgumentRules<'a> {
-    pub(super) fn new(rules: &'a [ArgumentRule], work: &'a Work<'a>) -> Self {
+    pub(in crate::score) fn new(rules: &'a [ArgumentRule], work: &'a Work<'a>) -> Self {
         let compile = |rule: &'a ArgumentRule| Compiled {
             rule,
             regex: match &rule.how {
@@ -135,14 +135,18 @@ impl<'a> ArgumentRules<'a> {
     }
 
     /// Similarity of two requests to the same tool, 0 to 1.
-    pub(super) fn similarity<'v>(&self, b: Request<'_, 'v>, c: Request<'_, 'v>) -> f64 {
+    pub(in crate::score) fn similarity<'v>(&self, b: Request<'_, 'v>, c: Request<'_, 'v>) -> f64 {
         let mut tally = Tally::default();
         self.compare(b, c, Purpose::Pairing, |it| tally.add(&it.outcome));
         tally.similarity()
     }
 
     /// The same, with one entry per argument.
-    pub(super) fn score<'v>(&self, b: Request<'_, 'v>, c: Request<'_, 'v>) -> RequestScore {
+    pub(in crate::score) fn score<'v>(
+        &self,
+        b: Request<'_, 'v>,
+        c: Request<'_, 'v>,
+    ) -> RequestScore {
         let mut compared = Vec::with_capacity(b.arguments.len().max(c.arguments.len()));
         let mut tally = Tally::default();
         self.compare(b, c, Purpose::Score, |it| {
@@ -157,7 +161,7 @@ impl<'a> ArgumentRules<'a> {
     }
 
     /// How alike an argument of two calls is by its rule, 0 to 1; `None` where no rule has a say.
-    pub(super) fn graded(
+    pub(in crate::score) fn graded(
         &self,
         tool: &str,
         argument: &str,
@@ -172,13 +176,13 @@ impl<'a> ArgumentRules<'a> {
     }
 
     /// Whether no rule has a say, so that requests that ask the same are equal in every argument.
-    pub(super) fn are_none(&self) -> bool {
+    pub(in crate::score) fn are_none(&self) -> bool {
         self.rules.is_empty()
     }
 
     /// Whether two requests are equal without any grading: each argument equal, or as its rule wants it, and none on
     /// one side only. Defaults of left-out arguments do not count.
-    pub(super) fn are_equal<'v>(&self, b: Request<'_, 'v>, c: Request<'_, 'v>) -> bool {
+    pub(in crate::score) fn are_equal<'v>(&self, b: Request<'_, 'v>, c: Request<'_, 'v>) -> bool {
         let mut equal = true;
         each(b.arguments, c.arguments, |name, b_given, c_given| {
             let (ours, theirs) = (b_given.map(|it| it.value), c_given.map(|it| it.value));
@@ -370,7 +374,7 @@ fn is_default(given: &Value, listed: Option<&Tool>, argument: &str) -> bool {
 }
 
 /// The value a tool takes for an argument that is left out.
-pub(super) fn default<'a>(listed: Option<&'a Tool>, argument: &str) -> Option<&'a Value> {
+pub(in crate::score) fn default<'a>(listed: Option<&'a Tool>, argument: &str) -> Option<&'a Value> {
     (listed?.input_schema()?.get("properties")?.get(argument)?).get("default")
 }
 
@@ -386,7 +390,7 @@ fn numbers(b: &Value, c: &Value, max_diff: f64) -> f64 {
 }
 
 /// A value as text: a text as it is, anything else as JSON.
-pub(super) fn text(value: &Value) -> String {
+pub(in crate::score) fn text(value: &Value) -> String {
     match value {
         Value::String(text) => digits::of(value).unwrap_or(text).to_owned(),
         _ => digits::unmarked(&value.to_string()).into_owned(),

@@ -12,8 +12,7 @@ use crate::score::values::embedded::Documents;
 use crate::score::values::memo::{self, Memo};
 use crate::score::values::number::{self, count, share};
 use crate::score::values::same::{self, View};
-
-use super::work::{self, Work};
+use crate::score::work::{self, Work};
 
 /// A text of another type than the other side's is never quite the same.
 const AS_TEXT: f64 = 0.9;
@@ -23,14 +22,14 @@ const FOR_PAIRING: usize = 1 << 10;
 
 /// What a similarity is wanted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(in crate::score) enum Purpose {
     /// To tell which of many calls belong together.
     Pairing,
     Score,
 }
 
 /// Similarity of two values, 0 to 1, and the name of the rule that decided.
-pub(super) fn similarity(
+pub(in crate::score) fn similarity(
     a: &Value,
     b: &Value,
     purpose: Purpose,
@@ -238,7 +237,7 @@ impl Total {
 }
 
 /// The formula for arguments: the sum of the similarities over the common keys, their number, and that of all keys.
-pub(super) fn combine(sum: f64, common: usize, all: usize) -> f64 {
+pub(in crate::score) fn combine(sum: f64, common: usize, all: usize) -> f64 {
     match (all, common) {
         (0, _) => 1.0,
         (_, 0) => 0.0,

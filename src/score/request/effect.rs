@@ -39,14 +39,14 @@ const SQL: [&str; 9] = [
 const SIGNS: [char; 10] = ['_', '/', '@', '=', '<', '>', '\\', '"', '\'', '`'];
 
 /// What one side made an effect with, and the tool as it lists it.
-pub(super) struct Made<'a> {
-    pub(super) arguments: &'a Object,
-    pub(super) listed: Option<&'a Tool>,
+pub(in crate::score) struct Made<'a> {
+    pub(in crate::score) arguments: &'a Object,
+    pub(in crate::score) listed: Option<&'a Tool>,
 }
 
 /// Where the arguments of two calls of one effect differ, by JSON pointers into them; values are shown as each side said them, the
 /// current one as in `said`.
-pub(super) fn differences(
+pub(in crate::score) fn differences(
     tool: &str,
     (b, c): (&Made<'_>, &Made<'_>),
     said: &Object,
