@@ -6,12 +6,11 @@ use serde_json::Value;
 
 use crate::model::learned::{Learned, Variation, Varying, VaryingToken};
 use crate::model::trajectory::{Answer, Outcome, Trajectory};
+use crate::score::response::varying::Tree;
 use crate::score::text::token::{LONG, tokens};
 use crate::score::values::embedded::embedded;
 use crate::score::values::path::escape;
 use crate::score::values::same::DEPTH;
-
-use super::varying::Tree;
 
 /// The most steps that are named where one leads nowhere.
 const NAMED: usize = 8;

@@ -10,12 +10,11 @@ use crate::model::catalogue::{Catalogue, Tool};
 use crate::model::rules::{ReadRule, Responses, Rules};
 use crate::model::trajectory::{ToolCall, Trajectory};
 use crate::score::request::arguments::{Argument, Request};
+use crate::score::response::breach::{self, Schemas};
+use crate::score::response::in_band::Signs;
+use crate::score::response::outcome::Response;
 use crate::score::text::excerpt;
 use crate::score::values::same::{hash_of, same};
-
-use super::breach::{self, Schemas};
-use super::in_band::Signs;
-use super::response::Response;
 
 /// One scored call.
 pub(super) struct Call<'a> {

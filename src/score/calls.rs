@@ -5,11 +5,11 @@ use crate::model::rules::Rules;
 use crate::model::trajectory::{ToolCall, Trajectory};
 use crate::score::lists::align::{self, Pairs};
 use crate::score::request::arguments::ArgumentRules;
+use crate::score::response::outcome::Response;
 use crate::score::values::same;
 
 use super::call::{self, Call};
 use super::polls;
-use super::response::Response;
 use super::work::Work;
 
 /// How much work the alignment of calls may be: this, and so many times looking at all their arguments.

@@ -8,12 +8,12 @@ use serde_json::Value;
 use crate::model::learned::Learned;
 use crate::model::rules::{Responses, Rules};
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
+use crate::score::response::json::Context;
+use crate::score::response::outcome::{self, Response};
 use crate::score::values::embedded::{Documents, embedded};
 use crate::score::values::path::{Pattern, patterns};
 
-use super::json::Context;
 use super::polls::Poll;
-use super::response::{self, Response};
 use super::swap::Swap;
 use super::work::Work;
 
@@ -95,7 +95,7 @@ impl LookedAt {
                 work: &work,
                 documents: &documents,
             };
-            let score = response::compare(response(it), response(live), context, None);
+            let score = outcome::compare(response(it), response(live), context, None);
             (score.similarity, score.contract_changes.is_empty())
         };
         let (last, keeps_contract) = similarity(last);

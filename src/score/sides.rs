@@ -10,19 +10,19 @@ use crate::model::rules::{Responses, Rules};
 use crate::model::trajectory::Trajectory;
 use crate::score::lists::align::Pairs;
 use crate::score::request::effect;
+use crate::score::response::json::Context;
+use crate::score::response::outcome;
+use crate::score::response::stable::Known;
+use crate::score::response::varying::Tree;
 use crate::score::text::clock::Clock;
 use crate::score::values::embedded::Documents;
 use crate::score::values::path::{self, Pattern};
 
 use super::call::Call;
 use super::calls::Calls;
-use super::json::Context;
 use super::moved::MOVED;
 use super::polls::Polled;
-use super::response;
-use super::stable::Known;
 use super::terms::Terms;
-use super::varying::Tree;
 use super::work::Work;
 
 /// Similarities this close to a limit count as reaching it.
@@ -126,7 +126,7 @@ impl<'a> Sides<'a> {
         let echoes = if baseline.key == current.said_key {
             Vec::new()
         } else {
-            response::echoes(&baseline.made.arguments, &current.said.arguments)
+            outcome::echoes(&baseline.made.arguments, &current.said.arguments)
         };
         let response = self.response(baseline, current, request.similarity, &echoes);
         if moved {
@@ -193,7 +193,7 @@ impl<'a> Sides<'a> {
         request: f64,
         echoes: &[(&Value, &Value)],
     ) -> ResponseScore {
-        if response::is_unchanged(baseline.plain_response(), current.plain_response()) {
+        if outcome::is_unchanged(baseline.plain_response(), current.plain_response()) {
             return ResponseScore {
                 similarity: 1.0,
                 contract_changes: Vec::new(),
@@ -240,7 +240,7 @@ impl<'a> Sides<'a> {
             work: self.work,
             documents: &documents,
         });
-        response::compare(baseline.response(), current.response(), context, known)
+        outcome::compare(baseline.response(), current.response(), context, known)
     }
 
     /// The calls of both sides in order, given which pair, and which of these pairs are out of order; the pairs are scored here.

@@ -3,9 +3,8 @@
 use crate::model::comparison::ExecutionStatus;
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Ending, Trajectory};
-
-use super::breach::Schemas;
-use super::in_band::Signs;
+use crate::score::response::breach::Schemas;
+use crate::score::response::in_band::Signs;
 
 /// How the scored calls of a run went, as a whole.
 pub fn status(trajectory: &Trajectory, rules: &Rules) -> ExecutionStatus {

@@ -1,7 +1,7 @@
 //! What is told of the differences between two answers.
 
 use crate::model::comparison::Difference;
-use crate::score::finding::Findings;
+use crate::score::response::finding::Findings;
 
 use super::spot::{At, Spot};
 

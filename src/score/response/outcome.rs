@@ -30,21 +30,21 @@ const LEAST_WITH_ADDITIONS: f64 = 0.9;
 
 /// One side's response.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Response<'a> {
-    pub(super) outcome: &'a Outcome,
+pub(in crate::score) struct Response<'a> {
+    pub(in crate::score) outcome: &'a Outcome,
     /// How the answer breaks its tool's own schema, where it does.
-    pub(super) breach: Option<&'a str>,
+    pub(in crate::score) breach: Option<&'a str>,
     /// What the answer says went wrong although the server says that it is fine.
-    pub(super) in_band: Option<&'a str>,
+    pub(in crate::score) in_band: Option<&'a str>,
 }
 
 impl Response<'_> {
-    pub(super) fn is_failure(&self) -> bool {
+    pub(in crate::score) fn is_failure(&self) -> bool {
         self.breach.is_some() || self.outcome.is_failure()
     }
 
     /// What the failure says.
-    pub(super) fn message(&self) -> String {
+    pub(in crate::score) fn message(&self) -> String {
         match (self.breach, self.outcome) {
             (Some(breach), Outcome::Answer(answer)) if !answer.is_error => breach.to_owned(),
             (_, Outcome::Answer(answer)) => answer.text(),
@@ -61,7 +61,7 @@ impl Response<'_> {
     }
 
     /// What it says, in short.
-    pub(super) fn summary(&self) -> String {
+    pub(in crate::score) fn summary(&self) -> String {
         match self.outcome {
             _ if self.is_failure() => format!("error {}", excerpt::of_text(&self.message())),
             Outcome::Answer(answer) => match &answer.structured_content {
@@ -74,7 +74,7 @@ impl Response<'_> {
 }
 
 /// Whether two answers are good ones and the same in all that is compared.
-pub(super) fn is_unchanged(b: Response<'_>, c: Response<'_>) -> bool {
+pub(in crate::score) fn is_unchanged(b: Response<'_>, c: Response<'_>) -> bool {
     match (b.outcome, c.outcome) {
         (Outcome::Answer(of_b), Outcome::Answer(of_c)) => {
             !b.is_failure() && !c.is_failure() && is_same(of_b, of_c)
@@ -86,7 +86,7 @@ pub(super) fn is_unchanged(b: Response<'_>, c: Response<'_>) -> bool {
 /// Did the server answer the same? The losses of the differences add up to `1 - similarity`.
 ///
 /// `known` is what the answer must be held against, where recording has heard it more than once; else it is graded.
-pub(super) fn compare<'a>(
+pub(in crate::score) fn compare<'a>(
     b: Response<'a>,
     c: Response<'a>,
     context: Context<'a>,
@@ -373,7 +373,7 @@ fn alone<'a>(walk: &mut Walk<'a>, part: Part<'a>, weight: f64, is_baseline: bool
 }
 
 /// Argument values that differ between two requests, in the same place: what each answer may echo.
-pub(super) fn echoes<'a>(b: &'a Object, c: &'a Object) -> Vec<(&'a Value, &'a Value)> {
+pub(in crate::score) fn echoes<'a>(b: &'a Object, c: &'a Object) -> Vec<(&'a Value, &'a Value)> {
     let mut found = Vec::new();
     let mut pending: Vec<(&Value, &Value)> = Vec::new();
     let both = |b: &'a Object, c: &'a Object| {

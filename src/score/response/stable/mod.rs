@@ -37,8 +37,8 @@ use super::finding::Findings;
 use super::parts::{Part, parts};
 use super::varying::Tree;
 
-pub(super) use self::notes::Apart;
-pub(super) use self::spot::Known;
+pub(in crate::score) use self::notes::Apart;
+pub(in crate::score) use self::spot::Known;
 
 /// How many times a text may hold JSON that again holds a text that holds JSON.
 const EMBEDDINGS: usize = 4;
@@ -47,7 +47,11 @@ const EMBEDDINGS: usize = 4;
 const FEW_KEYS: usize = 2;
 
 /// Compares an answer with the recorded one; the differences carry no losses yet.
-pub(super) fn compare<'a>(b: &'a Answer, c: &'a Answer, known: Known<'a>) -> (Findings, Apart) {
+pub(in crate::score) fn compare<'a>(
+    b: &'a Answer,
+    c: &'a Answer,
+    known: Known<'a>,
+) -> (Findings, Apart) {
     let mut walk = Walk {
         spot: Spot {
             known,

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use crate::score::lists::align;
 use crate::score::lists::edits;
+use crate::score::response::varying::Tree;
 use crate::score::values::kind::kind;
 use crate::score::values::number;
-use crate::score::varying::Tree;
 
 use super::hashes::Hashes;
 use super::spot::{At, Spot};

@@ -39,7 +39,7 @@ pub fn in_band_error(outcome: &Outcome, rules: &Rules) -> Option<String> {
 }
 
 /// The signs by which such errors are told, made ready once for many answers.
-pub(super) struct Signs {
+pub(in crate::score) struct Signs {
     look: bool,
     paths: Vec<Pattern>,
     texts: Vec<Regex>,
@@ -47,7 +47,7 @@ pub(super) struct Signs {
 
 impl Signs {
     /// Signs that cannot be read are none; whoever checks the scenario says so.
-    pub(super) fn new(signs: &ErrorSigns) -> Self {
+    pub(in crate::score) fn new(signs: &ErrorSigns) -> Self {
         let (mut paths, mut texts) = (Vec::new(), Vec::new());
         for sign in &signs.more {
             match sign {
@@ -63,7 +63,7 @@ impl Signs {
     }
 
     /// See [`in_band_error`].
-    pub(super) fn error(&self, outcome: &Outcome) -> Option<String> {
+    pub(in crate::score) fn error(&self, outcome: &Outcome) -> Option<String> {
         let Outcome::Answer(answer) = outcome else {
             return None;
         };

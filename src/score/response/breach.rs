@@ -28,13 +28,13 @@ pub fn mark_breaches(trajectory: &mut Trajectory) {
 }
 
 /// The output schemas of a catalogue, each compiled when first needed.
-pub(super) struct Schemas<'a> {
+pub(in crate::score) struct Schemas<'a> {
     catalogue: &'a Catalogue,
     compiled: HashMap<(String, String), Option<Validator>>,
 }
 
 impl<'a> Schemas<'a> {
-    pub(super) fn new(catalogue: &'a Catalogue) -> Self {
+    pub(in crate::score) fn new(catalogue: &'a Catalogue) -> Self {
         Self {
             catalogue,
             compiled: HashMap::new(),
@@ -42,7 +42,7 @@ impl<'a> Schemas<'a> {
     }
 
     /// How the answer to a call breaks its tool's output schema, in words.
-    pub(super) fn breach(&mut self, call: &ToolCall) -> Option<String> {
+    pub(in crate::score) fn breach(&mut self, call: &ToolCall) -> Option<String> {
         let (Outcome::Answer(answer), Some(server)) = (&call.outcome, &call.server) else {
             return None;
         };
@@ -63,7 +63,7 @@ impl<'a> Schemas<'a> {
 }
 
 /// The breach an answer was marked with when it was recorded.
-pub(super) fn marked(call: &ToolCall) -> Option<String> {
+pub(in crate::score) fn marked(call: &ToolCall) -> Option<String> {
     match &call.outcome {
         Outcome::Answer(answer) => answer.breach.clone(),
         Outcome::Failure(_) => None,

@@ -3,12 +3,12 @@
 use serde_json::Value;
 
 use crate::model::learned::{Learned, Variation};
+use crate::score::response::varying::Tree;
 use crate::score::text::clock::Clock;
 use crate::score::text::key;
 use crate::score::values::embedded::Documents;
 use crate::score::values::path::{Pattern, Place, Step};
 use crate::score::values::same::same;
-use crate::score::varying::Tree;
 use crate::score::work::Work;
 
 /// What an answer is held against.

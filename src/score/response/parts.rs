@@ -12,28 +12,32 @@ use super::json::Walk;
 
 /// One thing an answer consists of.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Part<'a> {
+pub(in crate::score) enum Part<'a> {
     /// A content block and its place in the list as served.
     Block(usize, &'a Value),
     Structured(&'a Value),
 }
 
 impl<'a> Part<'a> {
-    pub(super) fn kind(self) -> &'a str {
+    pub(in crate::score) fn kind(self) -> &'a str {
         match self {
             Self::Block(_, block) => block.get("type").and_then(Value::as_str).unwrap_or(""),
             Self::Structured(_) => "structuredContent",
         }
     }
 
-    pub(super) fn value(self) -> &'a Value {
+    pub(in crate::score) fn value(self) -> &'a Value {
         match self {
             Self::Block(_, value) | Self::Structured(value) => value,
         }
     }
 
     /// Goes to where the part is.
-    pub(super) fn at<T>(self, walk: &mut Walk<'a>, inside: impl FnOnce(&mut Walk<'a>) -> T) -> T {
+    pub(in crate::score) fn at<T>(
+        self,
+        walk: &mut Walk<'a>,
+        inside: impl FnOnce(&mut Walk<'a>) -> T,
+    ) -> T {
         match self {
             Self::Block(index, _) => walk.at(Step::Key("content"), |walk| {
                 walk.at(Step::Index(index), inside)
@@ -47,7 +51,7 @@ impl<'a> Part<'a> {
 ///
 /// Where both have structured content and text blocks that merely repeat it, it replaces those. Structured content that
 /// only the current answer has is an addition, which is compatible; one that only the baseline has is missed.
-pub(super) fn parts<'a>(b: &'a Answer, c: &'a Answer) -> (Vec<Part<'a>>, Vec<Part<'a>>) {
+pub(in crate::score) fn parts<'a>(b: &'a Answer, c: &'a Answer) -> (Vec<Part<'a>>, Vec<Part<'a>>) {
     let repeating = |answer: &Answer| -> Vec<bool> {
         let structured = answer.structured_content.as_ref();
         let repeats = |block: &Value| structured.is_some_and(|it| repeats(block, it));

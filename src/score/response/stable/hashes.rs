@@ -7,11 +7,11 @@ use foldhash::fast::FixedState;
 use serde_json::Value;
 
 use crate::model::learned::TokenKind;
+use crate::score::response::varying::Tree;
 use crate::score::text::key;
 use crate::score::text::token::{may_move, tokens};
 use crate::score::values::path::Step;
 use crate::score::values::same::{self, View};
-use crate::score::varying::Tree;
 
 use super::spot::{At, Spot};
 

@@ -22,9 +22,9 @@ use crate::score::values::memo::{self, Memo};
 use crate::score::values::number::{self, count, share};
 use crate::score::values::path::{Pattern, Place, Step};
 use crate::score::values::same::{self, View, same};
+use crate::score::work::{self, Work};
 
 use super::finding::Findings;
-use super::work::{self, Work};
 
 /// How many times a text may hold JSON that again holds a text that holds JSON.
 const EMBEDDINGS: usize = 4;
@@ -37,21 +37,21 @@ const FEW_WORDS: usize = 8;
 
 /// How two responses are compared, apart from the responses themselves.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Context<'a> {
+pub(in crate::score) struct Context<'a> {
     /// Places to leave out: from the scenario's rules, and from what recording learned for this call.
-    pub(super) ignore: &'a [Pattern],
-    pub(super) volatile: &'a [Pattern],
+    pub(in crate::score) ignore: &'a [Pattern],
+    pub(in crate::score) volatile: &'a [Pattern],
     /// Recording watched this call several times, so what is not volatile is known to be stable.
-    pub(super) learned: bool,
+    pub(in crate::score) learned: bool,
     /// Argument values that differ between the two requests; an answer may echo its own.
-    pub(super) echoes: &'a [(&'a Value, &'a Value)],
-    pub(super) mode: Responses,
-    pub(super) work: &'a Work<'a>,
-    pub(super) documents: &'a Documents,
+    pub(in crate::score) echoes: &'a [(&'a Value, &'a Value)],
+    pub(in crate::score) mode: Responses,
+    pub(in crate::score) work: &'a Work<'a>,
+    pub(in crate::score) documents: &'a Documents,
 }
 
 /// Walks two documents side by side.
-pub(super) struct Walk<'a> {
+pub(in crate::score) struct Walk<'a> {
     context: Context<'a>,
     place: Place<'a>,
     /// What was found; `None` while only a similarity is wanted.
@@ -64,17 +64,17 @@ pub(super) struct Walk<'a> {
 
 /// How much of the response's similarity rides on the place at hand, and how much work it may be.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Share {
-    pub(super) weight: f64,
-    pub(super) budget: usize,
+pub(in crate::score) struct Share {
+    pub(in crate::score) weight: f64,
+    pub(in crate::score) budget: usize,
     depth: usize,
 }
 
 impl Share {
     /// The budget of what is compared once and for all, not tried: each document in it has what [`Work::allowance`] gives it.
-    pub(super) const UNBOUNDED: usize = usize::MAX;
+    pub(in crate::score) const UNBOUNDED: usize = usize::MAX;
 
-    pub(super) fn whole(weight: f64, budget: usize) -> Self {
+    pub(in crate::score) fn whole(weight: f64, budget: usize) -> Self {
         Self {
             weight,
             budget,
@@ -101,7 +101,7 @@ impl Share {
 }
 
 impl<'a> Walk<'a> {
-    pub(super) fn new(context: Context<'a>) -> Self {
+    pub(in crate::score) fn new(context: Context<'a>) -> Self {
         Self {
             context,
             place: Place::default(),
@@ -112,11 +112,15 @@ impl<'a> Walk<'a> {
         }
     }
 
-    pub(super) fn into_findings(self) -> Findings {
+    pub(in crate::score) fn into_findings(self) -> Findings {
         self.findings.unwrap_or_default()
     }
 
-    pub(super) fn at<T>(&mut self, step: Step<'a>, inside: impl FnOnce(&mut Self) -> T) -> T {
+    pub(in crate::score) fn at<T>(
+        &mut self,
+        step: Step<'a>,
+        inside: impl FnOnce(&mut Self) -> T,
+    ) -> T {
         self.place.enter(step);
         let result = inside(self);
         self.place.leave();
@@ -124,7 +128,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Computes a similarity without noting anything.
-    pub(super) fn quietly(&mut self, inside: impl FnOnce(&mut Self) -> f64) -> f64 {
+    pub(in crate::score) fn quietly(&mut self, inside: impl FnOnce(&mut Self) -> f64) -> f64 {
         let findings = self.findings.take();
         let result = inside(self);
         self.findings = findings;
@@ -132,23 +136,23 @@ impl<'a> Walk<'a> {
     }
 
     /// How much work a value is.
-    pub(super) fn weight(&self, value: &Value) -> usize {
+    pub(in crate::score) fn weight(&self, value: &Value) -> usize {
         self.memo.weight(value)
     }
 
     /// How much work two things of this weight may be.
-    pub(super) fn allowance(&self, weight: usize) -> usize {
+    pub(in crate::score) fn allowance(&self, weight: usize) -> usize {
         self.context.work.allowance(weight)
     }
 
     /// Whether the current place is left out of the comparison.
-    pub(super) fn is_left_out(&self) -> bool {
+    pub(in crate::score) fn is_left_out(&self) -> bool {
         let patterns = self.context.ignore.iter().chain(self.context.volatile);
         patterns.into_iter().any(|it| it.matches(&self.place))
     }
 
     /// Compares two JSON documents as a JSON path sees them: with the current place as their root.
-    pub(super) fn document(&mut self, b: &'a Value, c: &'a Value, share: Share) -> f64 {
+    pub(in crate::score) fn document(&mut self, b: &'a Value, c: &'a Value, share: Share) -> f64 {
         let outer = self.place.begin_document();
         let similarity = if self.findings.is_some() || share.budget == Share::UNBOUNDED {
             let work = self.context.work;
@@ -267,7 +271,7 @@ impl<'a> Walk<'a> {
     /// Compares two texts: as JSON where both hold some, else word by word after masking.
     ///
     /// `plain` is the step to where they are as plain texts, if that is not where they are as JSON.
-    pub(super) fn texts(
+    pub(in crate::score) fn texts(
         &mut self,
         b: &'a str,
         c: &'a str,
@@ -493,7 +497,7 @@ impl<'a> Walk<'a> {
         share(sum, counted.places)
     }
 
-    pub(super) fn note(
+    pub(in crate::score) fn note(
         &mut self,
         share: Share,
         similarity: f64,

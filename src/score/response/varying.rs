@@ -6,14 +6,14 @@ use crate::model::learned::{Variation, Varying};
 
 /// The varying places of one answer, as a tree of the steps that lead to them.
 #[derive(Debug, Default)]
-pub(super) struct Tree<'a> {
+pub(in crate::score) struct Tree<'a> {
     variation: Option<&'a Variation>,
     named: HashMap<String, Self>,
     any: Option<Box<Self>>,
 }
 
 impl<'a> Tree<'a> {
-    pub(super) fn new(varies: &'a [Varying]) -> Self {
+    pub(in crate::score) fn new(varies: &'a [Varying]) -> Self {
         let mut root = Self::default();
         for it in varies {
             let mut node = &mut root;
@@ -29,7 +29,7 @@ impl<'a> Tree<'a> {
     }
 
     /// The places one step further on.
-    pub(super) fn under<'t>(of: &[&'t Self], step: &str) -> Vec<&'t Self> {
+    pub(in crate::score) fn under<'t>(of: &[&'t Self], step: &str) -> Vec<&'t Self> {
         let under = of.iter().flat_map(|it| {
             let named = it.named.get(step);
             named.into_iter().chain(it.any.as_deref())
@@ -38,7 +38,7 @@ impl<'a> Tree<'a> {
     }
 
     /// The same for an element of a list.
-    pub(super) fn under_index<'t>(of: &[&'t Self], index: usize) -> Vec<&'t Self> {
+    pub(in crate::score) fn under_index<'t>(of: &[&'t Self], index: usize) -> Vec<&'t Self> {
         if of.is_empty() {
             return Vec::new();
         }
@@ -46,14 +46,14 @@ impl<'a> Tree<'a> {
     }
 
     /// The places one step further on, whatever the step.
-    pub(super) fn all_under<'t>(of: &[&'t Self]) -> Vec<&'t Self> {
+    pub(in crate::score) fn all_under<'t>(of: &[&'t Self]) -> Vec<&'t Self> {
         let under = of
             .iter()
             .flat_map(|it| it.named.values().chain(it.any.as_deref()));
         under.collect()
     }
 
-    pub(super) fn variation(of: &[&Self]) -> Option<&'a Variation> {
+    pub(in crate::score) fn variation(of: &[&Self]) -> Option<&'a Variation> {
         of.iter().find_map(|it| it.variation)
     }
 }
