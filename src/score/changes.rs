@@ -7,11 +7,11 @@ use crate::model::comparison::{
     SlowerCall, Verdict,
 };
 use crate::model::rules::Rules;
+use crate::score::pairing::call::asked;
+use crate::score::pairing::calls::Calls;
 use crate::score::text::excerpt;
 use crate::score::values::path::escape;
 
-use super::call::asked;
-use super::calls::Calls;
 use super::drift;
 
 /// What changes are told from.

@@ -11,17 +11,17 @@ use crate::model::comparison::{
 use crate::model::rules::{Gate, Preset, Rules, Slower, Tokens};
 use crate::model::trajectory::Trajectory;
 use crate::model::usage::total_usage;
+use crate::score::pairing::call::Call;
+use crate::score::pairing::calls::Calls;
+use crate::score::pairing::matching::{self, Matched};
 use crate::score::values::exact;
 use crate::score::values::number::{count, share};
 
-use super::call::Call;
-use super::calls::Calls;
 use super::changes::{self, Found};
 use super::classic;
 use super::drift;
 use super::evidence::Evidence;
 use super::losses;
-use super::matching::{self, Matched};
 use super::sides::Sides;
 use super::status;
 use super::translate::translate;

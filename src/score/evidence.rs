@@ -3,9 +3,9 @@
 use crate::model::binding::Binding;
 use crate::model::comparison::{Loss, Pair, Reason, Row, Scores, SlowerCall};
 use crate::model::rules::Rules;
+use crate::score::pairing::calls::Calls;
 use crate::score::text::excerpt;
 
-use super::calls::Calls;
 use super::drift::Finding;
 
 /// What a verdict looks at.

@@ -8,9 +8,9 @@ use crate::model::comparison::{
 use crate::model::rules::{Responses, Rules};
 use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
+use crate::score::pairing::call::asked;
 use crate::score::text::excerpt;
 
-use super::call::asked;
 use super::compare::compare_until;
 use super::work::Cancelled;
 

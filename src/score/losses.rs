@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 
 use crate::model::comparison::{Loss, Pair, Row, Scores};
+use crate::score::pairing::call::{Call, asked};
+use crate::score::pairing::calls::Calls;
 use crate::score::text::excerpt;
 use crate::score::values::number::count;
-
-use super::call::{Call, asked};
-use super::calls::Calls;
 
 /// Points below this are rounding, not losses.
 const NOTHING: f64 = 1e-12;

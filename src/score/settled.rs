@@ -8,12 +8,12 @@ use serde_json::Value;
 use crate::model::learned::Learned;
 use crate::model::rules::{Responses, Rules};
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
+use crate::score::pairing::polls::Poll;
 use crate::score::response::json::Context;
 use crate::score::response::outcome::{self, Response};
 use crate::score::values::embedded::{Documents, embedded};
 use crate::score::values::path::{Pattern, patterns};
 
-use super::polls::Poll;
 use super::swap::Swap;
 use super::work::Work;
 

@@ -9,6 +9,10 @@ use crate::model::learned::Learned;
 use crate::model::rules::{Responses, Rules};
 use crate::model::trajectory::Trajectory;
 use crate::score::lists::align::Pairs;
+use crate::score::pairing::call::Call;
+use crate::score::pairing::calls::Calls;
+use crate::score::pairing::moved::MOVED;
+use crate::score::pairing::polls::Polled;
 use crate::score::request::effect;
 use crate::score::response::json::Context;
 use crate::score::response::outcome;
@@ -18,10 +22,6 @@ use crate::score::text::clock::Clock;
 use crate::score::values::embedded::Documents;
 use crate::score::values::path::{self, Pattern};
 
-use super::call::Call;
-use super::calls::Calls;
-use super::moved::MOVED;
-use super::polls::Polled;
 use super::terms::Terms;
 use super::work::Work;
 

@@ -11,11 +11,11 @@ use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
 use crate::score::binding::fill;
 use crate::score::binding::resolve;
+use crate::score::pairing::partners::Partners;
 use crate::score::text::generated::is_generated;
 use crate::score::values::path::covers_path;
 
 use super::binding::{alike, at, full_paths, read_calls, text_of, value_at, value_at_mut};
-use super::partners::Partners;
 use super::swap::Swap;
 use super::terms::Terms;
 use super::work::Work;

@@ -11,9 +11,9 @@ use crate::model::comparison::{
 };
 use crate::model::number::fixed;
 use crate::model::rules::Gate;
+use crate::score::pairing::call::{Call, asked};
 use crate::score::text::excerpt;
 
-use super::call::{Call, asked};
 use super::causes;
 use super::drift::{self, Finding};
 use super::evidence::Evidence;

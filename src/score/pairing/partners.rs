@@ -4,19 +4,19 @@ use std::collections::HashMap;
 
 use crate::model::rules::Rules;
 use crate::model::trajectory::Trajectory;
+use crate::score::work::Work;
 
 use super::call::Call;
 use super::calls::Calls;
-use super::work::Work;
 
 /// Which calls of the run stand for which of the baseline, before any value is known to stand for another.
-pub(super) struct Partners {
+pub(in crate::score) struct Partners {
     of: HashMap<usize, Vec<usize>>,
 }
 
 impl Partners {
     /// Equal requests in a row are taken together, so that a poll stands for a poll however often it asked.
-    pub(super) fn new(
+    pub(in crate::score) fn new(
         baseline: &Trajectory,
         current: &Trajectory,
         rules: &Rules,
@@ -41,7 +41,7 @@ impl Partners {
     }
 
     /// By the number of the baseline's call; the last of them has the answer that counts.
-    pub(super) fn calls(&self, baseline: usize) -> &[usize] {
+    pub(in crate::score) fn calls(&self, baseline: usize) -> &[usize] {
         self.of.get(&baseline).map_or(&[], Vec::as_slice)
     }
 }

@@ -39,13 +39,17 @@ pub fn polls(trajectory: &Trajectory, rules: &Rules) -> Vec<Poll> {
 
 /// The requests that a baseline polls, where only the last answer counts.
 #[derive(Debug, Default)]
-pub(super) struct Polled {
+pub(in crate::score) struct Polled {
     requests: HashSet<u64>,
 }
 
 impl Polled {
     /// A request whose tries fail in the run and did not in the baseline is left out: that is to be seen.
-    pub(super) fn new(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Self {
+    pub(in crate::score) fn new(
+        baseline: &Trajectory,
+        current: &Trajectory,
+        rules: &Rules,
+    ) -> Self {
         let polls = polls(baseline, rules);
         if polls.is_empty() {
             return Self::default();
@@ -74,7 +78,7 @@ impl Polled {
     }
 
     /// Whether a call that is made again is only a try, and nothing to compare.
-    pub(super) fn is_try(&self, key: u64) -> bool {
+    pub(in crate::score) fn is_try(&self, key: u64) -> bool {
         self.requests.contains(&key)
     }
 }
@@ -91,7 +95,7 @@ fn is_poll(run: &[&ToolCall], trajectory: &Trajectory, rules: &Rules) -> bool {
 
 /// An answer that a poll was given while it waited, and that was none of those it was given while the baseline was recorded: one of those,
 /// and this one. Numbers may count up or down while something is waited for.
-pub(super) fn other_try<'a>(
+pub(in crate::score) fn other_try<'a>(
     recorded: &[&'a ToolCall],
     now: &[&'a ToolCall],
 ) -> Option<(&'a ToolCall, &'a ToolCall)> {

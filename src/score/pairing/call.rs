@@ -17,39 +17,39 @@ use crate::score::text::excerpt;
 use crate::score::values::same::{hash_of, same};
 
 /// One scored call.
-pub(super) struct Call<'a> {
-    pub(super) made: &'a ToolCall,
+pub(in crate::score) struct Call<'a> {
+    pub(in crate::score) made: &'a ToolCall,
     arguments: Vec<Argument<'a>>,
     /// The tool as this side's catalogue lists it, or the other side's where this one is unknown.
-    pub(super) listed: Option<&'a Tool>,
+    pub(in crate::score) listed: Option<&'a Tool>,
     /// Whether it only reads.
-    pub(super) reads: bool,
+    pub(in crate::score) reads: bool,
     breach: Option<String>,
     /// What its answer says went wrong although the server says that it is fine.
     in_band: OnceCell<Option<String>>,
     /// By which to tell that; `None` where nobody looks at answers.
     signs: Option<Rc<Signs>>,
     /// Counted from 1 among the scored calls of its side.
-    pub(super) number: usize,
+    pub(in crate::score) number: usize,
     /// The calls of a poll before it, whose answers were waited out.
-    pub(super) tries: Vec<&'a ToolCall>,
+    pub(in crate::score) tries: Vec<&'a ToolCall>,
     /// What it asked in its own words, where those of its baseline stand in `made`.
-    pub(super) said: &'a ToolCall,
+    pub(in crate::score) said: &'a ToolCall,
     /// Equal for calls that ask the same of the same tool.
-    pub(super) key: u64,
+    pub(in crate::score) key: u64,
     /// The same for what it asked in its own words.
-    pub(super) said_key: u64,
+    pub(in crate::score) said_key: u64,
     /// Equal for calls of the same tool.
-    pub(super) tool: u64,
+    pub(in crate::score) tool: u64,
 }
 
 impl<'a> Call<'a> {
     /// How often it was made in a row, as part of a poll.
-    pub(super) fn attempts(&self) -> usize {
+    pub(in crate::score) fn attempts(&self) -> usize {
         self.tries.len() + 1
     }
 
-    pub(super) fn request(&self) -> Request<'_, 'a> {
+    pub(in crate::score) fn request(&self) -> Request<'_, 'a> {
         Request {
             tool: &self.made.tool,
             arguments: &self.arguments,
@@ -57,7 +57,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    pub(super) fn response(&self) -> Response<'_> {
+    pub(in crate::score) fn response(&self) -> Response<'_> {
         Response {
             in_band: self.in_band(),
             ..self.plain_response()
@@ -65,7 +65,7 @@ impl<'a> Call<'a> {
     }
 
     /// The response without a look at what its answer says.
-    pub(super) fn plain_response(&self) -> Response<'_> {
+    pub(in crate::score) fn plain_response(&self) -> Response<'_> {
         Response {
             outcome: &self.made.outcome,
             breach: self.breach.as_deref(),
@@ -81,7 +81,7 @@ impl<'a> Call<'a> {
     }
 
     /// What its failure says, in the words of its own server.
-    pub(super) fn message(&self) -> String {
+    pub(in crate::score) fn message(&self) -> String {
         let response = Response {
             outcome: &self.said.outcome,
             ..self.plain_response()
@@ -93,7 +93,7 @@ impl<'a> Call<'a> {
     }
 
     /// Whether it failed, by the server's word or by what its answer says.
-    pub(super) fn failed(&self) -> bool {
+    pub(in crate::score) fn failed(&self) -> bool {
         self.plain_response().is_failure() || self.in_band().is_some()
     }
 }
@@ -103,7 +103,7 @@ impl<'a> Call<'a> {
 ///
 /// `said` is the same side in its own words. Of equal requests in a row, those that `is_try` tells by their key are one call with the
 /// one after them.
-pub(super) fn scored<'a>(
+pub(in crate::score) fn scored<'a>(
     side: &'a Trajectory,
     said: &'a Trajectory,
     other: &'a Catalogue,
@@ -192,14 +192,14 @@ fn is_covered(rule: &ReadRule, call: &ToolCall) -> bool {
 }
 
 /// Equal for calls that ask the same of the same tool.
-pub(super) fn request_key(call: &ToolCall) -> u64 {
+pub(in crate::score) fn request_key(call: &ToolCall) -> u64 {
     let server = call.server.as_deref().unwrap_or_default();
     let tool = hash_of((server, call.tool.as_str()));
     hash_of((tool, Argument::key(&Argument::all(&call.arguments))))
 }
 
 /// Whether two calls ask the same of the same tool.
-pub(super) fn is_same_request(a: &ToolCall, b: &ToolCall) -> bool {
+pub(in crate::score) fn is_same_request(a: &ToolCall, b: &ToolCall) -> bool {
     let equal_argument =
         |(name, a): (&String, &Value)| b.arguments.get(name).is_some_and(|b| same(a, b));
     a.server == b.server
@@ -209,7 +209,7 @@ pub(super) fn is_same_request(a: &ToolCall, b: &ToolCall) -> bool {
 }
 
 /// A call as an excerpt of what it asks.
-pub(super) fn asked(call: &ToolCall) -> String {
+pub(in crate::score) fn asked(call: &ToolCall) -> String {
     let mut shown = String::new();
     for (name, value) in call.arguments.iter().take(8) {
         if !shown.is_empty() {

@@ -7,26 +7,26 @@ use crate::score::lists::align::{self, Pairs};
 use crate::score::request::arguments::ArgumentRules;
 use crate::score::response::outcome::Response;
 use crate::score::values::same;
+use crate::score::work::Work;
 
 use super::call::{self, Call};
 use super::polls;
-use super::work::Work;
 
 /// How much work the alignment of calls may be: this, and so many times looking at all their arguments.
 const BUDGET: usize = 1 << 16;
 const TIMES: usize = 8;
 
 /// The scored calls of both sides, and the rules by which their arguments are compared.
-pub(super) struct Calls<'a> {
-    pub(super) baseline: Vec<Call<'a>>,
-    pub(super) current: Vec<Call<'a>>,
-    pub(super) rules: ArgumentRules<'a>,
+pub(in crate::score) struct Calls<'a> {
+    pub(in crate::score) baseline: Vec<Call<'a>>,
+    pub(in crate::score) current: Vec<Call<'a>>,
+    pub(in crate::score) rules: ArgumentRules<'a>,
 }
 
 impl<'a> Calls<'a> {
     /// `said` is the run in its own words. Of equal requests in a row, those that `is_try` tells by their key are one call with the one
     /// after them.
-    pub(super) fn new(
+    pub(in crate::score) fn new(
         baseline: &'a Trajectory,
         current: &'a Trajectory,
         said: &'a Trajectory,
@@ -41,7 +41,7 @@ impl<'a> Calls<'a> {
     }
 
     /// The calls as they came, every request that is made several times in a row taken as one call.
-    pub(super) fn in_runs(
+    pub(in crate::score) fn in_runs(
         baseline: &'a Trajectory,
         current: &'a Trajectory,
         rules: &'a Rules,
@@ -51,17 +51,21 @@ impl<'a> Calls<'a> {
     }
 
     /// The baseline's call of this number.
-    pub(super) fn before(&self, number: usize) -> &Call<'a> {
+    pub(in crate::score) fn before(&self, number: usize) -> &Call<'a> {
         numbered(&self.baseline, number)
     }
 
     /// The run's call of this number.
-    pub(super) fn now(&self, number: usize) -> &Call<'a> {
+    pub(in crate::score) fn now(&self, number: usize) -> &Call<'a> {
         numbered(&self.current, number)
     }
 
     /// What a poll was answered while it waited, where that was nothing the baseline's was answered: one of those, and that.
-    pub(super) fn other_try(&self, baseline: usize, current: usize) -> Option<(String, String)> {
+    pub(in crate::score) fn other_try(
+        &self,
+        baseline: usize,
+        current: usize,
+    ) -> Option<(String, String)> {
         let (b, c) = (self.before(baseline), self.now(current));
         let said = |it: &ToolCall| {
             Response {
@@ -75,16 +79,16 @@ impl<'a> Calls<'a> {
     }
 
     /// The longer of the two sides.
-    pub(super) fn longer(&self) -> usize {
+    pub(in crate::score) fn longer(&self) -> usize {
         self.baseline.len().max(self.current.len())
     }
 
-    pub(super) fn same_tool(&self, b: usize, c: usize) -> bool {
+    pub(in crate::score) fn same_tool(&self, b: usize, c: usize) -> bool {
         self.baseline[b].tool == self.current[c].tool
     }
 
     /// Did the agent ask for the same thing? Calls of different tools did not.
-    pub(super) fn request(&self, b: usize, c: usize) -> f64 {
+    pub(in crate::score) fn request(&self, b: usize, c: usize) -> f64 {
         if !self.same_tool(b, c) {
             return 0.0;
         }
@@ -93,19 +97,19 @@ impl<'a> Calls<'a> {
     }
 
     /// Whether two requests are equal without any grading.
-    pub(super) fn equal_requests(&self, b: usize, c: usize) -> bool {
+    pub(in crate::score) fn equal_requests(&self, b: usize, c: usize) -> bool {
         let (b, c) = (&self.baseline[b], &self.current[c]);
         b.tool == c.tool && self.rules.are_equal(b.request(), c.request())
     }
 
     /// The same for a pair that was scored.
-    pub(super) fn equal_pair(&self, pair: &Pair) -> bool {
+    pub(in crate::score) fn equal_pair(&self, pair: &Pair) -> bool {
         let (b, c) = (self.before(pair.baseline), self.now(pair.current));
         b.tool == c.tool && self.rules.are_equal(b.request(), c.request())
     }
 
     /// The order-preserving pairing with the highest total request similarity.
-    pub(super) fn align(&self) -> Pairs {
+    pub(in crate::score) fn align(&self) -> Pairs {
         let keys = |calls: &[Call<'_>]| calls.iter().map(|it| it.key).collect::<Vec<_>>();
         align::align(
             &keys(&self.baseline),
@@ -117,7 +121,7 @@ impl<'a> Calls<'a> {
     }
 
     /// How many pairs of calls may be compared to find out which belong together.
-    pub(super) fn cells(&self) -> usize {
+    pub(in crate::score) fn cells(&self) -> usize {
         let calls = self.baseline.len() + self.current.len();
         TIMES * calls + BUDGET / self.typical_weight()
     }
