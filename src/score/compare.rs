@@ -11,6 +11,7 @@ use crate::model::comparison::{
 use crate::model::rules::{Gate, Preset, Rules, Slower, Tokens};
 use crate::model::trajectory::Trajectory;
 use crate::model::usage::total_usage;
+use crate::score::ids::translate::translate;
 use crate::score::pairing::call::Call;
 use crate::score::pairing::calls::Calls;
 use crate::score::pairing::matching::{self, Matched};
@@ -24,7 +25,6 @@ use super::evidence::Evidence;
 use super::losses;
 use super::sides::Sides;
 use super::status;
-use super::translate::translate;
 use super::verdict;
 use super::work::{Cancelled, Work};
 

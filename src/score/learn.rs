@@ -11,7 +11,10 @@ use crate::model::binding::Binding;
 use crate::model::learned::{self, Odd, Variation, Varying};
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
-use crate::score::binding::resolve;
+use crate::score::ids::binding::resolve;
+use crate::score::ids::binding::{at, find_in_takes, full_patterns};
+use crate::score::ids::terms::Terms;
+use crate::score::ids::translate::translate;
 use crate::score::lists::align;
 use crate::score::pairing::call::{is_same_request, only_reads, request_key};
 use crate::score::pairing::polls::Polled;
@@ -26,10 +29,7 @@ use crate::score::values::path::escape;
 use crate::score::values::same::{self, View, same};
 
 use super::any_order;
-use super::binding::{at, find_in_takes, full_patterns};
 use super::by_hand::NOTHING;
-use super::terms::Terms;
-use super::translate::translate;
 use super::wording;
 use super::work::{Cancelled, Work};
 

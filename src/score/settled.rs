@@ -8,13 +8,13 @@ use serde_json::Value;
 use crate::model::learned::Learned;
 use crate::model::rules::{Responses, Rules};
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
+use crate::score::ids::swap::Swap;
 use crate::score::pairing::polls::Poll;
 use crate::score::response::json::Context;
 use crate::score::response::outcome::{self, Response};
 use crate::score::values::embedded::{Documents, embedded};
 use crate::score::values::path::{Pattern, patterns};
 
-use super::swap::Swap;
 use super::work::Work;
 
 /// An answer this similar to the recorded final one, without a change of its contract, is that answer.

@@ -8,6 +8,7 @@ use crate::model::comparison::{self, Pair, RequestScore, ResponseScore, Row};
 use crate::model::learned::Learned;
 use crate::model::rules::{Responses, Rules};
 use crate::model::trajectory::Trajectory;
+use crate::score::ids::terms::Terms;
 use crate::score::lists::align::Pairs;
 use crate::score::pairing::call::Call;
 use crate::score::pairing::calls::Calls;
@@ -22,7 +23,6 @@ use crate::score::text::clock::Clock;
 use crate::score::values::embedded::Documents;
 use crate::score::values::path::{self, Pattern};
 
-use super::terms::Terms;
 use super::work::Work;
 
 /// Similarities this close to a limit count as reaching it.

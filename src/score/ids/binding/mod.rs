@@ -10,7 +10,7 @@ mod find;
 mod place;
 mod resolve;
 mod takes;
-mod token;
+mod within;
 
 use std::collections::HashSet;
 
@@ -18,11 +18,11 @@ use crate::model::binding::{Binding, BindingRule, Source};
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 
 pub use fill::fill;
-pub(super) use fill::{value_at, value_at_mut};
-pub(super) use place::{alike, at, full_paths, full_patterns};
+pub(in crate::score) use fill::{value_at, value_at_mut};
+pub(in crate::score) use place::{alike, at, full_paths, full_patterns};
 pub use resolve::resolve;
-pub(super) use takes::read_calls;
-pub(super) use token::{stands_alone, text_of};
+pub(in crate::score) use takes::read_calls;
+pub(in crate::score) use within::{stands_alone, text_of};
 
 /// The bindings that can be told from one trajectory alone, and from what is known to vary in it.
 pub fn find_bindings(trajectory: &Trajectory) -> Vec<Binding> {
@@ -30,7 +30,7 @@ pub fn find_bindings(trajectory: &Trajectory) -> Vec<Binding> {
 }
 
 /// The bindings that several takes of one scenario bear out.
-pub(super) fn find_in_takes(first: &Trajectory, others: &[Trajectory]) -> Vec<Binding> {
+pub(in crate::score) fn find_in_takes(first: &Trajectory, others: &[Trajectory]) -> Vec<Binding> {
     find::find(first, &others.iter().collect::<Vec<_>>())
 }
 

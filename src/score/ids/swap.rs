@@ -66,12 +66,12 @@ impl Swap {
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::score) fn is_empty(&self) -> bool {
         self.values.is_none()
     }
 
     /// The exchange the other way round.
-    pub(super) fn reversed(&self) -> Self {
+    pub(in crate::score) fn reversed(&self) -> Self {
         let by: HashMap<String, String> = (self.by.iter())
             .map(|(from, to)| (to.clone(), from.clone()))
             .collect();
@@ -82,7 +82,7 @@ impl Swap {
         }
     }
 
-    pub(super) fn text(&self, text: &str) -> Option<String> {
+    pub(in crate::score) fn text(&self, text: &str) -> Option<String> {
         let values = self.values.as_ref()?;
         let changed = values.replace_all(text, |found: &Captures<'_>| {
             let whole = found.get(0).map_or(0..0, |it| it.range());
@@ -95,7 +95,7 @@ impl Swap {
         (changed != text).then(|| changed.into_owned())
     }
 
-    pub(super) fn value(&self, value: &mut Value) {
+    pub(in crate::score) fn value(&self, value: &mut Value) {
         match value {
             Value::String(text) => self.string(text),
             Value::Number(number) => {
@@ -120,13 +120,13 @@ impl Swap {
         }
     }
 
-    pub(super) fn string(&self, text: &mut String) {
+    pub(in crate::score) fn string(&self, text: &mut String) {
         if let Some(changed) = self.text(text) {
             *text = changed;
         }
     }
 
-    pub(super) fn outcome(&self, outcome: &mut Outcome) {
+    pub(in crate::score) fn outcome(&self, outcome: &mut Outcome) {
         if self.is_empty() {
             return;
         }

@@ -9,16 +9,16 @@ use crate::model::comparison::Bound;
 use crate::model::learned::Learned;
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
-use crate::score::binding::fill;
-use crate::score::binding::resolve;
 use crate::score::pairing::partners::Partners;
 use crate::score::text::generated::is_generated;
 use crate::score::values::path::covers_path;
+use crate::score::work::Work;
 
+use super::binding::fill;
+use super::binding::resolve;
 use super::binding::{alike, at, full_paths, read_calls, text_of, value_at, value_at_mut};
 use super::swap::Swap;
 use super::terms::Terms;
-use super::work::Work;
 
 /// The most values that stand for others although no call uses them.
 const UNUSED: usize = 1_000;
@@ -34,7 +34,7 @@ struct Followed<'a> {
 }
 
 /// The run in the baseline's terms; `None` where the baseline has no bindings.
-pub(super) fn translate(
+pub(in crate::score) fn translate(
     baseline: &Trajectory,
     current: &Trajectory,
     rules: &Rules,

@@ -13,7 +13,7 @@ use super::fill::{is_filled_with, value_at};
 use super::place;
 use super::resolve::resolve;
 use super::takes::Takes;
-use super::token::{is_id, occurrences, text_of};
+use super::within::{is_id, occurrences, text_of};
 
 /// Longer texts are only looked for as a whole.
 const LONG: usize = 4_000;

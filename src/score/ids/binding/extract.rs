@@ -2,7 +2,7 @@
 
 use crate::score::text::generated::tokens;
 
-use super::token::occurrences;
+use super::within::occurrences;
 
 /// The piece of `live` that stands where `piece` stands in `recorded`: behind the same words. `None` when it cannot be told.
 pub(super) fn extract(recorded: &str, piece: &str, live: &str) -> Option<String> {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::extract;
 use super::place::{self, at};
-use super::token::text_of;
+use super::within::text_of;
 use crate::model::binding::Binding;
 use crate::model::trajectory::Answer;
 

@@ -10,22 +10,22 @@ use crate::model::trajectory::{ToolCall, Trajectory};
 use super::swap::Swap;
 
 /// A run in its baseline's terms, and the way back.
-pub(super) struct Terms {
-    pub(super) current: Trajectory,
+pub(in crate::score) struct Terms {
+    pub(in crate::score) current: Trajectory,
     /// Places of the baseline's answers that are bound, by the number of the call: other values are expected there.
-    pub(super) sources: HashMap<usize, Vec<String>>,
+    pub(in crate::score) sources: HashMap<usize, Vec<String>>,
     /// Recorded values that are bound, and what the run's servers have given in their place.
-    pub(super) given: Vec<(Value, Value)>,
+    pub(in crate::score) given: Vec<(Value, Value)>,
     /// By the number of the baseline's call.
-    pub(super) bound: HashMap<usize, Vec<Bound>>,
-    pub(super) swap: Swap,
+    pub(in crate::score) bound: HashMap<usize, Vec<Bound>>,
+    pub(in crate::score) swap: Swap,
     /// For calls of the run whose answers had something that is known not to vary: their own exchange.
-    pub(super) own: HashMap<usize, Swap>,
+    pub(in crate::score) own: HashMap<usize, Swap>,
 }
 
 impl Terms {
     /// Gives rows that were compared in the baseline's terms the run's own words back.
-    pub(super) fn restore(
+    pub(in crate::score) fn restore(
         &self,
         (baseline, current): (&Trajectory, &Trajectory),
         rows: &mut [Row],

@@ -7,7 +7,7 @@ use crate::model::binding::Binding;
 use crate::score::values::embedded::embedded;
 
 use super::place::steps;
-use super::token::{occurrences, replaced, text_of};
+use super::within::{occurrences, replaced, text_of};
 
 /// The argument a JSON pointer names.
 pub(in crate::score) fn value_at<'a>(arguments: &'a Object, path: &str) -> Option<&'a Value> {
