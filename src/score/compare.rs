@@ -15,16 +15,16 @@ use crate::score::ids::translate::translate;
 use crate::score::pairing::call::Call;
 use crate::score::pairing::calls::Calls;
 use crate::score::pairing::matching::{self, Matched};
+use crate::score::scores::classic;
+use crate::score::scores::losses;
+use crate::score::scores::sides::Sides;
+use crate::score::scores::status;
 use crate::score::values::exact;
 use crate::score::values::number::{count, share};
 
 use super::changes::{self, Found};
-use super::classic;
 use super::drift;
 use super::evidence::Evidence;
-use super::losses;
-use super::sides::Sides;
-use super::status;
 use super::verdict;
 use super::work::{Cancelled, Work};
 

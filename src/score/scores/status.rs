@@ -21,7 +21,7 @@ pub fn status(trajectory: &Trajectory, rules: &Rules) -> ExecutionStatus {
 }
 
 /// The same, where it is known which calls failed.
-pub(super) fn of_calls(ending: &Ending, failed: &[bool]) -> ExecutionStatus {
+pub(in crate::score) fn of_calls(ending: &Ending, failed: &[bool]) -> ExecutionStatus {
     let failures = failed.iter().filter(|it| **it).count();
     if matches!(ending, Ending::Blocked { .. }) {
         ExecutionStatus::Blocked
@@ -35,7 +35,7 @@ pub(super) fn of_calls(ending: &Ending, failed: &[bool]) -> ExecutionStatus {
 }
 
 /// What the overall score is multiplied by.
-pub(super) fn factor(baseline: ExecutionStatus, current: ExecutionStatus) -> f64 {
+pub(in crate::score) fn factor(baseline: ExecutionStatus, current: ExecutionStatus) -> f64 {
     use ExecutionStatus::{Blocked, Failed, Partial, Success};
     match (baseline, current) {
         (Success, Partial) => 0.8,
@@ -52,7 +52,7 @@ pub(super) fn factor(baseline: ExecutionStatus, current: ExecutionStatus) -> f64
 }
 
 /// What is taken off when the numbers of calls differ by more than 2.
-pub(super) fn count_penalty(baseline: usize, current: usize) -> f64 {
+pub(in crate::score) fn count_penalty(baseline: usize, current: usize) -> f64 {
     if baseline.abs_diff(current) > 2 {
         0.1
     } else {

@@ -15,7 +15,7 @@ const NOTHING: f64 = 1e-12;
 ///
 /// `counted` is the number of calls the mean is taken over; `free` tells rows that cost nothing. A missing and an extra
 /// call may share one place among the counted calls, so all calls without a partner share what the pairs leave.
-pub(super) fn losses(
+pub(in crate::score) fn losses(
     calls: &Calls<'_>,
     rows: &[Row],
     scores: &Scores,
@@ -46,7 +46,7 @@ pub(super) fn losses(
 }
 
 /// Points lost for all that a row stands for.
-pub(super) fn whole_row(calls: &Calls<'_>, row: &Row, points: f64) -> Loss {
+pub(in crate::score) fn whole_row(calls: &Calls<'_>, row: &Row, points: f64) -> Loss {
     let (baseline, current, rule) = match row {
         Row::Pair(pair) => (Some(pair.baseline), Some(pair.current), "not an equal call"),
         Row::Missing { baseline, .. } => (Some(*baseline), None, "missing call"),
@@ -65,7 +65,7 @@ pub(super) fn whole_row(calls: &Calls<'_>, row: &Row, points: f64) -> Loss {
 }
 
 /// Points lost for a rule alone, without a place.
-pub(super) fn loss(points: f64, rule: impl Into<Cow<'static, str>>) -> Loss {
+pub(in crate::score) fn loss(points: f64, rule: impl Into<Cow<'static, str>>) -> Loss {
     Loss {
         points,
         baseline: None,

@@ -21,7 +21,7 @@ use crate::score::values::same::{DEPTH, same};
 const MAX_DIFF: f64 = 1000.0;
 
 /// `0.3 × |common keys| / |all keys| + 0.7 × mean over the common keys`; without a common key 0.
-pub(super) fn request(b: &Object, c: &Object) -> RequestScore {
+pub(in crate::score) fn request(b: &Object, c: &Object) -> RequestScore {
     let names: BTreeSet<&str> = b.keys().chain(c.keys()).map(String::as_str).collect();
     let common = names
         .iter()
@@ -93,7 +93,7 @@ const CRITICAL: &[&str] = &["add", "create", "initialize", "connect", "setup"];
 
 /// How the calls of a run went, as the original tool tells it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Went {
+pub(in crate::score) enum Went {
     Blocked,
     /// Any call failed.
     Failed,
@@ -102,7 +102,7 @@ pub(super) enum Went {
 }
 
 /// How a run went: blocked where it was ended early, or a critical operation failed.
-pub(super) fn went(trajectory: &Trajectory) -> Went {
+pub(in crate::score) fn went(trajectory: &Trajectory) -> Went {
     let blocks = |call: &ToolCall| {
         let operation = call.arguments.get("operation").and_then(Value::as_str);
         let operation = operation.unwrap_or_default().to_lowercase();
@@ -124,18 +124,18 @@ pub(super) fn went(trajectory: &Trajectory) -> Went {
 }
 
 /// The score over both runs, in parts, and how it comes from the mean of the calls, in words.
-pub(super) struct Overall {
+pub(in crate::score) struct Overall {
     /// What counts of the calls.
-    pub(super) calls: f64,
-    pub(super) status_factor: f64,
-    pub(super) count_penalty: f64,
+    pub(in crate::score) calls: f64,
+    pub(in crate::score) status_factor: f64,
+    pub(in crate::score) count_penalty: f64,
     /// What a point lost at a call costs of the whole; `None` where calls make no difference.
-    pub(super) each: Option<f64>,
-    pub(super) formula: String,
+    pub(in crate::score) each: Option<f64>,
+    pub(in crate::score) formula: String,
 }
 
 /// The failure-aware score, from the mean of the calls and the numbers of calls.
-pub(super) fn overall(
+pub(in crate::score) fn overall(
     mean: f64,
     (then, now): (Went, Went),
     (before, after): (usize, usize),

@@ -14,8 +14,7 @@ use crate::score::response::json::Context;
 use crate::score::response::outcome::{self, Response};
 use crate::score::values::embedded::{Documents, embedded};
 use crate::score::values::path::{Pattern, patterns};
-
-use super::work::Work;
+use crate::score::work::Work;
 
 /// An answer this similar to the recorded final one, without a change of its contract, is that answer.
 const SETTLED: f64 = 0.9;

@@ -22,8 +22,7 @@ use crate::score::response::varying::Tree;
 use crate::score::text::clock::Clock;
 use crate::score::values::embedded::Documents;
 use crate::score::values::path::{self, Pattern};
-
-use super::work::Work;
+use crate::score::work::Work;
 
 /// Similarities this close to a limit count as reaching it.
 const TOLERANCE: f64 = 1e-9;
@@ -32,8 +31,8 @@ const TOLERANCE: f64 = 1e-9;
 const SAME_ANSWER: f64 = 0.9;
 
 /// The two sides of a comparison, prepared.
-pub(super) struct Sides<'a> {
-    pub(super) calls: Calls<'a>,
+pub(in crate::score) struct Sides<'a> {
+    pub(in crate::score) calls: Calls<'a>,
     work: &'a Work<'a>,
     responses: Responses,
     ignore: Vec<Pattern>,
@@ -49,7 +48,7 @@ pub(super) struct Sides<'a> {
 
 impl<'a> Sides<'a> {
     /// The sides as they are compared: polls are one call each, and the run speaks in the baseline's `terms`, if it has any.
-    pub(super) fn new(
+    pub(in crate::score) fn new(
         baseline: &'a Trajectory,
         current: &'a Trajectory,
         terms: Option<&'a Terms>,
@@ -70,7 +69,7 @@ impl<'a> Sides<'a> {
     }
 
     /// The same, each call on its own, polls or not.
-    pub(super) fn unfolded(
+    pub(in crate::score) fn unfolded(
         baseline: &'a Trajectory,
         current: &'a Trajectory,
         terms: Option<&'a Terms>,
@@ -102,7 +101,7 @@ impl<'a> Sides<'a> {
     }
 
     /// Scores one pair.
-    pub(super) fn pair(&self, b: usize, c: usize, moved: bool) -> Pair {
+    pub(in crate::score) fn pair(&self, b: usize, c: usize, moved: bool) -> Pair {
         let (baseline, current) = (&self.calls.baseline[b], &self.calls.current[c]);
         let asks_the_same = baseline.key == current.key && current.key == current.said_key;
         let both_read = baseline.reads && current.reads;
@@ -244,7 +243,7 @@ impl<'a> Sides<'a> {
     }
 
     /// The calls of both sides in order, given which pair, and which of these pairs are out of order; the pairs are scored here.
-    pub(super) fn rows(&self, pairs: &Pairs, moved: &Pairs) -> Vec<Row> {
+    pub(in crate::score) fn rows(&self, pairs: &Pairs, moved: &Pairs) -> Vec<Row> {
         let mut partner = vec![None; self.calls.baseline.len()];
         let mut is_paired = vec![false; self.calls.current.len()];
         for (&(b, c), is_moved) in
