@@ -9,10 +9,9 @@ use crate::model::Object;
 use crate::model::catalogue::{Catalogue, Tool};
 use crate::model::rules::{ArgumentMatch, Gate, Preset, Responses, Rules};
 use crate::model::trajectory::Trajectory;
+use crate::score::catalogue::likeness::nearest_name;
 use crate::score::values::path::Pattern;
 use crate::score::values::same::same;
-
-use super::likeness::nearest_name;
 
 /// Whether a path under `scoring.ignore` can be read; the error says in words why not.
 ///

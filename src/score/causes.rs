@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::model::binding::Binding;
 use crate::model::comparison::{Pair, Reason, ReasonKind, Row};
 use crate::model::trajectory::{FailureKind, Outcome, ToolCall};
+use crate::score::catalogue::drift::Finding;
 use crate::score::text::excerpt;
 
-use super::drift::Finding;
 use super::evidence::Evidence;
 
 /// The most tools a heading names.

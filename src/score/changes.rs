@@ -7,12 +7,11 @@ use crate::model::comparison::{
     SlowerCall, Verdict,
 };
 use crate::model::rules::Rules;
+use crate::score::catalogue::drift;
 use crate::score::pairing::call::asked;
 use crate::score::pairing::calls::Calls;
 use crate::score::text::excerpt;
 use crate::score::values::path::escape;
-
-use super::drift;
 
 /// What changes are told from.
 pub(super) struct Found<'e, 'a> {

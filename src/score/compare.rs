@@ -11,6 +11,7 @@ use crate::model::comparison::{
 use crate::model::rules::{Gate, Preset, Rules, Slower, Tokens};
 use crate::model::trajectory::Trajectory;
 use crate::model::usage::total_usage;
+use crate::score::catalogue::drift;
 use crate::score::ids::translate::translate;
 use crate::score::pairing::call::Call;
 use crate::score::pairing::calls::Calls;
@@ -23,7 +24,6 @@ use crate::score::values::exact;
 use crate::score::values::number::{count, share};
 
 use super::changes::{self, Found};
-use super::drift;
 use super::evidence::Evidence;
 use super::verdict;
 use super::work::{Cancelled, Work};

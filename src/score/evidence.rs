@@ -3,10 +3,9 @@
 use crate::model::binding::Binding;
 use crate::model::comparison::{Loss, Pair, Reason, Row, Scores, SlowerCall};
 use crate::model::rules::Rules;
+use crate::score::catalogue::drift::Finding;
 use crate::score::pairing::calls::Calls;
 use crate::score::text::excerpt;
-
-use super::drift::Finding;
 
 /// What a verdict looks at.
 pub(super) struct Evidence<'e, 'a> {

@@ -11,11 +11,11 @@ use crate::model::comparison::{
 };
 use crate::model::number::fixed;
 use crate::model::rules::Gate;
+use crate::score::catalogue::drift::{self, Finding};
 use crate::score::pairing::call::{Call, asked};
 use crate::score::text::excerpt;
 
 use super::causes;
-use super::drift::{self, Finding};
 use super::evidence::Evidence;
 use super::generalise::generalised;
 

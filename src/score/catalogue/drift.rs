@@ -16,26 +16,26 @@ use super::renamed::Renamed;
 use super::schema;
 
 /// The recorded calls of each tool, by server and name, with their numbers.
-pub(super) type Recorded<'a> = HashMap<(&'a str, &'a str), Vec<(usize, &'a ToolCall)>>;
+pub(in crate::score) type Recorded<'a> = HashMap<(&'a str, &'a str), Vec<(usize, &'a ToolCall)>>;
 
 /// One change in the catalogue.
 #[derive(Debug, Clone)]
-pub(super) struct Finding {
-    pub(super) drift: Drift,
+pub(in crate::score) struct Finding {
+    pub(in crate::score) drift: Drift,
     /// Some requests that were right before may be refused now, made or not.
-    pub(super) narrows: bool,
+    pub(in crate::score) narrows: bool,
     /// It is about a name that is not listed any more: of one tool, of several, of a server.
-    pub(super) is_gone: bool,
+    pub(in crate::score) is_gone: bool,
     /// What the tools are called now that were renamed: then and now.
-    pub(super) renamed: Vec<(String, String)>,
+    pub(in crate::score) renamed: Vec<(String, String)>,
     /// The tool that is nearest to the one that is gone, where none is the same.
-    pub(super) nearest: Option<String>,
+    pub(in crate::score) nearest: Option<String>,
     /// The same in short, for use behind a reason: `parameter "limit" became a string`.
-    pub(super) cause: String,
+    pub(in crate::score) cause: String,
 }
 
 /// The scored calls of a recording by the tools they call.
-pub(super) fn recorded<'a>(calls: impl Iterator<Item = &'a ToolCall>) -> Recorded<'a> {
+pub(in crate::score) fn recorded<'a>(calls: impl Iterator<Item = &'a ToolCall>) -> Recorded<'a> {
     let mut by_tool = Recorded::new();
     for (index, call) in calls.enumerate() {
         let server = call.server.as_deref().unwrap_or_default();
@@ -48,7 +48,11 @@ pub(super) fn recorded<'a>(calls: impl Iterator<Item = &'a ToolCall>) -> Recorde
 /// Every change between two catalogues, in the order of the baseline's.
 ///
 /// A side without any server was recorded without its catalogue, so nothing can be said.
-pub(super) fn findings(b: &Catalogue, c: &Catalogue, calls: &Recorded<'_>) -> Vec<Finding> {
+pub(in crate::score) fn findings(
+    b: &Catalogue,
+    c: &Catalogue,
+    calls: &Recorded<'_>,
+) -> Vec<Finding> {
     if b.servers.is_empty() || c.servers.is_empty() || b == c {
         return Vec::new();
     }
@@ -87,7 +91,7 @@ pub(super) fn findings(b: &Catalogue, c: &Catalogue, calls: &Recorded<'_>) -> Ve
 }
 
 /// What explains that a call of the baseline, by its number, went otherwise: only what would refuse it.
-pub(super) fn cause(findings: &[Finding], baseline: usize) -> Option<String> {
+pub(in crate::score) fn cause(findings: &[Finding], baseline: usize) -> Option<String> {
     let mut refusing = findings
         .iter()
         .filter(|it| it.drift.refused.contains(&baseline));

@@ -77,27 +77,27 @@ const RESTRICTIONS: &[&str] = &[
 
 /// One change of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Change {
+pub(in crate::score) struct Change {
     /// The parameter, as in `filter.tags[]`; empty for the arguments as a whole.
-    pub(super) parameter: String,
+    pub(in crate::score) parameter: String,
     /// Its name now, where it has another.
-    pub(super) renamed: Option<String>,
+    pub(in crate::score) renamed: Option<String>,
     /// What happened to it, as in `became a string`.
-    pub(super) what: String,
+    pub(in crate::score) what: String,
     /// The keyword concerned.
-    pub(super) keyword: String,
+    pub(in crate::score) keyword: String,
     /// Where it is, below the schema, as in `/properties/limit/maximum`.
-    pub(super) path: String,
-    pub(super) was: Option<String>,
-    pub(super) now: Option<String>,
+    pub(in crate::score) path: String,
+    pub(in crate::score) was: Option<String>,
+    pub(in crate::score) now: Option<String>,
     /// Some requests that were right before may be refused now.
-    pub(super) narrows: bool,
+    pub(in crate::score) narrows: bool,
     /// It says nothing about what is accepted.
-    pub(super) is_note: bool,
+    pub(in crate::score) is_note: bool,
 }
 
 /// Every change that a client of the schema may notice.
-pub(super) fn changes(b: &Value, c: &Value) -> Vec<Change> {
+pub(in crate::score) fn changes(b: &Value, c: &Value) -> Vec<Change> {
     let mut walk = Walk {
         roots: (b, c),
         same_references: refer_to_the_same(b, c),

@@ -16,24 +16,24 @@ const COMPLAINTS: usize = 100;
 
 /// What a refusal is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Blame {
+pub(in crate::score) struct Blame {
     /// The parameter, as in `filter.tags[]`; empty for the arguments as a whole.
-    pub(super) parameter: String,
+    pub(in crate::score) parameter: String,
     /// The keyword of the schema that does not hold.
-    pub(super) keyword: String,
+    pub(in crate::score) keyword: String,
     /// The same in words.
-    pub(super) what: String,
+    pub(in crate::score) what: String,
 }
 
 /// One tool's input schema, then and now.
-pub(super) struct Refusals<'a> {
+pub(in crate::score) struct Refusals<'a> {
     schemas: (&'a Value, &'a Value),
     /// `None` where a schema cannot be used: it refuses nothing.
     validators: (Option<Validator>, Option<Validator>),
 }
 
 impl<'a> Refusals<'a> {
-    pub(super) fn new(then: &'a Value, now: &'a Value) -> Self {
+    pub(in crate::score) fn new(then: &'a Value, now: &'a Value) -> Self {
         Self {
             schemas: (then, now),
             validators: (compile(then), compile(now)),
@@ -41,7 +41,7 @@ impl<'a> Refusals<'a> {
     }
 
     /// Why a recorded call would be refused now, if it would be and was not then.
-    pub(super) fn of(&self, arguments: &Object) -> Vec<Blame> {
+    pub(in crate::score) fn of(&self, arguments: &Object) -> Vec<Blame> {
         let given = Value::Object(arguments.clone());
         if !complaints(self.validators.0.as_ref(), &given).is_empty() {
             return Vec::new();

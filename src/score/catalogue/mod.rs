@@ -1,0 +1,13 @@
+//! What changed in the tools that the servers offer?
+//!
+//! - `drift`: the changes, and which recorded calls would be refused for them.
+//! - `renamed`: tools under another name. `likeness`: how alike two tools or names are, for "did you mean".
+//! - `schema`: what changed between two schemas, in words. `schema_node`: all that a schema says of one place.
+//! - `refusal`: whether a tool would refuse a call, as a validator judges it.
+
+pub(super) mod drift;
+pub(super) mod likeness;
+pub(super) mod refusal;
+pub(super) mod renamed;
+pub(super) mod schema;
+pub(super) mod schema_node;
