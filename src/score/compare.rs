@@ -22,10 +22,10 @@ use crate::score::scores::sides::Sides;
 use crate::score::scores::status;
 use crate::score::values::exact;
 use crate::score::values::number::{count, share};
+use crate::score::verdict::changes::{self, Found};
+use crate::score::verdict::evidence::Evidence;
+use crate::score::verdict::reasons;
 
-use super::changes::{self, Found};
-use super::evidence::Evidence;
-use super::verdict;
 use super::work::{Cancelled, Work};
 
 /// Compares a run with its accepted trajectory.
@@ -111,7 +111,7 @@ fn compare_with(
         matching::unmatched(calls, rules.matching, &matched, &rows)
     };
     let tokens = more_tokens(baseline, current, &rules.tokens);
-    let mut verdict = verdict::verdict(&Evidence {
+    let mut verdict = reasons::verdict(&Evidence {
         calls,
         rows: &rows,
         scores: &scores,

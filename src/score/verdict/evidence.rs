@@ -8,30 +8,30 @@ use crate::score::pairing::calls::Calls;
 use crate::score::text::excerpt;
 
 /// What a verdict looks at.
-pub(super) struct Evidence<'e, 'a> {
-    pub(super) calls: &'e Calls<'a>,
-    pub(super) rows: &'e [Row],
-    pub(super) scores: &'e Scores,
-    pub(super) losses: &'e [Loss],
-    pub(super) drift: &'e [Finding],
-    pub(super) slower: &'e [SlowerCall],
+pub(in crate::score) struct Evidence<'e, 'a> {
+    pub(in crate::score) calls: &'e Calls<'a>,
+    pub(in crate::score) rows: &'e [Row],
+    pub(in crate::score) scores: &'e Scores,
+    pub(in crate::score) losses: &'e [Loss],
+    pub(in crate::score) drift: &'e [Finding],
+    pub(in crate::score) slower: &'e [SlowerCall],
     /// The tokens of both sides, where there are many more now.
-    pub(super) tokens: Option<(u64, u64)>,
-    pub(super) rules: &'e Rules,
+    pub(in crate::score) tokens: Option<(u64, u64)>,
+    pub(in crate::score) rules: &'e Rules,
     /// Why a way of matching that is all or nothing does not hold.
-    pub(super) unmatched: Vec<Reason>,
+    pub(in crate::score) unmatched: Vec<Reason>,
     /// What calls of the baseline take from earlier answers.
-    pub(super) bindings: &'a [Binding],
+    pub(in crate::score) bindings: &'a [Binding],
     /// Whether calls without a partner may be there: in the baseline, in the run.
-    pub(super) may_miss: bool,
-    pub(super) may_add: bool,
+    pub(in crate::score) may_miss: bool,
+    pub(in crate::score) may_add: bool,
     /// Only the score gates, as with scores that know arguments alone.
-    pub(super) score_only: bool,
+    pub(in crate::score) score_only: bool,
 }
 
 impl Evidence<'_, '_> {
     /// What a call says went wrong that went well in the baseline, be it in an answer that is said to be fine.
-    pub(super) fn failed_now(&self, pair: &Pair) -> Option<String> {
+    pub(in crate::score) fn failed_now(&self, pair: &Pair) -> Option<String> {
         let (before, now) = (
             self.calls.before(pair.baseline),
             self.calls.now(pair.current),

@@ -47,14 +47,14 @@ enum How {
 }
 
 /// Many places that changed in one way.
-pub(super) struct Generalised<'a> {
-    pub(super) sentence: String,
+pub(in crate::score) struct Generalised<'a> {
+    pub(in crate::score) sentence: String,
     /// One of the places.
-    pub(super) example: &'a Difference,
+    pub(in crate::score) example: &'a Difference,
 }
 
 /// ``every `tools/*/name` gained `everything:` ``: where two places or more changed in one way, and nothing or little else did.
-pub(super) fn generalised<'a>(
+pub(in crate::score) fn generalised<'a>(
     baseline: &Outcome,
     response: &'a ResponseScore,
 ) -> Option<Generalised<'a>> {

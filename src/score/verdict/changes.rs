@@ -14,18 +14,18 @@ use crate::score::text::excerpt;
 use crate::score::values::path::escape;
 
 /// What changes are told from.
-pub(super) struct Found<'e, 'a> {
-    pub(super) calls: &'e Calls<'a>,
-    pub(super) rows: &'e [Row],
-    pub(super) drift: &'e [drift::Finding],
-    pub(super) slower: &'e [SlowerCall],
+pub(in crate::score) struct Found<'e, 'a> {
+    pub(in crate::score) calls: &'e Calls<'a>,
+    pub(in crate::score) rows: &'e [Row],
+    pub(in crate::score) drift: &'e [drift::Finding],
+    pub(in crate::score) slower: &'e [SlowerCall],
     /// The tokens of both sides, where there are many more now.
-    pub(super) tokens: Option<(u64, u64)>,
-    pub(super) verdict: &'e Verdict,
+    pub(in crate::score) tokens: Option<(u64, u64)>,
+    pub(in crate::score) verdict: &'e Verdict,
 }
 
 /// The changes in the order of the calls; what concerns no call comes last.
-pub(super) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
+pub(in crate::score) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
     let failed = Failed::new(found.verdict);
     let mut changes = Vec::new();
     for row in found.rows {
@@ -87,7 +87,7 @@ pub(super) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
 }
 
 /// Makes whatever changed fail, save what has a gate of its own: one reason for each call, one for what concerns none.
-pub(super) fn fail_all(changes: &mut [Change], rules: &Rules, verdict: &mut Verdict) {
+pub(in crate::score) fn fail_all(changes: &mut [Change], rules: &Rules, verdict: &mut Verdict) {
     if !rules.strict {
         return;
     }

@@ -35,7 +35,7 @@ const WARNINGS: usize = 3;
 /// The most places that are told of a score that is too low.
 const LOST_AT: usize = 20;
 
-pub(super) fn verdict(evidence: &Evidence<'_, '_>) -> Verdict {
+pub(in crate::score) fn verdict(evidence: &Evidence<'_, '_>) -> Verdict {
     let mut reasons = Vec::new();
     let mut warnings = Vec::new();
     reasons.extend(evidence.unmatched.iter().cloned());
