@@ -10,9 +10,9 @@ use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
 use crate::score::pairing::call::asked;
 use crate::score::text::excerpt;
+use crate::score::work::Cancelled;
 
 use super::compare::compare_until;
-use super::work::Cancelled;
 
 /// A request less similar than this asks something else than was expected.
 const ASKED: f64 = 0.95;

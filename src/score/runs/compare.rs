@@ -25,8 +25,7 @@ use crate::score::values::number::{count, share};
 use crate::score::verdict::changes::{self, Found};
 use crate::score::verdict::evidence::Evidence;
 use crate::score::verdict::reasons;
-
-use super::work::{Cancelled, Work};
+use crate::score::work::{Cancelled, Work};
 
 /// Compares a run with its accepted trajectory.
 ///
