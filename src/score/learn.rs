@@ -11,6 +11,7 @@ use crate::model::binding::Binding;
 use crate::model::learned::{self, Odd, Variation, Varying};
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
+use crate::score::by_hand::learned::NOTHING;
 use crate::score::ids::binding::resolve;
 use crate::score::ids::binding::{at, find_in_takes, full_patterns};
 use crate::score::ids::terms::Terms;
@@ -29,7 +30,6 @@ use crate::score::values::path::escape;
 use crate::score::values::same::{self, View, same};
 
 use super::any_order;
-use super::by_hand::NOTHING;
 use super::wording;
 use super::work::{Cancelled, Work};
 

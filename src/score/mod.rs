@@ -18,7 +18,6 @@
 //! long lists are aligned within a band ([`compare()`] stays exact for few changes), and what a comparison keeps of the
 //! two sides are short excerpts.
 
-mod advice;
 mod any_order;
 mod by_hand;
 mod catalogue;
@@ -36,10 +35,14 @@ mod verdict;
 mod wording;
 mod work;
 
-pub use advice::{KnownCall, check_path, check_regex, idle_after, idle_rules, sweeping_rules};
-pub use by_hand::{check_tokens, unknown_places};
+pub use by_hand::learned::{check_tokens, unknown_places};
+pub use by_hand::rules::{
+    KnownCall, check_path, check_regex, idle_after, idle_rules, sweeping_rules,
+};
 pub use catalogue::likeness::{nearest_for_call, nearest_name, nearest_tool};
-pub use ids::binding::{fill, find_bindings, resolve, with_rules};
+pub use ids::binding::fill;
+pub use ids::binding::resolve;
+pub use ids::binding::{find_bindings, with_rules};
 pub use ids::swap::Swap;
 pub use learn::{Disagreement, Learned, LeftBehind, learn, learn_until};
 pub use pairing::call::only_reads;

@@ -16,7 +16,7 @@ use crate::score::values::same::DEPTH;
 const NAMED: usize = 8;
 
 /// What takes had where they had nothing: a place that comes and goes may be missing in the recorded answer.
-pub(super) const NOTHING: &str = "nothing";
+pub(in crate::score) const NOTHING: &str = "nothing";
 
 /// Whether the texts of a trajectory have the tokens that are said to vary in them.
 ///
