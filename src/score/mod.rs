@@ -18,7 +18,6 @@
 //! long lists are aligned within a band ([`compare()`] stays exact for few changes), and what a comparison keeps of the
 //! two sides are short excerpts.
 
-mod any_order;
 mod by_hand;
 mod catalogue;
 mod ids;
@@ -32,7 +31,6 @@ mod scores;
 mod text;
 mod values;
 mod verdict;
-mod wording;
 mod work;
 
 pub use by_hand::learned::{check_tokens, unknown_places};

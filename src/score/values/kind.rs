@@ -29,12 +29,13 @@ pub(in crate::score) fn article(kind: &str) -> String {
 }
 
 /// The types of the elements of a list.
-pub(in crate::score) fn of_elements(list: &Value) -> HashSet<&'static str> {
-    list.as_array().into_iter().flatten().map(kind).collect()
+pub(in crate::score) fn of_elements(list: &[Value]) -> HashSet<&'static str> {
+    list.iter().map(kind).collect()
 }
 
 /// Whether a list has elements of types that another, which has some, has not.
 pub(in crate::score) fn has_other_kinds(known: &Value, list: &Value) -> bool {
-    let known = of_elements(known);
-    !known.is_empty() && !of_elements(list).is_subset(&known)
+    let kinds = |it: &Value| of_elements(it.as_array().map_or(&[], Vec::as_slice));
+    let known = kinds(known);
+    !known.is_empty() && !kinds(list).is_subset(&known)
 }
