@@ -2,17 +2,27 @@
 //!
 //! > Reads may vary, effects may not. The same request must get the same answer.
 //!
-//! For a baseline call and a current call of the same tool there are two questions: did the agent ask for the same
-//! thing (`arguments`, `value`, `words`), and did the server answer the same (`response`, `json`, `mask`)? Calls are
-//! paired (`align`, `assign`, `matching`), scored (`pairing`, `status`), and every point that is lost has a place
-//! (`losses`); the `verdict` says in words what failed, with what changed in the tool catalogue (`drift`, `schema`) as
-//! the cause where it is one.
+//! | Question | Room |
+//! | --- | --- |
+//! | Did the agent ask for the same thing? | `request` |
+//! | Did the server answer the same? | `response` |
+//! | Which calls belong together, and what is one call? | `pairing` |
+//! | Which ids, tokens and paths stand for the recorded ones? | `ids` |
+//! | What is a pair worth, and where were points lost? | `scores` |
+//! | What changed in the tools that are offered? | `catalogue` |
+//! | Passed or not, and why? | `verdict` |
+//! | How do whole runs compare, one or several? | `runs` |
+//! | What do several takes show to vary? | `learn` |
+//! | What was written by hand that has no effect? | `by_hand` |
 //!
-//! Some values differ because they must: ids a server makes up anew. `binding` tells which arguments come from earlier answers, `translate`
-//! puts a run into its baseline's words (`terms`, `swap`), and `polls` and `settled` tell which calls merely asked again. `learn` learns
-//! all that from several takes.
+//! They rest on three rooms that know nothing of calls: `text`, `lists` and `values`, and on `work`, which counts what a comparison may
+//! cost. The rooms need each other in one direction:
 //!
-//! Several runs of one scenario are summed up and gated on in `repeated`, by the formulas of [`statistics`].
+//! ```text
+//! runs ► verdict ► catalogue
+//!   └─► scores ► ids ► pairing ► request, response ► text ► lists ► values
+//! learn ► by_hand, ids
+//! ```
 //!
 //! Nothing here recurses deeper than a fixed bound, and nothing takes quadratic time or memory beyond a fixed budget:
 //! long lists are aligned within a band ([`compare()`] stays exact for few changes), and what a comparison keeps of the
