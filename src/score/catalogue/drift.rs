@@ -16,7 +16,7 @@ use super::renamed::Renamed;
 use super::schema;
 
 /// The recorded calls of each tool, by server and name, with their numbers.
-pub(in crate::score) type Recorded<'a> = HashMap<(&'a str, &'a str), Vec<(usize, &'a ToolCall)>>;
+pub(super) type Recorded<'a> = HashMap<(&'a str, &'a str), Vec<(usize, &'a ToolCall)>>;
 
 /// One change in the catalogue.
 #[derive(Debug, Clone)]

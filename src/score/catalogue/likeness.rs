@@ -13,7 +13,7 @@ use crate::score::values::number::{count, share};
 /// What is less like the wanted one than this is not offered as the nearest.
 const NEAR: f64 = 0.4;
 /// Names alone have to be more alike, because nothing else speaks for them.
-pub(in crate::score) const NEAR_BY_NAME: f64 = 0.5;
+pub(super) const NEAR_BY_NAME: f64 = 0.5;
 /// The most tools that are looked at.
 const CANDIDATES: usize = 1000;
 /// Names are compared up to this length, descriptions up to this many words.
@@ -111,7 +111,7 @@ pub fn nearest_name<'n>(wanted: &str, among: impl IntoIterator<Item = &'n str>) 
 }
 
 /// How alike two names are, 0 to 1: by their letters, or by the words they are made of.
-pub(in crate::score) fn names(a: &str, b: &str) -> f64 {
+pub(super) fn names(a: &str, b: &str) -> f64 {
     let short = |name: &str| name.chars().take(NAME).collect::<String>();
     let (a, b) = (short(a), short(b));
     let (of_a, of_b) = (words_of_name(&a), words_of_name(&b));
@@ -128,7 +128,7 @@ pub(in crate::score) fn names(a: &str, b: &str) -> f64 {
 }
 
 /// The words a name is made of, in lower case: at signs, and where a capital follows a small letter.
-pub(in crate::score) fn words_of_name(name: &str) -> BTreeSet<String> {
+pub(super) fn words_of_name(name: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     let mut word = String::new();
     let mut was_small = false;

@@ -7,7 +7,7 @@
 
 pub(super) mod drift;
 pub(super) mod likeness;
-pub(super) mod refusal;
-pub(super) mod renamed;
-pub(super) mod schema;
-pub(super) mod schema_node;
+mod refusal;
+mod renamed;
+mod schema;
+mod schema_node;

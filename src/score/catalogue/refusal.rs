@@ -16,17 +16,17 @@ const COMPLAINTS: usize = 100;
 
 /// What a refusal is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::score) struct Blame {
+pub(super) struct Blame {
     /// The parameter, as in `filter.tags[]`; empty for the arguments as a whole.
-    pub(in crate::score) parameter: String,
+    pub(super) parameter: String,
     /// The keyword of the schema that does not hold.
-    pub(in crate::score) keyword: String,
+    pub(super) keyword: String,
     /// The same in words.
-    pub(in crate::score) what: String,
+    pub(super) what: String,
 }
 
 /// One tool's input schema, then and now.
-pub(in crate::score) struct Refusals<'a> {
+pub(super) struct Refusals<'a> {
     schemas: (&'a Value, &'a Value),
     /// `None` where a schema cannot be used: it refuses nothing.
     validators: (Option<Validator>, Option<Validator>),

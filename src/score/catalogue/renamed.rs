@@ -17,15 +17,15 @@ const SAME_DESCRIPTION: f64 = 0.6;
 
 /// What became of the names.
 #[derive(Debug, Default)]
-pub(in crate::score) struct Renamed<'a> {
+pub(super) struct Renamed<'a> {
     /// The rule that several tools followed, where there is one, with the tools it concerns: then and now.
-    pub(in crate::score) by_rule: Option<(Rule, Vec<(&'a Tool, &'a Tool)>)>,
-    pub(in crate::score) one_by_one: Vec<(&'a Tool, &'a Tool)>,
+    pub(super) by_rule: Option<(Rule, Vec<(&'a Tool, &'a Tool)>)>,
+    pub(super) one_by_one: Vec<(&'a Tool, &'a Tool)>,
 }
 
 /// How several names changed in one way.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::score) enum Rule {
+pub(super) enum Rule {
     Prefix {
         was: String,
         now: String,
@@ -185,11 +185,7 @@ fn common(a: impl Iterator<Item = char>, b: impl Iterator<Item = char>) -> usize
 
 impl Rule {
     /// The rule in words, as in "the prefix `ev__` of all 13 tools is `everything__` now".
-    pub(in crate::score) fn in_words(
-        &self,
-        tools: &[(&Tool, &Tool)],
-        all: bool,
-    ) -> (String, String, String) {
+    pub(super) fn in_words(&self, tools: &[(&Tool, &Tool)], all: bool) -> (String, String, String) {
         let count = tools.len();
         let which = if all {
             format!("all {count} tools")

@@ -77,27 +77,27 @@ const RESTRICTIONS: &[&str] = &[
 
 /// One change of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::score) struct Change {
+pub(super) struct Change {
     /// The parameter, as in `filter.tags[]`; empty for the arguments as a whole.
-    pub(in crate::score) parameter: String,
+    pub(super) parameter: String,
     /// Its name now, where it has another.
-    pub(in crate::score) renamed: Option<String>,
+    pub(super) renamed: Option<String>,
     /// What happened to it, as in `became a string`.
-    pub(in crate::score) what: String,
+    pub(super) what: String,
     /// The keyword concerned.
-    pub(in crate::score) keyword: String,
+    pub(super) keyword: String,
     /// Where it is, below the schema, as in `/properties/limit/maximum`.
-    pub(in crate::score) path: String,
-    pub(in crate::score) was: Option<String>,
-    pub(in crate::score) now: Option<String>,
+    pub(super) path: String,
+    pub(super) was: Option<String>,
+    pub(super) now: Option<String>,
     /// Some requests that were right before may be refused now.
-    pub(in crate::score) narrows: bool,
+    pub(super) narrows: bool,
     /// It says nothing about what is accepted.
-    pub(in crate::score) is_note: bool,
+    pub(super) is_note: bool,
 }
 
 /// Every change that a client of the schema may notice.
-pub(in crate::score) fn changes(b: &Value, c: &Value) -> Vec<Change> {
+pub(super) fn changes(b: &Value, c: &Value) -> Vec<Change> {
     let mut walk = Walk {
         roots: (b, c),
         same_references: refer_to_the_same(b, c),

@@ -66,12 +66,12 @@ impl Swap {
         }
     }
 
-    pub(in crate::score) fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.values.is_none()
     }
 
     /// The exchange the other way round.
-    pub(in crate::score) fn reversed(&self) -> Self {
+    pub(super) fn reversed(&self) -> Self {
         let by: HashMap<String, String> = (self.by.iter())
             .map(|(from, to)| (to.clone(), from.clone()))
             .collect();
@@ -95,7 +95,7 @@ impl Swap {
         (changed != text).then(|| changed.into_owned())
     }
 
-    pub(in crate::score) fn value(&self, value: &mut Value) {
+    pub(super) fn value(&self, value: &mut Value) {
         match value {
             Value::String(text) => self.string(text),
             Value::Number(number) => {
@@ -120,7 +120,7 @@ impl Swap {
         }
     }
 
-    pub(in crate::score) fn string(&self, text: &mut String) {
+    pub(super) fn string(&self, text: &mut String) {
         if let Some(changed) = self.text(text) {
             *text = changed;
         }

@@ -17,10 +17,10 @@ pub(in crate::score) struct Terms {
     /// Recorded values that are bound, and what the run's servers have given in their place.
     pub(in crate::score) given: Vec<(Value, Value)>,
     /// By the number of the baseline's call.
-    pub(in crate::score) bound: HashMap<usize, Vec<Bound>>,
-    pub(in crate::score) swap: Swap,
+    pub(super) bound: HashMap<usize, Vec<Bound>>,
+    pub(super) swap: Swap,
     /// For calls of the run whose answers had something that is known not to vary: their own exchange.
-    pub(in crate::score) own: HashMap<usize, Swap>,
+    pub(super) own: HashMap<usize, Swap>,
 }
 
 impl Terms {

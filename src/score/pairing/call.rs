@@ -32,7 +32,7 @@ pub(in crate::score) struct Call<'a> {
     /// Counted from 1 among the scored calls of its side.
     pub(in crate::score) number: usize,
     /// The calls of a poll before it, whose answers were waited out.
-    pub(in crate::score) tries: Vec<&'a ToolCall>,
+    pub(super) tries: Vec<&'a ToolCall>,
     /// What it asked in its own words, where those of its baseline stand in `made`.
     pub(in crate::score) said: &'a ToolCall,
     /// Equal for calls that ask the same of the same tool.
@@ -40,7 +40,7 @@ pub(in crate::score) struct Call<'a> {
     /// The same for what it asked in its own words.
     pub(in crate::score) said_key: u64,
     /// Equal for calls of the same tool.
-    pub(in crate::score) tool: u64,
+    pub(super) tool: u64,
 }
 
 impl<'a> Call<'a> {
@@ -103,7 +103,7 @@ impl<'a> Call<'a> {
 ///
 /// `said` is the same side in its own words. Of equal requests in a row, those that `is_try` tells by their key are one call with the
 /// one after them.
-pub(in crate::score) fn scored<'a>(
+pub(super) fn scored<'a>(
     side: &'a Trajectory,
     said: &'a Trajectory,
     other: &'a Catalogue,

@@ -41,7 +41,7 @@ impl<'a> Calls<'a> {
     }
 
     /// The calls as they came, every request that is made several times in a row taken as one call.
-    pub(in crate::score) fn in_runs(
+    pub(super) fn in_runs(
         baseline: &'a Trajectory,
         current: &'a Trajectory,
         rules: &'a Rules,
@@ -83,7 +83,7 @@ impl<'a> Calls<'a> {
         self.baseline.len().max(self.current.len())
     }
 
-    pub(in crate::score) fn same_tool(&self, b: usize, c: usize) -> bool {
+    pub(super) fn same_tool(&self, b: usize, c: usize) -> bool {
         self.baseline[b].tool == self.current[c].tool
     }
 
@@ -97,7 +97,7 @@ impl<'a> Calls<'a> {
     }
 
     /// Whether two requests are equal without any grading.
-    pub(in crate::score) fn equal_requests(&self, b: usize, c: usize) -> bool {
+    pub(super) fn equal_requests(&self, b: usize, c: usize) -> bool {
         let (b, c) = (&self.baseline[b], &self.current[c]);
         b.tool == c.tool && self.rules.are_equal(b.request(), c.request())
     }
@@ -121,7 +121,7 @@ impl<'a> Calls<'a> {
     }
 
     /// How many pairs of calls may be compared to find out which belong together.
-    pub(in crate::score) fn cells(&self) -> usize {
+    pub(super) fn cells(&self) -> usize {
         let calls = self.baseline.len() + self.current.len();
         TIMES * calls + BUDGET / self.typical_weight()
     }

@@ -14,7 +14,7 @@ pub(in crate::score) const MOVED: f64 = 0.8;
 impl Calls<'_> {
     /// Equal reads that stand in another order on the two sides: out of the pairs of an alignment, those that stay in order, and those that
     /// are out of it. Reads that were paired with others only for want of their own find them again.
-    pub(in crate::score) fn with_moved(&self, pairs: Pairs) -> (Pairs, Pairs) {
+    pub(super) fn with_moved(&self, pairs: Pairs) -> (Pairs, Pairs) {
         let pairs = self.with_all_effects(pairs);
         let mut partner: BTreeMap<usize, usize> = pairs.iter().copied().collect();
         let is_exact = |b: usize, c: usize| self.baseline[b].key == self.current[c].key;

@@ -95,7 +95,7 @@ fn is_poll(run: &[&ToolCall], trajectory: &Trajectory, rules: &Rules) -> bool {
 
 /// An answer that a poll was given while it waited, and that was none of those it was given while the baseline was recorded: one of those,
 /// and this one. Numbers may count up or down while something is waited for.
-pub(in crate::score) fn other_try<'a>(
+pub(super) fn other_try<'a>(
     recorded: &[&'a ToolCall],
     now: &[&'a ToolCall],
 ) -> Option<(&'a ToolCall, &'a ToolCall)> {

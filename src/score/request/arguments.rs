@@ -47,8 +47,8 @@ pub(in crate::score) struct Request<'r, 'v> {
 /// One argument of a call.
 #[derive(Debug)]
 pub(in crate::score) struct Argument<'a> {
-    pub(in crate::score) name: &'a str,
-    pub(in crate::score) value: &'a Value,
+    pub(super) name: &'a str,
+    pub(super) value: &'a Value,
     /// Equal for equal values.
     hash: u64,
     /// Its words, once they were needed; `None` unless it is a text that holds no JSON.
@@ -161,7 +161,7 @@ impl<'a> ArgumentRules<'a> {
     }
 
     /// How alike an argument of two calls is by its rule, 0 to 1; `None` where no rule has a say.
-    pub(in crate::score) fn graded(
+    pub(super) fn graded(
         &self,
         tool: &str,
         argument: &str,
@@ -374,7 +374,7 @@ fn is_default(given: &Value, listed: Option<&Tool>, argument: &str) -> bool {
 }
 
 /// The value a tool takes for an argument that is left out.
-pub(in crate::score) fn default<'a>(listed: Option<&'a Tool>, argument: &str) -> Option<&'a Value> {
+pub(super) fn default<'a>(listed: Option<&'a Tool>, argument: &str) -> Option<&'a Value> {
     (listed?.input_schema()?.get("properties")?.get(argument)?).get("default")
 }
 

@@ -11,12 +11,7 @@ use super::json::{Share, Walk};
 use super::parts::Part;
 
 /// Two parts of one kind.
-pub(in crate::score) fn part<'a>(
-    walk: &mut Walk<'a>,
-    b: Part<'a>,
-    c: Part<'a>,
-    share: Share,
-) -> f64 {
+pub(super) fn part<'a>(walk: &mut Walk<'a>, b: Part<'a>, c: Part<'a>, share: Share) -> f64 {
     let (kind, c) = (b.kind(), c.value());
     b.at(walk, |walk| {
         if walk.is_left_out() {

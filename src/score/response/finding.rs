@@ -9,7 +9,7 @@ const DIFFERENCES: usize = 100;
 const CONTRACT_CHANGES: usize = 100;
 
 /// The similarity that a response with any contract change is capped at.
-pub(in crate::score) const CAP: f64 = 0.5;
+pub(super) const CAP: f64 = 0.5;
 
 /// Differences and contract changes as they are met.
 #[derive(Debug, Default)]
@@ -34,7 +34,7 @@ struct Noted {
 
 impl Findings {
     /// Counts a difference that would not be kept; false where it may be kept and has to be noted.
-    pub(in crate::score) fn pass_over(&mut self, loss: f64, breaks_contract: bool) -> bool {
+    pub(super) fn pass_over(&mut self, loss: f64, breaks_contract: bool) -> bool {
         if self.keeps(loss, breaks_contract) {
             return false;
         }
@@ -51,12 +51,12 @@ impl Findings {
     }
 
     /// Whether a change of the contract that costs nothing by itself would only be counted.
-    pub(in crate::score) fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         !self.keeps(0.0, true)
     }
 
     /// Notes a difference, and with `contract` also a change of the contract, in words.
-    pub(in crate::score) fn note(&mut self, difference: Difference, contract: Option<&str>) {
+    pub(super) fn note(&mut self, difference: Difference, contract: Option<&str>) {
         if let Some(what) = contract {
             if self.contract_changes.len() < CONTRACT_CHANGES {
                 self.contract_changes.push(ContractChange {
@@ -96,7 +96,7 @@ impl Findings {
 
     /// Takes the similarity as it is, and spreads what it lost evenly: over the changes of the contract where there are any, else over all
     /// differences.
-    pub(in crate::score) fn finish_evenly(
+    pub(super) fn finish_evenly(
         mut self,
         similarity: f64,
     ) -> crate::model::comparison::ResponseScore {
@@ -118,10 +118,7 @@ impl Findings {
     }
 
     /// Caps the similarity if the contract changed, and spreads what the cap costs over the changes that caused it.
-    pub(in crate::score) fn finish(
-        mut self,
-        similarity: f64,
-    ) -> crate::model::comparison::ResponseScore {
+    pub(super) fn finish(mut self, similarity: f64) -> crate::model::comparison::ResponseScore {
         if self.differences.len() > DIFFERENCES {
             self.keep_the_largest();
         }

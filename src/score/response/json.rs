@@ -51,7 +51,7 @@ pub(in crate::score) struct Context<'a> {
 }
 
 /// Walks two documents side by side.
-pub(in crate::score) struct Walk<'a> {
+pub(super) struct Walk<'a> {
     context: Context<'a>,
     place: Place<'a>,
     /// What was found; `None` while only a similarity is wanted.
@@ -64,17 +64,17 @@ pub(in crate::score) struct Walk<'a> {
 
 /// How much of the response's similarity rides on the place at hand, and how much work it may be.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::score) struct Share {
-    pub(in crate::score) weight: f64,
-    pub(in crate::score) budget: usize,
+pub(super) struct Share {
+    pub(super) weight: f64,
+    pub(super) budget: usize,
     depth: usize,
 }
 
 impl Share {
     /// The budget of what is compared once and for all, not tried: each document in it has what [`Work::allowance`] gives it.
-    pub(in crate::score) const UNBOUNDED: usize = usize::MAX;
+    pub(super) const UNBOUNDED: usize = usize::MAX;
 
-    pub(in crate::score) fn whole(weight: f64, budget: usize) -> Self {
+    pub(super) fn whole(weight: f64, budget: usize) -> Self {
         Self {
             weight,
             budget,
@@ -112,15 +112,11 @@ impl<'a> Walk<'a> {
         }
     }
 
-    pub(in crate::score) fn into_findings(self) -> Findings {
+    pub(super) fn into_findings(self) -> Findings {
         self.findings.unwrap_or_default()
     }
 
-    pub(in crate::score) fn at<T>(
-        &mut self,
-        step: Step<'a>,
-        inside: impl FnOnce(&mut Self) -> T,
-    ) -> T {
+    pub(super) fn at<T>(&mut self, step: Step<'a>, inside: impl FnOnce(&mut Self) -> T) -> T {
         self.place.enter(step);
         let result = inside(self);
         self.place.leave();
@@ -128,7 +124,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Computes a similarity without noting anything.
-    pub(in crate::score) fn quietly(&mut self, inside: impl FnOnce(&mut Self) -> f64) -> f64 {
+    pub(super) fn quietly(&mut self, inside: impl FnOnce(&mut Self) -> f64) -> f64 {
         let findings = self.findings.take();
         let result = inside(self);
         self.findings = findings;
@@ -141,12 +137,12 @@ impl<'a> Walk<'a> {
     }
 
     /// How much work two things of this weight may be.
-    pub(in crate::score) fn allowance(&self, weight: usize) -> usize {
+    pub(super) fn allowance(&self, weight: usize) -> usize {
         self.context.work.allowance(weight)
     }
 
     /// Whether the current place is left out of the comparison.
-    pub(in crate::score) fn is_left_out(&self) -> bool {
+    pub(super) fn is_left_out(&self) -> bool {
         let patterns = self.context.ignore.iter().chain(self.context.volatile);
         patterns.into_iter().any(|it| it.matches(&self.place))
     }
@@ -497,7 +493,7 @@ impl<'a> Walk<'a> {
         share(sum, counted.places)
     }
 
-    pub(in crate::score) fn note(
+    pub(super) fn note(
         &mut self,
         share: Share,
         similarity: f64,

@@ -9,12 +9,12 @@
 //! - `stable`: answers in which every difference is a change. `varying`: the places that recording learned to vary.
 //! - `in_band`: errors in answers that are said to be fine. `breach`: answers that break their own `outputSchema`.
 
-pub(super) mod block;
+mod block;
 pub(super) mod breach;
-pub(super) mod finding;
+mod finding;
 pub(super) mod in_band;
 pub(super) mod json;
 pub(super) mod outcome;
-pub(super) mod parts;
+mod parts;
 pub(super) mod stable;
 pub(super) mod varying;

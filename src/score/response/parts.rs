@@ -12,7 +12,7 @@ use super::json::Walk;
 
 /// One thing an answer consists of.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::score) enum Part<'a> {
+pub(super) enum Part<'a> {
     /// A content block and its place in the list as served.
     Block(usize, &'a Value),
     Structured(&'a Value),
@@ -26,18 +26,14 @@ impl<'a> Part<'a> {
         }
     }
 
-    pub(in crate::score) fn value(self) -> &'a Value {
+    pub(super) fn value(self) -> &'a Value {
         match self {
             Self::Block(_, value) | Self::Structured(value) => value,
         }
     }
 
     /// Goes to where the part is.
-    pub(in crate::score) fn at<T>(
-        self,
-        walk: &mut Walk<'a>,
-        inside: impl FnOnce(&mut Walk<'a>) -> T,
-    ) -> T {
+    pub(super) fn at<T>(self, walk: &mut Walk<'a>, inside: impl FnOnce(&mut Walk<'a>) -> T) -> T {
         match self {
             Self::Block(index, _) => walk.at(Step::Key("content"), |walk| {
                 walk.at(Step::Index(index), inside)
@@ -51,7 +47,7 @@ impl<'a> Part<'a> {
 ///
 /// Where both have structured content and text blocks that merely repeat it, it replaces those. Structured content that
 /// only the current answer has is an addition, which is compatible; one that only the baseline has is missed.
-pub(in crate::score) fn parts<'a>(b: &'a Answer, c: &'a Answer) -> (Vec<Part<'a>>, Vec<Part<'a>>) {
+pub(super) fn parts<'a>(b: &'a Answer, c: &'a Answer) -> (Vec<Part<'a>>, Vec<Part<'a>>) {
     let repeating = |answer: &Answer| -> Vec<bool> {
         let structured = answer.structured_content.as_ref();
         let repeats = |block: &Value| structured.is_some_and(|it| repeats(block, it));

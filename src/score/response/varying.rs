@@ -38,7 +38,7 @@ impl<'a> Tree<'a> {
     }
 
     /// The same for an element of a list.
-    pub(in crate::score) fn under_index<'t>(of: &[&'t Self], index: usize) -> Vec<&'t Self> {
+    pub(super) fn under_index<'t>(of: &[&'t Self], index: usize) -> Vec<&'t Self> {
         if of.is_empty() {
             return Vec::new();
         }
@@ -46,7 +46,7 @@ impl<'a> Tree<'a> {
     }
 
     /// The places one step further on, whatever the step.
-    pub(in crate::score) fn all_under<'t>(of: &[&'t Self]) -> Vec<&'t Self> {
+    pub(super) fn all_under<'t>(of: &[&'t Self]) -> Vec<&'t Self> {
         let under = of
             .iter()
             .flat_map(|it| it.named.values().chain(it.any.as_deref()));

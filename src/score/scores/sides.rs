@@ -101,7 +101,7 @@ impl<'a> Sides<'a> {
     }
 
     /// Scores one pair.
-    pub(in crate::score) fn pair(&self, b: usize, c: usize, moved: bool) -> Pair {
+    pub(super) fn pair(&self, b: usize, c: usize, moved: bool) -> Pair {
         let (baseline, current) = (&self.calls.baseline[b], &self.calls.current[c]);
         let asks_the_same = baseline.key == current.key && current.key == current.said_key;
         let both_read = baseline.reads && current.reads;

@@ -43,7 +43,7 @@ fn patterns() -> Vec<String> {
 }
 
 /// All notations as one pattern without names.
-pub(in crate::score) fn notations() -> String {
+pub(super) fn notations() -> String {
     let anonymous = patterns().into_iter().map(|it| {
         let mut text = String::new();
         for piece in it.split("(?P<") {
@@ -115,7 +115,7 @@ impl Clock {
 
     /// Of two calls made at once.
     #[cfg(test)]
-    pub(in crate::score) fn still() -> Self {
+    pub(super) fn still() -> Self {
         Self {
             baseline: 0.0,
             current: 0.0,
@@ -125,7 +125,7 @@ impl Clock {
 
     /// Whether the second of two times is the first, moved with the clock: later by as much as the call is later, or by whole calendar days
     /// at the same time of day.
-    pub(in crate::score) fn moved(&self, b: &str, c: &str) -> bool {
+    pub(super) fn moved(&self, b: &str, c: &str) -> bool {
         let (b, c) = (moments(b), moments(c));
         b.iter()
             .any(|b| c.iter().any(|c| self.moved_moment(*b, *c)))

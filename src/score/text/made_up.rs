@@ -11,10 +11,10 @@ const WORD: usize = 3;
 const LONG_RUN: usize = 64;
 
 /// The signs of base64.
-pub(in crate::score) const SIGNS: [char; 3] = ['+', '/', '='];
+pub(super) const SIGNS: [char; 3] = ['+', '/', '='];
 
 /// Whether a run looks made up, rather than put together from words and numbers: `3f9a12c`, `q7Zk0Pb2xW9a`.
-pub(in crate::score) fn is_id(run: &str) -> bool {
+pub(super) fn is_id(run: &str) -> bool {
     mixes(run) && (is_short_hex(run) || is_random(run))
 }
 

@@ -115,7 +115,7 @@ fn push_id<'a>(text: &'a str, run: &[Token<'a>], tokens: &mut Vec<Token<'a>>) ->
 }
 
 /// What some tokens of a text span, from the first to the last.
-pub(in crate::score) fn span<'a>(text: &'a str, tokens: &[Token<'a>]) -> &'a str {
+pub(super) fn span<'a>(text: &'a str, tokens: &[Token<'a>]) -> &'a str {
     let start = tokens.first().map_or(0, |it| position(text, it.text));
     let end = tokens
         .last()
@@ -124,12 +124,12 @@ pub(in crate::score) fn span<'a>(text: &'a str, tokens: &[Token<'a>]) -> &'a str
 }
 
 /// Where a piece of a text begins in it.
-pub(in crate::score) fn position(text: &str, piece: &str) -> usize {
+pub(super) fn position(text: &str, piece: &str) -> usize {
     (piece.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
 }
 
 /// The tokens of a text, where letters and digits are parted in ids, too.
-pub(in crate::score) fn pieces(text: &str) -> Vec<Token<'_>> {
+pub(super) fn pieces(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::with_capacity(text.len() / 4);
     let mut at = 0;
     for (kind, start, end) in wholes(text) {
@@ -171,7 +171,7 @@ const MONTHS: [&[u8]; 12] = [
 
 /// Whether anything in a text may be one token although white space or signs stand in it, which most texts can be told at a glance not to
 /// have: that has a word such as `ago` or `Monday` in it, a long run of digits, or digits beside what makes a time or a duration of them.
-pub(in crate::score) fn may_have_wholes(text: &str) -> bool {
+pub(super) fn may_have_wholes(text: &str) -> bool {
     let bytes = text.as_bytes();
     // By the rarest letter of each word.
     let is_word = |at: usize, place: usize, word: &[u8]| {

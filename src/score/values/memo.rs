@@ -110,7 +110,7 @@ pub(in crate::score) fn address_of_text(text: &str) -> Address {
 }
 
 /// Whether a value has members or elements.
-pub(in crate::score) fn is_branch(value: &Value) -> bool {
+pub(super) fn is_branch(value: &Value) -> bool {
     match value {
         Value::Array(items) => !items.is_empty(),
         Value::Object(members) => !members.is_empty(),

@@ -47,7 +47,7 @@ pub(in crate::score) fn is_number(value: &Value) -> bool {
 
 /// What a number's value is, so that equal ones have equal forms.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::score) enum Exact<'v> {
+pub(super) enum Exact<'v> {
     Whole(i128),
     /// Beyond 64 bits, in digits. A float stands for the integer that its shortest notation spells.
     Long(Cow<'v, str>),
@@ -55,7 +55,7 @@ pub(in crate::score) enum Exact<'v> {
 }
 
 /// The value of a number of any length; `None` for anything else.
-pub(in crate::score) fn exact(value: &Value) -> Option<Exact<'_>> {
+pub(super) fn exact(value: &Value) -> Option<Exact<'_>> {
     if let Value::Number(number) = value {
         return Some(exact_of(number));
     }
@@ -68,7 +68,7 @@ pub(in crate::score) fn exact(value: &Value) -> Option<Exact<'_>> {
 }
 
 /// The value of a number that fits into 64 bits.
-pub(in crate::score) fn exact_of(number: &Number) -> Exact<'static> {
+pub(super) fn exact_of(number: &Number) -> Exact<'static> {
     let float = float(number);
     match integer(number) {
         Some(whole) => Exact::Whole(whole),
@@ -78,7 +78,7 @@ pub(in crate::score) fn exact_of(number: &Number) -> Exact<'static> {
 }
 
 /// The number as an integer, where it is whole; a float counts as whole below 2^64.
-pub(in crate::score) fn integer(number: &Number) -> Option<i128> {
+pub(super) fn integer(number: &Number) -> Option<i128> {
     if let Some(it) = number.as_i64() {
         return Some(it.into());
     }
@@ -123,7 +123,7 @@ pub(in crate::score) fn distance_of(a: &Value, b: &Value, max_diff: Option<f64>)
 }
 
 /// [`distance`] of two floats, where equal ones have none.
-pub(in crate::score) fn between(a: f64, b: f64, max_diff: Option<f64>) -> f64 {
+pub(super) fn between(a: f64, b: f64, max_diff: Option<f64>) -> f64 {
     let difference = (a - b).abs();
     if difference <= 0.0 {
         return 1.0;

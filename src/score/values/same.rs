@@ -97,11 +97,7 @@ pub(in crate::score) fn hash(value: &Value, view: View) -> u64 {
 }
 
 /// The same, which tells of the hash of every list and object within, the value itself among them.
-pub(in crate::score) fn hash_and_keep(
-    value: &Value,
-    view: View,
-    keep: &mut dyn FnMut(&Value, u64),
-) -> u64 {
+pub(super) fn hash_and_keep(value: &Value, view: View, keep: &mut dyn FnMut(&Value, u64)) -> u64 {
     hash_within(value, view, DEPTH, keep)
 }
 

@@ -19,7 +19,7 @@ const NAMED: usize = 5;
 /// What failed, each cause once.
 ///
 /// `reasons` are the conditions that failed, drift aside; `refusing` are the changes of the catalogue that would refuse recorded calls.
-pub(in crate::score) fn grouped(
+pub(super) fn grouped(
     evidence: &Evidence<'_, '_>,
     reasons: Vec<Reason>,
     refusing: &[&Finding],

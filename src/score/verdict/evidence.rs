@@ -31,7 +31,7 @@ pub(in crate::score) struct Evidence<'e, 'a> {
 
 impl Evidence<'_, '_> {
     /// What a call says went wrong that went well in the baseline, be it in an answer that is said to be fine.
-    pub(in crate::score) fn failed_now(&self, pair: &Pair) -> Option<String> {
+    pub(super) fn failed_now(&self, pair: &Pair) -> Option<String> {
         let (before, now) = (
             self.calls.before(pair.baseline),
             self.calls.now(pair.current),

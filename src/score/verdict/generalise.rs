@@ -47,14 +47,14 @@ enum How {
 }
 
 /// Many places that changed in one way.
-pub(in crate::score) struct Generalised<'a> {
-    pub(in crate::score) sentence: String,
+pub(super) struct Generalised<'a> {
+    pub(super) sentence: String,
     /// One of the places.
-    pub(in crate::score) example: &'a Difference,
+    pub(super) example: &'a Difference,
 }
 
 /// ``every `tools/*/name` gained `everything:` ``: where two places or more changed in one way, and nothing or little else did.
-pub(in crate::score) fn generalised<'a>(
+pub(super) fn generalised<'a>(
     baseline: &Outcome,
     response: &'a ResponseScore,
 ) -> Option<Generalised<'a>> {

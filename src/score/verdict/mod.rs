@@ -4,8 +4,8 @@
 //! - `causes`: what failed, grouped by what caused it. `generalise`: many places that changed in one way, as one sentence.
 //! - `changes`: everything that differs, whether it fails the gate or not.
 
-pub(super) mod causes;
+mod causes;
 pub(super) mod changes;
 pub(super) mod evidence;
-pub(super) mod generalise;
+mod generalise;
 pub(super) mod reasons;
