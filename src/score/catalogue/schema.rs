@@ -8,12 +8,12 @@ use std::collections::{BTreeSet, HashSet};
 use serde_json::Value;
 
 use crate::score::text::excerpt;
-use crate::score::values::kind::article;
 use crate::score::values::path::escape;
 use crate::score::values::same::{self, View, same};
 
 use super::likeness;
 use super::schema_node::Node;
+use super::schema_types;
 
 /// How deep nested schemas are compared.
 const DEPTH: usize = 32;
@@ -200,13 +200,14 @@ impl<'a> Walk<'a> {
     fn types(&mut self, b: &Node<'a>, c: &Node<'a>, place: &Place) {
         let (old, new) = (b.types(), c.types());
         let (what, narrows) = match (&old, &new) {
-            (Some(old), Some(new)) => match type_change(old, new) {
+            (Some(old), Some(new)) => match schema_types::change(old, new) {
                 Some(it) => it,
                 None => return,
             },
-            (None, Some(new)) if !b.has_alternatives() => {
-                (format!("now accepts only {}", list(new)), true)
-            }
+            (None, Some(new)) if !b.has_alternatives() => (
+                format!("now accepts only {}", schema_types::in_words(new)),
+                true,
+            ),
             (Some(_), None) if !c.has_alternatives() => ("now accepts any type".to_owned(), false),
             _ => return,
         };
@@ -638,41 +639,6 @@ fn is_written_otherwise(b: &Value, c: &Value) -> bool {
     };
     let other = |it: &Value| it.get("type").is_some_and(Value::is_array);
     indirect(b) || indirect(c) || other(b) || other(c)
-}
-
-fn type_change(old: &BTreeSet<&str>, new: &BTreeSet<&str>) -> Option<(String, bool)> {
-    let lost: BTreeSet<&str> = (old.iter().copied())
-        .filter(|it| !accepts(new, it))
-        .collect();
-    let gained: BTreeSet<&str> = (new.iter().copied())
-        .filter(|it| !accepts(old, it))
-        .collect();
-    let keeps_some = lost.len() < old.len();
-    // From `number` to `integer` the one type is lost, yet whole numbers are still accepted.
-    let narrows_number = old.contains("number") && new.contains("integer") && gained.is_empty();
-    if !lost.is_empty() && (keeps_some || narrows_number) && gained.is_empty() {
-        let what = if narrows_number && lost.len() == 1 {
-            "was narrowed to integer".to_owned()
-        } else {
-            format!("no longer accepts {}", list(&lost))
-        };
-        Some((what, true))
-    } else if !lost.is_empty() {
-        Some((format!("became {}", list(new)), true))
-    } else if gained.is_empty() {
-        None
-    } else {
-        Some((format!("now also accepts {}", list(&gained)), false))
-    }
-}
-
-fn accepts(types: &BTreeSet<&str>, wanted: &str) -> bool {
-    types.contains(wanted) || (wanted == "integer" && types.contains("number"))
-}
-
-fn list(types: &BTreeSet<&str>) -> String {
-    let named: Vec<String> = types.iter().map(|it| article(it)).collect();
-    named.join(" or ")
 }
 
 fn allowed<'a>(schema: &Node<'a>) -> Option<Vec<&'a Value>> {
