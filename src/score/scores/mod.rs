@@ -1,4 +1,4 @@
-//! What do a pair of calls and a run score, and where did the points go?
+//! How much is a pair of calls worth, how much a run, and where did the points go?
 //!
 //! - `sides`: the score of a pair, and the rows of a comparison. `losses`: the place of every point that is lost.
 //! - `status`: how a run went as a whole, and what that costs. `classic`: the formulas of the original tool.

@@ -1,8 +1,12 @@
 //! Bound arguments: what later requests take from earlier answers.
 //!
-//! A server that hands out an id gives another one on every run. Whoever asks again must then use the new one (`fill`), and whoever
-//! compares must see that the two stand for each other. `find` tells in a recorded trajectory which arguments come from where, `place`
-//! and `extract` find the same place in another answer.
+//! A server that hands out an id gives another one on every run. Whoever asks again must then use the new one, and whoever compares must
+//! see that the two stand for each other.
+//!
+//! - `find`: which arguments of a recorded trajectory come from earlier answers. `takes`: the takes that bear it out.
+//! - `place`, `extract`: the same place in another answer, and the same piece of another text.
+//! - `resolve`: what a live answer has where a recorded one has a bound value. `fill`: that value put into an argument.
+//! - `within`: a value within a text.
 
 mod extract;
 mod fill;

@@ -2,6 +2,9 @@
 //!
 //! What recording learned to vary may vary, a time may move with the clock, and what is new beside all the old is compatible. How long
 //! something took, or how long ago it was, is shown and no more. Everything else must be as it was: this is no grading.
+//!
+//! - `spot`: where the comparison is, and what is known of that place. `notes`: what is told of the differences.
+//! - `elements`: which elements of two lists belong together. `hashes`: by which those that are the same find each other.
 
 mod elements;
 mod hashes;
