@@ -2,104 +2,66 @@
 //!
 //! > Reads may vary, effects may not. The same request must get the same answer.
 //!
-//! For a baseline call and a current call of the same tool there are two questions: did the agent ask for the same
-//! thing (`arguments`, `value`, `words`), and did the server answer the same (`response`, `json`, `mask`)? Calls are
-//! paired (`align`, `assign`, `matching`), scored (`pairing`, `status`), and every point that is lost has a place
-//! (`losses`); the `verdict` says in words what failed, with what changed in the tool catalogue (`drift`, `schema`) as
-//! the cause where it is one.
+//! | Question | Room |
+//! | --- | --- |
+//! | Did the agent ask for the same thing? | `request` |
+//! | Did the server answer the same? | `response` |
+//! | Which calls belong together, and what is one call? | `pairing` |
+//! | Which ids, tokens and paths stand for the recorded ones? | `ids` |
+//! | What is a pair worth, and where were points lost? | `scores` |
+//! | What changed in the tools that are offered? | `catalogue` |
+//! | Passed or not, and why? | `verdict` |
+//! | How do whole runs compare, one or several? | `runs` |
+//! | What do several takes show to vary? | `learn` |
+//! | What was written by hand that has no effect? | `by_hand` |
 //!
-//! Some values differ because they must: ids a server makes up anew. `binding` tells which arguments come from earlier answers, `translate`
-//! puts a run into its baseline's words (`terms`, `swap`), and `polls` and `settled` tell which calls merely asked again. `learn` learns
-//! all that from several takes.
+//! They rest on three rooms that know nothing of calls: `text`, `lists` and `values`, and on `work`, which counts what a comparison may
+//! cost. The rooms need each other in one direction:
 //!
-//! Several runs of one scenario are summed up and gated on in `repeated`, by the formulas of [`statistics`].
+//! ```text
+//! runs ► verdict ► catalogue
+//!   └─► scores ► ids ► pairing ► request, response ► text ► lists ► values
+//! learn ► by_hand, ids
+//! ```
 //!
 //! Nothing here recurses deeper than a fixed bound, and nothing takes quadratic time or memory beyond a fixed budget:
 //! long lists are aligned within a band ([`compare()`] stays exact for few changes), and what a comparison keeps of the
 //! two sides are short excerpts.
 
-mod advice;
-mod align;
-mod any_order;
-mod arguments;
-mod assign;
-mod binding;
-mod block;
-mod breach;
 mod by_hand;
-mod calls;
-mod causes;
-mod changes;
-mod classic;
-mod clock;
-mod coarse;
-mod compare;
-mod drift;
-mod edits;
-mod effect;
-mod embedded;
-mod evidence;
-mod exact;
-mod excerpt;
-mod expectation;
-mod experiment;
-mod finding;
-mod generalise;
-mod in_band;
-mod json;
-mod key;
-mod kind;
+mod catalogue;
+mod ids;
 mod learn;
-mod leftover;
-mod likeness;
-mod losses;
-mod made_up;
-mod made_up_keys;
-mod mask;
-mod matching;
-mod memo;
-mod number;
+mod lists;
 mod pairing;
-mod partners;
-mod parts;
-mod path;
-mod polls;
-mod refusal;
-mod renamed;
-mod repeated;
+mod request;
 mod response;
-mod same;
-mod schema;
-mod schema_node;
-mod settled;
-mod stable;
-pub mod statistics;
-mod status;
-mod swap;
-mod terms;
-mod token;
-mod translate;
-mod value;
-mod variation;
+mod runs;
+mod scores;
+mod text;
+mod values;
 mod verdict;
-mod wording;
-mod words;
 mod work;
 
-pub use advice::{KnownCall, check_path, check_regex, idle_after, idle_rules, sweeping_rules};
-pub use binding::{fill, find_bindings, resolve, with_rules};
-pub use breach::mark_breaches;
-pub use by_hand::{check_tokens, unknown_places};
-pub use calls::only_reads;
-pub use compare::{compare, compare_until, compare_variants, compare_variants_until};
-pub use expectation::{compare_with_expectation, expectation};
-pub use experiment::{experiment_changes, scenario_has_changed};
-pub use in_band::in_band_error;
+pub use by_hand::learned::{check_tokens, unknown_places};
+pub use by_hand::rules::{
+    KnownCall, check_path, check_regex, idle_after, idle_rules, sweeping_rules,
+};
+pub use catalogue::likeness::{nearest_for_call, nearest_name, nearest_tool};
+pub use ids::binding::fill;
+pub use ids::binding::resolve;
+pub use ids::binding::{find_bindings, with_rules};
+pub use ids::swap::Swap;
 pub use learn::{Disagreement, Learned, LeftBehind, learn, learn_until};
-pub use likeness::{nearest_for_call, nearest_name, nearest_tool};
-pub use polls::{Poll, polls};
-pub use repeated::{gate, is_more_telling, summarise};
-pub use settled::has_settled;
-pub use status::status;
-pub use swap::Swap;
+pub use pairing::call::only_reads;
+pub use pairing::polls::{Poll, polls};
+pub use response::breach::mark_breaches;
+pub use response::in_band::in_band_error;
+pub use runs::compare::{compare, compare_until, compare_variants, compare_variants_until};
+pub use runs::expectation::{compare_with_expectation, expectation};
+pub use runs::experiment::{experiment_changes, scenario_has_changed};
+pub use runs::repeated::{gate, is_more_telling, summarise};
+pub use runs::statistics;
+pub use scores::settled::has_settled;
+pub use scores::status::status;
 pub use work::Cancelled;

@@ -1,0 +1,222 @@
+//! What a baseline says was learned of its answers, held against these answers: people correct it by hand.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::model::learned::{Learned, Variation, Varying, VaryingToken};
+use crate::model::trajectory::{Answer, Outcome, Trajectory};
+use crate::score::response::varying::Tree;
+use crate::score::text::token::{LONG, tokens};
+use crate::score::values::embedded::embedded;
+use crate::score::values::path::escape;
+use crate::score::values::same::DEPTH;
+
+/// The most steps that are named where one leads nowhere.
+const NAMED: usize = 8;
+
+/// What takes had where they had nothing: a place that comes and goes may be missing in the recorded answer.
+pub(in crate::score) const NOTHING: &str = "nothing";
+
+/// Whether the texts of a trajectory have the tokens that are said to vary in them.
+///
+/// # Errors
+///
+/// What is wrong, and which tokens there are.
+pub fn check_tokens(trajectory: &Trajectory) -> Result<(), String> {
+    for (learned, answer) in of_answers(trajectory) {
+        let places = Places::new(learned, answer);
+        for it in &learned.varies {
+            let (Variation::Tokens(varying), Some(texts)) = (&it.by, places.texts(it)) else {
+                continue;
+            };
+            check(varying, texts).map_err(|problem| {
+                format!("`learned`, call {}, `{}`: {problem}", learned.call, it.path)
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// Places that are said to vary and that no recorded answer has, so that nothing can vary there; one sentence each. What one take alone had
+/// is no such place.
+pub fn unknown_places(trajectory: &Trajectory) -> Vec<String> {
+    let mut unknown = Vec::new();
+    for (learned, answer) in of_answers(trajectory) {
+        let places = Places::new(learned, answer);
+        let comes_and_goes = |it: &Varying| it.heard.iter().any(|it| it == NOTHING);
+        let lost = |it: &&Varying| places.texts(it).is_none() && !comes_and_goes(it);
+        for it in learned.varies.iter().filter(lost) {
+            let path = &it.path;
+            unknown.push(format!(
+                "`learned`, call {}: the recorded answer has no `{path}`, so nothing varies there; {}",
+                learned.call,
+                nearest(answer, path)
+            ));
+        }
+    }
+    unknown
+}
+
+/// What was learned of answers that there are, with the answers.
+fn of_answers(trajectory: &Trajectory) -> impl Iterator<Item = (&Learned, &Answer)> {
+    let calls: Vec<_> = trajectory.calls().collect();
+    let told = trajectory.learned.iter().filter(|it| !it.varies.is_empty());
+    told.filter_map(move |it| {
+        let call = calls.get(it.call.checked_sub(1)?)?;
+        match &call.outcome {
+            Outcome::Answer(answer) => Some((it, answer)),
+            Outcome::Failure(_) => None,
+        }
+    })
+}
+
+/// How many tokens each text of a place has. One that is too long to be cut has as many as anybody says.
+type Texts = Vec<usize>;
+
+/// Whether one of the texts has all these tokens.
+fn check(varying: &[VaryingToken], texts: &Texts) -> Result<(), String> {
+    let Some(longest) = texts.iter().max() else {
+        return Err("no text stands there, so none of its tokens can vary".to_owned());
+    };
+    // Where the recorded take had none of them, they stand before the one that is named, or at the end.
+    let last = |it: &VaryingToken| it.token.saturating_sub(1).saturating_add(it.tokens);
+    let wrong = |it: &&VaryingToken| it.token == 0 || last(it) > *longest;
+    varying.iter().find(wrong).map_or(Ok(()), |it| {
+        let number = if it.token == 0 { 0 } else { last(it) };
+        Err(format!(
+            "there is no token {number}: the text has tokens 1 to {longest}"
+        ))
+    })
+}
+
+/// The places of one answer that are said to vary, as far as it has them.
+struct Places {
+    seen: HashMap<*const Variation, Texts>,
+}
+
+impl Places {
+    fn new(learned: &Learned, answer: &Answer) -> Self {
+        let mut places = Self {
+            seen: HashMap::new(),
+        };
+        let tree = Tree::new(&learned.varies);
+        let root = vec![&tree];
+        let content = Tree::under(&root, "content");
+        places.note(&content);
+        for (index, block) in answer.content.iter().enumerate() {
+            places.walk(&Tree::under(&content, &index.to_string()), block, DEPTH);
+        }
+        if let Some(structured) = &answer.structured_content {
+            places.walk(&Tree::under(&root, "structuredContent"), structured, DEPTH);
+        }
+        places
+    }
+
+    /// The texts of a place; `None` where the answer has no such place.
+    fn texts(&self, of: &Varying) -> Option<&Texts> {
+        self.seen.get(&std::ptr::from_ref(&of.by))
+    }
+
+    fn note(&mut self, at: &[&Tree<'_>]) -> Vec<*const Variation> {
+        let here = at.iter().filter_map(|it| Tree::variation(&[*it]));
+        let here: Vec<*const Variation> = here.map(std::ptr::from_ref).collect();
+        for it in &here {
+            self.seen.entry(*it).or_default();
+        }
+        here
+    }
+
+    fn walk(&mut self, at: &[&Tree<'_>], value: &Value, depth: usize) {
+        let Some(depth) = depth.checked_sub(1).filter(|_| !at.is_empty()) else {
+            return;
+        };
+        let here = self.note(at);
+        if let Some(text) = value.as_str().filter(|_| !here.is_empty()) {
+            let count = if text.len() > LONG {
+                usize::MAX
+            } else {
+                tokens(text).len()
+            };
+            for it in here {
+                self.seen.entry(it).or_default().push(count);
+            }
+        }
+        let json = Tree::under(at, JSON);
+        if let Some(document) = document(value).filter(|_| !json.is_empty()) {
+            self.walk(&json, &document, depth);
+        }
+        match value {
+            Value::Object(members) => {
+                for (name, member) in members {
+                    self.walk(&Tree::under(at, name), member, depth);
+                }
+            }
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.walk(&Tree::under(at, &index.to_string()), item, depth);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The step into a text that holds JSON.
+const JSON: &str = "json";
+
+/// The JSON that a text, or the text of a block, holds.
+fn document(of: &Value) -> Option<Value> {
+    let block = of.get("text").filter(|_| of.get(JSON).is_none());
+    embedded(block.unwrap_or(of).as_str()?)
+}
+
+/// How far a path leads, and where it could go on from there.
+fn nearest(answer: &Answer, path: &str) -> String {
+    let content = ("content".to_owned(), answer.content.clone().into());
+    let structured = answer.structured_content.clone();
+    let structured = structured.map(|it| ("structuredContent".to_owned(), it));
+    let mut value = Value::Object([content].into_iter().chain(structured).collect());
+    let mut there = String::new();
+    for step in path.split('/').skip(1) {
+        let next = steps(&value).into_iter();
+        let Some((name, under)) = next
+            .into_iter()
+            .find(|(name, _)| step == "*" || name == step)
+        else {
+            break;
+        };
+        there = format!("{there}/{name}");
+        value = under;
+    }
+    let on = steps(&value).into_iter().map(|(name, _)| name);
+    let slash = if there.is_empty() { "/" } else { "" };
+    let mut named: Vec<String> = on.map(|it| format!("`{slash}{it}`")).collect();
+    if named.len() > NAMED {
+        named.truncate(NAMED);
+        named.push("…".to_owned());
+    }
+    let there = match there.as_str() {
+        "" => "it".to_owned(),
+        there => format!("`{there}`"),
+    };
+    match named.as_slice() {
+        [] => format!("{there} has nothing beneath it"),
+        named => format!("{there} has {}", named.join(", ")),
+    }
+}
+
+/// What lies one step further on, by the names of the steps.
+fn steps(value: &Value) -> Vec<(String, Value)> {
+    let json = document(value).map(|it| (JSON.to_owned(), it));
+    let under: Vec<(String, Value)> = match value {
+        Value::Object(members) => (members.iter())
+            .map(|(name, it)| (escape(name).into_owned(), it.clone()))
+            .collect(),
+        Value::Array(items) => (items.iter().enumerate())
+            .map(|(index, it)| (index.to_string(), it.clone()))
+            .collect(),
+        _ => Vec::new(),
+    };
+    json.into_iter().chain(under).collect()
+}

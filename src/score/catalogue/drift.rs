@@ -1,0 +1,568 @@
+//! What changed in the tools the servers offer, and which recorded calls would be refused for it.
+
+use std::collections::{BTreeSet, HashMap};
+
+use serde_json::Value;
+
+use crate::model::Object;
+use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
+use crate::model::comparison::Drift;
+use crate::model::trajectory::ToolCall;
+use crate::score::text::excerpt;
+
+use super::likeness::{nearest_name, nearest_tool};
+use super::refusal::{Blame, Refusals};
+use super::renamed::Renamed;
+use super::schema;
+
+/// The recorded calls of each tool, by server and name, with their numbers.
+pub(super) type Recorded<'a> = HashMap<(&'a str, &'a str), Vec<(usize, &'a ToolCall)>>;
+
+/// One change in the catalogue.
+#[derive(Debug, Clone)]
+pub(in crate::score) struct Finding {
+    pub(in crate::score) drift: Drift,
+    /// Some requests that were right before may be refused now, made or not.
+    pub(in crate::score) narrows: bool,
+    /// It is about a name that is not listed any more: of one tool, of several, of a server.
+    pub(in crate::score) is_gone: bool,
+    /// What the tools are called now that were renamed: then and now.
+    pub(in crate::score) renamed: Vec<(String, String)>,
+    /// The tool that is nearest to the one that is gone, where none is the same.
+    pub(in crate::score) nearest: Option<String>,
+    /// The same in short, for use behind a reason: `parameter "limit" became a string`.
+    pub(in crate::score) cause: String,
+}
+
+/// The scored calls of a recording by the tools they call.
+pub(in crate::score) fn recorded<'a>(calls: impl Iterator<Item = &'a ToolCall>) -> Recorded<'a> {
+    let mut by_tool = Recorded::new();
+    for (index, call) in calls.enumerate() {
+        let server = call.server.as_deref().unwrap_or_default();
+        let of_tool = by_tool.entry((server, call.tool.as_str())).or_default();
+        of_tool.push((index + 1, call));
+    }
+    by_tool
+}
+
+/// Every change between two catalogues, in the order of the baseline's.
+///
+/// A side without any server was recorded without its catalogue, so nothing can be said.
+pub(in crate::score) fn findings(
+    b: &Catalogue,
+    c: &Catalogue,
+    calls: &Recorded<'_>,
+) -> Vec<Finding> {
+    if b.servers.is_empty() || c.servers.is_empty() || b == c {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for old in &b.servers {
+        let new = c.servers.iter().find(|it| it.server == old.server);
+        let mut server = Server {
+            name: &old.server,
+            calls,
+            found: Vec::new(),
+        };
+        if let Some(new) = new {
+            server.says_of_itself(old, new);
+        }
+        match new {
+            Some(new) if old.tools.len() < 2 || !new.tools.is_empty() => {
+                server.compare(&old.tools, &new.tools);
+            }
+            None if old.tools.len() < 2 => server.compare(&old.tools, &[]),
+            _ => server.is_gone(&old.tools, new.is_some()),
+        }
+        found.append(&mut server.found);
+    }
+    for new in &c.servers {
+        if b.servers.iter().all(|it| it.server != new.server) {
+            let mut server = Server {
+                name: &new.server,
+                calls,
+                found: Vec::new(),
+            };
+            server.compare(&[], &new.tools);
+            found.append(&mut server.found);
+        }
+    }
+    found
+}
+
+/// What explains that a call of the baseline, by its number, went otherwise: only what would refuse it.
+pub(in crate::score) fn cause(findings: &[Finding], baseline: usize) -> Option<String> {
+    let mut refusing = findings
+        .iter()
+        .filter(|it| it.drift.refused.contains(&baseline));
+    refusing.next().map(|it| it.cause.clone())
+}
+
+/// One server's tools, as they are compared.
+struct Server<'a> {
+    name: &'a str,
+    calls: &'a Recorded<'a>,
+    found: Vec<Finding>,
+}
+
+impl<'a> Server<'a> {
+    fn compare(&mut self, old: &'a [Tool], new: &'a [Tool]) {
+        let by_name = |tools: &'a [Tool]| -> HashMap<&'a str, &'a Tool> {
+            tools.iter().rev().map(|it| (it.name(), it)).collect()
+        };
+        let (old_names, new_names) = (by_name(old), by_name(new));
+        let gone: Vec<&Tool> = old
+            .iter()
+            .filter(|it| !new_names.contains_key(it.name()))
+            .collect();
+        let added: Vec<&Tool> = new
+            .iter()
+            .filter(|it| !old_names.contains_key(it.name()))
+            .collect();
+        let renamed = Renamed::of(&gone, &added);
+        let mut names: HashMap<&str, &Tool> = HashMap::new();
+        if let Some((rule, tools)) = &renamed.by_rule {
+            let all = tools.len() == old.len();
+            let (what, was, now) = rule.in_words(tools, all);
+            let refused = tools
+                .iter()
+                .flat_map(|(it, _)| self.made(it.name()))
+                .collect();
+            let mut finding = self.gone(&was, what.clone(), what.replace('`', "\""), refused);
+            (finding.drift.was, finding.drift.now) = (Some(was), Some(now));
+            let names =
+                |(old, new): &(&Tool, &Tool)| (old.name().to_owned(), new.name().to_owned());
+            finding.renamed = tools.iter().map(names).collect();
+            self.found.push(finding);
+        }
+        for (old, new) in renamed
+            .by_rule
+            .iter()
+            .flat_map(|it| &it.1)
+            .chain(&renamed.one_by_one)
+        {
+            names.insert(old.name(), new);
+        }
+        let targets: BTreeSet<&str> = names.values().map(|it| it.name()).collect();
+        for tool in old {
+            let name = tool.name();
+            if let Some(now) = new_names.get(name) {
+                self.tool(tool, now, true);
+            } else if let Some(now) = names.get(name) {
+                if !self
+                    .found
+                    .iter()
+                    .any(|it| it.renamed.iter().any(|(was, _)| was == name))
+                {
+                    self.renamed(name, now.name());
+                }
+                // The name refuses every call already.
+                self.tool(tool, now, false);
+            } else {
+                self.missing(tool, &added, new);
+            }
+        }
+        for tool in added.iter().filter(|it| !targets.contains(it.name())) {
+            let name = tool.name();
+            let mut finding = self.finding(name, "name", format!("tool `{name}` is new"));
+            finding.drift.now = Some(name.to_owned());
+            self.found.push(finding);
+        }
+    }
+
+    /// A server that is not there any more, or lists nothing: one change, however many tools it had.
+    /// What models are told beside the tools, and who answers at all. Another version is what a comparison is made for, and no change.
+    fn says_of_itself(&mut self, old: &ServerCatalogue, new: &ServerCatalogue) {
+        let server = self.name;
+        let name = |it: &'_ ServerCatalogue| -> Option<String> {
+            let name = it.info.as_ref()?.get("name")?.as_str()?;
+            Some(name.to_owned())
+        };
+        // Recordings from elsewhere know nothing of what a server says of itself.
+        if old.info.is_none() || new.info.is_none() {
+            return;
+        }
+        let said = [
+            (
+                "instructions",
+                format!("the instructions of server `{server}` changed"),
+                old.instructions.clone(),
+                new.instructions.clone(),
+            ),
+            (
+                "serverInfo/name",
+                format!("server `{server}` calls itself otherwise"),
+                name(old),
+                name(new),
+            ),
+            (
+                "protocolVersion",
+                format!("server `{server}` speaks another version of the protocol"),
+                old.protocol_version.clone(),
+                new.protocol_version.clone(),
+            ),
+        ];
+        for (path, what, was, now) in said {
+            if was == now {
+                continue;
+            }
+            let mut finding = self.finding("*", path, what);
+            finding.drift.used = true;
+            (finding.drift.was, finding.drift.now) = match (was, now) {
+                (Some(was), Some(now)) => {
+                    let (was, now) = excerpt::of_texts(&was, &now);
+                    (Some(was), Some(now))
+                }
+                (was, now) => (
+                    was.as_deref().map(excerpt::of_text),
+                    now.as_deref().map(excerpt::of_text),
+                ),
+            };
+            self.found.push(finding);
+        }
+    }
+
+    fn is_gone(&mut self, tools: &[Tool], lists_nothing: bool) {
+        let (name, count) = (self.name, tools.len());
+        let what = if lists_nothing {
+            format!("server `{name}` lists none of its {count} tools any more")
+        } else {
+            format!("server `{name}` is gone, with its {count} tools")
+        };
+        let refused = tools.iter().flat_map(|it| self.made(it.name())).collect();
+        let mut finding = self.gone("*", what.clone(), what.replace('`', "\""), refused);
+        finding.drift.was = Some(format!("{count} tools"));
+        self.found.push(finding);
+    }
+
+    /// The numbers of the recorded calls of a tool.
+    fn made(&self, tool: &str) -> Vec<usize> {
+        let calls = self.calls.get(&(self.name, tool));
+        calls
+            .into_iter()
+            .flatten()
+            .map(|(number, _)| *number)
+            .collect()
+    }
+
+    fn finding(&self, tool: &str, path: &str, what: String) -> Finding {
+        Finding {
+            narrows: false,
+            is_gone: false,
+            renamed: Vec::new(),
+            nearest: None,
+            cause: what.clone(),
+            drift: Drift {
+                server: self.name.to_owned(),
+                tool: tool.to_owned(),
+                what,
+                breaking: false,
+                used: self.calls.contains_key(&(self.name, tool)),
+                refused: Vec::new(),
+                path: path.to_owned(),
+                was: None,
+                now: None,
+            },
+        }
+    }
+
+    /// A name that is not listed any more, with the calls that are lost by it.
+    fn gone(&self, tool: &str, what: String, cause: String, mut refused: Vec<usize>) -> Finding {
+        refused.sort_unstable();
+        let mut finding = self.finding(tool, "name", what);
+        finding.narrows = true;
+        finding.is_gone = true;
+        finding.cause = cause;
+        finding.drift.used = !refused.is_empty();
+        finding.drift.breaking = !refused.is_empty();
+        finding.drift.refused = refused;
+        finding
+    }
+
+    fn renamed(&mut self, name: &str, now: &str) {
+        let what = format!("tool `{name}` was renamed to `{now}`");
+        let cause = format!("tool {name:?} is gone; renamed to {now:?}");
+        let mut finding = self.gone(name, what, cause, self.made(name));
+        (finding.drift.was, finding.drift.now) = (Some(name.to_owned()), Some(now.to_owned()));
+        finding.renamed = vec![(name.to_owned(), now.to_owned())];
+        self.found.push(finding);
+    }
+
+    /// A tool that is not listed any more. For one that is called, the nearest is looked for, among the new tools first.
+    fn missing(&mut self, tool: &Tool, added: &[&Tool], tools: &[Tool]) {
+        let name = tool.name();
+        let refused = self.made(name);
+        let near = if refused.is_empty() {
+            None
+        } else {
+            let nearest = nearest_tool(tool, added.iter().copied());
+            let nearest = nearest
+                .or_else(|| nearest_tool(tool, tools))
+                .map(Tool::name);
+            nearest.or_else(|| nearest_name(name, tools.iter().map(Tool::name)))
+        };
+        let (what, cause) = match near {
+            Some(near) => (
+                format!("tool `{name}` is gone; nearest: `{near}`"),
+                format!("tool {name:?} is gone; nearest: {near:?}"),
+            ),
+            None => (
+                format!("tool `{name}` is gone"),
+                format!("tool {name:?} is gone"),
+            ),
+        };
+        let mut finding = self.gone(name, what, cause, refused);
+        finding.nearest = near.map(str::to_owned);
+        finding.drift.was = Some(name.to_owned());
+        self.found.push(finding);
+    }
+
+    /// What changed in one tool. Under its own name it may refuse calls.
+    fn tool(&mut self, old: &Tool, new: &Tool, same_name: bool) {
+        if old == new {
+            return;
+        }
+        let before = self.found.len();
+        self.arguments(old, new, same_name);
+        let tool = old.name();
+        if old.description() != new.description() {
+            let mut finding = self.finding(
+                tool,
+                "description",
+                format!("description of `{tool}` changed"),
+            );
+            (finding.drift.was, finding.drift.now) = match (old.description(), new.description()) {
+                (Some(was), Some(now)) => {
+                    let (was, now) = excerpt::of_texts(was, now);
+                    (Some(was), Some(now))
+                }
+                (was, now) => (was.map(excerpt::of_text), now.map(excerpt::of_text)),
+            };
+            self.found.push(finding);
+        }
+        self.output(old, new);
+        self.hints(old, new);
+        let used = self.calls.contains_key(&(self.name, tool));
+        for it in &mut self.found[before..] {
+            it.drift.used = used;
+        }
+    }
+
+    fn arguments(&mut self, old: &Tool, new: &Tool, same_name: bool) {
+        let tool = old.name();
+        let empty = Value::Object(Object::new());
+        let (b, c) = (
+            old.input_schema().unwrap_or(&empty),
+            new.input_schema().unwrap_or(&empty),
+        );
+        let mut changes = schema::changes(b, c);
+        if changes.is_empty() {
+            return;
+        }
+        let mut refused: Vec<Vec<usize>> = vec![Vec::new(); changes.len()];
+        let calls = self.calls.get(&(self.name, tool)).filter(|_| same_name);
+        if let Some(calls) = calls {
+            let refusals = Refusals::new(b, c);
+            for (number, call) in calls {
+                for blame in refusals.of(&call.arguments) {
+                    let at = guilty(&changes, &blame).unwrap_or_else(|| {
+                        changes.push(by_blame(&blame));
+                        refused.push(Vec::new());
+                        changes.len() - 1
+                    });
+                    changes[at].narrows = true;
+                    if !refused[at].contains(number) {
+                        refused[at].push(*number);
+                    }
+                }
+            }
+        }
+        for (change, refused) in changes.into_iter().zip(refused) {
+            let finding = self.of_change(tool, change, refused);
+            self.found.push(finding);
+        }
+    }
+
+    fn of_change(&self, tool: &str, change: schema::Change, refused: Vec<usize>) -> Finding {
+        let schema::Change {
+            parameter,
+            what,
+            path,
+            was,
+            now,
+            narrows,
+            ..
+        } = change;
+        let (long, short) = if parameter.is_empty() {
+            (
+                format!("arguments of `{tool}`: {what}"),
+                format!("arguments: {what}"),
+            )
+        } else {
+            (
+                format!(
+                    "parameter `{parameter}` of `{tool}` {}",
+                    in_backticks(&what)
+                ),
+                format!("parameter {parameter:?} {what}"),
+            )
+        };
+        let mut finding = self.finding(tool, &format!("inputSchema{path}"), long);
+        finding.cause = short;
+        finding.narrows = narrows;
+        finding.drift.breaking = !refused.is_empty();
+        finding.drift.refused = refused;
+        (finding.drift.was, finding.drift.now) = (was, now);
+        finding
+    }
+
+    /// What changed in the schema of the answers, as one.
+    fn output(&mut self, old: &Tool, new: &Tool) {
+        let tool = old.name();
+        let mut finding = match (old.output_schema(), new.output_schema()) {
+            (Some(b), Some(c)) => {
+                let mut changes = schema::changes(b, c).into_iter();
+                // What is said of the answers matters more than how it is titled.
+                let mut all: Vec<_> = changes.by_ref().collect();
+                all.sort_by_key(|it| it.is_note);
+                let Some(first) = all.first() else { return };
+                let more = match all.len() - 1 {
+                    0 => String::new(),
+                    more => format!(", and {more} more"),
+                };
+                let place = match first.parameter.as_str() {
+                    "" => String::new(),
+                    name => format!("`{name}` "),
+                };
+                let what = in_backticks(&first.what);
+                let what = format!("output schema of `{tool}` changed: {place}{what}{more}");
+                let mut finding = self.finding(tool, &format!("outputSchema{}", first.path), what);
+                (finding.drift.was, finding.drift.now) = (first.was.clone(), first.now.clone());
+                finding
+            }
+            (None, Some(now)) => {
+                let mut finding = self.finding(
+                    tool,
+                    "outputSchema",
+                    format!("`{tool}` has an output schema now"),
+                );
+                finding.drift.now = Some(excerpt::of(now));
+                finding
+            }
+            (Some(was), None) => {
+                let mut finding = self.finding(
+                    tool,
+                    "outputSchema",
+                    format!("`{tool}` has no output schema any more"),
+                );
+                finding.drift.was = Some(excerpt::of(was));
+                finding
+            }
+            (None, None) => return,
+        };
+        tool.clone_into(&mut finding.drift.tool);
+        self.found.push(finding);
+    }
+
+    /// What the annotations say: hints on how to use the tool.
+    fn hints(&mut self, old: &Tool, new: &Tool) {
+        let tool = old.name();
+        let none = Object::new();
+        let annotations = |it: &'_ Tool| {
+            it.served
+                .get("annotations")
+                .and_then(Value::as_object)
+                .cloned()
+        };
+        let (b, c) = (annotations(old), annotations(new));
+        let (b, c) = (b.as_ref().unwrap_or(&none), c.as_ref().unwrap_or(&none));
+        let names: BTreeSet<&String> = b.keys().chain(c.keys()).collect();
+        for name in names {
+            let (was, now) = (b.get(name), c.get(name));
+            if was == now {
+                continue;
+            }
+            let what = match (name.as_str(), now) {
+                ("readOnlyHint", Some(Value::Bool(true))) => {
+                    format!("`{tool}` is now said to only read")
+                }
+                ("readOnlyHint", Some(Value::Bool(false))) => {
+                    format!("`{tool}` is now said to change things")
+                }
+                ("readOnlyHint", _) => {
+                    format!("`{tool}` is no longer said to only read or to change things")
+                }
+                _ => format!("`{name}` of `{tool}` changed"),
+            };
+            let mut finding = self.finding(tool, &format!("annotations/{name}"), what);
+            (finding.drift.was, finding.drift.now) = (was.map(excerpt::of), now.map(excerpt::of));
+            self.found.push(finding);
+        }
+        let (was, now) = (old.served.get("title"), new.served.get("title"));
+        if was != now {
+            let mut finding = self.finding(tool, "title", format!("title of `{tool}` changed"));
+            (finding.drift.was, finding.drift.now) = (was.map(excerpt::of), now.map(excerpt::of));
+            self.found.push(finding);
+        }
+    }
+}
+
+/// The change for which a call is refused: of those that concern the parameter, the one of the keyword that does not hold, else one that
+/// accepts less.
+fn guilty(changes: &[schema::Change], blame: &Blame) -> Option<usize> {
+    let wanted = blame.parameter.as_str();
+    let within = |inner: &str, outer: &str| {
+        !outer.is_empty()
+            && inner
+                .strip_prefix(outer)
+                .is_some_and(|it| it.starts_with(['.', '[']))
+    };
+    let leaf = |name: &str| name.rsplit('.').next().map(str::to_owned);
+    let rank = |it: &schema::Change| {
+        let names = [Some(it.parameter.as_str()), it.renamed.as_deref()];
+        let is = |of: &dyn Fn(&str) -> bool| names.into_iter().flatten().any(of);
+        if it.is_note {
+            None
+        } else if is(&|name| name == wanted) {
+            Some((4, it.keyword == blame.keyword, it.narrows))
+        } else if is(&|name| within(name, wanted) || within(wanted, name)) {
+            Some((3, it.keyword == blame.keyword, it.narrows))
+        } else if it.keyword == blame.keyword && is(&|name| leaf(name) == leaf(wanted)) {
+            // What refers to itself is compared once, however deep it is met.
+            Some((2, true, it.narrows))
+        } else {
+            // What refuses parameters that were never listed, or all of them together.
+            (it.parameter.is_empty() && it.keyword == blame.keyword)
+                .then_some((1, true, it.narrows))
+        }
+    };
+    let ranked = changes.iter().enumerate().rev();
+    let ranked = ranked.filter_map(|(at, it)| Some((rank(it)?, at)));
+    ranked.max_by_key(|(rank, _)| *rank).map(|(_, at)| at)
+}
+
+/// A change told by what the validator says, where nothing else tells it.
+fn by_blame(blame: &Blame) -> schema::Change {
+    schema::Change {
+        parameter: blame.parameter.clone(),
+        renamed: None,
+        what: format!(
+            "refuses what it accepted: {}",
+            excerpt::shorten(&blame.what)
+        ),
+        keyword: blame.keyword.clone(),
+        path: String::new(),
+        was: None,
+        now: Some(excerpt::shorten(&blame.what)),
+        narrows: true,
+        is_note: false,
+    }
+}
+
+/// Names that stand in quotes, in back quotes.
+fn in_backticks(what: &str) -> String {
+    match what.strip_prefix("was renamed to ") {
+        Some(name) => format!("was renamed to {}", name.replace('"', "`")),
+        None => what.to_owned(),
+    }
+}

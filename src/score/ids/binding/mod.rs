@@ -1,0 +1,110 @@
+//! Bound arguments: what later requests take from earlier answers.
+//!
+//! A server that hands out an id gives another one on every run. Whoever asks again must then use the new one, and whoever compares must
+//! see that the two stand for each other.
+//!
+//! - `find`: which arguments of a recorded trajectory come from earlier answers. `takes`: the takes that bear it out.
+//! - `place`, `extract`: the same place in another answer, and the same piece of another text.
+//! - `resolve`: what a live answer has where a recorded one has a bound value. `fill`: that value put into an argument.
+//! - `within`: a value within a text.
+
+mod extract;
+mod fill;
+mod find;
+mod place;
+mod resolve;
+mod takes;
+mod within;
+
+use std::collections::HashSet;
+
+use crate::model::binding::{Binding, BindingRule, Source};
+use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
+
+pub use fill::fill;
+pub(in crate::score) use fill::{value_at, value_at_mut};
+pub(in crate::score) use place::{alike, at, full_paths, full_patterns};
+pub use resolve::resolve;
+pub(in crate::score) use takes::read_calls;
+pub(in crate::score) use within::{stands_alone, text_of};
+
+/// The bindings that can be told from one trajectory alone, and from what is known to vary in it.
+pub fn find_bindings(trajectory: &Trajectory) -> Vec<Binding> {
+    find::find(trajectory, &[])
+}
+
+/// The bindings that several takes of one scenario bear out.
+pub(in crate::score) fn find_in_takes(first: &Trajectory, others: &[Trajectory]) -> Vec<Binding> {
+    find::find(first, &others.iter().collect::<Vec<_>>())
+}
+
+/// The trajectory's bindings with what a scenario says of some of them.
+///
+/// # Errors
+///
+/// The rules that cannot be followed, each with the reason.
+pub fn with_rules(
+    trajectory: &Trajectory,
+    rules: &[BindingRule],
+) -> Result<Vec<Binding>, Vec<(BindingRule, String)>> {
+    let overruled: HashSet<(usize, &str)> =
+        rules.iter().map(|it| (it.call, it.path.as_str())).collect();
+    let mut bindings = trajectory.bindings.clone();
+    bindings.retain(|it| !overruled.contains(&(it.call, it.path.as_str())));
+    let calls: Vec<&ToolCall> = trajectory.calls().collect();
+    let mut impossible = Vec::new();
+    for rule in rules {
+        match ruled_binding(rule, &calls) {
+            Ok(binding) => bindings.extend(binding),
+            Err(why) => impossible.push((rule.clone(), why)),
+        }
+    }
+    if impossible.is_empty() {
+        bindings.sort_by_key(|it| it.call);
+        Ok(bindings)
+    } else {
+        Err(impossible)
+    }
+}
+
+fn ruled_binding(rule: &BindingRule, calls: &[&ToolCall]) -> Result<Option<Binding>, String> {
+    let call = |number: usize| {
+        let call = number.checked_sub(1).and_then(|it| calls.get(it));
+        call.ok_or_else(|| match calls.len() {
+            1 => format!("there is no call {number}: the baseline has 1"),
+            all => format!("there is no call {number}: the baseline has {all}"),
+        })
+    };
+    let target = call(rule.call)?;
+    let Some(argument) = value_at(&target.arguments, &rule.path) else {
+        return Err(format!("call {} has no argument {}", rule.call, rule.path));
+    };
+    let Some(Source { call: number, path }) = &rule.from else {
+        return Ok(None);
+    };
+    let Outcome::Answer(answer) = &call(*number)?.outcome else {
+        return Err(format!("call {number} got no answer"));
+    };
+    let found = at(answer, path).filter(|it| text_of(it).is_some());
+    let Some(found) = found else {
+        return Err(format!(
+            "the answer to call {number} has no text or number at {path}"
+        ));
+    };
+    let value = rule.value.clone().unwrap_or(found);
+    if !fill::is_filled_with(argument, &value) {
+        return Err(format!(
+            "argument {} of call {} does not hold the value of call {number} response {path}: name the bound part as `value`",
+            rule.path, rule.call
+        ));
+    }
+    Ok(Some(Binding {
+        call: rule.call,
+        path: rule.path.clone(),
+        value,
+        from: Source {
+            call: *number,
+            path: path.clone(),
+        },
+    }))
+}

@@ -1,0 +1,195 @@
+//! Values of a run changed for those of its baseline that they stand for, and back.
+
+use std::collections::HashMap;
+
+use regex::{Captures, Regex};
+use serde_json::{Number, Value};
+
+use crate::model::Object;
+use crate::model::trajectory::{Answer, Outcome};
+use crate::score::text::generated::is_generated;
+
+use super::binding::{stands_alone, text_of};
+
+/// The shortest text that is changed wherever it stands in an answer, if it does not look made up.
+const LONG_ENOUGH: usize = 6;
+
+/// A one-to-one exchange of values: each value of the run for the baseline's, and the baseline's for another, so that a run in which
+/// the old value turns up still differs, and everything can be changed back.
+#[derive(Debug, Clone, Default)]
+pub struct Swap {
+    by: HashMap<String, String>,
+    /// Matches any of the values; `None` when there are none.
+    values: Option<Regex>,
+}
+
+impl Swap {
+    /// Exchanges the values of a run, on the right, for the baseline's, on the left.
+    ///
+    /// Pairs that could hit something else are left out: values of two types, and short ones, which stand everywhere.
+    pub fn new<'v>(pairs: impl IntoIterator<Item = (&'v Value, &'v Value)>) -> Self {
+        let mut by: HashMap<String, String> = HashMap::new();
+        let mut back: HashMap<String, String> = HashMap::new();
+        for (recorded, live) in pairs {
+            let (Some(was), Some(now)) = (text_of(recorded), text_of(live)) else {
+                continue;
+            };
+            let fits = recorded.is_string() == live.is_string()
+                && is_unmistakable(recorded)
+                && is_unmistakable(live);
+            if fits && !by.contains_key(&now) && !back.contains_key(&was) {
+                by.insert(now.clone(), was.clone());
+                back.insert(was, now);
+            }
+        }
+        // What is left over on the left takes the place of what is left over on the right, along each chain.
+        let open: Vec<String> = back
+            .keys()
+            .filter(|it| !by.contains_key(*it))
+            .cloned()
+            .collect();
+        for was in open {
+            let mut end = &was;
+            while let Some(next) = back.get(end) {
+                end = next;
+            }
+            by.insert(was.clone(), end.clone());
+        }
+        by.retain(|from, to| from != to);
+        let mut longest_first: Vec<&String> = by.keys().collect();
+        longest_first.sort_by_key(|it| (std::cmp::Reverse(it.len()), (*it).clone()));
+        let escaped: Vec<String> = longest_first.iter().map(|it| regex::escape(it)).collect();
+        let values = (!by.is_empty()).then(|| Regex::new(&escaped.join("|")).ok());
+        Self {
+            values: values.flatten(),
+            by,
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.values.is_none()
+    }
+
+    /// The exchange the other way round.
+    pub(super) fn reversed(&self) -> Self {
+        let by: HashMap<String, String> = (self.by.iter())
+            .map(|(from, to)| (to.clone(), from.clone()))
+            .collect();
+        // Both sides of a one-to-one exchange are the same values.
+        Self {
+            by,
+            values: self.values.clone(),
+        }
+    }
+
+    pub(in crate::score) fn text(&self, text: &str) -> Option<String> {
+        let values = self.values.as_ref()?;
+        let changed = values.replace_all(text, |found: &Captures<'_>| {
+            let whole = found.get(0).map_or(0..0, |it| it.range());
+            let piece = &text[whole.clone()];
+            match self.by.get(piece) {
+                Some(by) if stands_alone(text, whole.start, whole.end) => by.clone(),
+                _ => piece.to_owned(),
+            }
+        });
+        (changed != text).then(|| changed.into_owned())
+    }
+
+    pub(super) fn value(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => self.string(text),
+            Value::Number(number) => {
+                let by = self.by.get(&number.to_string());
+                if let Some(by) = by.and_then(|it| it.parse::<Number>().ok()) {
+                    *number = by;
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|it| self.value(it)),
+            Value::Object(members) => self.object(members),
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+
+    fn object(&self, members: &mut Object) {
+        members.values_mut().for_each(|it| self.value(it));
+        if members.keys().any(|it| self.text(it).is_some()) {
+            *members = std::mem::take(members)
+                .into_iter()
+                .map(|(key, value)| (self.text(&key).unwrap_or(key), value))
+                .collect();
+        }
+    }
+
+    pub(super) fn string(&self, text: &mut String) {
+        if let Some(changed) = self.text(text) {
+            *text = changed;
+        }
+    }
+
+    pub(in crate::score) fn outcome(&self, outcome: &mut Outcome) {
+        if self.is_empty() {
+            return;
+        }
+        match outcome {
+            Outcome::Answer(Answer {
+                content,
+                structured_content,
+                breach,
+                digits: _,
+                is_error: _,
+                other: _,
+            }) => {
+                for it in content.iter_mut().chain(structured_content) {
+                    self.value(it);
+                }
+                if let Some(breach) = breach {
+                    self.string(breach);
+                }
+            }
+            Outcome::Failure(failure) => self.string(&mut failure.message),
+        }
+    }
+}
+
+/// Whether a value is long enough to mean itself wherever it stands.
+fn is_unmistakable(value: &Value) -> bool {
+    let is_long = |it: &str| it.len() >= LONG_ENOUGH && !it.contains(char::is_whitespace);
+    is_generated(value) || value.as_str().is_some_and(is_long)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::Swap;
+
+    #[test]
+    fn values_change_places_and_back() {
+        let pairs = [
+            (json!("T-1001"), json!("T-1002")),
+            (json!("T-1002"), json!("T-1003")),
+            (json!(482_913), json!(555_555)),
+            (json!("short"), json!("x")),
+        ];
+        let swap = Swap::new(pairs.iter().map(|(was, now)| (was, now)));
+        let cases = [
+            (json!("T-1002 and T-1003"), json!("T-1001 and T-1002")),
+            (
+                json!("the old T-1001 is another"),
+                json!("the old T-1003 is another"),
+            ),
+            (
+                json!({ "T-1002": [555_555, 17, "555555"] }),
+                json!({ "T-1001": [482_913, 17, "482913"] }),
+            ),
+            (json!("T-10022, xT-1002, x"), json!("T-10022, xT-1002, x")),
+        ];
+        for (live, expected) in cases {
+            let mut value: Value = live.clone();
+            swap.value(&mut value);
+            assert_eq!(value, expected);
+            swap.reversed().value(&mut value);
+            assert_eq!(value, live);
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! A run in its baseline's terms: where the server gave other ids, tokens or paths than it did then, the recorded ones stand for them.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::model::comparison::{Bound, Row};
+use crate::model::trajectory::{ToolCall, Trajectory};
+
+use super::swap::Swap;
+
+/// A run in its baseline's terms, and the way back.
+pub(in crate::score) struct Terms {
+    pub(in crate::score) current: Trajectory,
+    /// Places of the baseline's answers that are bound, by the number of the call: other values are expected there.
+    pub(in crate::score) sources: HashMap<usize, Vec<String>>,
+    /// Recorded values that are bound, and what the run's servers have given in their place.
+    pub(in crate::score) given: Vec<(Value, Value)>,
+    /// By the number of the baseline's call.
+    pub(super) bound: HashMap<usize, Vec<Bound>>,
+    pub(super) swap: Swap,
+    /// For calls of the run whose answers had something that is known not to vary: their own exchange.
+    pub(super) own: HashMap<usize, Swap>,
+}
+
+impl Terms {
+    /// Gives rows that were compared in the baseline's terms the run's own words back.
+    pub(in crate::score) fn restore(
+        &self,
+        (baseline, current): (&Trajectory, &Trajectory),
+        rows: &mut [Row],
+    ) {
+        let recorded: Vec<&ToolCall> = baseline.calls().collect();
+        let said: Vec<&ToolCall> = current.calls().collect();
+        let meant: Vec<&ToolCall> = self.current.calls().collect();
+        let back = self.swap.reversed();
+        let own: HashMap<usize, Swap> = (self.own.iter())
+            .map(|(call, swap)| (*call, swap.reversed()))
+            .collect();
+        for row in rows {
+            let Row::Pair(pair) = row else { continue };
+            for parameter in &mut pair.request.parameters {
+                let given = |calls: &[&'_ ToolCall], number: usize| {
+                    let call = calls.get(number - 1)?;
+                    call.arguments.get(&parameter.name).cloned()
+                };
+                let own = given(&said, pair.current);
+                let is_equal = parameter.similarity == Some(1.0);
+                if own != given(&meant, pair.current) {
+                    let is_recorded = own == given(&recorded, pair.baseline);
+                    match (is_equal, is_recorded) {
+                        (true, _) => parameter.method = "bound",
+                        (false, true) => parameter.method = "stale",
+                        (false, false) => {}
+                    }
+                }
+            }
+            let swap = own.get(&pair.current).unwrap_or(&back);
+            for difference in &mut pair.response.differences {
+                if let Some(got) = &mut difference.got {
+                    swap.string(got);
+                }
+            }
+            pair.bound = self.bound.get(&pair.baseline).cloned().unwrap_or_default();
+        }
+    }
+}

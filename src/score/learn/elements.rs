@@ -1,0 +1,125 @@
+//! What the elements of lists have in common: the order they are in, and the way they vary.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use crate::model::learned::{Variation, Varying};
+use crate::score::lists::align;
+use crate::score::text::words;
+use crate::score::values::number;
+use crate::score::values::same::{self, View, same};
+
+use super::wording;
+
+/// Where the elements of a list vary in the same way, and at least so many of them, one place says so for all.
+pub(super) fn gathered(
+    varies: Vec<Varying>,
+    list: &str,
+    elements: &[Value],
+    least: usize,
+) -> Vec<Varying> {
+    if elements.len() < 2 {
+        return varies;
+    }
+    let parted = |it: &Varying| {
+        let rest = it.path.strip_prefix(list)?.strip_prefix('/')?;
+        let end = rest.find('/').unwrap_or(rest.len());
+        let (index, rest) = rest.split_at(end);
+        let element = elements.get(index.parse::<usize>().ok()?)?;
+        Some((element, rest.to_owned()))
+    };
+    let mut places: HashMap<String, Vec<Option<Variation>>> = HashMap::new();
+    for it in &varies {
+        if let Some((element, rest)) = parted(it) {
+            let how = for_every_element(&it.by, element.pointer(&rest));
+            places.entry(rest).or_default().push(how);
+        }
+    }
+    let mut told = HashSet::new();
+    let together = varies.into_iter().filter_map(|it| {
+        let Some((_, rest)) = parted(&it) else {
+            return Some(it);
+        };
+        let ways = &places[&rest];
+        match one_way(ways).filter(|_| ways.len() >= least) {
+            Some(by) => {
+                let path = format!("{list}/*{rest}");
+                told.insert(rest).then_some(Varying { path, by, ..it })
+            }
+            None => Some(it),
+        }
+    });
+    together.collect()
+}
+
+/// How places of several elements vary, where they all vary in one way that holds for whatever is recorded there.
+fn one_way(ways: &[Option<Variation>]) -> Option<Variation> {
+    let mut ways = ways.iter();
+    let first = ways.next()?.clone()?;
+    ways.try_fold(first, |known, it| match (known, it.as_ref()?) {
+        (Variation::SameType, Variation::SameType) => Some(Variation::SameType),
+        (Variation::Tokens(mut a), Variation::Tokens(b)) => {
+            let (one, other) = (a.first_mut()?, b.first()?);
+            // An id has as many tokens as it happens to have.
+            one.tokens = one.tokens.max(other.tokens);
+            (one.stands_for == other.stands_for).then_some(Variation::Tokens(a))
+        }
+        _ => None,
+    })
+}
+
+/// How a place varies, unless that is told of the tokens of one text.
+fn for_every_element(by: &Variation, recorded: Option<&Value>) -> Option<Variation> {
+    match by {
+        Variation::SameType => Some(Variation::SameType),
+        Variation::Tokens(tokens) => {
+            let text = recorded.and_then(Value::as_str)?;
+            let [only] = tokens.as_slice() else {
+                return None;
+            };
+            wording::is_whole(text, only).then(|| by.clone())
+        }
+        _ => None,
+    }
+}
+
+/// Whether two values have anything in common, so that one may stand for the other in a list.
+pub(super) fn has_something_of(a: &Value, b: &Value, depth: usize) -> bool {
+    let Some(depth) = depth.checked_sub(1) else {
+        return false;
+    };
+    match (a, b) {
+        (Value::Object(a), Value::Object(b)) => {
+            (a.is_empty() && b.is_empty()) || a.keys().any(|it| b.contains_key(it))
+        }
+        (Value::Array(a), Value::Array(b)) => {
+            (a.is_empty() && b.is_empty())
+                || a.iter().zip(b).any(|(a, b)| has_something_of(a, b, depth))
+        }
+        (Value::String(a), Value::String(b)) => words::similarity(a, b) > 0.0,
+        (Value::Number(a), Value::Number(b)) => number::distance(a, b, None) > 0.0,
+        (a, b) => same(a, b),
+    }
+}
+
+/// Equal for lists of the same elements, whatever their order.
+pub(super) fn sorted_keys(list: &[Value]) -> Vec<u64> {
+    let mut keys: Vec<u64> = list.iter().map(|it| same::hash(it, View::Plain)).collect();
+    keys.sort_unstable();
+    keys
+}
+
+/// Whether two lists of one length have elements in common that stand at different places.
+pub(super) fn is_reordered(a: &[Value], b: &[Value]) -> bool {
+    let keys = |list: &[Value]| {
+        let hashes = list.iter().map(|it| same::hash(it, View::Plain));
+        hashes.collect::<Vec<_>>()
+    };
+    let (a, b) = (keys(a), keys(b));
+    let in_place = a.iter().zip(&b).filter(|(a, b)| a == b).count();
+    let (mut a_sorted, mut b_sorted) = (a.clone(), b.clone());
+    a_sorted.sort_unstable();
+    b_sorted.sort_unstable();
+    align::common(&a_sorted, &b_sorted) > in_place
+}

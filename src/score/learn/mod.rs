@@ -1,0 +1,265 @@
+//! What do several takes of one script show to vary by nature?
+//!
+//! - `takes`: the calls of a take, polls counting once.
+//! - `differing`: where the answers to one request differ, place by place.
+//! - `elements`: what the elements of lists have in common. `any_order`: lists of rows that come in any order.
+//! - `wording`: what varies in the wording of one text.
+//! - `left_behind`: what one take left behind for a later one.
+
+mod any_order;
+mod differing;
+mod elements;
+mod left_behind;
+mod takes;
+mod wording;
+
+use std::borrow::Cow;
+
+use crate::model::binding::Binding;
+use crate::model::learned::{self, Variation, Varying};
+use crate::model::rules::Rules;
+use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
+use crate::score::ids::binding::{at, find_in_takes, full_patterns, resolve};
+use crate::score::ids::terms::Terms;
+use crate::score::ids::translate::translate;
+use crate::score::pairing::call::{is_same_request, only_reads};
+use crate::score::pairing::polls::Polled;
+use crate::score::text::excerpt;
+use crate::score::values::exact::exact;
+use crate::score::values::same::same;
+use crate::score::work::{Cancelled, Work};
+
+use self::differing::Differing;
+use self::left_behind::left_behind;
+use self::takes::{Take, settled};
+
+pub use self::left_behind::LeftBehind;
+
+/// The most places that are learned for one answer; one with more varies from its outermost places on.
+const PLACES: usize = 200;
+/// Whether learning is still wanted is asked anew for each answer.
+const STEPS: usize = 1 << 13;
+
+/// What several takes show.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Learned {
+    /// What was learned of each answer that was heard more than once.
+    pub answers: Vec<learned::Learned>,
+    /// What later requests take from earlier answers.
+    pub bindings: Vec<Binding>,
+    /// Where the takes disagreed in kind, in the order of the calls. With two takes, a third would tell which is the odd one.
+    pub disagreements: Vec<Disagreement>,
+    /// What an earlier take left behind for a later one: the servers keep more than the takes should share.
+    pub left_behind: Option<LeftBehind>,
+}
+
+/// A place where takes had different kinds of things: a list and nothing, JSON and prose, an answer and an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Disagreement {
+    /// The number of the call.
+    pub call: usize,
+    /// Its tool's full name.
+    pub tool: String,
+    pub path: String,
+    /// What each take had, in words, in the order of the takes.
+    pub heard: Vec<String>,
+    /// The take that disagrees with all others, counted from 1, where there is just one.
+    pub odd: Option<usize>,
+}
+
+/// What the first of several takes of one scenario should be kept with; of a single take, its bindings, and what was heard when its reads
+/// were asked again.
+pub fn learn(takes: &[Trajectory], rules: &Rules) -> Learned {
+    learn_with(takes, rules, &Work::uninterrupted())
+}
+
+/// The same, until it is not wanted any more, which is asked every few thousand steps.
+///
+/// # Errors
+///
+/// [`Cancelled`] when it was not wanted to the end.
+pub fn learn_until(
+    takes: &[Trajectory],
+    rules: &Rules,
+    is_unwanted: &dyn Fn() -> bool,
+) -> Result<Learned, Cancelled> {
+    let work = Work::until(is_unwanted);
+    let learned = learn_with(takes, rules, &work);
+    work.finish(learned)
+}
+
+fn learn_with(takes: &[Trajectory], rules: &Rules, work: &Work<'_>) -> Learned {
+    let Some((first, others)) = takes.split_first() else {
+        return Learned::default();
+    };
+    let first = Trajectory {
+        bindings: find_in_takes(first, others),
+        learned: Vec::new(),
+        ..first.clone()
+    };
+    let others: Vec<Cow<'_, Trajectory>> = others.iter().map(exact).collect();
+    let mut learned = learn_answers(&exact(&first), &others, rules, work);
+    learned.bindings = first.bindings;
+    learned
+}
+
+/// The places in answers that differed between takes of identical requests: identical but for what is bound, and a poll counting once.
+///
+/// There is one entry for each answer that was heard at least twice: by every take at the same position and with the same request, or when a
+/// read was asked again right after. Errors are graded, and nothing is learned of them.
+fn learn_answers(
+    first: &Trajectory,
+    others: &[Cow<'_, Trajectory>],
+    rules: &Rules,
+    work: &Work<'_>,
+) -> Learned {
+    let polled = Polled::new(first, first, rules);
+    let translated: Vec<Option<Terms>> = (others.iter())
+        .map(|it| translate(first, it, rules, work))
+        .collect();
+    let others: Vec<Take<'_>> = (others.iter().zip(&translated))
+        .map(|(it, terms)| {
+            let calls = settled(terms.as_ref().map_or(it, |it| &it.current), &polled);
+            // Only in the terms of the first take are the polls of another one to be told.
+            let as_made: Vec<&ToolCall> = it.calls().collect();
+            let said = calls.iter();
+            let said = said.map(|(number, _)| (*number, as_made[number - 1]));
+            Take {
+                said: said.collect(),
+                calls,
+            }
+        })
+        .collect();
+    let calls = settled(first, &polled);
+    let left_behind = left_behind(first, &calls, &others, rules);
+    let mut learned = Learned {
+        left_behind,
+        ..Learned::default()
+    };
+    for (at, (number, call)) in calls.iter().enumerate() {
+        if !work.spend(STEPS) {
+            break;
+        }
+        let same_calls = others.iter().map(|take| {
+            let made = take.calls.get(at).map(|it| it.1);
+            made.filter(|it| is_same_request(call, it))
+                .map(|it| &it.outcome)
+        });
+        // A take that did not make this call tells nothing of any answer to it.
+        let same_calls: Option<Vec<&Outcome>> = same_calls.collect();
+        let outcomes: Vec<&Outcome> = std::iter::once(&call.outcome)
+            .chain(&call.again)
+            .chain(same_calls.into_iter().flatten())
+            .collect();
+        let of_answers: Vec<Option<&Answer>> = outcomes.iter().map(|it| answer(it)).collect();
+        if outcomes.len() < 2 || of_answers.iter().all(Option::is_none) {
+            continue;
+        }
+        let mut differing = Differing::default();
+        differing.of_outcomes(&of_answers);
+        let differs = !differing.varies.is_empty() || !differing.disagreements.is_empty();
+        let reads = only_reads(call, &first.catalogue, rules);
+        if let Some((_, heard, _)) = (differing.disagreements.iter())
+            .find(|it| it.2 == Some(1) && !reads && learned.left_behind.is_none())
+        {
+            // Only the first time did it have an effect: what it makes is there already.
+            learned.left_behind = Some(LeftBehind {
+                call: *number,
+                tool: call.full_name(),
+                effect: call.full_name(),
+                value: heard.first().cloned().unwrap_or_default(),
+            });
+            learned.answers.retain(|it| it.varies.is_empty());
+            learned.disagreements.clear();
+        }
+        if learned.left_behind.is_some() && differs {
+            continue;
+        }
+        for (path, heard, odd) in differing.disagreements {
+            learned.disagreements.push(Disagreement {
+                call: *number,
+                tool: call.full_name(),
+                path,
+                heard,
+                odd,
+            });
+        }
+        // Of an answer that was an error in the recording there is nothing to hold.
+        let Some(Some(recorded)) = of_answers.first().filter(|_| differing.is_learned) else {
+            continue;
+        };
+        let mut varies = differing.varies;
+        for said in others
+            .iter()
+            .filter_map(|take| answer(&take.said.get(at)?.1.outcome))
+        {
+            varies.extend(varying_sources(&first.bindings, *number, recorded, said));
+        }
+        learned.answers.push(learned::Learned {
+            call: *number,
+            takes: outcomes.len(),
+            varies: outermost(varies),
+            odd: differing.odd,
+        });
+    }
+    learned
+}
+
+/// Places of an answer that later requests take a value from, and where another take had another value.
+fn varying_sources(
+    bindings: &[Binding],
+    call: usize,
+    answer: &Answer,
+    other: &Answer,
+) -> Vec<Varying> {
+    let of_call = bindings.iter().filter(|it| it.from.call == call);
+    let varying = of_call.filter_map(|it| {
+        let was = at(answer, &it.from.path)?;
+        let now = resolve(it, answer, other)?;
+        (same(&was, &it.value) && !same(&now, &it.value)).then_some((it, now))
+    });
+    let places = varying.flat_map(|(it, now)| {
+        let heard = vec![excerpt::of(&it.value), excerpt::of(&now)];
+        let patterns = full_patterns(answer, &it.from.path).into_iter();
+        patterns.map(move |path| Varying {
+            path,
+            by: Variation::SameType,
+            heard: heard.clone(),
+        })
+    });
+    places.collect()
+}
+
+fn answer(outcome: &Outcome) -> Option<&Answer> {
+    match outcome {
+        Outcome::Answer(answer) if !outcome.is_failure() => Some(answer),
+        _ => None,
+    }
+}
+
+/// Places that lie beneath no other, each once; if they are still too many, they are cut at their last step until they are not.
+fn outermost(mut varies: Vec<Varying>) -> Vec<Varying> {
+    varies.sort_by(|a, b| a.path.cmp(&b.path));
+    let mut kept: Vec<Varying> = Vec::new();
+    for it in varies {
+        let covers = |above: &Varying| {
+            let rest = it.path.strip_prefix(above.path.as_str());
+            // Beneath a list in any order stands what else varies in its elements.
+            let is_all = above.by != Variation::AnyOrder;
+            rest.is_some_and(|it| it.is_empty() || (is_all && it.starts_with('/')))
+        };
+        // What was learned from a binding says less than what the takes showed at the same place.
+        if !kept.iter().rev().take(PLACES).any(covers) {
+            kept.push(it);
+        }
+    }
+    if kept.len() <= PLACES {
+        return kept;
+    }
+    let shorter = kept.into_iter().map(|it| Varying {
+        path: it.path.rsplit_once('/').map_or("", |it| it.0).to_owned(),
+        by: Variation::SameType,
+        heard: Vec::new(),
+    });
+    outermost(shorter.collect())
+}

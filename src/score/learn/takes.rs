@@ -1,0 +1,22 @@
+//! The calls of one take that are learned from.
+
+use crate::model::trajectory::{ToolCall, Trajectory};
+use crate::score::pairing::call::request_key;
+use crate::score::pairing::polls::Polled;
+
+/// One of the other takes: its calls in the terms of the first take, and as they were made.
+pub(super) struct Take<'a> {
+    pub(super) calls: Vec<(usize, &'a ToolCall)>,
+    pub(super) said: Vec<(usize, &'a ToolCall)>,
+}
+
+/// The calls with their numbers, of each poll the last.
+pub(super) fn settled<'a>(take: &'a Trajectory, polled: &Polled) -> Vec<(usize, &'a ToolCall)> {
+    let mut calls: Vec<(usize, &ToolCall)> = Vec::new();
+    for (index, call) in take.calls().enumerate() {
+        let key = request_key(call);
+        calls.pop_if(|(_, last)| polled.is_try(key) && request_key(last) == key);
+        calls.push((index + 1, call));
+    }
+    calls
+}

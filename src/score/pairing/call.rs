@@ -1,0 +1,223 @@
+//! A scored call, with everything the comparison asks of it alone.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use crate::model::catalogue::{Catalogue, Tool};
+use crate::model::rules::{ReadRule, Responses, Rules};
+use crate::model::trajectory::{ToolCall, Trajectory};
+use crate::score::request::arguments::{Argument, Request};
+use crate::score::response::breach::{self, Schemas};
+use crate::score::response::in_band::Signs;
+use crate::score::response::outcome::Response;
+use crate::score::text::excerpt;
+use crate::score::values::same::{hash_of, same};
+
+/// One scored call.
+pub(in crate::score) struct Call<'a> {
+    pub(in crate::score) made: &'a ToolCall,
+    arguments: Vec<Argument<'a>>,
+    /// The tool as this side's catalogue lists it, or the other side's where this one is unknown.
+    pub(in crate::score) listed: Option<&'a Tool>,
+    /// Whether it only reads.
+    pub(in crate::score) reads: bool,
+    breach: Option<String>,
+    /// What its answer says went wrong although the server says that it is fine.
+    in_band: OnceCell<Option<String>>,
+    /// By which to tell that; `None` where nobody looks at answers.
+    signs: Option<Rc<Signs>>,
+    /// Counted from 1 among the scored calls of its side.
+    pub(in crate::score) number: usize,
+    /// The calls of a poll before it, whose answers were waited out.
+    pub(super) tries: Vec<&'a ToolCall>,
+    /// What it asked in its own words, where those of its baseline stand in `made`.
+    pub(in crate::score) said: &'a ToolCall,
+    /// Equal for calls that ask the same of the same tool.
+    pub(in crate::score) key: u64,
+    /// The same for what it asked in its own words.
+    pub(in crate::score) said_key: u64,
+    /// Equal for calls of the same tool.
+    pub(super) tool: u64,
+}
+
+impl<'a> Call<'a> {
+    /// How often it was made in a row, as part of a poll.
+    pub(in crate::score) fn attempts(&self) -> usize {
+        self.tries.len() + 1
+    }
+
+    pub(in crate::score) fn request(&self) -> Request<'_, 'a> {
+        Request {
+            tool: &self.made.tool,
+            arguments: &self.arguments,
+            listed: self.listed,
+        }
+    }
+
+    pub(in crate::score) fn response(&self) -> Response<'_> {
+        Response {
+            in_band: self.in_band(),
+            ..self.plain_response()
+        }
+    }
+
+    /// The response without a look at what its answer says.
+    pub(in crate::score) fn plain_response(&self) -> Response<'_> {
+        Response {
+            outcome: &self.made.outcome,
+            breach: self.breach.as_deref(),
+            in_band: None,
+        }
+    }
+
+    /// Found out when it is first asked for: most answers are those of the baseline, and nobody asks.
+    fn in_band(&self) -> Option<&str> {
+        let signs = self.signs.as_ref();
+        let error = || signs.and_then(|it| it.error(&self.made.outcome));
+        self.in_band.get_or_init(error).as_deref()
+    }
+
+    /// What its failure says, in the words of its own server.
+    pub(in crate::score) fn message(&self) -> String {
+        let response = Response {
+            outcome: &self.said.outcome,
+            ..self.plain_response()
+        };
+        match self.in_band() {
+            Some(said) => said.to_owned(),
+            None => response.message(),
+        }
+    }
+
+    /// Whether it failed, by the server's word or by what its answer says.
+    pub(in crate::score) fn failed(&self) -> bool {
+        self.plain_response().is_failure() || self.in_band().is_some()
+    }
+}
+
+/// The scored calls of a trajectory. A tool its own catalogue does not know is looked up in the `other`: a recording
+/// from elsewhere may have no catalogue at all.
+///
+/// `said` is the same side in its own words. Of equal requests in a row, those that `is_try` tells by their key are one call with the
+/// one after them.
+pub(super) fn scored<'a>(
+    side: &'a Trajectory,
+    said: &'a Trajectory,
+    other: &'a Catalogue,
+    rules: &Rules,
+    is_try: impl Fn(u64) -> bool,
+) -> Vec<Call<'a>> {
+    let mut schemas = Schemas::new(&side.catalogue);
+    let signs = match rules.responses {
+        Responses::Ignore => None,
+        _ => Some(Rc::new(Signs::new(&rules.errors))),
+    };
+    let (own, other) = (tools(&side.catalogue), tools(other));
+    let mut call = |number: usize, call: &'a ToolCall, said: &'a ToolCall| {
+        let server = call.server.as_deref().unwrap_or_default();
+        let name = (server, call.tool.as_str());
+        let listed = own.get(&name).or_else(|| other.get(&name)).copied();
+        let hinted = listed.and_then(Tool::read_only_hint).unwrap_or(false);
+        let tool = hash_of(name);
+        let arguments = Argument::all(&call.arguments);
+        let key = hash_of((tool, Argument::key(&arguments)));
+        Call {
+            number,
+            tries: Vec::new(),
+            said,
+            reads: hinted || is_listed_read(call, rules),
+            // Answers nobody looks at are not checked either: those of an expectation are made up.
+            breach: match rules.responses {
+                Responses::Ignore => breach::marked(call),
+                _ => schemas.breach(call),
+            },
+            in_band: OnceCell::new(),
+            signs: signs.clone(),
+            key,
+            said_key: if std::ptr::eq(call, said) {
+                key
+            } else {
+                request_key(said)
+            },
+            tool,
+            made: call,
+            arguments,
+            listed,
+        }
+    };
+    let mut calls: Vec<Call<'a>> = Vec::new();
+    for (index, (made, said)) in side.calls().zip(said.calls()).enumerate() {
+        let mut next = call(index + 1, made, said);
+        if let Some(last) = calls.pop_if(|it| it.key == next.key && is_try(it.key)) {
+            next.tries = last.tries;
+            next.tries.push(last.made);
+        }
+        calls.push(next);
+    }
+    calls
+}
+
+fn tools(catalogue: &Catalogue) -> HashMap<(&str, &str), &Tool> {
+    let servers = catalogue.servers.iter();
+    let tools = servers.flat_map(|server| {
+        let tools = server.tools.iter().rev();
+        tools.map(|tool| ((server.server.as_str(), tool.name()), tool))
+    });
+    tools.collect()
+}
+
+/// Whether a call only reads: the server's annotations say so, or the scenario does.
+pub fn only_reads(call: &ToolCall, catalogue: &Catalogue, rules: &Rules) -> bool {
+    let server = call.server.as_deref().unwrap_or_default();
+    let hint = catalogue
+        .tool(server, &call.tool)
+        .and_then(Tool::read_only_hint);
+    hint.unwrap_or(false) || is_listed_read(call, rules)
+}
+
+/// Whether the scenario says that a call only reads.
+fn is_listed_read(call: &ToolCall, rules: &Rules) -> bool {
+    rules.reads.iter().any(|it| is_covered(it, call))
+}
+
+fn is_covered(rule: &ReadRule, call: &ToolCall) -> bool {
+    let names_it = rule.tool == call.tool || rule.tool == call.full_name();
+    let has = |(name, wanted): (&String, &Value)| {
+        call.arguments.get(name).is_some_and(|it| same(it, wanted))
+    };
+    names_it && rule.arguments.iter().all(has)
+}
+
+/// Equal for calls that ask the same of the same tool.
+pub(in crate::score) fn request_key(call: &ToolCall) -> u64 {
+    let server = call.server.as_deref().unwrap_or_default();
+    let tool = hash_of((server, call.tool.as_str()));
+    hash_of((tool, Argument::key(&Argument::all(&call.arguments))))
+}
+
+/// Whether two calls ask the same of the same tool.
+pub(in crate::score) fn is_same_request(a: &ToolCall, b: &ToolCall) -> bool {
+    let equal_argument =
+        |(name, a): (&String, &Value)| b.arguments.get(name).is_some_and(|b| same(a, b));
+    a.server == b.server
+        && a.tool == b.tool
+        && a.arguments.len() == b.arguments.len()
+        && a.arguments.iter().all(equal_argument)
+}
+
+/// A call as an excerpt of what it asks.
+pub(in crate::score) fn asked(call: &ToolCall) -> String {
+    let mut shown = String::new();
+    for (name, value) in call.arguments.iter().take(8) {
+        if !shown.is_empty() {
+            shown.push_str(", ");
+        }
+        shown.push_str(name);
+        shown.push_str(": ");
+        shown.push_str(&excerpt::of(value));
+    }
+    excerpt::shorten(&format!("{}({shown})", call.tool))
+}

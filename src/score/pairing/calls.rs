@@ -1,0 +1,150 @@
+//! The calls of both sides, and which belong together in order.
+
+use crate::model::comparison::Pair;
+use crate::model::rules::Rules;
+use crate::model::trajectory::{ToolCall, Trajectory};
+use crate::score::lists::align::{self, Pairs};
+use crate::score::request::arguments::ArgumentRules;
+use crate::score::response::outcome::Response;
+use crate::score::values::same;
+use crate::score::work::Work;
+
+use super::call::{self, Call};
+use super::polls;
+
+/// How much work the alignment of calls may be: this, and so many times looking at all their arguments.
+const BUDGET: usize = 1 << 16;
+const TIMES: usize = 8;
+
+/// The scored calls of both sides, and the rules by which their arguments are compared.
+pub(in crate::score) struct Calls<'a> {
+    pub(in crate::score) baseline: Vec<Call<'a>>,
+    pub(in crate::score) current: Vec<Call<'a>>,
+    pub(in crate::score) rules: ArgumentRules<'a>,
+}
+
+impl<'a> Calls<'a> {
+    /// `said` is the run in its own words. Of equal requests in a row, those that `is_try` tells by their key are one call with the one
+    /// after them.
+    pub(in crate::score) fn new(
+        baseline: &'a Trajectory,
+        current: &'a Trajectory,
+        said: &'a Trajectory,
+        (rules, work): (&'a Rules, &'a Work<'a>),
+        is_try: impl Fn(u64) -> bool,
+    ) -> Self {
+        Self {
+            baseline: call::scored(baseline, baseline, &current.catalogue, rules, &is_try),
+            current: call::scored(current, said, &baseline.catalogue, rules, &is_try),
+            rules: ArgumentRules::new(&rules.arguments, work),
+        }
+    }
+
+    /// The calls as they came, every request that is made several times in a row taken as one call.
+    pub(super) fn in_runs(
+        baseline: &'a Trajectory,
+        current: &'a Trajectory,
+        rules: &'a Rules,
+        work: &'a Work<'a>,
+    ) -> Self {
+        Self::new(baseline, current, current, (rules, work), |_| true)
+    }
+
+    /// The baseline's call of this number.
+    pub(in crate::score) fn before(&self, number: usize) -> &Call<'a> {
+        numbered(&self.baseline, number)
+    }
+
+    /// The run's call of this number.
+    pub(in crate::score) fn now(&self, number: usize) -> &Call<'a> {
+        numbered(&self.current, number)
+    }
+
+    /// What a poll was answered while it waited, where that was nothing the baseline's was answered: one of those, and that.
+    pub(in crate::score) fn other_try(
+        &self,
+        baseline: usize,
+        current: usize,
+    ) -> Option<(String, String)> {
+        let (b, c) = (self.before(baseline), self.now(current));
+        let said = |it: &ToolCall| {
+            Response {
+                outcome: &it.outcome,
+                breach: None,
+                in_band: None,
+            }
+            .summary()
+        };
+        polls::other_try(&b.tries, &c.tries).map(|(b, c)| (said(b), said(c)))
+    }
+
+    /// The longer of the two sides.
+    pub(in crate::score) fn longer(&self) -> usize {
+        self.baseline.len().max(self.current.len())
+    }
+
+    pub(super) fn same_tool(&self, b: usize, c: usize) -> bool {
+        self.baseline[b].tool == self.current[c].tool
+    }
+
+    /// Did the agent ask for the same thing? Calls of different tools did not.
+    pub(in crate::score) fn request(&self, b: usize, c: usize) -> f64 {
+        if !self.same_tool(b, c) {
+            return 0.0;
+        }
+        let (b, c) = (&self.baseline[b], &self.current[c]);
+        self.rules.similarity(b.request(), c.request())
+    }
+
+    /// Whether two requests are equal without any grading.
+    pub(super) fn equal_requests(&self, b: usize, c: usize) -> bool {
+        let (b, c) = (&self.baseline[b], &self.current[c]);
+        b.tool == c.tool && self.rules.are_equal(b.request(), c.request())
+    }
+
+    /// The same for a pair that was scored.
+    pub(in crate::score) fn equal_pair(&self, pair: &Pair) -> bool {
+        let (b, c) = (self.before(pair.baseline), self.now(pair.current));
+        b.tool == c.tool && self.rules.are_equal(b.request(), c.request())
+    }
+
+    /// The order-preserving pairing with the highest total request similarity.
+    pub(in crate::score) fn align(&self) -> Pairs {
+        let keys = |calls: &[Call<'_>]| calls.iter().map(|it| it.key).collect::<Vec<_>>();
+        align::align(
+            &keys(&self.baseline),
+            &keys(&self.current),
+            self.cells(),
+            |b, c| self.same_tool(b, c),
+            |b, c| self.request(b, c),
+        )
+    }
+
+    /// How many pairs of calls may be compared to find out which belong together.
+    pub(super) fn cells(&self) -> usize {
+        let calls = self.baseline.len() + self.current.len();
+        TIMES * calls + BUDGET / self.typical_weight()
+    }
+
+    /// How many values a request has, on average over a sample.
+    fn typical_weight(&self) -> usize {
+        let calls = self.baseline.iter().chain(&self.current);
+        let sample = calls.step_by(self.longer() / 64 + 1);
+        let (mut total, mut taken) = (0, 0);
+        for call in sample {
+            let values = call.made.arguments.values();
+            total += values.map(|it| same::weight(it, BUDGET)).sum::<usize>();
+            taken += 1;
+        }
+        (total / taken.max(1)).max(1)
+    }
+}
+
+/// The call of a number that is one of a side's.
+fn numbered<'s, 'a>(calls: &'s [Call<'a>], number: usize) -> &'s Call<'a> {
+    // Without polls, a call stands where its number says.
+    match calls.get(number - 1) {
+        Some(call) if call.number == number => call,
+        _ => &calls[calls.partition_point(|it| it.number < number)],
+    }
+}

@@ -1,0 +1,137 @@
+//! Polls: one and the same read, made again until its answer changed. How often it had to be made says nothing.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::model::rules::Rules;
+use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
+use crate::score::values::mask;
+use crate::score::values::same::{self, View};
+
+use super::call::{is_same_request, only_reads, request_key};
+
+/// A poll: calls by their numbers, the last of which had the final answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Poll {
+    pub first: usize,
+    pub last: usize,
+}
+
+/// The polls of a recorded trajectory, in order.
+///
+/// A poll is the same request to a tool that is known to only read, made at least twice in a row, whose last answer is another than the
+/// one before it. A name proves nothing: what is called `get_…` may count how often it is called.
+pub fn polls(trajectory: &Trajectory, rules: &Rules) -> Vec<Poll> {
+    let calls: Vec<&ToolCall> = trajectory.calls().collect();
+    let mut polls = Vec::new();
+    let mut first = 0;
+    for run in calls.chunk_by(|a, b| is_same_request(a, b)) {
+        let last = first + run.len() - 1;
+        if is_poll(run, trajectory, rules) {
+            polls.push(Poll {
+                first: first + 1,
+                last: last + 1,
+            });
+        }
+        first = last + 1;
+    }
+    polls
+}
+
+/// The requests that a baseline polls, where only the last answer counts.
+#[derive(Debug, Default)]
+pub(in crate::score) struct Polled {
+    requests: HashSet<u64>,
+}
+
+impl Polled {
+    /// A request whose tries fail in the run and did not in the baseline is left out: that is to be seen.
+    pub(in crate::score) fn new(
+        baseline: &Trajectory,
+        current: &Trajectory,
+        rules: &Rules,
+    ) -> Self {
+        let polls = polls(baseline, rules);
+        if polls.is_empty() {
+            return Self::default();
+        }
+        let calls: Vec<&ToolCall> = baseline.calls().collect();
+        let mut may_fail: HashMap<u64, bool> = HashMap::new();
+        for poll in polls {
+            let tries = &calls[poll.first - 1..poll.last - 1];
+            let failed = tries.iter().any(|it| it.outcome.is_failure());
+            let request = request_key(calls[poll.last - 1]);
+            *may_fail.entry(request).or_default() |= failed;
+        }
+        let calls: Vec<&ToolCall> = current.calls().collect();
+        for run in calls.chunk_by(|a, b| is_same_request(a, b)) {
+            let tries = &run[..run.len() - 1];
+            let request = request_key(run[0]);
+            if tries.iter().any(|it| it.outcome.is_failure())
+                && may_fail.get(&request) == Some(&false)
+            {
+                may_fail.remove(&request);
+            }
+        }
+        Self {
+            requests: may_fail.into_keys().collect(),
+        }
+    }
+
+    /// Whether a call that is made again is only a try, and nothing to compare.
+    pub(in crate::score) fn is_try(&self, key: u64) -> bool {
+        self.requests.contains(&key)
+    }
+}
+
+fn is_poll(run: &[&ToolCall], trajectory: &Trajectory, rules: &Rules) -> bool {
+    let [.., before, last] = run else {
+        return false;
+    };
+    if view(before) == view(last) {
+        return false;
+    }
+    only_reads(last, &trajectory.catalogue, rules)
+}
+
+/// An answer that a poll was given while it waited, and that was none of those it was given while the baseline was recorded: one of those,
+/// and this one. Numbers may count up or down while something is waited for.
+pub(super) fn other_try<'a>(
+    recorded: &[&'a ToolCall],
+    now: &[&'a ToolCall],
+) -> Option<(&'a ToolCall, &'a ToolCall)> {
+    let first = recorded.first()?;
+    let known: HashSet<(bool, String)> = recorded.iter().map(|it| without_numbers(it)).collect();
+    let other = now
+        .iter()
+        .find(|it| !known.contains(&without_numbers(it)))?;
+    Some((first, other))
+}
+
+/// What an answer says, apart from what varies by nature and from its numbers.
+fn without_numbers(call: &ToolCall) -> (bool, String) {
+    let said = match &call.outcome {
+        Outcome::Answer(answer) => match &answer.structured_content {
+            Some(structured) => structured.to_string(),
+            None => answer.text(),
+        },
+        Outcome::Failure(failure) => failure.message.clone(),
+    };
+    let words = mask::text(&said).replace(|it: char| it.is_ascii_digit(), "");
+    (call.outcome.is_failure(), words)
+}
+
+/// What an answer says, apart from what varies by nature.
+fn view(call: &ToolCall) -> (bool, Vec<u64>) {
+    let hash = |it| same::hash(it, View::Masked);
+    match &call.outcome {
+        Outcome::Answer(answer) => {
+            let content = answer.content.iter().map(hash);
+            let structured = answer.structured_content.iter().map(hash);
+            (
+                call.outcome.is_failure(),
+                content.chain(structured).collect(),
+            )
+        }
+        Outcome::Failure(failure) => (true, vec![hash(&failure.message.clone().into())]),
+    }
+}

@@ -1,0 +1,102 @@
+//! Answers that break their tool's own `outputSchema`.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use jsonschema::{PatternOptions, Validator};
+use serde_json::Value;
+
+use crate::digits;
+use crate::model::catalogue::Catalogue;
+use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
+use crate::score::text::excerpt;
+
+/// Marks every answer whose structured content breaks its tool's output schema, so that it counts as an error.
+///
+/// The content as served stays as it is. A tool that declares an output schema must send structured content unless it
+/// reports an error. A schema that cannot be used – one that is invalid, or refers to other documents, which are never
+/// fetched – breaks nothing.
+pub fn mark_breaches(trajectory: &mut Trajectory) {
+    let mut schemas = Schemas::new(&trajectory.catalogue);
+    for step in &mut trajectory.steps {
+        let Step::ToolCall(call) = step else { continue };
+        let breach = schemas.breach(call);
+        if let (Outcome::Answer(answer), Some(breach)) = (&mut call.outcome, breach) {
+            answer.breach = Some(breach);
+        }
+    }
+}
+
+/// The output schemas of a catalogue, each compiled when first needed.
+pub(in crate::score) struct Schemas<'a> {
+    catalogue: &'a Catalogue,
+    compiled: HashMap<(String, String), Option<Validator>>,
+}
+
+impl<'a> Schemas<'a> {
+    pub(in crate::score) fn new(catalogue: &'a Catalogue) -> Self {
+        Self {
+            catalogue,
+            compiled: HashMap::new(),
+        }
+    }
+
+    /// How the answer to a call breaks its tool's output schema, in words.
+    pub(in crate::score) fn breach(&mut self, call: &ToolCall) -> Option<String> {
+        let (Outcome::Answer(answer), Some(server)) = (&call.outcome, &call.server) else {
+            return None;
+        };
+        if answer.is_error {
+            return None;
+        }
+        if let Some(known) = &answer.breach {
+            return Some(known.clone());
+        }
+        let schema = self.catalogue.tool(server, &call.tool)?.output_schema()?;
+        let validator = self
+            .compiled
+            .entry((server.clone(), call.tool.clone()))
+            .or_insert_with(|| compile(schema))
+            .as_ref()?;
+        check(validator, answer)
+    }
+}
+
+/// The breach an answer was marked with when it was recorded.
+pub(in crate::score) fn marked(call: &ToolCall) -> Option<String> {
+    match &call.outcome {
+        Outcome::Answer(answer) => answer.breach.clone(),
+        Outcome::Failure(_) => None,
+    }
+}
+
+fn compile(schema: &Value) -> Option<Validator> {
+    jsonschema::options()
+        // Linear-time patterns: a schema comes from a server under test, and may be hostile.
+        .with_pattern_options(PatternOptions::regex())
+        .offline()
+        .build(schema)
+        .ok()
+}
+
+fn check(validator: &Validator, answer: &Answer) -> Option<String> {
+    let Some(content) = &answer.structured_content else {
+        return Some(
+            "invalid structured content: missing, though the tool has an output schema".to_owned(),
+        );
+    };
+    // What redaction has put in the place of a secret says nothing about what the server sent.
+    let mut content = Cow::Borrowed(content);
+    if !answer.digits.is_empty() {
+        digits::take(content.to_mut());
+    }
+    let error = validator.iter_errors(&content).find(|it| {
+        !it.instance()
+            .as_str()
+            .is_some_and(|it| it.contains("<redacted:"))
+    })?;
+    let path = error.instance_path().to_string();
+    let at = if path.is_empty() { "/" } else { &path };
+    let what = excerpt::shorten(&error.to_string());
+    Some(format!("invalid structured content at {at}: {what}"))
+}

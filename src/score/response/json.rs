@@ -1,0 +1,546 @@
+//! Similarity of two JSON documents in responses.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use crate::digits;
+use crate::model::Object;
+use crate::model::comparison::Difference;
+use crate::model::rules::Responses;
+use crate::score::lists::align;
+use crate::score::lists::leftover::{self, Counted, with_retyped};
+use crate::score::lists::plan::Plan;
+use crate::score::text::excerpt;
+use crate::score::text::words;
+use crate::score::values::coarse;
+use crate::score::values::embedded::{self, Documents};
+use crate::score::values::kind::{article, kind};
+use crate::score::values::mask;
+use crate::score::values::memo::{self, Memo};
+use crate::score::values::number::{self, count, share};
+use crate::score::values::path::{Pattern, Place, Step};
+use crate::score::values::same::{self, View, same};
+use crate::score::work::{self, Work};
+
+use super::finding::Findings;
+
+/// How many times a text may hold JSON that again holds a text that holds JSON.
+const EMBEDDINGS: usize = 4;
+
+/// Texts up to this length are masked as a whole before they are looked into.
+const SHORT: usize = 1 << 12;
+
+/// Two texts that are no more work than this are compared anew each time.
+const FEW_WORDS: usize = 8;
+
+/// How two responses are compared, apart from the responses themselves.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::score) struct Context<'a> {
+    /// Places to leave out: from the scenario's rules, and from what recording learned for this call.
+    pub(in crate::score) ignore: &'a [Pattern],
+    pub(in crate::score) volatile: &'a [Pattern],
+    /// Recording watched this call several times, so what is not volatile is known to be stable.
+    pub(in crate::score) learned: bool,
+    /// Argument values that differ between the two requests; an answer may echo its own.
+    pub(in crate::score) echoes: &'a [(&'a Value, &'a Value)],
+    pub(in crate::score) mode: Responses,
+    pub(in crate::score) work: &'a Work<'a>,
+    pub(in crate::score) documents: &'a Documents,
+}
+
+/// Walks two documents side by side.
+pub(super) struct Walk<'a> {
+    context: Context<'a>,
+    place: Place<'a>,
+    /// What was found; `None` while only a similarity is wanted.
+    findings: Option<Findings>,
+    embeddings: usize,
+    memo: Rc<Memo<'a>>,
+    /// Something was not compared exactly for want of a budget, since this was last unset.
+    is_coarse: bool,
+}
+
+/// How much of the response's similarity rides on the place at hand, and how much work it may be.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Share {
+    pub(super) weight: f64,
+    pub(super) budget: usize,
+    depth: usize,
+}
+
+impl Share {
+    /// The budget of what is compared once and for all, not tried: each document in it has what [`Work::allowance`] gives it.
+    pub(super) const UNBOUNDED: usize = usize::MAX;
+
+    pub(super) fn whole(weight: f64, budget: usize) -> Self {
+        Self {
+            weight,
+            budget,
+            depth: same::DEPTH,
+        }
+    }
+
+    fn of(self, weight: f64) -> Self {
+        Self {
+            weight: self.weight * weight,
+            depth: self.depth.saturating_sub(1),
+            ..self
+        }
+    }
+
+    fn with(self, budget: usize) -> Self {
+        Self { budget, ..self }
+    }
+
+    /// The part of the budget that falls to so many of all.
+    fn part(self, of: usize, all: usize) -> usize {
+        self.budget.saturating_mul(of) / all.max(1)
+    }
+}
+
+impl<'a> Walk<'a> {
+    pub(in crate::score) fn new(context: Context<'a>) -> Self {
+        Self {
+            context,
+            place: Place::default(),
+            findings: Some(Findings::default()),
+            embeddings: 0,
+            memo: Rc::new(Memo::new(View::Masked, context.work, context.documents)),
+            is_coarse: false,
+        }
+    }
+
+    pub(super) fn into_findings(self) -> Findings {
+        self.findings.unwrap_or_default()
+    }
+
+    pub(super) fn at<T>(&mut self, step: Step<'a>, inside: impl FnOnce(&mut Self) -> T) -> T {
+        self.place.enter(step);
+        let result = inside(self);
+        self.place.leave();
+        result
+    }
+
+    /// Computes a similarity without noting anything.
+    pub(super) fn quietly(&mut self, inside: impl FnOnce(&mut Self) -> f64) -> f64 {
+        let findings = self.findings.take();
+        let result = inside(self);
+        self.findings = findings;
+        result
+    }
+
+    /// How much work a value is.
+    pub(in crate::score) fn weight(&self, value: &Value) -> usize {
+        self.memo.weight(value)
+    }
+
+    /// How much work two things of this weight may be.
+    pub(super) fn allowance(&self, weight: usize) -> usize {
+        self.context.work.allowance(weight)
+    }
+
+    /// Whether the current place is left out of the comparison.
+    pub(super) fn is_left_out(&self) -> bool {
+        let patterns = self.context.ignore.iter().chain(self.context.volatile);
+        patterns.into_iter().any(|it| it.matches(&self.place))
+    }
+
+    /// Compares two JSON documents as a JSON path sees them: with the current place as their root.
+    pub(in crate::score) fn document(&mut self, b: &'a Value, c: &'a Value, share: Share) -> f64 {
+        let outer = self.place.begin_document();
+        let similarity = if self.findings.is_some() || share.budget == Share::UNBOUNDED {
+            let work = self.context.work;
+            let weight = self.memo.weight(b) + self.memo.weight(c);
+            let (since, budget) = (work.spent(), work.allowance(weight).min(share.budget));
+            let similarity = self.values(b, c, share.with(budget));
+            work.settle(since, weight);
+            similarity
+        } else {
+            self.values(b, c, share)
+        };
+        self.place.end_document(outer);
+        similarity
+    }
+
+    fn values(&mut self, b: &'a Value, c: &'a Value, share: Share) -> f64 {
+        if self.is_left_out() {
+            return 1.0;
+        }
+        if !self.context.work.spend(1) {
+            return 0.0;
+        }
+        match (b, c) {
+            (Value::Object(_), Value::Object(_)) | (Value::Array(_), Value::Array(_))
+                if share.depth > 0 =>
+            {
+                self.branches(b, c, share)
+            }
+            _ if digits::of(b).or(digits::of(c)).is_some() => self.leaves(b, c, share),
+            (Value::String(b), Value::String(c)) => self.texts(b, c, share, None),
+            _ => self.leaves(b, c, share),
+        }
+    }
+
+    /// Two objects, or two lists.
+    fn branches(&mut self, b: &'a Value, c: &'a Value, share: Share) -> f64 {
+        let known = self.memo.known_hash(b);
+        if known.is_some() && known == self.memo.known_hash(c) {
+            return 1.0;
+        }
+        if self.findings.is_some() {
+            return self.inside(b, c, share);
+        }
+        let pair = (memo::address(b), memo::address(c));
+        let cost = self.memo.weight(b) + self.memo.weight(c);
+        self.once(
+            pair,
+            cost,
+            share,
+            |walk| walk.inside(b, c, share),
+            || coarse::values(b, c),
+        )
+    }
+
+    fn inside(&mut self, b: &'a Value, c: &'a Value, share: Share) -> f64 {
+        match (b, c) {
+            (Value::Object(b), Value::Object(c)) => self.objects(b, c, share),
+            (Value::Array(b), Value::Array(c)) => self.lists(b, c, share),
+            _ => 0.0,
+        }
+    }
+
+    /// What is wanted of two things again and again, while only a similarity is wanted: it is found out once, and only roughly where it
+    /// costs more than the budget has.
+    fn once(
+        &mut self,
+        (b, c): (memo::Address, memo::Address),
+        cost: usize,
+        share: Share,
+        exactly: impl FnOnce(&mut Self) -> f64,
+        roughly: impl FnOnce() -> f64,
+    ) -> f64 {
+        if let Some(known) = self.memo.alike(b, c) {
+            return known;
+        }
+        if share.budget < cost {
+            self.is_coarse = true;
+            return roughly();
+        }
+        let was_coarse = std::mem::take(&mut self.is_coarse);
+        let similarity = exactly(self);
+        if !self.is_coarse {
+            self.memo.keep_alike(b, c, similarity);
+        }
+        self.is_coarse |= was_coarse;
+        similarity
+    }
+
+    fn leaves(&mut self, b: &'a Value, c: &'a Value, share: Share) -> f64 {
+        if same(b, c) || self.is_echo(b, c) {
+            return 1.0;
+        }
+        let changed_type = || format!("became {}", article(kind(c)));
+        let (similarity, rule, contract) = match (b, c) {
+            (Value::Null, _) | (_, Value::Null) => (0.0, "null", Some(changed_type())),
+            _ if kind(b) != kind(c) => (0.0, "type", Some(changed_type())),
+            _ if self.context.mode == Responses::Shape => return 1.0,
+            (Value::Bool(_), _) => (0.0, "bool", Some(format!("became {c}"))),
+            (Value::Number(b), Value::Number(c)) => {
+                if mask::number(b).is_some() && mask::number(c).is_some() {
+                    return 1.0;
+                }
+                (number::distance(b, c, None), "distance", None)
+            }
+            _ if number::is_number(b) => (number::distance_of(b, c, None), "distance", None),
+            // Only values deeper than the walk goes are left.
+            _ => (0.0, "depth", None),
+        };
+        self.note(share, similarity, rule, contract.as_deref(), || {
+            let (b, c) = excerpt::of_values(b, c);
+            (Some(b), Some(c))
+        });
+        similarity
+    }
+
+    /// Compares two texts: as JSON where both hold some, else word by word after masking.
+    ///
+    /// `plain` is the step to where they are as plain texts, if that is not where they are as JSON.
+    pub(in crate::score) fn texts(
+        &mut self,
+        b: &'a str,
+        c: &'a str,
+        share: Share,
+        plain: Option<Step<'a>>,
+    ) -> f64 {
+        if b == c || self.is_text_echo(b, c) {
+            return 1.0;
+        }
+        // What differs by nature alone need not be parsed to be seen as equal.
+        if embedded::looks_like_json(b)
+            && b.len().max(c.len()) <= SHORT
+            && mask::text(b) == mask::text(c)
+        {
+            return 1.0;
+        }
+        if self.findings.is_some() {
+            return self.different_texts(b, c, share, plain);
+        }
+        let pair = (memo::address_of_text(b), memo::address_of_text(c));
+        let cost = work::of_text(b) + work::of_text(c);
+        if cost <= FEW_WORDS {
+            return self.different_texts(b, c, share, plain);
+        }
+        let exactly = |walk: &mut Self| walk.different_texts(b, c, share, plain);
+        self.once(pair, cost, share, exactly, || coarse::texts(b, c))
+    }
+
+    fn different_texts(
+        &mut self,
+        b: &'a str,
+        c: &'a str,
+        share: Share,
+        plain: Option<Step<'a>>,
+    ) -> f64 {
+        self.context.work.spend(work::of_text(b) + work::of_text(c));
+        let mut contract = None;
+        if self.embeddings < EMBEDDINGS
+            && share.depth > 0
+            && let Some(b_json) = self.memo.document(b)
+        {
+            if let Some(c_json) = self.memo.document(c) {
+                return self.embedded_documents(&b_json, &c_json, share);
+            }
+            contract = (!embedded::is_too_dense(c)).then_some("no longer JSON");
+        }
+        match plain {
+            Some(step) => self.at(step, |walk| walk.plain_texts(b, c, share, contract)),
+            None => self.plain_texts(b, c, share, contract),
+        }
+    }
+
+    fn plain_texts(&mut self, b: &str, c: &str, share: Share, contract: Option<&str>) -> f64 {
+        if self.is_left_out() {
+            return 1.0;
+        }
+        let (b_masked, c_masked) = (mask::text(b), mask::text(c));
+        let shape_only = self.context.mode == Responses::Shape;
+        if b_masked == c_masked || (shape_only && contract.is_none()) {
+            return 1.0;
+        }
+        let similarity = match self.context.mode {
+            Responses::Exact => 0.0,
+            // These have no words.
+            _ if embedded::is_too_dense(b) || embedded::is_too_dense(c) => coarse::texts(b, c),
+            _ => words::similarity(&b_masked, &c_masked),
+        };
+        let contract = contract.or_else(|| {
+            let is_word = || !b.contains(char::is_whitespace);
+            (self.context.learned && self.place.is_in_document() && is_word())
+                .then_some("changed, though it was learned to be stable")
+        });
+        if similarity < 1.0 || contract.is_some() {
+            self.note(share, similarity, "words", contract, || {
+                let (b, c) = excerpt::of_texts(b, c);
+                (Some(b), Some(c))
+            });
+        }
+        similarity
+    }
+
+    /// The documents two texts hold. They live shorter than the walk, so a walk of their own is made for them.
+    fn embedded_documents(&mut self, b: &Value, c: &Value, share: Share) -> f64 {
+        let mut inner = Walk {
+            context: self.context,
+            place: self.place.clone(),
+            findings: self.findings.take(),
+            embeddings: self.embeddings + 1,
+            memo: Rc::clone(&self.memo),
+            is_coarse: self.is_coarse,
+        };
+        let similarity = inner.at(Step::Json, |walk| walk.document(b, c, share));
+        self.findings = inner.findings;
+        self.is_coarse = inner.is_coarse;
+        similarity
+    }
+
+    /// `0.9 × mean over the baseline's keys + 0.1 × |common| / |all|`.
+    fn objects(&mut self, b: &'a Object, c: &'a Object, share_here: Share) -> f64 {
+        let c_side = c;
+        let left_out =
+            |walk: &mut Self, key: &'a str| walk.at(Step::Key(key), |it| it.is_left_out());
+        // Places left out count where both sides have them, and are not missed where one has not.
+        let b_keys: Vec<(&str, &Value, Option<&Value>)> = (b.iter())
+            .map(|(key, it)| (key.as_str(), it, c.get(key)))
+            .filter(|(key, _, c)| c.is_some() || !left_out(self, key))
+            .collect();
+        let common = b_keys.iter().filter(|(_, _, c)| c.is_some()).count();
+        let mut added: Vec<&str> = Vec::new();
+        if common < c.len() {
+            added.extend(c.keys().map(String::as_str));
+            added.retain(|key| !b.contains_key(*key) && !left_out(self, key));
+            added.sort_unstable();
+        }
+        let all = b_keys.len() + added.len();
+        let per_key = 0.9 / count(b_keys.len().max(1));
+        let per_name = 0.1 / count(all.max(1));
+        let weigh = |walk: &Self, b: &Value, c: &Value| walk.memo.weight(b) + walk.memo.weight(c);
+        let weight: usize = (b_keys.iter())
+            .filter_map(|(_, b, c)| Some(weigh(self, b, (*c)?)))
+            .sum();
+
+        let mut names_by_value: Option<HashMap<u64, &'a str>> = None;
+        let mut sum = 0.0;
+        for &(key, b, c) in &b_keys {
+            if let Some(c) = c {
+                let budget = share_here.part(weigh(self, b, c), weight);
+                let share = share_here.of(per_key).with(budget);
+                sum += self.at(Step::Key(key), |it| it.values(b, c, share));
+                continue;
+            }
+            let names = names_by_value.get_or_insert_with(|| {
+                // In reverse, so that of several keys with one value the first in sorted order stays.
+                let added = added.iter().rev();
+                added
+                    .map(|name| (self.memo.hash(&c_side[*name]), *name))
+                    .collect()
+            });
+            let (similarity, what) = match names.get(&self.memo.hash(b)) {
+                Some(name) => (0.5, format!("renamed to {name:?}")),
+                None => (0.0, "missing".to_owned()),
+            };
+            sum += similarity;
+            let loss = share_here
+                .of(per_key * (1.0 - similarity) + per_name)
+                .weight;
+            self.at(Step::Key(key), |it| {
+                it.note_loss(loss, similarity, "key", Some(&what), || {
+                    (Some(excerpt::of(b)), None)
+                });
+            });
+        }
+        for key in &added {
+            let loss = share_here.of(per_name);
+            self.at(Step::Key(key), |it| {
+                it.note(loss, 0.0, "added key", None, || {
+                    (None, Some(excerpt::of(&c[*key])))
+                });
+            });
+        }
+        0.9 * share(sum, b_keys.len()) + 0.1 * share(count(common), all)
+    }
+
+    /// Aligned in order: the sum of the pairs' similarities / longer length.
+    fn lists(&mut self, b: &'a [Value], c: &'a [Value], share_here: Share) -> f64 {
+        if !b.is_empty() && c.is_empty() {
+            self.note(share_here, 0.0, "list", Some("became empty"), || {
+                (Some(format!("{} elements", b.len())), Some("[]".to_owned()))
+            });
+            return 0.0;
+        }
+        let shape_only = self.context.mode == Responses::Shape;
+        let keys = |walk: &Self, list: &[Value]| -> (Vec<u64>, usize) {
+            let weight = list.iter().map(|it| walk.memo.weight(it)).sum();
+            (list.iter().map(|it| walk.memo.hash(it)).collect(), weight)
+        };
+        let ((b_keys, b_weight), (c_keys, c_weight)) = (keys(self, b), keys(self, c));
+        let weight = b_weight + c_weight;
+        let plan = Plan::new(share_here.budget, (b_weight, b.len()), (c_weight, c.len()));
+        let quiet = share_here.of(1.0).with(plan.for_each);
+        let one_kind = |i: usize, j: usize| shape_only || kind(&b[i]) == kind(&c[j]);
+        let pairs = align::align_with(
+            &b_keys,
+            &c_keys,
+            plan.cells,
+            one_kind,
+            |i, j| {
+                let compare = |walk: &mut Self| walk.values(&b[i], &c[j], quiet);
+                self.at(Step::Index(i), |walk| walk.quietly(compare))
+            },
+            || coarse::keys(b, c),
+        );
+        let pairs = with_retyped(pairs, b, c);
+        let (mut b_alone, mut c_alone) = leftover::unpaired(&pairs, b.len(), c.len());
+        let mut counts =
+            |at: &usize| !shape_only && !self.at(Step::Index(*at), |it| it.is_left_out());
+        b_alone.retain(&mut counts);
+        c_alone.retain(&mut counts);
+        let counted = Counted::new(pairs.len(), b_alone.len(), c_alone.len());
+
+        let mut sum = 0.0;
+        let share_left = share_here.with(plan.left);
+        for (i, j) in pairs {
+            if b_keys[i] == c_keys[j] {
+                sum += 1.0;
+                continue;
+            }
+            let budget = share_left.part(self.memo.weight(&b[i]) + self.memo.weight(&c[j]), weight);
+            let inner = share_here.of(counted.pair).with(budget);
+            sum += self.at(Step::Index(i), |walk| walk.values(&b[i], &c[j], inner));
+        }
+        let alone = share_here.of(counted.alone);
+        for at in b_alone {
+            let shown = || (Some(excerpt::of(&b[at])), None);
+            let note = |walk: &mut Self| walk.note(alone, 0.0, "missing element", None, shown);
+            self.at(Step::Index(at), note);
+        }
+        for at in c_alone {
+            let shown = || (None, Some(excerpt::of(&c[at])));
+            let note = |walk: &mut Self| walk.note(alone, 0.0, "added element", None, shown);
+            self.at(Step::Index(at), note);
+        }
+        share(sum, counted.places)
+    }
+
+    pub(super) fn note(
+        &mut self,
+        share: Share,
+        similarity: f64,
+        rule: &'static str,
+        contract: Option<&str>,
+        sides: impl FnOnce() -> (Option<String>, Option<String>),
+    ) {
+        let loss = share.weight * (1.0 - similarity);
+        self.note_loss(loss, similarity, rule, contract, sides);
+    }
+
+    fn note_loss(
+        &mut self,
+        loss: f64,
+        similarity: f64,
+        rule: &'static str,
+        contract: Option<&str>,
+        sides: impl FnOnce() -> (Option<String>, Option<String>),
+    ) {
+        if let Some(findings) = &mut self.findings
+            && !findings.pass_over(loss, contract.is_some())
+        {
+            let (expected, got) = sides();
+            let difference = Difference {
+                path: self.place.to_string(),
+                expected,
+                got,
+                similarity,
+                rule: rule.into(),
+                loss,
+            };
+            findings.note(difference, contract);
+        }
+    }
+
+    /// Whether each side merely gives back what its own request said in the same argument.
+    fn is_echo(&self, b: &Value, c: &Value) -> bool {
+        let echoes = self.context.echoes.iter();
+        echoes
+            .into_iter()
+            .any(|(b_said, c_said)| same(b_said, b) && same(c_said, c))
+    }
+
+    fn is_text_echo(&self, b: &str, c: &str) -> bool {
+        let echoes = self.context.echoes.iter();
+        echoes
+            .into_iter()
+            .any(|(b_said, c_said)| b_said.as_str() == Some(b) && c_said.as_str() == Some(c))
+    }
+}

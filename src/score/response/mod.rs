@@ -1,0 +1,20 @@
+//! Did the server answer the same?
+//!
+//! Answers that did not vary while they were recorded are held to what they were (`stable`), all others are graded.
+//!
+//! - `outcome`: two responses as a whole: errors, content, structured content.
+//! - `parts`: the parts of two answers that are compared. `block`: two content blocks.
+//! - `json`: two JSON documents, down to each number and text.
+//! - `finding`: the differences that were found, in bounded memory.
+//! - `stable`: answers in which every difference is a change. `varying`: the places that recording learned to vary.
+//! - `in_band`: errors in answers that are said to be fine. `breach`: answers that break their own `outputSchema`.
+
+mod block;
+pub(super) mod breach;
+mod finding;
+pub(super) mod in_band;
+pub(super) mod json;
+pub(super) mod outcome;
+mod parts;
+pub(super) mod stable;
+pub(super) mod varying;

@@ -1,0 +1,394 @@
+//! Similarity of two responses: errors, content blocks, structured content.
+
+use serde_json::Value;
+
+use crate::model::Object;
+use crate::model::comparison::{ContractChange, Difference, ResponseScore};
+use crate::model::rules::Responses;
+use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome};
+use crate::score::lists::align;
+use crate::score::lists::leftover::{self, Counted};
+use crate::score::lists::plan::Plan;
+use crate::score::text::excerpt;
+use crate::score::text::words;
+use crate::score::values::mask;
+use crate::score::values::number::{ALMOST, count, share};
+use crate::score::values::path::Step;
+use crate::score::values::same::{self, View, same};
+
+use super::block::part;
+use super::finding::{self, Findings};
+use super::json::{Context, Share, Walk};
+use super::parts::{Part, parts};
+use super::stable::{self, Apart, Known};
+
+/// The most arguments that are looked for as echoes in a response.
+const ECHOES: usize = 64;
+
+/// An answer that only has more to say is at least this much like the recorded one.
+const LEAST_WITH_ADDITIONS: f64 = 0.9;
+
+/// One side's response.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::score) struct Response<'a> {
+    pub(in crate::score) outcome: &'a Outcome,
+    /// How the answer breaks its tool's own schema, where it does.
+    pub(in crate::score) breach: Option<&'a str>,
+    /// What the answer says went wrong although the server says that it is fine.
+    pub(in crate::score) in_band: Option<&'a str>,
+}
+
+impl Response<'_> {
+    pub(in crate::score) fn is_failure(&self) -> bool {
+        self.breach.is_some() || self.outcome.is_failure()
+    }
+
+    /// What the failure says.
+    pub(in crate::score) fn message(&self) -> String {
+        match (self.breach, self.outcome) {
+            (Some(breach), Outcome::Answer(answer)) if !answer.is_error => breach.to_owned(),
+            (_, Outcome::Answer(answer)) => answer.text(),
+            (_, Outcome::Failure(failure)) => failure.message.clone(),
+        }
+    }
+
+    /// How it failed; `None` where the tool itself said so.
+    fn failure(&self) -> Option<&Failure> {
+        match self.outcome {
+            Outcome::Failure(failure) => Some(failure),
+            Outcome::Answer(_) => None,
+        }
+    }
+
+    /// What it says, in short.
+    pub(in crate::score) fn summary(&self) -> String {
+        match self.outcome {
+            _ if self.is_failure() => format!("error {}", excerpt::of_text(&self.message())),
+            Outcome::Answer(answer) => match &answer.structured_content {
+                Some(structured) if answer.content.is_empty() => excerpt::of(structured),
+                _ => excerpt::of_text(&answer.text()),
+            },
+            Outcome::Failure(failure) => excerpt::of_text(&failure.message),
+        }
+    }
+}
+
+/// Whether two answers are good ones and the same in all that is compared.
+pub(in crate::score) fn is_unchanged(b: Response<'_>, c: Response<'_>) -> bool {
+    match (b.outcome, c.outcome) {
+        (Outcome::Answer(of_b), Outcome::Answer(of_c)) => {
+            !b.is_failure() && !c.is_failure() && is_same(of_b, of_c)
+        }
+        _ => false,
+    }
+}
+
+/// Did the server answer the same? The losses of the differences add up to `1 - similarity`.
+///
+/// `known` is what the answer must be held against, where recording has heard it more than once; else it is graded.
+pub(in crate::score) fn compare<'a>(
+    b: Response<'a>,
+    c: Response<'a>,
+    context: Context<'a>,
+    known: Option<Known<'a>>,
+) -> ResponseScore {
+    match (b.is_failure(), c.is_failure()) {
+        (false, true) => return failure_changed(b, c, "became an error"),
+        (true, false) => return failure_changed(b, c, "no longer an error"),
+        (true, true) => return both_failed(b, c, context.mode),
+        (false, false) => {}
+    }
+    let (Outcome::Answer(of_b), Outcome::Answer(of_c)) = (b.outcome, c.outcome) else {
+        return Findings::default().finish(1.0);
+    };
+    if context.mode == Responses::Ignore || is_same(of_b, of_c) {
+        return Findings::default().finish(1.0);
+    }
+    let became_an_error = b.in_band.is_none().then_some(c.in_band).flatten();
+    let mut score = match known {
+        Some(known) => held(of_b, of_c, context, known),
+        None => graded(of_b, of_c, context),
+    };
+    if let Some(message) = became_an_error {
+        let expected = b.summary();
+        in_its_text(&mut score, expected, message);
+    }
+    score
+}
+
+/// What was heard once, by degrees.
+fn graded(b: &Answer, c: &Answer, context: Context<'_>) -> ResponseScore {
+    let mut walk = Walk::new(context);
+    let similarity = answers(&mut walk, b, c);
+    let score = walk.into_findings().finish(similarity);
+    if context.mode == Responses::Exact {
+        all_or_nothing(score)
+    } else {
+        score
+    }
+}
+
+/// What was the same in all takes must be so again; how far it is off is told by degrees.
+fn held<'a>(b: &'a Answer, c: &'a Answer, context: Context<'a>, known: Known<'a>) -> ResponseScore {
+    let (findings, apart) = stable::compare(b, c, known);
+    let graded = || {
+        let mut walk = Walk::new(context);
+        walk.quietly(|walk| answers(walk, b, c))
+    };
+    let similarity = match apart {
+        Apart::Same | Apart::Tolerated => 1.0,
+        Apart::Added => graded().clamp(LEAST_WITH_ADDITIONS, ALMOST),
+        Apart::Changed if context.mode == Responses::Exact => 0.0,
+        Apart::Changed => graded().min(finding::CAP),
+    };
+    findings.finish_evenly(similarity)
+}
+
+/// An error that the server does not call one heads what changed.
+fn in_its_text(score: &mut ResponseScore, expected: String, message: &str) {
+    let what = "became an error, in its text";
+    let similarity = score.similarity.min(finding::CAP);
+    let scale = (1.0 - similarity) / 2.0;
+    let lost: f64 = score.differences.iter().map(|it| it.loss).sum();
+    for it in &mut score.differences {
+        it.loss *= if lost > 0.0 { scale / lost } else { 0.0 };
+    }
+    let left: f64 = score.differences.iter().map(|it| it.loss).sum();
+    score.similarity = similarity;
+    // What is missing where an error stands now is no news.
+    score.contract_changes = vec![ContractChange {
+        path: String::new(),
+        what: what.to_owned(),
+    }];
+    score.differences.insert(
+        0,
+        Difference {
+            path: String::new(),
+            expected: Some(expected),
+            got: Some(format!("error {}", excerpt::of_text(message))),
+            similarity: 0.0,
+            rule: what.into(),
+            loss: 1.0 - similarity - left,
+        },
+    );
+}
+
+fn failure_changed(b: Response<'_>, c: Response<'_>, what: &'static str) -> ResponseScore {
+    ResponseScore {
+        similarity: 0.0,
+        contract_changes: vec![ContractChange {
+            path: String::new(),
+            what: what.to_owned(),
+        }],
+        differences: vec![Difference {
+            path: String::new(),
+            expected: Some(b.summary()),
+            got: Some(c.summary()),
+            similarity: 0.0,
+            rule: what.into(),
+            loss: 1.0,
+        }],
+    }
+}
+
+/// An error in an accepted baseline was meant; another error is another answer. One of another kind is another thing to agents: most
+/// clients show a model only what a tool itself calls an error.
+fn both_failed(b: Response<'_>, c: Response<'_>, mode: Responses) -> ResponseScore {
+    let (of_b, of_c) = (b.failure(), c.failure());
+    let kind = |it: Option<&Failure>| match it?.kind {
+        FailureKind::Transport => Some(FailureKind::Disconnected),
+        kind => Some(kind),
+    };
+    let (kind_b, kind_c) = (kind(of_b), kind(of_c));
+    let (b, c) = (b.message(), c.message());
+    if kind_b != kind_c && mode != Responses::Ignore {
+        return another_kind_of_error((kind_b, &b), (kind_c, &c));
+    }
+    let (b_masked, c_masked) = (mask::text(&b), mask::text(&c));
+    let similarity = match mode {
+        Responses::Ignore | Responses::Shape => 1.0,
+        _ if b_masked == c_masked => 1.0,
+        Responses::Exact => 0.0,
+        Responses::Stable | Responses::Similar => {
+            0.5 + 0.5 * words::similarity(&b_masked, &c_masked)
+        }
+    };
+    let mut differences = Vec::new();
+    if similarity < 1.0 {
+        let (expected, got) = excerpt::of_texts(&b, &c);
+        differences.push(Difference {
+            path: String::new(),
+            expected: Some(expected),
+            got: Some(got),
+            similarity,
+            rule: "another error".into(),
+            loss: 1.0 - similarity,
+        });
+    }
+    let code = |it: Option<&Failure>| it.and_then(|it| it.code).map(|it| it.to_string());
+    let data = |it: Option<&Failure>| it.and_then(|it| it.data.as_ref()).map(excerpt::of);
+    for (path, was, now) in [
+        ("/error/code", code(of_b), code(of_c)),
+        ("/error/data", data(of_b), data(of_c)),
+    ] {
+        if was != now && mode != Responses::Ignore {
+            differences.push(Difference {
+                path: path.to_owned(),
+                expected: was,
+                got: now,
+                similarity: 1.0,
+                rule: "changed beside the message".into(),
+                loss: 0.0,
+            });
+        }
+    }
+    ResponseScore {
+        similarity,
+        contract_changes: Vec::new(),
+        differences,
+    }
+}
+
+type KindOfError<'a> = (Option<FailureKind>, &'a str);
+
+fn another_kind_of_error(
+    (kind_b, b): KindOfError<'_>,
+    (kind_c, c): KindOfError<'_>,
+) -> ResponseScore {
+    let named = |kind: Option<FailureKind>, message: &str| {
+        let kind = kind.map_or("an error of the tool", FailureKind::words);
+        format!("{kind}: {}", excerpt::of_text(message))
+    };
+    let what = "became another kind of error";
+    let similarity = finding::CAP;
+    ResponseScore {
+        similarity,
+        contract_changes: vec![ContractChange {
+            path: String::new(),
+            what: what.to_owned(),
+        }],
+        differences: vec![Difference {
+            path: String::new(),
+            expected: Some(named(kind_b, b)),
+            got: Some(named(kind_c, c)),
+            similarity,
+            rule: what.into(),
+            loss: 1.0 - similarity,
+        }],
+    }
+}
+
+/// Any difference takes all, in proportion to what each would have taken.
+fn all_or_nothing(mut score: ResponseScore) -> ResponseScore {
+    let lost: f64 = score.differences.iter().map(|it| it.loss).sum();
+    if score.differences.is_empty() {
+        return score;
+    }
+    let evenly = 1.0 / count(score.differences.len());
+    for it in &mut score.differences {
+        it.loss = if lost > 0.0 { it.loss / lost } else { evenly };
+    }
+    score.similarity = 0.0;
+    score
+}
+
+/// Whether two answers are the same in all that is compared.
+fn is_same(b: &Answer, c: &Answer) -> bool {
+    let structured = match (&b.structured_content, &c.structured_content) {
+        (Some(b), Some(c)) => same(b, c),
+        (b, c) => b.is_none() && c.is_none(),
+    };
+    structured
+        && b.content.len() == c.content.len()
+        && b.content.iter().zip(&c.content).all(|(b, c)| same(b, c))
+}
+
+/// Blocks aligned in order and by type, structured content as one more of them: sum of the pairs / longer count.
+fn answers<'a>(walk: &mut Walk<'a>, b: &'a Answer, c: &'a Answer) -> f64 {
+    let (b, c) = parts(b, c);
+    let is_counted = |walk: &mut Walk<'a>, it: &Part<'a>| !it.at(walk, |walk| walk.is_left_out());
+    if c.is_empty() && b.iter().any(|it| is_counted(walk, it)) {
+        let all = Share::whole(1.0, 0);
+        return walk.at(Step::Key("content"), |walk| {
+            walk.note(all, 0.0, "list", Some("became empty"), || {
+                (Some(format!("{} blocks", b.len())), Some("[]".to_owned()))
+            });
+            0.0
+        });
+    }
+    let keys = |parts: &[Part<'_>]| {
+        let key = |it: &Part<'_>| align::key((it.kind(), same::hash(it.value(), View::Masked)));
+        parts.iter().map(key).collect::<Vec<_>>()
+    };
+    let weigh = |walk: &Walk<'a>, parts: &[Part<'a>]| {
+        let weight = parts.iter().map(|it| walk.weight(it.value())).sum();
+        (weight, parts.len())
+    };
+    let (b_weight, c_weight) = (weigh(walk, &b), weigh(walk, &c));
+    let plan = Plan::new(walk.allowance(b_weight.0 + c_weight.0), b_weight, c_weight);
+    let quiet = Share::whole(1.0, plan.for_each);
+    let one_kind = |i: usize, j: usize| b[i].kind() == c[j].kind();
+    let pairs = if b.len() == 1 && c.len() == 1 && one_kind(0, 0) {
+        vec![(0, 0)]
+    } else {
+        align::align(&keys(&b), &keys(&c), plan.cells, one_kind, |i, j| {
+            walk.quietly(|walk| part(walk, b[i], c[j], quiet))
+        })
+    };
+    let (mut b_alone, mut c_alone) = leftover::unpaired(&pairs, b.len(), c.len());
+    b_alone.retain(|&it| is_counted(walk, &b[it]));
+    c_alone.retain(|&it| is_counted(walk, &c[it]));
+    let counted = Counted::new(pairs.len(), b_alone.len(), c_alone.len());
+
+    let each = Share::whole(counted.pair, Share::UNBOUNDED);
+    let sum = pairs
+        .iter()
+        .map(|&(i, j)| part(walk, b[i], c[j], each))
+        .sum();
+    for at in b_alone {
+        alone(walk, b[at], counted.alone, true);
+    }
+    for at in c_alone {
+        alone(walk, c[at], counted.alone, false);
+    }
+    share(sum, counted.places)
+}
+
+/// Notes a part without a partner.
+fn alone<'a>(walk: &mut Walk<'a>, part: Part<'a>, weight: f64, is_baseline: bool) {
+    let share = Share::whole(weight, 0);
+    let text = part.value().get("text").and_then(Value::as_str);
+    let shown = text.map_or_else(|| excerpt::of(part.value()), excerpt::of_text);
+    let is_structured = matches!(part, Part::Structured(_));
+    part.at(walk, |walk| {
+        if is_baseline {
+            let contract = is_structured.then_some("missing");
+            walk.note(share, 0.0, "missing block", contract, || {
+                (Some(shown), None)
+            });
+        } else {
+            walk.note(share, 0.0, "added block", None, || (None, Some(shown)));
+        }
+    });
+}
+
+/// Argument values that differ between two requests, in the same place: what each answer may echo.
+pub(in crate::score) fn echoes<'a>(b: &'a Object, c: &'a Object) -> Vec<(&'a Value, &'a Value)> {
+    let mut found = Vec::new();
+    let mut pending: Vec<(&Value, &Value)> = Vec::new();
+    let both = |b: &'a Object, c: &'a Object| {
+        let pairs = b.iter().filter_map(move |(key, b)| Some((b, c.get(key)?)));
+        pairs.take(ECHOES)
+    };
+    pending.extend(both(b, c));
+    while let Some((b, c)) = pending.pop() {
+        match (b, c) {
+            _ if found.len() == ECHOES || pending.len() > 8 * ECHOES => break,
+            (Value::Object(b), Value::Object(c)) => pending.extend(both(b, c)),
+            (Value::Array(b), Value::Array(c)) => pending.extend(b.iter().zip(c).take(ECHOES)),
+            _ if same(b, c) => {}
+            _ => found.push((b, c)),
+        }
+    }
+    found
+}

@@ -1,0 +1,163 @@
+//! Which elements of two lists belong together.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use serde_json::Value;
+
+use crate::score::lists::align;
+use crate::score::lists::edits;
+use crate::score::response::varying::Tree;
+use crate::score::values::kind::kind;
+use crate::score::values::number;
+
+use super::hashes::Hashes;
+use super::spot::{At, Spot};
+
+/// Elements between two that are the same are paired by likeness where these are no more pairs, else in their order.
+pub(super) const CELLS: usize = 1 << 12;
+
+/// Elements that belong together.
+#[derive(Debug)]
+pub(super) struct Paired {
+    /// In order, both places rising.
+    pub(super) pairs: Vec<(usize, usize)>,
+    /// Equal for elements that are the same but for what may vary, of either list.
+    pub(super) b_keys: Vec<u64>,
+    pub(super) c_keys: Vec<u64>,
+    /// Equal for elements that are the same.
+    b_exact: Vec<u64>,
+    c_exact: Vec<u64>,
+}
+
+impl Paired {
+    pub(super) fn are_same(&self, i: usize, j: usize) -> bool {
+        self.b_exact[i] == self.c_exact[j]
+    }
+}
+
+/// Elements that are the same but for what may vary, in their order; between them, those most alike.
+pub(super) fn in_order<'a>(
+    hashes: &mut Hashes,
+    spot: &mut Spot<'a>,
+    (b, c): (&'a [Value], &'a [Value]),
+    at: &At<'a>,
+    key: &str,
+) -> Paired {
+    // Where nothing but additions lies between, elements that differ in times alone find their own.
+    let mut exact = |list: &[Value]| list.iter().map(|it| hashes.exact(it)).collect::<Vec<_>>();
+    let (b_exact, c_exact) = (exact(b), exact(c));
+    if let Some(pairs) = subsequence(&b_exact, &c_exact) {
+        return Paired {
+            pairs,
+            b_keys: b_exact.clone(),
+            c_keys: c_exact.clone(),
+            b_exact,
+            c_exact,
+        };
+    }
+    let under = Tree::all_under(at);
+    let mut keys = |list: &'a [Value]| -> Vec<u64> {
+        spot.at_an_element(|spot| {
+            let keys = list.iter().map(|it| hashes.varying(spot, it, &under, key));
+            keys.collect()
+        })
+    };
+    let (b_keys, c_keys) = (keys(b), keys(c));
+    let same_ones =
+        subsequence(&b_keys, &c_keys).unwrap_or_else(|| edits::common(&b_keys, &c_keys));
+    let mut pairs = Vec::with_capacity(b.len());
+    let (mut i, mut j) = (0, 0);
+    for (to_i, to_j) in same_ones.into_iter().chain([(b.len(), c.len())]) {
+        gap(hashes, spot, (b, i..to_i), (c, j..to_j), &mut pairs);
+        if to_i < b.len() && to_j < c.len() {
+            pairs.push((to_i, to_j));
+        }
+        (i, j) = (to_i + 1, to_j + 1);
+    }
+    Paired {
+        pairs,
+        b_keys,
+        c_keys,
+        b_exact,
+        c_exact,
+    }
+}
+
+/// Pairs the elements between two that are the same: in their order where there are as many, else those most alike.
+fn gap<'a>(
+    hashes: &mut Hashes,
+    spot: &mut Spot<'a>,
+    (b, of_b): (&'a [Value], Range<usize>),
+    (c, of_c): (&'a [Value], Range<usize>),
+    pairs: &mut Vec<(usize, usize)>,
+) {
+    let in_order = of_b.clone().zip(of_c.clone());
+    let cells = of_b.len().saturating_mul(of_c.len());
+    if of_b.len() == of_c.len() || cells > CELLS {
+        pairs.extend(in_order.filter(|(i, j)| kind(&b[*i]) == kind(&c[*j])));
+        return;
+    }
+    if cells == 0 {
+        return;
+    }
+    let mut prints = |list: &'a [Value], of: &Range<usize>| -> Vec<Vec<u64>> {
+        of.clone().map(|it| hashes.print(spot, &list[it])).collect()
+    };
+    let (b_prints, c_prints) = (prints(b, &of_b), prints(c, &of_c));
+    let numbers = |from: u64, count: usize| (from..).take(count).collect::<Vec<u64>>();
+    let found = align::align(
+        // No two are the same: those are paired already.
+        &numbers(0, of_b.len()),
+        &numbers(1 << 32, of_c.len()),
+        CELLS,
+        |i, j| kind(&b[of_b.start + i]) == kind(&c[of_c.start + j]),
+        |i, j| alike(&b_prints[i], &c_prints[j]),
+    );
+    let found = found.into_iter();
+    pairs.extend(found.map(|(i, j)| (of_b.start + i, of_c.start + j)));
+}
+
+/// Takes out of two lists of places those whose elements have equal keys, and returns them as pairs.
+pub(super) fn in_any_order(
+    b: &mut Vec<usize>,
+    c: &mut Vec<usize>,
+    mut key: impl FnMut(usize, usize) -> u64,
+) -> Vec<(usize, usize)> {
+    let mut places: HashMap<u64, Vec<usize>> = HashMap::new();
+    for at in c.iter().rev() {
+        places.entry(key(1, *at)).or_default().push(*at);
+    }
+    let mut pairs = Vec::new();
+    b.retain(|at| {
+        let partner = places.get_mut(&key(0, *at)).and_then(Vec::pop);
+        pairs.extend(partner.map(|it| (*at, it)));
+        partner.is_none()
+    });
+    let taken: HashSet<usize> = pairs.iter().map(|it| it.1).collect();
+    c.retain(|it| !taken.contains(it));
+    pairs
+}
+
+/// The elements of one list in another, in their order, where all are there.
+fn subsequence(b: &[u64], c: &[u64]) -> Option<Vec<(usize, usize)>> {
+    let mut pairs = Vec::with_capacity(b.len());
+    let mut from = 0;
+    for (i, key) in b.iter().enumerate() {
+        let j = from + c[from..].iter().position(|it| it == key)?;
+        pairs.push((i, j));
+        from = j + 1;
+    }
+    Some(pairs)
+}
+
+/// How much two sorted lists of hashes have in common, 0 to 1.
+fn alike(a: &[u64], b: &[u64]) -> f64 {
+    let mut of_b = b.iter().peekable();
+    let is_common = |it: &&u64| {
+        while of_b.next_if(|other| other < it).is_some() {}
+        of_b.peek() == Some(it)
+    };
+    let common = a.iter().filter(is_common).count();
+    number::share(number::count(common), a.len().max(b.len()))
+}

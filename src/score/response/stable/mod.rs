@@ -1,0 +1,559 @@
+//! Answers that did not vary while they were recorded: whatever is another in them now is a change.
+//!
+//! What recording learned to vary may vary, a time may move with the clock, and what is new beside all the old is compatible. How long
+//! something took, or how long ago it was, is shown and no more. Everything else must be as it was: this is no grading.
+//!
+//! - `spot`: where the comparison is, and what is known of that place. `notes`: what is told of the differences.
+//! - `elements`: which elements of two lists belong together. `hashes`: by which those that are the same find each other.
+
+mod elements;
+mod hashes;
+mod notes;
+mod spot;
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::digits;
+use crate::model::Object;
+use crate::model::learned::{TokenKind, Variation, VaryingToken};
+use crate::model::trajectory::Answer;
+use crate::score::lists::align;
+use crate::score::lists::leftover;
+use crate::score::text::excerpt;
+use crate::score::text::key;
+use crate::score::text::made_up_keys;
+use crate::score::text::token::tokens;
+use crate::score::text::variation::{self, Likeness};
+use crate::score::values::embedded::is_too_dense;
+use crate::score::values::kind::{article, has_other_kinds, kind};
+use crate::score::values::number;
+use crate::score::values::path::{Place, Step};
+use crate::score::values::same::{self, View, same};
+
+use self::elements::CELLS;
+use self::hashes::Hashes;
+use self::notes::Notes;
+use self::spot::{At, Spot};
+use super::finding::Findings;
+use super::parts::{Part, parts};
+use super::varying::Tree;
+
+pub(in crate::score) use self::notes::Apart;
+pub(in crate::score) use self::spot::Known;
+
+/// How many times a text may hold JSON that again holds a text that holds JSON.
+const EMBEDDINGS: usize = 4;
+
+/// One key that comes and goes may look made up by chance.
+const FEW_KEYS: usize = 2;
+
+/// Compares an answer with the recorded one; the differences carry no losses yet.
+pub(in crate::score) fn compare<'a>(
+    b: &'a Answer,
+    c: &'a Answer,
+    known: Known<'a>,
+) -> (Findings, Apart) {
+    let mut walk = Walk {
+        spot: Spot {
+            known,
+            place: Place::default(),
+        },
+        notes: Notes::new(),
+        embeddings: 0,
+        hashes: Hashes::default(),
+    };
+    walk.answers(b, c);
+    (walk.notes.found, walk.notes.apart)
+}
+
+/// Walks two answers side by side.
+struct Walk<'a> {
+    spot: Spot<'a>,
+    notes: Notes,
+    embeddings: usize,
+    hashes: Hashes,
+}
+
+impl<'a> Walk<'a> {
+    fn answers(&mut self, b: &'a Answer, c: &'a Answer) {
+        let (mut b_parts, mut c_parts) = parts(b, c);
+        if b.structured_content.is_none() {
+            c_parts.extend(c.structured_content.as_ref().map(Part::Structured));
+        }
+        let root: At<'a> = vec![self.spot.known.varies];
+        let under = |it: &Part<'a>| match it {
+            Part::Block(index, _) => Tree::under_index(&Tree::under(&root, "content"), *index),
+            Part::Structured(_) => Tree::under(&root, "structuredContent"),
+        };
+        if Tree::variation(&Tree::under(&root, "content")).is_some() {
+            b_parts.retain(|it| matches!(it, Part::Structured(_)));
+            c_parts.retain(|it| matches!(it, Part::Structured(_)));
+        }
+        let pairs = self.paired_parts(&b_parts, &c_parts);
+        let mut paired_b = vec![false; b_parts.len()];
+        let mut paired_c = vec![false; c_parts.len()];
+        for (i, j) in pairs {
+            (paired_b[i], paired_c[j]) = (true, true);
+            let at = under(&b_parts[i]);
+            self.parts(b_parts[i], c_parts[j], &at);
+        }
+        for (part, _) in b_parts.iter().zip(paired_b).filter(|(_, paired)| !paired) {
+            let at = under(part);
+            self.at_part(*part, |walk| {
+                walk.missing(&at, "block", || shown(part.value()));
+            });
+        }
+        for (part, _) in c_parts.iter().zip(paired_c).filter(|(_, paired)| !paired) {
+            let what = match part {
+                Part::Block(..) => "added block",
+                Part::Structured(_) => "added structured content",
+            };
+            let at = under(part);
+            self.at_part(*part, |walk| {
+                (walk.notes).added(&walk.spot, &at, what, || shown(part.value()));
+            });
+        }
+    }
+
+    /// Blocks in their order where they are of the same kinds, else those that say the same first.
+    fn paired_parts(&mut self, b: &[Part<'a>], c: &[Part<'a>]) -> Vec<(usize, usize)> {
+        let kinds = |parts: &[Part<'a>]| parts.iter().map(|it| it.kind()).collect::<Vec<_>>();
+        if kinds(b) == kinds(c) {
+            return (0..b.len()).map(|it| (it, it)).collect();
+        }
+        let mut keys = |parts: &[Part<'a>]| -> Vec<u64> {
+            let key = |it: &Part<'a>| {
+                let value = self
+                    .hashes
+                    .varying(&mut self.spot, it.value(), &Vec::new(), "");
+                same::hash_of((it.kind(), value))
+            };
+            parts.iter().map(key).collect()
+        };
+        let (b_keys, c_keys) = (keys(b), keys(c));
+        align::align(
+            &b_keys,
+            &c_keys,
+            CELLS,
+            |i, j| b[i].kind() == c[j].kind(),
+            |_, _| 0.5,
+        )
+    }
+
+    fn at_part(&mut self, part: Part<'a>, inside: impl FnOnce(&mut Self)) {
+        match part {
+            Part::Block(index, _) => self.at(Step::Key("content"), |walk| {
+                walk.at(Step::Index(index), inside);
+            }),
+            Part::Structured(_) => self.at(Step::Key("structuredContent"), inside),
+        }
+    }
+
+    fn parts(&mut self, b: Part<'a>, c: Part<'a>, at: &At<'a>) {
+        let (of_b, of_c) = (b.value(), c.value());
+        let is_structured = matches!(b, Part::Structured(_));
+        self.at_part(b, |walk| {
+            if walk.spot.is_left_out() {
+                return;
+            }
+            let text = |it: &'a Value| it.get("text").and_then(Value::as_str);
+            match (b.kind(), text(of_b), text(of_c)) {
+                ("text", Some(b), Some(c)) => walk.block_texts(b, c, at),
+                _ if is_structured => walk.document(of_b, of_c, at, ""),
+                _ => walk.values(of_b, of_c, at, ""),
+            }
+        });
+    }
+
+    /// The texts of two blocks: as JSON they are at `json`, else at `text`.
+    fn block_texts(&mut self, b: &'a str, c: &'a str, at: &At<'a>) {
+        let plain = Tree::under(at, "text");
+        let is_open =
+            |it: Option<&Variation>| matches!(it, Some(Variation::SameType | Variation::Anything));
+        // Where a take had JSON and another had none, it is the text that is not looked at.
+        if is_open(Tree::variation(at)) || Tree::variation(&plain) == Some(&Variation::Anything) {
+            return;
+        }
+        let json = Tree::under(at, "json");
+        if self.texts_as_json(b, c, &json, "") {
+            return;
+        }
+        self.at(Step::Key("text"), |walk| walk.plain_texts(b, c, &plain, ""));
+    }
+
+    fn document(&mut self, b: &'a Value, c: &'a Value, at: &At<'a>, key: &str) {
+        let outer = self.spot.place.begin_document();
+        self.values(b, c, at, key);
+        self.spot.place.end_document(outer);
+    }
+
+    fn at(&mut self, step: Step<'a>, inside: impl FnOnce(&mut Self)) {
+        self.spot.place.enter(step);
+        inside(self);
+        self.spot.place.leave();
+    }
+
+    /// `key` is the one that says what the values are.
+    fn values(&mut self, b: &'a Value, c: &'a Value, at: &At<'a>, key: &str) {
+        if self.spot.is_left_out() || !self.spot.known.work.spend(1) {
+            return;
+        }
+        match Tree::variation(at) {
+            Some(Variation::SameType | Variation::AnyOrder | Variation::AnyElements)
+                if kind(b) != kind(c) =>
+            {
+                let what = format!("became {}", article(kind(c)));
+                return self.never(&what, b, c);
+            }
+            Some(Variation::SameType) if is_emptied(b, c) => {
+                return self.never("became empty", b, c);
+            }
+            Some(Variation::SameType | Variation::Anything) => return,
+            Some(Variation::AnyOrder) => {
+                if let (Value::Array(b), Value::Array(c)) = (b, c) {
+                    self.in_any_order(b, c, at, key);
+                }
+                return;
+            }
+            Some(Variation::AnyElements) => {
+                if is_emptied(b, c) {
+                    self.never("became empty", b, c);
+                } else if has_other_kinds(b, c) {
+                    self.never("has elements of another kind", b, c);
+                }
+                return;
+            }
+            Some(Variation::Tokens(_)) | None => {}
+        }
+        match (b, c) {
+            _ if digits::of(b).or(digits::of(c)).is_some() => self.leaves(b, c, key),
+            (Value::Object(b), Value::Object(c)) => self.objects(b, c, at),
+            (Value::Array(b), Value::Array(c)) => self.lists(b, c, at, key),
+            (Value::String(b), Value::String(c)) => {
+                let json = Tree::under(at, "json");
+                if !self.texts_as_json(b, c, &json, key) {
+                    self.plain_texts(b, c, at, key);
+                }
+            }
+            _ => self.leaves(b, c, key),
+        }
+    }
+
+    fn leaves(&mut self, b: &Value, c: &Value, key: &str) {
+        if self.spot.stands_for(b, c, key) {
+            return;
+        }
+        match (b, c) {
+            (Value::Number(of_b), Value::Number(of_c)) => {
+                let (x, y) = (number::float(of_b), number::float(of_c));
+                if number::close(of_b, of_c)
+                    || (key::is_time(key) && self.spot.known.clock.moved_number(x, y))
+                {
+                } else if key::is_duration(key) {
+                    self.tolerated("how long it took", b, c);
+                } else if key::is_age(key) && self.spot.known.clock.is_number_after_recording(y) {
+                    self.tolerated("a time that went on", b, c);
+                } else {
+                    self.changed("changed", b, c);
+                }
+            }
+            _ if same(b, c) => {}
+            _ if kind(b) != kind(c) => self.changed(&format!("became {}", article(kind(c))), b, c),
+            _ => self.changed("changed", b, c),
+        }
+    }
+
+    /// Compares two texts as the JSON they hold. Whether that is what they are to be compared as.
+    fn texts_as_json(&mut self, b: &str, c: &str, at: &At<'a>, key: &str) -> bool {
+        if b == c {
+            return true;
+        }
+        if self.embeddings == EMBEDDINGS {
+            return false;
+        }
+        let Some(b_json) = self.spot.known.documents.of(b) else {
+            return false;
+        };
+        let Some(c_json) = self.spot.known.documents.of(c) else {
+            if is_too_dense(c) {
+                return false;
+            }
+            self.changed_texts("is no longer JSON", b, c);
+            return true;
+        };
+        // The documents live shorter than the walk, so a walk of their own is made for them.
+        let mut inner = Walk {
+            spot: self.spot.clone(),
+            notes: std::mem::replace(&mut self.notes, Notes::new()),
+            embeddings: self.embeddings + 1,
+            hashes: Hashes::default(),
+        };
+        inner.at(Step::Json, |walk| walk.document(&b_json, &c_json, at, key));
+        self.notes = inner.notes;
+        true
+    }
+
+    fn plain_texts(&mut self, b: &str, c: &str, at: &At<'a>, key: &str) {
+        if b == c || self.spot.is_left_out() {
+            return;
+        }
+        let varying: &[VaryingToken] = match Tree::variation(at) {
+            Some(Variation::Tokens(varying)) => varying,
+            Some(Variation::SameType) if !b.trim().is_empty() && c.trim().is_empty() => {
+                let (b, c) = excerpt::of_texts(b, c);
+                return self.notes.never(&self.spot, "became empty", b, c);
+            }
+            Some(_) => return,
+            None => &[],
+        };
+        // Where changes are only counted, it does not matter at which word they begin.
+        if varying.is_empty() && self.notes.found.is_full() && variation::differ_in_a_word(b, c) {
+            self.notes.is_one_too_many();
+            return;
+        }
+        let (b_at, c_at) = match variation::compare(b, c, varying, &self.spot.known.clock) {
+            // White space says nothing in prose, but much in code, YAML and nested lists.
+            Likeness::Same if is_indented_otherwise(b, c) => {
+                return self.tolerated_texts("indented otherwise", b, c);
+            }
+            Likeness::Same => return,
+            // A value that is nothing but a duration is what its key says.
+            Likeness::OtherDuration
+                if !key.is_empty()
+                    && !key::is_duration(key)
+                    && matches!(tokens(b).as_slice(), [only] if only.kind == TokenKind::Duration) =>
+            {
+                (0, 0)
+            }
+            Likeness::OtherDuration => {
+                return self.tolerated_texts("how long it took, or how long ago it was", b, c);
+            }
+            Likeness::Other { b, c } => (b, c),
+        };
+        let shown = || (excerpt::around(b, b_at), excerpt::around(c, c_at));
+        let is_time =
+            |it: &str| matches!(tokens(it).as_slice(), [only] if only.kind == TokenKind::Time);
+        let excuse =
+            if key::is_duration(key) && key::is_duration_text(b) && key::is_duration_text(c) {
+                Some("how long it took")
+            } else if key::is_age(key)
+                && is_time(b)
+                && is_time(c)
+                && self.spot.known.clock.is_after_recording(b, c)
+            {
+                Some("a time that went on")
+            } else {
+                None
+            };
+        match excuse {
+            Some(excuse) => {
+                let (b, c) = shown();
+                self.notes.tolerate(&self.spot, excuse, b, c);
+            }
+            None => self.notes.change(&self.spot, "changed", || {
+                let (b, c) = shown();
+                (Some(b), Some(c))
+            }),
+        }
+    }
+
+    fn objects(&mut self, b: &'a Object, c: &'a Object, at: &At<'a>) {
+        let added: Vec<&'a String> = c.keys().filter(|it| !b.contains_key(*it)).collect();
+        for (key, of_b) in b {
+            let under = Tree::under(at, key);
+            if let Some(of_c) = c.get(key) {
+                self.at(Step::Key(key), |walk| walk.values(of_b, of_c, &under, key));
+                continue;
+            }
+            let hash = same::hash(of_b, View::Plain);
+            let renamed = added
+                .iter()
+                .find(|it| same::hash(&c[**it], View::Plain) == hash);
+            self.at(Step::Key(key), |walk| match renamed {
+                Some(name) if !walk.spot.may_be_missing(&under) => {
+                    let what = format!("renamed to {name:?}");
+                    (walk.notes).change(&walk.spot, &what, || (Some(shown(of_b)), None));
+                }
+                _ => walk.missing(&under, "", || shown(of_b)),
+            });
+        }
+        let is_free = |it: &&String| {
+            let under = Tree::under(at, it);
+            made_up_keys::is_made_up(it)
+                && matches!(Tree::variation(&under), Some(Variation::Anything))
+        };
+        // Where keys are made up anew, new ones are no additions, and none at all is a change.
+        let are_made_up = b.keys().filter(is_free).count() >= FEW_KEYS;
+        if are_made_up && !c.keys().any(|it| made_up_keys::is_made_up(it)) {
+            let (of_b, of_c) = (excerpt::of_keys(b), excerpt::of_keys(c));
+            self.notes
+                .never(&self.spot, "has none of the keys that vary", of_b, of_c);
+        }
+        for key in added {
+            if are_made_up && made_up_keys::is_made_up(key) {
+                continue;
+            }
+            let under = Tree::under(at, key);
+            self.at(Step::Key(key), |walk| {
+                (walk.notes).added(&walk.spot, &under, "added key", || shown(&c[key]));
+            });
+        }
+    }
+
+    fn lists(&mut self, b: &'a [Value], c: &'a [Value], at: &At<'a>, key: &str) {
+        if !b.is_empty() && c.is_empty() {
+            let count = || Some(format!("{} elements", b.len()));
+            let shown = || (count(), Some("[]".to_owned()));
+            return self.notes.change(&self.spot, "became empty", shown);
+        }
+        let paired = elements::in_order(&mut self.hashes, &mut self.spot, (b, c), at, key);
+        let (b_alone, c_alone) = leftover::unpaired(&paired.pairs, b.len(), c.len());
+        for &(i, j) in &paired.pairs {
+            if paired.are_same(i, j) {
+                continue;
+            }
+            let under = Tree::under_index(at, i);
+            self.at(Step::Index(i), |walk| {
+                walk.values(&b[i], &c[j], &under, key);
+            });
+        }
+        let (b_keys, c_keys) = (paired.b_keys, paired.c_keys);
+        // What is the same and stands elsewhere is neither missing nor new.
+        let mut elsewhere: HashMap<u64, Vec<usize>> = HashMap::new();
+        for &it in c_alone.iter().rev() {
+            elsewhere.entry(c_keys[it]).or_default().push(it);
+        }
+        let mut moved: HashMap<u64, usize> = HashMap::new();
+        for it in b_alone {
+            let under = Tree::under_index(at, it);
+            let place = elsewhere.get_mut(&b_keys[it]).and_then(Vec::pop);
+            if place.is_some() {
+                *moved.entry(b_keys[it]).or_default() += 1;
+            }
+            self.at(Step::Index(it), |walk| match place {
+                Some(place) if !walk.spot.is_left_out() => {
+                    let at = |place| Some(format!("{} as element {}", shown(&b[it]), place + 1));
+                    let shown = || (at(it), at(place));
+                    (walk.notes).change(&walk.spot, "stands in another place", shown);
+                }
+                _ => walk.missing(&under, "element", || shown(&b[it])),
+            });
+        }
+        for it in c_alone {
+            if let Some(left) = moved.get_mut(&c_keys[it]).filter(|it| **it > 0) {
+                *left -= 1;
+                continue;
+            }
+            self.at(Step::Index(it), |walk| {
+                let none = Vec::new();
+                (walk.notes).added(&walk.spot, &none, "added element", || shown(&c[it]));
+            });
+        }
+    }
+
+    /// The same elements in whatever order, but for what varies in them; those that have no equal are compared in the order they came in.
+    fn in_any_order(&mut self, b: &'a [Value], c: &'a [Value], at: &At<'a>, key: &str) {
+        let (mut b_alone, mut c_alone) = ((0..b.len()).collect(), (0..c.len()).collect());
+        elements::in_any_order(&mut b_alone, &mut c_alone, |side, at| {
+            self.hashes.exact(&[b, c][side][at])
+        });
+        let under = Tree::all_under(at);
+        let alike = elements::in_any_order(&mut b_alone, &mut c_alone, |side, at| {
+            let value = &[b, c][side][at];
+            (self.spot).at_an_element(|spot| self.hashes.varying(spot, value, &under, key))
+        });
+        let none = Vec::new();
+        let is_even = b_alone.len() == c_alone.len();
+        let others = b_alone.iter().copied().zip(c_alone.iter().copied());
+        let others = others.filter(|_| is_even);
+        for (i, j) in alike.into_iter().chain(others) {
+            let under = Tree::under_index(at, i);
+            self.at(Step::Index(i), |walk| {
+                walk.values(&b[i], &c[j], &under, key);
+            });
+        }
+        if is_even {
+            return;
+        }
+        for i in b_alone {
+            self.at(Step::Index(i), |walk| {
+                walk.missing(&none, "element", || shown(&b[i]));
+            });
+        }
+        for j in c_alone {
+            self.at(Step::Index(j), |walk| {
+                (walk.notes).added(&walk.spot, &none, "added element", || shown(&c[j]));
+            });
+        }
+    }
+
+    fn missing(&mut self, at: &At<'a>, what: &str, shown: impl FnOnce() -> String) {
+        if !self.spot.may_be_missing(at) {
+            self.notes.missing(&self.spot, what, shown);
+        }
+    }
+
+    fn tolerated(&mut self, rule: &str, b: &Value, c: &Value) {
+        let (b, c) = excerpt::of_values(b, c);
+        self.notes.tolerate(&self.spot, rule, b, c);
+    }
+
+    fn changed(&mut self, what: &str, b: &Value, c: &Value) {
+        self.notes.change(&self.spot, what, || {
+            let (b, c) = excerpt::of_values(b, c);
+            (Some(b), Some(c))
+        });
+    }
+
+    fn tolerated_texts(&mut self, rule: &str, b: &str, c: &str) {
+        let (b, c) = excerpt::of_texts(b, c);
+        self.notes.tolerate(&self.spot, rule, b, c);
+    }
+
+    fn changed_texts(&mut self, what: &str, b: &str, c: &str) {
+        self.notes.change(&self.spot, what, || {
+            let (b, c) = excerpt::of_texts(b, c);
+            (Some(b), Some(c))
+        });
+    }
+
+    fn never(&mut self, what: &str, b: &Value, c: &Value) {
+        let (b, c) = excerpt::of_values(b, c);
+        self.notes.never(&self.spot, what, b, c);
+    }
+}
+
+/// Whether the lines of two texts that say the same are indented otherwise against each other.
+fn is_indented_otherwise(b: &str, c: &str) -> bool {
+    fn indents(text: &str) -> impl Iterator<Item = isize> {
+        let lines = text.lines().filter(|it| !it.trim().is_empty());
+        lines.map(|it| {
+            let indent = it.len() - it.trim_start().len();
+            isize::try_from(indent).unwrap_or(isize::MAX)
+        })
+    }
+    let (Some(b_first), Some(c_first)) = (indents(b).next(), indents(c).next()) else {
+        return false;
+    };
+    // Lines that were broken elsewhere are prose.
+    let mut pairs = indents(b).zip(indents(c));
+    indents(b).count() == indents(c).count() && pairs.any(|(b, c)| b - b_first != c - c_first)
+}
+
+fn is_emptied(b: &Value, c: &Value) -> bool {
+    let is_empty = |it: &Value| match it {
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        Value::String(text) => text.trim().is_empty(),
+        _ => false,
+    };
+    !is_empty(b) && is_empty(c)
+}
+
+fn shown(value: &Value) -> String {
+    let text = value.get("text").and_then(Value::as_str);
+    text.filter(|_| value.get("type").is_some())
+        .map_or_else(|| excerpt::of(value), excerpt::of_text)
+}

@@ -1,0 +1,81 @@
+//! Where the comparison of two answers is, and what is known of that place.
+
+use serde_json::Value;
+
+use crate::model::learned::{Learned, Variation};
+use crate::score::response::varying::Tree;
+use crate::score::text::clock::Clock;
+use crate::score::text::key;
+use crate::score::values::embedded::Documents;
+use crate::score::values::path::{Pattern, Place, Step};
+use crate::score::values::same::same;
+use crate::score::work::Work;
+
+/// What an answer is held against.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::score) struct Known<'a> {
+    /// What was heard of it.
+    pub(in crate::score) learned: &'a Learned,
+    /// What varied in them.
+    pub(in crate::score) varies: &'a Tree<'a>,
+    pub(in crate::score) clock: Clock,
+    /// Places to leave out: by the scenario's rules, and where another value stands for the recorded one.
+    pub(in crate::score) ignore: &'a [Pattern],
+    pub(in crate::score) sources: &'a [Pattern],
+    /// Recorded ids and what this run's server has given in their place.
+    pub(in crate::score) given: &'a [(Value, Value)],
+    /// Additions are changes, too.
+    pub(in crate::score) exact: bool,
+    pub(in crate::score) work: &'a Work<'a>,
+    pub(in crate::score) documents: &'a Documents,
+}
+
+/// The variations that were learned of one place.
+pub(super) type At<'a> = Vec<&'a Tree<'a>>;
+
+/// A place in the two answers.
+#[derive(Debug, Clone)]
+pub(super) struct Spot<'a> {
+    pub(super) known: Known<'a>,
+    pub(super) place: Place<'a>,
+}
+
+impl<'a> Spot<'a> {
+    pub(super) fn is_left_out(&self) -> bool {
+        let patterns = self.known.ignore.iter().chain(self.known.sources);
+        patterns.into_iter().any(|it| it.matches(&self.place))
+    }
+
+    /// Whether it is no change when nothing is there any more.
+    pub(super) fn may_be_missing(&self, at: &At<'a>) -> bool {
+        self.is_left_out() || matches!(Tree::variation(at), Some(Variation::Anything))
+    }
+
+    /// How many of how many takes agreed on this place, whose path is given.
+    pub(super) fn heard(&self, path: &str) -> (usize, usize) {
+        let learned = self.known.learned;
+        if learned.odd.is_empty() {
+            return (learned.takes, learned.takes);
+        }
+        // What a text holds lies one step further on.
+        let of_text = learned.agreed(&format!("{path}/json"));
+        (learned.agreed(path).min(of_text), learned.takes)
+    }
+
+    /// Whether a value is the id that this run's server has given in the place of the recorded one.
+    pub(super) fn stands_for(&self, b: &Value, c: &Value, key: &str) -> bool {
+        let given = self.known.given.iter();
+        key::is_id(key)
+            && given
+                .into_iter()
+                .any(|(recorded, live)| same(recorded, b) && same(live, c))
+    }
+
+    /// Does something at any element of the list that is here.
+    pub(super) fn at_an_element<T>(&mut self, inside: impl FnOnce(&mut Self) -> T) -> T {
+        self.place.enter(Step::Index(0));
+        let result = inside(self);
+        self.place.leave();
+        result
+    }
+}

@@ -1,0 +1,66 @@
+//! What recording learned to vary in one answer, place by place.
+
+use std::collections::HashMap;
+
+use crate::model::learned::{Variation, Varying};
+
+/// The varying places of one answer, as a tree of the steps that lead to them.
+#[derive(Debug, Default)]
+pub(in crate::score) struct Tree<'a> {
+    variation: Option<&'a Variation>,
+    named: HashMap<String, Self>,
+    any: Option<Box<Self>>,
+}
+
+impl<'a> Tree<'a> {
+    pub(in crate::score) fn new(varies: &'a [Varying]) -> Self {
+        let mut root = Self::default();
+        for it in varies {
+            let mut node = &mut root;
+            for step in it.path.split('/').skip(1) {
+                node = match step {
+                    "*" => node.any.get_or_insert_default(),
+                    _ => node.named.entry(unescaped(step)).or_default(),
+                };
+            }
+            node.variation = Some(&it.by);
+        }
+        root
+    }
+
+    /// The places one step further on.
+    pub(in crate::score) fn under<'t>(of: &[&'t Self], step: &str) -> Vec<&'t Self> {
+        let under = of.iter().flat_map(|it| {
+            let named = it.named.get(step);
+            named.into_iter().chain(it.any.as_deref())
+        });
+        under.collect()
+    }
+
+    /// The same for an element of a list.
+    pub(super) fn under_index<'t>(of: &[&'t Self], index: usize) -> Vec<&'t Self> {
+        if of.is_empty() {
+            return Vec::new();
+        }
+        Self::under(of, &index.to_string())
+    }
+
+    /// The places one step further on, whatever the step.
+    pub(super) fn all_under<'t>(of: &[&'t Self]) -> Vec<&'t Self> {
+        let under = of
+            .iter()
+            .flat_map(|it| it.named.values().chain(it.any.as_deref()));
+        under.collect()
+    }
+
+    pub(in crate::score) fn variation(of: &[&Self]) -> Option<&'a Variation> {
+        of.iter().find_map(|it| it.variation)
+    }
+}
+
+fn unescaped(step: &str) -> String {
+    match step {
+        "~2" => "*".to_owned(),
+        _ => step.replace("~1", "/").replace("~0", "~"),
+    }
+}

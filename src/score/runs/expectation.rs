@@ -1,0 +1,282 @@
+//! What a scenario expects of a run, in the form of a trajectory to compare with.
+
+use crate::model::Digits;
+use crate::model::catalogue::Catalogue;
+use crate::model::comparison::{
+    Change, ChangeKind, Comparison, Loss, Pair, Reason, ReasonKind, Row,
+};
+use crate::model::rules::{Responses, Rules};
+use crate::model::scenario::Scenario;
+use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
+use crate::score::pairing::call::asked;
+use crate::score::text::excerpt;
+use crate::score::work::Cancelled;
+
+use super::compare::compare_until;
+
+/// A request less similar than this asks something else than was expected.
+const ASKED: f64 = 0.95;
+/// How many calls that are not as expected are named one by one.
+const NAMED: usize = 20;
+
+/// How a run does what its scenario expects: the expected calls as a trajectory, and the comparison with them, worded as what it is.
+/// `None` for a scenario that lists no expected calls.
+///
+/// Nothing was there before, so nothing in it has changed, has become slower or got worse.
+///
+/// # Errors
+///
+/// [`Cancelled`] when it was not wanted to the end.
+pub fn compare_with_expectation(
+    scenario: &Scenario,
+    current: &Trajectory,
+    rules: &Rules,
+    is_unwanted: &dyn Fn() -> bool,
+) -> Result<Option<(Trajectory, Comparison)>, Cancelled> {
+    if scenario.expected_trajectory.is_empty() {
+        return Ok(None);
+    }
+    let rules = Rules {
+        // An expectation names calls; it knows nothing of answers.
+        responses: Responses::Ignore,
+        strict: false,
+        ..rules.clone()
+    };
+    let expectation = expectation(scenario, current);
+    let sides = (answered(&expectation), answered(current));
+    let mut comparison = compare_until(&sides.0, &sides.1, &rules, is_unwanted)?;
+    comparison.changes.retain_mut(is_deviation);
+    comparison.drift.clear();
+    comparison.slower.clear();
+    comparison.improved = false;
+    comparison.losses.iter_mut().for_each(reword_loss);
+    comparison.verdict.warnings.clear();
+    if !comparison.verdict.passed {
+        comparison.verdict.reasons = reasons(&expectation, current, &comparison);
+        // The reasons name them all.
+        comparison.changes.clear();
+    }
+    Ok(Some((expectation, comparison)))
+}
+
+/// Whether a difference is one from what was expected; it is worded so.
+fn is_deviation(change: &mut Change) -> bool {
+    change.what = match (change.kind, change.baseline, change.current) {
+        (ChangeKind::Call, Some(number), None) => {
+            change.baseline = None;
+            format!("is expected as call {number}, and was not made")
+        }
+        (ChangeKind::Call, None, _) => "is not expected".to_owned(),
+        (ChangeKind::Call, ..) => "was made in another place than expected".to_owned(),
+        (ChangeKind::Request | ChangeKind::Effect, ..) => "is not as expected".to_owned(),
+        _ => return false,
+    };
+    true
+}
+
+/// The same calls, all of them answered with nothing: which of them were to fail is judged apart from what was asked.
+fn answered(trajectory: &Trajectory) -> Trajectory {
+    let calls = trajectory.calls().map(|call| {
+        Step::ToolCall(Box::new(ToolCall {
+            server: call.server.clone(),
+            tool: call.tool.clone(),
+            arguments: call.arguments.clone(),
+            outcome: Outcome::Answer(Answer::default()),
+            digits: call.digits.clone(),
+            again: Vec::new(),
+            start_ms: None,
+            duration_ms: None,
+        }))
+    });
+    Trajectory {
+        scenario: trajectory.scenario.clone(),
+        name: trajectory.name.clone(),
+        scenario_hash: None,
+        stamp: trajectory.stamp.clone(),
+        catalogue: trajectory.catalogue.clone(),
+        steps: calls.collect(),
+        ending: trajectory.ending.clone(),
+        duration_ms: None,
+        learned: Vec::new(),
+        repeated: None,
+        bindings: Vec::new(),
+        requests: Vec::new(),
+    }
+}
+
+fn reword_loss(loss: &mut Loss) {
+    loss.rule = match &*loss.rule {
+        "missing call" => "expected and not made".into(),
+        "extra call" => "not expected".into(),
+        "the run went worse as a whole" => "calls failed that were to succeed".into(),
+        _ => return,
+    };
+}
+
+/// What speaks against the run: the calls that are not as expected, then the conditions that name none.
+fn reasons(expected: &Trajectory, current: &Trajectory, comparison: &Comparison) -> Vec<Reason> {
+    let of_rows = comparison.rows.iter();
+    let of_rows: Vec<Reason> = of_rows
+        .filter_map(|row| of_row(row, expected, current))
+        .collect();
+    let left = of_rows.len().saturating_sub(NAMED);
+    let more = (left > 0).then(|| {
+        let text = format!("{left} more calls are not as expected");
+        Reason::new(ReasonKind::Expectation, text)
+    });
+    let others = comparison.verdict.reasons.iter();
+    let others = others.filter_map(|it| match it.kind {
+        ReasonKind::Threshold => Some(Reason {
+            text: "the calls are too unlike the expected ones".to_owned(),
+            baseline: None,
+            current: None,
+            cause: None,
+            follows: Vec::new(),
+            ..it.clone()
+        }),
+        ReasonKind::Match => Some(Reason {
+            text: it.text.replace("new call", "call"),
+            cause: None,
+            follows: Vec::new(),
+            ..it.clone()
+        }),
+        _ => None,
+    });
+    of_rows
+        .into_iter()
+        .take(NAMED)
+        .chain(more)
+        .chain(others)
+        .collect()
+}
+
+fn of_row(row: &Row, expected: &Trajectory, current: &Trajectory) -> Option<Reason> {
+    let (number, text, expected_call, current_call) = match row {
+        Row::Missing { baseline, .. } => {
+            let call = at(expected, *baseline)?;
+            let text = format!("expected call {baseline}, {}, was not made", name(call));
+            ((Some(*baseline), None), text, Some(call), None)
+        }
+        Row::Extra {
+            current: number, ..
+        } => {
+            let call = at(current, *number)?;
+            let text = format!(
+                "call {number}, {}, was made and is not expected",
+                name(call)
+            );
+            ((None, Some(*number)), text, None, Some(call))
+        }
+        Row::Pair(pair) => return of_pair(pair, expected, current),
+    };
+    Some(Reason {
+        baseline: number.0,
+        current: number.1,
+        expected: expected_call.map(asked),
+        got: current_call.map(asked),
+        ..Reason::new(ReasonKind::Expectation, text)
+    })
+}
+
+fn of_pair(pair: &Pair, expected: &Trajectory, current: &Trajectory) -> Option<Reason> {
+    if pair.request.similarity >= ASKED {
+        return None;
+    }
+    let (before, now) = (at(expected, pair.baseline)?, at(current, pair.current)?);
+    let parameters = pair.request.parameters.iter().filter(|it| it.loss > 0.0);
+    let worst = parameters.max_by(|a, b| a.loss.total_cmp(&b.loss))?;
+    let (expected, got) = excerpt::of_both(
+        before.arguments.get(&worst.name),
+        now.arguments.get(&worst.name),
+    );
+    let text = format!(
+        "call {}, {}, was made otherwise than expected: argument `{}`",
+        pair.current,
+        name(now),
+        worst.name
+    );
+    Some(Reason {
+        baseline: Some(pair.baseline),
+        current: Some(pair.current),
+        expected,
+        got,
+        ..Reason::new(ReasonKind::Expectation, text)
+    })
+}
+
+fn at(side: &Trajectory, number: usize) -> Option<&ToolCall> {
+    side.calls().nth(number.checked_sub(1)?)
+}
+
+/// The full name, or the bare one of a tool that no server lists.
+fn name(call: &ToolCall) -> String {
+    match call.server.as_deref() {
+        Some("") => call.tool.clone(),
+        _ => call.full_name(),
+    }
+}
+
+/// The expected calls as if they had been recorded, for a comparison that ignores answers
+/// ([`crate::model::rules::Responses::Ignore`]).
+///
+/// Tool names are resolved against the servers of the run's catalogue. Each call has an empty answer, an error where
+/// one is expected. Everything else is the run's own, so that neither drift nor durations differ.
+pub fn expectation(scenario: &Scenario, current: &Trajectory) -> Trajectory {
+    let expected = scenario.expected_trajectory.iter().map(|expected| {
+        let (server, tool) = resolve(&expected.tool, &current.catalogue);
+        Step::ToolCall(Box::new(ToolCall {
+            server: Some(server),
+            tool,
+            arguments: expected.arguments.clone(),
+            outcome: Outcome::Answer(Answer {
+                is_error: expected.is_error,
+                ..Answer::default()
+            }),
+            digits: Digits::new(),
+            again: Vec::new(),
+            start_ms: None,
+            duration_ms: None,
+        }))
+    });
+    Trajectory {
+        scenario: scenario.id.clone(),
+        name: scenario.name.clone(),
+        scenario_hash: Some(scenario.hash.clone()),
+        stamp: current.stamp.clone(),
+        catalogue: current.catalogue.clone(),
+        steps: expected.collect(),
+        ending: Ending::Completed,
+        duration_ms: None,
+        learned: Vec::new(),
+        repeated: None,
+        bindings: Vec::new(),
+        requests: Vec::new(),
+    }
+}
+
+/// The server and the bare name of a tool.
+///
+/// Server and tool names may themselves hold `__`, so the longest server name that fits wins. A bare name belongs to
+/// the server that lists it. A name nobody lists is split at its first `__`, or kept without a server.
+fn resolve(name: &str, catalogue: &Catalogue) -> (String, String) {
+    let servers = catalogue.servers.iter();
+    if let Some(rest) = name.strip_prefix("mcp__") {
+        let split = |server: &str| Some(rest.strip_prefix(server)?.strip_prefix("__")?.to_owned());
+        let known = servers
+            .clone()
+            .filter_map(|it| Some((it.server.clone(), split(&it.server)?)))
+            .max_by_key(|(server, _)| server.len());
+        if let Some(known) = known {
+            return known;
+        }
+        if let Some((server, tool)) = rest.split_once("__") {
+            return (server.to_owned(), tool.to_owned());
+        }
+    }
+    let lister = servers
+        .clone()
+        .find(|it| it.tools.iter().any(|tool| tool.name() == name))
+        .or_else(|| (catalogue.servers.len() == 1).then(|| &catalogue.servers[0]));
+    let server = lister.map(|it| it.server.clone()).unwrap_or_default();
+    (server, name.to_owned())
+}

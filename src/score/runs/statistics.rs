@@ -1,0 +1,119 @@
+//! What can be said of runs that vary: proportions with their intervals, and how values spread.
+//!
+//! Sources of the formulas:
+//!
+//! - [`wilson`]: E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927), 209–212.
+//! - [`newcombe`]: R. G. Newcombe, "Interval estimation for the difference between independent proportions: comparison of eleven methods",
+//!   Statistics in Medicine 17 (1998), 873–890; method 10, of Wilson intervals without a correction for continuity.
+//! - [`pass_at_k`]: M. Chen and others, "Evaluating large language models trained on code", arXiv 2107.03374 (2021), equation 1.
+//! - [`pass_hat_k`]: S. Yao and others, "τ-bench: a benchmark for tool-agent-user interaction in real-world domains", arXiv 2406.12045
+//!   (2024), section 3.
+
+use crate::model::repeated::{Interval, Spread, Tally};
+use crate::score::values::number::count;
+
+/// The standard normal quantile at 0.975: what makes an interval one of 95 %.
+const Z: f64 = 1.959_963_984_540_054;
+
+/// The most runs that [`runs_to_tell`] thinks of.
+const MOST_RUNS: usize = 10_000;
+
+/// Where the share that passes lies with a confidence of 95 %, by Wilson's score interval; `None` without runs.
+pub fn wilson(tally: Tally) -> Option<Interval> {
+    (tally.runs > 0).then(|| score_interval(count(tally.passed), count(tally.runs)))
+}
+
+/// Where the difference `now - before` of two shares lies with a confidence of 95 %, by Newcombe's method 10; `None` where a side has no
+/// runs.
+pub fn newcombe(now: Tally, before: Tally) -> Option<Interval> {
+    let known = now.runs > 0 && before.runs > 0;
+    known.then(|| {
+        hybrid(
+            (count(now.passed), count(now.runs)),
+            (count(before.passed), count(before.runs)),
+        )
+    })
+}
+
+/// About how many runs on each side it would take for a drop from one share to another to be told from chance, at the shares found;
+/// `None` where there is no drop, or where more than 10 000 would be needed.
+pub fn runs_to_tell(now: Tally, before: Tally) -> Option<usize> {
+    let (now, before) = (now.pass_rate()?, before.pass_rate()?);
+    if now >= before {
+        return None;
+    }
+    let tells = |runs: usize| {
+        let runs = count(runs);
+        hybrid((now * runs, runs), (before * runs, runs)).high < 0.0
+    };
+    // The interval only narrows with more runs.
+    let all: Vec<usize> = (2..=MOST_RUNS).collect();
+    all.get(all.partition_point(|runs| !tells(*runs))).copied()
+}
+
+/// The chance that at least one of `k` runs passes, estimated without bias from `runs` of which some passed: `1 - C(n-c,k) / C(n,k)`.
+/// `None` where there are fewer than `k` runs, or `k` is 0.
+pub fn pass_at_k(tally: Tally, k: usize) -> Option<f64> {
+    // One minus the chance that all of them fail.
+    all_of_k(tally.runs.saturating_sub(tally.passed), tally.runs, k).map(|it| 1.0 - it)
+}
+
+/// The chance that all of `k` runs pass, estimated without bias from `runs` of which some passed: `C(c,k) / C(n,k)`. `None` where there are
+/// fewer than `k` runs, or `k` is 0.
+pub fn pass_hat_k(tally: Tally, k: usize) -> Option<f64> {
+    all_of_k(tally.passed, tally.runs, k)
+}
+
+/// `C(of,k) / C(all,k)` as a product of fractions, none of which leaves 0 to 1.
+fn all_of_k(of: usize, all: usize, k: usize) -> Option<f64> {
+    if k == 0 || k > all {
+        return None;
+    }
+    let factor = |it: usize| count(of.saturating_sub(it)) / count(all - it);
+    Some((0..k).map(factor).product())
+}
+
+/// How values spread; `None` without any. Values must be finite.
+pub fn spread(values: &[f64]) -> Option<Spread> {
+    let number = count(values.len());
+    let min = values.iter().copied().reduce(f64::min)?;
+    let max = values.iter().copied().reduce(f64::max)?;
+    // Rounding must not lead out of the range of the values.
+    let mean = (values.iter().sum::<f64>() / number).clamp(min, max);
+    let squares: f64 = values.iter().map(|it| (it - mean).powi(2)).sum();
+    Some(Spread {
+        mean,
+        standard_deviation: (values.len() > 1).then(|| (squares / (number - 1.0)).sqrt()),
+        min,
+        max,
+    })
+}
+
+/// Wilson's interval for `passed` of `runs`, which need not be whole.
+fn score_interval(passed: f64, runs: f64) -> Interval {
+    let share = passed / runs;
+    let square = Z * Z;
+    let scale = 1.0 + square / runs;
+    let centre = (share + square / (2.0 * runs)) / scale;
+    let inner = share * (1.0 - share) / runs + square / (4.0 * runs * runs);
+    let half = Z * inner.max(0.0).sqrt() / scale;
+    // In exact arithmetic the ends hold the share, and are 0 where nothing passed and 1 where all did.
+    Interval {
+        low: (centre - half).clamp(0.0, share),
+        high: (centre + half).clamp(share, 1.0),
+    }
+}
+
+/// Newcombe's interval for the difference of two shares, each given as passed and runs.
+fn hybrid(now: (f64, f64), before: (f64, f64)) -> Interval {
+    let (a, b) = (now.0 / now.1, before.0 / before.1);
+    let (of_a, of_b) = (
+        score_interval(now.0, now.1),
+        score_interval(before.0, before.1),
+    );
+    let difference = a - b;
+    Interval {
+        low: (difference - (a - of_a.low).hypot(of_b.high - b)).max(-1.0),
+        high: (difference + (of_a.high - a).hypot(b - of_b.low)).min(1.0),
+    }
+}

@@ -1,0 +1,306 @@
+//! What a pair of calls scores, and the rows of the comparison.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::model::comparison::{self, Pair, RequestScore, ResponseScore, Row};
+use crate::model::learned::Learned;
+use crate::model::rules::{Responses, Rules};
+use crate::model::trajectory::Trajectory;
+use crate::score::ids::terms::Terms;
+use crate::score::lists::align::Pairs;
+use crate::score::pairing::call::Call;
+use crate::score::pairing::calls::Calls;
+use crate::score::pairing::moved::MOVED;
+use crate::score::pairing::polls::Polled;
+use crate::score::request::effect;
+use crate::score::response::json::Context;
+use crate::score::response::outcome;
+use crate::score::response::stable::Known;
+use crate::score::response::varying::Tree;
+use crate::score::text::clock::Clock;
+use crate::score::values::embedded::Documents;
+use crate::score::values::path::{self, Pattern};
+use crate::score::work::Work;
+
+/// Similarities this close to a limit count as reaching it.
+const TOLERANCE: f64 = 1e-9;
+
+/// A response this similar makes a differently worded read the same read.
+const SAME_ANSWER: f64 = 0.9;
+
+/// The two sides of a comparison, prepared.
+pub(in crate::score) struct Sides<'a> {
+    pub(in crate::score) calls: Calls<'a>,
+    work: &'a Work<'a>,
+    responses: Responses,
+    ignore: Vec<Pattern>,
+    /// For baseline calls, by their numbers, what recording learned of their answers.
+    learned: HashMap<usize, &'a Learned>,
+    /// For baseline calls, by their numbers, the places where another value stands for the recorded one.
+    sources: HashMap<usize, Vec<Pattern>>,
+    /// Recorded ids and what the run's servers have given in their place.
+    given: Vec<(Value, Value)>,
+    baseline_run: &'a Trajectory,
+    current_run: &'a Trajectory,
+}
+
+impl<'a> Sides<'a> {
+    /// The sides as they are compared: polls are one call each, and the run speaks in the baseline's `terms`, if it has any.
+    pub(in crate::score) fn new(
+        baseline: &'a Trajectory,
+        current: &'a Trajectory,
+        terms: Option<&'a Terms>,
+        rules: &'a Rules,
+        work: &'a Work<'a>,
+    ) -> Self {
+        let made = terms.map_or(current, |it| &it.current);
+        let polled = Polled::new(baseline, made, rules);
+        let mut sides = Self::of(baseline, made, current, (rules, work), |key| {
+            polled.is_try(key)
+        });
+        sides.given = terms.map_or_else(Vec::new, |it| it.given.clone());
+        let sources = terms.into_iter().flat_map(|it| &it.sources);
+        sides.sources = sources
+            .map(|(call, paths)| (*call, path::patterns(paths)))
+            .collect();
+        sides
+    }
+
+    /// The same, each call on its own, polls or not.
+    pub(in crate::score) fn unfolded(
+        baseline: &'a Trajectory,
+        current: &'a Trajectory,
+        terms: Option<&'a Terms>,
+        rules: &'a Rules,
+        work: &'a Work<'a>,
+    ) -> Self {
+        let made = terms.map_or(current, |it| &it.current);
+        Self::of(baseline, made, current, (rules, work), |_| false)
+    }
+
+    fn of(
+        baseline: &'a Trajectory,
+        current: &'a Trajectory,
+        said: &'a Trajectory,
+        (rules, work): (&'a Rules, &'a Work<'a>),
+        is_try: impl Fn(u64) -> bool,
+    ) -> Self {
+        Self {
+            calls: Calls::new(baseline, current, said, (rules, work), is_try),
+            work,
+            responses: rules.responses,
+            ignore: path::patterns(&rules.ignore),
+            learned: baseline.learned.iter().map(|it| (it.call, it)).collect(),
+            sources: HashMap::new(),
+            given: Vec::new(),
+            baseline_run: baseline,
+            current_run: current,
+        }
+    }
+
+    /// Scores one pair.
+    pub(super) fn pair(&self, b: usize, c: usize, moved: bool) -> Pair {
+        let (baseline, current) = (&self.calls.baseline[b], &self.calls.current[c]);
+        let asks_the_same = baseline.key == current.key && current.key == current.said_key;
+        let both_read = baseline.reads && current.reads;
+        let mut request = if asks_the_same && self.calls.rules.are_none() {
+            RequestScore::equal()
+        } else {
+            self.calls
+                .rules
+                .score(baseline.request(), current.request())
+        };
+        if !both_read && !asks_the_same {
+            let clock = self.clock(baseline, current);
+            request.differences = effect::differences(
+                &baseline.made.tool,
+                (&made(baseline), &made(current)),
+                &current.said.arguments,
+                &self.calls.rules,
+                &clock,
+            );
+        }
+        let echoes = if baseline.key == current.said_key {
+            Vec::new()
+        } else {
+            outcome::echoes(&baseline.made.arguments, &current.said.arguments)
+        };
+        let response = self.response(baseline, current, request.similarity, &echoes);
+        if moved {
+            request.similarity = MOVED;
+        }
+        // Answers that are not looked at, or only at their shape, are no evidence that two reads are the same.
+        let compared = matches!(
+            self.responses,
+            Responses::Stable | Responses::Similar | Responses::Exact
+        );
+        let same_read = both_read && compared;
+        let call = call_score(request.similarity, response.similarity, same_read);
+        Pair {
+            baseline: baseline.number,
+            current: current.number,
+            effect: !both_read,
+            request,
+            response,
+            call,
+            bound: Vec::new(),
+            moved,
+            takes: self.takes(baseline),
+            unseen: self.unseen(baseline),
+            polled: (baseline.attempts() > 1 || current.attempts() > 1).then_some(
+                comparison::Polled {
+                    baseline: baseline.attempts(),
+                    current: current.attempts(),
+                },
+            ),
+        }
+    }
+
+    /// How often the answer to a call of the baseline was heard.
+    fn takes(&self, baseline: &Call<'_>) -> usize {
+        self.learned.get(&baseline.number).map_or(1, |it| it.takes)
+    }
+
+    /// The places of a baseline's answer that are not looked at, because every take had something else there.
+    fn unseen(&self, baseline: &Call<'_>) -> Vec<String> {
+        let learned = self
+            .learned
+            .get(&baseline.number)
+            .filter(|it| it.is_stable());
+        let varies = learned.into_iter().flat_map(|it| &it.varies);
+        varies
+            .filter(|it| it.is_unseen())
+            .map(|it| it.path.clone())
+            .collect()
+    }
+
+    /// When the two calls were made.
+    fn clock(&self, baseline: &Call<'_>, current: &Call<'_>) -> Clock {
+        Clock::new(
+            (self.baseline_run, baseline.made),
+            (self.current_run, current.made),
+        )
+    }
+
+    /// Did the server answer the same?
+    fn response(
+        &self,
+        baseline: &Call<'a>,
+        current: &Call<'a>,
+        request: f64,
+        echoes: &[(&Value, &Value)],
+    ) -> ResponseScore {
+        if outcome::is_unchanged(baseline.plain_response(), current.plain_response()) {
+            return ResponseScore {
+                similarity: 1.0,
+                contract_changes: Vec::new(),
+                differences: Vec::new(),
+            };
+        }
+        let learned = self.learned.get(&baseline.number);
+        let sources = self
+            .sources
+            .get(&baseline.number)
+            .map_or(&[][..], Vec::as_slice);
+        // What was heard of an answer holds for the answer to the same request alone.
+        let must_hold = matches!(self.responses, Responses::Stable | Responses::Exact)
+            && request >= 1.0 - TOLERANCE;
+        let held = learned.filter(|it| must_hold && it.is_stable());
+        let places: Vec<String> = learned
+            .into_iter()
+            .flat_map(|it| it.paths())
+            .map(str::to_owned)
+            .collect();
+        let volatile: Vec<Pattern> = path::patterns(&places)
+            .into_iter()
+            .chain(sources.iter().cloned())
+            .collect();
+        let documents = Documents::default();
+        let context = Context {
+            ignore: &self.ignore,
+            volatile: &volatile,
+            learned: learned.is_some_and(|it| !it.is_stable()),
+            echoes,
+            mode: self.responses,
+            work: self.work,
+            documents: &documents,
+        };
+        let varies = Tree::new(held.map_or(&[], |it| &it.varies));
+        let known = held.map(|it| Known {
+            learned: it,
+            varies: &varies,
+            clock: self.clock(baseline, current),
+            ignore: &self.ignore,
+            sources,
+            given: &self.given,
+            exact: self.responses == Responses::Exact,
+            work: self.work,
+            documents: &documents,
+        });
+        outcome::compare(baseline.response(), current.response(), context, known)
+    }
+
+    /// The calls of both sides in order, given which pair, and which of these pairs are out of order; the pairs are scored here.
+    pub(in crate::score) fn rows(&self, pairs: &Pairs, moved: &Pairs) -> Vec<Row> {
+        let mut partner = vec![None; self.calls.baseline.len()];
+        let mut is_paired = vec![false; self.calls.current.len()];
+        for (&(b, c), is_moved) in
+            (pairs.iter().map(|it| (it, false))).chain(moved.iter().map(|it| (it, true)))
+        {
+            partner[b] = Some((c, is_moved));
+            is_paired[c] = true;
+        }
+        let mut rows = Vec::with_capacity(self.calls.longer());
+        let mut next = 0;
+        let extras = |rows: &mut Vec<Row>, range: std::ops::Range<usize>| {
+            for c in range.filter(|&c| !is_paired[c]) {
+                rows.push(Row::Extra {
+                    current: self.calls.current[c].number,
+                    effect: !self.calls.current[c].reads,
+                });
+            }
+        };
+        for (b, partner) in partner.iter().enumerate() {
+            match *partner {
+                Some((c, is_moved)) => {
+                    if !is_moved {
+                        extras(&mut rows, next..c.max(next));
+                        next = next.max(c + 1);
+                    }
+                    rows.push(Row::Pair(Box::new(self.pair(b, c, is_moved))));
+                }
+                None => rows.push(Row::Missing {
+                    baseline: self.calls.baseline[b].number,
+                    effect: !self.calls.baseline[b].reads,
+                }),
+            }
+        }
+        extras(&mut rows, next..self.calls.current.len());
+        rows
+    }
+}
+
+/// What an effect was made with.
+fn made<'c>(call: &'c Call<'_>) -> effect::Made<'c> {
+    effect::Made {
+        arguments: &call.made.arguments,
+        listed: call.listed,
+    }
+}
+
+/// What counts of the request: a differently worded read that returned the same thing is the same read.
+fn effective_request(request: f64, response: f64, both_read: bool) -> f64 {
+    if both_read && response >= SAME_ANSWER - TOLERANCE {
+        request.max(0.9 * response)
+    } else {
+        request
+    }
+}
+
+/// Both questions together: how much a changed answer counts grows with how equal the questions were.
+fn call_score(request: f64, response: f64, both_read: bool) -> f64 {
+    let asked = effective_request(request, response, both_read);
+    (asked * (1.0 - request * (1.0 - response))).clamp(0.0, 1.0)
+}

@@ -1,0 +1,130 @@
+//! Short pieces of long values, cut around what matters.
+
+use std::fmt::{self, Write};
+
+use serde_json::Value;
+
+use crate::digits;
+use crate::model::Object;
+
+/// The most characters an excerpt shows, its quotes and ellipses aside.
+const LENGTH: usize = 120;
+/// How much of what both texts have in common is shown before the place where they part.
+const LEAD: usize = 30;
+
+/// The beginning of a value, as JSON.
+pub(in crate::score) fn of(value: &Value) -> String {
+    match (value, digits::of(value)) {
+        (_, Some(digits)) => shorten(digits),
+        (Value::String(text), _) => of_text(text),
+        _ => start_of(value),
+    }
+}
+
+/// The beginning of a text, in quotes.
+pub(in crate::score) fn of_text(text: &str) -> String {
+    quoted(text, 0)
+}
+
+/// The first keys of an object.
+pub(in crate::score) fn of_keys(members: &Object) -> String {
+    let keys: Vec<&str> = members.keys().take(3).map(String::as_str).collect();
+    shorten(&format!("keys {}", keys.join(", ")))
+}
+
+/// The beginning of a sentence.
+pub(in crate::score) fn shorten(text: &str) -> String {
+    match text.char_indices().nth(2 * LENGTH) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Two texts around the first place where they differ, in quotes.
+pub(in crate::score) fn of_texts(a: &str, b: &str) -> (String, String) {
+    let common = (a.char_indices().zip(b.chars()))
+        .take_while(|((_, a), b)| a == b)
+        .last()
+        .map_or(0, |((at, it), _)| at + it.len_utf8());
+    let from = if a.chars().nth(LENGTH).is_none() && b.chars().nth(LENGTH).is_none() {
+        0
+    } else {
+        let lead = a[..common].char_indices().rev().nth(LEAD);
+        lead.map_or(0, |(at, _)| at)
+    };
+    (quoted(a, from), quoted(b, from))
+}
+
+/// A text around a byte position, in quotes.
+pub(in crate::score) fn around(text: &str, at: usize) -> String {
+    if text.chars().nth(LENGTH).is_none() {
+        return quoted(text, 0);
+    }
+    let before = text.get(..at).unwrap_or(text);
+    let lead = before.char_indices().rev().nth(LEAD);
+    quoted(text, lead.map_or(0, |(at, _)| at))
+}
+
+/// Two values around the first place where they differ.
+pub(in crate::score) fn of_values(a: &Value, b: &Value) -> (String, String) {
+    match (a, b) {
+        _ if digits::of(a).or(digits::of(b)).is_some() => (of(a), of(b)),
+        (Value::String(a), Value::String(b)) => of_texts(a, b),
+        _ => (of(a), of(b)),
+    }
+}
+
+/// Two values around the first place where they differ, where both are there.
+pub(in crate::score) fn of_both(
+    a: Option<&Value>,
+    b: Option<&Value>,
+) -> (Option<String>, Option<String>) {
+    match (a, b) {
+        (Some(a), Some(b)) => {
+            let (a, b) = of_values(a, b);
+            (Some(a), Some(b))
+        }
+        (a, b) => (a.map(of), b.map(of)),
+    }
+}
+
+/// A text from a byte position on, which must be one where a character of both begins.
+fn quoted(text: &str, from: usize) -> String {
+    let rest = text.get(from..).unwrap_or(text);
+    let piece: String = rest.chars().take(LENGTH).collect();
+    let before = if from > 0 { "…" } else { "" };
+    let after = if piece.len() < rest.len() { "…" } else { "" };
+    let piece = Value::String(piece).to_string();
+    let inner = piece.trim_start_matches('"');
+    format!(
+        "\"{before}{}{after}\"",
+        inner.strip_suffix('"').unwrap_or(inner)
+    )
+}
+
+/// Writes JSON until the limit is reached, so that neither size nor depth of a value matters.
+fn start_of(value: &Value) -> String {
+    let mut start = Start {
+        text: String::new(),
+        room: LENGTH,
+    };
+    if write!(start, "{value}").is_err() {
+        start.text.push('…');
+    }
+    digits::unmarked(&start.text).into_owned()
+}
+
+struct Start {
+    text: String,
+    room: usize,
+}
+
+impl Write for Start {
+    fn write_str(&mut self, piece: &str) -> fmt::Result {
+        for it in piece.chars() {
+            self.room = self.room.checked_sub(1).ok_or(fmt::Error)?;
+            self.text.push(it);
+        }
+        Ok(())
+    }
+}

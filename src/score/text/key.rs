@@ -1,0 +1,175 @@
+//! What the key of a value says of it.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+const TIMES: [&str; 14] = [
+    "at",
+    "time",
+    "timestamp",
+    "ts",
+    "date",
+    "created",
+    "updated",
+    "modified",
+    "expires",
+    "expiry",
+    "since",
+    "until",
+    "epoch",
+    "mtime",
+];
+const DURATIONS: [&str; 14] = [
+    "took",
+    "elapsed",
+    "duration",
+    "latency",
+    "uptime",
+    "age",
+    "ms",
+    "millis",
+    "milliseconds",
+    "seconds",
+    "secs",
+    "durations",
+    "latencies",
+    "micros",
+];
+const AGES: [&str; 11] = [
+    "created",
+    "modified",
+    "updated",
+    "accessed",
+    "started",
+    "built",
+    "last",
+    "seen",
+    "mtime",
+    "ctime",
+    "birthtime",
+];
+
+/// Whether a number under this key may be seconds or milliseconds since 1970.
+pub(in crate::score) fn is_time(key: &str) -> bool {
+    let lower = key.to_lowercase();
+    says(key, &TIMES) || TIMES.iter().any(|it| it.len() > 2 && lower.ends_with(it))
+}
+
+/// Whether the key says that its value is how long something took.
+pub(in crate::score) fn is_duration(key: &str) -> bool {
+    says(key, &DURATIONS)
+}
+
+/// Whether the key says that its value is when something was last touched.
+pub(in crate::score) fn is_age(key: &str) -> bool {
+    says(key, &AGES)
+}
+
+/// Whether the key says that its value names something.
+pub(in crate::score) fn is_id(key: &str) -> bool {
+    says(key, &["id", "ids", "uuid", "key", "number", "no", "ref"])
+}
+
+/// Whether one of the words that a key consists of is among some.
+fn says(key: &str, words: &[&str]) -> bool {
+    // Keys are short; whatever is longer is data.
+    if key.is_empty() || key.len() > 100 {
+        return false;
+    }
+    let mut word = String::new();
+    let mut was_lower = false;
+    for it in key.chars().chain([' ']) {
+        if !it.is_alphabetic() || (it.is_uppercase() && was_lower) {
+            if words.contains(&word.as_str()) {
+                return true;
+            }
+            word.clear();
+        }
+        was_lower = it.is_lowercase();
+        if it.is_alphabetic() {
+            word.extend(it.to_lowercase());
+        }
+    }
+    false
+}
+
+static DURATION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let unit = r"(?:n|µ|u|m)?s|nanos(?:econds?)?|micros(?:econds?)?|msecs?|millis(?:econds?)?|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?";
+    Regex::new(&format!(
+        r"(?i)^\s*(?:P?T?(?:\d+(?:[.,:]\d+)*\s*(?:{unit})?(?:,?\s*(?:and\s+)?)?T?)+)\s*$"
+    ))
+    .ok()
+});
+
+/// Whether a text is nothing but a duration: `88 ms`, `1h2m3s`, `PT3S`, `0:01:22`, or a number.
+pub(in crate::score) fn is_duration_text(text: &str) -> bool {
+    text.len() <= 60 && DURATION.as_ref().is_some_and(|it| it.is_match(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_age, is_duration, is_duration_text, is_id, is_time};
+
+    #[test]
+    fn keys_say_what_their_values_are() {
+        for key in [
+            "took_ms",
+            "tookMs",
+            "elapsed",
+            "build-duration",
+            "uptime",
+            "age",
+            "responseTimeSeconds",
+        ] {
+            assert!(is_duration(key), "{key}");
+        }
+        for key in ["average", "message", "items", "stage", "msg", "title", ""] {
+            assert!(!is_duration(key), "{key}");
+        }
+        for key in [
+            "created_at",
+            "lastUpdated",
+            "ts",
+            "expires",
+            "eventDate",
+            "updatedAt",
+        ] {
+            assert!(is_time(key), "{key}");
+        }
+        for key in ["id", "total", "status", "format", "count"] {
+            assert!(!is_time(key), "{key}");
+        }
+        for key in ["last_seen", "mtime", "startedAt", "modified"] {
+            assert!(is_age(key), "{key}");
+        }
+        for key in ["plastic", "expires_at", "due_date", "until", "time"] {
+            assert!(!is_age(key), "{key}");
+        }
+        for key in ["id", "user_id", "itemIds", "order-number"] {
+            assert!(is_id(key), "{key}");
+        }
+        for key in ["width", "valid", "numbered", "notes", "keyboard"] {
+            assert!(!is_id(key), "{key}");
+        }
+    }
+
+    #[test]
+    fn durations_are_told_from_other_texts() {
+        for text in [
+            "88 ms",
+            "88.5ms",
+            "1h2m3s",
+            "PT3S",
+            "P1DT2H",
+            "0:01:22",
+            "12",
+            "2 minutes and 3 seconds",
+        ] {
+            assert!(is_duration_text(text), "{text}");
+        }
+        for text in ["undefined ms", "error", "3 failures", "", "ms"] {
+            assert!(!is_duration_text(text), "{text}");
+        }
+    }
+}

@@ -1,0 +1,456 @@
+//! Texts cut into tokens: words, numbers, signs, and what people read as one thing – times, ids, durations.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::model::learned::TokenKind;
+use crate::score::values::mask;
+use crate::score::values::same::hash_of;
+
+use super::clock;
+use super::made_up;
+
+/// Longer texts are not cut into tokens, which take many times the memory of the text.
+pub(in crate::score) const LONG: usize = 1 << 21;
+
+/// One token of a text.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::score) struct Token<'a> {
+    pub(in crate::score) text: &'a str,
+    pub(in crate::score) kind: TokenKind,
+    /// White space stands before it, and it is not the first.
+    pub(in crate::score) spaced: bool,
+    /// How many tokens there would be if ids of letters and digits were cut at the edges between them; baselines count so.
+    pub(in crate::score) pieces: usize,
+}
+
+impl Token<'_> {
+    /// Equal for equal tokens.
+    pub(in crate::score) fn key(&self) -> u64 {
+        hash_of((self.text, self.spaced))
+    }
+
+    /// Whether it goes on what the token before it began: letters and digits without anything between.
+    pub(in crate::score) fn continues(&self, before: &Token<'_>) -> bool {
+        !self.spaced && is_part(self) && is_part(before)
+    }
+}
+
+/// Whether a token is made of letters or digits.
+fn is_part(token: &Token<'_>) -> bool {
+    matches!(
+        token.kind,
+        TokenKind::Word | TokenKind::Number | TokenKind::Id
+    )
+}
+
+fn is_of_base64(token: &Token<'_>) -> bool {
+    token.kind == TokenKind::Sign && token.text.starts_with(made_up::SIGNS)
+}
+
+/// What is one token although white space or signs stand in it.
+static WHOLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let id = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}|0x[0-9a-fA-F]{6,}|[0-9a-fA-F]{12,}";
+    let ago = r"(?i:(?:\d+|an?|a\x20few|one|two|three)\x20?(?:s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|weeks?|months?|years?)\x20ago|just\x20now|(?:a\x20)?moments?\x20ago|yesterday)";
+    let unit = r"(?:ns|nanos(?:econds?)?|µs|us|micros(?:econds?)?|ms|msecs?|millis(?:econds?)?|s|secs?|seconds?|mins?|minutes?|h|hrs?|hours?)";
+    let duration =
+        format!(r"(?:\d+h)?(?:\d+m)?\d+(?:\.\d+)?s\b|\d+h(?:\d+m)?\b|\d+(?:[.,]\d+)?\x20?{unit}\b");
+    let time = clock::notations();
+    Regex::new(&format!(
+        "(?P<time>{time})|(?P<id>{id})|(?P<ago>{ago})|(?P<duration>{duration})"
+    ))
+    .ok()
+});
+
+/// The tokens of a text, white space evened out.
+pub(in crate::score) fn tokens(text: &str) -> Vec<Token<'_>> {
+    let mut tokens = Vec::new();
+    let pieces = pieces(text);
+    let mut rest = pieces.as_slice();
+    while !rest.is_empty() {
+        let (run, after) = rest.split_at(run_length(rest, |it| is_part(it) || is_of_base64(it)));
+        let is_one = run.iter().any(is_of_base64) && push_id(text, run, &mut tokens);
+        if !is_one {
+            plain_runs(text, run, &mut tokens);
+        }
+        rest = after;
+    }
+    tokens
+}
+
+/// The tokens of a run that is no id as a whole.
+fn plain_runs<'a>(text: &'a str, mut rest: &[Token<'a>], tokens: &mut Vec<Token<'a>>) {
+    while !rest.is_empty() {
+        let (run, after) = rest.split_at(run_length(rest, is_part));
+        if !push_id(text, run, tokens) {
+            tokens.extend(run);
+        }
+        rest = after;
+    }
+}
+
+/// How many pieces of some kind stand at the beginning without anything between; at least one.
+fn run_length(pieces: &[Token<'_>], belongs: impl Fn(&Token<'_>) -> bool) -> usize {
+    let first = pieces.iter().take(1).filter(|it| belongs(it)).count();
+    let more = pieces.iter().skip(1);
+    let more = more.take_while(|it| first > 0 && !it.spaced && belongs(it));
+    1 + more.count()
+}
+
+/// Adds a run as one token where it is an id.
+fn push_id<'a>(text: &'a str, run: &[Token<'a>], tokens: &mut Vec<Token<'a>>) -> bool {
+    let whole = span(text, run);
+    let is_known = matches!(run, [only] if only.kind == TokenKind::Id);
+    let is_id = !is_known && made_up::is_id(whole);
+    if is_id {
+        tokens.push(Token {
+            text: whole,
+            kind: TokenKind::Id,
+            spaced: run[0].spaced,
+            pieces: run.len(),
+        });
+    }
+    is_id
+}
+
+/// What some tokens of a text span, from the first to the last.
+pub(super) fn span<'a>(text: &'a str, tokens: &[Token<'a>]) -> &'a str {
+    let start = tokens.first().map_or(0, |it| position(text, it.text));
+    let end = tokens
+        .last()
+        .map_or(start, |it| position(text, it.text) + it.text.len());
+    text.get(start..end).unwrap_or_default()
+}
+
+/// Where a piece of a text begins in it.
+pub(super) fn position(text: &str, piece: &str) -> usize {
+    (piece.as_ptr() as usize).saturating_sub(text.as_ptr() as usize)
+}
+
+/// The tokens of a text, where letters and digits are parted in ids, too.
+pub(super) fn pieces(text: &str) -> Vec<Token<'_>> {
+    let mut tokens = Vec::with_capacity(text.len() / 4);
+    let mut at = 0;
+    for (kind, start, end) in wholes(text) {
+        if start < at {
+            continue;
+        }
+        plain(text, at, start, &mut tokens);
+        push(text, start, end, kind, &mut tokens);
+        at = end;
+    }
+    plain(text, at, text.len(), &mut tokens);
+    tokens
+}
+
+/// Whether anything in a text may be another one when nothing happened but that time went by.
+pub(in crate::score) fn may_move(text: &str) -> bool {
+    let moves = [TokenKind::Time, TokenKind::Duration, TokenKind::Ago];
+    wholes(text).any(|(kind, ..)| moves.contains(&kind))
+}
+
+/// Hexadecimal digits in a row from which on they may be an id, or a date.
+const LONG_RUN: usize = 8;
+
+/// The bytes that are worth a closer look.
+const TELLING: [bool; 256] = {
+    let mut telling = [false; 256];
+    let bytes = b"0123456789gGwWyYx";
+    let mut at = 0;
+    while at < bytes.len() {
+        telling[bytes[at] as usize] = true;
+        at += 1;
+    }
+    telling
+};
+
+const MONTHS: [&[u8]; 12] = [
+    b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec",
+];
+
+/// Whether anything in a text may be one token although white space or signs stand in it, which most texts can be told at a glance not to
+/// have: that has a word such as `ago` or `Monday` in it, a long run of digits, or digits beside what makes a time or a duration of them.
+pub(super) fn may_have_wholes(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    // By the rarest letter of each word.
+    let is_word = |at: usize, place: usize, word: &[u8]| {
+        let from = at.checked_sub(place);
+        let found = from.and_then(|it| bytes.get(it..it + word.len()));
+        found.is_some_and(|it| it.eq_ignore_ascii_case(word))
+    };
+    let is_ascii = bytes.is_ascii();
+    let may_be = |at: usize| match bytes[at] {
+        b'g' | b'G' => is_word(at, 1, b"ago"),
+        b'w' | b'W' => is_word(at, 2, b"now"),
+        b'y' | b'Y' => is_word(at, 2, b"day"),
+        b'x' => at > 0 && bytes[at - 1] == b'0',
+        b'0'..=b'9' if !is_ascii => true,
+        b'0'..=b'9' if !bytes.get(at + 1).is_some_and(u8::is_ascii_digit) => {
+            goes_on_as_a_whole(&bytes[at + 1..]) || begins_as_a_date(&bytes[..at])
+        }
+        _ => false,
+    };
+    let telling = (bytes.iter().enumerate()).filter(|(_, it)| TELLING[usize::from(**it)]);
+    telling.map(|(at, _)| at).any(may_be) || mask::has_hex_run(bytes, LONG_RUN)
+}
+
+/// Whether what comes after digits may make a time or a duration of them.
+fn goes_on_as_a_whole(after: &[u8]) -> bool {
+    match after {
+        [b'-' | b'/' | b'.' | b':', digit, ..] if digit.is_ascii_digit() => true,
+        [b' ', word @ ..] | word => match word {
+            [b'n' | b'u' | b'm' | b's' | b'h', ..]
+            | [b'a' | b'A' | b'p' | b'P', b'm' | b'M', ..] => true,
+            _ => MONTHS.iter().any(|it| word.starts_with(it)),
+        },
+    }
+}
+
+/// Whether digits, the last of which is left out, stand after the name of a month.
+fn begins_as_a_date(before: &[u8]) -> bool {
+    let count = |of: &[u8], is: fn(&u8) -> bool| of.iter().rev().take_while(|it| is(it)).count();
+    let before = &before[..before.len() - count(before, u8::is_ascii_digit)];
+    let before = &before[..before.len() - count(before, |it| *it == b' ')];
+    let before = before.strip_suffix(b".").unwrap_or(before);
+    let word = &before[before.len() - count(before, u8::is_ascii_alphabetic)..];
+    MONTHS.iter().any(|it| word.starts_with(it))
+}
+
+/// The places of what is one token although white space or signs stand in it.
+fn wholes(text: &str) -> impl Iterator<Item = (TokenKind, usize, usize)> {
+    let found = WHOLE
+        .as_ref()
+        .filter(|_| may_have_wholes(text))
+        .into_iter()
+        .flat_map(|it| it.captures_iter(text));
+    found.filter_map(|captures| {
+        let kinds = [
+            ("time", TokenKind::Time),
+            ("id", TokenKind::Id),
+            ("ago", TokenKind::Ago),
+            ("duration", TokenKind::Duration),
+        ];
+        let (kind, found) = kinds
+            .iter()
+            .find_map(|(name, kind)| Some((*kind, captures.name(name)?)))?;
+        let before = text[..found.start()].chars().next_back();
+        let after = text[found.end()..].chars().next();
+        let goes_on = |it: Option<char>| it.is_some_and(|it| it.is_alphanumeric() || it == '_');
+        // Of `1.5 ms` no `5 ms`, and of `-5 s` no `5 s`: what stands before belongs to the number.
+        let is_cut = kind == TokenKind::Duration && matches!(before, Some('.' | ','));
+        let is_id = kind != TokenKind::Id || mixes_digits_and_letters(found.as_str());
+        (!goes_on(before) && !goes_on(after) && !is_cut && is_id)
+            .then(|| (kind, found.start(), found.end()))
+    })
+}
+
+/// Twelve digits are a number, and twelve letters from a to f a word.
+fn mixes_digits_and_letters(text: &str) -> bool {
+    text.len() >= 32
+        || (text.bytes().any(|it| it.is_ascii_digit())
+            && text.bytes().any(|it| it.is_ascii_alphabetic()))
+}
+
+fn push<'a>(text: &'a str, start: usize, end: usize, kind: TokenKind, tokens: &mut Vec<Token<'a>>) {
+    let spaced = !tokens.is_empty() && text[..start].ends_with(char::is_whitespace);
+    tokens.push(Token {
+        text: &text[start..end],
+        kind,
+        spaced,
+        pieces: 1,
+    });
+}
+
+/// Words, numbers and signs between two places of a text.
+fn plain<'a>(text: &'a str, from: usize, to: usize, tokens: &mut Vec<Token<'a>>) {
+    let mut at = from;
+    while let Some(first) = text[at..to].chars().next() {
+        let rest = &text[at..to];
+        if first.is_whitespace() {
+            at += first.len_utf8();
+            continue;
+        }
+        let before = text[..at].chars().next_back();
+        let number = number_length(rest, before);
+        let (length, kind) = if number > 0 {
+            (number, TokenKind::Number)
+        } else if first.is_alphabetic() {
+            let letters = rest.find(|it: char| !is_letter(it)).unwrap_or(rest.len());
+            (letters, TokenKind::Word)
+        } else {
+            (first.len_utf8(), TokenKind::Sign)
+        };
+        push(text, at, at + length, kind, tokens);
+        at += length;
+    }
+}
+
+/// Letters, and the marks that some scripts write on them.
+fn is_letter(it: char) -> bool {
+    it.is_alphabetic() || ('\u{300}'..='\u{36f}').contains(&it)
+}
+
+/// How long the number is that a text begins with: sign, digits, thousands separators, decimals, exponent. 0 where there is none.
+fn number_length(text: &str, before: Option<char>) -> usize {
+    let bytes = text.as_bytes();
+    let digits = |from: usize| {
+        bytes[from.min(bytes.len())..]
+            .iter()
+            .take_while(|it| it.is_ascii_digit())
+            .count()
+    };
+    // A sign belongs to a number only where it does not join it to something.
+    let joins = before.is_some_and(|it| it.is_alphanumeric() || matches!(it, ')' | ']' | '_'));
+    let sign = usize::from(!joins && matches!(bytes.first(), Some(b'-' | b'+')));
+    let whole = digits(sign);
+    if whole == 0 {
+        return 0;
+    }
+    let mut end = sign + whole;
+    if whole <= 3 {
+        while bytes.get(end) == Some(&b',') && digits(end + 1) == 3 {
+            end += 4;
+        }
+    }
+    if bytes.get(end) == Some(&b'.') && digits(end + 1) > 0 {
+        end += 1 + digits(end + 1);
+    }
+    if matches!(bytes.get(end), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(end + 1), Some(b'-' | b'+')));
+        let exponent = digits(end + 1 + sign);
+        let goes_on = bytes
+            .get(end + 1 + sign + exponent)
+            .is_some_and(u8::is_ascii_alphabetic);
+        if exponent > 0 && !goes_on {
+            end += 1 + sign + exponent;
+        }
+    }
+    end
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{TokenKind, WHOLE, may_have_wholes, tokens, wholes};
+
+    /// Pieces that make times, durations and ids when they meet, and such that do not.
+    const PIECES: &str = "(?:2026|7|03|05|Jan|Mar|March|May|Dec|Monday|Fri|yesterday|ago|AGO|now|just|an|hour|hours|moments|minutes|ms|s|h|m|min|µs|secs|AM|p\\.m\\.|PM|Z|UTC|T|th|0x|3f9a|0000|é| |  |\\.|,|-|/|:|\\+|_|word|the)";
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 1024, ..ProptestConfig::default() })]
+
+        #[test]
+        fn nothing_is_passed_over_at_a_glance(pieces in prop::collection::vec(PIECES, 1..9)) {
+            let text = pieces.concat();
+            if !may_have_wholes(&text) {
+                let pattern = WHOLE.as_ref().expect("it is well formed");
+                let found = pattern.find(&text).map(|it| it.as_str());
+                prop_assert_eq!(found, None, "in {:?}", text);
+            }
+        }
+    }
+
+    #[test]
+    fn whatever_makes_a_time_of_digits_is_looked_at() {
+        for text in [
+            "2026-01-02",
+            "2026/01/02",
+            "20260102T030405Z",
+            "Fri Jan  2 03:04:05 2026",
+            "2 Jan 2026",
+            "Jan. 2, 2026",
+            "January  2 2026",
+            "1.2.2026",
+            "3:04",
+            "3 pm",
+            "3PM",
+            "on a Monday",
+            "0x7f3a2c",
+            "3f9a12c40b11",
+            "3 minutes ago",
+            "An Hour Ago",
+            "JUST NOW",
+            "yesterday",
+            "1h2m3s",
+            "5ms",
+            "1.5 ms",
+            "3 secs",
+            "7 hours",
+            "12 µs",
+        ] {
+            assert!(may_have_wholes(text), "{text}");
+            assert_eq!(wholes(text).count(), 1, "{text}");
+        }
+        for text in [
+            "The 17th of 90 words",
+            "record-12 x7",
+            "1,234.50 EUR".trim_end_matches(".50 EUR"),
+            "a word",
+        ] {
+            assert!(!may_have_wholes(text), "{text}");
+        }
+        assert!(
+            tokens("12 files")
+                .iter()
+                .all(|it| it.kind != TokenKind::Duration)
+        );
+    }
+
+    #[test]
+    fn texts_are_cut_into_what_people_read_as_one_thing() {
+        let cases = [
+            (
+                "Indexed 128 files, in 88.31 ms",
+                "word:Indexed number:128 word:files sign:, word:in duration:88.31 ms",
+            ),
+            (
+                "balance -1,234.50 EUR",
+                "word:balance number:-1,234.50 word:EUR",
+            ),
+            (
+                "a-1 is 1-2 (-3)",
+                "word:a sign:- number:1 word:is number:1 sign:- number:2 sign:( number:-3 sign:)",
+            ),
+            ("quiet-otter!", "word:quiet sign:- word:otter sign:!"),
+            (
+                "e5 and v1.2.3",
+                "word:e number:5 word:and word:v number:1.2 sign:. number:3",
+            ),
+            (
+                "6f1c9b7e-3c1d-4a52-9a54-0d2f6f0b1a11 ok",
+                "id:6f1c9b7e-3c1d-4a52-9a54-0d2f6f0b1a11 word:ok",
+            ),
+            (
+                "at 2026-01-02T03:04:05Z, 2 minutes ago",
+                "word:at time:2026-01-02T03:04:05Z sign:, ago:2 minutes ago",
+            ),
+            (
+                "took 88ms or 1h2m3s",
+                "word:took duration:88ms word:or duration:1h2m3s",
+            ),
+            (
+                "1e-9 2E5 3elephants",
+                "number:1e-9 number:2E5 number:3 word:elephants",
+            ),
+            ("naïve größe 日本", "word:naïve word:größe word:日本"),
+            (
+                "commit 3f9a12c, 82e782ac_x v1 1.3f9a12c4",
+                "word:commit id:3f9a12c sign:, id:82e782ac sign:_ word:x word:v number:1 number:1.3 word:f number:9 word:a number:12 word:c number:4",
+            ),
+            (
+                "q7Zk0Pb2xW9a aB3+x/9Kq2Lm /tmp/x 1+2/3 12345e7",
+                "id:q7Zk0Pb2xW9a id:aB3+x/9Kq2Lm sign:/ word:tmp sign:/ word:x number:1 sign:+ number:2 sign:/ number:3 id:12345e7",
+            ),
+            ("1.5.5 ms", "number:1.5 sign:. number:5 word:ms"),
+            ("  ", ""),
+        ];
+        for (text, expected) in cases {
+            let shown: Vec<String> = (tokens(text).iter())
+                .map(|it| format!("{}:{}", it.kind.name(), it.text))
+                .collect();
+            assert_eq!(shown.join(" "), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! The types of JSON values, in words.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use crate::digits;
+
+/// The JSON type of a value.
+pub(in crate::score) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) if digits::of(value).is_some() => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// A type with its article, as in "became a string".
+pub(in crate::score) fn article(kind: &str) -> String {
+    match kind {
+        "null" => "null".to_owned(),
+        "array" | "object" | "integer" => format!("an {kind}"),
+        _ => format!("a {kind}"),
+    }
+}
+
+/// The types of the elements of a list.
+pub(in crate::score) fn of_elements(list: &[Value]) -> HashSet<&'static str> {
+    list.iter().map(kind).collect()
+}
+
+/// Whether a list has elements of types that another, which has some, has not.
+pub(in crate::score) fn has_other_kinds(known: &Value, list: &Value) -> bool {
+    let kinds = |it: &Value| of_elements(it.as_array().map_or(&[], Vec::as_slice));
+    let known = kinds(known);
+    !known.is_empty() && !kinds(list).is_subset(&known)
+}

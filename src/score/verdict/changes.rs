@@ -1,0 +1,317 @@
+//! Everything that differs between the two sides, whether it fails the gate or not.
+
+use std::collections::HashSet;
+
+use crate::model::comparison::{
+    Change, ChangeKind, Difference, Drift, Pair, ParameterScore, Reason, ReasonKind, Row,
+    SlowerCall, Verdict,
+};
+use crate::model::rules::Rules;
+use crate::score::catalogue::drift;
+use crate::score::pairing::call::asked;
+use crate::score::pairing::calls::Calls;
+use crate::score::text::excerpt;
+use crate::score::values::path::escape;
+
+/// What changes are told from.
+pub(in crate::score) struct Found<'e, 'a> {
+    pub(in crate::score) calls: &'e Calls<'a>,
+    pub(in crate::score) rows: &'e [Row],
+    pub(in crate::score) drift: &'e [drift::Finding],
+    pub(in crate::score) slower: &'e [SlowerCall],
+    /// The tokens of both sides, where there are many more now.
+    pub(in crate::score) tokens: Option<(u64, u64)>,
+    pub(in crate::score) verdict: &'e Verdict,
+}
+
+/// The changes in the order of the calls; what concerns no call comes last.
+pub(in crate::score) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
+    let failed = Failed::new(found.verdict);
+    let mut changes = Vec::new();
+    for row in found.rows {
+        match row {
+            Row::Pair(pair) => of_pair(found.calls, pair, &failed, &mut changes),
+            Row::Missing { baseline, .. } => {
+                let call = found.calls.before(*baseline).made;
+                changes.push(Change {
+                    baseline: Some(*baseline),
+                    tool: Some(call.full_name()),
+                    was: Some(asked(call)),
+                    fails: failed.call(Some(*baseline), None),
+                    ..change(ChangeKind::Call, "was not made")
+                });
+            }
+            Row::Extra { current, .. } => {
+                let call = found.calls.now(*current);
+                changes.push(Change {
+                    current: Some(*current),
+                    tool: Some(call.made.full_name()),
+                    now: Some(asked(call.said)),
+                    fails: failed.call(None, Some(*current)),
+                    ..change(ChangeKind::Call, "is new")
+                });
+            }
+        }
+    }
+    for it in found.drift {
+        let drift = &it.drift;
+        changes.push(Change {
+            tool: Some(format!("mcp__{}__{}", drift.server, drift.tool)),
+            path: Some(drift.path.clone()).filter(|it| !it.is_empty()),
+            was: drift.was.clone(),
+            now: drift.now.clone(),
+            fails: failed.drift(drift),
+            ..change(ChangeKind::Drift, &drift.what)
+        });
+    }
+    for it in found.slower {
+        changes.push(Change {
+            baseline: Some(it.baseline),
+            current: Some(it.current),
+            tool: Some(found.calls.before(it.baseline).made.full_name()),
+            was: Some(format!("{:.0} ms", it.baseline_ms)),
+            now: Some(format!("{:.0} ms", it.current_ms)),
+            fails: failed.kind(ReasonKind::Slower),
+            ..change(ChangeKind::Slower, "took much longer")
+        });
+    }
+    if let Some((before, now)) = found.tokens {
+        changes.push(Change {
+            was: Some(before.to_string()),
+            now: Some(now.to_string()),
+            fails: failed.kind(ReasonKind::Tokens),
+            ..change(ChangeKind::Tokens, "the model used many more tokens")
+        });
+    }
+    changes
+}
+
+/// Makes whatever changed fail, save what has a gate of its own: one reason for each call, one for what concerns none.
+pub(in crate::score) fn fail_all(changes: &mut [Change], rules: &Rules, verdict: &mut Verdict) {
+    if !rules.strict {
+        return;
+    }
+    let gated = |it: &Change| matches!(it.kind, ChangeKind::Slower | ChangeKind::Tokens);
+    let mut open: Vec<&mut Change> = (changes.iter_mut())
+        .filter(|it| !it.fails && !gated(it))
+        .collect();
+    for it in &mut open {
+        it.fails = true;
+    }
+    for of_call in open.chunk_by(|a, b| (a.baseline, a.current) == (b.baseline, b.current)) {
+        let first = &of_call[0];
+        let call = match (first.baseline.or(first.current), &first.tool) {
+            (Some(number), Some(tool)) => format!("call {number}, {tool}, "),
+            _ => String::new(),
+        };
+        let place = first.path.as_deref().unwrap_or("it");
+        let more = match of_call.len() {
+            1 => String::new(),
+            2 => ", and 1 more change".to_owned(),
+            count => format!(", and {} more changes", count - 1),
+        };
+        let what = match (call.as_str(), first.kind) {
+            (_, ChangeKind::Drift) => first.what.clone(),
+            (_, ChangeKind::Call) => format!("{call}{}", first.what),
+            _ => format!("{call}{place}: {}", first.what),
+        };
+        verdict.reasons.push(Reason {
+            baseline: first.baseline,
+            current: first.current,
+            expected: first.was.clone(),
+            got: first.now.clone(),
+            ..Reason::new(
+                ReasonKind::Strict,
+                format!("nothing may change: {what}{more}"),
+            )
+        });
+    }
+    verdict.passed = verdict.reasons.is_empty();
+}
+
+fn change(kind: ChangeKind, what: &str) -> Change {
+    Change {
+        kind,
+        baseline: None,
+        current: None,
+        tool: None,
+        path: None,
+        what: what.to_owned(),
+        was: None,
+        now: None,
+        fails: false,
+    }
+}
+
+/// What the run failed for.
+struct Failed<'v> {
+    kinds: HashSet<ReasonKind>,
+    /// The same with the calls.
+    at: HashSet<(ReasonKind, Option<usize>, Option<usize>)>,
+    /// What is said of the catalogue.
+    drift: HashSet<&'v str>,
+}
+
+impl<'v> Failed<'v> {
+    fn new(verdict: &'v Verdict) -> Self {
+        let all = || (verdict.reasons.iter()).flat_map(|it| std::iter::once(it).chain(&it.follows));
+        Self {
+            kinds: all().map(|it| it.kind).collect(),
+            at: all().map(|it| (it.kind, it.baseline, it.current)).collect(),
+            drift: all()
+                .filter(|it| it.kind == ReasonKind::Drift)
+                .map(|it| it.text.as_str())
+                .collect(),
+        }
+    }
+
+    fn kind(&self, kind: ReasonKind) -> bool {
+        self.kinds.contains(&kind)
+    }
+
+    /// Points are what a score below its threshold is made of.
+    fn points(&self) -> bool {
+        self.kind(ReasonKind::Threshold) || self.kind(ReasonKind::Match)
+    }
+
+    fn call(&self, baseline: Option<usize>, current: Option<usize>) -> bool {
+        self.points() || self.at(ReasonKind::EffectChange, baseline, current)
+    }
+
+    fn at(&self, kind: ReasonKind, baseline: Option<usize>, current: Option<usize>) -> bool {
+        self.at.contains(&(kind, baseline, current))
+    }
+
+    fn drift(&self, drift: &Drift) -> bool {
+        // One heading may stand for the same change of several tools.
+        (drift.breaking && self.kind(ReasonKind::Drift)) || self.drift.contains(drift.what.as_str())
+    }
+}
+
+fn of_pair(calls: &Calls<'_>, pair: &Pair, failed: &Failed<'_>, changes: &mut Vec<Change>) {
+    let other_try = calls.other_try(pair.baseline, pair.current);
+    if !pair.moved
+        && other_try.is_none()
+        && pair.request.similarity >= 1.0
+        && pair.request.differences.is_empty()
+        && pair.response.differences.is_empty()
+    {
+        return;
+    }
+    let (b, c) = (calls.before(pair.baseline), calls.now(pair.current));
+    let numbers = (Some(pair.baseline), Some(pair.current));
+    let here = |kind: ChangeKind, what: &str| Change {
+        baseline: numbers.0,
+        current: numbers.1,
+        tool: Some(b.made.full_name()),
+        ..change(kind, what)
+    };
+    let answer_fails = failed.at(ReasonKind::ServerRegression, numbers.0, numbers.1)
+        || failed.at(ReasonKind::EffectChange, numbers.0, numbers.1);
+    if pair.moved {
+        changes.push(Change {
+            was: Some(format!("call {}", pair.baseline)),
+            now: Some(format!("call {}", pair.current)),
+            fails: failed.points(),
+            ..here(ChangeKind::Call, "was made in another place")
+        });
+    }
+    if pair.effect {
+        for it in &pair.request.differences {
+            changes.push(Change {
+                path: Some(format!("arguments{}", it.path)),
+                was: it.was.clone(),
+                now: it.now.clone(),
+                fails: !it.worded,
+                ..here(
+                    ChangeKind::Effect,
+                    if it.worded {
+                        "worded otherwise"
+                    } else {
+                        "made with another value"
+                    },
+                )
+            });
+        }
+    }
+    let is_told = |name: &str| {
+        let path = format!("/{}", escape(name));
+        let told = pair.request.differences.iter().map(|it| it.path.as_str());
+        let mut under = told.filter_map(|it| it.strip_prefix(path.as_str()));
+        under.any(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    let differs = |it: &&ParameterScore| it.similarity.is_some_and(|it| it < 1.0);
+    for it in pair.request.parameters.iter().filter(differs) {
+        if pair.effect && is_told(&it.name) {
+            continue;
+        }
+        let (was, now) = excerpt::of_both(
+            b.said.arguments.get(&it.name),
+            c.said.arguments.get(&it.name),
+        );
+        // What an effect is made with may be written otherwise: a number as text.
+        let (kind, what) = if pair.effect {
+            (ChangeKind::Effect, "the same, written otherwise")
+        } else {
+            (ChangeKind::Request, "asked otherwise")
+        };
+        changes.push(Change {
+            path: Some(format!("arguments/{}", it.name)),
+            was,
+            now,
+            fails: failed.points() && it.loss > 0.0,
+            ..here(kind, what)
+        });
+    }
+    if let Some((was, now)) = other_try {
+        changes.push(Change {
+            path: Some("response".to_owned()),
+            was: Some(was),
+            now: Some(now),
+            ..here(
+                ChangeKind::Answer,
+                "was another one while it was asked again and again",
+            )
+        });
+    }
+    let breaks = |it: &Difference| {
+        pair.response
+            .contract_changes
+            .iter()
+            .any(|of| of.path == it.path)
+    };
+    for it in &pair.response.differences {
+        let counts = pair.response.contract_changes.is_empty() || breaks(it);
+        let fails = (answer_fails && counts) || (failed.points() && it.loss > 0.0);
+        let kind = kind_of(it);
+        changes.push(Change {
+            path: Some(format!("response{}", it.path)),
+            was: it.expected.clone(),
+            now: it.got.clone(),
+            fails: fails && (kind != ChangeKind::Addition || failed.points() || breaks(it)),
+            ..here(kind, in_words(it))
+        });
+    }
+}
+
+fn kind_of(difference: &Difference) -> ChangeKind {
+    if difference.path.is_empty() && difference.rule.contains("error") {
+        ChangeKind::Error
+    } else if difference.expected.is_none() && difference.got.is_some() {
+        ChangeKind::Addition
+    } else {
+        ChangeKind::Answer
+    }
+}
+
+/// What happened, where the rule only says how it was graded.
+fn in_words(difference: &Difference) -> &str {
+    match &*difference.rule {
+        "words" | "distance" | "bool" | "null" | "type" | "depth" | "bytes" | "uri" | "list" => {
+            "changed"
+        }
+        "key" => "missing",
+        "another error" => "worded otherwise",
+        rule => rule,
+    }
+}

@@ -1,0 +1,282 @@
+//! Many places of one answer that changed in one way, as one sentence.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::model::comparison::{ContractChange, Difference, ResponseScore};
+use crate::model::trajectory::{Answer, Outcome};
+use crate::score::values::embedded::embedded;
+
+/// What places that differ in nothing but an index have in common.
+#[derive(Debug, Default)]
+struct Places<'a> {
+    then: Vec<&'a str>,
+    now: Vec<&'a str>,
+    /// How many places differ.
+    count: usize,
+    /// Every place has a value on both sides, in this order.
+    paired: bool,
+}
+
+/// How a value became another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum How {
+    Gained {
+        before: String,
+    },
+    Lost {
+        before: String,
+    },
+    GainedAfter {
+        after: String,
+    },
+    LostAfter {
+        after: String,
+    },
+    Begins {
+        was: String,
+        now: String,
+    },
+    Replaced {
+        was: String,
+        now: String,
+    },
+    /// What the comparison says of each of them in the same words: `renamed to "endpoint"`.
+    Said(String),
+}
+
+/// Many places that changed in one way.
+pub(super) struct Generalised<'a> {
+    pub(super) sentence: String,
+    /// One of the places.
+    pub(super) example: &'a Difference,
+}
+
+/// ``every `tools/*/name` gained `everything:` ``: where two places or more changed in one way, and nothing or little else did.
+pub(super) fn generalised<'a>(
+    baseline: &Outcome,
+    response: &'a ResponseScore,
+) -> Option<Generalised<'a>> {
+    let differences = &response.differences;
+    let mut groups: BTreeMap<String, Places<'_>> = BTreeMap::new();
+    for it in differences {
+        let (path, has_index) = starred(&it.path);
+        if !has_index {
+            continue;
+        }
+        let group = groups.entry(path).or_insert_with(|| Places {
+            paired: true,
+            ..Places::default()
+        });
+        group.count += 1;
+        group.paired &= it.expected.is_some() && it.got.is_some();
+        group.then.extend(it.expected.as_deref());
+        group.now.extend(it.got.as_deref());
+    }
+    let (path, places) = groups.into_iter().max_by_key(|(_, it)| it.then.len())?;
+    let count = places.then.len();
+    let lost = differences
+        .iter()
+        .filter(|it| it.expected.is_some())
+        .count();
+    if count < 2 || 2 * count < lost {
+        return None;
+    }
+    let how = common(&places).or_else(|| said(&response.contract_changes, &path, places.count))?;
+    let total = match baseline {
+        Outcome::Answer(answer) => leaves(answer, &path),
+        Outcome::Failure(_) => 0,
+    };
+    // Of many differences the first are kept one by one, and how many places there are in all is not known.
+    let is_all = differences.iter().all(|it| !it.is_rest());
+    let which = match (count >= total, is_all) {
+        (true, _) => "every".to_owned(),
+        (false, true) => format!("{count} of {total}"),
+        (false, false) => format!("at least {count} of {total}"),
+    };
+    // What is new beside them is how they changed.
+    let others = lost.saturating_sub(count);
+    let rest = match others {
+        _ if !is_all => ", and other places differ".to_owned(),
+        0 => String::new(),
+        1 => ", and 1 other place differs".to_owned(),
+        _ => format!(", and {others} other places differ"),
+    };
+    let example = differences.iter().find(|it| starred(&it.path).0 == path)?;
+    Some(Generalised {
+        sentence: format!("{which} `{}` {}{rest}", shown(&path), how.in_words()),
+        example,
+    })
+}
+
+/// A path with a star for each index of a list, and whether it has any.
+fn starred(path: &str) -> (String, bool) {
+    let mut has_index = false;
+    let mut steps: Vec<&str> = Vec::new();
+    for (at, step) in path.split('/').enumerate() {
+        // The number of a content block is no index of a list that a person thinks of.
+        let is_block = at == 2 && steps.get(1) == Some(&"content");
+        if !is_block && !step.is_empty() && step.bytes().all(|it| it.is_ascii_digit()) {
+            has_index = true;
+            steps.push("*");
+        } else {
+            steps.push(step);
+        }
+    }
+    (steps.join("/"), has_index)
+}
+
+/// Without the way to the document, which says nothing to a person.
+fn shown(path: &str) -> &str {
+    let steps = path.trim_start_matches('/');
+    let inner = match steps.split_once('/') {
+        Some(("structuredContent", inner)) => Some(inner),
+        Some(("content", rest)) => rest.split_once("/json/").map(|(_, inner)| inner),
+        _ => None,
+    };
+    inner.unwrap_or(steps)
+}
+
+fn common(places: &Places<'_>) -> Option<How> {
+    if places.now.is_empty() {
+        return None;
+    }
+    // Elements that are gone, and as many that are new in their place, are taken for each other in order.
+    if places.then.len() != places.now.len() {
+        return None;
+    }
+    let pairs: Vec<(&str, &str)> = (places.then.iter().zip(&places.now))
+        .map(|(then, now)| (unquoted(then), unquoted(now)))
+        .collect();
+    let (first_then, first_now) = *pairs.first()?;
+    if places.paired && pairs.iter().all(|it| *it == (first_then, first_now)) {
+        return Some(How::Replaced {
+            was: places.then.first().copied().map(str::to_owned)?,
+            now: places.now.first().copied().map(str::to_owned)?,
+        });
+    }
+    candidates(first_then, first_now)
+        .into_iter()
+        .find(|how| pairs.iter().all(|(then, now)| how.fits(then, now)))
+}
+
+/// What is said of every one of the places.
+fn said(changes: &[ContractChange], path: &str, count: usize) -> Option<How> {
+    let mut here = changes.iter().filter(|it| starred(&it.path).0 == path);
+    let first = here.next()?;
+    let same = here.filter(|it| it.what == first.what).count() + 1;
+    (same == count).then(|| How::Said(first.what.clone()))
+}
+
+fn candidates(then: &str, now: &str) -> Vec<How> {
+    let text = |it: &str| (!it.is_empty()).then(|| it.to_owned());
+    let mut found = Vec::new();
+    found.extend(
+        now.strip_suffix(then)
+            .and_then(text)
+            .map(|before| How::Gained { before }),
+    );
+    found.extend(
+        then.strip_suffix(now)
+            .and_then(text)
+            .map(|before| How::Lost { before }),
+    );
+    found.extend(
+        now.strip_prefix(then)
+            .and_then(text)
+            .map(|after| How::GainedAfter { after }),
+    );
+    found.extend(
+        then.strip_prefix(now)
+            .and_then(text)
+            .map(|after| How::LostAfter { after }),
+    );
+    let ends: usize = (then.chars().rev().zip(now.chars().rev()))
+        .take_while(|(a, b)| a == b)
+        .map(|(it, _)| it.len_utf8())
+        .sum();
+    let (was, is) = (&then[..then.len() - ends], &now[..now.len() - ends]);
+    if ends > 0 && !was.is_empty() && !is.is_empty() {
+        found.push(How::Begins {
+            was: was.to_owned(),
+            now: is.to_owned(),
+        });
+    }
+    found
+}
+
+impl How {
+    fn fits(&self, then: &str, now: &str) -> bool {
+        match self {
+            Self::Gained { before } => now.strip_prefix(before.as_str()) == Some(then),
+            Self::Lost { before } => then.strip_prefix(before.as_str()) == Some(now),
+            Self::GainedAfter { after } => now.strip_suffix(after.as_str()) == Some(then),
+            Self::LostAfter { after } => then.strip_suffix(after.as_str()) == Some(now),
+            Self::Begins { was, now: is } => {
+                let rest = then.strip_prefix(was.as_str());
+                rest.is_some() && rest == now.strip_prefix(is.as_str())
+            }
+            Self::Replaced { .. } | Self::Said(_) => false,
+        }
+    }
+
+    fn in_words(&self) -> String {
+        match self {
+            Self::Gained { before: piece } => format!("gained `{piece}`"),
+            Self::Lost { before: piece } => format!("lost `{piece}`"),
+            Self::GainedAfter { after } => format!("gained `{after}` at its end"),
+            Self::LostAfter { after } => format!("lost `{after}` at its end"),
+            Self::Begins { was, now } => format!("begins with `{now}` instead of `{was}`"),
+            Self::Replaced { was, now } => format!("is {now} instead of {was}"),
+            Self::Said(what) => what.clone(),
+        }
+    }
+}
+
+/// A text without the quotes that an excerpt shows it in.
+fn unquoted(shown: &str) -> &str {
+    shown
+        .strip_prefix('"')
+        .and_then(|it| it.strip_suffix('"'))
+        .unwrap_or(shown)
+}
+
+/// How many values an answer has at a place with stars.
+fn leaves(answer: &Answer, path: &str) -> usize {
+    let mut steps = path.split('/').skip(1);
+    match steps.next() {
+        Some("structuredContent") => {
+            let steps: Vec<&str> = steps.collect();
+            answer
+                .structured_content
+                .as_ref()
+                .map_or(0, |it| at(it, &steps))
+        }
+        Some("content") => {
+            let index = steps.next().and_then(|it| it.parse::<usize>().ok());
+            let block = index.and_then(|it| answer.content.get(it));
+            let text = block.and_then(|it| it.get("text")?.as_str());
+            let steps: Vec<&str> = steps.skip(1).collect();
+            text.and_then(embedded).map_or(0, |it| at(&it, &steps))
+        }
+        _ => 0,
+    }
+}
+
+fn at(value: &Value, steps: &[&str]) -> usize {
+    let Some((first, rest)) = steps.split_first() else {
+        return 1;
+    };
+    match value {
+        Value::Array(items) if *first == "*" => items.iter().map(|it| at(it, rest)).sum(),
+        Value::Object(members) => {
+            let key = first
+                .replace("~2", "*")
+                .replace("~1", "/")
+                .replace("~0", "~");
+            members.get(&key).map_or(0, |it| at(it, rest))
+        }
+        _ => 0,
+    }
+}
