@@ -11,15 +11,13 @@ pub(super) const VERSION: &str = "v1";
 pub(super) const KEY_ENV: &str = "OPENAI_API_KEY";
 pub(super) const NAMES: NameRule = NameRule::Plain(64);
 
-/// A body with the model and how it chooses its words.
-pub(super) fn body(settings: &ModelAgent) -> Value {
-    let mut body = json!({ "model": settings.model });
+/// Says in a body how freely the model chooses its words, where the scenario says so.
+pub(super) fn put_temperature(body: &mut Value, settings: &ModelAgent) {
     match settings.temperature {
         Temperature::Lowest => body["temperature"] = json!(0),
         Temperature::Value(value) => body["temperature"] = json!(value),
         Temperature::Unset => {}
     }
-    body
 }
 
 /// Which tools the model may or must call; `named` says how one is meant.

@@ -39,7 +39,8 @@ impl Wire for ChatCompletions {
 
     fn body(&self, request: &Request<'_>, at_home: bool) -> Value {
         let settings = request.settings;
-        let mut body = openai::body(settings);
+        let mut body = json!({ "model": settings.model });
+        openai::put_temperature(&mut body, settings);
         if let Some(most) = settings.max_tokens {
             // The vendor's newer models refuse the older name; other servers know no other.
             let name = if at_home {

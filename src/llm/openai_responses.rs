@@ -39,10 +39,11 @@ impl Wire for Responses {
 
     fn body(&self, request: &Request<'_>, _: bool) -> Value {
         let settings = request.settings;
-        let mut body = openai::body(settings);
+        let mut body = json!({ "model": settings.model });
         if let Some(system) = &settings.system {
             body["instructions"] = json!(system);
         }
+        openai::put_temperature(&mut body, settings);
         if let Some(most) = settings.max_tokens {
             body["max_output_tokens"] = json!(most);
         }

@@ -25,7 +25,7 @@ pub(crate) struct Measure {
     pub(crate) baseline: Option<Tally>,
 }
 
-/// Makes the attempts at a scenario, each with a run_context of its own, and gates on what all of them came to.
+/// Makes the attempts at a scenario, each with a run context of its own, and gates on what all of them came to.
 ///
 /// The result shows the attempt most worth a look. After one that was interrupted no other is made, and there is no verdict.
 pub(crate) async fn repeat<W, F>(

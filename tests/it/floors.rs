@@ -88,7 +88,7 @@ const LIVES_IN: &[(&str, &[&str])] = &[
     ("bollard", &["docker"]),
     ("tar", &["docker"]),
     ("askama", &["report"]),
-    ("reqwest", &["agent", "http_client", "mcp"]),
+    ("reqwest", &["agent", "http_client", "llm", "mcp"]),
     ("serde_yaml", &["scenario_file"]),
     ("granit_parser", &["scenario_file"]),
     ("jsonschema", &["score", "mock"]),
