@@ -8,7 +8,7 @@
 //!         │
 //!         │  where it has a container: docker::Slot::reset, a fresh one that is proven ready
 //!         ▼
-//!     run::run ── ports ──► Tools (mcp)    list, call
+//!     run::run ── ports ──► Tools or Gateway (mcp)
 //!         │                 Agent (agent)  drive
 //!         ▼
 //!     Trajectory ─► store: every run is kept; `record` keeps it as the baseline
@@ -19,7 +19,7 @@
 //!     SuiteResult ─► published::result ─► report: terminal, html ─► text, which cli writes
 //! ```
 //!
-//! [`run`] knows servers and agents as *ports* alone, its traits `Tools` and `Agent`; [`mcp`] and [`agent`] implement them, and [`suite`] puts
+//! [`run`] knows servers and agents as *ports* alone, its traits `Tools`, `Gateway` and `Agent`; [`mcp`] and [`agent`] implement them, and [`suite`] puts
 //! them together. To follow one command through all of this, begin with `cli/commands/compare.rs`.
 //!
 //! The modules lie on floors. A module imports from the floors below its own; below floor 3 also, in a few places, from a neighbour, as

@@ -24,13 +24,13 @@ use crate::model::{Digits, Object};
 use crate::run::again::{AskAgain, ask_again};
 use crate::run::budget::Budget;
 use crate::run::clock::Clock;
-use crate::run::ports::{Called, Observer, Progress, Tools};
+use crate::run::ports::{Called, Connection, Observer, Progress};
 use crate::run::stop::{SetupError, Stop};
 
 /// The conversation of one run. Whatever an agent says, calls or asks goes through here and is recorded as it happens, so that a run cut
 /// short keeps what it did.
 pub struct Conversation<'a> {
-    tools: &'a dyn Tools,
+    servers: &'a Connection,
     observer: &'a dyn Observer,
     clock: Clock,
     ask_again: Option<&'a AskAgain>,
@@ -59,9 +59,9 @@ pub struct WantedCall {
 
 impl<'a> Conversation<'a> {
     /// A conversation whose offsets are those of `clock`.
-    pub(super) fn new(tools: &'a dyn Tools, observer: &'a dyn Observer, clock: Clock) -> Self {
+    pub(super) fn new(servers: &'a Connection, observer: &'a dyn Observer, clock: Clock) -> Self {
         Self {
-            tools,
+            servers,
             observer,
             clock,
             ask_again: None,
@@ -86,8 +86,8 @@ impl<'a> Conversation<'a> {
     /// The same, ended by these limits.
     #[must_use]
     pub(super) fn within(self, limits: Limits, budget: Option<&'a Budget>) -> Self {
-        if let (Some(recorder), Some(most)) = (self.tools.recorder(), limits.max_steps) {
-            recorder.allow(most as usize);
+        if let (Some(gateway), Some(most)) = (self.servers.gateway(), limits.max_steps) {
+            gateway.recorder().allow(most as usize);
         }
         Self {
             limits,
@@ -98,7 +98,7 @@ impl<'a> Conversation<'a> {
 
     /// What the servers offered when they were connected.
     pub fn catalogue(&self) -> &'a Catalogue {
-        self.tools.catalogue()
+        self.servers.catalogue()
     }
 
     /// Records a message of the person the agent works for.
@@ -118,7 +118,7 @@ impl<'a> Conversation<'a> {
     /// [`Stop::Error`] when the name leads to no server or to several, or when the server is gone; in the latter case the call is recorded.
     /// [`Stop::LimitReached`] when no further call is allowed.
     pub async fn call(&mut self, name: &str, arguments: Object) -> Result<&ToolCall, Stop> {
-        let (server, tool) = route(self.tools.catalogue(), name)
+        let (server, tool) = route(self.servers.catalogue(), name)
             .map_err(|message| Stop::Error(SetupError::new(message)))?;
         self.make(name, (server, tool), arguments, unanswered())
             .await
@@ -137,7 +137,7 @@ impl<'a> Conversation<'a> {
         arguments: Object,
     ) -> Result<&ToolCall, Stop> {
         let name = format!("mcp__{server}__{tool}");
-        let catalogue = self.tools.catalogue();
+        let catalogue = self.servers.catalogue();
         if !catalogue.servers.iter().any(|it| it.server == server) {
             return Err(Stop::Error(SetupError::new(no_such_server(
                 catalogue, &name,
@@ -159,7 +159,7 @@ impl<'a> Conversation<'a> {
         tool: &str,
         arguments: Object,
     ) -> Result<&ToolCall, Stop> {
-        let catalogue = self.tools.catalogue();
+        let catalogue = self.servers.catalogue();
         let name = format!("mcp__{server}__{tool}");
         let outcome = if catalogue.servers.iter().any(|it| it.server == server) {
             unanswered()
@@ -184,7 +184,7 @@ impl<'a> Conversation<'a> {
         let made = wanted.len();
         let names: Vec<String> = wanted.iter().map(|it| it.name.clone()).collect();
         for WantedCall { name, arguments } in wanted {
-            let routed = route(self.tools.catalogue(), &name);
+            let routed = route(self.servers.catalogue(), &name);
             let (server, tool) = match &routed {
                 Ok((server, tool)) => (Some(server.clone()), tool.clone()),
                 Err(_) => (None, name),
@@ -250,7 +250,15 @@ impl<'a> Conversation<'a> {
 
     /// Makes the calls in flight, all at once, by the names they were asked for with, and records them. Says so when a server is lost.
     async fn fly(&mut self, names: &[String]) -> Option<SetupError> {
-        let (tools, observer) = (self.tools, self.observer);
+        let (tools, observer) = (self.servers.tools(), self.observer);
+        if tools.is_none() {
+            for call in &mut self.in_flight {
+                call.outcome = not_sent(
+                    "calls go through the gateway, and the agent makes them itself",
+                    None,
+                );
+            }
+        }
         let first = self.calls + 1;
         self.calls += self.in_flight.len();
         let calls = self.in_flight.iter_mut().zip(names).enumerate();
@@ -260,7 +268,7 @@ impl<'a> Conversation<'a> {
             let begun = Instant::now();
             let sent = call.server.as_ref().filter(|_| !is_not_sent(&call.outcome));
             let mut lost = None;
-            if let Some(server) = sent {
+            if let Some((server, tools)) = sent.zip(tools) {
                 let called = tools.call(server, &call.tool, &call.arguments).await;
                 let Called {
                     outcome,
@@ -294,8 +302,10 @@ impl<'a> Conversation<'a> {
 
     /// Asks the reads among the calls in flight again, once all of them are answered.
     async fn ask_again(&mut self) {
-        let Some(asking) = self.ask_again else { return };
-        let (tools, catalogue) = (self.tools, self.tools.catalogue());
+        let (Some(asking), Some(tools)) = (self.ask_again, self.servers.tools()) else {
+            return;
+        };
+        let catalogue = tools.catalogue();
         let effects = self
             .in_flight
             .iter()

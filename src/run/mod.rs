@@ -17,7 +17,7 @@ pub use agent::Agent;
 pub use budget::Budget;
 pub use call_recorder::{CallRecorder, Endpoint, Heard, PendingCall};
 pub use conversation::{Announced, Conversation, ToldRequest, WantedCall};
-pub use ports::{Called, Observer, Progress, Tools, Unlisted};
+pub use ports::{Called, Connection, Gateway, Observer, Progress, Tools, Unlisted};
 pub use runner::{Job, not_begun, run};
 pub use stop::{SetupError, Stop};
 pub use together::{Part, Together};

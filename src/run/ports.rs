@@ -29,23 +29,68 @@ pub trait Tools: Send + Sync {
         Box::pin(std::future::ready(Ok(catalogue)))
     }
 
-    /// Where an agent with a client of its own reaches the servers; empty where it has to call through us.
-    fn endpoints(&self) -> &[Endpoint] {
-        &[]
-    }
+    /// Ends the sessions, and the servers that were started for them.
+    fn close(self: Box<Self>) -> BoxFuture<'static, ()>;
+}
 
-    /// The calls such an agent makes; `None` where it has to call through us.
-    fn recorder(&self) -> Option<&CallRecorder> {
-        None
-    }
+/// The servers of one run behind endpoints, for an agent with an MCP client of its own: its calls are recorded as they pass.
+pub trait Gateway: Send + Sync {
+    /// What the servers offered when they were connected.
+    fn catalogue(&self) -> &Catalogue;
+
+    /// Where the agent reaches the servers.
+    fn endpoints(&self) -> &[Endpoint];
+
+    /// The calls it makes.
+    fn recorder(&self) -> &CallRecorder;
 
     /// Waits until the servers have answered all that recording asks them again.
-    fn settled(&self) -> BoxFuture<'_, ()> {
-        Box::pin(std::future::ready(()))
-    }
+    fn settled(&self) -> BoxFuture<'_, ()>;
 
     /// Ends the sessions, and the servers that were started for them.
     fn close(self: Box<Self>) -> BoxFuture<'static, ()>;
+}
+
+/// How the agent of a run reaches its servers.
+pub enum Connection {
+    /// We make its calls.
+    Tools(Box<dyn Tools>),
+    /// It makes its calls itself.
+    Gateway(Box<dyn Gateway>),
+}
+
+impl Connection {
+    /// What the servers offered when they were connected.
+    pub fn catalogue(&self) -> &Catalogue {
+        match self {
+            Self::Tools(tools) => tools.catalogue(),
+            Self::Gateway(gateway) => gateway.catalogue(),
+        }
+    }
+
+    /// The servers, where we make the calls.
+    pub fn tools(&self) -> Option<&dyn Tools> {
+        match self {
+            Self::Tools(tools) => Some(tools.as_ref()),
+            Self::Gateway(_) => None,
+        }
+    }
+
+    /// The endpoints, where the agent makes its calls itself.
+    pub fn gateway(&self) -> Option<&dyn Gateway> {
+        match self {
+            Self::Tools(_) => None,
+            Self::Gateway(gateway) => Some(gateway.as_ref()),
+        }
+    }
+
+    /// Ends the sessions, and the servers that were started for them.
+    pub async fn close(self) {
+        match self {
+            Self::Tools(tools) => tools.close().await,
+            Self::Gateway(gateway) => gateway.close().await,
+        }
+    }
 }
 
 /// What became of a call, and whether the server is still there.

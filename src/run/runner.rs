@@ -15,7 +15,7 @@ use crate::run::agent::Agent;
 use crate::run::budget::Budget;
 use crate::run::clock::Clock;
 use crate::run::conversation::{Conversation, milliseconds};
-use crate::run::ports::{Observer, Progress, Tools};
+use crate::run::ports::{Connection, Observer, Progress};
 use crate::run::stop::{SetupError, Stop};
 
 /// How long servers may take to leave after a run that did not end well: what hangs does not leave by itself.
@@ -26,7 +26,7 @@ pub struct Job<'a> {
     pub scenario: &'a Scenario,
     pub stamp: Stamp,
     /// Starts the servers; bounded by its own connect timeout.
-    pub connect: BoxFuture<'a, Result<Box<dyn Tools>, SetupError>>,
+    pub connect: BoxFuture<'a, Result<Connection, SetupError>>,
     pub agent: &'a mut dyn Agent,
     pub observer: &'a dyn Observer,
     /// Cancelled when the program is asked to stop.
@@ -62,8 +62,8 @@ pub async fn run(job: Job<'_>) -> Trajectory {
     };
     let (catalogue, (steps, requests), ending) = match connected {
         Err(ending) => (Catalogue::default(), <_>::default(), ending),
-        Ok(tools) => {
-            let mut conversation = Conversation::new(tools.as_ref(), job.observer, clock.clone())
+        Ok(servers) => {
+            let mut conversation = Conversation::new(&servers, job.observer, clock.clone())
                 .asking_again(job.ask_again.as_ref())
                 .within(limits, job.budget);
             let mut ending = tokio::select! {
@@ -78,21 +78,23 @@ pub async fn run(job: Job<'_>) -> Trajectory {
                 () = &mut run_out, if longest.is_some() => ran_out(longest),
                 () = &mut deadline => timed_out(limit, "the agent was still at work"),
             };
-            if ending.is_complete() {
+            if ending.is_complete()
+                && let Some(gateway) = servers.gateway()
+            {
                 let _still = clock.stand_still();
                 tokio::select! {
                     biased;
                     () = job.interrupt.cancelled() => ending = Ending::Interrupted,
-                    () = tools.settled() => {}
+                    () = gateway.settled() => {}
                 }
             }
             let record = conversation.into_record();
-            let catalogue = tools.catalogue().clone();
+            let catalogue = servers.catalogue().clone();
             if ending != Ending::Interrupted {
                 // Dropped half-way, the servers are ended at once.
                 tokio::select! {
                     () = job.interrupt.cancelled() => {}
-                    () = tools.close() => {}
+                    () = servers.close() => {}
                     () = tokio::time::sleep(SHORT_GOODBYE), if !ending.is_complete() => {}
                 }
             }

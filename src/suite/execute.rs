@@ -12,7 +12,7 @@ use crate::model::scenario::{Agent, Scenario};
 use crate::model::stamp::Stamp;
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::redact::Redactor;
-use crate::run::{self, AskAgain, Job, Observer, Progress, SetupError};
+use crate::run::{self, AskAgain, Connection, Job, Observer, Progress, SetupError};
 use crate::score;
 use crate::suite::addresses;
 use crate::suite::agents::{self, Reached};
@@ -240,7 +240,7 @@ impl SuiteContext {
         let proven = proven.map(|it| {
             it.map(|it| {
                 notes = it.notes;
-                it.tools
+                it.servers
             })
         });
         let job = Job {
@@ -250,9 +250,14 @@ impl SuiteContext {
                 match (proven, way) {
                     (Some(proven), _) => proven,
                     (None, Way::Gateway(port)) => {
-                        mcp::open_gateway(&targets, None, port, gateway_asks, &tell).await
+                        mcp::open_gateway(&targets, None, port, gateway_asks, &tell)
+                            .await
+                            .map(Connection::Gateway)
                     }
-                    (None, Way::Direct) => mcp::connect(&targets, &tell).await,
+                    (None, Way::Direct) => {
+                        let connected = mcp::connect(&targets, &tell).await;
+                        connected.map(Connection::Tools)
+                    }
                 }
             }
             .boxed(),

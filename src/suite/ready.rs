@@ -17,7 +17,9 @@ use crate::model::stamp::Stamp;
 use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
 use crate::redact::Redactor;
 use crate::run::ready::{Asks, PageAnswer, Vouch, wait};
-use crate::run::{AskAgain, Observer, Part, Progress, SetupError, Together, Tools, Unlisted};
+use crate::run::{
+    AskAgain, Connection, Observer, Part, Progress, SetupError, Together, Tools, Unlisted,
+};
 use crate::scenario_file;
 use crate::score;
 use crate::suite::addresses;
@@ -259,7 +261,7 @@ impl Asker<'_> {
 
 /// The connected servers of a run, and what a reader should know of how they were asked.
 pub(crate) struct Proven {
-    pub(crate) tools: Box<dyn Tools>,
+    pub(crate) servers: Connection,
     pub(crate) notes: Vec<String>,
 }
 
@@ -336,8 +338,8 @@ pub(crate) async fn connect(
         together.catalogue(),
         asking.scenario,
     ));
-    let tools: Box<dyn Tools> = match gateway {
-        None => together,
+    let servers = match gateway {
+        None => Connection::Tools(together),
         Some((port, ask_again)) => {
             let vouch = Arc::new(Voucher::new(
                 (proofs, targets),
@@ -346,10 +348,11 @@ pub(crate) async fn connect(
                 (together.catalogue().clone(), stamp.clone()),
             ));
             let known = Some((together as Box<dyn Tools>, vouch as Arc<dyn Vouch>));
-            mcp::open_gateway(targets, known, port, ask_again, &tell).await?
+            let opened = mcp::open_gateway(targets, known, port, ask_again, &tell).await?;
+            Connection::Gateway(opened)
         }
     };
-    Ok(Proven { tools, notes })
+    Ok(Proven { servers, notes })
 }
 
 /// Knows what must hold of each process that is started for a session of an agent, which calls without us.

@@ -12,7 +12,7 @@ use mcp_eval::model::scenario::Scenario;
 use mcp_eval::model::trajectory::{FailureKind, Outcome, ToolCall, Trajectory};
 use mcp_eval::process::ChildCommand;
 use mcp_eval::redact::Redactor;
-use mcp_eval::run::{Agent, AskAgain, Conversation, Job, Observer, Progress, Stop};
+use mcp_eval::run::{Agent, AskAgain, Connection, Conversation, Job, Observer, Progress, Stop};
 use mcp_eval::{mcp, run, scenario_file, score};
 use reqwest::Client;
 use serde_json::{Value, json};
@@ -145,9 +145,11 @@ impl Desk {
             stamp: recorded(&[]).stamp,
             connect: async move {
                 if gateway {
-                    mcp::open_gateway(&targets, None, None, asking, &|_| ()).await
+                    mcp::open_gateway(&targets, None, None, asking, &|_| ())
+                        .await
+                        .map(Connection::Gateway)
                 } else {
-                    mcp::connect(&targets, &|_| ()).await
+                    mcp::connect(&targets, &|_| ()).await.map(Connection::Tools)
                 }
             }
             .boxed(),

@@ -43,16 +43,13 @@ use self::error::{GATEWAY_ERROR, error};
 use self::launcher::Launcher;
 use self::proxy::Proxy;
 use crate::http_server::{self, JSON, Refusal, respond, same_site};
-use crate::mcp::request::failure;
 use crate::mcp::session::setup_error;
 use crate::mcp::target::{Launch, Target, Tell};
 use crate::mcp::tools::connect;
 use crate::mcp::wire::Wire;
-use crate::model::Object;
 use crate::model::catalogue::Catalogue;
-use crate::model::trajectory::FailureKind;
 use crate::run::ready::Vouch;
-use crate::run::{AskAgain, CallRecorder, Called, Endpoint, SetupError, Tools};
+use crate::run::{self, AskAgain, CallRecorder, Endpoint, SetupError, Tools};
 
 /// One server behind the gateway.
 enum Behind {
@@ -85,7 +82,7 @@ pub async fn open(
     port: Option<u16>,
     ask_again: Option<AskAgain>,
     tell: Tell<'_>,
-) -> Result<Box<dyn Tools>, SetupError> {
+) -> Result<Box<dyn run::Gateway>, SetupError> {
     let (tools, vouch) = match known {
         Some((tools, vouch)) => (tools, Some(vouch)),
         None => (connect(targets, tell).await?, None),
@@ -183,26 +180,17 @@ async fn pass(
     })
 }
 
-impl Tools for Gateway {
+impl run::Gateway for Gateway {
     fn catalogue(&self) -> &Catalogue {
         &self.catalogue
-    }
-
-    fn call<'a>(&'a self, server: &'a str, _: &'a str, _: &'a Object) -> BoxFuture<'a, Called> {
-        let message = format!("`{server}` is called through the gateway, by the agent itself");
-        let outcome = failure(FailureKind::NotSent, message);
-        Box::pin(std::future::ready(Called {
-            outcome,
-            lost: None,
-        }))
     }
 
     fn endpoints(&self) -> &[Endpoint] {
         &self.endpoints
     }
 
-    fn recorder(&self) -> Option<&CallRecorder> {
-        Some(&self.recorder)
+    fn recorder(&self) -> &CallRecorder {
+        &self.recorder
     }
 
     fn settled(&self) -> BoxFuture<'_, ()> {

@@ -5,9 +5,9 @@ use super::merge::{Heard, merge};
 use super::{Conversation, calls_made, milliseconds, not_sent, unanswered};
 use crate::model::trajectory::{Outcome, Step, ToolCall};
 use crate::model::{Digits, Object};
-use crate::run::call_recorder::{Endpoint, Event, RecordedCall};
+use crate::run::call_recorder::{CallRecorder, Endpoint, Event, RecordedCall};
 use crate::run::clock::Clock;
-use crate::run::ports::Progress;
+use crate::run::ports::{Gateway, Progress};
 use crate::run::stop::Stop;
 use crate::text::shorten;
 
@@ -21,10 +21,16 @@ pub struct Announced {
     pub(super) place: usize,
 }
 
-impl Conversation<'_> {
+impl<'a> Conversation<'a> {
     /// Where an agent with an MCP client of its own reaches the servers.
     pub fn endpoints(&self) -> &[Endpoint] {
-        self.tools.endpoints()
+        let gateway = self.servers.gateway();
+        gateway.map_or(&[], |it| it.endpoints())
+    }
+
+    /// The calls of an agent that makes them itself.
+    fn recorder(&self) -> Option<&'a CallRecorder> {
+        self.servers.gateway().map(Gateway::recorder)
     }
 
     /// Waits until the agent has begun or ended a call, and tells the observer. May be dropped and called again.
@@ -33,7 +39,7 @@ impl Conversation<'_> {
     ///
     /// [`Stop::LimitReached`] when the agent wanted to make more calls than it may; [`Stop::Error`] when a server is gone.
     pub async fn overhear(&mut self) -> Result<(), Stop> {
-        match self.tools.recorder() {
+        match self.recorder() {
             Some(recorder) => recorder.news(self.events_heard).await,
             None => std::future::pending().await,
         }
@@ -42,7 +48,7 @@ impl Conversation<'_> {
 
     /// Goes on although a server was lost: whoever makes the calls may start it again.
     pub fn go_on(&mut self) {
-        if let Some(recorder) = self.tools.recorder() {
+        if let Some(recorder) = self.recorder() {
             recorder.lock().lost = None;
         }
     }
@@ -53,7 +59,7 @@ impl Conversation<'_> {
     ///
     /// As [`Conversation::overhear`].
     pub fn catch_up(&mut self) -> Result<(), Stop> {
-        let Some(recorder) = self.tools.recorder() else {
+        let Some(recorder) = self.recorder() else {
             return Ok(());
         };
         let heard = recorder.lock();
@@ -94,7 +100,7 @@ impl Conversation<'_> {
     /// which is then looked for among the calls that were heard; anything else is a tool of the agent's own.
     pub fn announce(&mut self, name: &str, arguments: Object) -> Announced {
         let own = name.strip_prefix("mcp__").and_then(|rest| {
-            let servers = self.tools.catalogue().servers.iter();
+            let servers = self.servers.catalogue().servers.iter();
             let fitting = servers.filter_map(|it| {
                 let tool = rest.strip_prefix(it.server.as_str())?.strip_prefix("__")?;
                 Some((it.server.clone(), tool.to_owned()))
@@ -148,7 +154,7 @@ impl Conversation<'_> {
     pub(super) fn with_overheard(&mut self) {
         // What went wrong is known already, or too late to matter.
         let _ = self.catch_up();
-        let Some(recorder) = self.tools.recorder() else {
+        let Some(recorder) = self.recorder() else {
             return;
         };
         let heard = recorder.lock();

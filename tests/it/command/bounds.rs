@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use mcp_eval::mcp::{Launch, Target, open_gateway};
-use mcp_eval::run::Tools;
+use mcp_eval::run::Gateway;
 use serde_json::{Value, json};
 
 use super::through::{Session, child, events};
@@ -15,13 +15,13 @@ const BOUND: usize = 1024;
 const SENT: usize = 3000;
 
 /// A session with a talkative server behind the gateway.
-async fn open(faults: &[&str]) -> (Box<dyn Tools>, Session) {
+async fn open(faults: &[&str]) -> (Box<dyn Gateway>, Session) {
     let gateway = gateway(child(faults)).await;
     let session = Session::open(&gateway.endpoints()[0].url).await;
     (gateway, session)
 }
 
-async fn gateway(launch: Launch) -> Box<dyn Tools> {
+async fn gateway(launch: Launch) -> Box<dyn Gateway> {
     let target = Target {
         name: "s".to_owned(),
         launch,

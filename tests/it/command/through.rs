@@ -9,7 +9,9 @@ use mcp_eval::mcp::{Launch, Target, open_gateway};
 use mcp_eval::model::trajectory::Trajectory;
 use mcp_eval::process::ChildCommand;
 use mcp_eval::redact::Redactor;
-use mcp_eval::run::{self, Agent, AskAgain, Conversation, Job, Observer, Progress, Stop};
+use mcp_eval::run::{
+    self, Agent, AskAgain, Connection, Conversation, Job, Observer, Progress, Stop,
+};
 use mcp_eval::scenario_file;
 use reqwest::{Client, RequestBuilder, Response};
 use serde_json::{Value, json};
@@ -153,7 +155,12 @@ pub(super) async fn heard<F: Future<Output = ()> + Send + 'static>(
     run::run(Job {
         scenario: &loaded.scenarios[0],
         stamp: recorded(&[]).stamp,
-        connect: async move { open_gateway(&[target], None, None, asking, &|_| ()).await }.boxed(),
+        connect: async move {
+            open_gateway(&[target], None, None, asking, &|_| ())
+                .await
+                .map(Connection::Gateway)
+        }
+        .boxed(),
         agent: &mut Hand(Some(work)),
         observer: &Nobody,
         interrupt: CancellationToken::new(),
