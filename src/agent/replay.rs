@@ -14,7 +14,7 @@ use crate::model::scenario::{Pace, Replaying};
 use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
 use crate::redact::Redactor;
 use crate::run::{Agent, Conversation, Stop};
-use crate::score::{self, Poll, Swap};
+use crate::score::{self, IdTranslation, Poll};
 
 /// How long a poll waits before it asks again: at first, and at most.
 const FIRST_WAIT: Duration = Duration::from_millis(50);
@@ -191,8 +191,14 @@ impl Replay {
             let Some(poll) = asked.poll else {
                 return Ok(outcomes);
             };
-            let swap = Swap::new(self.followed.iter().map(|(was, now)| (was, now)));
-            if score::has_settled(&self.baseline, &self.rules, poll, &outcomes.told, &swap) {
+            let translation = IdTranslation::new(self.followed.iter().map(|(was, now)| (was, now)));
+            if score::has_settled(
+                &self.baseline,
+                &self.rules,
+                poll,
+                &outcomes.told,
+                &translation,
+            ) {
                 return Ok(outcomes);
             }
             let left = self.settings.poll_timeout.saturating_sub(started.elapsed());

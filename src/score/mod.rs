@@ -51,7 +51,7 @@ pub use catalogue::likeness::{nearest_for_call, nearest_name, nearest_tool};
 pub use ids::binding::fill;
 pub use ids::binding::resolve;
 pub use ids::binding::{find_bindings, with_rules};
-pub use ids::swap::Swap;
+pub use ids::id_translation::IdTranslation;
 pub use learn::{Disagreement, Learned, LeftBehind, learn, learn_until};
 pub use pairing::call::only_reads;
 pub use pairing::polls::{Poll, polls};

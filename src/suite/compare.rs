@@ -7,7 +7,7 @@ use super::judge::judge;
 use super::outcome::result;
 use super::play::{Finished, Suite, play};
 use super::recorded;
-use super::repeat::{Measure, repeat};
+use super::repeat::{Attempt, Measure, repeat};
 use super::replay;
 use super::run_context::RunContext;
 use super::settings::Settings;
@@ -43,7 +43,6 @@ async fn compare_one(
     baselines: &Baselines,
     settings: &Settings,
 ) -> ScenarioResult {
-    let run_context = Arc::new(run_context);
     let ready = replay::accepted(&scenario, baselines).and_then(|accepted| {
         let held = match (settings.answered_by, accepted.first()) {
             (Servers::Recorded, Some(main)) => {
@@ -71,18 +70,14 @@ async fn compare_one(
         baseline: accepted.first().and_then(|it| it.repeated),
     };
     let replayed = replay::replayed(scenario, &accepted);
-    let (accepted, replayed, rules) = (&accepted, replayed.as_ref(), &rules);
-    let attempt = |run_context| {
-        compare_once(
-            scenario,
-            run_context,
-            accepted,
-            replayed,
-            rules,
-            settings.judging.allow_changed,
-        )
+    let comparison = Comparison {
+        scenario,
+        accepted: &accepted,
+        replayed: replayed.as_ref(),
+        rules: &rules,
+        allow_changed: settings.judging.allow_changed,
     };
-    let mut result = repeat(scenario, &run_context, measure, attempt).await;
+    let mut result = repeat(scenario, &run_context, measure, &comparison).await;
     if let Some(baseline) = &result.baseline {
         let unkept = run_context.runs.save_baseline(&scenario.id, baseline).err();
         result.notes.extend(unkept.map(|error| error.to_string()));
@@ -90,32 +85,35 @@ async fn compare_one(
     result
 }
 
-async fn compare_once(
-    scenario: &Scenario,
-    run_context: Arc<RunContext>,
-    accepted: &[Trajectory],
-    replayed: Option<&Arc<Trajectory>>,
-    rules: &Rules,
+/// What each run of a scenario is compared with, and how.
+struct Comparison<'a> {
+    scenario: &'a Scenario,
+    accepted: &'a [Trajectory],
+    /// What a replay plays.
+    replayed: Option<&'a Arc<Trajectory>>,
+    rules: &'a Rules,
     allow_changed: bool,
-) -> ScenarioResult {
-    let mut executed = run_context.execute(scenario, replayed).await;
-    (executed.notes).extend(recorded::unanswered(&executed.trajectory));
-    if let Some(result) = executed.incomplete() {
-        return result;
+}
+
+impl Attempt for Comparison<'_> {
+    async fn once(&self, run_context: &RunContext) -> ScenarioResult {
+        let mut executed = run_context.execute(self.scenario, self.replayed).await;
+        (executed.notes).extend(recorded::unanswered(&executed.trajectory));
+        if let Some(result) = executed.incomplete() {
+            return result;
+        }
+        let open = ScenarioResult {
+            notes: executed.notes,
+            ..result(&executed.scenario, Status::Error)
+        };
+        let judged = judge(
+            open.clone(),
+            Some(&executed.scenario),
+            self.accepted,
+            Arc::new(executed.trajectory),
+            (self.rules, &executed.patience),
+            self.allow_changed,
+        );
+        judged.unwrap_or(open)
     }
-    let open = ScenarioResult {
-        notes: executed.notes,
-        ..result(&executed.scenario, Status::Error)
-    };
-    let current = Arc::new(executed.trajectory);
-    let scoring = (rules, &executed.patience);
-    let judged = judge(
-        open.clone(),
-        Some(&executed.scenario),
-        accepted,
-        current,
-        scoring,
-        allow_changed,
-    );
-    judged.unwrap_or(open)
 }

@@ -6,7 +6,7 @@ use super::error::Error;
 use super::judge::impossible_criteria;
 use super::outcome::result;
 use super::play::{Finished, Suite, play};
-use super::repeat::{Measure, repeat};
+use super::repeat::{Attempt, Measure, repeat};
 use super::replay;
 use super::run_context::{Executed, RunContext};
 use super::settings::Settings;
@@ -39,7 +39,6 @@ async fn expect(
     baselines: &Baselines,
     settings: &Settings,
 ) -> ScenarioResult {
-    let run_context = Arc::new(run_context);
     let replayed = match replay::to_play(scenario, baselines) {
         Ok(replayed) => replayed,
         Err(problem) => {
@@ -55,9 +54,12 @@ async fn expect(
         pass_threshold: rules.pass_threshold,
         baseline: None,
     };
-    let (replayed, rules) = (replayed.as_ref(), &rules);
-    let attempt = |run_context| expect_once(scenario, run_context, replayed, rules);
-    let mut result = repeat(scenario, &run_context, measure, attempt).await;
+    let expecting = Expecting {
+        scenario,
+        replayed: replayed.as_ref(),
+        rules: &rules,
+    };
+    let mut result = repeat(scenario, &run_context, measure, &expecting).await;
     if let Some(expectation) = &result.baseline {
         let unkept = run_context
             .runs
@@ -68,53 +70,58 @@ async fn expect(
     result
 }
 
-async fn expect_once(
-    scenario: &Scenario,
-    run_context: Arc<RunContext>,
-    replayed: Option<&Arc<Trajectory>>,
-    rules: &Rules,
-) -> ScenarioResult {
-    let executed = run_context.execute(scenario, replayed).await;
-    if let Some(result) = executed.incomplete() {
-        return result;
-    }
-    let Executed {
-        scenario: told,
-        trajectory,
-        notes,
-        patience,
-    } = executed;
-    let Checked {
-        mut checks,
-        impossible,
-    } = check_criteria(&told, &trajectory, Basis::Nothing);
-    checks.extend(no_call(&told, &trajectory));
-    let wrong = wrong_outcomes(&told, &trajectory, replayed.map(Arc::as_ref));
-    checks.extend(wrong.iter().map(WrongOutcome::check));
-    let compared = patience.spend_on(|is_unwanted| {
-        score::compare_with_expectation(&told, &trajectory, rules, is_unwanted)
-    });
-    let (expectation, comparison) = match compared {
-        Ok(compared) => compared.unzip(),
-        Err(stopped) => return stopped.of(&told, &trajectory),
-    };
-    let passed =
-        !checks.iter().any(Check::fails) && comparison.as_ref().is_none_or(|it| it.verdict.passed);
-    let problem = impossible_criteria(&impossible);
-    let status = match (passed, &problem) {
-        (true, None) => Status::Passed,
-        (true, Some(_)) => Status::Error,
-        (false, _) => Status::Failed,
-    };
-    ScenarioResult {
-        duration_ms: trajectory.duration_ms,
-        problem,
-        checks,
-        comparison,
-        baseline: expectation.map(Arc::new),
-        idle_rules: score::idle_after(rules, &[&trajectory]),
-        current: Some(Arc::new(trajectory)),
-        notes,
-        ..result(&told, status)
+/// What each run of a scenario is held against: what the scenario itself expects.
+struct Expecting<'a> {
+    scenario: &'a Scenario,
+    /// What a replay plays.
+    replayed: Option<&'a Arc<Trajectory>>,
+    rules: &'a Rules,
+}
+
+impl Attempt for Expecting<'_> {
+    async fn once(&self, run_context: &RunContext) -> ScenarioResult {
+        let executed = run_context.execute(self.scenario, self.replayed).await;
+        if let Some(result) = executed.incomplete() {
+            return result;
+        }
+        let Executed {
+            scenario: told,
+            trajectory,
+            notes,
+            patience,
+        } = executed;
+        let Checked {
+            mut checks,
+            impossible,
+        } = check_criteria(&told, &trajectory, Basis::Nothing);
+        checks.extend(no_call(&told, &trajectory));
+        let wrong = wrong_outcomes(&told, &trajectory, self.replayed.map(Arc::as_ref));
+        checks.extend(wrong.iter().map(WrongOutcome::check));
+        let compared = patience.spend_on(|is_unwanted| {
+            score::compare_with_expectation(&told, &trajectory, self.rules, is_unwanted)
+        });
+        let (expectation, comparison) = match compared {
+            Ok(compared) => compared.unzip(),
+            Err(stopped) => return stopped.of(&told, &trajectory),
+        };
+        let passed = !checks.iter().any(Check::fails)
+            && comparison.as_ref().is_none_or(|it| it.verdict.passed);
+        let problem = impossible_criteria(&impossible);
+        let status = match (passed, &problem) {
+            (true, None) => Status::Passed,
+            (true, Some(_)) => Status::Error,
+            (false, _) => Status::Failed,
+        };
+        ScenarioResult {
+            duration_ms: trajectory.duration_ms,
+            problem,
+            checks,
+            comparison,
+            baseline: expectation.map(Arc::new),
+            idle_rules: score::idle_after(self.rules, &[&trajectory]),
+            current: Some(Arc::new(trajectory)),
+            notes,
+            ..result(&told, status)
+        }
     }
 }

@@ -1,8 +1,6 @@
 //! Several runs of one scenario, one after another, and one result of them all.
 
-use std::sync::Arc;
-
-use crate::model::repeated::{Attempt, Tally};
+use crate::model::repeated::{self, Tally};
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::model::usage::TotalUse;
@@ -25,25 +23,27 @@ pub(crate) struct Measure {
     pub(crate) baseline: Option<Tally>,
 }
 
+/// One way to run a scenario and to judge what came of it.
+pub(crate) trait Attempt: Sync {
+    /// Runs the scenario once.
+    fn once(&self, run_context: &RunContext) -> impl Future<Output = ScenarioResult> + Send;
+}
+
 /// Makes the attempts at a scenario, each with a run context of its own, and gates on what all of them came to.
 ///
 /// The result shows the attempt most worth a look. After one that was interrupted no other is made, and there is no verdict.
-pub(crate) async fn repeat<W, F>(
+pub(crate) async fn repeat(
     scenario: &Scenario,
-    run_context: &Arc<RunContext>,
+    run_context: &RunContext,
     measure: Measure,
-    work: W,
-) -> ScenarioResult
-where
-    W: Fn(Arc<RunContext>) -> F,
-    F: Future<Output = ScenarioResult>,
-{
+    work: &impl Attempt,
+) -> ScenarioResult {
     if measure.times <= 1 {
-        return work(Arc::clone(run_context)).await;
+        return work.once(run_context).await;
     }
     let of = measure.times;
     let look = may_be_kept(scenario, (1, of), true);
-    let first = attempt(scenario, run_context, (1, of), look, &work).await;
+    let first = attempt(scenario, run_context, (1, of), look, work).await;
     // Against another experiment, no number of runs would have a verdict.
     if first.status == Status::Error && !first.experiment_changes.is_empty() {
         let notes = run_context
@@ -62,7 +62,7 @@ where
             break;
         }
         let look = may_be_kept(scenario, (number, of), made.all_are_fine());
-        let next = attempt(scenario, run_context, (number, of), look, &work).await;
+        let next = attempt(scenario, run_context, (number, of), look, work).await;
         over = was_interrupted(&next);
         made.add(next);
     }
@@ -84,23 +84,19 @@ pub(crate) fn may_be_kept(
 
 /// Makes one attempt, given its number and of how many, with a `look` at its container should it not pass. Where the money is spent, it is
 /// not made, and says so.
-async fn attempt<W, F>(
+async fn attempt(
     scenario: &Scenario,
     run_context: &RunContext,
     (number, of): (u16, u16),
     look: bool,
-    work: &W,
-) -> ScenarioResult
-where
-    W: Fn(Arc<RunContext>) -> F,
-    F: Future<Output = ScenarioResult>,
-{
+    work: &impl Attempt,
+) -> ScenarioResult {
     if let Some(why) = run_context.exhausted(scenario) {
         let told = run_context.redacted(scenario);
         return not_run(&told, Status::Error, format!("not made: {why}"));
     }
-    let attempt = Arc::new(run_context.attempt(number, of));
-    let mut result = work(Arc::clone(&attempt)).await;
+    let attempt = run_context.attempt(number, of);
+    let mut result = work.once(&attempt).await;
     let interrupted = was_interrupted(&result);
     let look = look && !interrupted && !is_fine(&result);
     result.notes.extend(attempt.slot.release(look).await);
@@ -112,7 +108,7 @@ where
 
 /// The attempts made so far. Of all there is to know of them, only what the result shows is kept: there may be a thousand.
 struct Made {
-    attempts: Vec<Attempt>,
+    attempts: Vec<repeated::Attempt>,
     /// The index of the attempt most worth a look.
     shown: usize,
     /// Its result, without its notes.
@@ -205,12 +201,12 @@ impl Made {
 }
 
 /// What is kept of an attempt.
-pub(crate) fn kept(result: &ScenarioResult) -> Attempt {
+pub(crate) fn kept(result: &ScenarioResult) -> repeated::Attempt {
     let reason = (result.status != Status::Passed).then(|| {
         let reason = reason(result).unwrap_or_default();
         shorten(&reason, REASON_CHARS).into_owned()
     });
-    Attempt {
+    repeated::Attempt {
         status: result.status,
         score: result.comparison.as_ref().map(|it| it.scores.overall),
         duration_ms: result.duration_ms,

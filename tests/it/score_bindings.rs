@@ -537,7 +537,13 @@ fn a_poll_has_settled_when_it_says_what_it_said_at_last() {
     let settled = |live: Value| {
         let live = trajectory(&[live]);
         let outcome = live.calls().next().unwrap().outcome.clone();
-        score::has_settled(&baseline, &rules, poll, &outcome, &score::Swap::default())
+        score::has_settled(
+            &baseline,
+            &rules,
+            poll,
+            &outcome,
+            &score::IdTranslation::default(),
+        )
     };
     assert!(settled(status("done", 0.8, "")));
     assert!(settled(status("done", 64.2, "")), "it took longer");
@@ -556,9 +562,9 @@ fn a_poll_has_settled_when_it_says_what_it_said_at_last() {
     for (done, expected) in [(60, false), (75, false), (100, true)] {
         let live = trajectory(&[percent(done)]);
         let outcome = live.calls().next().unwrap().outcome.clone();
-        let swap = score::Swap::default();
+        let translation = score::IdTranslation::default();
         assert_eq!(
-            score::has_settled(&baseline, &rules, poll, &outcome, &swap),
+            score::has_settled(&baseline, &rules, poll, &outcome, &translation),
             expected,
             "{done}"
         );

@@ -17,8 +17,8 @@ use crate::score::work::Work;
 use super::binding::fill;
 use super::binding::resolve;
 use super::binding::{alike, at, full_paths, read_calls, text_of, value_at, value_at_mut};
-use super::swap::Swap;
-use super::terms::Terms;
+use super::id_translation::IdTranslation;
+use super::translated_run::TranslatedRun;
 
 /// The most values that stand for others although no call uses them.
 const UNUSED: usize = 1_000;
@@ -39,7 +39,7 @@ pub(in crate::score) fn translate(
     current: &Trajectory,
     rules: &Rules,
     work: &Work<'_>,
-) -> Option<Terms> {
+) -> Option<TranslatedRun> {
     if baseline.bindings.is_empty() {
         return None;
     }
@@ -55,14 +55,17 @@ pub(in crate::score) fn translate(
     let mut translated = current.clone();
     let arguments = arguments(&followed, &recorded, &live, &partners);
     let all = |it: &&Followed<'_>| it.live.is_some();
-    let swap = swap(followed.iter().filter(all));
+    let translation = translation(followed.iter().filter(all));
     let stable: HashSet<usize> = (followed.iter().filter(|it| it.is_stable))
         .filter_map(|it| it.answered_by)
         .collect();
-    let own: HashMap<usize, Swap> = (stable.into_iter())
+    let own: HashMap<usize, IdTranslation> = (stable.into_iter())
         .map(|call| {
             let kept = |it: &&Followed<'_>| !(it.is_stable && it.answered_by == Some(call));
-            (call, self::swap(followed.iter().filter(all).filter(kept)))
+            (
+                call,
+                self::translation(followed.iter().filter(all).filter(kept)),
+            )
         })
         .collect();
     let mut number = 0;
@@ -76,15 +79,17 @@ pub(in crate::score) fn translate(
                     argument.clone_from(value);
                 }
             }
-            own.get(&number).unwrap_or(&swap).outcome(&mut call.outcome);
+            own.get(&number)
+                .unwrap_or(&translation)
+                .outcome(&mut call.outcome);
         }
     }
-    Some(Terms {
+    Some(TranslatedRun {
         current: translated,
         sources: sources(&followed, &recorded),
         given: given(&followed),
         bound: bound(&followed),
-        swap,
+        translation,
         own,
     })
 }
@@ -205,8 +210,8 @@ fn arguments(
     arguments
 }
 
-fn swap<'f>(followed: impl Iterator<Item = &'f Followed<'f>>) -> Swap {
-    Swap::new(followed.filter_map(|it| Some((&it.binding.value, it.live.as_ref()?))))
+fn translation<'f>(followed: impl Iterator<Item = &'f Followed<'f>>) -> IdTranslation {
+    IdTranslation::new(followed.filter_map(|it| Some((&it.binding.value, it.live.as_ref()?))))
 }
 
 /// The places where another value of the same type is as good, because the calls that use it have followed it.

@@ -20,8 +20,8 @@ use crate::model::learned::{self, Variation, Varying};
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 use crate::score::ids::binding::{at, find_in_takes, full_patterns, resolve};
-use crate::score::ids::terms::Terms;
 use crate::score::ids::translate::translate;
+use crate::score::ids::translated_run::TranslatedRun;
 use crate::score::pairing::call::{is_same_request, only_reads};
 use crate::score::pairing::polls::Polled;
 use crate::score::text::excerpt;
@@ -114,7 +114,7 @@ fn learn_answers(
     work: &Work<'_>,
 ) -> Learned {
     let polled = Polled::new(first, first, rules);
-    let translated: Vec<Option<Terms>> = (others.iter())
+    let translated: Vec<Option<TranslatedRun>> = (others.iter())
         .map(|it| translate(first, it, rules, work))
         .collect();
     let others: Vec<Take<'_>> = (others.iter().zip(&translated))

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::model::learned::Learned;
 use crate::model::rules::{Responses, Rules};
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
-use crate::score::ids::swap::Swap;
+use crate::score::ids::id_translation::IdTranslation;
 use crate::score::pairing::polls::Poll;
 use crate::score::response::json::Context;
 use crate::score::response::outcome::{self, Response};
@@ -30,10 +30,10 @@ pub fn has_settled(
     rules: &Rules,
     poll: Poll,
     live: &Outcome,
-    swap: &Swap,
+    translation: &IdTranslation,
 ) -> bool {
     let mut live = live.clone();
-    swap.outcome(&mut live);
+    translation.outcome(&mut live);
     let calls = trajectory.calls().skip(poll.first - 1);
     let calls: Vec<&ToolCall> = calls.take(poll.last + 1 - poll.first).collect();
     let learned = trajectory.learned.iter().find(|it| it.call == poll.last);

@@ -8,7 +8,7 @@ use crate::model::comparison::{self, Pair, RequestScore, ResponseScore, Row};
 use crate::model::learned::Learned;
 use crate::model::rules::{Responses, Rules};
 use crate::model::trajectory::Trajectory;
-use crate::score::ids::terms::Terms;
+use crate::score::ids::translated_run::TranslatedRun;
 use crate::score::lists::align::Pairs;
 use crate::score::pairing::call::Call;
 use crate::score::pairing::calls::Calls;
@@ -51,7 +51,7 @@ impl<'a> Sides<'a> {
     pub(in crate::score) fn new(
         baseline: &'a Trajectory,
         current: &'a Trajectory,
-        terms: Option<&'a Terms>,
+        terms: Option<&'a TranslatedRun>,
         rules: &'a Rules,
         work: &'a Work<'a>,
     ) -> Self {
@@ -72,7 +72,7 @@ impl<'a> Sides<'a> {
     pub(in crate::score) fn unfolded(
         baseline: &'a Trajectory,
         current: &'a Trajectory,
-        terms: Option<&'a Terms>,
+        terms: Option<&'a TranslatedRun>,
         rules: &'a Rules,
         work: &'a Work<'a>,
     ) -> Self {

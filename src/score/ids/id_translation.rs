@@ -17,13 +17,13 @@ const LONG_ENOUGH: usize = 6;
 /// A one-to-one exchange of values: each value of the run for the baseline's, and the baseline's for another, so that a run in which
 /// the old value turns up still differs, and everything can be changed back.
 #[derive(Debug, Clone, Default)]
-pub struct Swap {
+pub struct IdTranslation {
     by: HashMap<String, String>,
     /// Matches any of the values; `None` when there are none.
     values: Option<Regex>,
 }
 
-impl Swap {
+impl IdTranslation {
     /// Exchanges the values of a run, on the right, for the baseline's, on the left.
     ///
     /// Pairs that could hit something else are left out: values of two types, and short ones, which stand everywhere.
@@ -161,7 +161,7 @@ fn is_unmistakable(value: &Value) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::Swap;
+    use super::IdTranslation;
 
     #[test]
     fn values_change_places_and_back() {
@@ -171,7 +171,7 @@ mod tests {
             (json!(482_913), json!(555_555)),
             (json!("short"), json!("x")),
         ];
-        let swap = Swap::new(pairs.iter().map(|(was, now)| (was, now)));
+        let translation = IdTranslation::new(pairs.iter().map(|(was, now)| (was, now)));
         let cases = [
             (json!("T-1002 and T-1003"), json!("T-1001 and T-1002")),
             (
@@ -186,9 +186,9 @@ mod tests {
         ];
         for (live, expected) in cases {
             let mut value: Value = live.clone();
-            swap.value(&mut value);
+            translation.value(&mut value);
             assert_eq!(value, expected);
-            swap.reversed().value(&mut value);
+            translation.reversed().value(&mut value);
             assert_eq!(value, live);
         }
     }

@@ -7,10 +7,10 @@ use serde_json::Value;
 use crate::model::comparison::{Bound, Row};
 use crate::model::trajectory::{ToolCall, Trajectory};
 
-use super::swap::Swap;
+use super::id_translation::IdTranslation;
 
 /// A run in its baseline's terms, and the way back.
-pub(in crate::score) struct Terms {
+pub(in crate::score) struct TranslatedRun {
     pub(in crate::score) current: Trajectory,
     /// Places of the baseline's answers that are bound, by the number of the call: other values are expected there.
     pub(in crate::score) sources: HashMap<usize, Vec<String>>,
@@ -18,12 +18,12 @@ pub(in crate::score) struct Terms {
     pub(in crate::score) given: Vec<(Value, Value)>,
     /// By the number of the baseline's call.
     pub(super) bound: HashMap<usize, Vec<Bound>>,
-    pub(super) swap: Swap,
+    pub(super) translation: IdTranslation,
     /// For calls of the run whose answers had something that is known not to vary: their own exchange.
-    pub(super) own: HashMap<usize, Swap>,
+    pub(super) own: HashMap<usize, IdTranslation>,
 }
 
-impl Terms {
+impl TranslatedRun {
     /// Gives rows that were compared in the baseline's terms the run's own words back.
     pub(in crate::score) fn restore(
         &self,
@@ -33,9 +33,9 @@ impl Terms {
         let recorded: Vec<&ToolCall> = baseline.calls().collect();
         let said: Vec<&ToolCall> = current.calls().collect();
         let meant: Vec<&ToolCall> = self.current.calls().collect();
-        let back = self.swap.reversed();
-        let own: HashMap<usize, Swap> = (self.own.iter())
-            .map(|(call, swap)| (*call, swap.reversed()))
+        let back = self.translation.reversed();
+        let own: HashMap<usize, IdTranslation> = (self.own.iter())
+            .map(|(call, translation)| (*call, translation.reversed()))
             .collect();
         for row in rows {
             let Row::Pair(pair) = row else { continue };
@@ -55,10 +55,10 @@ impl Terms {
                     }
                 }
             }
-            let swap = own.get(&pair.current).unwrap_or(&back);
+            let translation = own.get(&pair.current).unwrap_or(&back);
             for difference in &mut pair.response.differences {
                 if let Some(got) = &mut difference.got {
-                    swap.string(got);
+                    translation.string(got);
                 }
             }
             pair.bound = self.bound.get(&pair.baseline).cloned().unwrap_or_default();
