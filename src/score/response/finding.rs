@@ -164,3 +164,33 @@ impl Findings {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Findings;
+    use crate::model::comparison::Difference;
+
+    #[test]
+    fn what_is_lost_is_spread_over_changes_and_not_over_additions() {
+        let difference = |path: String| Difference {
+            path,
+            expected: None,
+            got: None,
+            similarity: 1.0,
+            rule: "added".into(),
+            loss: 0.0,
+        };
+        let mut findings = Findings::default();
+        findings.note(difference("/changed".to_owned()), Some("changed"));
+        for number in 0..1000 {
+            if !findings.pass_over(0.0, false) {
+                findings.note(difference(format!("/{number}")), None);
+            }
+        }
+        let score = findings.finish_evenly(0.4);
+        let changed = score.differences.iter().find(|it| it.path == "/changed");
+        assert_eq!(changed.map(|it| it.loss), Some(0.6));
+        let lost: f64 = score.differences.iter().map(|it| it.loss).sum();
+        assert!((lost - 0.6).abs() < 1e-9, "{lost}");
+    }
+}

@@ -446,6 +446,22 @@ mod tests {
         prop::collection::vec(prop::sample::select(&WORDS[..]), 0..7)
     }
 
+    #[test]
+    fn a_number_that_may_be_a_duration_is_not_told_to_differ_at_a_glance() {
+        for (b, c, differs) in [
+            ("took 5", "took 7", false),
+            ("took=5", "took=7", false),
+            ("5took5", "5took7", false),
+            ("rows 5", "rows 7", true),
+            ("rows 5th,", "rows 7th,", true),
+            ("took 5", "took ms", true),
+            ("took 5", "took 5 rows", true),
+            ("took 5", "took  5", false),
+        ] {
+            assert_eq!(differ_in_a_word(b, c), differs, "{b} → {c}");
+        }
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig { cases: 1024, ..ProptestConfig::default() })]
 

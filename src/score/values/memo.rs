@@ -87,7 +87,9 @@ impl<'w> Memo<'w> {
         if !embedded::looks_like_json(text) {
             return None;
         }
-        self.work.spend(work::of_text(text));
+        if !self.documents.knows(text) {
+            self.work.spend(work::of_text(text));
+        }
         self.documents.of(text)
     }
 

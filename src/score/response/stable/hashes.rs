@@ -177,7 +177,17 @@ mod tests {
 
     use serde_json::json;
 
-    use super::Hashes;
+    use super::{Hashes, is_spaced_evenly};
+
+    #[test]
+    fn texts_are_hashed_as_they_are_only_without_other_white_space() {
+        assert!(is_spaced_evenly("a b"));
+        for text in [
+            "", " ", " a", "a ", "a  b", "a\tb", "a\nb", "a\u{a0}b", "größe",
+        ] {
+            assert!(!is_spaced_evenly(text), "{text:?}");
+        }
+    }
 
     #[test]
     fn values_that_differ_have_hashes_that_differ() {
