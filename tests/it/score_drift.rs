@@ -216,7 +216,13 @@ fn a_breaking_change_of_a_called_tool_is_a_reason_and_of_another_a_warning() {
             drift: gate,
             ..Rules::default()
         };
-        let verdict = drifted(&before, &after, called, &rules).verdict;
+        let comparison = drifted(&before, &after, called, &rules);
+        let verdict = comparison.verdict;
+        assert_eq!(
+            comparison.changes.iter().any(|it| it.fails),
+            !verdict.passed,
+            "{called} {gate:?}: a change fails where the verdict does"
+        );
         assert_eq!(
             (verdict.passed, verdict.warnings.len()),
             (passes, warnings),
