@@ -11,8 +11,8 @@ use crate::model::stamp::{GitCommit, GitStamp};
 /// The repository around `path`, as it stands.
 ///
 /// `ours` are folders mcp-eval writes to, such as the baselines: changes in them do not make the repository dirty, or recording
-/// twice would give two different stamps. Never fails: what cannot be told is [`GitStamp::Unknown`], with a reason that holds no
-/// absolute path.
+/// twice would give two different stamps. Never fails: a state that cannot be determined is [`GitStamp::Unknown`], with a reason that
+/// holds no absolute path.
 pub fn stamp(path: &Path, ours: &[&Path]) -> GitStamp {
     read(path, ours).map_or_else(|reason| GitStamp::Unknown { reason }, GitStamp::Known)
 }

@@ -1,13 +1,15 @@
-//! JSON that is read from files of ours: nested as deeply as what was recorded, but never so deeply that the stack ends.
+//! JSON documents of ours, as they are written and read: written so that nothing in them acts on whoever looks at them, and read nested as
+//! deeply as what was recorded, but never so deeply that the stack ends.
 //!
 //! `serde_json` reads 128 levels. That is the bound for an answer when it comes in: one that is nested more deeply is no answer that can be
 //! read, and is recorded as such. In a file the same answer lies some levels further down, and an argument may hold one as a part of
 //! its own; so files have a bound of their own, with room for all that.
 
 use std::error::Error;
-use std::fmt;
+use std::fmt::{self, Write};
 
-use serde::Deserialize;
+use memchr::memchr3_iter;
+use serde::{Deserialize, Serialize};
 
 /// How many levels of arrays and objects a file may have. Four times what any answer can have, and far less than a stack can hold.
 pub const LEVELS: usize = 512;
@@ -48,6 +50,47 @@ pub fn read<'a, T: Deserialize<'a>>(text: &'a [u8]) -> Result<T, JsonError> {
     Ok(value)
 }
 
+/// A document as indented JSON text.
+pub fn pretty<T: Serialize>(document: &T) -> String {
+    // Plain structs with text keys cannot fail to serialize; should that change, the error is better seen than hidden.
+    let text = serde_json::to_string_pretty(document)
+        .unwrap_or_else(|error| serde_json::json!({ "error": error.to_string() }).to_string());
+    escaped(text)
+}
+
+/// A JSON text in which what `serde_json` writes as it is, although it acts on terminals and editors, is escaped: control characters beyond
+/// ASCII, and characters that break lines or change the direction of writing. They can only be in strings, so the values stay the same.
+pub fn escaped(text: String) -> String {
+    let mut written = String::new();
+    let mut rest = 0;
+    // The first bytes that such characters can have.
+    for at in memchr3_iter(0xC2, 0xD8, 0xE2, text.as_bytes()) {
+        let Some(it) = text[at..].chars().next().filter(|it| acts(*it)) else {
+            continue;
+        };
+        written.push_str(&text[rest..at]);
+        // Writing to a string cannot fail.
+        let _ = write!(written, "\\u{:04x}", u32::from(it));
+        rest = at + it.len_utf8();
+    }
+    if rest == 0 {
+        return text;
+    }
+    written.push_str(&text[rest..]);
+    written
+}
+
+fn acts(it: char) -> bool {
+    matches!(
+        it,
+        '\u{80}'..='\u{9f}'
+            | '\u{61c}'
+            | '\u{200e}' | '\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
+    )
+}
+
 /// Counts the brackets that are no part of a string. Of what is no JSON at all, that is enough to read it safely.
 fn is_too_deep(text: &[u8]) -> bool {
     let mut levels = 0_usize;
@@ -78,10 +121,30 @@ fn is_too_deep(text: &[u8]) -> bool {
 mod tests {
     use serde_json::Value;
 
-    use super::{JsonError, LEVELS, read};
+    use super::{JsonError, LEVELS, escaped, pretty, read};
 
     fn nested(open: &str, close: &str, levels: usize) -> String {
         format!("{}{}", open.repeat(levels), close.repeat(levels))
+    }
+
+    #[test]
+    fn what_acts_on_a_reader_is_escaped_and_read_again_as_it_was() {
+        let acting: String = ('\u{80}'..='\u{9f}')
+            .chain('\u{2028}'..='\u{202e}')
+            .chain('\u{2066}'..='\u{2069}')
+            .chain(['\u{61c}', '\u{200e}', '\u{200f}'])
+            .collect();
+        let value = serde_json::json!({ acting.clone(): ["\\", acting, "é – 中 😀 \u{a0}\u{2027}\u{202f}\u{200d}"] });
+        let text = pretty(&value);
+        assert_eq!(text.matches("\\u").count(), 2 * 46, "{text}");
+        assert!(text.contains("é – 中 😀 \u{a0}\u{2027}\u{202f}\u{200d}"));
+        assert!(
+            text.contains("\\u0085") && text.contains("\\u202e"),
+            "{text}"
+        );
+        assert_eq!(read::<Value>(text.as_bytes()).unwrap(), value);
+        let plain = r#"{"é":"–"}"#;
+        assert_eq!(escaped(plain.to_owned()), plain);
     }
 
     #[test]

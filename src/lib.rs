@@ -11,12 +11,12 @@
 //!     run::run ── ports ──► Tools or Gateway (mcp)
 //!         │                 Agent (agent)  drive
 //!         ▼
-//!     Trajectory ─► store: every run is kept; `record` keeps it as the baseline
+//!     Trajectory ─ redact ─► store: every run is kept; `record` keeps it as the baseline
 //!         │  only if the run completed
 //!         ▼
 //!     score::compare(baseline, run, rules) ─► Comparison with its Verdict
 //!         ▼
-//!     SuiteResult ─► published::result ─► report: terminal, html ─► text, which cli writes
+//!     SuiteResult ─ redact ─► published::result ─► report: terminal, html ─► text, which cli writes
 //! ```
 //!
 //! [`run`] knows servers and agents as *ports* alone, its traits `Tools`, `Gateway` and `Agent`; [`mcp`] and [`agent`] implement them, and [`suite`] puts
@@ -29,21 +29,23 @@
 //! | floor | module | what lives there |
 //! |---|---|---|
 //! | 0 | [`model`] | the words above as plain types: scenario, trajectory, comparison, result |
-//! | 0 | [`json`] | files of JSON, read however deeply they are nested |
+//! | 0 | [`json`] | documents of JSON, read however deeply they are nested, and written so that nothing in them acts on a reader |
+//! | 0 | [`input`] | files that somebody names, read only where they are files |
 //! | 0 | [`text`] | texts from outside made safe to look at |
 //! | 0 | [`digits`] | integers too long for 64 bits, digit for digit |
 //! | 1 | [`score`] | similarity, alignment, responses, drift, verdict: two trajectories in, one comparison out; what varies by nature, which arguments are taken from earlier answers, what several runs say together |
-//! | 1 | [`redact`] | secrets out of any value before it is stored or shown |
+//! | 1 | [`redact`] | secrets out of any value before it is stored or shown, and back in where what was recorded is sent again |
 //! | 1 | [`http_client`] | how servers are asked over HTTP |
-//! | 1 | [`http_server`] | what our own servers over HTTP have in common: whom they let in, what they read and write |
-//! | 1 | [`process`] | child processes, gone when we are gone |
+//! | 1 | [`http_server`] | what our own servers over HTTP have in common: whose requests they accept, what they read and write |
+//! | 1 | [`lines`] | streams read line by line, in lines of bounded length |
+//! | 1 | [`process`] | child processes, killed when the program ends |
 //! | 2 | [`published`] | the versioned forms in which trajectories and results leave the program, and their JSON Schemas |
 //! | 2 | [`report`] | results in, text out; HTML through the templates alone |
 //! | 2 | [`run`] | one execution of one scenario: its ports, the proof that servers are ready, its recorder, its limits |
 //! | 2 | [`llm`] | the wire formats of model APIs |
 //! | 3 | [`scenario_file`] | YAML to scenarios; every finding with its line and column |
-//! | 3 | [`agent`] | who asks: one file per kind of agent |
-//! | 3 | [`mcp`] | client sessions with MCP servers, and the gateway that hears the sessions of others |
+//! | 3 | [`agent`] | the agents, one file per kind |
+//! | 3 | [`mcp`] | client sessions with MCP servers, and the gateway that records the sessions of others |
 //! | 3 | [`docker`] | containers that servers under test run in, reset before each run |
 //! | 3 | [`mock`] | the mock MCP server: a declaration that answers |
 //! | 3 | [`git`] | stamps of repositories |
@@ -60,7 +62,8 @@
 //! - No verdict without a completed run; no score for a run that did not finish.
 //! - CI never writes a baseline.
 //! - Nothing a scenario, tool or model said reaches HTML unescaped, or a terminal with its control characters.
-//! - Nothing is written to disk before redaction, nor in place: write beside, then rename.
+//! - What is stored, reported or logged is [`Redacted`](model::redacted::Redacted), which only `redact` and readers of our own files make.
+//! - Nothing is written in place: write beside, then rename.
 //! - Published JSON has its own structs and a `format_version`; inner types never leak into it.
 //! - rmcp's types stay inside `mcp`; what is stored comes from the wire, not from its typed model.
 
@@ -73,7 +76,9 @@ pub mod git;
 pub mod http_client;
 pub mod http_server;
 pub mod import;
+pub mod input;
 pub mod json;
+pub mod lines;
 pub mod llm;
 pub mod mcp;
 pub mod mock;

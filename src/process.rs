@@ -21,10 +21,10 @@ const LINE_LENGTH: usize = 500;
 const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
 const TERM_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// How long it may take from the end of a process's stdout to its own end: on a busy machine, longer than one would think.
+/// How long it may take from the end of a process's stdout to its own end; generous, for busy machines.
 const END_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Variables a child inherits; the rest of our environment may hold secrets that are none of its business. These are the ones the
+/// Variables a child inherits; the rest of our environment may hold secrets that it must not get. These are the ones the
 /// official SDKs pass on, with what proxies, certificates and locales need.
 const INHERITED: [&str; 27] = [
     "HOME",
@@ -72,7 +72,7 @@ pub struct ChildCommand {
 pub struct Child {
     process: tokio::process::Child,
     group: Option<Pid>,
-    stderr: Arc<Mutex<Said>>,
+    stderr: Arc<Mutex<StderrExcerpt>>,
     stderr_ended: tokio::task::JoinHandle<()>,
 }
 
@@ -114,7 +114,7 @@ impl Child {
         let stdin = child.stdin.take().ok_or_else(missing)?;
         let stdout = child.stdout.take().ok_or_else(missing)?;
         let stderr_pipe = child.stderr.take().ok_or_else(missing)?;
-        let stderr = Arc::<Mutex<Said>>::default();
+        let stderr = Arc::<Mutex<StderrExcerpt>>::default();
         let stderr_ended = tokio::spawn(keep_lines(stderr_pipe, Arc::clone(&stderr)));
         let child = Self {
             process: child,
@@ -129,7 +129,7 @@ impl Child {
     ///
     /// # Errors
     ///
-    /// When the system cannot tell.
+    /// When the system does not answer.
     pub async fn wait(&mut self) -> std::io::Result<ExitStatus> {
         self.process.wait().await
     }
@@ -176,7 +176,7 @@ impl Child {
 
     fn signal(&self, signal: Signal) {
         if let Some(group) = self.group {
-            // Fails only when nobody is left, which is what we want.
+            // Fails only when the group has no process left.
             let _ = kill_process_group(group, signal);
         }
     }
@@ -198,76 +198,15 @@ pub fn describe(status: ExitStatus) -> String {
     }
 }
 
-/// The lines of a stream, none longer than we are ready to hold.
-pub struct Lines<R> {
-    stream: BufReader<R>,
-    line: Vec<u8>,
-    longest: usize,
-    /// The line has been handed out, so the next one begins.
-    is_told: bool,
-    /// The rest of a line that was too long is passed over.
-    is_skipping: bool,
-}
-
-/// One line of a stream.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Line<'a> {
-    /// With its line break, which the last line of a stream may lack.
-    Whole(&'a [u8]),
-    /// It was too long and is passed over.
-    TooLong,
-}
-
-impl<R: AsyncRead + Unpin> Lines<R> {
-    /// Reads lines of at most `longest` bytes.
-    pub fn new(stream: R, longest: usize) -> Self {
-        Self {
-            stream: BufReader::with_capacity(64 * 1024, stream),
-            line: Vec::new(),
-            longest,
-            is_told: false,
-            is_skipping: false,
-        }
-    }
-
-    /// The next line; `None` at the end, also of a stream that broke. May be dropped and called again.
-    pub async fn next(&mut self) -> Option<Line<'_>> {
-        loop {
-            if std::mem::take(&mut self.is_told) {
-                self.line.clear();
-            }
-            let left = u64::try_from(self.longest - self.line.len()).unwrap_or(u64::MAX);
-            let mut stream = (&mut self.stream).take(left);
-            let read = stream.read_until(b'\n', &mut self.line).await;
-            let ended = matches!(read, Ok(0) | Err(_));
-            let is_whole = self.line.ends_with(b"\n");
-            if self.is_skipping {
-                self.line.clear();
-                self.is_skipping = !is_whole;
-                if ended {
-                    return None;
-                }
-            } else if is_whole || ended {
-                self.is_told = true;
-                return (!self.line.is_empty()).then_some(Line::Whole(&self.line));
-            } else if self.line.len() >= self.longest {
-                self.line.clear();
-                self.is_skipping = true;
-                return Some(Line::TooLong);
-            }
-        }
-    }
-}
-
-/// What a process has said, as far as it is kept: why it cannot go on stands in the first of its words or in the last.
+/// The first and the last lines of a process's stderr: the reason of a failure is usually among them.
 #[derive(Debug, Default)]
-struct Said {
+struct StderrExcerpt {
     first: Vec<String>,
     left_out: usize,
     last: VecDeque<String>,
 }
 
-impl Said {
+impl StderrExcerpt {
     fn add(&mut self, line: &str) {
         let mut kept: String = line.chars().take(LINE_LENGTH).collect();
         if kept.len() < line.len() {
@@ -298,7 +237,7 @@ impl Said {
     }
 }
 
-async fn keep_lines(stderr: impl AsyncRead + Unpin, said: Arc<Mutex<Said>>) {
+async fn keep_lines(stderr: impl AsyncRead + Unpin, kept: Arc<Mutex<StderrExcerpt>>) {
     let mut stderr = BufReader::new(stderr);
     let mut piece = Vec::new();
     let mut is_new_line = true;
@@ -312,7 +251,7 @@ async fn keep_lines(stderr: impl AsyncRead + Unpin, said: Arc<Mutex<Said>>) {
         let text = String::from_utf8_lossy(&piece);
         let text = text.trim_end();
         if is_new_line && !text.is_empty() {
-            said.lock().add(text);
+            kept.lock().add(text);
         }
         is_new_line = piece.ends_with(b"\n");
     }
@@ -324,22 +263,22 @@ mod tests {
 
     use parking_lot::Mutex;
 
-    use super::{Line, Lines, Said, keep_lines};
+    use super::{StderrExcerpt, keep_lines};
 
     #[test]
     fn the_first_and_the_last_words_are_kept() {
-        let said = |text: &str| {
+        let read = |text: &str| {
             let runtime = tokio::runtime::Builder::new_current_thread().build();
-            let said = Arc::<Mutex<Said>>::default();
+            let kept = Arc::<Mutex<StderrExcerpt>>::default();
             runtime
                 .unwrap()
-                .block_on(keep_lines(text.as_bytes(), Arc::clone(&said)));
-            said.lock().lines()
+                .block_on(keep_lines(text.as_bytes(), Arc::clone(&kept)));
+            kept.lock().lines()
         };
         let numbered = |numbers: std::ops::RangeInclusive<usize>| {
             numbers.map(|it| format!("line {it}")).collect::<Vec<_>>()
         };
-        let lines = |most: usize| said(&numbered(1..=most).join("\n\n"));
+        let lines = |most: usize| read(&numbered(1..=most).join("\n\n"));
         for few in [0, 1, 10, 11, 20] {
             assert_eq!(lines(few), numbered(1..=few));
         }
@@ -351,37 +290,6 @@ mod tests {
 
         let long = "é".repeat(200_000);
         let cut = format!("{}…", "é".repeat(500));
-        assert_eq!(said(&format!("{long}\nend")), [cut, "end".to_owned()]);
-    }
-
-    #[test]
-    fn lines_are_bounded() {
-        type Case<'a> = (&'a [u8], &'a [Option<&'a [u8]>]);
-        let cases: [Case<'_>; 6] = [
-            (b"", &[]),
-            (b"a\nbc\n", &[Some(b"a\n"), Some(b"bc\n")]),
-            (b"a\nbc", &[Some(b"a\n"), Some(b"bc")]),
-            (b"\n\n", &[Some(b"\n"), Some(b"\n")]),
-            (b"0123456789\nab\n", &[None, Some(b"ab\n")]),
-            (b"a\n0123456789", &[Some(b"a\n"), None]),
-        ];
-        let runtime = tokio::runtime::Builder::new_current_thread().build();
-        for (stream, expected) in cases {
-            let found = runtime.as_ref().map(|it| {
-                it.block_on(async {
-                    let mut lines = Lines::new(stream, 8);
-                    let mut found = Vec::new();
-                    while let Some(line) = lines.next().await {
-                        found.push(match line {
-                            Line::Whole(line) => Some(line.to_vec()),
-                            Line::TooLong => None,
-                        });
-                    }
-                    found
-                })
-            });
-            let expected: Vec<_> = expected.iter().map(|it| it.map(<[u8]>::to_vec)).collect();
-            assert_eq!(found.ok(), Some(expected), "{stream:?}");
-        }
+        assert_eq!(read(&format!("{long}\nend")), [cut, "end".to_owned()]);
     }
 }

@@ -1,14 +1,14 @@
-//! Nobody of ours asks: whoever has an MCP client of their own does, and we listen until they are done.
+//! Records a session that a person or a program has with the servers through an MCP client of their own.
 
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use crate::run::{Agent, Conversation, Endpoint, SetupError, Stop};
 
-/// Tells where the servers are reached.
+/// Called with the addresses of the servers once they can be reached.
 pub type Announce = Box<dyn FnMut(&[Endpoint]) + Send>;
 
-/// Listens to a session that somebody else has.
+/// An agent that makes no calls itself: it records a session until that is declared done.
 pub struct Listener {
     /// What it is about.
     intent: Option<String>,
@@ -18,7 +18,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Listens from when `announce` has been called until `done` is cancelled.
+    /// Records from when `announce` has been called until `done` is cancelled.
     pub fn new(intent: Option<String>, announce: Announce, done: CancellationToken) -> Self {
         Self {
             intent,
@@ -35,7 +35,7 @@ impl Listener {
         (self.announce)(conversation.endpoints());
         loop {
             tokio::select! {
-                heard = conversation.overhear() => match heard {
+                event = conversation.next_call_event() => match event {
                     Ok(()) => {}
                     // A session that has lost its server can be followed by another one.
                     Err(Stop::Error(SetupError { message, details })) => {

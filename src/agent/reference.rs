@@ -2,14 +2,16 @@
 //!
 //! `calls.N` is the N-th call of the script, counted from 0. `json:` takes a JSON Pointer (RFC 6901) into the answer's structured
 //! content or, without it, into its text parsed as JSON. An argument that is one reference and nothing else takes the value with its
-//! type; inside a longer text it is written out.
+//! type; inside a longer text it is written out. What a variable's value says is a text, whatever it looks like.
 
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 use serde_json::Value;
 
 use crate::model::Object;
+use crate::model::scenario::FilledText;
 use crate::model::trajectory::{Answer, Outcome, Trajectory};
 use crate::text::shorten;
 
@@ -22,22 +24,53 @@ static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
 /// # Errors
 ///
 /// A sentence naming the first reference that leads nowhere.
-pub(super) fn fill(value: &mut Value, answers: &[Option<Answer>]) -> Result<(), String> {
+pub(super) fn fill(
+    value: &mut Value,
+    filled: &[FilledText],
+    answers: &[Option<Answer>],
+) -> Result<(), String> {
+    fill_at(value, &mut String::new(), filled, answers)
+}
+
+/// The same for a value at this place in the arguments.
+fn fill_at(
+    value: &mut Value,
+    at: &mut String,
+    filled: &[FilledText],
+    answers: &[Option<Answer>],
+) -> Result<(), String> {
+    let mut step = |name: &str, value: &mut Value| {
+        let length = at.len();
+        at.push('/');
+        at.push_str(&name.replace('~', "~0").replace('/', "~1"));
+        let done = fill_at(value, at, filled, answers);
+        at.truncate(length);
+        done
+    };
     match value {
         Value::String(text) => {
-            if let Some(filled) = fill_text(text, answers)? {
+            let of_variables = filled.iter().find(|it| it.at == *at);
+            let of_variables = of_variables.map_or(&[][..], |it| &it.values);
+            if let Some(filled) = fill_text(text, of_variables, answers)? {
                 *value = filled;
             }
             Ok(())
         }
-        Value::Array(items) => items.iter_mut().try_for_each(|it| fill(it, answers)),
-        Value::Object(members) => members.values_mut().try_for_each(|it| fill(it, answers)),
+        Value::Array(items) => {
+            let mut items = items.iter_mut().enumerate();
+            items.try_for_each(|(index, it)| step(&index.to_string(), it))
+        }
+        Value::Object(members) => members.iter_mut().try_for_each(|(name, it)| step(name, it)),
         Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
     }
 }
 
 /// Fills in the references of expected arguments with what the calls of a run were answered; those that lead nowhere stay as they are.
-pub fn fill_references(arguments: &mut Object, trajectory: &Trajectory) {
+pub fn fill_references(
+    arguments: &mut Object,
+    of_variables: &[FilledText],
+    trajectory: &Trajectory,
+) {
     let answers: Vec<Option<Answer>> = trajectory
         .calls()
         .map(|call| match &call.outcome {
@@ -45,34 +78,51 @@ pub fn fill_references(arguments: &mut Object, trajectory: &Trajectory) {
             Outcome::Failure(_) => None,
         })
         .collect();
-    for argument in arguments.values_mut() {
+    for (name, argument) in arguments.iter_mut() {
         let mut filled = argument.clone();
-        if fill(&mut filled, &answers).is_ok() {
+        let mut at = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+        if fill_at(&mut filled, &mut at, of_variables, &answers).is_ok() {
             *argument = filled;
         }
     }
 }
 
-fn fill_text(text: &str, answers: &[Option<Answer>]) -> Result<Option<Value>, String> {
-    let Some(first) = REFERENCE.captures(text) else {
+fn fill_text(
+    text: &str,
+    of_variables: &[Range<usize>],
+    answers: &[Option<Answer>],
+) -> Result<Option<Value>, String> {
+    let references: Vec<_> = between(text, of_variables)
+        .flat_map(|(start, piece)| REFERENCE.captures_iter(piece).map(move |it| (start, it)))
+        .collect();
+    let Some((_, first)) = references.first() else {
         return Ok(None);
     };
-    if first.get(0).is_some_and(|it| it.len() == text.len()) {
-        return look_up(&first, answers).map(Some);
+    if first[0].len() == text.len() {
+        return look_up(first, answers).map(Some);
     }
     let mut filled = String::new();
     let mut rest = 0;
-    for reference in REFERENCE.captures_iter(text) {
+    for (start, reference) in &references {
         let whole = reference.get(0).expect("group 0 always matches");
-        filled.push_str(&text[rest..whole.start()]);
-        match look_up(&reference, answers)? {
+        filled.push_str(&text[rest..start + whole.start()]);
+        match look_up(reference, answers)? {
             Value::String(text) => filled.push_str(&text),
             other => filled.push_str(&other.to_string()),
         }
-        rest = whole.end();
+        rest = start + whole.end();
     }
     filled.push_str(&text[rest..]);
     Ok(Some(Value::String(filled)))
+}
+
+/// The pieces of a text that are not within these ranges, each with where it begins.
+fn between<'t>(text: &'t str, ranges: &[Range<usize>]) -> impl Iterator<Item = (usize, &'t str)> {
+    let starts = std::iter::once(0).chain(ranges.iter().map(|it| it.end));
+    let ends = ranges.iter().map(|it| it.start).chain([text.len()]);
+    starts
+        .zip(ends)
+        .filter_map(|(start, end)| Some((start, text.get(start..end)?)))
 }
 
 fn look_up(reference: &Captures<'_>, answers: &[Option<Answer>]) -> Result<Value, String> {
@@ -121,7 +171,33 @@ mod tests {
     use serde_json::json;
 
     use super::fill;
+    use crate::model::scenario::FilledText;
     use crate::model::trajectory::Answer;
+
+    #[test]
+    fn values_of_variables_are_no_references() {
+        let answers = [Some(Answer {
+            content: vec![json!({ "type": "text", "text": "said" })],
+            ..Answer::default()
+        })];
+        let text = "{{calls.0.text}}{{calls.0.text}}-{{calls.0.text}}";
+        let one = |values| {
+            let at = "/a~1b/0".to_owned();
+            let mut value = json!({ "a/b": [text], "other": text });
+            fill(&mut value, &[FilledText { at, values }], &answers).unwrap();
+            assert_eq!(value["other"], "saidsaid-said");
+            value["a/b"][0].as_str().unwrap().to_owned()
+        };
+        assert_eq!(
+            one(vec![0..16, 33..49]),
+            "{{calls.0.text}}said-{{calls.0.text}}"
+        );
+        assert_eq!(
+            one(vec![16..32, 33..49]),
+            "said{{calls.0.text}}-{{calls.0.text}}"
+        );
+        assert_eq!(one(std::iter::once(0..49).collect()), text);
+    }
 
     #[test]
     fn references_are_filled_in() {
@@ -157,7 +233,7 @@ mod tests {
         ];
         for (mut value, expected) in cases {
             let shown = value.to_string();
-            match (fill(&mut value, &answers), expected) {
+            match (fill(&mut value, &[], &answers), expected) {
                 (Ok(()), Ok(expected)) => assert_eq!(value, expected, "{shown}"),
                 (Err(problem), Err(part)) => assert!(problem.contains(part), "{shown}: {problem}"),
                 (got, expected) => panic!("{shown}: {got:?} instead of {expected:?}"),

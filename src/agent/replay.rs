@@ -9,28 +9,30 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
 use crate::model::Object;
+use crate::model::placeholder;
+use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
 use crate::model::scenario::{Pace, Replaying};
+use crate::model::texts;
 use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
-use crate::redact::Redactor;
-use crate::run::{Agent, Conversation, Stop};
+use crate::redact::{Redactor, Secrets, Unknown};
+use crate::run::{Agent, Conversation, SetupError, Stop};
 use crate::score::{self, IdTranslation, Poll};
 
 /// How long a poll waits before it asks again: at first, and at most.
 const FIRST_WAIT: Duration = Duration::from_millis(50);
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
-/// What a secret was replaced by when the baseline was recorded.
-const PLACEHOLDER: &str = "<redacted:";
-
 /// An agent that asks what a baseline asked, with the values its own server gives where the baseline's calls used values of theirs.
 ///
-/// Whatever comes back, it goes on: it is to show all that changed.
+/// It goes on whatever the answers are, to show all that changed.
 pub struct Replay {
-    baseline: Arc<Trajectory>,
+    baseline: Arc<Redacted<Trajectory>>,
     settings: Replaying,
     rules: Rules,
     redactor: Redactor,
+    /// What was taken out of the baseline's calls and is put back into them.
+    secrets: Secrets,
     /// The live answer to each recorded call, by its number less one; `None` without an answer.
     answers: Vec<Option<Answered>>,
     /// Pairs of a recorded value and the live one that stands for it.
@@ -50,16 +52,18 @@ impl Replay {
     ///
     /// `rules` tell which calls only read. The redactor must be fresh, and hide what the run's own hides.
     pub fn new(
-        baseline: Arc<Trajectory>,
+        baseline: Arc<Redacted<Trajectory>>,
         settings: Replaying,
         rules: Rules,
         redactor: Redactor,
+        secrets: Secrets,
     ) -> Self {
         Self {
             baseline,
             settings,
             rules,
             redactor,
+            secrets,
             answers: Vec::new(),
             followed: Vec::new(),
             notes: Vec::new(),
@@ -97,8 +101,9 @@ impl Replay {
                         continue;
                     }
                     pace.wait(call).await;
-                    let arguments = self.arguments(number, call);
+                    let arguments = self.arguments(number, call)?;
                     let asked = Asked {
+                        number,
                         server,
                         call,
                         arguments,
@@ -128,9 +133,18 @@ impl Replay {
         }
     }
 
-    /// The arguments of a call with what its bindings take from the live answers.
-    fn arguments(&mut self, number: usize, call: &ToolCall) -> Object {
+    /// The arguments of a call with what its bindings take from the live answers, or why it cannot be made.
+    ///
+    /// # Errors
+    ///
+    /// When it holds a secret whose value nobody knows.
+    fn arguments(
+        &mut self,
+        number: usize,
+        call: &ToolCall,
+    ) -> Result<Result<Object, String>, Stop> {
         let baseline = Arc::clone(&self.baseline);
+        let mut lacks_secret = false;
         let mut arguments = call.arguments.clone();
         for binding in baseline.bindings.iter().filter(|it| it.call == number) {
             let live = self.answers.get(binding.from.call.wrapping_sub(1));
@@ -144,24 +158,43 @@ impl Replay {
             };
             match values {
                 Some((value, told)) => {
+                    // A secret that has a name is one token there, whatever its value is made of. Else what a server says now stands for
+                    // itself, whatever it looks like.
+                    let value = if self.secrets.can_restore(&told) {
+                        told.clone()
+                    } else {
+                        escaped(value)
+                    };
                     score::fill(&mut arguments, binding, &value);
                     self.followed.push((binding.value.clone(), told));
                 }
+                // There is no other: what was recorded of a secret cannot be sent.
+                None if placeholder::holds_any(&binding.value) => lacks_secret = true,
                 None => self.notes.push(format!(
                     "{binding}: the answer has no such value now, so the recorded one was used"
                 )),
             }
         }
-        if Value::from(arguments.clone())
-            .to_string()
-            .contains(PLACEHOLDER)
-        {
-            self.notes.push(format!(
-                "call {number} of `{}` was recorded without its secret, and is replayed with the placeholder",
-                call.full_name()
-            ));
+        match self.secrets.restore(&mut arguments) {
+            Ok(()) => Ok(Ok(arguments)),
+            // The server gave it when the baseline was recorded; that it does not now is a finding.
+            Err(unknown) if lacks_secret => Ok(Err(format!(
+                "the secret `{}` that it takes from an earlier answer is not in that answer now",
+                unknown.placeholder
+            ))),
+            Err(unknown) => Err(Self::cannot_be_known(number, call, unknown)),
         }
-        arguments
+    }
+
+    fn cannot_be_known(number: usize, call: &ToolCall, unknown: Unknown) -> Stop {
+        Stop::Error(SetupError {
+            message: format!(
+                "call {number} of `{}` was recorded with a secret whose value nobody knows now: `{}`",
+                call.full_name(),
+                unknown.placeholder
+            ),
+            details: vec![unknown.hint],
+        })
     }
 
     /// Makes a call; a poll is made until it has its recorded final answer, at most for the poll timeout.
@@ -170,7 +203,9 @@ impl Replay {
         conversation: &mut Conversation<'_>,
         asked: &Asked<'_>,
     ) -> Result<Outcomes, Stop> {
-        let tool = &asked.call.tool;
+        let restored = self.secrets.restore_text(&asked.call.tool);
+        let tool = &restored
+            .map_err(|unknown| Self::cannot_be_known(asked.number, asked.call, unknown))?;
         let started = Instant::now();
         let mut attempts = 1;
         let mut pause = match self.settings.pace {
@@ -178,12 +213,21 @@ impl Replay {
             Pace::Recorded => asked.poll.map_or(FIRST_WAIT, |it| self.recorded_pause(it)),
         };
         loop {
-            let call = conversation
-                .call_on(asked.server, tool, asked.arguments.clone())
-                .await?;
-            let mut told = call.clone();
+            let call = match &asked.arguments {
+                Ok(arguments) => {
+                    conversation
+                        .call_on(asked.server, tool, arguments.clone())
+                        .await?
+                }
+                Err(why) => {
+                    let recorded = asked.call.arguments.clone();
+                    conversation
+                        .leave_out(asked.server, tool, recorded, why)
+                        .await?
+                }
+            };
             let raw = call.outcome.clone();
-            self.redactor.call(&mut told);
+            let told = self.redactor.call(call.clone()).into_inner();
             let outcomes = Outcomes {
                 raw,
                 told: told.outcome,
@@ -234,11 +278,21 @@ impl Replay {
     }
 }
 
+/// A value in which nothing is taken for a placeholder.
+fn escaped(mut value: Value) -> Value {
+    texts::each_mut(&mut value, &mut |text| {
+        *text = placeholder::escaped(text).into_owned();
+    });
+    value
+}
+
 /// A recorded call to make again.
 struct Asked<'a> {
+    number: usize,
     server: &'a str,
     call: &'a ToolCall,
-    arguments: Object,
+    /// Or why the call cannot be made.
+    arguments: Result<Object, String>,
     poll: Option<Poll>,
 }
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::agent::reference;
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
+use crate::model::redacted::Redacted;
 use crate::model::scenario::ScriptedCall;
 use crate::model::trajectory::{Answer, Outcome, Trajectory};
 use crate::run::{Agent, Conversation, SetupError, Stop};
@@ -21,7 +22,7 @@ pub struct Scripted {
     /// The answers so far; `None` where a call had no answer.
     answers: Vec<Option<Answer>>,
     /// The accepted run, whose servers may have had a tool that this run's lack.
-    baseline: Option<Arc<Trajectory>>,
+    baseline: Option<Arc<Redacted<Trajectory>>>,
 }
 
 impl Scripted {
@@ -38,11 +39,11 @@ impl Scripted {
     /// The same, with the run that was accepted of this script: a tool that is gone is asked for where it was then, so that its absence
     /// is what comes of the run, and not the end of it.
     #[must_use]
-    pub fn after(self, baseline: Option<Arc<Trajectory>>) -> Self {
+    pub fn after(self, baseline: Option<Arc<Redacted<Trajectory>>>) -> Self {
         Self { baseline, ..self }
     }
 
-    /// The server that had a tool in the accepted run, where this run does not tell which it is: no server lists it, or several do.
+    /// The server that had a tool in the accepted run, where this run does not show which it is: no server lists it, or several do.
     fn formerly(&self, tool: &str, catalogue: &Catalogue) -> Option<String> {
         let is_clear = catalogue.servers.len() == 1 || listing(catalogue, tool).len() == 1;
         if is_clear || tool.starts_with("mcp__") {
@@ -62,12 +63,14 @@ impl Scripted {
         for (index, scripted) in self.calls.iter().enumerate() {
             let number = index + 1;
             let mut arguments = Value::Object(scripted.arguments.clone());
-            reference::fill(&mut arguments, &self.answers).map_err(|problem| {
-                Stop::Error(SetupError::new(format!(
-                    "call {number} of `{}`: {problem}",
-                    scripted.tool
-                )))
-            })?;
+            reference::fill(&mut arguments, &scripted.filled, &self.answers).map_err(
+                |problem| {
+                    Stop::Error(SetupError::new(format!(
+                        "call {number} of `{}`: {problem}",
+                        scripted.tool
+                    )))
+                },
+            )?;
             let Value::Object(arguments) = arguments else {
                 unreachable!("filling in references keeps an object an object")
             };

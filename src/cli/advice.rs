@@ -46,7 +46,7 @@ pub(super) fn mocked(scenario: &Scenario) -> Catalogue {
 
 /// Rules that no call of the scenario can be affected by.
 pub(super) fn idle_rules(scenario: &Scenario) -> Vec<Finding> {
-    // What a replay asks is in its baseline, which nobody needs for this.
+    // A replay's calls are in its baseline, which is not read here.
     if matches!(scenario.agent, Agent::Replay { .. }) {
         return Vec::new();
     }

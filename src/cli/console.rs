@@ -7,6 +7,7 @@ use anstream::{AutoStream, ColorChoice};
 
 use crate::cli::args::{Color, OutputArgs};
 use crate::cli::failure::Failure;
+use crate::redact;
 use crate::report::terminal::{Style, Verbosity};
 use crate::text;
 
@@ -48,20 +49,17 @@ impl Console {
     /// Prints something about the work to stderr, unless asked to be quiet.
     pub(super) fn note(self, text: &str) {
         if !self.quiet {
-            let text = text::block(text);
+            let text = shown(text);
             let _ = write_all(AutoStream::new(io::stderr().lock(), self.color), &text);
         }
     }
 
     /// Prints a failure to stderr, quiet or not.
     pub(super) fn failure(self, failure: &Failure) {
-        let mut text = format!(
-            "\u{1b}[1;31merror:\u{1b}[0m {}\n",
-            text::block(&failure.message)
-        );
+        let mut text = format!("\u{1b}[1;31merror:\u{1b}[0m {}\n", shown(&failure.message));
         for hint in &failure.hints {
             text.push_str("  ");
-            text.push_str(&text::block(hint));
+            text.push_str(&shown(hint));
             text.push('\n');
         }
         let _ = write_all(AutoStream::new(io::stderr().lock(), self.color), &text);
@@ -87,13 +85,18 @@ impl Console {
     }
 }
 
-/// Columns of the terminal, as far as the environment tells; else wide enough for logs.
+/// A text of ours as it may be shown: without what the environment holds of secrets, and without control characters.
+fn shown(text: &str) -> String {
+    text::block(&redact::environment().known(text)).into_owned()
+}
+
+/// Columns of the terminal, as far as the environment says; else wide enough for logs.
 fn width() -> usize {
     let (_, columns) = console::Term::stdout().size_checked().unwrap_or((0, 120));
     usize::from(columns)
 }
 
-/// The first failure to write a result: exiting with 0 would say that it was told.
+/// The first failure to write a result: exiting with 0 would say that it was written.
 static LOST: OnceLock<String> = OnceLock::new();
 
 fn keep(written: io::Result<()>) {

@@ -1,4 +1,4 @@
-//! What the process tells its caller.
+//! The exit codes.
 
 use std::process::ExitCode;
 
@@ -19,7 +19,7 @@ pub(super) enum Exit {
     Incomplete,
     /// Stopped by a signal.
     Interrupted,
-    /// What a mock server was told to leave with.
+    /// The code that a fault makes a mock server exit with.
     Declared(u8),
 }
 

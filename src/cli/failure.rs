@@ -12,7 +12,7 @@ pub(super) struct Failure {
     /// Each on a line of its own.
     pub(super) hints: Vec<String>,
     /// The result has been printed to stdout before this happened.
-    pub(super) told: bool,
+    pub(super) is_printed: bool,
 }
 
 impl Failure {
@@ -22,7 +22,7 @@ impl Failure {
             exit: Exit::Usage,
             message: message.into(),
             hints: Vec::new(),
-            told: false,
+            is_printed: false,
         }
     }
 
@@ -67,7 +67,7 @@ impl From<StoreError> for Failure {
             exit,
             hints: error.hint().map(str::to_owned).into_iter().collect(),
             message: error.to_string(),
-            told: false,
+            is_printed: false,
         }
     }
 }

@@ -12,7 +12,8 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::git;
 use crate::model::suite::{ScenarioResult, SuiteResult};
-use crate::published::result::{self, GateV1, ProblemV1, ResultV1};
+use crate::published::result::{self, Gate, Problem, ResultDocument};
+use crate::redact;
 use crate::report::{html, terminal};
 use crate::store::{self, StoreError};
 use crate::suite::Finished;
@@ -23,7 +24,7 @@ pub(super) const REPORTS: &str = "reports";
 /// The document beside the pages, and beside the runs it speaks of.
 pub(super) const RESULT: &str = "result.json";
 
-/// How a suite's result is told.
+/// How a suite's result is reported.
 pub(super) struct ReportOptions<'a> {
     pub(super) format: ResultFormat,
     /// Whether pages are written; without them the result is only kept.
@@ -54,7 +55,11 @@ pub(super) fn finish(
         None if options.pages => Path::new(REPORTS).join(runs.id()),
         None => runs.folder().to_owned(),
     };
-    let mut shown = with_gate(ResultV1::from(&finished.suite), exit, options.threshold);
+    let mut shown = with_gate(
+        ResultDocument::from(&finished.suite),
+        exit,
+        options.threshold,
+    );
     name_files(&mut shown, finished, &folder);
     let text = result::json(&shown);
     let written = if options.pages {
@@ -70,7 +75,7 @@ pub(super) fn finish(
     let Err(error) = written else {
         match options.format {
             ResultFormat::Json => Console::document(&text),
-            ResultFormat::Terminal => tell(&shown, options.format, output, console),
+            ResultFormat::Terminal => print(&shown, options.format, output, console),
         }
         if options.pages {
             console.note(&format!("Report: {}", folder.join("index.html").display()));
@@ -84,16 +89,16 @@ pub(super) fn finish(
     let mut shown = with_gate(shown, exit, options.threshold);
     // Kept all the same, where that is possible: the report can be rendered again from there.
     let _ = keep(&mut shown, finished);
-    tell(&shown, options.format, output, console);
+    print(&shown, options.format, output, console);
     Err(Failure {
         exit,
-        told: true,
+        is_printed: true,
         ..failure
     })
 }
 
-fn gate(exit: Exit, threshold: Option<f64>) -> GateV1 {
-    GateV1 {
+fn gate(exit: Exit, threshold: Option<f64>) -> Gate {
+    Gate {
         threshold,
         exit_code: exit.code(),
         name: exit.name().to_owned(),
@@ -102,7 +107,7 @@ fn gate(exit: Exit, threshold: Option<f64>) -> GateV1 {
 }
 
 /// The gate of a document that is otherwise complete. That everything passed is not all there is to say where something changed.
-fn with_gate(result: ResultV1, exit: Exit, threshold: Option<f64>) -> ResultV1 {
+fn with_gate(result: ResultDocument, exit: Exit, threshold: Option<f64>) -> ResultDocument {
     let mut gate = gate(exit, threshold);
     let summary = result.summary;
     if exit == Exit::Passed && result.command == "record" {
@@ -127,7 +132,7 @@ fn with_gate(result: ResultV1, exit: Exit, threshold: Option<f64>) -> ResultV1 {
 }
 
 /// Keeps the document beside the runs it speaks of, which it names as seen from there.
-fn keep(result: &mut ResultV1, finished: &Finished) -> Result<(), StoreError> {
+fn keep(result: &mut ResultDocument, finished: &Finished) -> Result<(), StoreError> {
     let folder = finished.runs.folder();
     name_files(result, finished, folder);
     store::write(&folder.join(RESULT), result::json(result).as_bytes())
@@ -146,17 +151,24 @@ pub(super) fn refusal(command: &str, failure: &Failure) -> String {
         selected: 0,
         scenarios: Vec::new(),
     };
-    let mut result = ResultV1::from(&suite).with_gate(gate(failure.exit, None));
-    result.problem = Some(ProblemV1 {
-        message: failure.message.clone(),
-        hint: failure.hints.first().cloned(),
-        details: failure.hints.iter().skip(1).cloned().collect(),
+    let suite = redact::environment().suite(suite);
+    let mut result = ResultDocument::from(&suite).with_gate(gate(failure.exit, None));
+    let clean = |text: &String| redact::environment().text(text).into_inner();
+    result.problem = Some(Problem {
+        message: clean(&failure.message),
+        hint: failure.hints.first().map(&clean),
+        details: failure.hints.iter().skip(1).map(&clean).collect(),
     });
     result::json(&result)
 }
 
 /// Prints a result to stdout.
-pub(super) fn tell(result: &ResultV1, format: ResultFormat, output: OutputArgs, console: Console) {
+pub(super) fn print(
+    result: &ResultDocument,
+    format: ResultFormat,
+    output: OutputArgs,
+    console: Console,
+) {
     match format {
         ResultFormat::Json => Console::document(&result::json(result)),
         ResultFormat::Terminal => {
@@ -172,14 +184,14 @@ pub(super) fn tell(result: &ResultV1, format: ResultFormat, output: OutputArgs, 
 /// When one of them cannot be written.
 fn write_pages(
     folder: &Path,
-    result: &ResultV1,
+    result: &ResultDocument,
     text: &str,
     scenarios: &[ScenarioResult],
 ) -> Result<(), StoreError> {
-    for (scenario, told) in scenarios.iter().zip(&result.scenarios) {
+    for (scenario, published) in scenarios.iter().zip(&result.scenarios) {
         let page = html::scenario(
             result,
-            told,
+            published,
             scenario.baseline.as_deref(),
             scenario.current.as_deref(),
         );
@@ -190,19 +202,22 @@ fn write_pages(
 }
 
 /// Gives the document the paths of the trajectories it speaks of, as seen from its own folder.
-fn name_files(result: &mut ResultV1, finished: &Finished, folder: &Path) {
+fn name_files(result: &mut ResultDocument, finished: &Finished, folder: &Path) {
     let seen = SeenFrom::new(folder);
-    for (told, files) in result.scenarios.iter_mut().zip(&finished.files) {
-        told.container_log = files.container_log.as_deref().map(|it| seen.path(it));
+    for (published, files) in result.scenarios.iter_mut().zip(&finished.files) {
+        published.container_log = files.container_log.as_deref().map(|it| seen.path(it));
         for (side, file) in [
-            (&mut told.current, &files.current),
-            (&mut told.baseline, &files.baseline),
+            (&mut published.current, &files.current),
+            (&mut published.baseline, &files.baseline),
         ] {
             if let Some(side) = side {
                 side.file = file.as_deref().map(|it| seen.path(it));
             }
         }
-        let attempts = told.repeated.iter_mut().flat_map(|it| &mut it.attempts);
+        let attempts = published
+            .repeated
+            .iter_mut()
+            .flat_map(|it| &mut it.attempts);
         for (attempt, file) in attempts.zip(&files.attempts) {
             attempt.file = file.as_deref().map(|it| seen.path(it));
         }

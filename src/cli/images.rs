@@ -9,11 +9,12 @@ use crate::cli::failure::Failure;
 use crate::docker::Engine;
 use crate::model::container::Image;
 use crate::model::scenario::Scenario;
+use crate::redact::Secrets;
 use crate::suite::containers;
 
 /// The image of a scenario's container.
 #[derive(Serialize, Clone)]
-pub(super) struct ImageStateV1 {
+pub(super) struct ImageState {
     /// The image's name, or the folder it is built from.
     pub(super) image: String,
     /// `there`, `missing`, `built` (before the first run) or `unknown` (there is no engine to ask).
@@ -21,7 +22,7 @@ pub(super) struct ImageStateV1 {
 }
 
 /// The images of the scenarios' containers, and whether the engine has them. No engine is asked when none is needed.
-pub(super) fn images(scenarios: &[Scenario]) -> Result<Vec<Option<ImageStateV1>>, Failure> {
+pub(super) fn images(scenarios: &[Scenario]) -> Result<Vec<Option<ImageState>>, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -34,16 +35,16 @@ pub(super) fn images(scenarios: &[Scenario]) -> Result<Vec<Option<ImageStateV1>>
         let mut images = Vec::new();
         for scenario in scenarios {
             let container = scenario.container.as_ref();
-            let container = container.map(|it| containers::expand(it, &mut Vec::new()));
+            let container = container.map(|it| containers::expand(it, &mut Secrets::default()));
             let image = match container {
                 None => None,
-                // What the environment lacks is told when the scenario is run.
+                // Variables that are missing are reported when the scenario is run.
                 Some(Err(_)) => scenario.container.as_ref().map(|it| it.image.clone()),
                 Some(Ok(container)) => Some(container.image),
             };
             images.push(match image {
                 None => None,
-                Some(Image::Built(build)) => Some(ImageStateV1 {
+                Some(Image::Built(build)) => Some(ImageState {
                     image: build.context.display().to_string(),
                     state: "built",
                 }),
@@ -53,7 +54,7 @@ pub(super) fn images(scenarios: &[Scenario]) -> Result<Vec<Option<ImageStateV1>>
                         None => state(&engine, &name).await,
                     };
                     known.insert(name.clone(), state);
-                    Some(ImageStateV1 { image: name, state })
+                    Some(ImageState { image: name, state })
                 }
             });
         }

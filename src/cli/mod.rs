@@ -7,6 +7,7 @@ mod commands;
 mod console;
 mod exit;
 mod failure;
+mod file_limit;
 mod finish;
 mod images;
 mod interrupt;
@@ -28,6 +29,7 @@ use crate::cli::failure::Failure;
 
 /// Runs the program as its arguments ask and returns the code to exit with.
 pub fn main() -> ExitCode {
+    file_limit::report();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -44,7 +46,7 @@ pub fn main() -> ExitCode {
     let console = Console::new(cli.output.color, cli.output.quiet);
     let wants_json = cli.command.wants_json();
     let exit = run(cli, console).unwrap_or_else(|failure| {
-        if let Some(command) = wants_json.filter(|_| !failure.told) {
+        if let Some(command) = wants_json.filter(|_| !failure.is_printed) {
             Console::document(&finish::refusal(command, &failure));
         }
         console.failure(&failure);

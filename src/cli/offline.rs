@@ -38,7 +38,7 @@ pub(super) fn compare(
     }
     let files = trajectory_files(run)?;
     let scenarios = known_scenarios(args, console)?;
-    // Signals are heard beside the work.
+    // Signals are handled while the work goes on.
     let signals = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
@@ -88,7 +88,7 @@ fn trajectory_files(run: &Path) -> Result<Vec<PathBuf>, Failure> {
             Failure::incomplete(format!("cannot read {}: {error}", run.display()))
         })?;
         let path = entry.path();
-        // In the folder of a baseline, what lies beside it are its variants and what nobody has accepted.
+        // In the folder of a baseline, what lies beside it are its variants and recordings that were not accepted.
         let is_beside = path.file_name() != Some("baseline.json".as_ref())
             && path.with_file_name("baseline.json").exists();
         if entry.file_type().is_file() && path.extension() == Some("json".as_ref()) && !is_beside {
@@ -104,7 +104,7 @@ fn trajectory_files(run: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// The scenarios whose rules apply. Nobody has to have them for an offline comparison, but what the user names must be valid.
+/// The scenarios whose rules apply. An offline comparison works without any, but those that the user names must be valid.
 fn known_scenarios(args: &CompareArgs, console: Console) -> Result<Vec<Scenario>, Failure> {
     if !args.select.are_default() {
         select::select(&args.select, console)

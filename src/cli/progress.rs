@@ -19,7 +19,7 @@ use crate::text;
 /// Without a terminal, a suite says nothing before it has taken this long: its result is there in a moment.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// How often a wait that goes on is told of.
+/// How often a line is printed about a wait that goes on.
 const REMINDER: Duration = Duration::from_secs(5);
 
 /// Progress of a suite.
@@ -29,13 +29,13 @@ pub(super) struct SuiteProgress {
     verbose: bool,
     silent: bool,
     started: Instant,
-    /// When an attempt was last told of.
-    told: Mutex<Instant>,
+    /// When a line about an attempt was last printed.
+    last_note: Mutex<Instant>,
     finished: Mutex<usize>,
     total: usize,
 }
 
-/// Is told of a suite, and shows its progress.
+/// Shows the progress of a suite.
 pub(super) struct SuiteObserver(pub(super) Arc<SuiteProgress>);
 
 impl suite::Observer for SuiteObserver {
@@ -60,7 +60,7 @@ pub(super) struct ScenarioProgress {
     calls: Option<usize>,
     /// What was last said of what is prepared.
     doing: Mutex<String>,
-    /// When it was last told that something is waited for.
+    /// When a line about a wait was last printed.
     waited: Mutex<Option<Instant>>,
 }
 
@@ -141,7 +141,7 @@ impl ScenarioObserver for ScenarioProgress {
     }
 
     fn attempted(&self, number: u16, of: u16, status: Status) {
-        if self.suite.tells_of_attempts() {
+        if self.suite.is_time_for_note() {
             let (name, status) = (&self.name, status.name());
             let done = format!("{name}: attempt {number} of {of}: {status}");
             self.suite.note(&done);
@@ -170,7 +170,7 @@ impl SuiteProgress {
             verbose: output.verbose,
             silent: draws || output.no_progress,
             started: Instant::now(),
-            told: Mutex::new(Instant::now()),
+            last_note: Mutex::new(Instant::now()),
             finished: Mutex::new(0),
             total,
         }
@@ -184,9 +184,9 @@ impl SuiteProgress {
             *finished += 1;
             *finished
         };
-        if self.tells() {
+        if self.writes_notes() {
             let name = text::line(&result.name);
-            // Without a list, the number tells that not everything is as it was; the report has the list.
+            // Without a list, the number shows that not everything is as it was; the report has the list.
             let differing = match (&result.comparison, result.status) {
                 (Some(it), Status::Passed | Status::Recorded) if !it.changes.is_empty() => {
                     format!(", {} differing", it.changes.len())
@@ -201,19 +201,19 @@ impl SuiteProgress {
         }
     }
 
-    /// Whether what is done is told in lines.
-    fn tells(&self) -> bool {
+    /// Whether progress is printed in lines.
+    fn writes_notes(&self) -> bool {
         !self.silent && (self.verbose || self.started.elapsed() > SILENCE)
     }
 
     /// The same for attempts, of which there may be many: a line now and then is enough, unless more was asked for.
-    fn tells_of_attempts(&self) -> bool {
-        let mut told = self.told.lock();
-        let tells = self.tells() && (self.verbose || told.elapsed() > SILENCE);
-        if tells {
-            *told = Instant::now();
+    fn is_time_for_note(&self) -> bool {
+        let mut last_note = self.last_note.lock();
+        let writes_notes = self.writes_notes() && (self.verbose || last_note.elapsed() > SILENCE);
+        if writes_notes {
+            *last_note = Instant::now();
         }
-        tells
+        writes_notes
     }
 
     fn note(&self, text: &str) {

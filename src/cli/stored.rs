@@ -5,15 +5,17 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::failure::Failure;
 use crate::cli::finish::{RESULT, SeenFrom};
+use crate::input;
+use crate::model::redacted::Redacted;
 use crate::model::trajectory::Trajectory;
-use crate::published::result::{self, ResultV1, SideV1};
+use crate::published::result::{self, ResultDocument, Side};
 use crate::report::html;
 use crate::store::{self, Runs};
 use crate::suite::RUNS;
 
 /// A stored result and the folder its file names start from.
 pub(super) struct Stored {
-    pub(super) result: ResultV1,
+    pub(super) result: ResultDocument,
     folder: PathBuf,
 }
 
@@ -32,13 +34,13 @@ impl Stored {
                 Path::new(RUNS).join(run).join(RESULT),
             ]
             .into_iter()
-            .find(|it| it.is_file())
+            .find(|it| input::is_no_folder(it))
             .ok_or_else(|| {
                 Failure::usage(format!("there is no stored result `{}`", run.display()))
                     .hint(format!("results are kept in {RUNS}/<run>/{RESULT}"))
             })?,
         };
-        let text = fs::read_to_string(&path).map_err(|error| {
+        let text = input::read_to_string(&path).map_err(|error| {
             Failure::incomplete(format!("cannot read {}: {error}", path.display()))
         })?;
         let result = result::parse(&text)
@@ -60,7 +62,7 @@ impl Stored {
         let mut result = self.result.clone();
         let mut sides = Vec::new();
         for scenario in &mut result.scenarios {
-            let mut load = |side: &mut Option<SideV1>| -> Option<Trajectory> {
+            let mut load = |side: &mut Option<Side>| -> Option<Redacted<Trajectory>> {
                 let file = side.as_ref()?.file.clone()?;
                 let path = self.folder.join(&file);
                 match store::load(&path) {

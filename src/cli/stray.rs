@@ -1,4 +1,4 @@
-//! What lies among the baselines and belongs to nobody: a baseline whose scenario is gone, a folder in the place of a dialogue.
+//! Finds stray files among the baselines: a baseline whose scenario is gone, a folder in the place of a dialogue.
 
 use std::collections::HashSet;
 
@@ -10,8 +10,8 @@ use crate::store::{self, Baselines};
 /// The most baselines that one line names.
 const NAMED: usize = 8;
 
-/// Tells what belongs to nobody, of the scenarios with these ids and of whole folders of them.
-pub(super) fn tell(args: &SelectArgs, baselines: &Baselines, ids: &[String], console: Console) {
+/// Warns of stray files of the scenarios with these ids and of whole folders of them.
+pub(super) fn warn(args: &SelectArgs, baselines: &Baselines, ids: &[String], console: Console) {
     for folder in ids
         .iter()
         .filter_map(|it| baselines.folder_for_dialogue(it))
@@ -83,7 +83,7 @@ fn forsaken(args: &SelectArgs, baselines: &Baselines) -> Option<String> {
     ))
 }
 
-/// Whether a baseline was made of another tool's recording, which never had a scenario of ours.
+/// Whether a baseline was made of another tool's recording, which never had a scenario.
 fn is_imported(baselines: &Baselines, id: &str) -> bool {
     store::load(&baselines.path(id)).is_ok_and(|it| it.scenario_hash.is_none())
 }

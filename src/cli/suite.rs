@@ -92,7 +92,7 @@ where
     F: Future<Output = Result<Finished, suite::Error>>,
 {
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        // One more than can be busy with large answers, so that time is kept and signals are heard.
+        // One more than can be busy with large answers, so that timers and signals are served.
         .worker_threads(usize::from(settings.jobs).min(8) + 1)
         .enable_all()
         .build()
@@ -108,7 +108,7 @@ where
         };
         work(suite).await
     });
-    // A server that will not let go of its pipes must not hold us up.
+    // Does not wait for a server that keeps its pipes open.
     runtime.shutdown_background();
     Ok(finished?)
 }

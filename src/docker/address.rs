@@ -1,4 +1,4 @@
-//! Where the engine listens: as the environment, the current context or the usual places say.
+//! Finds the address of the engine, from the environment, the current context or the usual sockets.
 
 use std::fs;
 use std::os::unix::fs::FileTypeExt;
@@ -33,7 +33,7 @@ impl std::fmt::Display for Address {
 }
 
 impl Address {
-    /// The host whose ports the engine publishes, where that is another one than this.
+    /// The host on which the engine publishes ports, if that is not this machine.
     pub(super) fn remote_host(&self) -> Option<&str> {
         let Self::Tcp(authority) = self else {
             return None;
@@ -44,6 +44,20 @@ impl Address {
         let is_local = matches!(host, "localhost" | "[::1]") || host.starts_with("127.");
         (!is_local).then_some(host)
     }
+
+    /// The engine's socket as the engine itself sees it. One that runs on this machine has it where we have it, wherever that is, also a
+    /// rootless one. Docker Desktop and its like run in a machine of their own, whose socket is in the usual place, and so does an engine
+    /// whose socket is forwarded to here.
+    pub(super) fn socket_of_engine(&self, is_here: bool) -> PathBuf {
+        match self {
+            Self::Socket(path)
+                if is_here || path.starts_with("/run") || path.starts_with("/var/run") =>
+            {
+                path.clone()
+            }
+            _ => USUAL_SOCKET.into(),
+        }
+    }
 }
 
 /// Finds the engine: `DOCKER_HOST`, else `DOCKER_CONTEXT` or the current context of the configuration in `DOCKER_CONFIG` or
@@ -51,7 +65,7 @@ impl Address {
 ///
 /// # Errors
 ///
-/// When what was found names nothing we can speak with.
+/// When the address that was found cannot be connected to by any means we know.
 pub(super) fn find(variable: &Variable) -> Result<Address, SetupError> {
     let given = |name: &str| variable(name).filter(|it| !it.is_empty());
     let home = given("HOME").map(PathBuf::from);
@@ -77,7 +91,7 @@ pub(super) fn find(variable: &Variable) -> Result<Address, SetupError> {
     ))
 }
 
-/// Where engines listen that need no word about it: the system's, a rootless one, Docker Desktop, Colima, Rancher Desktop, Podman.
+/// Where engines listen by default: the system's, a rootless one, Docker Desktop, Colima, Rancher Desktop, Podman.
 fn usual(home: Option<&Path>, runtime: Option<&Path>) -> Vec<PathBuf> {
     let mut sockets = vec![PathBuf::from(USUAL_SOCKET)];
     sockets.extend(runtime.map(|it| it.join("docker.sock")));
@@ -148,4 +162,37 @@ fn parse(host: &str, whence: &str, tls: bool) -> Result<Address, SetupError> {
 
 fn read_json(path: &Path) -> Option<Value> {
     serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Address;
+
+    #[test]
+    fn the_socket_of_an_engine_here_is_mounted_wherever_it_lies() {
+        let cases = [
+            ("/home/me/rootless.sock", true, "/home/me/rootless.sock"),
+            (
+                "/run/user/1000/docker.sock",
+                true,
+                "/run/user/1000/docker.sock",
+            ),
+            ("/var/run/docker.sock", false, "/var/run/docker.sock"),
+            (
+                "/home/me/.docker/desktop/docker.sock",
+                false,
+                "/var/run/docker.sock",
+            ),
+            ("/tmp/forwarded.sock", false, "/var/run/docker.sock"),
+        ];
+        for (socket, is_here, expected) in cases {
+            let address = Address::Socket(socket.into());
+            assert_eq!(address.socket_of_engine(is_here).to_str(), Some(expected));
+        }
+        let far = Address::Tcp("far.example:2375".to_owned());
+        assert_eq!(
+            far.socket_of_engine(true).to_str(),
+            Some("/var/run/docker.sock")
+        );
+    }
 }

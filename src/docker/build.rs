@@ -12,7 +12,7 @@ use crate::docker::context;
 use crate::docker::engine::{Engine, EngineError};
 use crate::docker::image::Found;
 use crate::docker::owner::BUILT;
-use crate::docker::session::Tell;
+use crate::docker::session::OnProgress;
 use crate::model::container::Build;
 use crate::run::SetupError;
 
@@ -20,14 +20,18 @@ use crate::run::SetupError;
 const LAST_LINES: usize = 20;
 
 impl Engine {
-    /// Builds an image; the engine takes what has not changed from its cache. `tell` hears which step is under way.
+    /// Builds an image; the engine takes what has not changed from its cache. `on_progress` is called with the step under way.
     ///
     /// # Errors
     ///
     /// When the folder cannot be read or the build fails, with the last lines of its output.
-    pub(super) async fn build(&self, build: &Build, tell: Tell<'_>) -> Result<Found, SetupError> {
+    pub(super) async fn build(
+        &self,
+        build: &Build,
+        on_progress: OnProgress<'_>,
+    ) -> Result<Found, SetupError> {
         let folder = build.context.display();
-        tell(&format!("building {folder}"));
+        on_progress(&format!("building {folder}"));
         let owned = build.clone();
         let packed = tokio::task::spawn_blocking(move || context::pack(&owned)).await;
         let packed = packed
@@ -60,7 +64,7 @@ impl Engine {
                     .strip_prefix("Step ")
                     .and_then(|it| it.split(' ').next())
                 {
-                    tell(&format!("building {folder}: step {step}"));
+                    on_progress(&format!("building {folder}: step {step}"));
                 }
                 if !line.trim().is_empty() {
                     lines.push(line.to_owned());

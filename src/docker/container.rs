@@ -1,7 +1,7 @@
 //! Containers: made as the scenario describes them, started, removed.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bollard::models::{
     ContainerCreateBody, HealthConfig, HostConfig, Mount as EngineMount, MountType, PortBinding,
@@ -10,7 +10,7 @@ use bollard::query_parameters::{
     CreateContainerOptions, InspectContainerOptions, RemoveContainerOptions,
 };
 
-use crate::docker::address::{Address, USUAL_SOCKET};
+use crate::docker::address::USUAL_SOCKET;
 use crate::docker::engine::{Engine, EngineError};
 use crate::docker::failure;
 use crate::docker::image::Found;
@@ -18,7 +18,7 @@ use crate::docker::owner::Labels;
 use crate::model::container::{Container, Mount, MountSource};
 use crate::run::SetupError;
 
-/// How often a fresh container's health is asked for by engines that can do so more often at first, in nanoseconds.
+/// How often the engine checks the health of a fresh container while it starts, in nanoseconds; older engines ignore it.
 const START_INTERVAL: i64 = 250_000_000;
 
 /// A container that has been started.
@@ -59,13 +59,18 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// When the engine refuses; what was made is then removed by whoever removes what carries our labels.
+    /// When the engine refuses; what was made by then is removed with everything else that carries our labels.
     pub(super) async fn start(&self, plan: &Plan<'_>) -> Result<Started, SetupError> {
         let options = CreateContainerOptions {
             name: Some(plan.name.to_owned()),
             ..CreateContainerOptions::default()
         };
-        let body = self.body(plan);
+        let socket = if plan.container.docker_socket {
+            Some(self.own_socket().await)
+        } else {
+            None
+        };
+        let body = self.body(plan, socket.as_deref());
         let created = self
             .ask(self.api.create_container(Some(options), body))
             .await
@@ -73,7 +78,7 @@ impl Engine {
         let started = self.ask(self.api.start_container(&created.id, None));
         if let Err(error) = started.await {
             let failed = failure::not_started(plan.container, &error);
-            // Nothing has run in it.
+            // It never ran, so nothing of it is worth keeping.
             let _ = self.remove(&created.id).await;
             return Err(failed);
         }
@@ -133,7 +138,7 @@ impl Engine {
         }
     }
 
-    fn body(&self, plan: &Plan<'_>) -> ContainerCreateBody {
+    fn body(&self, plan: &Plan<'_>, socket: Option<&Path>) -> ContainerCreateBody {
         let container = plan.container;
         let port = format!("{}/tcp", container.port);
         let env = container.env.iter();
@@ -148,14 +153,14 @@ impl Engine {
                 start_interval: Some(START_INTERVAL),
                 ..HealthConfig::default()
             }),
-            host_config: Some(self.host_config(plan, port)),
+            host_config: Some(self.host_config(plan, port, socket)),
             ..ContainerCreateBody::default()
         }
     }
 
-    fn host_config(&self, plan: &Plan<'_>, port: String) -> HostConfig {
+    fn host_config(&self, plan: &Plan<'_>, port: String, socket: Option<&Path>) -> HostConfig {
         let container = plan.container;
-        // The ports of another machine are of use only where this one can reach them.
+        // On another machine, ports must be published on all addresses to be reachable from here.
         let listen = match self.address.remote_host() {
             Some(_) => "0.0.0.0",
             None => "127.0.0.1",
@@ -168,15 +173,15 @@ impl Engine {
         if let (Some(target), Some(config)) = (&container.config_target, plan.config) {
             mounts.push(bind(config, target, true));
         }
-        if container.docker_socket {
-            mounts.push(bind(&self.socket(), USUAL_SOCKET, false));
+        if let Some(socket) = socket {
+            mounts.push(bind(socket, USUAL_SOCKET, false));
         }
         HostConfig {
             port_bindings: Some(HashMap::from([(port, Some(vec![binding]))])),
             mounts: Some(mounts),
             network_mode: container.network.clone(),
             memory: container.memory.and_then(|it| i64::try_from(it).ok()),
-            // Without this, twice the memory could be used before the limit bites.
+            // By default, a container may use as much swap again as its memory limit.
             memory_swap: container.memory.and_then(|it| i64::try_from(it).ok()),
             nano_cpus: container.cpus.map(nano),
             pids_limit: container.pids.map(i64::from),
@@ -185,15 +190,14 @@ impl Engine {
         }
     }
 
-    /// The engine's socket as the engine itself sees it: Docker Desktop and its like run in a machine of their own, whose socket is in
-    /// the usual place.
-    fn socket(&self) -> std::path::PathBuf {
-        match &self.address {
-            Address::Socket(path) if path.starts_with("/run") || path.starts_with("/var/run") => {
-                path.clone()
-            }
-            _ => USUAL_SOCKET.into(),
-        }
+    /// The engine's socket as the engine itself sees it.
+    async fn own_socket(&self) -> PathBuf {
+        // An engine that does not tell is taken for one elsewhere.
+        let told = self.ask(self.api.info()).await.unwrap_or_default();
+        let ours = rustix::system::uname();
+        let is_here = told.name.as_deref() == ours.nodename().to_str().ok()
+            && told.kernel_version.as_deref() == ours.release().to_str().ok();
+        self.address.socket_of_engine(is_here)
     }
 }
 

@@ -1,14 +1,14 @@
-//! The files of a build, packed as the engine takes them: all of a folder but what its `.dockerignore` names.
+//! The files of a build as a tar archive for the engine: all of a folder except what its `.dockerignore` names.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use glob::{MatchOptions, Pattern};
 use walkdir::WalkDir;
 
+use crate::input;
 use crate::model::container::Build;
 
-/// The most that is sent, in bytes: whoever has more in the folder has forgotten a `.dockerignore`.
+/// The most that is sent, in bytes. A larger folder is refused, because it most likely lacks a `.dockerignore`.
 const MOST: u64 = 2 * 1024 * 1024 * 1024;
 
 /// As a shell matches: `*` stays within a folder.
@@ -77,7 +77,7 @@ struct Ignored(Vec<(Pattern, bool)>);
 impl Ignored {
     fn read(root: &Path) -> Result<Self, String> {
         let path = root.join(".dockerignore");
-        let text = match fs::read_to_string(&path) {
+        let text = match input::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(format!("{} cannot be read: {error}", path.display())),

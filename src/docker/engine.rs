@@ -9,7 +9,7 @@ use bollard::{API_DEFAULT_VERSION, Docker};
 use crate::docker::address::{self, Address, Variable};
 use crate::run::SetupError;
 
-/// How long the engine may take to say that it is there.
+/// How long the engine may take to answer the first request.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// How long it may take for anything but a build.
@@ -28,7 +28,7 @@ pub(super) enum EngineError {
     /// What the request is about is not there.
     #[error("{0}")]
     NotFound(String),
-    /// It is in a state that forbids it, or being changed by somebody else.
+    /// It is in a state that forbids it, or is being changed by another client.
     #[error("{0}")]
     Conflict(String),
     /// The engine tried and failed, or refused.

@@ -1,4 +1,4 @@
-//! Why a container is of no use, in words: its state, its last words, and what to try.
+//! Messages about containers that cannot be used: their state, the last lines of their logs, and what to try.
 
 use std::fmt::Write as _;
 
@@ -100,7 +100,7 @@ pub(super) async fn state(
     }
 }
 
-/// What is wrong when the engine cannot tell what has become of a container.
+/// What is wrong when the engine does not answer what state a container is in.
 pub(super) fn unknown(error: &EngineError) -> SetupError {
     SetupError::new(format!(
         "what has become of the container cannot be told: {error}"

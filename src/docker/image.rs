@@ -1,4 +1,4 @@
-//! Images: whether they are there, and what they say of themselves.
+//! Images: whether the engine has them, and whether they declare a health check.
 
 use bollard::models::ImageInspect;
 
@@ -10,7 +10,7 @@ use crate::run::SetupError;
 #[derive(Debug, Clone)]
 pub(super) struct Found {
     pub(super) stamp: ImageStamp,
-    /// It says how to tell whether a container of it is healthy.
+    /// It declares a health check.
     pub(super) has_health_check: bool,
 }
 
@@ -19,7 +19,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// When the engine cannot tell.
+    /// When the engine does not answer.
     pub async fn has_image(&self, name: &str) -> Result<bool, SetupError> {
         match self.ask(self.api.inspect_image(name)).await {
             Ok(_) => Ok(true),

@@ -1,4 +1,4 @@
-//! What earlier runs of the program have left in the engine.
+//! Containers, networks, volumes and images that earlier runs of the program have left in the engine.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::docker::engine::{Engine, EngineError};
 use crate::docker::owner::{self, BUILT, Fate, Labels, OUTLIVES, Owner, SESSION};
 use crate::run::SetupError;
 
-/// How the names of containers begin that were kept for a look at them.
+/// How the names of containers begin that were kept for inspection.
 pub(super) const KEPT: &str = "mcp-eval-kept-";
 
 /// Kinds of things in an engine.
@@ -40,7 +40,7 @@ impl Kind {
 #[derive(Debug, Clone)]
 pub struct Left {
     pub kind: Kind,
-    /// What the engine knows it by.
+    /// Its id in the engine.
     id: String,
     pub name: String,
     pub why: Why,
@@ -51,7 +51,7 @@ pub struct Left {
 pub enum Why {
     /// The run that made it has been killed.
     Orphaned,
-    /// It was kept for a look at it after a scenario had not passed.
+    /// It was kept for inspection after a scenario had not passed.
     Kept,
     /// It was made to be left running, by `reset: never`.
     Outlives,
@@ -59,12 +59,12 @@ pub enum Why {
     Replaced,
     /// The run that made it, of this process number, is still at work.
     InUse(String),
-    /// It was made on another machine, or in another container: whether that run is still at work cannot be told from here.
+    /// It was made on another machine, or in another container: whether that run is still at work cannot be found out from here.
     Elsewhere,
 }
 
 impl Why {
-    /// Whether nobody needs it any more, or only whoever asks to clean up.
+    /// Whether it may be removed by a clean-up: no run is at work with it.
     pub fn is_free(&self) -> bool {
         match self {
             Self::Orphaned | Self::Kept | Self::Outlives | Self::Replaced => true,
@@ -78,7 +78,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// When the engine cannot tell.
+    /// When the engine does not answer.
     pub async fn leftovers(&self) -> Result<Vec<Left>, SetupError> {
         let listed = async {
             let mut left = self.labelled(SESSION).await?;

@@ -1,4 +1,4 @@
-//! What containers say.
+//! The output of containers.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use crate::docker::engine::{Engine, EngineError};
 
-/// The most that is kept of a log, in bytes: what came last is what matters.
+/// The most that is kept of a log, in bytes; the oldest output is dropped.
 const MOST: usize = 4 * 1024 * 1024;
 
 impl Engine {
@@ -34,7 +34,7 @@ impl Engine {
                 let piece = piece?.into_bytes();
                 lost += piece.len();
                 kept.push_back(piece);
-                // Whole pieces, so that little is copied.
+                // Whole pieces are dropped, so that little is copied.
                 while lost > MOST && kept.len() > 1 {
                     lost -= kept.pop_front().map_or(0, |it| it.len());
                 }

@@ -1,4 +1,4 @@
-//! Containers that servers under test run in: fresh for every run, proven ready, and gone in the end.
+//! Containers that servers under test run in: fresh for every run, proven ready, and removed in the end.
 //!
 //! | file | what happens there |
 //! |---|---|
@@ -6,8 +6,8 @@
 //! | `image`, `build`, `context` | images are looked up, or built from a folder |
 //! | `container`, `surroundings`, `log` | containers are made, started, listened to and removed, with their networks and volumes |
 //! | `ready` | a fresh container proves that it can be asked |
-//! | `failure` | why one cannot, in words |
-//! | `session`, `slot` | which scenario has which container, and that none is left in the end |
+//! | `failure` | the messages about containers that cannot |
+//! | `session`, `slot` | which scenario has which container, and their removal in the end |
 //! | `owner`, `leftovers` | what runs that were killed have left behind |
 //!
 //! Everything made here carries labels that name the process that made it. Only what carries them is ever removed.
@@ -32,5 +32,5 @@ pub use container::Reached;
 pub use engine::Engine;
 pub use leftovers::{Kind, Left, Why};
 pub use ready::Probe;
-pub use session::{Guard, Session, Tell};
+pub use session::{Guard, OnProgress, Session};
 pub use slot::{Slot, Standing};

@@ -1,4 +1,4 @@
-//! Whose a container is: labels that name the process that made it, and whether that process still lives.
+//! Labels that name the process that made a container, and whether that process is still running.
 
 use std::collections::HashMap;
 use std::fs;
@@ -8,12 +8,12 @@ use sha2::{Digest, Sha256};
 
 /// Names the run of the program that made something; everything we make carries it.
 pub(super) const SESSION: &str = "dev.mcp-eval.session";
-/// The machine the program ran on, as far as processes can be told apart there.
+/// The machine or container that the program ran in, within which process numbers are unique.
 const MACHINE: &str = "dev.mcp-eval.machine";
 /// The machine's start, as the kernel names it.
 const BOOT: &str = "dev.mcp-eval.boot";
 const PROCESS: &str = "dev.mcp-eval.process";
-/// When the process was started, in the kernel's ticks: process numbers are used again.
+/// When the process was started, in the kernel's ticks, because process numbers are reused.
 const STARTED: &str = "dev.mcp-eval.started";
 /// What was made is meant to outlive the program.
 pub(super) const OUTLIVES: &str = "dev.mcp-eval.outlives";
@@ -38,7 +38,7 @@ pub(super) struct Owner {
 pub(super) enum Fate {
     Lives,
     Dead,
-    /// It ran on another machine, or in another container, and cannot be asked for.
+    /// It ran on another machine, or in another container, so it cannot be looked up.
     Unknown,
 }
 
@@ -97,8 +97,8 @@ pub(super) fn process(labels: &Labels) -> Option<&str> {
     labels.get(PROCESS).map(String::as_str)
 }
 
-/// A name for the space in which process numbers are told apart: this machine, or a container on it. Hashed, because the identity of a
-/// machine is not for everybody to read.
+/// A name for the machine, or the container on it, within which process numbers are unique. It is hashed, because labels can be read by
+/// every user of the engine, and the identity of a machine should not be public.
 fn machine() -> String {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let space = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
@@ -116,7 +116,8 @@ fn boot() -> String {
     id.trim().to_owned()
 }
 
-/// When a process was started; `None` when there is none of that number. Where the system does not tell, all of one number count as one.
+/// When a process was started; `None` when there is none of that number. On systems
+/// without `/proc`, all processes of one number count as the same.
 fn started(process: u32) -> Option<String> {
     if !Path::new("/proc/self/stat").exists() {
         let id = rustix::process::Pid::from_raw(i32::try_from(process).ok()?)?;
@@ -124,10 +125,11 @@ fn started(process: u32) -> Option<String> {
         return there.then(String::new);
     }
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name of the program, in parentheses, may hold anything; what follows it does not. The start is the 22nd field of all.
+    // The program's name, in parentheses, may itself hold spaces and parentheses, so fields are counted after the last one. The start
+    // is the 22nd field of all.
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_whitespace();
-    // A process that has ended and waits to be asked for its exit code does nothing for its containers any more.
+    // A zombie process has ended, so its containers are left over.
     let state = fields.next()?;
     (!matches!(state, "Z" | "X")).then_some(())?;
     fields.nth(18).map(str::to_owned)

@@ -11,17 +11,17 @@ use crate::model::ready::Ready;
 use crate::run::SetupError;
 use crate::run::ready::{Asks, Waiting, pauses, prove};
 
-/// How often to look whether the container still runs, and whether it is healthy.
+/// How often to check whether the container still runs, and whether it is healthy.
 const WATCH: Duration = Duration::from_millis(200);
 
 /// Knows how the servers in a container are asked.
 pub trait Probe: Send + Sync {
-    /// As a client would, in sessions of its own.
+    /// Asks as a client would, in sessions of its own.
     fn asks<'a>(&'a self, reached: &'a Reached) -> Box<dyn Asks + 'a>;
 }
 
-/// Waits until the container has proven that it is ready: healthy where its image says how to tell, and then by what its servers list
-/// and answer.
+/// Waits until the container has proven that it is ready: healthy where its image declares a health check, and then by what its
+/// servers list and answer.
 ///
 /// # Errors
 ///
@@ -54,7 +54,7 @@ pub(super) async fn wait(
                 waiting.what()
             );
             let mut not_ready = failure::not_ready(engine, id, message).await;
-            not_ready.details = waiting.heard().into_iter().chain(not_ready.details).collect();
+            not_ready.details = waiting.observed().into_iter().chain(not_ready.details).collect();
             Err(not_ready)
         }
     }

@@ -1,4 +1,4 @@
-//! All containers of one run of the program: made, shared, removed in the end whatever happens.
+//! All containers of one run of the program: made, shared, and always removed in the end.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -26,20 +26,20 @@ const END_TIMEOUT: Duration = Duration::from_secs(15);
 /// Says which description a container was made from, for `reset: never` to find it again.
 const DESCRIPTION: &str = "dev.mcp-eval.description";
 
-/// Names what is going on, for whoever shows it.
-pub type Tell<'a> = &'a (dyn Fn(&str) + Send + Sync);
+/// Called with a description of each step under way.
+pub type OnProgress<'a> = &'a (dyn Fn(&str) + Send + Sync);
 
-/// What came of building an image.
+/// The result of building an image.
 type Built = Result<Found, SetupError>;
 
-/// The containers of one run of the program. Nothing is asked of the engine before the first of them is needed.
+/// The containers of one run of the program. The engine is first connected when one is needed.
 pub struct Session {
     variable: Box<Variable>,
     owner: Owner,
     engine: OnceCell<Result<Engine, SetupError>>,
     /// Images that are built, each once, by their description.
     built: Mutex<HashMap<String, Arc<OnceCell<Built>>>>,
-    /// Containers that may be shared and that nobody uses now.
+    /// Containers that may be shared and are not in use now.
     idle: Mutex<Vec<Held>>,
     /// Containers of earlier runs that this one has taken over.
     taken: Mutex<HashSet<String>>,
@@ -47,7 +47,7 @@ pub struct Session {
     ports: Mutex<HashMap<u16, Arc<Semaphore>>>,
     /// Networks and volumes are made by one at a time, so that none is made twice.
     surroundings: tokio::sync::Mutex<()>,
-    /// What must not be broken off half-way: the engine would go on with it after we have looked for what to remove.
+    /// Starts under way. The clean-up waits for them, because the engine would finish an abandoned start after the clean-up.
     starting: TaskTracker,
     number: AtomicUsize,
 }
@@ -59,7 +59,7 @@ pub(super) struct Held {
     pub(super) image: ImageStamp,
     /// Names the description it was made from.
     pub(super) description: String,
-    /// Its fixed port is nobody else's meanwhile.
+    /// Reserves its fixed port meanwhile.
     pub(super) _port: Option<OwnedSemaphorePermit>,
 }
 
@@ -107,8 +107,12 @@ impl Session {
         engine.as_ref().map_err(Clone::clone)
     }
 
-    /// The image of a container, built first where that is asked for; once for all who ask for the same.
-    pub(super) async fn image(&self, image: &Image, tell: Tell<'_>) -> Result<Found, SetupError> {
+    /// The image of a container, built first where it has `build`. The same image is built only once.
+    pub(super) async fn image(
+        &self,
+        image: &Image,
+        on_progress: OnProgress<'_>,
+    ) -> Result<Found, SetupError> {
         let engine = self.engine().await?;
         let build = match image {
             Image::Named(name) => return engine.image(name).await,
@@ -118,7 +122,7 @@ impl Session {
             let mut images = self.built.lock();
             Arc::clone(images.entry(format!("{build:?}")).or_default())
         };
-        let found = cell.get_or_init(|| engine.build(build, tell)).await;
+        let found = cell.get_or_init(|| engine.build(build, on_progress)).await;
         found.clone()
     }
 
@@ -132,7 +136,7 @@ impl Session {
             self.starting.wait().await;
             engine.remove_all_of(&self.owner).await;
         };
-        // What is left then is removed by the next run.
+        // What is not removed in time is removed by the next run.
         let _ = tokio::time::timeout(END_TIMEOUT, end).await;
     }
 
@@ -142,11 +146,11 @@ impl Session {
             let semaphore = ports.entry(port?);
             Arc::clone(semaphore.or_insert_with(|| Arc::new(Semaphore::new(1))))
         };
-        // It is never closed.
+        // An error is impossible, because the semaphore is never closed.
         semaphore.acquire_owned().await.ok()
     }
 
-    /// Makes a container and starts it. Broken off by its caller, it goes on, so that [`Self::end`] finds what was made.
+    /// Makes a container and starts it. It goes on if the caller drops the future, so that [`Self::end`] finds what was made.
     pub(super) async fn start(
         self: &Arc<Self>,
         container: &Container,
@@ -215,7 +219,7 @@ impl Session {
         Ok(free)
     }
 
-    /// A container made from the same description that nobody uses now.
+    /// A container made from the same description that is not in use now.
     pub(super) fn take_idle(&self, description: &str) -> Option<Held> {
         let mut idle = self.idle.lock();
         let position = idle.iter().position(|it| it.description == description)?;
@@ -223,7 +227,7 @@ impl Session {
     }
 }
 
-/// Removes a session's containers when the thread that holds it panics: then nobody comes to [`Session::end`].
+/// Removes a session's containers when the thread that holds it panics, so that [`Session::end`] is not reached.
 pub struct Guard(pub Arc<Session>);
 
 impl Drop for Guard {
@@ -232,7 +236,7 @@ impl Drop for Guard {
             return;
         }
         let session = Arc::clone(&self.0);
-        // On a thread of its own: this one may be in the middle of another runtime.
+        // On a thread of its own, because the current one may be running a runtime already.
         let removing = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()

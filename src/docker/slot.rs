@@ -1,4 +1,4 @@
-//! The place of one scenario's container, and what happens to it there.
+//! The slot that holds one scenario's container, from reset to release.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use crate::docker::failure;
 use crate::docker::image::Found;
 use crate::docker::leftovers::KEPT;
 use crate::docker::ready::{self, Probe};
-use crate::docker::session::{Held, Session, Tell};
+use crate::docker::session::{Held, OnProgress, Session};
 use crate::model::container::{Container, Keep, Reset};
 use crate::model::stamp::ImageStamp;
 use crate::run::SetupError;
 
-/// The place of one scenario's container. Each reset puts a fresh one there, or one that may be shared.
+/// Holds one scenario's container. Each reset puts in a fresh one, or one that may be shared.
 pub struct Slot {
     session: Arc<Session>,
     container: Container,
@@ -34,7 +34,7 @@ pub struct Standing {
 }
 
 impl Slot {
-    /// A place for the container described, in which every `${…}` is filled in. `config` is the scenario's configuration file.
+    /// A slot for the container described, in which every `${…}` is filled in. `config` is the scenario's configuration file.
     pub fn new(session: Arc<Session>, container: Container, config: Option<PathBuf>) -> Self {
         Self {
             session,
@@ -44,16 +44,20 @@ impl Slot {
         }
     }
 
-    /// Puts a container there that is ready to be asked: a fresh one, unless `reset` says otherwise.
+    /// Puts in a container that is ready to be asked: a fresh one, unless `reset` says otherwise.
     ///
     /// # Errors
     ///
     /// When there is no engine or no image, or the container does not get ready; with its state and its last lines.
-    pub async fn reset(&self, probe: &dyn Probe, tell: Tell<'_>) -> Result<Standing, SetupError> {
+    pub async fn reset(
+        &self,
+        probe: &dyn Probe,
+        on_progress: OnProgress<'_>,
+    ) -> Result<Standing, SetupError> {
         let mut held = self.held.lock().await;
         let session = &self.session;
         let engine = session.engine().await?;
-        let image = session.image(&self.container.image, tell).await?;
+        let image = session.image(&self.container.image, on_progress).await?;
         let description = self.description();
         let shared = self.container.reset != Reset::Scenario;
         let before = held.take();
@@ -62,11 +66,11 @@ impl Slot {
             if shared && is_running(engine, &before.started).await {
                 return standing(engine, held.insert(before)).await;
             }
-            tell("removing the container of the last run");
+            on_progress("removing the container of the last run");
             removed(engine, &before.started).await?;
         }
         let port = session.port(self.container.host_port).await;
-        tell(&format!("starting {}", image.stamp.name));
+        on_progress(&format!("starting {}", image.stamp.name));
         let running = match self.container.reset {
             Reset::Never => self.left_running(engine, &image, &description).await?,
             Reset::Scenario | Reset::Suite => None,
@@ -79,7 +83,7 @@ impl Slot {
                 .start(&self.container, config, &image, &description)
                 .await?
         };
-        // Whatever comes of it, it is ours to remove or to keep.
+        // Held from here on, so that it is released even if it does not get ready.
         let container = held.insert(Held {
             started,
             image: image.stamp,
@@ -97,7 +101,7 @@ impl Slot {
     ///
     /// # Errors
     ///
-    /// When the engine cannot tell.
+    /// When the engine does not answer.
     pub async fn post_mortem(&self) -> Result<Option<SetupError>, SetupError> {
         let held = self.held.lock().await;
         let Some(held) = held.as_ref() else {
@@ -111,7 +115,7 @@ impl Slot {
         }
     }
 
-    /// What the container has said, since a moment where it may have been running before; `None` where there is none.
+    /// The output of the container, only since this moment if it may have been running before; `None` where there is no container.
     pub async fn log(&self, since: Timestamp) -> Option<String> {
         let held = self.held.lock().await;
         let started = &held.as_ref()?.started;
@@ -120,8 +124,8 @@ impl Slot {
         engine.log(&started.id, since).await.ok()
     }
 
-    /// The scenario is done: removes the container, gives it back or, where somebody may want to `look` at it, keeps it if that is asked
-    /// for. Returns what a reader should know of it.
+    /// Lets go of the container once the scenario is done: removes it or gives it back. With `look`, it is kept for inspection if the
+    /// scenario asks for that. Returns a note for the reader.
     pub async fn release(&self, look: bool) -> Option<String> {
         let held = self.held.lock().await.take()?;
         let engine = self.session.engine().await.ok()?;
@@ -190,7 +194,7 @@ fn not_removed(error: &EngineError) -> SetupError {
     ))
 }
 
-/// Keeps a container. Its name says so, for later runs to leave it alone.
+/// Keeps a container, renamed so that later runs leave it alone.
 async fn keep_for_a_look(engine: &Engine, started: &Started) -> Option<String> {
     let name = started.name.replacen("mcp-eval-", KEPT, 1);
     let options = RenameContainerOptions { name: name.clone() };

@@ -1,4 +1,4 @@
-//! Networks and volumes that containers ask for: made where they are not there.
+//! Networks and volumes that containers need, made where they do not exist.
 
 use bollard::models::{NetworkCreateRequest, VolumeCreateRequest};
 

@@ -6,10 +6,10 @@ use crate::model::scenario::{Criterion, Scenario, is_prose};
 use crate::model::suite::{Check, CheckState};
 use crate::model::trajectory::Trajectory;
 
-/// What shows whether a plain text is one that can be met.
+/// What a plain text that the run does not hold is checked against, to find out whether it can be met at all.
 #[derive(Debug, Clone, Copy)]
 pub enum Basis<'a> {
-    /// The run itself, which is being recorded: what it does not meet was never meant to be looked for.
+    /// The run itself, which is being recorded. A text that it does not hold is prose for people, and stays unchecked.
     Recording,
     /// The accepted run.
     Baseline(&'a Trajectory),
@@ -17,12 +17,11 @@ pub enum Basis<'a> {
     Nothing,
 }
 
-/// What became of the criteria.
+/// The results of the criteria.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Checked {
     pub checks: Vec<Check>,
-    /// Criteria that name a tool that was never on offer, in words, each with the name that may be meant: nobody can tell whether they
-    /// are met.
+    /// The texts of criteria that cannot be judged, because they name a tool that was never on offer, each with the name that may be meant.
     pub impossible: Vec<(String, Option<String>)>,
 }
 
@@ -151,7 +150,7 @@ impl<'a> Sides<'a> {
     }
 }
 
-/// The calls of a tool. Of one that is not there, a call that was refused is none.
+/// The calls of a tool. A call of a tool that is not on offer does not count if the server refused it.
 fn calls(run: &Trajectory, tool: &str) -> impl Iterator<Item = ()> {
     run.calls().filter_map(move |it| {
         let server = it.server.as_deref()?;

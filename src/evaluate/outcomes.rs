@@ -1,4 +1,4 @@
-//! Whether calls came out as they were meant to: a failed call is no success.
+//! Whether calls succeeded or failed as they were meant to.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 use crate::score::{in_band_error, nearest_for_call};
 use crate::text::shorten;
 
-/// How much of what a server said is told.
+/// How much of what a server said is shown, in characters.
 const SAID_CHARS: usize = 300;
 
 /// A call that failed although it was to succeed, or the reverse.
@@ -106,7 +106,7 @@ pub fn wrong_outcomes(
                 }
                 Some(said(call, trajectory))
             }
-            // Some servers say in words alone that something went wrong.
+            // Some servers report an error only in the text of an answer that is marked as fine.
             (false, true) if in_band_error(&call.outcome, &scenario.scoring).is_none() => None,
             (true, true) | (false, _) => continue,
         };
@@ -135,11 +135,11 @@ fn failing(calls: &[&ToolCall], meant: Vec<Meant<'_>>) -> HashSet<usize> {
             .filter(|(index, _)| !taken.contains(index));
         free.find(|(_, call)| fits(call)).map(|(index, _)| index)
     };
-    for (place, it) in meant.into_iter().enumerate() {
+    for (position, it) in meant.into_iter().enumerate() {
         let fits = |call: &ToolCall| is_called(call, it.tool) && call.arguments == *it.arguments;
-        // Most calls stand where they are meant to.
-        let there = calls.get(place).is_some_and(|call| fits(call));
-        let found = (there && !taken.contains(&place)).then_some(place);
+        // The same position is tried first, because most calls are made in the meant order.
+        let there = calls.get(position).is_some_and(|call| fits(call));
+        let found = (there && !taken.contains(&position)).then_some(position);
         match found.or_else(|| first(&taken, &fits)) {
             Some(index) => {
                 taken.insert(index);

@@ -9,7 +9,7 @@ const NO_WORDS: [&str; 5] = ["type", "data", "blob", "annotations", "_meta"];
 
 /// What the servers answered, what the agent said in its own words, and the full names of the tools that were called, in lower case.
 ///
-/// What the user asked for proves nothing, and neither do the arguments of calls: a script meets no criterion by what it sends.
+/// The user's messages and the arguments of calls are left out, so that a script cannot meet a criterion by what it sends.
 pub(super) struct Said(Vec<String>);
 
 impl Said {
@@ -32,7 +32,7 @@ impl Said {
 }
 
 fn of_call(call: &ToolCall, trajectory: &Trajectory, said: &mut Vec<String>) {
-    // A tool that is no server's is the agent's own affair.
+    // Tools of the agent's own are no calls of a server.
     let Some(server) = &call.server else { return };
     let is_listed = trajectory.catalogue.tool(server, &call.tool).is_some();
     if is_listed || !call.outcome.is_failure() {
@@ -40,7 +40,7 @@ fn of_call(call: &ToolCall, trajectory: &Trajectory, said: &mut Vec<String>) {
     }
     match &call.outcome {
         Outcome::Answer(answer) => of_answer(answer, said),
-        // The server's own words; of other failures, the words are ours.
+        // These are the server's words; the messages of other failures are ours.
         Outcome::Failure(it) if it.kind == FailureKind::Rpc => said.push(it.message.clone()),
         Outcome::Failure(_) => {}
     }
@@ -54,7 +54,7 @@ fn of_answer(answer: &Answer, said: &mut Vec<String>) {
         }
     }
     if let Some(structured) = &answer.structured_content {
-        // As it is written, keys and all, and each text without what JSON escapes in it.
+        // Once as JSON text with its keys, and each text in it once more without JSON escapes.
         said.push(structured.to_string());
         texts_of(structured, said);
     }

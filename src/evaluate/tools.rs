@@ -12,11 +12,11 @@ pub(super) fn is_called(call: &ToolCall, name: &str) -> bool {
 /// Where a tool of this name is on offer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Offer {
-    /// By the run's servers, or nobody knows, because they list nothing at all.
+    /// By the run's servers; also where these list no tools at all, so that it is unknown.
     Now,
-    /// By those of the baseline alone; with what to call instead, where there is something like it.
+    /// Only by those of the baseline; with the most similar tool of the run, if there is one.
     Before(Option<String>),
-    /// By none, and by none of the baseline; with the name that may be meant.
+    /// Neither by the run's servers nor by those of the baseline; with the name that may be meant.
     Never(Option<String>),
 }
 

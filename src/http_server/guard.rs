@@ -1,7 +1,9 @@
 //! Which requests are let in.
 
-use axum::http::header::{ACCEPT, CONTENT_TYPE, HOST, ORIGIN};
+use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, ORIGIN};
 use axum::http::{HeaderMap, StatusCode};
+
+use super::secret::is_secret;
 
 /// Why a request is refused.
 #[derive(Debug, PartialEq, Eq)]
@@ -43,6 +45,55 @@ pub fn same_site(headers: &HeaderMap, any_host: bool) -> Result<(), Refusal> {
         StatusCode::FORBIDDEN,
         format!("requests from `{origin}` are not allowed"),
     )
+}
+
+/// The request comes from no page but those that we serve ourselves, at this port.
+pub fn from_own_pages(headers: &HeaderMap, port: u16) -> Result<(), Refusal> {
+    let Some(origin) = headers.get(ORIGIN) else {
+        return Ok(());
+    };
+    let site = origin
+        .to_str()
+        .ok()
+        .and_then(|it| it.strip_prefix("http://"));
+    let host = site.and_then(|it| it.strip_suffix(&format!(":{port}")));
+    if host.is_some_and(is_loopback) {
+        return Ok(());
+    }
+    refuse(
+        StatusCode::FORBIDDEN,
+        "requests from pages of others are not allowed",
+    )
+}
+
+/// The client calls this machine by a name of its own, or by one of these.
+pub fn host_is_known(headers: &HeaderMap, names: &[String]) -> Result<(), Refusal> {
+    let host = text(headers, HOST.as_str()).unwrap_or_default();
+    let name = host_name(host);
+    let is_named = |it: &String| host_name(it).eq_ignore_ascii_case(name);
+    if is_loopback(name) || names.iter().any(is_named) {
+        return Ok(());
+    }
+    refuse(
+        StatusCode::FORBIDDEN,
+        format!("the host `{host}` is none that is let in"),
+    )
+}
+
+/// The client shows this token (RFC 6750, section 2.1).
+pub fn shows_token(headers: &HeaderMap, token: &str) -> Result<(), Refusal> {
+    let shown = text(headers, AUTHORIZATION.as_str()).and_then(|it| it.split_once(' '));
+    match shown {
+        Some((scheme, shown))
+            if scheme.eq_ignore_ascii_case("bearer") && is_secret(shown.trim(), token) =>
+        {
+            Ok(())
+        }
+        _ => refuse(
+            StatusCode::UNAUTHORIZED,
+            "the request needs the header `Authorization: Bearer …` with the token that was printed at the start",
+        ),
+    }
 }
 
 fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {

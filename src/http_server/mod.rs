@@ -1,6 +1,7 @@
 //! What our own servers over HTTP have in common: whom they let in, how they read a body, how they write an answer.
 
 mod guard;
+mod secret;
 
 use std::io;
 use std::time::Duration;
@@ -13,7 +14,10 @@ use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-pub use self::guard::{Refusal, accepts, is_json, same_site};
+pub use self::guard::{
+    Refusal, accepts, from_own_pages, host_is_known, is_json, same_site, shows_token,
+};
+pub use self::secret::{is_secret, unguessable};
 
 pub const JSON: &str = "application/json";
 pub const EVENT_STREAM: &str = "text/event-stream";

@@ -30,7 +30,7 @@ pub(super) fn summarised(content: &Value) -> Vec<Value> {
     }
 }
 
-/// One block of a list. No server can serve a text that is a list, so such a one is wrapping.
+/// One block of a list. The text of a served block is never a list, so where it is one, the recording has wrapped the content in it.
 fn block(item: &Value) -> Vec<Value> {
     match item {
         Value::Object(_) => match wrapped(item) {

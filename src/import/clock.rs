@@ -18,7 +18,7 @@ impl Clock {
     }
 }
 
-/// A time, taken as UTC where it has no offset: that is as good for telling times apart. `None` for anything that is no time.
+/// A time, taken as UTC where it has no offset: only the differences between times matter. `None` for anything that is no time.
 pub(super) fn time(value: Option<&Value>) -> Option<Timestamp> {
     let text = value?.as_str()?;
     text.parse().ok().or_else(|| {

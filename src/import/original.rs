@@ -17,7 +17,7 @@ use crate::model::trajectory::{Ending, Trajectory};
 ///
 /// # Errors
 ///
-/// An [`ImportError`] when the text is cut off, is no JSON, holds neither messages nor calls, or does not tell its time.
+/// An [`ImportError`] when the text is cut off, is no JSON, holds neither messages nor calls, or has no time.
 pub fn original(text: &str, id: &str) -> Result<Trajectory, ImportError> {
     let log: Value = serde_json::from_str(text).map_err(|error| {
         if error.is_eof() {
@@ -115,7 +115,7 @@ fn ending(log: &Value, messages: &[Value]) -> Ending {
     Ending::Completed
 }
 
-/// The commit of the system under test. The log does not tell whether files differed from it.
+/// The commit of the system under test. The log does not say whether files differed from it.
 fn source(info: &Value) -> Option<GitStamp> {
     let field = |name: &str| info.get(name).and_then(Value::as_str).map(str::to_owned);
     let commit = field("git_hash")?;

@@ -55,7 +55,7 @@ struct Answered {
 struct Reader<'a> {
     source: &'a Source<'a>,
     answers: HashMap<&'a str, Answered>,
-    /// Each step with the latest time told so far.
+    /// Each step with the latest time that was known when it was added.
     steps: Vec<(Option<Timestamp>, Step)>,
     now: Option<Timestamp>,
 }
@@ -134,12 +134,12 @@ impl<'a> Reader<'a> {
     }
 
     fn calls_without_message(&mut self) -> Result<(), ImportError> {
-        let told: HashSet<&str> = self.source.messages.iter().flat_map(call_ids).collect();
-        let (mut late, mut place) = (false, self.now);
+        let in_messages: HashSet<&str> = self.source.messages.iter().flat_map(call_ids).collect();
+        let (mut late, mut sorted_at) = (false, self.now);
         for (number, call) in self.source.summary.iter().enumerate() {
             let id = call.get("tool_id").and_then(Value::as_str);
-            // Without an id, a call can be told from those of the messages only where they have none.
-            if id.map_or(!told.is_empty(), |it| told.contains(it)) {
+            // A call without an id may be one of the messages' calls, unless these have none.
+            if id.map_or(!in_messages.is_empty(), |it| in_messages.contains(it)) {
                 continue;
             }
             let name = call
@@ -151,13 +151,13 @@ impl<'a> Reader<'a> {
             let at = time(call.get("timestamp"));
             let answered = from_summary(call).map(|outcome| Answered { outcome, at: None });
             let step = self.call(name, call.get("tool_input"), answered, at)?;
-            // One without a time stays behind the one before it.
-            place = at.or(place);
-            self.steps.push((place, step));
+            // A call without a time stays behind the call before it.
+            sorted_at = at.or(sorted_at);
+            self.steps.push((sorted_at, step));
             late = true;
         }
         if late {
-            // Stable, and the steps of the messages are in order already.
+            // The sort is stable, so the steps of the messages keep their order.
             self.steps.sort_by_key(|(at, _)| *at);
         }
         Ok(())
@@ -201,7 +201,7 @@ fn from_summary(call: &Value) -> Option<Outcome> {
 
 fn answer(content: Vec<Value>, is_error: Option<&Value>) -> Outcome {
     Outcome::Answer(Answer {
-        // `null` means that nobody said so.
+        // `null` counts as no error.
         is_error: is_error.and_then(Value::as_bool).unwrap_or(false),
         content,
         ..Answer::default()

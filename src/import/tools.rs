@@ -55,11 +55,11 @@ fn in_tool_names(server: &str) -> String {
 
 /// The tools the log knows, where it discovered any.
 ///
-/// Some versions of the tool asked the model for its tools and kept the calls it made. Those say nothing of what was offered, and
-/// taken for it they would show as drift; so an entry counts that has a description or a schema.
+/// Some versions of the tool asked the model for its tools and kept the calls it made. Those are no list of what was offered, and
+/// would show as drift, so only entries with a description or a schema count.
 pub(super) fn catalogue(log: &Value, servers: &[String]) -> Catalogue {
     let mut catalogue = Catalogue::default();
-    let mut places = HashMap::new();
+    let mut indices = HashMap::new();
     let listed = log
         .get("available_tools")
         .and_then(|it| it.get("tools"))
@@ -85,14 +85,14 @@ pub(super) fn catalogue(log: &Value, servers: &[String]) -> Catalogue {
             continue;
         };
         served.insert("name".to_owned(), Value::String(bare));
-        let place = *places.entry(server.clone()).or_insert_with(|| {
+        let index = *indices.entry(server.clone()).or_insert_with(|| {
             catalogue.servers.push(ServerCatalogue {
                 server,
                 ..ServerCatalogue::default()
             });
             catalogue.servers.len() - 1
         });
-        catalogue.servers[place].tools.push(Tool { served });
+        catalogue.servers[index].tools.push(Tool { served });
     }
     catalogue
 }

@@ -17,8 +17,9 @@ pub(crate) struct Address {
 ///
 /// A sentence on what is wrong with the address.
 pub(crate) fn address(base_url: Option<&str>, wire: &dyn Wire) -> Result<Address, String> {
-    let home = Url::parse(wire.home()).ok();
-    let base = base_url.unwrap_or(wire.home());
+    let vendor = wire.vendor();
+    let home = Url::parse(vendor.home).ok();
+    let base = base_url.unwrap_or(vendor.home);
     let wrong = |why: &str| format!("`base_url` {base}: {why}");
     let mut url = Url::parse(base).map_err(|error| wrong(&error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
@@ -28,14 +29,14 @@ pub(crate) fn address(base_url: Option<&str>, wire: &dyn Wire) -> Result<Address
     let path = path
         .strip_suffix(wire.endpoint())
         .or_else(|| path.strip_suffix("/api"))
-        .filter(|_| wire.version().is_none() || path.ends_with(wire.endpoint()))
+        .filter(|_| vendor.version.is_none() || path.ends_with(wire.endpoint()))
         .unwrap_or(&path)
         .trim_end_matches('/');
     let is_version = |it: &str| {
         it.strip_prefix('v')
             .is_some_and(|rest| rest.starts_with(|it: char| it.is_ascii_digit()))
     };
-    let path = match wire.version() {
+    let path = match vendor.version {
         // A gateway may have its own idea of where the version stands.
         Some(version) if !path.split('/').any(is_version) => format!("{path}/{version}"),
         Some(_) => path.to_owned(),

@@ -6,40 +6,32 @@ use super::message::{
     Call, Finish, Message, Part, Request, Response, ToolResult, object_arguments, text,
 };
 use super::names::NameRule;
+use super::vendor::Vendor;
 use super::wire::Wire;
-use crate::model::agent::{Temperature, ToolChoice};
+use crate::model::agent::ToolChoice;
 use crate::model::usage::Usage;
 
 pub(crate) struct Messages;
+
+static ANTHROPIC: Vendor = Vendor {
+    home: "https://api.anthropic.com",
+    version: Some("v1"),
+    key_env: Some("ANTHROPIC_API_KEY"),
+    key_header: ("x-api-key", ""),
+    headers: &[("anthropic-version", "2023-06-01")],
+    names: NameRule::Plain(64),
+};
 
 /// The API takes no request without a bound.
 const MAX_TOKENS: u32 = 4096;
 
 impl Wire for Messages {
-    fn home(&self) -> &'static str {
-        "https://api.anthropic.com"
-    }
-
-    fn version(&self) -> Option<&'static str> {
-        Some("v1")
+    fn vendor(&self) -> &'static Vendor {
+        &ANTHROPIC
     }
 
     fn endpoint(&self) -> &'static str {
         "messages"
-    }
-
-    fn usual_key_env(&self) -> Option<&'static str> {
-        Some("ANTHROPIC_API_KEY")
-    }
-
-    fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)> {
-        let version = ("anthropic-version", "2023-06-01".to_owned());
-        let key = key.map(|it| ("x-api-key", it.to_owned()));
-        std::iter::once(version).chain(key).collect()
-    }
-
-    fn name_rule(&self) -> NameRule {
-        NameRule::Plain(64)
     }
 
     fn body(&self, request: &Request<'_>, _: bool) -> Value {
@@ -48,10 +40,8 @@ impl Wire for Messages {
             "model": settings.model,
             "max_tokens": settings.max_tokens.unwrap_or(MAX_TOKENS),
         });
-        match settings.temperature {
-            Temperature::Lowest => body["temperature"] = json!(0),
-            Temperature::Value(value) => body["temperature"] = json!(value),
-            Temperature::Unset => {}
+        if let Some(temperature) = request.temperature() {
+            body["temperature"] = temperature;
         }
         if let Some(system) = &settings.system {
             body["system"] = json!(system);
@@ -159,12 +149,12 @@ fn result(result: &ToolResult) -> Value {
         }),
     });
     let content: Vec<Value> = content.filter(|it| it["text"] != "").collect();
-    let mut told = json!({ "type": "tool_result", "tool_use_id": result.id });
+    let mut block = json!({ "type": "tool_result", "tool_use_id": result.id });
     if !content.is_empty() {
-        told["content"] = Value::Array(content);
+        block["content"] = Value::Array(content);
     }
     if result.is_error {
-        told["is_error"] = json!(true);
+        block["is_error"] = json!(true);
     }
-    told
+    block
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::text::shorten;
 
-/// How much of what an API said is told.
+/// How much of an API's message is shown, in characters.
 const EXCERPT: usize = 400;
 
 /// A response that is no answer.
@@ -38,7 +38,7 @@ pub(crate) enum Kind {
     Other,
 }
 
-/// Words by which APIs tell what the matter is, whatever the status; the first that fits counts.
+/// Words by which an error is recognised, whatever its status; the first that fits counts.
 const WORDS: &[(&str, Kind)] = &[
     ("insufficient_quota", Kind::Quota),
     ("billing_error", Kind::Quota),

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::model::Object;
-use crate::model::agent::{ModelAgent, ToolChoice};
+use crate::model::agent::{ModelAgent, Temperature, ToolChoice};
 use crate::model::trajectory::Unsendable;
 use crate::model::usage::Usage;
 
@@ -26,7 +26,7 @@ pub(crate) enum Message {
     Results(Vec<ToolResult>),
 }
 
-/// What became of a call, as the model is told.
+/// The outcome of a call, as the model gets it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ToolResult {
     /// The call's id, where the API gives ids.
@@ -108,6 +108,15 @@ impl Response {
 }
 
 impl Request<'_> {
+    /// How freely the model chooses its words, as all APIs count it; `None` where the scenario leaves it to the API.
+    pub(crate) fn temperature(&self) -> Option<Value> {
+        match self.settings.temperature {
+            Temperature::Lowest => Some(0.into()),
+            Temperature::Value(value) => Some(value.into()),
+            Temperature::Unset => None,
+        }
+    }
+
     /// The body with what the scenario adds to it: members replace, maps are merged, `null` removes (RFC 7396).
     pub(crate) fn completed(&self, mut body: Value) -> Value {
         merge(&mut body, &Value::Object(self.settings.extra_body.clone()));

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `message` | what passes between us and a model, whatever API it speaks |
 //! | `wire` | what a format has to know how to do; `anthropic`, `openai_chat`, `openai_responses` (what they share is in `openai`) and `ollama` know it, and `dialect` which of them an API speaks |
+//! | `vendor` | what is known of those who offer APIs: address, version, key, headers, names of tools |
 //! | `address` | where an API is asked |
 //! | `errors` | what its errors mean |
 //! | `names` | tool names as an API allows them |
@@ -18,4 +19,5 @@ mod ollama;
 mod openai;
 mod openai_chat;
 mod openai_responses;
+pub(crate) mod vendor;
 pub(crate) mod wire;

@@ -7,47 +7,35 @@ use super::message::{
 };
 use super::names::NameRule;
 use super::openai::function;
-use super::wire::{Wire, bearer};
-use crate::model::agent::Temperature;
+use super::vendor::{BEARER, Vendor};
+use super::wire::Wire;
 use crate::model::usage::Usage;
 
 pub(crate) struct Chat;
 
-impl Wire for Chat {
-    fn home(&self) -> &'static str {
-        "http://localhost:11434"
-    }
+static OLLAMA: Vendor = Vendor {
+    home: "http://localhost:11434",
+    version: None,
+    key_env: None,
+    key_header: BEARER,
+    headers: &[],
+    names: NameRule::Any,
+};
 
-    fn version(&self) -> Option<&'static str> {
-        None
+impl Wire for Chat {
+    fn vendor(&self) -> &'static Vendor {
+        &OLLAMA
     }
 
     fn endpoint(&self) -> &'static str {
         "api/chat"
     }
 
-    fn usual_key_env(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)> {
-        bearer(key)
-    }
-
-    fn name_rule(&self) -> NameRule {
-        NameRule::Any
-    }
-
     fn body(&self, request: &Request<'_>, _: bool) -> Value {
         let settings = request.settings;
         let mut body = json!({ "model": settings.model, "stream": false });
-        let temperature = match settings.temperature {
-            Temperature::Lowest => Some(json!(0)),
-            Temperature::Value(value) => Some(json!(value)),
-            Temperature::Unset => None,
-        };
         let options = [
-            ("temperature", temperature),
+            ("temperature", request.temperature()),
             ("num_predict", settings.max_tokens.map(|it| json!(it))),
         ];
         for (name, value) in options {
@@ -122,13 +110,13 @@ fn messages(message: &Message) -> Vec<Value> {
 }
 
 fn result(result: &ToolResult) -> Value {
-    let mut told = json!({ "role": "tool", "tool_name": result.name, "content": result.text() });
+    let mut message = json!({ "role": "tool", "tool_name": result.name, "content": result.text() });
     if let Some(id) = &result.id {
-        told["tool_call_id"] = json!(id);
+        message["tool_call_id"] = json!(id);
     }
     let images: Vec<&str> = result.images().map(|(_, data)| data).collect();
     if !images.is_empty() {
-        told["images"] = json!(images);
+        message["images"] = json!(images);
     }
-    told
+    message
 }

@@ -4,21 +4,17 @@ use serde_json::{Value, json};
 
 use super::message::OfferedTool;
 use super::names::NameRule;
-use crate::model::agent::{ModelAgent, Temperature, ToolChoice};
+use super::vendor::{BEARER, Vendor};
+use crate::model::agent::ToolChoice;
 
-pub(super) const HOME: &str = "https://api.openai.com";
-pub(super) const VERSION: &str = "v1";
-pub(super) const KEY_ENV: &str = "OPENAI_API_KEY";
-pub(super) const NAMES: NameRule = NameRule::Plain(64);
-
-/// Says in a body how freely the model chooses its words, where the scenario says so.
-pub(super) fn put_temperature(body: &mut Value, settings: &ModelAgent) {
-    match settings.temperature {
-        Temperature::Lowest => body["temperature"] = json!(0),
-        Temperature::Value(value) => body["temperature"] = json!(value),
-        Temperature::Unset => {}
-    }
-}
+pub(super) static OPENAI: Vendor = Vendor {
+    home: "https://api.openai.com",
+    version: Some("v1"),
+    key_env: Some("OPENAI_API_KEY"),
+    key_header: BEARER,
+    headers: &[],
+    names: NameRule::Plain(64),
+};
 
 /// Which tools the model may or must call; `named` says how one is meant.
 pub(super) fn tool_choice(choice: &ToolChoice, named: impl FnOnce(&str) -> Value) -> Value {

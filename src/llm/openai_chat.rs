@@ -5,42 +5,28 @@ use serde_json::{Value, json};
 use super::message::{
     Call, Finish, Message, Request, Response, ToolResult, object_arguments, text,
 };
-use super::names::NameRule;
 use super::openai;
-use super::wire::{Wire, bearer};
+use super::vendor::Vendor;
+use super::wire::Wire;
 use crate::model::usage::Usage;
 
 pub(crate) struct ChatCompletions;
 
 impl Wire for ChatCompletions {
-    fn home(&self) -> &'static str {
-        openai::HOME
-    }
-
-    fn version(&self) -> Option<&'static str> {
-        Some(openai::VERSION)
+    fn vendor(&self) -> &'static Vendor {
+        &openai::OPENAI
     }
 
     fn endpoint(&self) -> &'static str {
         "chat/completions"
     }
 
-    fn usual_key_env(&self) -> Option<&'static str> {
-        Some(openai::KEY_ENV)
-    }
-
-    fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)> {
-        bearer(key)
-    }
-
-    fn name_rule(&self) -> NameRule {
-        openai::NAMES
-    }
-
     fn body(&self, request: &Request<'_>, at_home: bool) -> Value {
         let settings = request.settings;
         let mut body = json!({ "model": settings.model });
-        openai::put_temperature(&mut body, settings);
+        if let Some(temperature) = request.temperature() {
+            body["temperature"] = temperature;
+        }
         if let Some(most) = settings.max_tokens {
             // The vendor's newer models refuse the older name; other servers know no other.
             let name = if at_home {

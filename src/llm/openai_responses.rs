@@ -5,36 +5,20 @@ use serde_json::{Value, json};
 use super::message::{
     Call, Finish, Message, Part, Request, Response, ToolResult, object_arguments, text,
 };
-use super::names::NameRule;
 use super::openai;
-use super::wire::{Wire, bearer};
+use super::vendor::Vendor;
+use super::wire::Wire;
 use crate::model::usage::Usage;
 
 pub(crate) struct Responses;
 
 impl Wire for Responses {
-    fn home(&self) -> &'static str {
-        openai::HOME
-    }
-
-    fn version(&self) -> Option<&'static str> {
-        Some(openai::VERSION)
+    fn vendor(&self) -> &'static Vendor {
+        &openai::OPENAI
     }
 
     fn endpoint(&self) -> &'static str {
         "responses"
-    }
-
-    fn usual_key_env(&self) -> Option<&'static str> {
-        Some(openai::KEY_ENV)
-    }
-
-    fn headers(&self, key: Option<&str>) -> Vec<(&'static str, String)> {
-        bearer(key)
-    }
-
-    fn name_rule(&self) -> NameRule {
-        openai::NAMES
     }
 
     fn body(&self, request: &Request<'_>, _: bool) -> Value {
@@ -43,7 +27,9 @@ impl Wire for Responses {
         if let Some(system) = &settings.system {
             body["instructions"] = json!(system);
         }
-        openai::put_temperature(&mut body, settings);
+        if let Some(temperature) = request.temperature() {
+            body["temperature"] = temperature;
+        }
         if let Some(most) = settings.max_tokens {
             body["max_output_tokens"] = json!(most);
         }
@@ -55,7 +41,7 @@ impl Wire for Responses {
                 {
                     tool.extend(function);
                 }
-                // Unless told otherwise, this API refuses schemas that leave anything open, and most do.
+                // By default, this API refuses schemas that leave anything open, and most do.
                 tool["strict"] = json!(false);
                 tool
             });

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWriteExt, DuplexStream};
 use tokio::process::ChildStdin;
 
+use crate::lines::{Line, Lines};
 use crate::mcp::wire::Wire;
-use crate::process::{Child, ChildCommand, Line, Lines};
+use crate::process::{Child, ChildCommand};
 
 /// The longest line a server may write to stdout: one message.
 pub(super) const LONGEST_LINE: usize = 64 * 1024 * 1024;
@@ -26,22 +27,14 @@ pub(super) fn start(
 /// Reads lines from the server and passes on those that are messages.
 async fn pass_messages(stdout: impl AsyncRead + Unpin, mut to: DuplexStream, wire: Arc<Wire>) {
     let mut lines = Lines::new(stdout, LONGEST_LINE);
-    while let Some(line) = lines.next().await {
+    while let Ok(Some(line)) = lines.next().await {
         let Line::Whole(line) = line else {
             wire.noise(&format!("a line of more than {LONGEST_LINE} bytes"));
             return;
         };
-        match std::str::from_utf8(line) {
-            Ok(text) if wire.observe(text) => {
-                let ended = if line.ends_with(b"\n") { "" } else { "\n" };
-                if to.write_all(line).await.is_err()
-                    || to.write_all(ended.as_bytes()).await.is_err()
-                {
-                    return;
-                }
-            }
-            Ok(_) => {}
-            Err(_) => wire.noise(&String::from_utf8_lossy(line)),
+        let passes = wire.observe(&line);
+        if passes && (to.write_all(&line).await.is_err() || to.write_all(b"\n").await.is_err()) {
+            return;
         }
     }
 }

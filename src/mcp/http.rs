@@ -1,4 +1,4 @@
-//! The HTTP side of Streamable HTTP: rmcp's worker asks, reqwest sends, the wire sees what came back.
+//! The HTTP side of Streamable HTTP: sends the requests of rmcp's worker with reqwest, and shows each answer to the wire.
 //!
 //! Format: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http>
 
@@ -16,10 +16,11 @@ use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
+use serde_json::Value;
 use sse_stream::{Sse, SseStream};
 
 use crate::http_client;
-use crate::mcp::wire::Wire;
+use crate::mcp::wire::{NOT_UTF8, Wire};
 use crate::text::shorten;
 
 const JSON: &str = "application/json";
@@ -53,20 +54,26 @@ impl WatchedHttp {
         })
     }
 
+    /// The events of a stream, shown to the wire. What cannot be read of one that brings the answer to a request is known to whoever
+    /// waits for that.
     fn watched(
         &self,
+        request: Option<Value>,
         stream: BoxStream<'static, Result<Sse, SseError>>,
     ) -> BoxStream<'static, Result<Sse, SseError>> {
         let wire = Arc::clone(&self.wire);
         stream
-            .inspect(move |event| {
-                if let Ok(Sse {
-                    data: Some(data), ..
-                }) = event
-                    && !data.trim().is_empty()
-                {
-                    wire.observe(data);
+            .inspect(move |event| match (event, &request) {
+                (
+                    Ok(Sse {
+                        data: Some(data), ..
+                    }),
+                    _,
+                ) if !data.trim().is_empty() => {
+                    wire.observe(data.as_bytes());
                 }
+                (Err(SseError::Utf8Parse(_)), Some(request)) => wire.spoil(request, NOT_UTF8),
+                _ => {}
             })
             .boxed()
     }
@@ -84,7 +91,11 @@ impl StreamableHttpClient for WatchedHttp {
         custom_headers: HashMap<HeaderName, HeaderValue>,
     ) -> Result<StreamableHttpPostResponse, Error> {
         let in_session = session_id.is_some();
-        let expects_answer = matches!(message, JsonRpcMessage::Request(_));
+        let request_id = match &message {
+            JsonRpcMessage::Request(request) => serde_json::to_value(&request.id).ok(),
+            _ => None,
+        };
+        let expects_answer = request_id.is_some();
         let mut request = self
             .client
             .post(uri.as_ref())
@@ -112,14 +123,14 @@ impl StreamableHttpClient for WatchedHttp {
             .and_then(|it| it.to_str().ok())
             .map(str::to_owned);
         if status.is_success() && content_type.starts_with(EVENT_STREAM) {
-            let events = self.watched(events(response));
+            let events = self.watched(request_id, events(response));
             return Ok(StreamableHttpPostResponse::Sse(events, session_id));
         }
 
         let body = body(response).await?;
         let text = String::from_utf8_lossy(&body);
         let is_json = content_type.starts_with(JSON);
-        // A 401 or 403 keeps its status: that it is about access matters more than what the body calls it.
+        // A 401 or 403 is reported by its status, whatever the body says.
         let about_access = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         if is_json && !about_access {
             let message = serde_json::from_slice::<ServerJsonRpcMessage>(&body);
@@ -127,12 +138,12 @@ impl StreamableHttpClient for WatchedHttp {
                 Ok(message)
                     if status.is_success() || matches!(message, JsonRpcMessage::Error(_)) =>
                 {
-                    self.wire.observe(&text);
+                    self.wire.observe(&body);
                     return Ok(StreamableHttpPostResponse::Json(message, session_id));
                 }
                 // The wire wakes the caller when the id is ours; rmcp only learns that this exchange led nowhere.
                 Ok(_) | Err(_) if status.is_success() => {
-                    self.wire.observe(&text);
+                    self.wire.observe(&body);
                 }
                 Ok(_) | Err(_) => {}
             }
@@ -155,7 +166,7 @@ impl StreamableHttpClient for WatchedHttp {
             .client
             .get_stream(uri, session_id, last_event_id, auth_header, custom_headers)
             .await?;
-        Ok(self.watched(events))
+        Ok(self.watched(None, events))
     }
 
     async fn delete_session(

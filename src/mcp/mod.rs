@@ -13,6 +13,6 @@ mod target;
 mod tools;
 mod wire;
 
-pub use gateway::open as open_gateway;
-pub use target::{Launch, Target, Tell};
+pub use gateway::{GatewayPlace, open as open_gateway};
+pub use target::{Launch, OnProgress, Target};
 pub use tools::connect;

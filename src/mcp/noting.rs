@@ -1,4 +1,4 @@
-//! A connection for rmcp that takes note of what is asked over it, before it is.
+//! A connection for rmcp that registers each request with the wire before it is sent.
 
 use std::borrow::Cow;
 use std::sync::Arc;

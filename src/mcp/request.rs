@@ -18,6 +18,10 @@ use crate::text::shorten;
 /// The end of messages about a connection that was closed: how the process ended is added behind it.
 pub(super) const CLOSED: &str = "closed the connection";
 
+/// A server over HTTP does not know the session any more that it has begun.
+pub(super) const LOST_SESSION: &str =
+    "has lost the session: it answered HTTP 404 to the session id that it gave";
+
 /// Why a request has no result.
 pub(super) enum Refused {
     /// A JSON-RPC error object.
@@ -81,6 +85,9 @@ fn refused(error: ServiceError) -> Refused {
         ServiceError::TransportSend(error) if is_broken_pipe(error.error.as_ref()) => {
             Refused::Gone(CLOSED.to_owned())
         }
+        ServiceError::TransportSend(error) if is_expired(error.error.as_ref()) => {
+            Refused::Gone(LOST_SESSION.to_owned())
+        }
         ServiceError::TransportSend(error) => {
             let unreachable = is_unreachable(error.error.as_ref());
             let problem = root(error.error.as_ref());
@@ -103,7 +110,17 @@ pub(super) fn is_unreachable(error: &(dyn Error + 'static)) -> bool {
     })
 }
 
-/// Whether nobody listens where the server should.
+/// Whether the server does not know the session any more.
+fn is_expired(error: &(dyn Error + 'static)) -> bool {
+    causes(error).any(|it| {
+        matches!(
+            it.downcast_ref(),
+            Some(StreamableHttpError::<reqwest::Error>::SessionExpired)
+        )
+    })
+}
+
+/// Whether nothing listens at the server's address.
 pub(super) fn is_refused(error: &(dyn Error + 'static)) -> bool {
     causes(error).any(|it| {
         it.downcast_ref::<std::io::Error>()
@@ -225,8 +242,8 @@ pub(super) fn excerpt(text: &str) -> Cow<'_, str> {
 /// What went wrong, without the layers it went through: of an HTTP client's error the cause at its root.
 pub(super) fn root(error: &(dyn Error + 'static)) -> String {
     let is_http = causes(error).any(<dyn Error>::is::<reqwest::Error>);
-    let told = if is_http { causes(error).last() } else { None };
-    told.unwrap_or(error).to_string()
+    let cause = if is_http { causes(error).last() } else { None };
+    cause.unwrap_or(error).to_string()
 }
 
 /// An error and its causes, outermost first.

@@ -22,10 +22,10 @@ use crate::mcp::child::{self, LONGEST_LINE};
 use crate::mcp::http::WatchedHttp;
 use crate::mcp::noting::Noting;
 use crate::mcp::request::{
-    CLOSED, Refused, excerpt, failure, is_broken_pipe, is_refused, is_unreachable, outcome,
-    request_raw, root,
+    CLOSED, LOST_SESSION, Refused, excerpt, failure, is_broken_pipe, is_refused, is_unreachable,
+    outcome, request_raw, root,
 };
-use crate::mcp::target::{Launch, Target, Tell};
+use crate::mcp::target::{Launch, OnProgress, Target};
 use crate::mcp::wire::{Reply, Wire};
 use crate::model::Object;
 use crate::model::catalogue::{ServerCatalogue, Tool};
@@ -59,7 +59,7 @@ impl Session {
     /// Connects and reads the server's whole catalogue, both within the connect timeout.
     pub(super) async fn connect(
         target: &Target,
-        tell: Tell<'_>,
+        on_progress: OnProgress<'_>,
     ) -> Result<(Self, ServerCatalogue), SetupError> {
         let wire = Arc::new(Wire::default());
         let mut child = None;
@@ -99,7 +99,7 @@ impl Session {
                         let Some(why) = why.filter(|_| target.may_be_starting) else {
                             break served;
                         };
-                        tell(&format!(
+                        on_progress(&format!(
                             "waiting for server `{}` at {what}: {why}",
                             target.name
                         ));
@@ -199,7 +199,7 @@ impl Session {
             Ok(tools) => return Ok(tools),
             Err(problem) => problem,
         };
-        if problem.ends_with(CLOSED) {
+        if problem.ends_with(CLOSED) || problem.ends_with(LOST_SESSION) {
             let (end, details) = self.end_of_child().await;
             let problem = format!("{problem}{end}");
             let lost = setup_error(&self.name, &problem, &self.wire, details);

@@ -30,8 +30,8 @@ pub enum Launch {
     },
 }
 
-/// Is told what is going on.
-pub type Tell<'a> = &'a (dyn Fn(&str) + Send + Sync);
+/// Called with a description of each step under way.
+pub type OnProgress<'a> = &'a (dyn Fn(&str) + Send + Sync);
 
 impl Launch {
     /// What is started or asked, for messages.

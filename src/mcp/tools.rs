@@ -4,7 +4,7 @@ use futures_util::future::{BoxFuture, join_all};
 use std::time::Duration;
 
 use crate::mcp::session::Session;
-use crate::mcp::target::{Target, Tell};
+use crate::mcp::target::{OnProgress, Target};
 use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::{Failure, FailureKind, Outcome};
@@ -16,13 +16,16 @@ struct Connected {
     catalogue: Catalogue,
 }
 
-/// Connects to all servers at once and reads their catalogues; `tell` is told what is being waited for.
+/// Connects to all servers at once and reads their catalogues; `on_progress` is called with what is being waited for.
 ///
 /// # Errors
 ///
 /// What the first of them (in the order given) failed with, the others' failures among its details. None is left running.
-pub async fn connect(targets: &[Target], tell: Tell<'_>) -> Result<Box<dyn Tools>, SetupError> {
-    let outcomes = join_all(targets.iter().map(|it| Session::connect(it, tell))).await;
+pub async fn connect(
+    targets: &[Target],
+    on_progress: OnProgress<'_>,
+) -> Result<Box<dyn Tools>, SetupError> {
+    let outcomes = join_all(targets.iter().map(|it| Session::connect(it, on_progress))).await;
     let mut connected = Connected {
         sessions: Vec::new(),
         catalogue: Catalogue::default(),

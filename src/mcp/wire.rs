@@ -1,4 +1,4 @@
-//! What a server really sent: every JSON-RPC answer as text, before anybody interprets it.
+//! What a server really sent: every JSON-RPC answer as text, before it is interpreted.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -39,7 +39,7 @@ pub(super) enum Reply {
     Invalid(String),
 }
 
-/// The members of a JSON-RPC message that tell what it is.
+/// The members by which the kind of a JSON-RPC message is known.
 #[derive(Deserialize)]
 struct Envelope<'a> {
     jsonrpc: Option<Value>,
@@ -54,8 +54,8 @@ struct Envelope<'a> {
 /// What a text from the wire is.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Message {
-    /// A request, where it has an id, or a notification.
-    Said { method: String, id: Option<Value> },
+    /// A request, or, without an id, a notification.
+    Request { method: String, id: Option<Value> },
     /// An answer to the request with this id.
     Reply { id: Value, reply: Reply },
     /// No message at all, or an answer to nothing.
@@ -73,7 +73,7 @@ pub(super) fn read(text: &str) -> Message {
             Value::String(method) => method,
             other => other.to_string(),
         };
-        return Message::Said { method, id };
+        return Message::Request { method, id };
     }
     let Some(id) = id else {
         return Message::Noise;
@@ -97,17 +97,39 @@ pub(super) fn read(text: &str) -> Message {
     Message::Reply { id, reply }
 }
 
+/// What is wrong with a message that holds bytes which are no text.
+pub(super) const NOT_UTF8: &str = "the answer is not valid UTF-8";
+
+/// Reads one message as it arrived. Where it is no UTF-8, no more can be told of it than which request it answers, if any: what it says is
+/// not known.
+pub(super) fn read_bytes(bytes: &[u8]) -> Message {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => read(text),
+        Err(_) => match read(&String::from_utf8_lossy(bytes)) {
+            Message::Reply { id, .. } => Message::Reply {
+                id,
+                reply: Reply::Invalid(NOT_UTF8.to_owned()),
+            },
+            Message::Request { .. } | Message::Noise => Message::Noise,
+        },
+    }
+}
+
 impl Wire {
-    /// Looks at one message as it arrived, and says whether it is one at all.
-    pub(super) fn observe(&self, text: &str) -> bool {
-        match read(text) {
-            Message::Said { .. } => true,
+    /// Looks at one message as it arrived, and says whether it is one that can be used.
+    pub(super) fn observe(&self, bytes: &[u8]) -> bool {
+        let lossy = || String::from_utf8_lossy(bytes);
+        match read_bytes(bytes) {
+            Message::Request { .. } => true,
             Message::Noise => {
-                self.noise(text);
+                self.noise(&lossy());
                 false
             }
             Message::Reply { id, reply } => {
                 let usable = !matches!(reply, Reply::Invalid(_));
+                if std::str::from_utf8(bytes).is_err() {
+                    self.noise(&lossy());
+                }
                 if let Some(place) = self.seen.lock().awaited.get_mut(&key(&id)) {
                     // Of several answers to one request the first counts.
                     place.get_or_insert(reply);
@@ -118,12 +140,20 @@ impl Wire {
         }
     }
 
+    /// The answer to this request is lost, for this reason.
+    pub(super) fn spoil(&self, id: &Value, why: &str) {
+        if let Some(place) = self.seen.lock().awaited.get_mut(&key(id)) {
+            place.get_or_insert(Reply::Invalid(why.to_owned()));
+            self.arrived.notify_waiters();
+        }
+    }
+
     /// A request with this id is about to be sent: its answer is kept.
     pub(super) fn expect(&self, id: &Value) {
         self.seen.lock().awaited.entry(key(id)).or_default();
     }
 
-    /// Waits for the answer to a request. Never returns when none comes: bound it. Dropped, nobody waits for the answer any more.
+    /// Waits for the answer to a request. Never returns when none comes: bound it. When it is dropped, the answer is not kept.
     pub(super) async fn answer(&self, id: &Value) -> Reply {
         let key = key(id);
         self.expect(id);
@@ -148,7 +178,7 @@ impl Wire {
         }
     }
 
-    /// Takes any answer that nobody waits for: after `initialize`, whose id only rmcp knows, that is the one answer there is.
+    /// Takes any answer that was expected and has come: after `initialize`, whose id only rmcp knows, that is the one answer there is.
     pub(super) fn take_any(&self) -> Option<Reply> {
         let mut seen = self.seen.lock();
         seen.awaited.drain().find_map(|(_, reply)| reply)
@@ -174,7 +204,7 @@ impl Wire {
     }
 }
 
-/// Somebody waits for an answer.
+/// An answer is awaited as long as this lives.
 struct Claim<'a> {
     wire: &'a Wire,
     key: &'a str,
@@ -208,7 +238,7 @@ mod tests {
 
     fn observe(wire: &Wire, id: &str, result: usize) {
         let message = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
-        assert!(wire.observe(&message));
+        assert!(wire.observe(message.as_bytes()));
     }
 
     #[test]
@@ -267,7 +297,7 @@ mod tests {
         for (text, is_message, reply) in cases {
             let wire = Wire::default();
             wire.expect(&json!(1));
-            assert_eq!(wire.observe(text), is_message, "{text}");
+            assert_eq!(wire.observe(text.as_bytes()), is_message, "{text}");
             if let Some(reply) = reply {
                 assert_eq!(wire.take_any(), Some(reply), "{text}");
             }

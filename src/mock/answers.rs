@@ -41,9 +41,9 @@ pub(super) enum Choice {
     Response(usize, Arc<MockResponse>),
     /// The answer of a tool without responses.
     Default,
-    /// All that would fit are used up.
+    /// All responses that would fit are used up.
     Exhausted,
-    /// None fits.
+    /// No response fits.
     Unmatched,
 }
 
@@ -99,7 +99,7 @@ impl Answers {
         self.prepared.len()
     }
 
-    /// All responses are as good as new.
+    /// Makes all responses available again.
     pub(super) fn reset(&mut self) {
         for prepared in &mut self.prepared {
             prepared.answered = 0;

@@ -3,13 +3,14 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use crate::json;
 use crate::mock::state::members_weight;
 use crate::model::Object;
-use crate::model::redaction::Redaction;
 use crate::redact::Redactor;
 
 /// The most calls kept in memory.
@@ -46,8 +47,8 @@ pub(super) struct CallLog {
     weight: usize,
     /// How many calls there were, forgotten ones included.
     total: u64,
-    /// What is left out of all that is told.
-    redaction: Redaction,
+    /// Takes secrets out of all that is shown.
+    redactor: Arc<Redactor>,
     file: Option<LogFile>,
     /// Why the file is not complete.
     failure: Option<io::Error>,
@@ -60,10 +61,9 @@ struct LogFile {
 }
 
 impl Call {
-    /// The call as told to others: without secrets.
-    fn told(&self, redaction: &Redaction) -> Value {
-        let mut arguments = self.arguments.clone();
-        Redactor::declared([], redaction).object(&mut arguments);
+    /// The call without secrets.
+    fn redacted(&self, redactor: &Redactor) -> Value {
+        let arguments = redactor.fresh().object(self.arguments.clone()).into_inner();
         json!({
             "time": self.time.to_string(),
             "server": self.server,
@@ -75,9 +75,9 @@ impl Call {
 }
 
 impl CallLog {
-    /// From now on, this is left out of all that is told, besides what is known to be secret anyway.
-    pub(super) fn hide(&mut self, redaction: Redaction) {
-        self.redaction = redaction;
+    /// From now on, this takes secrets out of all that is shown or written.
+    pub(super) fn redact_with(&mut self, redactor: Arc<Redactor>) {
+        self.redactor = redactor;
     }
 
     /// From now on, calls are also written to this file, a line of JSON each.
@@ -95,7 +95,7 @@ impl CallLog {
         };
         self.total += 1;
         if let Some(log) = &mut self.file {
-            let line = format!("{}\n", call.told(&self.redaction));
+            let line = json::escaped(format!("{}\n", call.redacted(&self.redactor)));
             log.written += line.len() as u64;
             let written = if log.written > MAX_FILE {
                 Err(io::Error::other(format!("it has reached {MAX_FILE} bytes")))
@@ -123,10 +123,10 @@ impl CallLog {
         self.latest.iter().map(|(_, call)| call)
     }
 
-    /// The same as told to others.
-    pub(super) fn told(&self) -> Vec<Value> {
-        let told = self.latest().map(|it| it.told(&self.redaction));
-        told.collect()
+    /// The same without secrets.
+    pub(super) fn redacted(&self) -> Vec<Value> {
+        let redacted = self.latest().map(|it| it.redacted(&self.redactor));
+        redacted.collect()
     }
 
     pub(super) fn total(&self) -> u64 {
@@ -181,7 +181,7 @@ mod tests {
     fn calls_are_told_without_secrets() {
         let mut log = CallLog::default();
         log.record("s", called("Bearer abcdefghijklmnopqrstuvwxyz012345"));
-        let told = log.told()[0].to_string();
+        let told = log.redacted()[0].to_string();
         assert!(!told.contains("abcdefghijklmnop"), "{told}");
     }
 }

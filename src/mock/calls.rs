@@ -1,4 +1,4 @@
-//! A tool call: who answers it.
+//! Answers tool calls.
 
 use std::sync::Arc;
 
@@ -58,9 +58,16 @@ impl Core {
         let mut scope = Scope::new()
             .with("tool", tool)
             .with("args", Value::Object(arguments.clone()));
-        let choice = entry
-            .answers
-            .choose(&arguments, &mut scope, &mut self.state);
+        // Recorded arguments hold no secrets, so the given ones are redacted before they are compared.
+        let compared = match entry.tool.recorded {
+            None => arguments.clone(),
+            Some(alike) => {
+                let mut redacted = self.redactor.fresh().object(arguments.clone()).into_inner();
+                alike.object(&mut redacted);
+                redacted
+            }
+        };
+        let choice = entry.answers.choose(&compared, &mut scope, &mut self.state);
         let called = |response| Called {
             tool: name.clone(),
             arguments: arguments.clone(),
@@ -68,7 +75,7 @@ impl Core {
         };
         let (called, response) = match choice {
             Choice::Response(number, response) => (called(Some(number)), response),
-            Choice::Default if !entry.tool.recorded => {
+            Choice::Default if entry.tool.recorded.is_none() => {
                 (called(None), Arc::new(MockResponse::default()))
             }
             Choice::Exhausted => {
@@ -77,7 +84,7 @@ impl Core {
                 return (answer, Some(called(None)));
             }
             Choice::Default | Choice::Unmatched => {
-                let error = recorded::unrecorded(&entry.tool, &arguments).unwrap_or_else(|| {
+                let error = recorded::unrecorded(&entry.tool, &compared).unwrap_or_else(|| {
                     let given = Value::Object(arguments.clone());
                     let count = entry.answers.len();
                     tool_error(&format!("none of the {count} responses of mock tool `{name}` fits the arguments {given}"))
@@ -91,7 +98,7 @@ impl Core {
     }
 }
 
-/// The error for parameters that make no sense.
+/// The error for invalid parameters.
 pub(super) fn bad_params(message: &str, tool: &Value, details: &str) -> Value {
     let mut error = wire::error(INVALID_PARAMS, message);
     error["data"] = json!({ "tool": tool, "details": details });

@@ -19,12 +19,12 @@ pub(super) const LOG_LEVELS: [&str; 8] = [
 /// The most resources one client may subscribe to.
 const MAX_SUBSCRIPTIONS: usize = 1000;
 
-/// What one client told the server.
+/// What is known of one client.
 #[derive(Debug, Default)]
 pub(super) struct Client {
     /// The capabilities it declared.
     pub(super) capabilities: Value,
-    /// The least severe level it wants to hear of, as an index into [`LOG_LEVELS`].
+    /// The least severe log level it wants, as an index into [`LOG_LEVELS`].
     pub(super) log_level: usize,
     subscriptions: HashSet<String>,
 }
@@ -37,7 +37,7 @@ impl Client {
             .is_some_and(Value::is_object)
     }
 
-    pub(super) fn hears(&self, level: &str) -> bool {
+    pub(super) fn wants_log(&self, level: &str) -> bool {
         let level = LOG_LEVELS.iter().position(|it| *it == level);
         level.is_none_or(|it| it >= self.log_level)
     }

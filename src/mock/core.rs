@@ -2,6 +2,8 @@
 //!
 //! Protocol: <https://modelcontextprotocol.io/specification/2025-11-25>
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use crate::mock::answers::Answers;
@@ -10,6 +12,7 @@ use crate::mock::state::State;
 use crate::mock::tools::Tools;
 use crate::mock::uri_pattern::UriPattern;
 use crate::model::interactions::{DeclaredServer, Fault, MockResponse, OnExhausted, Step};
+use crate::redact::Redactor;
 
 /// Protocol revisions the mock speaks, latest last.
 pub(super) const PROTOCOL_VERSIONS: [&str; 4] =
@@ -20,7 +23,7 @@ pub(super) const PROTOCOL_VERSIONS: [&str; 4] =
 pub struct Options {
     /// Arguments are checked against the input schema.
     pub validate: bool,
-    /// Tools may come and go while it runs, which clients are told beforehand.
+    /// Tools may come and go while it runs, which clients learn in the handshake.
     pub changes: bool,
 }
 
@@ -31,13 +34,15 @@ pub(super) struct Core {
     /// Its name in the scenario.
     pub(super) name: String,
     pub(super) options: Options,
+    /// Takes secrets out of what is compared with a recording.
+    pub(super) redactor: Arc<Redactor>,
     pub(super) tools: Tools,
     pub(super) state: State,
     /// One for each resource template.
     pub(super) uri_patterns: Vec<UriPattern>,
     /// Prepared responses by method.
     pub(super) methods: Vec<(String, Answers)>,
-    /// What it says it can do.
+    /// The capabilities that it declares.
     pub(super) capabilities: Value,
 }
 
@@ -61,6 +66,7 @@ impl Core {
         Ok(Self {
             name: name.to_owned(),
             options,
+            redactor: Arc::default(),
             tools: Tools::new(&declared.tools)?,
             state: State::new(declared.state.clone()),
             uri_patterns: templates
@@ -107,7 +113,7 @@ impl Core {
     }
 }
 
-/// What the server says it can do.
+/// The capabilities that the server declares.
 fn capabilities(declared: &DeclaredServer, options: Options) -> Value {
     let responses = declared.tools.iter().flat_map(|it| &it.responses);
     let methods = declared.methods.iter().flat_map(|(_, it)| it);

@@ -7,7 +7,7 @@ use crate::model::interactions::{AnswerBlock, DeclaredServer, MockReply, MockRes
 /// The name it gives itself.
 pub const ECHO_NAME: &str = "MockMcpServer";
 
-/// One tool, `mcp_echo_tool`, which says what it was told. Its argument needs checking ([`crate::mock::Options::validate`]).
+/// One tool, `mcp_echo_tool`, which answers with its argument. That argument needs checking ([`crate::mock::Options::validate`]).
 pub fn echo() -> DeclaredServer {
     let answer = json!({
         "echoed": "{{args.message}}",

@@ -3,7 +3,7 @@
 /// How serving ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// The client left, or we were told to stop.
+    /// The client disconnected, or the server was stopped.
     Closed,
     /// A fault wants the process to end with this code.
     Exit(u8),

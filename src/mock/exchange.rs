@@ -1,4 +1,4 @@
-//! One request from its arrival to its answer: what happens, one event after the other.
+//! One request from its arrival to its answer, as a series of events.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,7 +35,7 @@ struct Playing {
     scope: Scope,
     /// The tool that was called, if it was one.
     tool: Option<String>,
-    /// What the server would answer without the response, where that is no tool's answer.
+    /// What the server would answer without the response; `None` for tools, which have no such answer.
     instead_of: Option<Result<Value, Value>>,
     progress_token: Option<Value>,
     waited: bool,
@@ -194,7 +194,7 @@ impl Core {
                 logger,
                 data,
             } => {
-                if !client.hears(level) {
+                if !client.wants_log(level) {
                     return Ok(None);
                 }
                 let mut params = json!({ "level": level });
@@ -263,13 +263,13 @@ impl Core {
             .then_some(Event::Announce(Announcement::ListChanged("tools")))
     }
 
-    /// The answer after all steps. What the response sets is there before the answer is written.
+    /// The answer after all steps. The response's values are set before the answer's references are filled in.
     fn conclude(&mut self, id: Id, playing: &mut Playing, response: &MockResponse) -> Event {
         if response.fault == Some(Fault::Vanish)
             && let Some(tool) = playing.tool.take()
             && let Some(event) = self.hide(&[tool], true)
         {
-            // The answer follows once clients know that the tool is gone.
+            // The next step gives the answer, after clients were informed that the tool is gone.
             return event;
         }
         let scope = &mut playing.scope;
@@ -295,7 +295,7 @@ impl Core {
     }
 }
 
-/// A tool error of ours.
+/// A tool error that the mock itself answers.
 fn refused(id: Id, message: &str) -> Event {
     let reply = wire::result_reply(&id, &tool_error(message));
     Event::Answer {

@@ -1,4 +1,4 @@
-//! What goes wrong with a reply: from the reply as it should be to what is delivered.
+//! Applies faults to replies: turns a correct reply into what is delivered.
 
 use std::time::Duration;
 

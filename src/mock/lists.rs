@@ -1,4 +1,4 @@
-//! Lists, a page at a time.
+//! Splits lists into pages.
 
 use serde_json::{Map, Value, json};
 
@@ -14,7 +14,7 @@ pub(super) fn page<T: Into<Value>>(
     let total = entries.len();
     let start = match params.get("cursor") {
         None | Some(Value::Null) => 0,
-        Some(cursor) => place(cursor).filter(|it| *it < total).ok_or_else(|| {
+        Some(cursor) => offset(cursor).filter(|it| *it < total).ok_or_else(|| {
             wire::error(
                 INVALID_PARAMS,
                 &format!("there is no page at the cursor {cursor}"),
@@ -35,7 +35,7 @@ pub(super) fn page<T: Into<Value>>(
 const CURSOR: &str = "from-";
 
 /// The number of entries before the page a cursor leads to.
-fn place(cursor: &Value) -> Option<usize> {
+fn offset(cursor: &Value) -> Option<usize> {
     cursor.as_str()?.strip_prefix(CURSOR)?.parse().ok()
 }
 

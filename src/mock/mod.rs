@@ -1,6 +1,6 @@
-//! The mock MCP server: a declaration answers requests, thin fronts carry them.
+//! The mock MCP server: answers requests as declared, over standard streams or HTTP.
 //!
-//! It works on plain JSON rather than on a typed server, so that it can say exactly what is declared, and misbehave on purpose.
+//! It works on plain JSON rather than on a typed server, so that it can answer exactly what is declared, also what breaks the protocol.
 //!
 //! | file | what happens there |
 //! |---|---|
@@ -8,9 +8,9 @@
 //! | `core`, `requests`, `exchange` | pure: a declaration, a state and a request make events and an answer |
 //! | `tools`, `calls`, `answers`, `recorded` | which response answers a call |
 //! | `resources`, `uri_pattern`, `prompts`, `lists` | the rest of what a server offers |
-//! | `template`, `state`, `render` | `{{references}}`, what the server remembers, and how replies are said |
+//! | `template`, `state`, `render` | `{{references}}`, what the server remembers, and replies with references filled in |
 //! | `faults` | what goes wrong with a reply |
-//! | `client`, `session`, `running`, `service`, `receive`, `news` | clients, what is under way with them, what they are told |
+//! | `client`, `session`, `running`, `service`, `receive`, `news` | clients, their requests under way, notifications to them |
 //! | `call_log` | which tools were called |
 //! | `stdio`, `http` | the fronts |
 //! | `llm` | a stand-in for the API of a model |
@@ -52,15 +52,15 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-use tokio::io::{AsyncBufRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::model::interactions::DeclaredServer;
-use crate::model::redaction::Redaction;
+use crate::redact::Redactor;
 
 pub use self::core::Options;
-pub use self::http::{HttpOptions, MAX_BODY, ReadTool, url};
+pub use self::http::{Admin, HttpOptions, MAX_BODY, ReadTool, RemoteAdmin, url};
 pub use self::llm::MockLlm;
 pub use call_log::Call;
 pub use echo::{ECHO_NAME, echo};
@@ -94,9 +94,11 @@ impl Mock {
         self.service.calls().write_to(file);
     }
 
-    /// From now on, this is left out of what is told of calls, besides what is known to be secret anyway.
-    pub fn hide(&self, redaction: Redaction) {
-        self.service.calls().hide(redaction);
+    /// Sets what takes secrets out of logs of calls from now on, and out of arguments before they are compared with recorded ones.
+    pub fn redact_with(&self, redactor: Redactor) {
+        let redactor = Arc::new(redactor);
+        self.service.calls().redact_with(Arc::clone(&redactor));
+        self.service.core().redactor = redactor;
     }
 
     /// Answers messages from `input` on `output`, a line each, until the input ends. Lines longer than `longest_line` bytes are
@@ -104,10 +106,10 @@ impl Mock {
     ///
     /// # Errors
     ///
-    /// When the streams fail, other than by the client being gone, or the log of calls is not complete.
+    /// When the streams fail for another reason than that the client has disconnected, or the log of calls is not complete.
     pub async fn serve_stdio(
         self,
-        input: impl AsyncBufRead + Unpin,
+        input: impl AsyncRead + Unpin,
         output: impl AsyncWrite + Unpin,
         longest_line: usize,
     ) -> io::Result<Ended> {

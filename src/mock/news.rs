@@ -1,16 +1,16 @@
-//! News for clients beyond one exchange.
+//! Notifications that belong to no request.
 
 use serde_json::{Value, json};
 
 use crate::mock::client::Client;
 use crate::mock::wire;
 
-/// Something that clients hear of whatever they asked.
+/// A notification that belongs to no request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Announcement {
     /// A list changed: `tools`, `resources` or `prompts`.
     ListChanged(&'static str),
-    /// A resource changed; its subscribers hear of it.
+    /// A resource changed, for those that subscribed to it.
     ResourceUpdated(String),
 }
 
@@ -27,7 +27,7 @@ impl Announcement {
         }
     }
 
-    /// Whether a client hears of it.
+    /// Whether this client gets it.
     pub(super) fn concerns(&self, client: &Client) -> bool {
         match self {
             Self::ListChanged(_) => true,

@@ -107,12 +107,12 @@ impl Core {
 /// `logging/setLevel`.
 pub(super) fn set_level(client: &mut Client, params: &Value) -> Result<Value, Value> {
     let level = params.get("level").and_then(Value::as_str);
-    let place = LOG_LEVELS.iter().position(|it| Some(*it) == level);
-    let Some(place) = place else {
+    let severity = LOG_LEVELS.iter().position(|it| Some(*it) == level);
+    let Some(severity) = severity else {
         let message = format!("`level` is none of {}", LOG_LEVELS.join(", "));
         return Err(wire::error(INVALID_PARAMS, &message));
     };
-    client.log_level = place;
+    client.log_level = severity;
     Ok(json!({}))
 }
 

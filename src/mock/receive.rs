@@ -1,4 +1,4 @@
-//! What is done about a message of a client: messages in, deliveries out.
+//! Handles a message of a client: takes the message, returns what to deliver.
 
 use std::sync::Arc;
 
@@ -19,11 +19,11 @@ const MAX_RUNNING: usize = 1000;
 pub(super) enum Received {
     /// Nothing goes back.
     Nothing,
-    /// The message is none: this error goes back.
+    /// The text is no message; this error goes back.
     Refused(String),
     /// This goes back at once.
     Now(Delivery),
-    /// Something goes back in time.
+    /// An answer that takes time goes back.
     Later(Running),
 }
 
@@ -40,7 +40,7 @@ impl Service {
             Incoming::Answer { number, outcome } => {
                 let asked = number.and_then(|it| session.asked.lock().remove(&it));
                 if let Some(asked) = asked {
-                    // Nobody waits for the answer when the request was cancelled.
+                    // The receiver is gone when the request was cancelled.
                     let _ = asked.send(outcome);
                 }
                 Received::Nothing

@@ -7,14 +7,16 @@ use crate::model::Object;
 use crate::model::interactions::{
     DeclaredServer, Fault, MockReply, MockResponse, MockTool, OnExhausted,
 };
+use crate::model::placeholder::{self, Alike};
+use crate::model::texts;
 use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome, ToolCall, Trajectory};
 use crate::text::shorten;
 
-/// How many differences to the nearest call an error tells, and how much of each value.
+/// How many differences to the nearest call an error lists, and how much of each value.
 const MAX_DIFFERENCES: usize = 5;
 const MAX_VALUE: usize = 80;
 
-/// The servers of a trajectory, by name, each as it showed itself. A call that was made several times is answered in the order
+/// The servers of a trajectory, by name, each with its recorded catalogue. A call that was made several times is answered in the order
 /// recorded, and then as it was the last time.
 pub fn recorded(trajectory: &Trajectory) -> Vec<(String, DeclaredServer)> {
     let mut names: Vec<&str> = Vec::new();
@@ -26,12 +28,23 @@ pub fn recorded(trajectory: &Trajectory) -> Vec<(String, DeclaredServer)> {
         }
     }
     let servers = names.into_iter();
+    let alike = alike(trajectory);
     servers
-        .map(|name| (name.to_owned(), server(trajectory, name)))
+        .map(|name| (name.to_owned(), server(trajectory, name, alike)))
         .collect()
 }
 
-fn server(trajectory: &Trajectory, name: &str) -> DeclaredServer {
+/// How the placeholders of a recording compare: those of an early one have no names.
+fn alike(trajectory: &Trajectory) -> Alike {
+    let mut values = trajectory.calls().flat_map(|it| it.arguments.values());
+    if values.any(placeholder::holds_nameless) {
+        Alike::All
+    } else {
+        Alike::Names
+    }
+}
+
+fn server(trajectory: &Trajectory, name: &str, alike: Alike) -> DeclaredServer {
     let catalogue = trajectory
         .catalogue
         .servers
@@ -41,7 +54,7 @@ fn server(trajectory: &Trajectory, name: &str) -> DeclaredServer {
     let mut tools: Vec<MockTool> = listed
         .map(|it| MockTool {
             served: it.served.clone(),
-            ..tool(it.name())
+            ..tool(it.name(), alike)
         })
         .collect();
     // What is not in the catalogue may have been called all the same, and the server has said something to that. A recording without a
@@ -55,11 +68,11 @@ fn server(trajectory: &Trajectory, name: &str) -> DeclaredServer {
         let place = place.unwrap_or_else(|| {
             tools.push(MockTool {
                 hidden: has_catalogue,
-                ..tool(&call.tool)
+                ..tool(&call.tool, alike)
             });
             tools.len() - 1
         });
-        tools[place].responses.push(response(call));
+        tools[place].responses.push(response(call, alike));
     }
     let info = |key| {
         let info = catalogue.and_then(|it| it.info.as_ref());
@@ -80,21 +93,23 @@ fn reached(call: &ToolCall) -> bool {
     !matches!(&call.outcome, Outcome::Failure(it) if it.kind == FailureKind::NotSent)
 }
 
-fn tool(name: &str) -> MockTool {
+fn tool(name: &str, alike: Alike) -> MockTool {
     MockTool {
-        recorded: true,
+        recorded: Some(alike),
         on_exhausted: OnExhausted::RepeatLast,
         ..MockTool::new(name, None)
     }
 }
 
-fn response(call: &ToolCall) -> MockResponse {
+fn response(call: &ToolCall, alike: Alike) -> MockResponse {
     let (reply, fault) = match &call.outcome {
         Outcome::Answer(answer) => (MockReply::Verbatim(result(answer)), None),
         Outcome::Failure(failure) => failed(failure),
     };
+    let mut arguments = call.arguments.clone();
+    alike.object(&mut arguments);
     MockResponse {
-        arguments: Some(call.arguments.clone()),
+        arguments: Some(arguments),
         times: Some(1),
         reply,
         fault,
@@ -113,7 +128,11 @@ fn result(answer: &Answer) -> Value {
         result.insert("isError".to_owned(), json!(true));
     }
     result.extend(answer.other.clone());
-    Value::Object(result)
+    let mut result = Value::Object(result);
+    texts::each_mut(&mut result, &mut |text| {
+        *text = placeholder::unescaped_around(text);
+    });
+    result
 }
 
 /// A call that came to no answer comes to none again.
@@ -161,9 +180,7 @@ pub(super) fn unrecorded(tool: &MockTool, arguments: &Object) -> Option<Value> {
 /// What to say when none of a recorded tool's calls has these arguments: the nearest one, and how it differs. `None` for a tool
 /// that was declared rather than recorded.
 fn nearest(tool: &MockTool, arguments: &Object) -> Option<String> {
-    if !tool.recorded {
-        return None;
-    }
+    tool.recorded?;
     let given = shown(&json!(arguments));
     let calls = tool.responses.iter().filter_map(|it| it.arguments.as_ref());
     let nearest = calls
@@ -179,17 +196,17 @@ fn nearest(tool: &MockTool, arguments: &Object) -> Option<String> {
         ));
     };
     let recorded = shown(&json!(recorded));
-    let mut told = differences
+    let mut listed = differences
         .iter()
         .take(MAX_DIFFERENCES)
         .cloned()
         .collect::<Vec<_>>()
         .join(", ");
     if differences.len() > MAX_DIFFERENCES {
-        told.push_str(" and more");
+        listed.push_str(" and more");
     }
     Some(format!(
-        "no recorded call of tool `{}` has the arguments {given}; the nearest has {recorded}: {told}",
+        "no recorded call of tool `{}` has the arguments {given}; the nearest has {recorded}: {listed}",
         tool.name
     ))
 }

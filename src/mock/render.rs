@@ -1,4 +1,4 @@
-//! Replies and content blocks as they are said: with all references filled in.
+//! Replies and content blocks with all references filled in.
 
 use serde_json::{Value, json};
 
@@ -79,7 +79,7 @@ fn default_result(scope: &mut Scope, state: &mut State) -> Value {
     json!({ "content": [block(&AnswerBlock::json(answer), scope, state)] })
 }
 
-/// A tool error of ours.
+/// A tool error that the mock itself answers.
 pub(super) fn tool_error(message: &str) -> Value {
     json!({ "content": [{ "type": "text", "text": message }], "isError": true })
 }

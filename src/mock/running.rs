@@ -35,7 +35,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Plays the exchange to its end. It ends early, without an answer, when it is cancelled or nobody listens any more.
+    /// Plays the exchange to its end. It ends early, without an answer, when it is cancelled or the client is gone.
     pub(super) async fn drive(mut self, out: mpsc::Sender<Outgoing>) {
         let cancelled = self.cancelled.clone();
         tokio::select! {

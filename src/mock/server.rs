@@ -30,7 +30,7 @@ impl MockServer {
     ///
     /// A sentence when the declaration cannot be served, or no port can be listened on.
     pub fn start(declared: DeclaredServer, options: Options) -> Result<Self, String> {
-        // Tools can be added and removed here.
+        // Declared to clients, because tools can be added and removed here.
         let options = Options {
             changes: true,
             ..options
@@ -50,7 +50,7 @@ impl MockServer {
         let thread = std::thread::Builder::new()
             .name("mock server".to_owned())
             .spawn(move || {
-                // That no connection can be taken, or none any more, shows in the clients.
+                // An error is ignored, because clients notice it when they cannot connect.
                 let _ = runtime.block_on(async {
                     let listener = TcpListener::from_std(listener)?;
                     mock.serve_http(listener, HttpOptions::default(), ours)
@@ -72,7 +72,7 @@ impl MockServer {
         http::url(self.address)
     }
 
-    /// Adds a tool, or replaces the one of the same name; clients are told.
+    /// Adds a tool, or replaces the one of the same name, and notifies clients.
     ///
     /// # Errors
     ///
@@ -81,12 +81,12 @@ impl MockServer {
         self.service.put_tool(tool)
     }
 
-    /// Removes a tool; clients are told. False when there is none of the name.
+    /// Removes a tool and notifies clients; false when there is none of the name.
     pub fn remove_tool(&self, name: &str) -> bool {
         self.service.remove_tool(name)
     }
 
-    /// Removes all tools; clients are told.
+    /// Removes all tools and notifies clients.
     pub fn clear_tools(&self) {
         self.service.clear_tools();
     }
@@ -104,7 +104,7 @@ impl MockServer {
     fn end(&mut self) {
         self.stop.cancel();
         if let Some(thread) = self.thread.take() {
-            // A panic over there has been printed.
+            // An error means that the thread panicked, which was printed then.
             let _ = thread.join();
         }
     }

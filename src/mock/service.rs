@@ -1,4 +1,4 @@
-//! A mock server and its clients: their sessions, what is changed from outside, and what all of them are told.
+//! A mock server and its clients: their sessions, changes from outside, and notifications to all of them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::mock::news::Announcement;
 use crate::mock::session::Session;
 use crate::model::interactions::{HttpResponses, MockTool};
 
-/// The most sessions kept; the one that was silent for longest makes room for a new one.
+/// The most sessions kept; a new one replaces the one that was not used for longest.
 const MAX_SESSIONS: usize = 1000;
 
 /// A mock server and its clients.
@@ -26,7 +26,7 @@ pub(super) struct Service {
 #[derive(Debug, Default)]
 struct Sessions {
     by_id: HashMap<String, Arc<Session>>,
-    /// Counts uses, to know who was silent for longest.
+    /// Counts uses, to find the session that was not used for longest.
     uses: u64,
 }
 
@@ -79,7 +79,7 @@ impl Service {
         self.core().declared.http_responses
     }
 
-    /// A new session under an id that nobody uses.
+    /// A new session under an id that is not in use.
     pub(super) fn open(&self, id: &str) -> Arc<Session> {
         let session = Arc::new(Session::default());
         let mut sessions = self.sessions.lock();
@@ -113,7 +113,7 @@ impl Service {
         session.is_some()
     }
 
-    /// Tells news to all clients it concerns.
+    /// Sends a notification to all clients it concerns.
     pub(super) fn announce(&self, news: &Announcement) {
         let message = news.message();
         for session in self.sessions.lock().by_id.values() {

@@ -1,4 +1,4 @@
-//! One client's session: what it told us, what is under way, and what waits to be fetched.
+//! One client's session: what is known of the client, its requests under way, and its outbox.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::AtomicU64;
@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use crate::mock::client::Client;
 use crate::mock::wire::Id;
 
-/// The most messages kept for a client that does not fetch them; the oldest make room.
+/// The most messages kept for a client that does not fetch them; the oldest are dropped.
 const MAX_WAITING: usize = 1000;
 
 /// One client and what is under way with it.
@@ -40,7 +40,7 @@ pub(super) struct Outbox {
 }
 
 impl Session {
-    /// Begins to fetch from the outbox in place of whoever did. The token is cancelled when somebody else takes over, or the session
+    /// Makes the caller the one reader of the outbox. The token is cancelled when another reader takes over, or the session
     /// ends.
     pub(super) fn take_over(&self) -> CancellationToken {
         let ours = self.ended.child_token();

@@ -9,7 +9,7 @@ use crate::model::Object;
 /// The most names a path below which something is set may have; deeper paths set nothing.
 const MAX_DEPTH: usize = 32;
 
-/// About how many bytes are remembered at most: what clients say must not fill the memory.
+/// About how many bytes are remembered at most, so that clients cannot fill the memory by their requests.
 const MAX_WEIGHT: usize = 64 * 1024 * 1024;
 
 #[derive(Debug, Default)]
@@ -34,7 +34,7 @@ impl State {
             .try_fold(&self.values, |at, name| member(at, name))
     }
 
-    /// Sets a value; whatever stands in the way of its path is replaced by an object. False when there is no room for it.
+    /// Sets a value; values along its path that are no objects are replaced by objects. False when there is no room for it.
     pub(super) fn set(&mut self, path: &[String], value: Value) -> bool {
         let names: usize = path.iter().map(String::len).sum();
         let added = names + weight(&value);
@@ -95,7 +95,7 @@ pub(super) fn member<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
     }
 }
 
-/// What a value takes besides its texts, about.
+/// About how many bytes a value takes besides its texts.
 const OWN_WEIGHT: usize = 64;
 
 /// About how many bytes a value takes in memory.
@@ -150,7 +150,7 @@ mod tests {
         let text = json!("x".repeat(MAX_WEIGHT / 10));
         let room = (0..20).filter(|it| state.set(&path(&format!("a.{it}")), text.clone()));
         assert_eq!(room.count(), 9);
-        // The same again takes no more room, and what is forgotten gives room.
+        // Setting the same value again takes no more room, and removing a value frees its room.
         assert!(state.set(&path("a.1"), json!(1)));
         state.unset(&path("a.2"));
         assert!(state.set(&path("a.new"), text.clone()));

@@ -4,9 +4,10 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::mpsc;
 
+use crate::lines::{Line, Lines};
 use crate::mock::ended::Ended;
 use crate::mock::faults::Delivery;
 use crate::mock::receive::Received;
@@ -20,7 +21,7 @@ const LAST_ANSWERS: Duration = Duration::from_secs(5);
 /// Answers messages from `input` on `output` until the input ends.
 pub(super) async fn serve(
     service: Arc<Service>,
-    input: impl AsyncBufRead + Unpin,
+    input: impl AsyncRead + Unpin,
     mut output: impl AsyncWrite + Unpin,
     longest_line: usize,
 ) -> io::Result<Ended> {
@@ -32,7 +33,7 @@ pub(super) async fn serve(
 
 async fn converse(
     service: &Arc<Service>,
-    input: impl AsyncBufRead + Unpin,
+    input: impl AsyncRead + Unpin,
     output: &mut (impl AsyncWrite + Unpin),
     longest_line: usize,
 ) -> io::Result<Ended> {
@@ -42,13 +43,14 @@ async fn converse(
     loop {
         let delivery = tokio::select! {
             line = lines.next() => match line? {
-                Line::End => break,
-                Line::TooLong => {
+                None => break,
+                Some(Line::TooLong) => {
                     let message = format!("the message is longer than {longest_line} bytes");
                     let error = wire::error(INVALID_REQUEST, &message);
                     Delivery::Messages(vec![wire::error_reply(&Id::null(), &error)])
                 }
-                Line::Message => match service.receive(&session, &lines.line) {
+                Some(Line::Whole(line)) if line.trim_ascii().is_empty() => continue,
+                Some(Line::Whole(line)) => match service.receive(&session, &line) {
                     Received::Nothing => continue,
                     Received::Refused(reply) => Delivery::Messages(vec![reply]),
                     Received::Now(delivery) => delivery,
@@ -122,67 +124,4 @@ async fn write(
     }
     output.flush().await?;
     Ok(None)
-}
-
-/// Lines of bounded length. [`Lines::next`] may be dropped at any time without losing anything.
-struct Lines<R> {
-    input: R,
-    longest: usize,
-    /// The line being read, or the one read last.
-    line: Vec<u8>,
-    complete: bool,
-    /// The line being read is too long, and the rest of it is skipped.
-    skipping: bool,
-}
-
-enum Line {
-    /// In [`Lines::line`]; never blank.
-    Message,
-    TooLong,
-    End,
-}
-
-impl<R: AsyncBufRead + Unpin> Lines<R> {
-    fn new(input: R, longest: usize) -> Self {
-        Self {
-            input,
-            longest,
-            line: Vec::new(),
-            complete: false,
-            skipping: false,
-        }
-    }
-
-    async fn next(&mut self) -> io::Result<Line> {
-        loop {
-            if std::mem::take(&mut self.complete) {
-                self.line.clear();
-            }
-            let available = self.input.fill_buf().await?;
-            let at_end = available.is_empty();
-            let end = available.iter().position(|it| *it == b'\n');
-            let length = end.map_or(available.len(), |it| it + 1);
-            if !self.skipping {
-                self.line.extend_from_slice(&available[..length]);
-            }
-            self.input.consume(length);
-            if self.line.len() > self.longest {
-                self.line.clear();
-                self.skipping = true;
-            }
-            if end.is_none() && !at_end {
-                continue;
-            }
-            self.complete = true;
-            if std::mem::take(&mut self.skipping) {
-                return Ok(Line::TooLong);
-            }
-            if !self.line.trim_ascii().is_empty() {
-                return Ok(Line::Message);
-            }
-            if at_end {
-                return Ok(Line::End);
-            }
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! `{{references}}` in what a mock server says: filled in when it says it.
+//! `{{references}}` in the answers of a mock server, filled in when the answer is given.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,8 @@ use crate::model::interactions::{Filter, Reference, Segment};
 
 /// What one answer can refer to, besides the server's state.
 ///
-/// A counter, the time and a made-up id are the same wherever one answer names them, so that what is set is what is said.
+/// Within one answer, a counter, the time and a generated id have the same value everywhere, so that a value that is set equals the one in
+/// the answer.
 #[derive(Debug)]
 pub(super) struct Scope {
     /// By root: `args`, `tool`, `uri`, and what the client answered to requests of ours.
@@ -135,7 +136,7 @@ impl Scope {
                     filled.push_str(&in_text(value));
                     rest = after;
                 }
-                // Braces that are none of ours stay; a reference may still begin at the second of three.
+                // Braces that begin no reference stay as they are; of three braces, a reference may begin at the second.
                 None => {
                     filled.push('{');
                     rest = &rest[before.len() + 1..];

@@ -10,7 +10,7 @@ use crate::model::interactions::MockTool;
 /// The most tools a server has.
 pub const MAX_TOOLS: usize = 1000;
 
-/// How many violations of a schema an error tells.
+/// How many violations of a schema an error lists.
 const MAX_VIOLATIONS: usize = 5;
 
 /// The tools by the order they are listed in.
@@ -60,8 +60,8 @@ impl Tools {
     pub(super) fn put(&mut self, tool: MockTool) -> Result<(), String> {
         let answers = Answers::new(&tool.responses, tool.on_exhausted)
             .map_err(|problem| format!("tool `{}`: {problem}", tool.name))?;
-        let place = self.position(&tool.name);
-        if place.is_none() && self.entries.len() >= MAX_TOOLS {
+        let index = self.position(&tool.name);
+        if index.is_none() && self.entries.len() >= MAX_TOOLS {
             return Err(format!("a mock server has at most {MAX_TOOLS} tools"));
         }
         let entry = Entry {
@@ -70,8 +70,8 @@ impl Tools {
             tool,
             validator: None,
         };
-        match place {
-            Some(place) => self.entries[place] = entry,
+        match index {
+            Some(index) => self.entries[index] = entry,
             None => self.entries.push(entry),
         }
         Ok(())
@@ -79,11 +79,11 @@ impl Tools {
 
     /// Removes a tool; false when there is none of the name.
     pub(super) fn remove(&mut self, name: &str) -> bool {
-        let place = self.position(name);
-        if let Some(place) = place {
-            self.entries.remove(place);
+        let index = self.position(name);
+        if let Some(index) = index {
+            self.entries.remove(index);
         }
-        place.is_some()
+        index.is_some()
     }
 
     pub(super) fn clear(&mut self) {
@@ -108,7 +108,7 @@ impl Tools {
         listed.map(|it| it.tool.served.clone()).collect()
     }
 
-    /// All responses are as good as new, and declared tools are as hidden as they were.
+    /// Makes all responses available again, and hides declared tools as at the start.
     pub(super) fn reset(&mut self) {
         for entry in &mut self.entries {
             entry.answers.reset();
@@ -116,11 +116,11 @@ impl Tools {
         }
     }
 
-    /// The tool that is called so. What a recording has of calls to a tool that was not listed is an answer, too.
+    /// The tool of this name. Of a recording, also one that was not listed, because calls of it were answered, too.
     pub(super) fn find(&mut self, name: &str) -> Option<&mut Entry> {
         self.entries
             .iter_mut()
-            .find(|it| it.tool.name == name && (!it.hidden || it.tool.recorded))
+            .find(|it| it.tool.name == name && (!it.hidden || it.tool.recorded.is_some()))
     }
 }
 

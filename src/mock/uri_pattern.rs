@@ -1,11 +1,11 @@
-//! URI templates (RFC 6570) read backwards.
+//! URI templates (RFC 6570) as patterns: from a URI to the values of the template's variables.
 
 use regex::Regex;
 use serde_json::json;
 
 use crate::model::Object;
 
-/// A URI template, read backwards: from a URI to the values of its variables.
+/// A URI template as a pattern: from a URI to the values of its variables.
 #[derive(Debug)]
 pub(super) struct UriPattern {
     pattern: Regex,

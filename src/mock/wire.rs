@@ -11,10 +11,10 @@ pub(super) const INVALID_REQUEST: i64 = -32600;
 pub(super) const METHOD_NOT_FOUND: i64 = -32601;
 pub(super) const INVALID_PARAMS: i64 = -32602;
 pub(super) const RESOURCE_NOT_FOUND: i64 = -32002;
-/// What stands in, over stdio, for an HTTP status.
+/// The error code that stands for an HTTP status over stdio.
 pub(super) const SERVER_ERROR: i64 = -32000;
 
-/// The id of a request, to the letter: numbers of any size go back as they came.
+/// The id of a request as its JSON text, so that numbers of any size are returned unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Id(String);
 
@@ -30,7 +30,7 @@ impl Id {
         &self.0
     }
 
-    /// An id that nobody asked with.
+    /// An id that differs from this one.
     pub(super) fn other(&self) -> Self {
         Self(json!(format!("not-{}", self.0.trim_matches('"'))).to_string())
     }
@@ -40,7 +40,7 @@ impl Id {
         (value.is_string() || value.is_number()).then(|| Self(value.to_string()))
     }
 
-    /// Texts and numbers are ids; `null`, which the protocol does not allow, and all else is none.
+    /// Only texts and numbers are ids. The protocol does not allow `null`.
     fn read(raw: &RawValue) -> Option<Self> {
         let text = raw.get();
         let is_id = text.starts_with(|it: char| it == '"' || it == '-' || it.is_ascii_digit());

@@ -124,13 +124,13 @@ impl CommandFormat {
         }
     }
 
-    /// Whether what it prints tells what its model used.
-    pub fn tells_usage(self) -> bool {
+    /// Whether its output reports what its model used.
+    pub fn reports_usage(self) -> bool {
         self != Self::Generic
     }
 
-    /// Whether what it prints tells what that cost.
-    pub fn tells_cost(self) -> bool {
+    /// Whether its output reports what that cost.
+    pub fn reports_cost(self) -> bool {
         self == Self::Claude
     }
 

@@ -104,8 +104,8 @@ pub struct Pair {
     pub polled: Option<Polled>,
     /// An equal read that the run made in another place among its calls.
     pub moved: bool,
-    /// How often recording heard the answer to this request, at least 1. What was heard once is graded; else what did not vary must be as
-    /// it was.
+    /// How often recording received the answer to this request, at least 1. What was answered once is graded; else what did not vary must be
+    /// as it was.
     pub takes: usize,
     /// Places of the answer that are not looked at, because they were another thing in every take.
     pub unseen: Vec<String>,
@@ -288,7 +288,8 @@ pub struct Change {
     pub current: Option<usize>,
     /// The full name of the tool concerned.
     pub tool: Option<String>,
-    /// Where: `arguments/query`, `response/content/0/json/total`, `description`, `inputSchema/properties/limit`; `None` for a call as a whole.
+    /// Where: `arguments/query`, `response/content/0/json/total`, `description`, `inputSchema/properties/limit`; `None` for a call as a
+    /// whole.
     pub path: Option<String>,
     /// What happened there, in words: `changed`, `is new`, `took much longer`.
     pub what: String,

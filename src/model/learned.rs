@@ -1,4 +1,4 @@
-//! What recording heard of the answers to one request, take by take, and what of them varied.
+//! What was learned, while recording, from several answers to one request: what of them varied.
 
 use std::fmt;
 
@@ -7,8 +7,8 @@ use std::fmt;
 pub struct Learned {
     /// The number of the call, counted from 1 among the scored calls.
     pub call: usize,
-    /// How many answers to this request were heard. From 2 on, what is not listed here was the same in all of them and must stay so; 1 says that
-    /// places are known to vary, and nothing else of the answer is known to be stable.
+    /// How many answers to this request were received. From 2 on, what is not listed here was the same in all of them and must stay so; 1
+    /// says that places are known to vary, and nothing else of the answer is known to be stable.
     pub takes: usize,
     /// What varied; empty where nothing did.
     pub varies: Vec<Varying>,
@@ -31,8 +31,8 @@ pub struct Varying {
     /// Where, as in reports: `/content/0/json/servers/3/id`, `/content/0/text`; `*` stands for any index.
     pub path: String,
     pub by: Variation,
-    /// What was heard there, shortened, for people.
-    pub heard: Vec<String>,
+    /// Values that the answers had there, shortened, for people.
+    pub examples: Vec<String>,
 }
 
 /// How a place varies: what the recorded value stands for.
@@ -58,8 +58,8 @@ pub struct VaryingToken {
     /// How many of the recorded text's tokens it is about; may be 0 where some take had something and the recorded one had nothing.
     pub tokens: usize,
     pub stands_for: StandsFor,
-    /// What was heard there.
-    pub heard: Vec<String>,
+    /// What the answers had there, shortened, for people.
+    pub examples: Vec<String>,
 }
 
 /// What stands in the place of a varying token.
@@ -187,8 +187,8 @@ impl fmt::Display for Varying {
                 return Ok(());
             }
         }
-        if !self.heard.is_empty() {
-            write!(f, " (heard {})", self.heard.join(", "))?;
+        if !self.examples.is_empty() {
+            write!(f, " (heard {})", self.examples.join(", "))?;
         }
         Ok(())
     }
@@ -204,6 +204,6 @@ impl fmt::Display for VaryingToken {
                 write!(f, "any {}", kinds.join(" and "))?;
             }
         }
-        write!(f, " for {}", self.heard.join(", "))
+        write!(f, " for {}", self.examples.join(", "))
     }
 }

@@ -10,8 +10,10 @@ pub mod interactions;
 pub mod json_path;
 pub mod learned;
 pub mod number;
+pub mod placeholder;
 pub mod points;
 pub mod ready;
+pub mod redacted;
 pub mod redaction;
 pub mod repeated;
 pub mod rules;
@@ -19,6 +21,7 @@ pub mod scenario;
 pub mod stamp;
 pub mod status;
 pub mod suite;
+pub mod texts;
 pub mod trajectory;
 pub mod usage;
 

@@ -30,7 +30,7 @@ pub struct Ready {
 /// A tool call that only asks whether a server is ready. It is no part of any trajectory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReadyCall {
-    /// `None` where the tool's name tells, or there is only one.
+    /// `None` where the tool's name says it, or there is only one.
     pub server: Option<String>,
     /// The bare name, or `mcp__<server>__<tool>`.
     pub tool: String,

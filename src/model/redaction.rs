@@ -7,10 +7,28 @@ use regex::Regex;
 pub struct Redaction {
     /// Texts that are secret.
     pub patterns: Vec<Pattern>,
-    /// Values of the variables declared with `secret: true`.
-    pub secrets: Vec<String>,
+    /// The variables declared with `secret: true`.
+    pub secrets: Vec<SecretVariable>,
+    /// Names of environment variables, headers and the like whose values are secret although the names do not say so.
+    pub marked: Vec<String>,
+    /// Texts that are never taken for secrets.
+    pub keep: Vec<String>,
     /// Environment variables that secret variables refer to and that are not set: the scenario cannot run without them.
     pub unset: Vec<String>,
+}
+
+/// A variable of a scenario whose value is secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecretVariable {
+    pub name: String,
+    pub value: String,
+}
+
+impl Redaction {
+    /// The values of its secret variables.
+    pub fn values(&self) -> impl Iterator<Item = &str> {
+        self.secrets.iter().map(|it| it.value.as_str())
+    }
 }
 
 /// A regular expression for secrets: one that leaves ordinary text alone.

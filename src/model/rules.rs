@@ -24,7 +24,7 @@ pub struct Rules {
     pub reads: Vec<ReadRule>,
     /// Whatever changed fails, save slower calls and tokens, which have gates of their own.
     pub strict: bool,
-    /// What tells that an answer is an error although the server does not say so.
+    /// The signs of an answer that is an error although the server does not say so.
     pub errors: ErrorSigns,
     /// JSON paths into responses that are left out of the comparison, `*` for any key or index.
     pub ignore: Vec<String>,
@@ -86,12 +86,12 @@ pub enum Match {
 /// How the answers are compared.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Responses {
-    /// What did not vary while recording must be as it was; what was heard once is graded.
+    /// What did not vary while recording must be as it was; what was answered once is graded.
     #[default]
     Stable,
     /// Graded, with contract changes.
     Similar,
-    /// As `Stable`, without additions either; what was heard once must be equal after masking.
+    /// As `Stable`, without additions either; what was answered once must be equal after masking.
     Exact,
     /// Keys and types only.
     Shape,
@@ -99,7 +99,7 @@ pub enum Responses {
     Ignore,
 }
 
-/// How errors are told that servers report in an answer that is said to be fine (scoring.md 5, rule 9).
+/// How errors are recognised that servers report in an answer that is said to be fine (scoring.md 5, rule 9).
 #[derive(Debug, Clone, PartialEq)]
 pub struct ErrorSigns {
     /// Whether such errors are looked for at all.

@@ -1,5 +1,6 @@
 //! A scenario as the program uses it: defaults merged, variables filled in.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -160,10 +161,21 @@ pub struct ScriptedCall {
     pub tool: String,
     /// May hold `{{calls.0.json:/id}}` references into earlier answers.
     pub arguments: Object,
+    /// The texts in them that are no such references, in part or whole.
+    pub filled: Vec<FilledText>,
     /// Whether its failure ends the run; `None` leaves it to the operation's name.
     pub critical: Option<bool>,
     /// Whether the call is meant to fail.
     pub is_error: bool,
+}
+
+/// A text among the arguments of a call in which values of variables stand. What looks like a reference to an earlier answer there is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FilledText {
+    /// Where it is: a JSON Pointer (RFC 6901) into the arguments.
+    pub at: String,
+    /// Where the values stand in it, in bytes.
+    pub values: Vec<Range<usize>>,
 }
 
 /// One call the scenario expects of a run.
@@ -173,6 +185,8 @@ pub struct ExpectedCall {
     pub action: Option<String>,
     pub tool: String,
     pub arguments: Object,
+    /// See [`ScriptedCall::filled`].
+    pub filled: Vec<FilledText>,
     /// Remarks for the reader.
     pub notes: Option<String>,
     /// Whether the call is meant to fail.
@@ -195,7 +209,7 @@ pub enum Criterion {
     ToolNeverCalled(String),
 }
 
-/// A plain text of more words than this may be prose, which only a recording can tell.
+/// A plain text of more words than this may be prose, which only a recording can show.
 const WORDS: usize = 3;
 
 /// Whether a plain text is so long that it may describe what is wanted, and be no text to look for.
@@ -367,6 +381,7 @@ mod tests {
             let call = ScriptedCall {
                 tool: tool.to_owned(),
                 arguments: arguments.as_object().cloned().unwrap_or_default(),
+                filled: Vec::new(),
                 critical,
                 is_error: false,
             };

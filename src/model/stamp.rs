@@ -53,7 +53,7 @@ pub struct ImageStamp {
     pub version: Option<String>,
 }
 
-/// The state of a git repository, or why it could not be told.
+/// The state of a git repository, or why it could not be determined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GitStamp {
     Known(GitCommit),

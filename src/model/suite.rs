@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use crate::model::comparison::{Comparison, Reason};
 use crate::model::experiment::ExperimentChange;
+use crate::model::redacted::Redacted;
 use crate::model::repeated::Repeated;
 use crate::model::stamp::GitStamp;
 pub use crate::model::status::Status;
@@ -53,8 +54,8 @@ pub struct ScenarioResult {
     pub checks: Vec<Check>,
     pub comparison: Option<Comparison>,
     /// The accepted trajectory, or the expected one for `run`.
-    pub baseline: Option<Arc<Trajectory>>,
-    pub current: Option<Arc<Trajectory>>,
+    pub baseline: Option<Arc<Redacted<Trajectory>>>,
+    pub current: Option<Arc<Redacted<Trajectory>>>,
     /// What a reader should know although it changes no status.
     pub notes: Vec<String>,
     /// The scenario's rules that can have no effect, as far as the run shows it, a sentence each.

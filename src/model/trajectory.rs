@@ -27,7 +27,7 @@ pub struct Trajectory {
     pub ending: Ending,
     /// Wall time of the run in milliseconds, set-up included; `None` where it was not recorded.
     pub duration_ms: Option<f64>,
-    /// What was learned of its answers when they were heard more than once, by the numbers of the calls.
+    /// What was learned of answers that were received more than once, by the numbers of the calls.
     pub learned: Vec<Learned>,
     /// What its calls take from earlier answers; found when it is kept as a baseline.
     pub bindings: Vec<Binding>,
@@ -164,9 +164,9 @@ impl Trajectory {
         })
     }
 
-    /// The numbers of the scored calls whose answers were heard once, so that nobody knows what of them is stable. The tries of a poll are
-    /// none: its last answer counts alone.
-    pub fn heard_once(&self) -> Vec<usize> {
+    /// The numbers of the scored calls that were answered once: their answer was received only once while recording, so it is unknown what
+    /// of it varies, and it is graded rather than held to be stable. The tries of a poll are left out; only its last answer counts.
+    pub fn answered_once(&self) -> Vec<usize> {
         let stable = self.learned.iter().filter(|it| it.is_stable());
         let stable: HashSet<usize> = stable.map(|it| it.call).collect();
         let calls: Vec<&ToolCall> = self.calls().collect();
@@ -174,7 +174,7 @@ impl Trajectory {
         let mut is_known = false;
         for (index, call) in calls.iter().enumerate().rev() {
             let number = index + 1;
-            // Of the same request, made again right after, the last answer was heard twice.
+            // A request that is made again right after counts as one whose answer was received more than once, if that of the last try was.
             let is_try = is_known && calls.get(number).is_some_and(|it| call.asks_as(it));
             is_known = is_try || stable.contains(&number);
             if !is_known && !call.outcome.is_failure() {
@@ -185,8 +185,8 @@ impl Trajectory {
         once
     }
 
-    /// Whether recording heard any answer twice: then it could not for the others, and could not again.
-    pub fn listened_twice(&self) -> bool {
+    /// Whether recording received any answer more than once. If so, it could not for the others, and recording again would not either.
+    pub fn has_answers_received_twice(&self) -> bool {
         self.learned.iter().any(Learned::is_stable)
     }
 }

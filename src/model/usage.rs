@@ -33,7 +33,7 @@ pub struct Attempt {
     /// Milliseconds from the start of the run.
     pub start_ms: f64,
     pub duration_ms: f64,
-    /// The HTTP status; `None` when no response came, or an agent that asks by itself does not tell.
+    /// The HTTP status; `None` when no response came, or an agent that asks by itself does not report it.
     pub status: Option<u16>,
     /// Why it gave no answer; `None` when it did.
     pub problem: Option<String>,

@@ -115,6 +115,15 @@ impl From<Source> for binding::Source {
     }
 }
 
+/// Places in the answer to one call that vary by nature.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct VolatilePlaces {
+    /// The number of the call, counted from 1 among the scored calls.
+    pub call: usize,
+    /// Paths into the response, such as `/content/0/json/servers/3/id`.
+    pub paths: Vec<String>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::CallStatus;

@@ -1,344 +1,528 @@
 //! Takes secrets out of values before they are stored or shown.
 //!
-//! Three things count as secrets: the values the caller names (tokens, headers, environment values it used), text of a known key
-//! shape, and text under a key that names a secret. Each is replaced by a placeholder such as `<redacted:github-token:1>`; the same
-//! secret gets the same placeholder throughout one trajectory, so comparisons still work.
+//! Three things count as secrets: values that a scenario declares or gives under names that say so ([`Secrets`]), text of a known
+//! shape, and what stands under a key that names a secret. Each is replaced by a [`placeholder`](mod@crate::model::placeholder) with its name
+//! or its kind, so that what is recorded with one secret compares with what is recorded with another.
+//!
+//! | file | what is there |
+//! |---|---|
+//! | `secrets` | values known to be secret, and what they are called |
+//! | `spelling` | how programs write such a value: escaped, encoded, within base64 |
+//! | `shapes` | what vendors' keys look like |
+//! | `keys`, `assigned` | keys that name secrets, and what they are given in texts |
+//! | `find` | one pass over a text that finds all of these |
+//! | `seen` | the secrets that were met so far: their numbers, and those that are secret wherever they stand |
+//! | `random`, `example` | which values mean nothing but themselves, and which only stand where a secret would |
+//! | `walk` | trajectories, calls, scenarios, stamps |
+//! | `restore` | secrets put back where what was recorded is sent again |
+//! | `scan` | files that are already on disk |
+//! | `handed_on` | what is secret, for a mock server of ours that answers in the place of recorded servers |
 
+mod assigned;
 mod example;
+mod find;
+pub mod handed_on;
+mod hit;
+mod keys;
+mod random;
+mod restore;
 pub mod scan;
+mod secrets;
+mod seen;
 mod shapes;
+mod spelling;
 mod walk;
 
-use std::borrow::Cow;
-use std::collections::HashMap;
-use std::fmt::Write as _;
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::{Arc, LazyLock};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use parking_lot::Mutex;
 use serde_json::Value;
 
+pub use restore::Unknown;
+pub use secrets::Secrets;
+
+use self::find::Finder;
+use self::hit::{Hit, Name};
+use self::keys::SecretKey;
+use self::seen::Seen;
 use crate::model::Object;
-use crate::model::redaction::{Pattern, Redaction};
+use crate::model::placeholder::{self, placeholder, placeholders};
+use crate::model::redacted::Redacted;
+use crate::model::redaction::Redaction;
+use crate::model::texts;
 
-/// The shortest value the caller can name: shorter ones would tear holes into innocent text.
-const SHORTEST_SECRET: usize = 6;
-
-/// The same for values that a key has shown to be secret: nobody has named them, so they must be less likely to be a common word.
-const SHORTEST_BY_KEY: usize = 10;
-
-/// Replaces secrets, numbering them in the order it meets them.
-#[derive(Debug, Default)]
+/// Replaces secrets by placeholders.
+#[derive(Debug)]
 pub struct Redactor {
-    /// Values to hide, longest first, so that a secret within a secret is not left half.
-    secrets: Vec<String>,
-    patterns: Vec<Pattern>,
-    /// Placeholder by kind and secret.
-    seen: Mutex<HashMap<(&'static str, String), usize>>,
+    finder: Arc<Finder>,
+    /// The placeholders in the answers of recorded servers, where such answer.
+    recorded: HashSet<String>,
+    seen: Mutex<Seen>,
+}
+
+/// Where a text comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// From servers, agents and people: what looks like a placeholder there is none.
+    Outside,
+    /// From us: secrets were taken out already, and placeholders stay.
+    Ours,
+}
+
+/// Hides what the environment of the program holds under names that say it is secret, for what is printed.
+pub fn environment() -> &'static Redactor {
+    static OURS: LazyLock<Redactor> =
+        LazyLock::new(|| Redactor::new(&Secrets::of_environment(), &Redaction::default()));
+    &OURS
+}
+
+impl Default for Redactor {
+    fn default() -> Self {
+        Self::new(&Secrets::default(), &Redaction::default())
+    }
 }
 
 impl Redactor {
-    /// A redactor that hides these values, besides what it knows by shape. Values shorter than six bytes are left alone.
-    pub fn new(secrets: impl IntoIterator<Item = String>) -> Self {
-        let plain = secrets.into_iter().filter(|it| it.len() >= SHORTEST_SECRET);
-        let mut secrets: Vec<String> = plain.flat_map(spellings).collect();
-        secrets.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-        secrets.dedup();
+    /// A redactor that hides these values and what a scenario declares to be secret, besides what it knows by shape and by key.
+    pub fn new(secrets: &Secrets, redaction: &Redaction) -> Self {
+        let mut all = secrets.clone();
+        all.of_scenario(redaction);
         Self {
-            secrets,
-            patterns: Vec::new(),
+            recorded: HashSet::new(),
+            finder: Arc::new(Finder::new(
+                all.known(),
+                redaction.patterns.clone(),
+                redaction.keep.clone(),
+            )),
             seen: Mutex::default(),
         }
     }
 
-    /// The same, with what a scenario declares to be secret.
-    pub fn declared(secrets: impl IntoIterator<Item = String>, redaction: &Redaction) -> Self {
-        let secrets = secrets.into_iter().chain(redaction.secrets.clone());
+    /// The same, that has met nothing yet.
+    #[must_use]
+    pub fn fresh(&self) -> Self {
         Self {
-            patterns: redaction.patterns.clone(),
-            ..Self::new(secrets)
+            finder: Arc::clone(&self.finder),
+            recorded: self.recorded.clone(),
+            seen: Mutex::default(),
         }
     }
 
-    /// Whether a header, variable or key of this name holds a secret.
-    pub fn is_secret_name(name: &str) -> bool {
-        shapes::is_secret_name(name)
+    /// A text for people, without secrets. Placeholders in it stay.
+    pub fn text(&self, text: &str) -> Redacted<String> {
+        let mut clean = text.to_owned();
+        self.words(&mut clean);
+        Redacted::vouch_for(clean)
     }
 
-    /// The text without secrets.
-    pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let mut text = Cow::Borrowed(text);
-        for secret in &self.secrets {
-            if text.contains(secret.as_str()) {
-                text =
-                    Cow::Owned(text.replace(secret.as_str(), &self.placeholder("secret", secret)));
-            }
-        }
-        for (secret, placeholder) in self.known() {
-            if text.contains(&secret) {
-                text = Cow::Owned(text.replace(&secret, &placeholder));
-            }
-        }
-        for pattern in &self.patterns {
-            if let Some(clean) = self.by_pattern(pattern, &text) {
-                text = Cow::Owned(clean);
-            }
-        }
-        let by_shape = shapes::replace(&text, |kind, secret| self.placeholder(kind, secret));
-        by_shape.map_or(text, Cow::Owned)
+    /// A value from outside, without secrets at any depth, keys included.
+    pub fn value(&self, mut value: Value) -> Redacted<Value> {
+        self.any(&mut value, Origin::Outside, None);
+        texts::each_mut(&mut value, &mut |it| self.shown_in(it));
+        Redacted::vouch_for(value)
     }
 
-    /// The text without what matches the pattern; `None` when nothing does. Placeholders are left alone.
-    fn by_pattern(&self, pattern: &Pattern, text: &str) -> Option<String> {
-        let mut clean = String::new();
-        let mut from = 0;
-        let end = text.len()..text.len();
-        for hidden in shapes::placeholders(text).chain([end]) {
-            let between = &text[from..hidden.start];
-            let replaced = pattern
-                .regex()
-                .replace_all(between, |found: &regex::Captures<'_>| {
-                    self.placeholder(shapes::BY_PATTERN, &found[0])
-                });
-            clean.push_str(&replaced);
-            clean.push_str(&text[hidden.clone()]);
-            from = hidden.end;
-        }
-        (clean != text).then_some(clean)
+    /// An object from outside, without secrets.
+    pub fn object(&self, mut members: Object) -> Redacted<Object> {
+        self.members(&mut members, Origin::Outside, None);
+        members
+            .values_mut()
+            .for_each(|it| texts::each_mut(it, &mut |it| self.shown_in(it)));
+        Redacted::vouch_for(members)
     }
 
-    /// Takes secrets out of a value, at any depth; keys are searched, too.
-    pub fn value(&self, value: &mut Value) {
-        match value {
-            Value::String(text) => {
-                if let Cow::Owned(clean) = self.text(text) {
-                    *text = clean;
-                }
-            }
-            Value::Array(items) => items.iter_mut().for_each(|it| self.value(it)),
-            Value::Object(members) => self.object(members),
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
-        }
-    }
-
-    /// Takes secrets out of an object.
-    pub fn object(&self, members: &mut Object) {
-        for (key, value) in members.iter_mut() {
-            match value {
-                Value::String(text)
-                    if shapes::is_secret_key(key) && shapes::is_secret_value(text) =>
-                {
-                    let (scheme, secret) = shapes::credentials(text);
-                    *text = format!("{scheme}{}", self.hidden(secret));
-                }
-                other => self.value(other),
-            }
-        }
-        if members
-            .keys()
-            .any(|key| matches!(self.text(key), Cow::Owned(_)))
-        {
-            *members = std::mem::take(members)
-                .into_iter()
-                .map(|(key, value)| (self.text(&key).into_owned(), value))
-                .collect();
-        }
-    }
-
-    /// Takes secrets out of a text in its place.
+    /// Takes secrets out of what servers, agents and people said.
     fn string(&self, text: &mut String) {
-        if let Cow::Owned(clean) = self.text(text) {
+        if let Some(clean) = self.clean(text, None, Origin::Outside) {
             *text = clean;
         }
     }
 
-    /// Like [`Self::value`], judging texts alone and no keys.
-    fn texts(&self, value: &mut Value) {
+    /// Takes secrets out of words for people, in which some may be replaced already.
+    fn words(&self, text: &mut String) {
+        if let Some(clean) = self.clean(text, None, Origin::Ours) {
+            *text = clean;
+        }
+        self.shown_in(text);
+    }
+
+    /// A name of a server or of a tool: a key of a known shape in it is a secret, another word is a name.
+    fn name(&self, text: &mut String) {
+        if let Some(clean) = self.sure(text, Origin::Ours) {
+            *text = clean;
+        }
+    }
+
+    /// Takes secrets out of a value; `under` is the secret key above it, with the name of the member of it that this is.
+    fn any(&self, value: &mut Value, origin: Origin, under: Option<(SecretKey, &str)>) {
         match value {
-            Value::String(text) => self.string(text),
-            Value::Array(items) => items.iter_mut().for_each(|it| self.texts(it)),
-            Value::Object(members) => members.values_mut().for_each(|it| self.texts(it)),
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            Value::String(text) => {
+                let shown = under.and_then(|(key, member)| shown_by_key(key, member, text));
+                if let Some(clean) = self.clean(text, shown, origin) {
+                    *text = clean;
+                }
+            }
+            Value::Array(items) => {
+                let under = under.map(|(key, _)| (key, ""));
+                let mut flag = None;
+                for it in items {
+                    let is_value = !it.as_str().is_some_and(|it| it.starts_with('-'));
+                    let own = flag.take().filter(|_| is_value).map(|it| (it, ""));
+                    flag = it.as_str().and_then(keys::secret_flag);
+                    self.any(it, origin, own.or(under));
+                }
+            }
+            Value::Object(members) => self.members(members, origin, under.map(|(key, _)| key)),
+            Value::Number(number) => {
+                let text = number.to_string();
+                let is_shown = under.is_some_and(|(key, _)| key.is_sure && text.len() >= 4);
+                let declared = self.finder.declared(&text);
+                let kind = under
+                    .filter(|_| is_shown)
+                    .map(|(key, _)| Name::Context(key.kind));
+                if let Some(name) = declared.or(kind) {
+                    *value = Value::String(self.placeholder(name, &text));
+                }
+            }
+            Value::Null | Value::Bool(_) => {}
         }
     }
 
-    /// What a key, or the word `Bearer`, has shown to be a secret is one wherever it stands.
-    fn known(&self) -> Vec<(String, String)> {
-        let seen = self.seen.lock();
-        let shown = seen.iter().filter(|((kind, secret), _)| match *kind {
-            shapes::BY_KEY => secret.len() >= SHORTEST_BY_KEY,
-            // `Bearer authentication` is no secret.
-            shapes::BEARER => secret.bytes().any(|it| it.is_ascii_digit()),
-            _ => false,
+    fn members(&self, members: &mut Object, origin: Origin, under: Option<SecretKey>) {
+        let text_of = |key: &str| members.get(key).and_then(Value::as_str);
+        // A description of values (JSON Schema) holds none.
+        let is_schema = text_of("type").is_some_and(keys::is_schema_type);
+        let under = under.filter(|_| !is_schema);
+        let named = ["name", "key"]
+            .into_iter()
+            .find_map(text_of)
+            .and_then(keys::secret_key);
+        for (key, value) in members.iter_mut() {
+            let own = Some(key)
+                .filter(|_| !matches!(value, Value::Bool(_) | Value::Null))
+                .filter(|it| self.finder.may_be_secret_key(it))
+                .and_then(|it| keys::secret_key(it));
+            let named = named.filter(|_| key == "value");
+            let shown = own.or(named).map(|it| SecretKey {
+                is_sure: it.is_sure || under.is_some_and(|it| it.is_sure),
+                ..it
+            });
+            let shown = shown.map(|it| (it, ""));
+            let under = under.map(|it| (it, key.as_str()));
+            self.any(value, origin, shown.or(under));
+        }
+        self.rename(members, origin);
+    }
+
+    /// Takes secrets out of the keys of an object.
+    fn rename(&self, members: &mut Object, origin: Origin) {
+        if members.keys().any(|key| self.sure(key, origin).is_some()) {
+            *members = std::mem::take(members)
+                .into_iter()
+                .map(|(key, value)| (self.sure(&key, origin).unwrap_or(key), value))
+                .collect();
+        }
+    }
+
+    /// Takes secrets out of all keys in a value from outside.
+    fn keys(&self, value: &mut Value) {
+        match value {
+            Value::Array(items) => {
+                for it in items {
+                    self.keys(it);
+                }
+            }
+            Value::Object(members) => {
+                for it in members.values_mut() {
+                    self.keys(it);
+                }
+                self.rename(members, Origin::Outside);
+            }
+            Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+
+    /// A key or a name without secrets that are known for sure; `None` when it holds none.
+    fn sure(&self, text: &str, origin: Origin) -> Option<String> {
+        let mut hits = self.finder.find(text, None);
+        hits.retain(|it| match it.name {
+            Name::Shape(_) => true,
+            // A word is a name of its own, whatever it is the secret of.
+            Name::Declared(..) => !random::is_word(&text[it.at.clone()]),
+            Name::Context(_) => false,
         });
-        let mut known: Vec<_> = shown
-            .map(|((kind, secret), number)| (secret.clone(), format!("<redacted:{kind}:{number}>")))
+        let is_forged = origin == Origin::Outside && placeholder::may_hold(text);
+        (is_forged || !hits.is_empty()).then(|| self.written(text, &hits, &[], origin))
+    }
+
+    /// A text of the program's own without secrets that are known for sure: its words are no settings.
+    pub fn known(&self, text: &str) -> Redacted<String> {
+        let clean = self.sure(text, Origin::Ours);
+        Redacted::vouch_for(clean.unwrap_or_else(|| text.to_owned()))
+    }
+
+    /// A text without secrets; `None` when it may stay as it is.
+    fn clean(&self, text: &str, shown: Option<Hit<'static>>, origin: Origin) -> Option<String> {
+        let mut hits = self.finder.find(text, shown);
+        let ours: Vec<Range<usize>> = placeholders(text)
+            .filter(|it| origin == Origin::Ours || self.recorded.contains(&text[it.at.clone()]))
+            .map(|it| it.at)
             .collect();
-        known.sort_by_key(|(secret, _)| std::cmp::Reverse(secret.len()));
-        known
-    }
-
-    /// The placeholder of a secret that a key has shown; the one it has already, whatever showed it.
-    fn hidden(&self, secret: &str) -> String {
-        if !shapes::is_secret_value(secret) {
-            return secret.to_owned();
-        }
-        let known = |kind: &'static str| {
-            let seen = self.seen.lock();
-            seen.contains_key(&(kind, secret.to_owned()))
-        };
-        let kind = shapes::kind_of(secret);
-        let kind = if kind == shapes::BY_KEY && known(shapes::BEARER) {
-            shapes::BEARER
-        } else {
-            kind
-        };
-        self.placeholder(kind, secret)
-    }
-
-    fn placeholder(&self, kind: &'static str, secret: &str) -> String {
-        let mut seen = self.seen.lock();
-        let secret = (kind, secret.to_owned());
-        let number = seen.get(&secret).copied().unwrap_or_else(|| {
-            let number = seen.keys().filter(|(known, _)| *known == kind).count() + 1;
-            seen.insert(secret, number);
-            number
+        // What is inside of something that looks like a placeholder stands behind no key.
+        let alike: Vec<Range<usize>> = placeholders(text).map(|it| it.at).collect();
+        hits.retain(|hit| {
+            let next = alike.partition_point(|it| it.end <= hit.at.start);
+            let is_within = alike.get(next).is_some_and(|it| it.start < hit.at.end);
+            !(is_within && matches!(hit.name, Name::Context(_)))
         });
-        format!("<redacted:{kind}:{number}>")
+        hits.retain(|hit| {
+            let next = ours.partition_point(|it| it.end <= hit.at.start);
+            ours.get(next).is_none_or(|it| hit.at.end <= it.start)
+        });
+        let is_forged = origin == Origin::Outside && placeholder::may_hold(text);
+        (is_forged || !hits.is_empty()).then(|| self.written(text, &hits, &ours, origin))
+    }
+
+    /// A text with placeholders for what was found in it. What is `ours` stays, all else that looks like a placeholder is escaped.
+    fn written(
+        &self,
+        text: &str,
+        hits: &[Hit<'_>],
+        ours: &[Range<usize>],
+        origin: Origin,
+    ) -> String {
+        let mut written = String::with_capacity(text.len());
+        let mut hits = hits.iter().peekable();
+        let mut ours = ours.iter().peekable();
+        let mut begins = 0;
+        loop {
+            let next = match (hits.peek(), ours.peek()) {
+                (Some(hit), own) if own.is_none_or(|it| hit.at.start < it.start) => hit.at.clone(),
+                (_, Some(own)) => (*own).clone(),
+                (_, None) => text.len()..text.len(),
+            };
+            let between = &text[begins..next.start];
+            match origin {
+                Origin::Outside => written.push_str(&placeholder::escaped(between)),
+                Origin::Ours => written.push_str(between),
+            }
+            if let Some(hit) = hits.next_if(|it| it.at == next) {
+                written.push_str(&self.placeholder(hit.name, &text[next.clone()]));
+            } else if ours.next_if(|it| **it == next).is_some() {
+                written.push_str(&text[next.clone()]);
+            } else {
+                return written;
+            }
+            begins = next.end;
+        }
+    }
+
+    fn placeholder(&self, name: Name<'_>, secret: &str) -> String {
+        let (kind, is_by_context) = match name {
+            Name::Declared(name, spelling) => {
+                let spelling = (!spelling.is_empty()).then_some(spelling);
+                return placeholder(name, spelling, 1);
+            }
+            Name::Shape(kind) => (kind, false),
+            Name::Context(kind) => (kind, true),
+        };
+        let mut seen = self.seen.lock();
+        if is_by_context && random::is_random(secret) {
+            seen.show(kind, secret);
+        }
+        placeholder(kind, None, seen.number(kind, secret))
+    }
+
+    /// Hides what keys have shown to be secret where it stands without such a key.
+    fn shown_in(&self, text: &mut String) {
+        let mut seen = self.seen.lock();
+        for (at, kind) in seen.shown_in(text).into_iter().rev() {
+            let number = seen.number(kind, &text[at.clone()]);
+            text.replace_range(at, &placeholder(kind, None, number));
+        }
     }
 }
 
-/// A secret as it is, and as addresses and headers spell it.
-fn spellings(secret: String) -> Vec<String> {
-    let mut escaped = String::new();
-    for byte in secret.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            escaped.push(char::from(byte));
-        } else {
-            // Writing to a string cannot fail.
-            let _ = write!(escaped, "%{byte:02X}");
-        }
-    }
-    let mut spellings = vec![escaped];
-    spellings.extend([STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD].map(|it| it.encode(&secret)));
-    spellings.push(secret);
-    spellings
+/// What a key above a text has shown of it to be secret.
+fn shown_by_key(key: SecretKey, member: &str, text: &str) -> Option<Hit<'static>> {
+    let scheme = keys::scheme(text);
+    let is_secret = keys::is_secret_within(key, member, &text[scheme..]);
+    is_secret.then_some(Hit {
+        at: scheme..text.len(),
+        name: Name::Context(key.kind),
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
-    use super::Redactor;
+    use super::{Redactor, Secrets};
+    use crate::model::redaction::{Pattern, Redaction};
+
+    fn redactor() -> Redactor {
+        let mut secrets = Secrets::default();
+        secrets.declare("var.token", "", "hunter2!");
+        secrets.named("env", "db", [("PGPASSWORD", "postgres"), ("MODE", "test")]);
+        Redactor::new(&secrets, &Redaction::default())
+    }
 
     #[test]
     fn secrets_leave_and_the_rest_stays() {
         let github = format!("github_pat_{}", "11AAAAAAA0".repeat(4));
         let anthropic = format!("sk-ant-api03-{}", "a1B2".repeat(8));
-        let redactor = Redactor::new(["hunter2!".to_owned(), "ab".to_owned()]);
+        let telegram = format!("110201543:AA{}", "HdqTcv1CHGv".repeat(3));
         let cases = [
             (
-                "the password is hunter2! indeed",
-                "the password is <redacted:secret:1> indeed".to_owned(),
+                "the word is hunter2! indeed".to_owned(),
+                "the word is <secret:var.token> indeed".to_owned(),
             ),
             (
-                "ab is too short to hide",
-                "ab is too short to hide".to_owned(),
+                format!("a {github} b {github}"),
+                "a <secret:github-token> b <secret:github-token>".to_owned(),
             ),
             (
-                &*format!("a {github} b {github}"),
-                "a <redacted:github-token:1> b <redacted:github-token:1>".to_owned(),
+                format!("MY_{github} first\\n{github}"),
+                "MY_<secret:github-token> first\\n<secret:github-token>".to_owned(),
             ),
             (
-                &*format!("MY_{github} first\\n{github}"),
-                "MY_<redacted:github-token:1> first\\n<redacted:github-token:1>".to_owned(),
+                format!("key={anthropic}."),
+                "key=<secret:anthropic-key>.".to_owned(),
             ),
             (
-                &*format!("key={anthropic}"),
-                "key=<redacted:anthropic-key:1>".to_owned(),
+                format!("/bot{telegram}/getMe"),
+                "/bot<secret:telegram-token>/getMe".to_owned(),
             ),
             (
-                r#"{"env": {"API_KEY": "v1234567"}}"#,
-                r#"{"env": {"API_KEY": "<redacted:value:1>"}}"#.to_owned(),
+                r#"{"env": {"API_KEY": "v1234567"}}"#.to_owned(),
+                r#"{"env": {"API_KEY": "<secret:api-key>"}}"#.to_owned(),
             ),
             (
-                r#"{"env": "{\"MY_TOKEN\": \"v1234567\"}"}"#,
-                r#"{"env": "{\"MY_TOKEN\": \"<redacted:value:1>\"}"}"#.to_owned(),
+                r#"{"env": "{\"MY_TOKEN\": \"v1234567\"}"}"#.to_owned(),
+                r#"{"env": "{\"MY_TOKEN\": \"<secret:token>\"}"}"#.to_owned(),
             ),
             (
-                r#"{"max_tokens": "100", "token": ""}"#,
-                r#"{"max_tokens": "100", "token": ""}"#.to_owned(),
+                "Authorization: Bearer abcdefgh12345678".to_owned(),
+                "Authorization: Bearer <secret:token>".to_owned(),
             ),
             (
-                "Authorization: Bearer abcdefgh12345678",
-                "Authorization: Bearer <redacted:bearer-token:1>".to_owned(),
+                "say Bearer abcdefgh12345678 aloud".to_owned(),
+                "say Bearer <secret:token> aloud".to_owned(),
             ),
             (
-                r#"{"auth": "Basic dXNlcjpodW50ZXIy"}"#,
-                r#"{"auth": "Basic <redacted:basic-credentials:1>"}"#.to_owned(),
+                r#"{"auth": "Basic dXNlcjpodW50ZXIy"}"#.to_owned(),
+                r#"{"auth": "Basic <secret:token>"}"#.to_owned(),
             ),
             (
-                "a basic introduction: basic dXNlcg== and Basic authentication",
-                "a basic introduction: basic dXNlcg== and Basic authentication".to_owned(),
+                "https://user:pa55word@example.org/x".to_owned(),
+                "https://user:<secret:url-password>@example.org/x".to_owned(),
             ),
             (
-                "https://user:pa55word@example.org/x",
-                "https://user:<redacted:url-password:1>@example.org/x".to_owned(),
+                "postgres://postgres:postgres@postgres/x".to_owned(),
+                "postgres://postgres:<secret:env.PGPASSWORD>@postgres/x".to_owned(),
+            ),
+            (
+                "curl -u me:pa55word https://x".to_owned(),
+                "curl -u me:<secret:password> https://x".to_owned(),
+            ),
+            (
+                "at https://x/?sv=2&sig=abcDEF%2Bghi0123456789abcdefghijklmno&se=1".to_owned(),
+                "at https://x/?sv=2&sig=<secret:azure-signature>&se=1".to_owned(),
+            ),
+            (
+                "password=hunter2!".to_owned(),
+                "password=<secret:var.token>".to_owned(),
             ),
         ];
         for (text, expected) in cases {
-            assert_eq!(redactor.text(text), expected);
+            let clean = redactor().text(&text);
+            assert_eq!(*clean, expected);
             assert_eq!(
-                redactor.text(&expected),
+                *redactor().text(&clean),
                 expected,
                 "placeholders are left alone"
             );
         }
-    }
-
-    #[test]
-    fn names_of_variables_and_headers_tell_secrets() {
-        for name in [
-            "PGPASSWORD",
-            "DB_PASS",
-            "GITHUB_PAT",
-            "SECRET_KEY_BASE",
-            "CREDENTIALS",
-            "API_TOKEN",
-            "X-Api-Key",
-            "Authorization",
-            "key",
+        for stays in [
+            r#"{"max_tokens": "100", "token": "", "password_policy": "strict"}"#,
+            "a basic introduction: basic dXNlcg== and Basic authentication",
+            "Bearer authentication is required",
+            "a token bucket, sk-learn-pipeline-of-2024 and a tokenizer: bpe",
+            "git@github.com, ssh://git@github.com/x and https://jane.doe@example.org",
+            "commit cc9decf0e4ab43355b7ad66314ca1573b10cc9de of 123e4567-e89b-12d3-a456-426614174000",
+            "/var/lib/postgres in test mode",
+            "docker run -u 1000:1000 x",
         ] {
-            assert!(Redactor::is_secret_name(name), "{name}");
-        }
-        for name in [
-            "PATH",
-            "HOME",
-            "LOG_LEVEL",
-            "MAX_TOKENS",
-            "KEYBOARD",
-            "PASSENGER",
-            "TOKENIZER",
-        ] {
-            assert!(!Redactor::is_secret_name(name), "{name}");
+            assert_eq!(*redactor().text(stays), stays);
         }
     }
 
     #[test]
     fn keys_that_name_secrets_hide_their_values() {
-        let redactor = Redactor::default();
-        let mut value = json!({
+        let value = json!({
             "api_key": "v-1", "apiKey": "v-1", "Authorization": "Basic dTpw", "set-cookie": "id=1",
-            "input_tokens": 12, "token": 12, "tokens": "x", "secret": true, "tokenizer": "bpe", "next": { "clientSecret": "v-2" },
+            "input_tokens": 12, "token": 12, "tokens": "x", "secret": true, "tokenizer": "bpe",
+            "next": { "clientSecret": "v-2" }, "password": { "value": "v-3", "type": "plain" }, "passwd": 123_456,
+            "tokens_seen": ["a"], "credentials": ["v-4", { "user": "me", "pass": "v-5" }],
+            "env": [{ "name": "DB_PASSWORD", "value": "v-6" }, { "name": "MODE", "value": "test" }],
+            "properties": { "password": { "type": "string", "description": "of the account" } },
         });
-        redactor.value(&mut value);
-        assert_eq!(
-            value,
-            json!({
-                "api_key": "<redacted:value:1>", "apiKey": "<redacted:value:1>", "Authorization": "Basic <redacted:value:2>",
-                "set-cookie": "<redacted:value:3>", "input_tokens": 12, "token": 12, "tokens": "x", "secret": true,
-                "tokenizer": "bpe", "next": { "clientSecret": "<redacted:value:4>" },
-            })
-        );
+        let expected = json!({
+            "api_key": "<secret:api-key>", "apiKey": "<secret:api-key>", "Authorization": "Basic <secret:token>",
+            "set-cookie": "<secret:cookie>", "input_tokens": 12, "token": 12, "tokens": "x", "secret": true, "tokenizer": "bpe",
+            "next": { "clientSecret": "<secret:secret>" }, "password": { "value": "<secret:password>", "type": "plain" },
+            "passwd": "<secret:password#2>", "tokens_seen": ["a"],
+            "credentials": ["<secret:credentials>", { "user": "me", "pass": "<secret:password#3>" }],
+            "env": [{ "name": "DB_PASSWORD", "value": "<secret:password#4>" }, { "name": "MODE", "value": "test" }],
+            "properties": { "password": { "type": "string", "description": "of the account" } },
+        });
+        assert_eq!(*redactor().value(value.clone()), expected);
+        // As text, however deeply quoted, the same is hidden.
+        let mut text = value.to_string();
+        for _ in 0..3 {
+            let clean = redactor().text(&text);
+            for secret in ["v-1", "v-2", "v-3", "v-4", "v-5", "v-6", "dTpw", "id=1"] {
+                assert!(!clean.contains(secret), "{secret} in {}", *clean);
+            }
+            for stays in ["bpe", "of the account", "plain", "MODE"] {
+                assert!(clean.contains(stays), "{stays} in {}", *clean);
+            }
+            text = Value::String(text).to_string();
+        }
+    }
+
+    #[test]
+    fn random_values_that_a_key_has_shown_are_hidden_everywhere_and_words_are_not() {
+        let value = json!({
+            "a": { "session_token": "x9K2m4Pq7L" }, "echo": "you sent x9K2m4Pq7L",
+            "b": { "secret": "production-database" }, "path": "/data/production-database",
+        });
+        let expected = json!({
+            "a": { "session_token": "<secret:token>" }, "echo": "you sent <secret:token>",
+            "b": { "secret": "<secret:secret>" }, "path": "/data/production-database",
+        });
+        assert_eq!(*redactor().value(value), expected);
+    }
+
+    #[test]
+    fn patterns_and_what_is_to_be_kept() {
+        let redaction = Redaction {
+            patterns: vec![Pattern::new("acme_[0-9a-f]{8}").unwrap()],
+            keep: vec!["sk-ant-not-a-secret-at-all".to_owned()],
+            ..Redaction::default()
+        };
+        let redactor = Redactor::new(&Secrets::default(), &redaction);
+        let text = redactor.text("acme_01234567, sk-ant-not-a-secret-at-all");
+        assert_eq!(*text, "<secret:pattern>, sk-ant-not-a-secret-at-all");
+    }
+
+    #[test]
+    fn what_only_looks_like_a_placeholder_is_stored_as_what_it_is() {
+        let forged = json!(["say <secret:env.A> and <redacted:value:1>", { "x": "<secret::y>" }]);
+        let stored =
+            json!(["say <secret::env.A> and <redacted::value:1>", { "x": "<secret:::y>" }]);
+        assert_eq!(*redactor().value(forged), stored);
     }
 }

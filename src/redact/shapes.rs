@@ -1,276 +1,446 @@
-//! What secrets look like, and what the keys that hold them are called.
+//! What secrets look like: the shapes that vendors document for secret scanning, and where each begins.
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
-use regex::{Captures, Regex};
 
-/// Key shapes by kind. The named group `secret`, where there is one, is what gets replaced; else the whole match.
-///
-/// Prefixes nobody writes by chance may follow anything, such as the `n` of an escaped line break.
-/// The shapes are those the vendors document for secret scanning: fixed prefixes, then long runs of a narrow alphabet.
-const SHAPES: &[(&str, &str)] = &[
-    (
-        "private-key",
-        r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]+?-----END [A-Z ]*PRIVATE KEY-----",
-    ),
-    ("anthropic-key", r"sk-ant-[A-Za-z0-9_-]{16,}"),
-    (
-        "openai-key",
-        r"\bsk-(?:proj-|svcacct-|admin-)?[A-Za-z0-9_-]{20,}",
-    ),
-    (
-        "github-token",
-        r"(?:github_pat_[A-Za-z0-9_]{20,}|gh[pousr]_[A-Za-z0-9]{20,})",
-    ),
-    ("gitlab-token", r"glpat-[A-Za-z0-9_-]{20,}"),
-    ("aws-key", r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
-    ("slack-token", r"xox[abeoprs]-[A-Za-z0-9-]{10,}"),
-    ("google-key", r"\bAIza[A-Za-z0-9_-]{35}"),
-    ("stripe-key", r"\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}"),
-    ("npm-token", r"\bnpm_[A-Za-z0-9]{36}"),
-    (
-        "jwt",
-        r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
-    ),
-    (BEARER, r"(?i)\bbearer\s+(?<secret>[a-z0-9._~+/-]{8,}=*)"),
-    (
-        BASIC,
-        r"(?i)(?<header>\bauthorization:\s*)?\bbasic\s+(?<secret>[a-z0-9+/]{4,}=*)",
-    ),
-    (
-        "url-password",
-        r"\b[a-z][a-z0-9+.-]*://[^\s/:@]*:(?<secret>[^\s/:@<]+)@",
-    ),
-];
-
-/// The kind of a secret of no known shape that was found by its key.
-pub(super) const BY_KEY: &str = "value";
+use super::random;
 
 /// The kind of a secret that a scenario's own pattern has found.
 pub(super) const BY_PATTERN: &str = "pattern";
 
-/// The kind of a secret behind the word `Bearer`.
-pub(super) const BEARER: &str = "bearer-token";
-
 /// The kind of a name and a password behind the word `Basic`.
-const BASIC: &str = "basic-credentials";
+pub(super) const BASIC: &str = "basic-credentials";
 
-/// `"some_token": "…"` inside a text, quotes escaped any number of times.
-const EMBEDDED: &str = r#"(?<key>[A-Za-z0-9_-]+)\\*"\s*:\s*\\*"(?<secret>[^"\\<][^"\\]*)"#;
+/// The kind of a password in an address.
+const URL_PASSWORD: &str = "url-password";
 
-static PATTERNS: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
-    SHAPES
-        .iter()
-        .map(|(kind, pattern)| (*kind, Regex::new(pattern).expect("a valid pattern")))
-        .collect()
-});
+/// The kind of a token in the place of the user of an address.
+const URL_TOKEN: &str = "url-token";
 
-/// `?token=…` in an address, percent signs and all.
-const QUERY: &str = r#"[?&;](?<key>[A-Za-z0-9_.-]+)=(?<secret>[^&#\s"'<>\\;]+)"#;
+/// The kind of a block that holds a private key.
+pub(super) const PRIVATE_KEY: &str = "private-key";
 
-/// `API_KEY=…` in a shell, a log or a list of environment variables.
-const VARIABLE: &str = r#"\b(?<key>[A-Z][A-Z0-9_]*)=["']?(?<secret>[^\s"'<>&;,\\$]{6,})"#;
-
-/// A line of an HTTP header that carries a credential.
-const HEADER: &str = r#"(?i)\b(?<key>(?:set-)?cookie|(?:x-)?(?:api-key|auth-token)):\s*(?<secret>[^\s"'<>\\]*[=0-9][^\s"'<>\\]*)"#;
-
-/// How a placeholder reads.
-const PLACEHOLDER: &str = r"<redacted:[a-z-]+:[0-9]+>";
-
-static KEYED_PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-    [EMBEDDED, QUERY, VARIABLE, HEADER]
-        .iter()
-        .map(|pattern| Regex::new(pattern).expect("a valid pattern"))
-        .collect()
-});
-
-static PLACEHOLDER_PATTERN: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(PLACEHOLDER).expect("a valid pattern"));
-
-/// Where placeholders stand.
-pub(super) fn placeholders(text: &str) -> impl Iterator<Item = Range<usize>> {
-    PLACEHOLDER_PATTERN.find_iter(text).map(|it| it.range())
+/// A kind of key with a prefix that nobody writes by chance, and a long run of a narrow alphabet behind it.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    pub(super) kind: &'static str,
+    pub(super) prefix: &'static str,
+    /// What may stand behind the prefix.
+    alphabet: fn(u8) -> bool,
+    /// The shortest and the longest run of it.
+    length: (usize, usize),
+    /// What must hold of the run besides.
+    also: fn(&str) -> bool,
 }
 
-/// Tells every secret known by its shape or by the key before it: its kind and where it stands.
-pub(super) fn find(text: &str, mut tell: impl FnMut(&'static str, Range<usize>)) {
-    for (kind, pattern) in PATTERNS.iter() {
-        for found in pattern.captures_iter(text).filter(|it| is_meant(kind, it)) {
-            if let Some(secret) = found.name("secret").or_else(|| found.get(0)) {
-                tell(kind, secret.range());
-            }
-        }
+const ANY: usize = usize::MAX;
+
+/// The longest key of a known shape but a JWT, in bytes.
+const LONGEST_KEY: usize = 1024;
+
+/// The longest JWT, in bytes: it may hold many claims; and the longest header of one.
+const LONGEST_JWT: (usize, usize) = (16 * 1024, 2 * 1024);
+
+/// The longest block that holds a private key, in bytes.
+const LONGEST_BLOCK: usize = 64 * 1024;
+
+fn alphanumeric(it: u8) -> bool {
+    it.is_ascii_alphanumeric()
+}
+
+fn word(it: u8) -> bool {
+    it.is_ascii_alphanumeric() || it == b'_'
+}
+
+fn dashed(it: u8) -> bool {
+    it.is_ascii_alphanumeric() || b"_-".contains(&it)
+}
+
+fn dotted(it: u8) -> bool {
+    dashed(it) || it == b'.'
+}
+
+fn path(it: u8) -> bool {
+    dashed(it) || it == b'/'
+}
+
+fn capital(it: u8) -> bool {
+    it.is_ascii_uppercase() || it.is_ascii_digit()
+}
+
+fn lower_hex(it: u8) -> bool {
+    it.is_ascii_digit() || (b'a'..=b'f').contains(&it)
+}
+
+fn always(_: &str) -> bool {
+    true
+}
+
+/// `sk-learn-pipeline-of-2024` has such a prefix, too: a key has a long piece without any order.
+fn has_long_piece(run: &str) -> bool {
+    run.split(['-', '_']).take(8).any(|it| {
+        it.len() >= 16
+            && it.bytes().any(|it| it.is_ascii_digit())
+            && it.bytes().any(|it| it.is_ascii_alphabetic())
+    })
+}
+
+/// Two parts with a dot between, as the keys of `SendGrid` have them.
+fn has_two_parts(run: &str) -> bool {
+    run.split_once('.')
+        .is_some_and(|(id, secret)| id.len() >= 12 && secret.len() >= 16)
+}
+
+/// Header and payload of a JWT (RFC 7519, section 3), both objects in base64url, and a signature, which may be empty.
+fn is_jwt(run: &str) -> bool {
+    let mut parts = run.split('.');
+    let header = parts.next().is_some_and(|it| it.len() >= 8);
+    let payload = parts
+        .next()
+        .is_some_and(|it| it.starts_with("eyJ") && it.len() >= 8);
+    header && payload
+}
+
+const fn shape(
+    kind: &'static str,
+    prefix: &'static str,
+    alphabet: fn(u8) -> bool,
+    length: (usize, usize),
+) -> Shape {
+    Shape {
+        kind,
+        prefix,
+        alphabet,
+        length,
+        also: always,
     }
-    for pattern in KEYED_PATTERNS.iter() {
-        for found in pattern.captures_iter(text).filter(names_secret) {
-            if let Some(secret) = found.name("secret") {
-                tell(kind_of(secret.as_str()), secret.range());
+}
+
+const fn strict(shape: Shape, also: fn(&str) -> bool) -> Shape {
+    Shape { also, ..shape }
+}
+
+/// All of them. Of two prefixes that fit at one place, the longer one counts.
+pub(super) const SHAPES: &[Shape] = &[
+    shape("anthropic-key", "sk-ant-", dashed, (16, ANY)),
+    shape("openai-key", "sk-proj-", dashed, (16, ANY)),
+    shape("openai-key", "sk-svcacct-", dashed, (16, ANY)),
+    shape("openai-key", "sk-admin-", dashed, (16, ANY)),
+    strict(
+        shape("openai-key", "sk-", dashed, (20, ANY)),
+        has_long_piece,
+    ),
+    shape("github-token", "github_pat_", word, (20, ANY)),
+    shape("github-token", "ghp_", alphanumeric, (20, ANY)),
+    shape("github-token", "gho_", alphanumeric, (20, ANY)),
+    shape("github-token", "ghu_", alphanumeric, (20, ANY)),
+    shape("github-token", "ghs_", alphanumeric, (20, ANY)),
+    shape("github-token", "ghr_", alphanumeric, (20, ANY)),
+    shape("gitlab-token", "glpat-", dotted, (20, ANY)),
+    shape("gitlab-token", "gldt-", dotted, (20, ANY)),
+    shape("gitlab-token", "glrt-", dotted, (20, ANY)),
+    shape("gitlab-token", "glcbt-", dotted, (20, ANY)),
+    shape("gitlab-token", "glptt-", dotted, (20, ANY)),
+    shape("gitlab-token", "glft-", dotted, (20, ANY)),
+    shape("gitlab-token", "glsoat-", dotted, (20, ANY)),
+    shape("aws-key", "AKIA", capital, (16, 16)),
+    shape("aws-key", "ASIA", capital, (16, 16)),
+    shape("slack-token", "xoxa-", dashed, (10, ANY)),
+    shape("slack-token", "xoxb-", dashed, (10, ANY)),
+    shape("slack-token", "xoxe-", dashed, (10, ANY)),
+    shape("slack-token", "xoxe.", dotted, (10, ANY)),
+    shape("slack-token", "xoxo-", dashed, (10, ANY)),
+    shape("slack-token", "xoxp-", dashed, (10, ANY)),
+    shape("slack-token", "xoxr-", dashed, (10, ANY)),
+    shape("slack-token", "xoxs-", dashed, (10, ANY)),
+    shape("slack-token", "xapp-", dashed, (10, ANY)),
+    shape(
+        "slack-webhook",
+        "hooks.slack.com/services/",
+        path,
+        (16, ANY),
+    ),
+    shape(
+        "slack-webhook",
+        "hooks.slack.com/workflows/",
+        path,
+        (16, ANY),
+    ),
+    shape(
+        "slack-webhook",
+        "hooks.slack.com/triggers/",
+        path,
+        (16, ANY),
+    ),
+    shape("google-key", "AIza", dashed, (35, ANY)),
+    shape("google-token", "ya29.", dashed, (20, ANY)),
+    shape("google-key", "GOCSPX-", dashed, (20, ANY)),
+    shape("stripe-key", "sk_live_", alphanumeric, (16, ANY)),
+    shape("stripe-key", "sk_test_", alphanumeric, (16, ANY)),
+    shape("stripe-key", "rk_live_", alphanumeric, (16, ANY)),
+    shape("stripe-key", "rk_test_", alphanumeric, (16, ANY)),
+    shape("stripe-key", "whsec_", alphanumeric, (16, ANY)),
+    shape("npm-token", "npm_", alphanumeric, (36, ANY)),
+    shape("pypi-token", "pypi-", dashed, (32, ANY)),
+    strict(shape("jwt", "eyJ", dotted, (16, ANY)), is_jwt),
+    shape("huggingface-token", "hf_", alphanumeric, (30, ANY)),
+    shape("huggingface-token", "api_org_", alphanumeric, (30, ANY)),
+    shape("vault-token", "hvs.", dashed, (20, ANY)),
+    shape("vault-token", "hvb.", dashed, (20, ANY)),
+    shape("vault-token", "hvr.", dashed, (20, ANY)),
+    strict(
+        shape("sendgrid-key", "SG.", dotted, (32, ANY)),
+        has_two_parts,
+    ),
+    shape("digitalocean-token", "dop_v1_", lower_hex, (32, ANY)),
+    shape("digitalocean-token", "doo_v1_", lower_hex, (32, ANY)),
+    shape("digitalocean-token", "dor_v1_", lower_hex, (32, ANY)),
+    shape("doppler-token", "dp.pt.", dotted, (20, ANY)),
+    shape("doppler-token", "dp.st.", dotted, (20, ANY)),
+    shape("doppler-token", "dp.sa.", dotted, (20, ANY)),
+    shape("doppler-token", "dp.ct.", dotted, (20, ANY)),
+    shape("doppler-token", "dp.scim.", dotted, (20, ANY)),
+    shape("doppler-token", "dp.audit.", dotted, (20, ANY)),
+    shape("linear-key", "lin_api_", alphanumeric, (20, ANY)),
+    shape("linear-key", "lin_oauth_", alphanumeric, (20, ANY)),
+];
+
+impl Shape {
+    /// How long the key is that has its prefix at the start of a text, if there is one.
+    pub(super) fn length(&self, text: &str) -> Option<usize> {
+        let behind = text.strip_prefix(self.prefix)?.as_bytes();
+        // A JWT without a payload is none, however long.
+        let longest = match self.prefix {
+            "eyJ" => {
+                let header = &behind[..behind.len().min(LONGEST_JWT.1)];
+                memchr::memchr(b'.', header)?;
+                LONGEST_JWT.0
             }
+            // So short a prefix stands in many texts.
+            "sk-" => LONGEST_KEY / 4,
+            _ => LONGEST_KEY,
+        };
+        let run = behind
+            .iter()
+            .take(longest)
+            .take_while(|it| (self.alphabet)(**it))
+            .count();
+        let (shortest, longest) = self.length;
+        // A sentence may end behind it.
+        let mut whole = self.prefix.len() + run;
+        while whole > self.prefix.len() && b".-".contains(&text.as_bytes()[whole - 1]) {
+            whole -= 1;
         }
+        let run = whole - self.prefix.len();
+        let fits =
+            (shortest..=longest).contains(&run) && (self.also)(&text[self.prefix.len()..whole]);
+        fits.then_some(whole)
     }
 }
 
-/// Whether the match of a shape is a secret. `Basic` is also a word like others: without a header before it, what follows has to be a name
-/// and a password (RFC 7617, section 2).
-fn is_meant(kind: &str, found: &Captures<'_>) -> bool {
-    kind != BASIC || found.name("header").is_some() || is_name_and_password(&found["secret"])
+/// Whether a key may begin at this place: no word goes on there. What an escape ends with (`\n`, `\u0022`, `%3D`) is no letter of a
+/// word, nor is one of another alphabet.
+pub(super) fn begins_word(text: &str, at: usize) -> bool {
+    let before = &text.as_bytes()[..at];
+    let Some(last) = before.last() else {
+        return true;
+    };
+    if !last.is_ascii_alphanumeric() {
+        return true;
+    }
+    let ends_unicode = |it: &[u8]| {
+        it.len() >= 6
+            && it[it.len() - 6..].starts_with(b"\\u")
+            && it[it.len() - 4..].iter().all(u8::is_ascii_hexdigit)
+    };
+    match before {
+        [.., b'\\', b'n' | b't' | b'r' | b'b' | b'f'] => true,
+        [.., b'\\', b'x', a, b] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => true,
+        // The end of what gives a terminal a colour.
+        [.., b'm'] => ends_colour(before),
+        [.., b'%', a, b] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => true,
+        before => ends_unicode(before),
+    }
 }
 
-fn is_name_and_password(encoded: &str) -> bool {
+/// Whether a text ends with `[`, numbers and `m`: an escape sequence that sets a colour (ECMA-48, section 8.3.117).
+fn ends_colour(before: &[u8]) -> bool {
+    let numbers = before[..before.len() - 1].iter().rev();
+    let numbers = numbers
+        .take_while(|it| it.is_ascii_digit() || **it == b';')
+        .count();
+    before.get(before.len().wrapping_sub(numbers + 2)) == Some(&b'[')
+}
+
+/// The kind of a value that is nothing but a key of a known shape.
+pub(super) fn kind_of(value: &str) -> Option<&'static str> {
+    let whole = |it: &&Shape| it.length(value) == Some(value.len());
+    let longest = SHAPES.iter().filter(whole).max_by_key(|it| it.prefix.len());
+    longest.map(|it| it.kind)
+}
+
+/// Whether what stands behind the word `Bearer`, without any header, is a token: `Bearer authentication is required` speaks of none.
+pub(super) fn is_bearer_token(value: &str) -> bool {
+    let has = |is: fn(&u8) -> bool| value.as_bytes().iter().any(is);
+    value.len() >= 8
+        && (has(u8::is_ascii_digit)
+            || value.bytes().skip(1).any(|it| it.is_ascii_uppercase())
+                && has(u8::is_ascii_lowercase)
+            || value.len() >= 24 && !value.contains(['-', '_', '/']))
+}
+
+/// Whether a value is a name and a password in base64 (RFC 7617, section 2).
+pub(super) fn is_name_and_password(encoded: &str) -> bool {
     let decoded = STANDARD_NO_PAD.decode(encoded.trim_end_matches('='));
     let decoded = decoded.ok().and_then(|it| String::from_utf8(it).ok());
     decoded.is_some_and(|it| it.contains(':') && !it.contains(char::is_control))
 }
 
-/// Whether the key of a match says that what follows is secret, and that is worth hiding.
-fn names_secret(found: &Captures<'_>) -> bool {
-    is_secret_key(&found["key"]) && is_secret_value(&found["secret"])
+/// Whether what stands alone in the place of a user in an address is a token: `git@host` and `jane.doe@host` are people.
+fn is_url_token(user: &str) -> bool {
+    kind_of(user).is_some()
+        || user.len() >= 16
+            && (random::is_random(user) || user.bytes().any(|it| it.is_ascii_digit()))
 }
 
-/// Replaces every secret known by its shape or by the key before it. `None` when there is none.
-pub(super) fn replace(
-    text: &str,
-    mut placeholder: impl FnMut(&'static str, &str) -> String,
-) -> Option<String> {
-    let mut changed: Option<String> = None;
-    for (kind, pattern) in PATTERNS.iter() {
-        let current = changed.as_deref().unwrap_or(text);
-        if pattern.is_match(current) {
-            let replaced = pattern.replace_all(current, |found: &Captures<'_>| {
-                if is_meant(kind, found) {
-                    swap(found, |secret| placeholder(kind, secret))
-                } else {
-                    found[0].to_owned()
-                }
-            });
-            changed = Some(replaced.into_owned());
-        }
-    }
-    for pattern in KEYED_PATTERNS.iter() {
-        let current = changed.as_deref().unwrap_or(text);
-        if pattern.captures_iter(current).any(|it| names_secret(&it)) {
-            let replaced = pattern.replace_all(current, |found: &Captures<'_>| {
-                if names_secret(found) {
-                    swap(found, |secret| placeholder(kind_of(secret), secret))
-                } else {
-                    found[0].to_owned()
-                }
-            });
-            changed = Some(replaced.into_owned());
-        }
-    }
-    changed.filter(|it| it != text)
-}
-
-/// The match with its secret replaced.
-fn swap(found: &Captures<'_>, placeholder: impl FnOnce(&str) -> String) -> String {
-    let Some(secret) = found.name("secret").or_else(|| found.get(0)) else {
-        return String::new();
+/// The password, or the token, before the `@` of an address (RFC 3986, section 3.2.1), whose `://` stands here: its kind and place.
+pub(super) fn in_address(text: &str, colon: usize) -> Option<(&'static str, Range<usize>)> {
+    const LONGEST: usize = 2048;
+    let start = colon + 3;
+    let ends = |it: &u8| it.is_ascii_whitespace() || b"/?#\"'<>\\`".contains(it);
+    let length = text.as_bytes()[start..]
+        .iter()
+        .take_while(|it| !ends(it))
+        .count();
+    let authority = text.get(start..start + length.min(LONGEST))?;
+    // A password may hold an `@` itself.
+    let user_info = &authority[..authority.rfind('@')?];
+    let (kind, from) = match user_info.split_once(':') {
+        Some((user, password)) if !password.is_empty() => (URL_PASSWORD, user.len() + 1),
+        // `https://TOKEN:@host`, `https://TOKEN@host`.
+        Some((user, _)) if is_url_token(user) => (URL_TOKEN, 0),
+        None if is_url_token(user_info) => (URL_TOKEN, 0),
+        _ => return None,
     };
-    let whole = &found[0];
-    let start = secret.start() - found.get(0).map_or(0, |it| it.start());
-    format!(
-        "{}{}{}",
-        &whole[..start],
-        placeholder(secret.as_str()),
-        &whole[start + secret.len()..]
-    )
+    let secret = user_info[from..].trim_end_matches(':');
+    Some((kind, start + from..start + from + secret.len()))
 }
 
-/// Whether a key says that its value is a secret: its last word is `token`, `secret`, `password`, `authorization`, `cookie` or
-/// `api_key`, in any spelling of several words. `max_tokens` and `tokenizer` are not among them.
-pub(super) fn is_secret_key(key: &str) -> bool {
-    let words = words(key);
-    let words = words.iter().map(String::as_str).collect::<Vec<_>>();
-    matches!(
-        words.as_slice(),
-        [
-            ..,
-            "token" | "secret" | "password" | "passwd" | "authorization" | "cookie" | "apikey"
-        ] | [.., "api" | "access" | "private" | "secret", "key"]
-    )
-}
-
-/// Whether an environment variable, a header or a parameter of this name holds a secret. Looser than for keys of answers: who names a
-/// variable so means it.
-pub(super) fn is_secret_name(name: &str) -> bool {
-    const WORDS: [&str; 14] = [
-        "token",
-        "secret",
-        "secrets",
-        "password",
-        "passwd",
-        "pass",
-        "pwd",
-        "pw",
-        "pat",
-        "credential",
-        "credentials",
-        "cookie",
-        "authorization",
-        "key",
-    ];
-    const ENDINGS: [&str; 4] = ["password", "passwd", "apikey", "secret"];
-    words(name)
+/// A Telegram bot's token around the `:AA` at this place: the digits of the bot before it, 35 characters behind it.
+pub(super) fn telegram(text: &str, colon: usize) -> Option<(usize, usize)> {
+    let bytes = text.as_bytes();
+    let digits = bytes[..colon]
         .iter()
-        .any(|word| WORDS.contains(&word.as_str()) || ENDINGS.iter().any(|it| word.ends_with(it)))
-}
-
-/// A header's credentials: the scheme with what follows it, and the secret. All of it is secret where no known scheme begins it.
-pub(super) fn credentials(text: &str) -> (&str, &str) {
-    const SCHEMES: [&str; 4] = ["bearer", "basic", "token", "apikey"];
-    let secret = text
-        .split_once(' ')
-        .map(|(scheme, rest)| (scheme, rest.trim_start()));
-    match secret {
-        Some((scheme, secret))
-            if SCHEMES.contains(&scheme.to_lowercase().as_str())
-                && !secret.is_empty()
-                && !secret.contains(char::is_whitespace) =>
-        {
-            text.split_at(text.len() - secret.len())
-        }
-        _ => ("", text),
-    }
-}
-
-/// Whether a value under such a key is worth hiding: not empty, and not hidden already.
-pub(super) fn is_secret_value(value: &str) -> bool {
-    !value.trim().is_empty() && !value.starts_with("<redacted:")
-}
-
-/// The kind of a secret that was found by its key: by its shape, else just a value.
-pub(super) fn kind_of(secret: &str) -> &'static str {
-    PATTERNS
+        .rev()
+        .take_while(|it| it.is_ascii_digit())
+        .count();
+    let behind = bytes[colon + 1..]
         .iter()
-        .find(|(_, pattern)| {
-            pattern
-                .find(secret)
-                .is_some_and(|it| it.len() == secret.len())
-        })
-        .map_or(BY_KEY, |(kind, _)| kind)
+        .take_while(|it| dashed(**it))
+        .count();
+    ((8..=12).contains(&digits) && (30..=40).contains(&behind))
+        .then_some((colon - digits, colon + 1 + behind))
 }
 
-/// The words of a key in snake, kebab or camel case, in lower case.
-fn words(key: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut before_lower = false;
-    for it in key.chars() {
-        if !it.is_alphanumeric() {
-            words.push(String::new());
-        } else if let Some(word) = words
-            .last_mut()
-            .filter(|_| !(it.is_uppercase() && before_lower))
-        {
-            word.extend(it.to_lowercase());
-        } else {
-            words.push(it.to_lowercase().collect());
-        }
-        before_lower = it.is_lowercase() || it.is_numeric();
+/// The end of a block that begins with `-----BEGIN … PRIVATE KEY … -----` at this place; of one that is cut, the end of what is there.
+/// `None` where a text only speaks of such blocks.
+pub(super) fn private_key(text: &str, begin: usize) -> Option<usize> {
+    const LONGEST_HEAD: usize = 60;
+    let behind = &text[begin..];
+    let head = behind[11..]
+        .find("-----")
+        .filter(|it| *it <= LONGEST_HEAD)?
+        + 11;
+    if !behind[..head].to_ascii_uppercase().contains("PRIVATE KEY") {
+        return None;
     }
-    words.retain(|it| !it.is_empty());
-    words
+    let body = head + 5;
+    let block = &behind.as_bytes()[body..behind.len().min(body + LONGEST_BLOCK)];
+    // No block holds another one.
+    let next = memchr::memmem::find(block, b"-----BEGIN ").unwrap_or(block.len());
+    let block = &block[..next];
+    if let Some(end) = memchr::memmem::find(block, b"-----END ") {
+        let end = body + end;
+        let tail = behind[end + 9..]
+            .find("-----")
+            .filter(|it| *it <= LONGEST_HEAD);
+        return Some(begin + tail.map_or(end + 9, |it| end + 9 + it + 5));
+    }
+    // Base64, line breaks and what stands for them.
+    let rest = block;
+    let is_body = |it: &&u8| it.is_ascii_alphanumeric() || b"+/=\\ \r\n\t:,.-".contains(it);
+    let length = rest.iter().take_while(is_body).count();
+    let letters = rest[..length]
+        .iter()
+        .filter(|it| it.is_ascii_alphanumeric())
+        .count();
+    (letters >= 40 && rest[..length].iter().any(u8::is_ascii_digit))
+        .then_some(begin + body + length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SHAPES, begins_word, is_bearer_token, kind_of, private_key};
+
+    #[test]
+    fn a_key_begins_behind_anything_but_a_word() {
+        for (before, expected) in [
+            ("", true),
+            (" ", true),
+            ("\\n", true),
+            ("\\\\n", true),
+            ("=", true),
+            ("%3D", true),
+            ("\\u0022", true),
+            ("ключ", true),
+            ("n", false),
+            ("task", false),
+            ("_", true),
+            ("\u{1b}[1;32m", true),
+            ("\\u001b[0m", true),
+            ("\\x00", true),
+            ("am", false),
+        ] {
+            let text = format!("{before}sk-");
+            assert_eq!(begins_word(&text, before.len()), expected, "{before}");
+        }
+    }
+
+    #[test]
+    fn each_shape_knows_a_key_of_its_own() {
+        for shape in SHAPES {
+            let run = match shape.prefix {
+                "eyJ" => format!("hbGciOiJI.eyJ{}.sig", "zdWIi".repeat(3)),
+                "SG." => format!("{}.{}", "a1B2c3".repeat(3), "d4E5f6".repeat(4)),
+                "dop_v1_" | "doo_v1_" | "dor_v1_" => "a1b2c3d4".repeat(8),
+                "AKIA" | "ASIA" => "A1B2C3D4".repeat(2),
+                _ => "a1B2c3D4".repeat(8),
+            };
+            let key = format!("{}{run}", shape.prefix);
+            assert_eq!(kind_of(&key), Some(shape.kind), "{key}");
+        }
+        assert_eq!(kind_of("sk-learn-pipeline-of-2024-in-production"), None);
+    }
+
+    #[test]
+    fn prose_about_tokens_and_keys_is_no_secret() {
+        assert!(
+            !is_bearer_token("authentication") && !is_bearer_token("tokens-are-not-supported-here")
+        );
+        assert!(is_bearer_token("abcdef12") && is_bearer_token("abcDEFghi"));
+        let prose = "-----BEGIN PRIVATE KEY----- begins such a file";
+        assert_eq!(private_key(prose, 0), None);
+        let block = format!(
+            "-----BEGIN PGP PRIVATE KEY BLOCK-----\\n{}\\n-----END PGP PRIVATE KEY BLOCK----- x",
+            "MIIEabc1".repeat(9)
+        );
+        assert_eq!(private_key(&block, 0), Some(block.len() - 2));
+        let cut = format!(
+            "-----BEGIN RSA PRIVATE KEY-----\n{}\n",
+            "MIIEabc1".repeat(9)
+        );
+        assert_eq!(private_key(&cut, 0), Some(cut.len()));
+    }
 }

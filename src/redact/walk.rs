@@ -1,32 +1,87 @@
 //! What a redactor goes through: trajectories, calls, scenarios, stamps.
 
+use std::collections::HashSet;
+
+use super::{Origin, Redactor};
 use crate::digits;
+use crate::model::placeholder::placeholders;
+use crate::model::redacted::Redacted;
 use crate::model::scenario::{Criterion, Scenario};
 use crate::model::stamp::{GitStamp, ImageStamp};
+use crate::model::suite::SuiteResult;
+use crate::model::texts;
 use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
 
-use super::Redactor;
-
 impl Redactor {
-    /// Takes secrets out of everything a trajectory holds.
+    /// The same where recorded servers answer: the placeholders in their answers are ours, and come back in later calls.
+    #[must_use]
+    pub fn of_recorded_servers(self, recording: &Redacted<Trajectory>) -> Self {
+        Self {
+            recorded: placeholders_in_answers(recording),
+            ..self
+        }
+    }
+
+    /// A trajectory without secrets in anything it holds.
     ///
     /// What only a later step shows to be a secret is one in the steps before it, too: a token that an answer calls by another name.
-    pub fn trajectory(&self, trajectory: &mut Trajectory) {
-        let known = self.known().len();
-        self.pass(trajectory);
-        if self.known().len() > known {
-            self.pass(trajectory);
-        }
+    pub fn trajectory(&self, mut trajectory: Trajectory) -> Redacted<Trajectory> {
+        self.pass(&mut trajectory);
         // Last, so that what was only asked again counts among the secrets after all others: where nothing is, they are called the same.
         for step in &mut trajectory.steps {
             if let Step::ToolCall(call) = step {
                 call.again.iter_mut().for_each(|it| self.outcome(it));
             }
         }
+        if !self.seen.lock().has_shown_nothing() {
+            self.shown_anywhere(&mut trajectory);
+        }
+        Redacted::vouch_for(trajectory)
+    }
+
+    /// Hides what keys have shown to be secret in texts that stand under no such key.
+    fn shown_anywhere(&self, trajectory: &mut Trajectory) {
+        let mut hide = |text: &mut String| self.shown_in(text);
+        for step in &mut trajectory.steps {
+            match step {
+                Step::User { text } | Step::Assistant { text } => hide(text),
+                Step::ToolCall(call) => {
+                    let arguments = call.arguments.values_mut();
+                    arguments.for_each(|it| texts::each_mut(it, &mut hide));
+                    for outcome in std::iter::once(&mut call.outcome).chain(&mut call.again) {
+                        outcome.each_text_mut(&mut hide);
+                    }
+                }
+            }
+        }
+        if let Ending::Error { message, details } = &mut trajectory.ending {
+            std::iter::once(message).chain(details).for_each(hide);
+        }
+    }
+
+    /// How a run ended, in words without secrets.
+    pub fn ending(&self, mut ending: Ending) -> Redacted<Ending> {
+        self.end(&mut ending);
+        Redacted::vouch_for(ending)
+    }
+
+    fn end(&self, ending: &mut Ending) {
+        match ending {
+            Ending::Blocked { message }
+            | Ending::LimitReached { message }
+            | Ending::TimedOut { message } => self.words(message),
+            Ending::Error { message, details } => {
+                self.words(message);
+                for it in details {
+                    self.words(it);
+                }
+            }
+            Ending::Completed | Ending::Interrupted => {}
+        }
     }
 
     fn pass(&self, trajectory: &mut Trajectory) {
-        self.string(&mut trajectory.name);
+        self.words(&mut trajectory.name);
         self.git(&mut trajectory.stamp.scenarios);
         trajectory
             .stamp
@@ -38,20 +93,26 @@ impl Redactor {
         }
         for step in &mut trajectory.steps {
             match step {
-                Step::User { text } | Step::Assistant { text } => self.string(text),
-                Step::ToolCall(call) => self.call(call),
+                Step::User { text } | Step::Assistant { text } => self.words(text),
+                Step::ToolCall(call) => self.called(call),
             }
         }
         for server in &mut trajectory.catalogue.servers {
-            self.string(&mut server.server);
-            server.info.iter_mut().for_each(|it| self.value(it));
+            self.name(&mut server.server);
+            server
+                .info
+                .iter_mut()
+                .for_each(|it| self.any(it, Origin::Outside, None));
             server
                 .instructions
                 .iter_mut()
                 .for_each(|it| self.string(it));
             for tool in &mut server.tools {
                 // Not by key: a schema may well describe a property named `token`.
-                tool.served.values_mut().for_each(|it| self.texts(it));
+                for value in tool.served.values_mut() {
+                    texts::each_mut(value, &mut |text| self.string(text));
+                    self.keys(value);
+                }
             }
         }
         trajectory
@@ -61,59 +122,84 @@ impl Redactor {
             .for_each(|it| self.string(it));
         for request in &mut trajectory.requests {
             let texts = request.model.iter_mut().chain(&mut request.stop_reason);
-            texts.for_each(|it| self.string(it));
+            texts.for_each(|it| self.words(it));
             let problems = request.attempts.iter_mut();
             problems
                 .filter_map(|it| it.problem.as_mut())
-                .for_each(|it| self.string(it));
+                .for_each(|it| self.words(it));
         }
-        match &mut trajectory.ending {
-            Ending::Blocked { message }
-            | Ending::LimitReached { message }
-            | Ending::TimedOut { message } => self.string(message),
-            Ending::Error { message, details } => {
-                self.string(message);
-                for line in details {
-                    self.string(line);
-                }
-            }
-            Ending::Completed | Ending::Interrupted => {}
-        }
+        self.end(&mut trajectory.ending);
     }
 
-    /// Takes secrets out of a call and what became of it, as it will be stored.
-    pub fn call(&self, call: &mut ToolCall) {
-        self.string(&mut call.tool);
-        call.server.iter_mut().for_each(|it| self.string(it));
+    /// A scenario without secrets, for telling people; it is not for running.
+    pub fn scenario(&self, scenario: &Scenario) -> Redacted<Scenario> {
+        let mut told = scenario.clone();
+        let texts = std::iter::once(&mut told.name)
+            .chain(&mut told.description)
+            .chain(&mut told.user_intent)
+            .chain(&mut told.turns);
+        texts.for_each(|it| self.words(it));
+        for expected in &mut told.expected_trajectory {
+            self.name(&mut expected.tool);
+            self.members(&mut expected.arguments, Origin::Ours, None);
+        }
+        for criterion in &mut told.success_criteria {
+            if let Criterion::Text(text) | Criterion::Says(text) = criterion {
+                self.words(text);
+            }
+        }
+        Redacted::vouch_for(told)
+    }
+
+    /// What a command found, without what may be left of secrets in its own words: its trajectories, and what was found in them, hold
+    /// none already.
+    pub fn suite(&self, mut suite: SuiteResult) -> Redacted<SuiteResult> {
+        self.git(&mut suite.git);
+        for scenario in &mut suite.scenarios {
+            let problem = scenario.problem.iter_mut().flat_map(|it| {
+                std::iter::once(&mut it.message)
+                    .chain(&mut it.hint)
+                    .chain(&mut it.details)
+            });
+            let checks = scenario.checks.iter_mut();
+            let checks = checks.flat_map(|it| [&mut it.name, &mut it.message]);
+            let repeated = scenario.repeated.iter_mut().flat_map(|it| {
+                let attempts = it.attempts.iter_mut();
+                attempts
+                    .filter_map(|it| it.reason.as_mut())
+                    .chain(&mut it.reason)
+            });
+            [&mut scenario.name, &mut scenario.path]
+                .into_iter()
+                .chain(&mut scenario.description)
+                .chain(&mut scenario.user_intent)
+                .chain(&mut scenario.tags)
+                .chain(problem)
+                .chain(checks)
+                .chain(repeated)
+                .chain(&mut scenario.notes)
+                .chain(&mut scenario.idle_rules)
+                .for_each(|it| self.words(it));
+        }
+        Redacted::vouch_for(suite)
+    }
+
+    /// A call and what became of it, as it will be stored.
+    pub fn call(&self, mut call: ToolCall) -> Redacted<ToolCall> {
+        self.called(&mut call);
+        Redacted::vouch_for(call)
+    }
+
+    fn called(&self, call: &mut ToolCall) {
+        self.name(&mut call.tool);
+        call.server.iter_mut().for_each(|it| self.name(it));
         // A secret may be a long number, too.
         digits::put_into(&mut call.arguments, &call.digits);
-        self.object(&mut call.arguments);
+        self.members(&mut call.arguments, Origin::Outside, None);
         if !call.digits.is_empty() {
             call.digits = digits::take_from(&mut call.arguments);
         }
         self.outcome(&mut call.outcome);
-    }
-
-    /// Takes secrets out of what a scenario says, for telling people; the result is not for running.
-    pub fn scenario(&self, scenario: &mut Scenario) {
-        self.string(&mut scenario.name);
-        scenario
-            .description
-            .iter_mut()
-            .for_each(|it| self.string(it));
-        scenario
-            .user_intent
-            .iter_mut()
-            .chain(&mut scenario.turns)
-            .for_each(|it| self.string(it));
-        for expected in &mut scenario.expected_trajectory {
-            self.object(&mut expected.arguments);
-        }
-        for criterion in &mut scenario.success_criteria {
-            if let Criterion::Text(text) | Criterion::Says(text) = criterion {
-                self.string(text);
-            }
-        }
     }
 
     /// Labels of an image were written by people, as anything else.
@@ -126,9 +212,9 @@ impl Redactor {
             source,
             version,
         } = stamp;
-        self.string(name);
+        self.words(name);
         for label in [digest, revision, source, version].into_iter().flatten() {
-            self.string(label);
+            self.words(label);
         }
     }
 
@@ -142,34 +228,51 @@ impl Redactor {
                     &mut commit.subject,
                     &mut commit.committed_at,
                 ] {
-                    self.string(text);
+                    self.words(text);
                 }
                 let optional = commit.branch.iter_mut().chain(&mut commit.describe);
-                optional.for_each(|it| self.string(it));
+                optional.for_each(|it| self.words(it));
             }
-            GitStamp::Unknown { reason } => self.string(reason),
+            GitStamp::Unknown { reason } => self.words(reason),
         }
     }
 
     fn outcome(&self, outcome: &mut Outcome) {
         match outcome {
             Outcome::Answer(answer) => {
-                answer.content.iter_mut().for_each(|it| self.value(it));
+                answer
+                    .content
+                    .iter_mut()
+                    .for_each(|it| self.any(it, Origin::Outside, None));
                 if let Some(structured) = &mut answer.structured_content {
                     digits::put(structured, &answer.digits);
-                    self.value(structured);
+                    self.any(structured, Origin::Outside, None);
                     if !answer.digits.is_empty() {
                         answer.digits = digits::take(structured);
                     }
                 }
-                self.object(&mut answer.other);
+                self.members(&mut answer.other, Origin::Outside, None);
             }
             Outcome::Failure(failure) => {
                 self.string(&mut failure.message);
-                failure.data.iter_mut().for_each(|it| self.value(it));
+                failure
+                    .data
+                    .iter_mut()
+                    .for_each(|it| self.any(it, Origin::Outside, None));
             }
         }
     }
+}
+
+/// The placeholders in the answers of a recording.
+fn placeholders_in_answers(recording: &Trajectory) -> HashSet<String> {
+    let mut found = HashSet::new();
+    for call in recording.calls() {
+        call.outcome.each_text(&mut |text| {
+            found.extend(placeholders(text).map(|it| text[it.at].to_owned()));
+        });
+    }
+    found
 }
 
 #[cfg(test)]
@@ -230,12 +333,12 @@ mod tests {
                 duration_ms: None,
             }))
         };
-        let mut shown_late = trajectory(vec![
-            call(json!({}), json!({ "access": "tok_ab12" })),
-            call(json!({ "header": "Bearer tok_ab12" }), json!({})),
+        let shown_late = trajectory(vec![
+            call(json!({}), json!({ "access": "tok_a4B9x2Qz" })),
+            call(json!({ "header": "Bearer tok_a4B9x2Qz" }), json!({})),
         ]);
-        Redactor::default().trajectory(&mut shown_late);
-        let hidden = "<redacted:bearer-token:1>";
+        let shown_late = Redactor::default().trajectory(shown_late);
+        let hidden = "<secret:token>";
         let header = format!("Bearer {hidden}");
         let expected = [
             call(json!({}), json!({ "access": hidden })),
@@ -277,7 +380,7 @@ mod tests {
             version: Some(token.clone()),
             ..ImageStamp::default()
         });
-        Redactor::default().trajectory(&mut trajectory);
+        let trajectory = Redactor::default().trajectory(trajectory);
         assert!(
             !format!("{trajectory:?}").contains(&token),
             "{trajectory:?}"

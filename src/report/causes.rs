@@ -1,29 +1,29 @@
-//! What several scenarios failed for in common.
+//! Causes of failure that several scenarios have in common.
 
 use std::collections::HashMap;
 
-use crate::published::result::{CauseV1, ReasonKindV1, ReasonV1, ScenarioV1, StatusV1};
+use crate::published::result::{Cause, Reason, ReasonKind, Scenario, Status};
 
 /// Stands for any number.
 const NUMBER: char = '#';
 
 /// Why scenarios failed, each cause once with the scenarios it failed, the one with the most of them first.
 ///
-/// Only roots count: what follows from one is of the same cause. The score itself, and what a single scenario expects, are no causes that
-/// scenarios share.
-pub fn causes(scenarios: &[ScenarioV1]) -> Vec<CauseV1> {
-    let mut found: Vec<CauseV1> = Vec::new();
+/// Only root reasons count, because what follows from one has the same cause. A low score, and an unmet expectation of a single scenario, are
+/// left out, because scenarios do not share them.
+pub fn causes(scenarios: &[Scenario]) -> Vec<Cause> {
+    let mut found: Vec<Cause> = Vec::new();
     let mut by_key: HashMap<String, usize> = HashMap::new();
     let failed = scenarios
         .iter()
-        .filter(|it| it.status == StatusV1::Failed || it.status == StatusV1::Inconclusive);
+        .filter(|it| it.status == Status::Failed || it.status == Status::Inconclusive);
     for scenario in failed {
         for reason in scenario.comparison.iter().flat_map(|it| &it.reasons) {
             let Some(text) = sentence(scenario, reason) else {
                 continue;
             };
             let at = *by_key.entry(key(&text)).or_insert_with(|| {
-                found.push(CauseV1 {
+                found.push(Cause {
                     text,
                     scenarios: Vec::new(),
                 });
@@ -38,23 +38,23 @@ pub fn causes(scenarios: &[ScenarioV1]) -> Vec<CauseV1> {
     found
 }
 
-/// A root without what only its own scenario knows: the numbers of its calls.
-fn sentence(scenario: &ScenarioV1, reason: &ReasonV1) -> Option<String> {
+/// The sentence of a root reason without the numbers of calls, which differ between scenarios.
+fn sentence(scenario: &Scenario, reason: &Reason) -> Option<String> {
     match reason.kind {
-        ReasonKindV1::Drift => Some(reason.text.clone()),
-        ReasonKindV1::ServerRegression
-        | ReasonKindV1::EffectChange
-        | ReasonKindV1::Strict
-        | ReasonKindV1::Slower => Some(of_call(scenario, reason)),
-        ReasonKindV1::Threshold
-        | ReasonKindV1::Tokens
-        | ReasonKindV1::Match
-        | ReasonKindV1::Expectation => None,
+        ReasonKind::Drift => Some(reason.text.clone()),
+        ReasonKind::ServerRegression
+        | ReasonKind::EffectChange
+        | ReasonKind::Strict
+        | ReasonKind::Slower => Some(of_call(scenario, reason)),
+        ReasonKind::Threshold
+        | ReasonKind::Tokens
+        | ReasonKind::Match
+        | ReasonKind::Expectation => None,
     }
 }
 
 /// ``every `tools/*/name` of `retrieve_tools` gained `everything:` ``.
-fn of_call(scenario: &ScenarioV1, reason: &ReasonV1) -> String {
+fn of_call(scenario: &Scenario, reason: &Reason) -> String {
     let (tool, what) = match without_number(&reason.text) {
         Some((tool, what)) => (bare(scenario, reason, tool), what),
         None => return reason.text.clone(),
@@ -93,18 +93,19 @@ fn without_number(text: &str) -> Option<(&str, &str)> {
     Some((tool, what.trim_start()))
 }
 
-/// The tool's own name, where the scenario tells which server it is of.
-fn bare<'a>(scenario: &'a ScenarioV1, reason: &ReasonV1, tool: &'a str) -> &'a str {
+/// The tool's own name, where the scenario shows which server it is of.
+fn bare<'a>(scenario: &'a Scenario, reason: &Reason, tool: &'a str) -> &'a str {
     let rows = scenario.comparison.iter().flat_map(|it| &it.rows);
     let mut of_call = rows.filter(|row| {
         let number =
-            |call: &Option<crate::published::result::CallV1>| call.as_ref().map(|it| it.number);
+            |call: &Option<crate::published::result::Call>| call.as_ref().map(|it| it.number);
         number(&row.baseline) == reason.baseline && number(&row.current) == reason.current
     });
     of_call.find_map(|row| row.tool.as_deref()).unwrap_or(tool)
 }
 
-/// Sentences that differ in a number alone are of one cause: ids and times are others in each scenario.
+/// The sentence with its numbers masked. Sentences that differ only in numbers have one cause, because ids and times differ between
+/// scenarios.
 fn key(text: &str) -> String {
     let mut plain = String::new();
     for it in text.chars() {

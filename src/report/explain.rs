@@ -7,7 +7,8 @@ use serde_json::Value;
 use crate::model::number::fixed;
 use crate::model::points;
 use crate::published::result::{
-    CallV1, ChangeV1, ComparisonV1, DriftV1, ParameterV1, RequestV1, ResponseV1, RowV1, ScenarioV1,
+    Call, Change, Comparison, Drift, Parameter, RequestComparison, ResponseComparison, Row,
+    Scenario,
 };
 use crate::report::duration;
 use crate::text::{line, shorten};
@@ -18,7 +19,7 @@ const VALUE_CHARS: usize = 200;
 /// How the score of one call, or of all calls and the whole, came about. Plain text, control characters made visible.
 ///
 /// `call` is a number on the run's side, or on the baseline's where the run has no such call.
-pub fn explain(scenario: &ScenarioV1, call: Option<usize>) -> String {
+pub fn explain(scenario: &Scenario, call: Option<usize>) -> String {
     let mut text = String::new();
     let Some(comparison) = &scenario.comparison else {
         let reason = match &scenario.problem {
@@ -62,16 +63,16 @@ pub fn explain(scenario: &ScenarioV1, call: Option<usize>) -> String {
     text
 }
 
-fn find(comparison: &ComparisonV1, number: usize) -> Option<&RowV1> {
-    let is = |call: &Option<CallV1>| call.as_ref().is_some_and(|it| it.number == number);
+fn find(comparison: &Comparison, number: usize) -> Option<&Row> {
+    let is = |call: &Option<Call>| call.as_ref().is_some_and(|it| it.number == number);
     let rows = || comparison.rows.iter();
     rows()
         .find(|it| is(&it.current))
         .or_else(|| rows().find(|it| is(&it.baseline)))
 }
 
-fn known_calls(comparison: &ComparisonV1) -> String {
-    let numbers: Vec<String> = comparison.rows.iter().map(RowV1::numbers).collect();
+fn known_calls(comparison: &Comparison) -> String {
+    let numbers: Vec<String> = comparison.rows.iter().map(Row::numbers).collect();
     if numbers.is_empty() {
         "none".to_owned()
     } else {
@@ -79,7 +80,7 @@ fn known_calls(comparison: &ComparisonV1) -> String {
     }
 }
 
-fn explain_row(text: &mut String, row: &RowV1, comparison: &ComparisonV1) {
+fn explain_row(text: &mut String, row: &Row, comparison: &Comparison) {
     let kind = if row.effect { "effect" } else { "read" };
     let server = row.server.as_deref().unwrap_or("unknown server");
     push(
@@ -130,14 +131,14 @@ fn explain_row(text: &mut String, row: &RowV1, comparison: &ComparisonV1) {
         }
         _ => push(text, 1, "score 0: a call without a partner counts 0"),
     }
-    let number = |call: &Option<CallV1>| call.as_ref().map(|it| it.number);
+    let number = |call: &Option<Call>| call.as_ref().map(|it| it.number);
     let calls = (number(&row.baseline), number(&row.current));
     let changes = comparison.changes.iter();
     for change in changes.filter(|it| (it.baseline, it.current) == calls) {
         explain_change(text, change);
     }
     let own = comparison.losses.iter().filter(|loss| {
-        let is = |side: &Option<CallV1>, number: Option<usize>| {
+        let is = |side: &Option<Call>, number: Option<usize>| {
             number.is_some() && side.as_ref().map(|it| it.number) == number
         };
         is(&row.current, loss.current)
@@ -159,7 +160,7 @@ fn explain_row(text: &mut String, row: &RowV1, comparison: &ComparisonV1) {
 }
 
 /// A change, with the whole of what it was and what it is.
-fn explain_change(text: &mut String, change: &ChangeV1) {
+fn explain_change(text: &mut String, change: &Change) {
     let fails = if change.fails { ", and fails" } else { "" };
     let place = change.path.as_deref().map_or("the call".into(), place);
     push(
@@ -179,17 +180,19 @@ fn explain_change(text: &mut String, change: &ChangeV1) {
 }
 
 /// What changed in the tool catalogue, and what of the changes is about no call.
-fn explain_catalogue(text: &mut String, comparison: &ComparisonV1) {
+fn explain_catalogue(text: &mut String, comparison: &Comparison) {
     if !comparison.drift.is_empty() {
         push(text, 0, "\nthe tool catalogue");
     }
     for drift in &comparison.drift {
         explain_drift(text, drift);
     }
-    let is_told = |it: &ChangeV1| it.baseline.is_some() || it.current.is_some();
-    let is_drift = |it: &ChangeV1| it.kind.name() == "drift";
+    let is_about_a_call = |it: &Change| it.baseline.is_some() || it.current.is_some();
+    let is_drift = |it: &Change| it.kind.name() == "drift";
     let others = comparison.changes.iter();
-    let mut others = others.filter(|it| !is_told(it) && !is_drift(it)).peekable();
+    let mut others = others
+        .filter(|it| !is_about_a_call(it) && !is_drift(it))
+        .peekable();
     if others.peek().is_some() {
         push(text, 0, "\nthe run as a whole");
     }
@@ -198,7 +201,7 @@ fn explain_catalogue(text: &mut String, comparison: &ComparisonV1) {
     }
 }
 
-fn explain_drift(text: &mut String, drift: &DriftV1) {
+fn explain_drift(text: &mut String, drift: &Drift) {
     let breaking = if drift.breaking {
         "breaking"
     } else {
@@ -233,7 +236,7 @@ fn explain_drift(text: &mut String, drift: &DriftV1) {
     }
 }
 
-fn explain_call(call: &CallV1) -> String {
+fn explain_call(call: &Call) -> String {
     let mut words = format!("call {}", call.number);
     if let Some(outcome) = call.outcome {
         let _ = write!(words, ", {}", outcome.words());
@@ -247,7 +250,7 @@ fn explain_call(call: &CallV1) -> String {
     words
 }
 
-fn explain_request(text: &mut String, request: &RequestV1) {
+fn explain_request(text: &mut String, request: &RequestComparison) {
     push(
         text,
         1,
@@ -293,7 +296,7 @@ fn explain_request(text: &mut String, request: &RequestV1) {
     }
 }
 
-fn values(parameter: &ParameterV1) -> String {
+fn values(parameter: &Parameter) -> String {
     let shown = |value: &Option<Value>| match value {
         Some(value) => line(&shorten(&value.to_string(), VALUE_CHARS)).into_owned(),
         None => "nothing".to_owned(),
@@ -309,7 +312,7 @@ fn values(parameter: &ParameterV1) -> String {
     }
 }
 
-fn explain_response(text: &mut String, response: &ResponseV1) {
+fn explain_response(text: &mut String, response: &ResponseComparison) {
     let cap = if response.contract_changes.is_empty() {
         ""
     } else {
@@ -353,7 +356,7 @@ fn explain_response(text: &mut String, response: &ResponseV1) {
 }
 
 /// The two formulas that make one score of the two answers, with the numbers of this call put in.
-fn explain_formula(text: &mut String, row: &RowV1, request: f64, response: f64) {
+fn explain_formula(text: &mut String, row: &Row, request: f64, response: f64) {
     let lifted = if !row.effect && response >= 0.9 && 0.9 * response > request {
         push(
             text,
@@ -387,7 +390,7 @@ fn explain_formula(text: &mut String, row: &RowV1, request: f64, response: f64) 
     }
 }
 
-fn explain_whole(text: &mut String, scenario: &ScenarioV1, comparison: &ComparisonV1) {
+fn explain_whole(text: &mut String, scenario: &Scenario, comparison: &Comparison) {
     let scores = &comparison.scores;
     push(
         text,

@@ -1,4 +1,4 @@
-//! Reports: values in, text out. Nothing here writes, prints, or asks for anything.
+//! Reports: values in, text out. Nothing here does I/O.
 //!
 //! [`document`] turns what a command found into the published result. Every other report is made from that
 //! document alone (and, for the conversations on the HTML pages, from the two trajectories it names), so an old
@@ -10,17 +10,17 @@
 //! | [`terminal`] | the table and the reasons a person sees after a command |
 //! | [`html`] | the index and one page per scenario |
 //! | [`explain`] | every number and rule behind one call's score |
-//! | [`in_words`] | one sentence: who changed, the agent, the server or the catalogue |
-//! | [`causes`] | what several scenarios failed for in common |
+//! | [`description`] | one sentence on who changed: the agent, the server or the catalogue |
+//! | [`causes`] | causes of failure that several scenarios have in common |
 //! | [`duration`], [`moment`], [`wrap`] | how times and long lines are written |
 
 pub mod causes;
+pub mod description;
 pub mod deviations;
 pub mod document;
 pub mod duration;
 pub mod explain;
 pub mod html;
-pub mod in_words;
 pub mod moment;
 pub mod terminal;
 pub mod wrap;

@@ -4,7 +4,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Breaks a one-line text at spaces into lines of at most `width` columns (at least 1).
 ///
-/// A word longer than a line is broken where it must be, so that nothing is lost and nothing sticks out.
+/// A word longer than a line is broken, so that no line is too long and no text is lost.
 pub fn lines(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines = vec![String::new()];

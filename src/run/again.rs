@@ -1,6 +1,6 @@
 //! Reads that recording asks again right after they were answered, to see what of their answers varies.
 //!
-//! What is asked so is no part of the run: it counts for no limit, takes none of the run's time, and nobody but the learner is told of it.
+//! These requests are no part of the run: they count towards no limit and take none of the run's time.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ type OnlyReads = dyn Fn(&ToolCall, &Catalogue) -> bool + Send + Sync;
 pub struct AskAgain(Arc<OnlyReads>);
 
 impl AskAgain {
-    /// Asks those again that only read, as `only_reads` tells by the call and what the servers offer.
+    /// Asks those calls again of which `only_reads` says, by the call and the servers' catalogue, that they only read.
     pub fn new(only_reads: impl Fn(&ToolCall, &Catalogue) -> bool + Send + Sync + 'static) -> Self {
         Self(Arc::new(only_reads))
     }
@@ -37,11 +37,11 @@ impl fmt::Debug for AskAgain {
     }
 }
 
-/// What `ask` answers after the `first` answer: once more, and a third time where the two are not of a kind. `ask` gives `None` where it
-/// came to nothing that would tell of the server.
+/// The outcomes of asking again after the `first` one: once more, and a third time where the two are not of one kind. `ask` returns `None`
+/// where a failure was not caused by the server.
 ///
-/// Where an effect was under way at the same time, which `disturbed` tells, an answer that differs tells nothing, and only an equal one
-/// counts.
+/// Where `disturbed` says that an effect was under way at the same time, the effect may have changed the answer, so only an equal answer
+/// is kept.
 pub async fn ask_again<F>(
     first: &Outcome,
     mut ask: impl FnMut() -> F,

@@ -1,11 +1,11 @@
-//! What a run needs from whoever asks, as a trait: an agent to hold the conversation.
+//! The trait of an agent, which holds the conversation of a run.
 
 use futures_util::future::BoxFuture;
 
 use crate::run::conversation::Conversation;
 use crate::run::stop::Stop;
 
-/// Who asks: drives the conversation until it has done what it meant to.
+/// Drives the conversation until the agent is done.
 pub trait Agent: Send {
     /// # Errors
     ///
@@ -15,7 +15,7 @@ pub trait Agent: Send {
         conversation: &'a mut Conversation<'_>,
     ) -> BoxFuture<'a, Result<(), Stop>>;
 
-    /// What a reader should know of how it went, once it is done.
+    /// Notes for the reader of the results, complete once the agent is done.
     fn notes(&self) -> &[String] {
         &[]
     }

@@ -32,13 +32,17 @@ impl Budget {
         })
     }
 
-    /// Says so when nothing more may be spent. That is no verdict on anything.
+    /// Whether more may be spent.
+    ///
+    /// # Errors
+    ///
+    /// [`Stop::Error`] when the budget is used up.
     pub(super) fn check(&self) -> Result<(), Stop> {
         self.exhausted()
             .map_or(Ok(()), |why| Err(Stop::Error(SetupError::new(why))))
     }
 
-    /// Takes note of an expense.
+    /// Counts an expense.
     pub(super) fn spend(&self, cost: Option<f64>) -> Result<(), Stop> {
         let Some(cost) = cost else {
             let why = "`--budget` cannot be kept: what the model's answer cost is unknown";

@@ -1,4 +1,4 @@
-//! Calls that an agent makes by itself, heard as they pass by.
+//! Records the calls that an agent makes by itself, through the gateway.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ pub struct Endpoint {
     pub url: String,
 }
 
-/// All calls that were heard, in the order they began. Clones share them.
+/// All recorded calls, in the order they began. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct CallRecorder {
     shared: Arc<Shared>,
@@ -28,15 +28,15 @@ pub struct CallRecorder {
 
 #[derive(Debug, Default)]
 struct Shared {
-    heard: Mutex<Recorded>,
+    recorded: Mutex<Recorded>,
     news: Notify,
 }
 
-/// What has been heard so far.
+/// What has been recorded so far.
 #[derive(Debug, Default)]
 pub(super) struct Recorded {
     pub(super) calls: Vec<RecordedCall>,
-    /// Beginnings and ends in the order they were heard, by the places of their calls.
+    /// Beginnings and ends in the order they happened, by the indices of their calls.
     pub(super) events: Vec<(usize, Event)>,
     /// A server that cannot be used any more.
     pub(super) lost: Option<SetupError>,
@@ -52,7 +52,7 @@ pub(super) enum Event {
     Ended,
 }
 
-/// A call that was heard.
+/// A recorded call.
 #[derive(Debug)]
 pub(super) struct RecordedCall {
     pub(super) server: String,
@@ -61,46 +61,47 @@ pub(super) struct RecordedCall {
     /// Of integers in the arguments that are too long for 64 bits.
     pub(super) digits: Digits,
     pub(super) begun: Instant,
-    /// What became of it, and how long that took; `None` while it is under way.
+    /// Its outcome, and how long that took; `None` while it is under way.
     pub(super) end: Option<(Outcome, Duration)>,
     /// What the same request was answered when it was asked again.
     pub(super) again: Vec<Outcome>,
 }
 
-/// A call under way. Dropped without an end, nobody waits for its answer any more.
+/// A call under way. Dropped without an end, it is recorded as disconnected.
 #[derive(Debug)]
 pub struct PendingCall {
     recorder: CallRecorder,
-    place: usize,
+    index: usize,
 }
 
 /// A call that has ended.
 #[derive(Debug)]
-pub struct Heard {
+pub struct EndedCall {
     recorder: CallRecorder,
-    place: usize,
+    index: usize,
 }
 
-impl Heard {
+impl EndedCall {
     /// What the same request was answered when it was asked again.
     pub fn again(self, outcomes: Vec<Outcome>) {
-        self.recorder.lock().calls[self.place].again = outcomes;
+        self.recorder.lock().calls[self.index].again = outcomes;
     }
 }
 
 impl CallRecorder {
-    /// A call begins, long integers in its arguments as [`digits`] marks them; `None` when it must not be made, because as many as the run may make have been made.
+    /// A call begins, long integers in its arguments as [`digits`] marks them; `None` when it must not be made, because as many as the run
+    /// may make have been made.
     pub fn begin(&self, server: &str, tool: &str, mut arguments: Object) -> Option<PendingCall> {
         let digits = digits::take_from(&mut arguments);
-        let mut heard = self.lock();
-        let place = heard.calls.len();
-        if heard.most.is_some_and(|it| place >= it) {
-            heard.is_full = true;
-            drop(heard);
+        let mut recorded = self.lock();
+        let index = recorded.calls.len();
+        if recorded.most.is_some_and(|it| index >= it) {
+            recorded.is_full = true;
+            drop(recorded);
             self.shared.news.notify_waiters();
             return None;
         }
-        heard.calls.push(RecordedCall {
+        recorded.calls.push(RecordedCall {
             server: server.to_owned(),
             tool: tool.to_owned(),
             arguments,
@@ -109,12 +110,12 @@ impl CallRecorder {
             end: None,
             again: Vec::new(),
         });
-        heard.events.push((place, Event::Begun));
-        drop(heard);
+        recorded.events.push((index, Event::Begun));
+        drop(recorded);
         self.shared.news.notify_waiters();
         Some(PendingCall {
             recorder: self.clone(),
-            place,
+            index,
         })
     }
 
@@ -124,7 +125,7 @@ impl CallRecorder {
         self.shared.news.notify_waiters();
     }
 
-    /// Lets so many calls be made and no more.
+    /// Limits how many calls may be made.
     pub(super) fn allow(&self, most: usize) {
         self.lock().most = Some(most);
     }
@@ -136,8 +137,8 @@ impl CallRecorder {
             tokio::pin!(news);
             news.as_mut().enable();
             {
-                let heard = self.lock();
-                if heard.events.len() > seen || heard.lost.is_some() || heard.is_full {
+                let recorded = self.lock();
+                if recorded.events.len() > seen || recorded.lost.is_some() || recorded.is_full {
                     return;
                 }
             }
@@ -146,29 +147,29 @@ impl CallRecorder {
     }
 
     pub(super) fn lock(&self) -> MutexGuard<'_, Recorded> {
-        self.shared.heard.lock()
+        self.shared.recorded.lock()
     }
 }
 
 impl PendingCall {
     /// The call has ended.
-    pub fn end(self, outcome: Outcome) -> Heard {
+    pub fn end(self, outcome: Outcome) -> EndedCall {
         self.note(outcome);
-        Heard {
+        EndedCall {
             recorder: self.recorder.clone(),
-            place: self.place,
+            index: self.index,
         }
     }
 
     fn note(&self, outcome: Outcome) {
-        let mut heard = self.recorder.lock();
-        let call = &mut heard.calls[self.place];
+        let mut recorded = self.recorder.lock();
+        let call = &mut recorded.calls[self.index];
         if call.end.is_some() {
             return;
         }
         call.end = Some((outcome, call.begun.elapsed()));
-        heard.events.push((self.place, Event::Ended));
-        drop(heard);
+        recorded.events.push((self.index, Event::Ended));
+        drop(recorded);
         self.recorder.shared.news.notify_waiters();
     }
 }

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// How often to look whether the time goes on, at most.
+/// The longest pause between two checks of whether the time goes on.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Counts from the start of a run, and stands still while something happens that is no part of it. Clones share it.
+/// Measures the time of a run from its start, and stands still during what is no part of it. Clones share it.
 #[derive(Debug, Clone)]
 pub(super) struct Clock {
     started: Instant,
@@ -43,12 +43,12 @@ impl Clock {
         passed.saturating_sub(stood.before)
     }
 
-    /// The time of something that happened when the clock had never stood still.
+    /// The run's time at a moment. Only right while the clock has never stood still.
     pub(super) fn at(&self, moment: Instant) -> Duration {
         moment.saturating_duration_since(self.started)
     }
 
-    /// Stops the clock. One at a time may.
+    /// Stops the clock. At most one [`Standstill`] may exist at a time.
     pub(super) fn stand_still(&self) -> Standstill<'_> {
         self.stood.lock().since.get_or_insert_with(Instant::now);
         Standstill(self)

@@ -1,10 +1,10 @@
-//! What an agent does its work through, and what records every step of it.
+//! The conversation of a run: an agent says, calls and asks everything through it, and it records every step.
 
 mod asking;
 mod merge;
 mod recorded_calls;
+mod reported_requests;
 mod route;
-mod telling;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -13,9 +13,9 @@ use futures_util::future::join_all;
 use serde_json::json;
 
 pub use self::recorded_calls::Announced;
+pub use self::reported_requests::ReportedRequest;
 use self::route::no_such_server;
 pub(super) use self::route::route;
-pub use self::telling::ToldRequest;
 use crate::model::agent::Limits;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::{Failure, FailureKind, Outcome, Step, ToolCall, Unsendable};
@@ -27,8 +27,8 @@ use crate::run::clock::Clock;
 use crate::run::ports::{Called, Connection, Observer, Progress};
 use crate::run::stop::{SetupError, Stop};
 
-/// The conversation of one run. Whatever an agent says, calls or asks goes through here and is recorded as it happens, so that a run cut
-/// short keeps what it did.
+/// The conversation of one run. Everything an agent says, calls or asks goes through here and is recorded as it happens, so that a run that
+/// is cut short keeps its steps so far.
 pub struct Conversation<'a> {
     servers: &'a Connection,
     observer: &'a dyn Observer,
@@ -40,18 +40,18 @@ pub struct Conversation<'a> {
     calls: usize,
     in_flight: Vec<ToolCall>,
     requests: Vec<ModelRequest>,
-    /// How much of the budget went into what an agent told of.
+    /// How much of the budget the agent's own reports have used up.
     spent: f64,
-    /// How much has been heard of an agent that makes its calls by itself.
-    events_heard: usize,
-    /// How many steps had been recorded when each heard call began.
-    heard_after: Vec<usize>,
+    /// How many events of the call recorder have been processed.
+    events_seen: usize,
+    /// For each recorded call, how many steps there were when it began.
+    steps_before_calls: Vec<usize>,
 }
 
 /// A tool call a model asks for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WantedCall {
-    /// `mcp__<server>__<tool>`, or whatever else the model said.
+    /// `mcp__<server>__<tool>`, or any other text that the model gave as a name.
     pub name: String,
     /// The arguments, or why the call cannot be made.
     pub arguments: Result<Object, Unsendable>,
@@ -72,8 +72,8 @@ impl<'a> Conversation<'a> {
             in_flight: Vec::new(),
             requests: Vec::new(),
             spent: 0.0,
-            events_heard: 0,
-            heard_after: Vec::new(),
+            events_seen: 0,
+            steps_before_calls: Vec::new(),
         }
     }
 
@@ -83,7 +83,7 @@ impl<'a> Conversation<'a> {
         Self { ask_again, ..self }
     }
 
-    /// The same, ended by these limits.
+    /// The same with these limits.
     #[must_use]
     pub(super) fn within(self, limits: Limits, budget: Option<&'a Budget>) -> Self {
         if let (Some(gateway), Some(most)) = (self.servers.gateway(), limits.max_steps) {
@@ -143,12 +143,12 @@ impl<'a> Conversation<'a> {
                 catalogue, &name,
             ))));
         }
-        let place = (server.to_owned(), tool.to_owned());
-        self.make(&name, place, arguments, unanswered()).await
+        let target = (server.to_owned(), tool.to_owned());
+        self.make(&name, target, arguments, unanswered()).await
     }
 
-    /// Calls a tool of a server that may not be there any more, and records the call with its outcome: without the server, it is one that
-    /// was not sent.
+    /// Calls a tool of a server that the run may not have any more, and records the call with its outcome. Without the server, the call is
+    /// recorded as not sent.
     ///
     /// # Errors
     ///
@@ -173,6 +173,24 @@ impl<'a> Conversation<'a> {
             outcome,
         )
         .await
+    }
+
+    /// Records a call of a server that cannot be made, and why.
+    ///
+    /// # Errors
+    ///
+    /// [`Stop::LimitReached`] when no further call is allowed.
+    pub async fn leave_out(
+        &mut self,
+        server: &str,
+        tool: &str,
+        arguments: Object,
+        why: &str,
+    ) -> Result<&ToolCall, Stop> {
+        let name = format!("mcp__{server}__{tool}");
+        let target = (server.to_owned(), tool.to_owned());
+        self.make(&name, target, arguments, not_sent(why, None))
+            .await
     }
 
     /// Makes the calls a model asks for, all at once, and records them in their order. One that cannot be made is recorded as such.
@@ -332,11 +350,11 @@ impl<'a> Conversation<'a> {
         .await;
     }
 
-    /// The steps and requests so far, with the calls that were heard. Calls that were still waiting are recorded as unanswered.
+    /// The steps and requests so far, with the recorded calls. Calls that were still waiting are recorded as unanswered.
     pub fn into_record(mut self) -> (Vec<Step>, Vec<ModelRequest>) {
         self.steps
             .extend(self.in_flight.drain(..).map(tool_call_step));
-        self.with_overheard();
+        self.merge_recorded_calls();
         (self.steps, self.requests)
     }
 }
@@ -372,7 +390,7 @@ fn unanswered() -> Outcome {
     })
 }
 
-/// A duration in milliseconds, to a tenth: finer would only be noise.
+/// A duration in milliseconds, rounded to a tenth.
 pub(crate) fn milliseconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 10_000.0).round() / 10.0
 }

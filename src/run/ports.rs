@@ -1,4 +1,4 @@
-//! What a run needs from outside, as traits: tools to call, and somebody to tell how it goes.
+//! The traits a run needs implemented: tools or a gateway to call, and an observer of its progress.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::model::trajectory::Outcome;
 use crate::run::call_recorder::{CallRecorder, Endpoint};
 use crate::run::stop::SetupError;
 
-/// The connected servers of one run.
+/// The connected servers of one run, for agents whose calls we make.
 pub trait Tools: Send + Sync {
     /// What the servers offered when they were connected.
     fn catalogue(&self) -> &Catalogue;
@@ -44,7 +44,7 @@ pub trait Gateway: Send + Sync {
     /// The calls it makes.
     fn recorder(&self) -> &CallRecorder;
 
-    /// Waits until the servers have answered all that recording asks them again.
+    /// Waits until the servers have answered all requests that recording has made again.
     fn settled(&self) -> BoxFuture<'_, ()>;
 
     /// Ends the sessions, and the servers that were started for them.
@@ -93,7 +93,7 @@ impl Connection {
     }
 }
 
-/// What became of a call, and whether the server is still there.
+/// The outcome of a call, and whether the server can still be used.
 #[derive(Debug)]
 pub struct Called {
     pub outcome: Outcome,
@@ -104,13 +104,13 @@ pub struct Called {
 /// Why servers do not list their tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Unlisted {
-    /// They may later; why they do not now, in a fragment that can stand in brackets.
+    /// They may do so later. Holds why they do not now, in a fragment that can stand in brackets.
     NotYet(String),
     /// A server cannot be used any more.
     Lost(SetupError),
 }
 
-/// Who is told what the run is doing.
+/// Receives the progress of a run.
 pub trait Observer: Send + Sync {
     fn progress(&self, progress: Progress<'_>);
 }

@@ -6,6 +6,7 @@ use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use crate::model::catalogue::Catalogue;
+use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::stamp::Stamp;
 use crate::model::trajectory::{Ending, Trajectory};
@@ -18,7 +19,7 @@ use crate::run::conversation::{Conversation, milliseconds};
 use crate::run::ports::{Connection, Observer, Progress};
 use crate::run::stop::{SetupError, Stop};
 
-/// How long servers may take to leave after a run that did not end well: what hangs does not leave by itself.
+/// How long servers may take to end after a run that did not complete. It is short, because a server that hangs will not end by itself.
 const SHORT_GOODBYE: Duration = Duration::from_millis(200);
 
 /// Everything one run needs.
@@ -42,7 +43,7 @@ pub struct Job<'a> {
 /// Runs the scenario and returns what happened, however it ended, with secrets taken out.
 ///
 /// Never waits longer than the scenario's timeout, plus the time it takes to end the servers, and to ask again what is asked again.
-pub async fn run(job: Job<'_>) -> Trajectory {
+pub async fn run(job: Job<'_>) -> Redacted<Trajectory> {
     let clock = Clock::start();
     let limit = job.scenario.timeouts.scenario;
     let deadline = clock.reaches(limit);
@@ -91,7 +92,7 @@ pub async fn run(job: Job<'_>) -> Trajectory {
             let record = conversation.into_record();
             let catalogue = servers.catalogue().clone();
             if ending != Ending::Interrupted {
-                // Dropped half-way, the servers are ended at once.
+                // If the future is dropped, the servers are killed at once.
                 tokio::select! {
                     () = job.interrupt.cancelled() => {}
                     () = servers.close() => {}
@@ -102,27 +103,23 @@ pub async fn run(job: Job<'_>) -> Trajectory {
         }
     };
 
-    let mut trajectory = Trajectory {
+    job.redactor.trajectory(Trajectory {
         catalogue,
         steps,
         requests,
         duration_ms: Some(milliseconds(clock.elapsed())),
         ..empty(job.scenario, job.stamp, ending)
-    };
-    job.redactor.trajectory(&mut trajectory);
-    trajectory
+    })
 }
 
-/// What there is to know of a run that could not begin, with secrets taken out.
+/// The trajectory of a run that could not begin, with secrets taken out.
 pub fn not_begun(
     scenario: &Scenario,
     stamp: Stamp,
     ending: Ending,
     redactor: &Redactor,
-) -> Trajectory {
-    let mut trajectory = empty(scenario, stamp, ending);
-    redactor.trajectory(&mut trajectory);
-    trajectory
+) -> Redacted<Trajectory> {
+    redactor.trajectory(empty(scenario, stamp, ending))
 }
 
 /// A run in which nothing happened.

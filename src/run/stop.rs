@@ -11,7 +11,7 @@ pub enum Stop {
     Error(SetupError),
 }
 
-/// Why a run could not be set up or carried on. It says nothing about the system under test being better or worse.
+/// Why a run could not be set up or carried on. Such a run gets no verdict on the system under test.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SetupError {

@@ -11,9 +11,9 @@ use crate::run::ports::{Called, Tools};
 
 /// Some of the servers.
 pub enum Part {
-    /// They end with the whole.
+    /// They are closed with [`Together`].
     Own(Box<dyn Tools>),
-    /// They go on when the whole ends.
+    /// They stay open when [`Together`] is closed.
     Lent(Arc<Box<dyn Tools>>),
 }
 
@@ -24,7 +24,7 @@ pub struct Together {
 }
 
 impl Together {
-    /// The servers of all parts, with what they offer by now in the order of these names; a server that is not named is left out.
+    /// The servers of all parts, with their current catalogues in the order of these names; a server that is not named is left out.
     pub fn new(
         parts: Vec<Part>,
         offered: impl IntoIterator<Item = Catalogue>,

@@ -60,7 +60,7 @@ pub use response::in_band::in_band_error;
 pub use runs::compare::{compare, compare_until, compare_variants, compare_variants_until};
 pub use runs::expectation::{compare_with_expectation, expectation};
 pub use runs::experiment::{experiment_changes, scenario_has_changed};
-pub use runs::repeated::{gate, is_more_telling, summarise};
+pub use runs::repeated::{gate, is_more_relevant, summarise};
 pub use runs::statistics;
 pub use scores::settled::has_settled;
 pub use scores::status::status;

@@ -9,7 +9,7 @@
 use std::cell::Cell;
 use std::fmt;
 
-/// Whoever asked for the comparison is asked again after so many steps whether it is still wanted.
+/// After so many steps, it is checked again whether the comparison is still wanted.
 const PATIENCE: usize = 1 << 13;
 
 /// What one pair of values may take out of the reserve, and all pairs of a comparison together.
@@ -19,7 +19,7 @@ const RESERVE: usize = 1 << 19;
 /// Bytes of text that are as much work as a leaf.
 const TEXT: usize = 16;
 
-/// It was not wanted any more, and has no result.
+/// The work was cancelled, so it has no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cancelled;
 
@@ -35,7 +35,7 @@ impl std::error::Error for Cancelled {}
 pub(super) struct Work<'w> {
     is_unwanted: &'w dyn Fn() -> bool,
     spent: Cell<usize>,
-    /// When to ask again.
+    /// The number of steps at which it is checked next.
     patience: Cell<usize>,
     cancelled: Cell<bool>,
     reserve: Cell<usize>,
@@ -51,7 +51,7 @@ impl fmt::Debug for Work<'_> {
 }
 
 impl<'w> Work<'w> {
-    /// Work that is done until `is_unwanted`, which is asked every few thousand steps.
+    /// Work that is cancelled when `is_unwanted`, which is asked every few thousand steps.
     pub(super) fn until(is_unwanted: &'w dyn Fn() -> bool) -> Self {
         Self {
             is_unwanted,
@@ -62,7 +62,7 @@ impl<'w> Work<'w> {
         }
     }
 
-    /// Work that nobody calls off.
+    /// Work that is never cancelled.
     pub(super) fn uninterrupted() -> Self {
         Self::until(&|| false)
     }
@@ -72,11 +72,11 @@ impl<'w> Work<'w> {
         self.reserve.set(RESERVE);
     }
 
-    /// Counts steps; false once nobody wants the result any more.
+    /// Counts steps; false once the work is cancelled.
     pub(super) fn spend(&self, steps: usize) -> bool {
         let spent = self.spent.get().saturating_add(steps);
         self.spent.set(spent);
-        // Once for each stretch, so that the number of questions tells the number of steps.
+        // Once for each full stretch of steps, so that the number of checks depends only on the number of steps.
         while spent >= self.patience.get() && !self.cancelled.get() {
             self.patience.set(self.patience.get() + PATIENCE);
             self.cancelled.set((self.is_unwanted)());
@@ -88,7 +88,7 @@ impl<'w> Work<'w> {
         self.cancelled.get()
     }
 
-    /// The result, if it was wanted to the end.
+    /// The result, unless the work was cancelled.
     pub(super) fn finish<T>(&self, result: T) -> Result<T, Cancelled> {
         if self.is_cancelled() {
             Err(Cancelled)
@@ -104,7 +104,7 @@ impl<'w> Work<'w> {
 
     /// Takes what was spent since then beyond what the weight pays for out of the reserve.
     pub(super) fn settle(&self, since: usize, weight: usize) {
-        // All that is there is looked at anyway, and about twice.
+        // Every leaf is looked at in any case, about twice, which costs nothing of the reserve.
         let beyond = (self.spent.get() - since).saturating_sub(3 * weight);
         self.reserve.set(self.reserve.get().saturating_sub(beyond));
     }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
+use crate::model::redacted::Redacted;
 use crate::model::trajectory::{Step, Trajectory};
 use crate::published::trajectory::{check_id, to_json};
 use crate::store::dialogue::dialogue;
@@ -16,7 +17,7 @@ use crate::store::{load, parse};
 #[derive(Debug, Clone)]
 pub struct Baselines {
     root: PathBuf,
-    /// The root is itself the folder of the one scenario in question.
+    /// The root is itself the folder of the only scenario.
     single: bool,
 }
 
@@ -64,7 +65,7 @@ impl Baselines {
     /// # Errors
     ///
     /// A [`StoreError`] when a file is there but cannot be read.
-    pub fn load(&self, scenario: &str) -> Result<Vec<Trajectory>, StoreError> {
+    pub fn load(&self, scenario: &str) -> Result<Vec<Redacted<Trajectory>>, StoreError> {
         let main = self.path(scenario);
         let mut accepted = Vec::new();
         if exists(&main)? {
@@ -82,43 +83,47 @@ impl Baselines {
 
     /// Keeps a trajectory as the main accepted one, with its dialogue beside it, and returns the file's path.
     ///
-    /// What is about to be kept is read again first: a baseline that the next comparison could not read is none.
+    /// It is read back before it replaces the old one, so that no baseline is kept which the next comparison could not read.
     ///
     /// # Errors
     ///
-    /// A [`StoreError`] when it cannot be written or read again; the old baseline is whole then.
-    pub fn save(&self, scenario: &str, trajectory: &Trajectory) -> Result<PathBuf, StoreError> {
+    /// A [`StoreError`] when it cannot be written or read again; the old baseline is unchanged then.
+    pub fn save(
+        &self,
+        scenario: &str,
+        trajectory: &Redacted<Trajectory>,
+    ) -> Result<PathBuf, StoreError> {
         let path = self.path(scenario);
         let unreadable = |problem| StoreError::Unreadable {
             path: path.clone(),
             problem,
         };
         check_id(scenario).map_err(unreadable)?;
-        // Where somebody does not let go of the folder, the files are whole all the same.
+        // Without the lock, which another process may hold for too long, the files are still replaced whole; only leftovers are not removed.
         let held = Held::make(&self.folder(scenario))?;
         if let Some(held) = &held {
             held.sweep();
         }
         let mut kept = Beside::new(&path, to_json(trajectory).as_bytes())?;
         let written = kept.read_back()?;
-        let mut read = parse(&path, &written).map_err(|error| unreadable(error.reason()))?;
-        if !is_as_meant(&mut read, trajectory) {
+        let read = parse(&path, &written).map_err(|error| unreadable(error.reason()))?;
+        if !is_as_meant(&read, trajectory) {
             return Err(unreadable("what was written reads otherwise".to_owned()));
         }
         kept.sync()?;
-        // Both are written before either is put in its place. Whoever is killed between the two leaves the second one beside, by which
-        // `mend` knows that the dialogue may be of the recording before.
-        let told = Beside::new(&self.dialogue_path(scenario), dialogue(&read).as_bytes())?;
+        // Both are written before either is put in its place. A process that is killed between the two leaves the temporary file of the
+        // dialogue, by which `mend` recognises that the dialogue may be of the previous recording.
+        let dialogue = Beside::new(&self.dialogue_path(scenario), dialogue(&read).as_bytes())?;
         kept.put()?;
-        told.put()?;
+        dialogue.put()?;
         Ok(path)
     }
 
-    /// Puts right what a program that was killed while it kept a baseline has left: files that are in nobody's place, and a dialogue of
-    /// another recording than the one beside it.
+    /// Repairs what a process that was killed while it kept a baseline has left: removes temporary files, and rewrites a dialogue of another
+    /// recording than the one beside it.
     ///
-    /// `main` is the main accepted trajectory, as it was loaded. It never touches what was accepted, nor what somebody is about to
-    /// write. A dialogue that was worded by another version of this program is not wrong, and stays as it is.
+    /// `main` is the main accepted trajectory, as it was loaded. It never changes accepted trajectories, nor files that
+    /// another process is writing. A dialogue that another version of this program has worded differently stays as it is.
     ///
     /// # Errors
     ///
@@ -131,23 +136,23 @@ impl Baselines {
         if !was_cut_short && !is_wrong {
             return Ok(());
         }
-        // Whoever has the folder is at work in it.
+        // Another process is writing to the folder.
         let Some(held) = Held::try_hold(&folder) else {
             return Ok(());
         };
-        // Only now is nobody about to change it.
+        // Loaded again, because another process may have replaced it before the lock was taken.
         let path = self.path(scenario);
         let main = if is_wrong { Some(load(&path)?) } else { None };
         let right = main.and_then(|it| self.right_dialogue(scenario, &it, was_cut_short));
         if let Some(right) = right {
             write(&self.dialogue_path(scenario), right.as_bytes())?;
         }
-        // Last, so that whoever is killed here is known by it, too.
+        // Last, so that the leftovers still show that something is to repair if this process is killed before.
         held.sweep();
         Ok(())
     }
 
-    /// What the dialogue beside a scenario's main baseline should be, where it is not.
+    /// The right text of the dialogue beside a scenario's main baseline; `None` where it has that already.
     fn right_dialogue(
         &self,
         scenario: &str,
@@ -156,26 +161,26 @@ impl Baselines {
     ) -> Option<String> {
         let path = self.dialogue_path(scenario);
         let is_there = exists(&path);
-        let told = is_there
+        let found = is_there
             .as_ref()
             .is_ok_and(|it| *it)
             .then(|| fs::read(path).ok());
-        let told = told.flatten();
+        let found = found.flatten();
         let is_missing = is_there.is_ok_and(|it| !it);
         let is_ours = main.stamp.mcp_eval == env!("CARGO_PKG_VERSION");
-        if !was_cut_short && !is_missing && (told.is_none() || !is_ours) {
+        if !was_cut_short && !is_missing && (found.is_none() || !is_ours) {
             return None;
         }
         let right = dialogue(main);
-        (told.as_deref() != Some(right.as_bytes())).then_some(right)
+        (found.as_deref() != Some(right.as_bytes())).then_some(right)
     }
 
-    /// The folder that is in the place of a scenario's dialogue, where one is.
+    /// The path of a scenario's dialogue if a folder is there instead of the file.
     pub fn folder_for_dialogue(&self, scenario: &str) -> Option<PathBuf> {
         Some(self.dialogue_path(scenario)).filter(|it| it.is_dir())
     }
 
-    /// The ids of all scenarios that have a main accepted trajectory, in order. What cannot be looked into has none that anybody knows.
+    /// The ids of all scenarios that have a main accepted trajectory, in order. Folders that cannot be read are passed over.
     pub fn scenarios(&self) -> Vec<String> {
         let entries = WalkDir::new(&self.root)
             .follow_links(true)
@@ -205,17 +210,21 @@ impl Baselines {
     }
 }
 
-/// Whether what was read is what was meant, but for what is never stored.
-fn is_as_meant(read: &mut Trajectory, meant: &Trajectory) -> bool {
-    for pair in read.steps.iter_mut().zip(&meant.steps) {
-        if let (Step::ToolCall(read), Step::ToolCall(meant)) = pair {
-            read.again.clone_from(&meant.again);
+/// Whether the trajectory that was read back equals the one to be kept, apart from fields that are never stored.
+fn is_as_meant(read: &Redacted<Trajectory>, meant: &Redacted<Trajectory>) -> bool {
+    let mut read = read.clone();
+    read.refine(|read| {
+        for pair in read.steps.iter_mut().zip(&meant.steps) {
+            if let (Step::ToolCall(read), Step::ToolCall(meant)) = pair {
+                read.again.clone_from(&meant.again);
+            }
         }
-    }
-    read == meant
+    });
+    read == *meant
 }
 
-/// Whether a file is there; that this cannot be told is an error, not an absence. So is what is no file: it may have no end.
+/// Whether a file is there; not being able to find out is an error, not an absence. So is what is no regular file, such as a device, which
+/// may have no end.
 fn exists(path: &Path) -> Result<bool, StoreError> {
     let source = match fs::metadata(path) {
         Ok(found) if found.is_file() => return Ok(true),

@@ -8,7 +8,7 @@ use crate::model::binding::Source;
 use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
 use crate::text::{block as visible_block, line as visible_line};
 
-/// The longest answer that is written out; the whole of it is in the JSON beside.
+/// The longest answer that is written out; the whole of it is in the JSON file.
 const LONGEST: usize = 4000;
 
 /// The trajectory as text. It holds no times, so that it changes only when the conversation does.
@@ -17,7 +17,7 @@ pub fn dialogue(trajectory: &Trajectory) -> String {
     if let Some(repeated) = trajectory.repeated {
         let _ = writeln!(text, "\n{}", repeated.recorded_words());
     }
-    let once = trajectory.heard_once();
+    let once = trajectory.answered_once();
     let mut calls = 0;
     // Bindings count the scored calls, the dialogue counts all.
     let mut shown = vec![0];
@@ -76,16 +76,16 @@ fn bound(text: &mut String, trajectory: &Trajectory, shown: &[usize]) {
     }
 }
 
-/// What recording learned of the answer to a scored call. That nothing varied is what is usual, and goes without saying.
+/// Writes what recording learned of the answer to a scored call; nothing where nothing varied, which is usual.
 fn learned(text: &mut String, trajectory: &Trajectory, once: &[usize], call: usize) {
     let learned = trajectory.learned.iter().find(|it| it.call == call);
-    for place in learned.iter().flat_map(|it| &it.varies) {
-        let label = if place.is_unseen() {
+    for varying in learned.iter().flat_map(|it| &it.varies) {
+        let label = if varying.is_unseen() {
             "NOT LOOKED AT"
         } else {
             "VARIES"
         };
-        block(text, label, &place.to_string());
+        block(text, label, &varying.to_string());
     }
     if once.binary_search(&call).is_ok() {
         text.push_str("HEARD ONCE: graded, not held to be stable\n");

@@ -1,4 +1,4 @@
-//! Files that appear whole or not at all.
+//! Files that are replaced as a whole: readers never see a half-written one.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -76,8 +76,8 @@ fn way_to_read(kind: io::ErrorKind) -> Option<&'static str> {
     }
 }
 
-/// Writes a file beside the old one and puts it in its place, making folders as needed. Whoever reads it sees the old one or the new
-/// one, whole; a program that is killed leaves the old one.
+/// Writes a file beside the old one and puts it in its place, making folders as needed. Readers see either the old or the new file as a
+/// whole; a process that is killed leaves the old one.
 ///
 /// # Errors
 ///
@@ -86,18 +86,40 @@ pub fn write(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     Beside::new(path, content)?.put()
 }
 
-/// A file that is written, but not in its place yet. Dropped, it is gone.
+/// A file that is written to a temporary name, and not in its place yet. Dropping it removes it.
 pub(super) struct Beside {
-    /// As the caller calls it.
+    /// The path that the caller gave, for messages.
     path: PathBuf,
-    /// Where it belongs.
-    place: PathBuf,
+    /// Where it is put in the end.
+    destination: PathBuf,
     file: NamedTempFile,
 }
 
-/// What files that are not in their place yet are called: this, and as many letters and digits.
+/// The name of temporary files begins with this prefix, followed by so many random letters and digits.
 const PREFIX: &str = ".mcp-eval-";
 const LETTERS: usize = 6;
+
+/// Whether a file can be written: tries it beside its place, and leaves nothing behind.
+///
+/// # Errors
+///
+/// [`StoreError::Write`], naming the file.
+pub fn check_writable(path: &Path) -> Result<(), StoreError> {
+    let above = folder_of(path).ancestors();
+    let missing: Vec<&Path> = above
+        .take_while(|it| *it != Path::new("") && !it.exists())
+        .collect();
+    let tried = Beside::new(path, b"").and_then(|_| match fs::symlink_metadata(path) {
+        // Only now that its folder is there, the system can refuse the name itself.
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(cannot_write(path, source)),
+        _ => Ok(()),
+    });
+    for folder in missing {
+        // Somebody else may have put something there.
+        let _ = fs::remove_dir(folder);
+    }
+    tried
+}
 
 impl Beside {
     /// Writes a file beside its place, making folders as needed.
@@ -107,10 +129,10 @@ impl Beside {
     /// [`StoreError::Write`], naming the file.
     pub(super) fn new(path: &Path, content: &[u8]) -> Result<Self, StoreError> {
         let attempt = || -> io::Result<(PathBuf, NamedTempFile)> {
-            let place = place(path)?;
-            let folder = folder_of(&place);
+            let destination = destination(path)?;
+            let folder = folder_of(&destination);
             let mut file = match beside(folder) {
-                // Asked for only when it is missing: most files go where others went before.
+                // The folder is made only when it turns out to be missing, because it usually exists.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     make(folder)?;
                     beside(folder)?
@@ -118,23 +140,23 @@ impl Beside {
                 other => other?,
             };
             file.as_file_mut().write_all(content)?;
-            Ok((place, file))
+            Ok((destination, file))
         };
         match attempt() {
-            Ok((place, file)) => Ok(Self {
+            Ok((destination, file)) => Ok(Self {
                 path: path.to_owned(),
-                place,
+                destination,
                 file,
             }),
             Err(source) => Err(cannot_write(path, source)),
         }
     }
 
-    /// What the file holds now, as the disk gives it back.
+    /// The content of the file, read back from the disk.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Write`]: what cannot be read again was not written.
+    /// [`StoreError::Write`] when it cannot be read back: such a file counts as not written.
     pub(super) fn read_back(&mut self) -> Result<Vec<u8>, StoreError> {
         let mut content = Vec::new();
         let file = self.file.as_file_mut();
@@ -158,9 +180,9 @@ impl Beside {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Write`], naming the file; what was in its place is there still.
+    /// [`StoreError::Write`], naming the file; what was in its place is unchanged.
     pub(super) fn put(self) -> Result<(), StoreError> {
-        let put = self.file.persist(&self.place);
+        let put = self.file.persist(&self.destination);
         put.map_err(|error| cannot_write(&self.path, error.error))?;
         Ok(())
     }
@@ -179,20 +201,20 @@ fn folder_of(path: &Path) -> &Path {
         .unwrap_or(Path::new("."))
 }
 
-/// Where a file of this path goes: a link stays one, and what it leads to is replaced. Whatever is no file is never replaced by one.
-fn place(path: &Path) -> io::Result<PathBuf> {
+/// Where a file of this path goes: a link stays a link, and its target is replaced. Only regular files are ever replaced.
+fn destination(path: &Path) -> io::Result<PathBuf> {
     let other = |message| Err(io::Error::other(message));
-    let (place, found) = match fs::symlink_metadata(path) {
+    let (destination, found) = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(path.to_owned()),
         Err(error) => return Err(in_the_way(path, error)),
         Ok(found) if found.is_symlink() => match path.canonicalize() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return other("it is a link that leads nowhere");
             }
-            place => {
-                let place = place?;
-                let found = fs::metadata(&place)?;
-                (place, found)
+            target => {
+                let target = target?;
+                let found = fs::metadata(&target)?;
+                (target, found)
             }
         },
         Ok(found) => (path.to_owned(), found),
@@ -203,7 +225,7 @@ fn place(path: &Path) -> io::Result<PathBuf> {
     if !found.is_file() {
         return other("what is in its place is no file");
     }
-    Ok(place)
+    Ok(destination)
 }
 
 /// Makes a folder with all above it.
@@ -211,7 +233,7 @@ fn make(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder).map_err(|error| in_the_way(folder, error))
 }
 
-/// The error of a path that leads through something which is no folder, with the name of that.
+/// The error of a path of which a parent is no folder, with the name of that parent.
 pub(super) fn in_the_way(path: &Path, error: io::Error) -> io::Error {
     if !matches!(
         error.kind(),
@@ -236,10 +258,10 @@ fn beside(folder: &Path) -> io::Result<NamedTempFile> {
     let made = tempfile::Builder::new()
         .prefix(PREFIX)
         .rand_bytes(LETTERS)
-        // As any new file: readable for whom the user's umask allows.
+        // The permissions of any new file, limited by the user's umask; temporary files would otherwise be private.
         .permissions(fs::Permissions::from_mode(0o666))
         .tempfile_in(folder);
-    // Nobody knows the name it was to have, which the error would tell.
+    // The error would name the temporary file, which means nothing to the user.
     made.map_err(|error| {
         let cause = error.get_ref().and_then(|it| it.source());
         let cause = cause.and_then(|it| it.downcast_ref::<io::Error>());
@@ -250,14 +272,14 @@ fn beside(folder: &Path) -> io::Result<NamedTempFile> {
     })
 }
 
-/// How long to wait for somebody else who writes to the same folder: it takes them a moment.
+/// How long to wait for another process that writes to the same folder, which usually takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How old a file must be to be left by somebody who is gone, where nobody can be asked.
+/// How old a temporary file must be to count as left behind, where the file system knows no locks.
 const LONG_AGO: Duration = Duration::from_secs(60 * 60);
 
-/// A folder to which at most one process writes at a time, for as long as this lives. The system forgets it when a process ends, however
-/// it ends: so what nobody has put in its place, nobody ever will.
+/// A folder to which at most one process writes at a time, for as long as this lives. The system frees the lock of a process that
+/// ends, even if it is killed, so temporary files found under the lock belong to no living process.
 pub(super) struct Held {
     /// The lock; `None` on a file system that knows none.
     lock: Option<File>,
@@ -265,7 +287,7 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// Makes the folder and takes hold of it. `None` when somebody else does not let go of it.
+    /// Makes the folder and locks it. `None` when another process holds it for too long.
     ///
     /// # Errors
     ///
@@ -282,7 +304,7 @@ impl Held {
         }
     }
 
-    /// Takes hold of a folder; `None` when somebody else has it.
+    /// Locks a folder; `None` when another process holds it.
     pub(super) fn try_hold(folder: &Path) -> Option<Self> {
         let lock = match File::open(folder).map(|it| (it.try_lock(), it)) {
             Ok((Ok(()), lock)) => Some(lock),
@@ -295,19 +317,19 @@ impl Held {
         })
     }
 
-    /// Removes what was never put in its place.
+    /// Removes temporary files that were never put in their place.
     pub(super) fn sweep(&self) {
         for left in left_behind(&self.folder) {
             let age = || left.metadata().ok()?.modified().ok()?.elapsed().ok();
             if self.lock.is_some() || age().is_some_and(|it| it > LONG_AGO) {
-                // It is in nobody's way, and whoever comes next may remove it.
+                // A file that cannot be removed does no harm, and is tried again next time.
                 let _ = fs::remove_file(&left);
             }
         }
     }
 }
 
-/// Files of a folder that somebody is about to put in their place, or never did.
+/// The temporary files of a folder: of a process that is writing, or of one that was killed.
 pub(super) fn left_behind(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let is_ours = |it: &fs::DirEntry| {
@@ -356,7 +378,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (path, witness) = (folder.path().join("b.json"), folder.path().join("witness"));
         write(&path, b"old").unwrap();
-        // Another name of the very same file: what is written in place shows up under it.
+        // A second name of the same file, under which a change in place would show.
         fs::hard_link(&path, &witness).unwrap();
         write(&path, b"new").unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"new");

@@ -8,6 +8,6 @@ mod runs;
 
 pub use baselines::Baselines;
 pub use dialogue::dialogue;
-pub use files::{StoreError, write};
+pub use files::{StoreError, check_writable, write};
 pub use read::{load, parse};
 pub use runs::Runs;

@@ -1,8 +1,9 @@
 //! Trajectories read from files.
 
-use std::fs;
 use std::path::Path;
 
+use crate::input;
+use crate::model::redacted::Redacted;
 use crate::model::trajectory::Trajectory;
 use crate::published::trajectory::{self, FORMAT_VERSION, TrajectoryError};
 
@@ -13,8 +14,8 @@ use super::files::StoreError;
 /// # Errors
 ///
 /// A [`StoreError`] that names the file and what is wrong with it.
-pub fn load(path: &Path) -> Result<Trajectory, StoreError> {
-    let text = fs::read(path).map_err(|source| StoreError::Read {
+pub fn load(path: &Path) -> Result<Redacted<Trajectory>, StoreError> {
+    let text = input::read(path).map_err(|source| StoreError::Read {
         path: path.to_owned(),
         source,
     })?;
@@ -26,9 +27,9 @@ pub fn load(path: &Path) -> Result<Trajectory, StoreError> {
 /// # Errors
 ///
 /// As [`load`].
-pub fn parse(path: &Path, text: &[u8]) -> Result<Trajectory, StoreError> {
+pub fn parse(path: &Path, text: &[u8]) -> Result<Redacted<Trajectory>, StoreError> {
     let path = || path.to_owned();
-    trajectory::parse(text).map_err(|error| match error {
+    let read = trajectory::parse(text).map_err(|error| match error {
         TrajectoryError::CutOff => StoreError::CutOff { path: path() },
         TrajectoryError::Invalid(problem) => StoreError::Invalid {
             path: path(),
@@ -39,5 +40,7 @@ pub fn parse(path: &Path, text: &[u8]) -> Result<Trajectory, StoreError> {
             found,
             supported: FORMAT_VERSION,
         },
-    })
+    })?;
+    // Stored trajectories were redacted before they were written.
+    Ok(Redacted::vouch_for(read))
 }

@@ -1,5 +1,6 @@
-//! Every run, whatever came of it: `.mcp-eval/runs/<run>/current/<scenario>.json`, and what it was compared with under `baseline/`, what its
-//! container said under `logs/`. Of several attempts, each has such a folder at `attempts/<number>`, and the one that is shown is kept twice.
+//! Every run, however it ended: its trajectory in `.mcp-eval/runs/<run>/current/<scenario>.json`, what it was compared with under
+//! `baseline/`, and the output of its container under `logs/`. Each of several attempts has such folders at `attempts/<number>`; those of
+//! the attempt that is shown are copied to the folder of the run.
 
 use std::fs;
 use std::io;
@@ -9,6 +10,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
+use crate::model::redacted::Redacted;
 use crate::model::trajectory::Trajectory;
 use crate::published::trajectory::to_json;
 use crate::store::files::{StoreError, write};
@@ -37,7 +39,7 @@ impl Runs {
         };
         fs::create_dir_all(root).map_err(|source| failed(root, source))?;
         for later in 0_u32.. {
-            // Times of this millennium are far from the last one there is.
+            // Cannot overflow: the current time is far from the greatest timestamp.
             let time = started_at + Duration::from_millis(later.into());
             let id = time.strftime("%Y-%m-%dT%H-%M-%S%.3fZ").to_string();
             let folder = root.join(&id);
@@ -50,7 +52,7 @@ impl Runs {
         unreachable!("there are more milliseconds than folders")
     }
 
-    /// What runs sort by: their ids do it by themselves, but for those of earlier versions, which counted the runs of a second
+    /// The key that runs are sorted by. Ids sort as they are, except those of earlier versions, which counted the runs of a second
     /// (`…T10-00-00Z-9`, `…T10-00-00Z-38`).
     pub fn order(id: &str) -> impl Ord + use<> {
         let (time, number) = match id.rsplit_once('-') {
@@ -78,7 +80,7 @@ impl Runs {
         }
     }
 
-    /// Keeps a scenario's trajectory and log of an attempt as those of the whole, as far as there are such.
+    /// Copies a scenario's trajectory and log of an attempt to the folder of the run, where they exist.
     ///
     /// # Errors
     ///
@@ -126,7 +128,7 @@ impl Runs {
     /// # Errors
     ///
     /// A [`StoreError`] when it cannot be written.
-    pub fn save_log(&self, scenario: &str, log: &str) -> Result<PathBuf, StoreError> {
+    pub fn save_log(&self, scenario: &str, log: &Redacted<String>) -> Result<PathBuf, StoreError> {
         let path = self.log_path(scenario);
         write(&path, log.as_bytes())?;
         Ok(path)
@@ -137,7 +139,11 @@ impl Runs {
     /// # Errors
     ///
     /// A [`StoreError`] when it cannot be written.
-    pub fn save(&self, scenario: &str, trajectory: &Trajectory) -> Result<PathBuf, StoreError> {
+    pub fn save(
+        &self,
+        scenario: &str,
+        trajectory: &Redacted<Trajectory>,
+    ) -> Result<PathBuf, StoreError> {
         let path = self.path(scenario);
         write(&path, to_json(trajectory).as_bytes())?;
         Ok(path)
@@ -151,7 +157,7 @@ impl Runs {
     pub fn save_baseline(
         &self,
         scenario: &str,
-        baseline: &Trajectory,
+        baseline: &Redacted<Trajectory>,
     ) -> Result<PathBuf, StoreError> {
         let path = self.baseline_path(scenario);
         write(&path, to_json(baseline).as_bytes())?;
@@ -164,7 +170,7 @@ fn below(folder: &Path, scenario: &str) -> PathBuf {
     with_extension(folder, scenario, ".json")
 }
 
-/// A name that is too long with its extension is cut, and told apart by a hash of the whole.
+/// The path of a scenario's file. A name that is too long is cut, and made unique by a hash of the whole.
 fn with_extension(folder: &Path, scenario: &str, extension: &str) -> PathBuf {
     let (above, name) = scenario.rsplit_once('/').unwrap_or(("", scenario));
     let name = if name.len() + extension.len() > LONGEST_NAME {

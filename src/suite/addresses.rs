@@ -4,7 +4,7 @@ use crate::docker::Reached;
 use crate::model::scenario::{Scenario, Server, Transport};
 use crate::scenario_file;
 
-/// What a name in `${…}` stands for where servers and their pages are described.
+/// The value of a `${NAME}` in the description of a server or its pages: of the container where one is reached, else of the environment.
 pub(crate) fn lookup(name: &str, reached: Option<&Reached>) -> Option<String> {
     match (name, reached) {
         (scenario_file::CONTAINER_URL, Some(reached)) => Some(reached.url()),
@@ -29,7 +29,7 @@ pub(crate) fn holds(scenario: &Scenario, server: &Server) -> bool {
     scenario_file::mentions_container(url) || container.host_port.is_some_and(fixed)
 }
 
-/// Where the server of a scenario's container listens when it was started by hand.
+/// Where the server of a scenario's container is expected when it was started by hand instead.
 pub(crate) fn as_it_stands(scenario: &Scenario) -> Option<Reached> {
     let container = scenario.container.as_ref()?;
     Some(Reached {

@@ -10,12 +10,14 @@ use crate::model::Object;
 use crate::model::agent::{
     CommandAgent, CommandFormat, MCP_CONFIG, MODEL, ModelAgent, ModelApi, PROMPT,
 };
-use crate::model::scenario::{Agent, Pace, Scenario};
+use crate::model::placeholder;
+use crate::model::redacted::Redacted;
+use crate::model::scenario::{Agent, Pace, Scenario, ScriptedCall};
 use crate::model::trajectory::Trajectory;
-use crate::redact::Redactor;
+use crate::redact::{Redactor, Secrets};
 use crate::run::{self, SetupError};
 use crate::scenario_file;
-use crate::suite::secrets::{query, secret_values};
+use crate::suite::secrets::{pairs, query};
 
 /// An agent that may be chosen in place of a scenario's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,11 +44,11 @@ pub struct Choice {
     pub budget: Option<f64>,
 }
 
-/// Gives the scenarios the agent, the model and the pace that somebody chose.
+/// Gives the scenarios the agent, the model and the pace that were chosen on the command line.
 ///
 /// # Errors
 ///
-/// When a scenario lacks what its agent needs, or nothing can be made of an option.
+/// When a scenario lacks what its agent needs, or an option does not apply to its agent.
 pub fn choose(scenarios: &mut [Scenario], choice: &Choice) -> Result<(), Error> {
     let mut takers = 0;
     for scenario in scenarios.iter_mut() {
@@ -78,8 +80,8 @@ pub fn choose(scenarios: &mut [Scenario], choice: &Choice) -> Result<(), Error> 
         let is_unknown = match &it.agent {
             Agent::Model { settings, .. } => settings.price.is_none(),
             Agent::Command { settings, .. } => {
-                let priced = settings.format.tells_usage() && settings.price.is_some();
-                !priced && !settings.format.tells_cost()
+                let priced = settings.format.reports_usage() && settings.price.is_some();
+                !priced && !settings.format.reports_cost()
             }
             Agent::Scripted { .. } | Agent::Replay { .. } => false,
         };
@@ -96,7 +98,7 @@ pub fn choose(scenarios: &mut [Scenario], choice: &Choice) -> Result<(), Error> 
             "{path}: {what} cannot be kept, because nobody knows what the model costs"
         ));
         let command = scenario.agent.command();
-        Err(if command.is_some_and(|it| !it.format.tells_usage()) {
+        Err(if command.is_some_and(|it| !it.format.reports_usage()) {
             failure.hint("this agent does not tell what it uses")
         } else {
             failure.hint("give its price under `agent.price`")
@@ -125,7 +127,7 @@ fn take_model(agent: &mut Agent, model: &str) -> bool {
     }
 }
 
-/// Lets the scenario's calls be played.
+/// Makes the scenario's agent the one that plays the listed calls.
 fn script(scenario: &mut Scenario) -> Result<(), Error> {
     let calls = scenario.agent.calls().to_vec();
     if calls.is_empty() && scenario.enabled {
@@ -139,7 +141,8 @@ fn script(scenario: &mut Scenario) -> Result<(), Error> {
     Ok(())
 }
 
-/// Lets a model be asked. Of a scenario that is made for another API, what has a meaning for every model stays.
+/// Makes the scenario's agent a model behind this API. Of the settings of one that was made for another API, those stay that every model
+/// understands.
 fn ask(scenario: &mut Scenario, api: ModelApi, choice: &Choice) -> Result<(), Error> {
     let path = scenario.path.display();
     if scenario.messages().is_empty() && scenario.enabled {
@@ -201,7 +204,7 @@ impl Reached {
 /// # Errors
 ///
 /// What is missing.
-pub(crate) fn reach(scenario: &Scenario, secrets: &mut Vec<String>) -> Result<Reached, SetupError> {
+pub(crate) fn reach(scenario: &Scenario, secrets: &mut Secrets) -> Result<Reached, SetupError> {
     match &scenario.agent {
         Agent::Model { settings, .. } => reach_model(settings, secrets),
         Agent::Command { settings, .. } => {
@@ -214,7 +217,7 @@ pub(crate) fn reach(scenario: &Scenario, secrets: &mut Vec<String>) -> Result<Re
 fn reach_command(
     settings: &CommandAgent,
     prompt: String,
-    secrets: &mut Vec<String>,
+    secrets: &mut Secrets,
 ) -> Result<Reached, SetupError> {
     let workplace = Workplace::new(settings.format)
         .map_err(|error| SetupError::new(format!("the agent has no folder to work in: {error}")))?;
@@ -234,10 +237,9 @@ fn reach_command(
     let mut env = vendors_own(settings.format);
     env.append(&mut filled.env);
     filled.env = env;
-    let named = variables.iter().filter(|it| Redactor::is_secret_name(it));
-    secrets.extend(named.filter_map(|it| std::env::var(it).ok()));
-    secrets.extend(secret_values(&filled.env));
-    secrets.extend(secret_values(&packed(&filled.env)));
+    secrets.environment(&variables);
+    secrets.named("env", "agent", pairs(&filled.env));
+    secrets.named("env", "agent", packed(&filled.env));
     let on_stdin = scenario_file::reads_prompt(settings);
     let prompt = Prompt {
         text: prompt,
@@ -246,16 +248,15 @@ fn reach_command(
     Ok(Reached::Command(filled, prompt, workplace))
 }
 
-/// What has a name of its own inside of variables: headers, a line each, and the parameters of addresses.
-fn packed(env: &[(String, String)]) -> Vec<(String, String)> {
+/// The named values inside of variables: headers, one per line, and the parameters of addresses.
+fn packed(env: &[(String, String)]) -> impl Iterator<Item = (&str, &str)> {
     let headers = env.iter().flat_map(|(_, value)| value.lines());
     let headers = headers.filter_map(|it| it.split_once(':'));
-    let headers = headers.map(|(name, value)| (name.to_owned(), value.trim().to_owned()));
-    let parameters = env.iter().flat_map(|(_, value)| query(value));
-    headers.chain(parameters).collect()
+    let headers = headers.map(|(name, value)| (name, value.trim()));
+    headers.chain(env.iter().flat_map(|(_, value)| query(value)))
 }
 
-/// The variables of our environment that are the agent's business.
+/// The variables of our environment that a command of this format reads.
 fn vendors_own(format: CommandFormat) -> Vec<(String, String)> {
     let ours = std::env::vars_os().filter_map(|(name, value)| {
         let name = name.into_string().ok()?;
@@ -265,16 +266,15 @@ fn vendors_own(format: CommandFormat) -> Vec<(String, String)> {
     ours.collect()
 }
 
-fn reach_model(settings: &ModelAgent, secrets: &mut Vec<String>) -> Result<Reached, SetupError> {
+fn reach_model(settings: &ModelAgent, secrets: &mut Secrets) -> Result<Reached, SetupError> {
     let lookup = |name: &str| std::env::var(name).ok();
-    let (settings, variables) = scenario_file::expand_agent(settings, lookup)
+    let (settings, variables) = scenario_file::expand(settings, lookup)
         .map_err(|missing| SetupError::new(missing.to_string()))?;
-    let named = variables.iter().filter(|it| Redactor::is_secret_name(it));
-    secrets.extend(named.filter_map(|it| lookup(it)));
-    secrets.extend(secret_values(&settings.extra_headers));
-    secrets.extend(secret_members(&settings.extra_body));
+    secrets.environment(&variables);
+    secrets.named("header", "agent", pairs(&settings.extra_headers));
+    secret_members(&settings.extra_body, secrets);
     if let Some(url) = &settings.base_url {
-        secrets.extend(secret_values(&query(url)));
+        secrets.named("query", "agent", query(url));
     }
     let key = match key_env(&settings)? {
         None => None,
@@ -285,24 +285,25 @@ fn reach_model(settings: &ModelAgent, secrets: &mut Vec<String>) -> Result<Reach
                     "no key for the model: set the environment variable `{env}`, or name another one with `agent.api_key_env`"
                 ))
             })?;
-            secrets.push(value.clone());
+            secrets.declare(&format!("env.{env}"), "", &value);
             Some(Key { env, value })
         }
     };
     Ok(Reached::Model(settings, key))
 }
 
-/// The texts of a body whose names say that they are secret, at any depth.
-fn secret_members(body: &Object) -> Vec<String> {
-    let members = body.iter().flat_map(|(name, value)| match value {
-        Value::String(text) if Redactor::is_secret_name(name) => vec![text.clone()],
-        Value::Object(inner) => secret_members(inner),
-        _ => Vec::new(),
-    });
-    members.collect()
+/// Adds the texts of a body whose names say that they are secret, at any depth.
+fn secret_members(body: &Object, secrets: &mut Secrets) {
+    for (name, value) in body {
+        match value {
+            Value::String(text) => secrets.named("body", "agent", [(name.as_str(), text.as_str())]),
+            Value::Object(inner) => secret_members(inner, secrets),
+            _ => {}
+        }
+    }
 }
 
-/// Who asks. Whoever runs a replay has made sure of its baseline; without one there is nothing to ask.
+/// The agent that makes the calls. The caller of a replay has loaded its baseline; without one, a replay plays no calls.
 ///
 /// # Errors
 ///
@@ -310,8 +311,8 @@ fn secret_members(body: &Object) -> Vec<String> {
 pub(crate) fn agent(
     scenario: &Scenario,
     reached: Reached,
-    baseline: Option<&Arc<Trajectory>>,
-    redactor: Redactor,
+    baseline: Option<&Arc<Redacted<Trajectory>>>,
+    (redactor, secrets): (Redactor, Secrets),
 ) -> Result<Box<dyn run::Agent>, SetupError> {
     Ok(match (&scenario.agent, baseline, reached) {
         (Agent::Replay { .. }, Some(baseline), _) => Box::new(Replay::new(
@@ -319,6 +320,7 @@ pub(crate) fn agent(
             scenario.replaying.clone(),
             scenario.scoring.clone(),
             redactor,
+            secrets,
         )),
         (_, _, Reached::Model(settings, key)) => {
             Box::new(Chat::new(settings, key.as_ref(), scenario.messages())?)
@@ -327,7 +329,44 @@ pub(crate) fn agent(
             Box::new(Command::new(settings, prompt, workplace))
         }
         (other, baseline, _) => Box::new(
-            Scripted::new(scenario.messages(), other.calls().to_vec()).after(baseline.cloned()),
+            Scripted::new(scenario.messages(), calls_to_send(other.calls(), &secrets)?)
+                .after(baseline.cloned()),
         ),
     })
+}
+
+/// The calls of a script with secrets in the place of placeholders, as a script has them that was made of a session.
+///
+/// # Errors
+///
+/// When nobody knows what stood there: a placeholder is never sent.
+fn calls_to_send(
+    calls: &[ScriptedCall],
+    secrets: &Secrets,
+) -> Result<Vec<ScriptedCall>, SetupError> {
+    let mut calls = calls.to_vec();
+    for (number, call) in (1..).zip(&mut calls) {
+        let mut arguments = call.arguments.iter();
+        let holds =
+            arguments.any(|(key, it)| placeholder::holds(key) || placeholder::holds_any(it));
+        if !holds && !placeholder::holds(&call.tool) {
+            continue;
+        }
+        let restored = secrets.restore(&mut call.arguments);
+        let restored = restored.and_then(|()| secrets.restore_text(&call.tool));
+        call.tool = restored.map_err(|unknown| SetupError {
+            message: format!(
+                "call {number} of the script holds `{}`, a secret whose value nobody knows now",
+                unknown.placeholder
+            ),
+            details: vec![
+                unknown.hint,
+                "a text that only looks like that is written with a second colon: `<secret::…>`"
+                    .to_owned(),
+            ],
+        })?;
+        // In texts of another length, nobody knows any more where variables were filled in.
+        call.filled.clear();
+    }
+    Ok(calls)
 }

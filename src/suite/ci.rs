@@ -10,8 +10,8 @@ pub(crate) fn is_ci() -> bool {
 
 /// Puts right what a program that was killed has left beside a scenario's baseline, whose main trajectory was loaded.
 ///
-/// Also where a command only reads: what was accepted stays as it is, and a `trajectory.txt` of another recording would mislead whoever
-/// reviews it. Not in CI, which looks at what was committed and changes nothing; and where it cannot be done, whoever reads is not held up.
+/// Commands that only read do this too, because a `trajectory.txt` of another recording would mislead a reviewer; the accepted trajectory
+/// itself is never changed. Nothing is done in CI, which must not change committed files. Failures are ignored, so that reading goes on.
 pub(crate) fn mend(baselines: &Baselines, scenario: &str, main: Option<&Trajectory>) {
     if !is_ci() {
         let _ = baselines.mend(scenario, main);

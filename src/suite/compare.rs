@@ -11,6 +11,7 @@ use super::repeat::{Attempt, Measure, repeat};
 use super::replay;
 use super::run_context::RunContext;
 use super::settings::Settings;
+use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
 use crate::model::scenario::Scenario;
 use crate::model::stamp::Servers;
@@ -47,6 +48,8 @@ async fn compare_one(
         let held = match (settings.answered_by, accepted.first()) {
             (Servers::Recorded, Some(main)) => {
                 let path = baselines.path(&scenario.id);
+                // Called for its effect: it remembers the secrets of the scenario's own servers, which are not used from here on.
+                run_context.redacted(&scenario);
                 Arc::new(recorded::hold_still(&scenario, main, &path)?)
             }
             _ => Arc::clone(&scenario),
@@ -88,9 +91,9 @@ async fn compare_one(
 /// What each run of a scenario is compared with, and how.
 struct Comparison<'a> {
     scenario: &'a Scenario,
-    accepted: &'a [Trajectory],
+    accepted: &'a [Redacted<Trajectory>],
     /// What a replay plays.
-    replayed: Option<&'a Arc<Trajectory>>,
+    replayed: Option<&'a Arc<Redacted<Trajectory>>>,
     rules: &'a Rules,
     allow_changed: bool,
 }

@@ -1,4 +1,4 @@
-//! The containers that scenarios run with: what they are asked, and what becomes of them.
+//! The containers that scenarios run with: how their servers are asked, and what happens to them after a run.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -7,14 +7,15 @@ use jiff::Timestamp;
 
 use crate::docker::{Probe, Reached, Session, Slot};
 use crate::model::container::Container;
+use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Ending, FailureKind, Outcome, Trajectory};
-use crate::redact::Redactor;
+use crate::redact::{Redactor, Secrets};
 use crate::run::ready::Asks;
 use crate::run::{Observer, SetupError};
 use crate::scenario_file;
 use crate::suite::ready::{self, Asker, Asking};
-use crate::suite::secrets::secret_values;
+use crate::suite::secrets::pairs;
 use crate::suite::suite_context::SuiteContext;
 
 /// Where the container of one scenario is, once there is one.
@@ -32,8 +33,9 @@ impl ContainerSlot {
             .get_or_init(|| Slot::new(Arc::clone(session), container, config))
     }
 
-    /// Turns a run whose container has ended meanwhile into one that is no basis for a verdict, whatever was made of its silence.
-    pub(crate) async fn examine(&self, trajectory: &mut Trajectory, redactor: &Redactor) {
+    /// Gives a run whose container has ended meanwhile the ending [`Ending::Error`], because what came of its calls is no basis for a
+    /// verdict.
+    pub(crate) async fn examine(&self, trajectory: &mut Redacted<Trajectory>, redactor: &Redactor) {
         let Some(slot) = self
             .0
             .get()
@@ -47,40 +49,54 @@ impl ContainerSlot {
                 found.message.push_str(" during the run");
                 found
             }
-            // With an answer to every call, it must have been there.
+            // The engine does not say whether the container still runs, but every call was answered, so it did.
             Err(_) if trajectory.ending.is_complete() && all_answered(trajectory) => return,
             Err(unknown) => unknown,
         };
-        let before = match &trajectory.ending {
-            Ending::Error { message, details } => {
-                let details = details.iter().cloned();
-                std::iter::once(message.clone()).chain(details).collect()
-            }
-            Ending::Blocked { message }
-            | Ending::LimitReached { message }
-            | Ending::TimedOut { message } => vec![message.clone()],
-            Ending::Completed | Ending::Interrupted => Vec::new(),
-        };
-        let clean = |text: &String| redactor.text(text).into_owned();
-        trajectory.ending = Ending::Error {
-            message: clean(&found.message),
-            details: before
-                .into_iter()
-                .chain(found.details.iter().map(clean))
-                .collect(),
-        };
+        let died = redactor.ending(Ending::Error {
+            message: found.message,
+            details: found.details,
+        });
+        // The run's own ending is kept in the details, before the last lines of the container.
+        trajectory.refine(|it| end_as(it, &died));
     }
 
     /// What the container has said since the run began, without secrets.
-    pub(crate) async fn log(&self, begun: Timestamp, redactor: &Redactor) -> Option<String> {
+    pub(crate) async fn log(
+        &self,
+        begun: Timestamp,
+        redactor: &Redactor,
+    ) -> Option<Redacted<String>> {
         let log = self.0.get()?.log(begun).await?;
-        Some(redactor.text(&log).into_owned())
+        Some(redactor.text(&log))
     }
 
-    /// The scenario is done; somebody may want to `look` at the container of one that has not passed. Returns what a reader should know.
+    /// Lets go of the container once the scenario is done. With `look`, which is for scenarios that have not passed, it may be kept for
+    /// inspection. Returns a note for the reader.
     pub(crate) async fn release(&self, look: bool) -> Option<String> {
         self.0.get()?.release(look).await
     }
+}
+
+/// Gives a run another ending; what it ended with before is kept as details.
+fn end_as(trajectory: &mut Trajectory, ending: &Ending) {
+    let before = match &trajectory.ending {
+        Ending::Error { message, details } => {
+            let details = details.iter().cloned();
+            std::iter::once(message.clone()).chain(details).collect()
+        }
+        Ending::Blocked { message }
+        | Ending::LimitReached { message }
+        | Ending::TimedOut { message } => vec![message.clone()],
+        Ending::Completed | Ending::Interrupted => Vec::new(),
+    };
+    trajectory.ending = match ending {
+        Ending::Error { message, details } => Ending::Error {
+            message: message.clone(),
+            details: before.into_iter().chain(details.iter().cloned()).collect(),
+        },
+        other => other.clone(),
+    };
 }
 
 /// Whether every call reached a server that said something.
@@ -123,15 +139,14 @@ impl Probe for ServersProbe<'_> {
 /// A container with its `${…}` filled in; the secrets it is given are added to `secrets`.
 pub(crate) fn expand(
     container: &Container,
-    secrets: &mut Vec<String>,
+    secrets: &mut Secrets,
 ) -> Result<Container, SetupError> {
     let lookup = |name: &str| std::env::var(name).ok();
-    let (container, variables) = scenario_file::expand_container(container, lookup)
+    let (container, variables) = scenario_file::expand(container, lookup)
         .map_err(|missing| SetupError::new(missing.to_string()))?;
-    let named = variables.iter().filter(|it| Redactor::is_secret_name(it));
-    secrets.extend(named.filter_map(|name| std::env::var(name).ok()));
-    secrets.extend(secret_values(&container.env));
-    // Where it will be reached is not known yet, and no secret.
+    secrets.environment(&variables);
+    secrets.named("env", "docker", pairs(&container.env));
+    // Only secrets are collected here, and the address, which is not known yet, is none.
     let anywhere = Reached {
         host: "127.0.0.1".to_owned(),
         port: container.port,
@@ -147,7 +162,7 @@ impl SuiteContext {
             .container
             .as_ref()
             .filter(|it| it.optional.is_some())?;
-        let container = expand(container, &mut Vec::new()).ok()?;
+        let container = expand(container, &mut Secrets::default()).ok()?;
         self.containers.as_ref()?.why_not(&container).await
     }
 }

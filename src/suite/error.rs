@@ -5,7 +5,7 @@ use crate::store::StoreError;
 /// Why scenarios could not be run at all: what failed, and what to try.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// What was asked for cannot be.
+    /// The request cannot be fulfilled.
     #[error("{message}")]
     Invalid {
         message: String,

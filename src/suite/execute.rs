@@ -7,24 +7,26 @@ use jiff::Timestamp;
 
 use crate::agent::Listener;
 use crate::docker::{self, Standing};
-use crate::mcp::{self, Target};
+use crate::mcp::{self, GatewayPlace, Target};
+use crate::model::redacted::Redacted;
 use crate::model::scenario::{Agent, Scenario};
-use crate::model::stamp::Stamp;
+use crate::model::stamp::{Servers, Stamp};
 use crate::model::trajectory::{Ending, Trajectory};
-use crate::redact::Redactor;
+use crate::redact::{Redactor, Secrets};
 use crate::run::{self, AskAgain, Connection, Job, Observer, Progress, SetupError};
 use crate::score;
 use crate::suite::addresses;
 use crate::suite::agents::{self, Reached};
 use crate::suite::containers::{self, ContainerSlot, ServersProbe};
 use crate::suite::ready::{self, Asking, Proof};
+use crate::suite::recorded;
 use crate::suite::replay;
 use crate::suite::suite_context::SuiteContext;
 
 /// Who makes the calls of a run.
 enum Who<'a> {
     /// The scenario's agent, with the baseline to play where it replays one.
-    Scenario(Option<&'a Arc<Trajectory>>),
+    Scenario(Option<&'a Arc<Redacted<Trajectory>>>),
     /// Somebody else, whom we listen to at this port or a free one.
     Else(Listener, Option<u16>),
 }
@@ -49,23 +51,61 @@ struct Prepared {
 }
 
 /// How calls come to the servers.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 enum Way {
     /// From us.
     Direct,
-    /// Through a gateway at this port, or a free one.
-    Gateway(Option<u16>),
+    /// Through a gateway.
+    Gateway(GatewayPlace),
 }
 
 /// What one run came to.
 pub(crate) struct Ran {
-    pub(crate) trajectory: Trajectory,
+    pub(crate) trajectory: Redacted<Trajectory>,
     /// Has taken secrets out of it.
     pub(crate) redactor: Redactor,
     /// What the agent has to tell of it.
     pub(crate) notes: Vec<String>,
-    /// What the container has said, without secrets.
-    pub(crate) log: Option<String>,
+    /// What the container has said.
+    pub(crate) log: Option<Redacted<String>>,
+}
+
+/// Says what a run is doing without the secrets that names of tools hold.
+struct Redacting<'a> {
+    observer: &'a dyn Observer,
+    redactor: &'a Redactor,
+}
+
+impl Observer for Redacting<'_> {
+    fn progress(&self, progress: Progress<'_>) {
+        match progress {
+            Progress::Calling { number, tool } => {
+                let tool = &self.redactor.known(tool);
+                self.observer.progress(Progress::Calling { number, tool });
+            }
+            Progress::Called {
+                number,
+                tool,
+                outcome,
+                duration_ms,
+            } => self.observer.progress(Progress::Called {
+                number,
+                tool: &self.redactor.known(tool),
+                outcome,
+                duration_ms,
+            }),
+            other => self.observer.progress(other),
+        }
+    }
+}
+
+/// What takes secrets out of a run.
+fn redactor(secrets: &Secrets, scenario: &Scenario) -> Redactor {
+    let redactor = Redactor::new(secrets, &scenario.redaction);
+    match recorded::recording(scenario) {
+        None => redactor,
+        Some(recording) => redactor.of_recorded_servers(&recording),
+    }
 }
 
 impl SuiteContext {
@@ -74,7 +114,7 @@ impl SuiteContext {
     pub(crate) async fn execute(
         &self,
         scenario: &Scenario,
-        baseline: Option<&Arc<Trajectory>>,
+        baseline: Option<&Arc<Redacted<Trajectory>>>,
         reads: Reads,
         place: &ContainerSlot,
         observer: &dyn Observer,
@@ -106,7 +146,13 @@ impl SuiteContext {
         observer: &dyn Observer,
     ) -> Ran {
         let begun = Timestamp::now();
-        let mut secrets = Vec::new();
+        // Recorded servers are given nothing: what the servers are given that they stand for is known from before.
+        let is_recorded = recorded::servers(scenario) == Servers::Recorded;
+        let mut secrets = if is_recorded {
+            self.remembered(scenario)
+        } else {
+            Secrets::given_to(&scenario.redaction)
+        };
         let baseline = match &who {
             Who::Scenario(baseline) => *baseline,
             Who::Else(..) => None,
@@ -130,10 +176,18 @@ impl SuiteContext {
         }
         let prepared = standing
             .and_then(|standing| self.prepare(scenario, (who, reachable?), standing, &mut secrets));
-        let redactor = Redactor::declared(secrets.iter().cloned(), &scenario.redaction);
+        self.remember(scenario, &secrets);
+        if let Ok(Prepared {
+            way: Way::Gateway(place),
+            ..
+        }) = &prepared
+        {
+            secrets.declare("gateway.path", "", &place.secret);
+        }
+        let redactor = redactor(&secrets, scenario);
         let (trajectory, notes) = match prepared {
             Ok(prepared) => {
-                let known = (&redactor, secrets.as_slice());
+                let known = (&redactor, &secrets);
                 let running = self.make(scenario, prepared, stamp, reads, known, observer);
                 let (mut trajectory, notes) = Box::pin(running).await;
                 place.examine(&mut trajectory, &redactor).await;
@@ -166,7 +220,7 @@ impl SuiteContext {
         scenario: &Scenario,
         (who, reachable): (Who<'_>, Reached),
         standing: Option<Standing>,
-        secrets: &mut Vec<String>,
+        secrets: &mut Secrets,
     ) -> Result<Prepared, SetupError> {
         let reached = standing.map(|it| it.reached);
         let reached = reached.or_else(|| addresses::as_it_stands(scenario));
@@ -177,12 +231,16 @@ impl SuiteContext {
         let targets = self.targets(scenario, reached.as_ref(), secrets)?;
         let way = match &who {
             Who::Scenario(_) if scenario.agent.command().is_none() => Way::Direct,
-            Who::Scenario(_) => Way::Gateway(None),
-            Who::Else(_, port) => Way::Gateway(*port),
+            Who::Scenario(_) => Way::Gateway(GatewayPlace::new(None)?),
+            Who::Else(_, port) => Way::Gateway(GatewayPlace::new(*port)?),
         };
-        let of_agent = Redactor::declared(secrets.iter().cloned(), &scenario.redaction);
+        let of_agent = redactor(secrets, scenario);
+        let mut known = secrets.clone();
+        known.of_scenario(&scenario.redaction);
         let agent: Box<dyn run::Agent> = match who {
-            Who::Scenario(baseline) => agents::agent(scenario, reachable, baseline, of_agent)?,
+            Who::Scenario(baseline) => {
+                agents::agent(scenario, reachable, baseline, (of_agent, known))?
+            }
             Who::Else(listener, _) => Box::new(listener),
         };
         Ok(Prepared {
@@ -201,9 +259,10 @@ impl SuiteContext {
         prepared: Prepared,
         stamp: Stamp,
         reads: Reads,
-        (redactor, secrets): (&Redactor, &[String]),
+        (redactor, secrets): (&Redactor, &Secrets),
         observer: &dyn Observer,
-    ) -> (Trajectory, Vec<String>) {
+    ) -> (Redacted<Trajectory>, Vec<String>) {
+        let observer = &Redacting { observer, redactor };
         let Prepared {
             mut agent,
             targets,
@@ -222,9 +281,9 @@ impl SuiteContext {
             redactor,
             observer,
         };
-        let gateway = match way {
+        let gateway = match &way {
             Way::Direct => None,
-            Way::Gateway(port) => Some((port, ask_again.clone())),
+            Way::Gateway(place) => Some((place.clone(), ask_again.clone())),
         };
         let proven = if proofs.is_empty() {
             None
@@ -249,8 +308,8 @@ impl SuiteContext {
             connect: async move {
                 match (proven, way) {
                     (Some(proven), _) => proven,
-                    (None, Way::Gateway(port)) => {
-                        mcp::open_gateway(&targets, None, port, gateway_asks, &tell)
+                    (None, Way::Gateway(place)) => {
+                        mcp::open_gateway(&targets, None, place, gateway_asks, &tell)
                             .await
                             .map(Connection::Gateway)
                     }
@@ -269,11 +328,12 @@ impl SuiteContext {
             redactor,
         };
         let mut trajectory = run::run(job).await;
-        if trajectory.stamp.model.is_none() {
-            // An agent that chooses for itself: if it chooses another one next time, that is another experiment.
-            let mut requests = trajectory.requests.iter();
-            trajectory.stamp.model = requests.find_map(|it| it.model.clone());
-        }
+        trajectory.refine(|it| {
+            if it.stamp.model.is_none() {
+                // An agent that chooses for itself: if it chooses another one next time, that is another experiment.
+                it.stamp.model = it.requests.iter().find_map(|it| it.model.clone());
+            }
+        });
         notes.extend_from_slice(agent.notes());
         (trajectory, notes)
     }
@@ -282,7 +342,7 @@ impl SuiteContext {
     fn check(
         &self,
         scenario: &Scenario,
-        baseline: Option<&Arc<Trajectory>>,
+        baseline: Option<&Arc<Redacted<Trajectory>>>,
     ) -> Result<(), SetupError> {
         if let [first, ..] = scenario.redaction.unset.as_slice() {
             let names = scenario.redaction.unset.join(", ");
@@ -306,7 +366,7 @@ impl SuiteContext {
         scenario: &Scenario,
         place: &ContainerSlot,
         observer: &dyn Observer,
-        secrets: &mut Vec<String>,
+        secrets: &mut Secrets,
     ) -> Result<Option<Standing>, SetupError> {
         let (Some(container), Some(session)) = (&scenario.container, &self.containers) else {
             return Ok(None);
@@ -316,7 +376,7 @@ impl SuiteContext {
         let mut known = secrets.clone();
         // What cannot be resolved holds no secret.
         let _ = self.targets(scenario, None, &mut known);
-        let redactor = Redactor::declared(known, &scenario.redaction);
+        let redactor = Redactor::new(&known, &scenario.redaction);
         let probe = ServersProbe {
             context: self,
             scenario,
@@ -333,8 +393,8 @@ impl SuiteContext {
     }
 
     /// The scenario as it may be told: without secrets.
-    pub(crate) fn redacted(&self, scenario: &Scenario) -> Scenario {
-        let mut secrets = Vec::new();
+    pub(crate) fn redacted(&self, scenario: &Scenario) -> Redacted<Scenario> {
+        let mut secrets = Secrets::given_to(&scenario.redaction);
         // What cannot be resolved holds no secret.
         let _ = self.targets(scenario, None, &mut secrets);
         let _ = agents::reach(scenario, &mut secrets);
@@ -345,8 +405,7 @@ impl SuiteContext {
         if let Some(container) = &scenario.container {
             let _ = containers::expand(container, &mut secrets);
         }
-        let mut told = scenario.clone();
-        Redactor::declared(secrets, &scenario.redaction).scenario(&mut told);
-        told
+        self.remember(scenario, &secrets);
+        Redactor::new(&secrets, &scenario.redaction).scenario(scenario)
     }
 }

@@ -11,6 +11,7 @@ use super::replay;
 use super::run_context::{Executed, RunContext};
 use super::settings::Settings;
 use crate::evaluate::{Basis, Checked, WrongOutcome, check_criteria, no_call, wrong_outcomes};
+use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Check, ScenarioResult, Status};
@@ -70,11 +71,11 @@ async fn expect(
     result
 }
 
-/// What each run of a scenario is held against: what the scenario itself expects.
+/// Judges each run of a scenario by what the scenario itself expects.
 struct Expecting<'a> {
     scenario: &'a Scenario,
     /// What a replay plays.
-    replayed: Option<&'a Arc<Trajectory>>,
+    replayed: Option<&'a Arc<Redacted<Trajectory>>>,
     rules: &'a Rules,
 }
 
@@ -85,7 +86,7 @@ impl Attempt for Expecting<'_> {
             return result;
         }
         let Executed {
-            scenario: told,
+            scenario: redacted,
             trajectory,
             notes,
             patience,
@@ -93,16 +94,16 @@ impl Attempt for Expecting<'_> {
         let Checked {
             mut checks,
             impossible,
-        } = check_criteria(&told, &trajectory, Basis::Nothing);
-        checks.extend(no_call(&told, &trajectory));
-        let wrong = wrong_outcomes(&told, &trajectory, self.replayed.map(Arc::as_ref));
+        } = check_criteria(&redacted, &trajectory, Basis::Nothing);
+        checks.extend(no_call(&redacted, &trajectory));
+        let wrong = wrong_outcomes(&redacted, &trajectory, self.replayed.map(|it| &***it));
         checks.extend(wrong.iter().map(WrongOutcome::check));
         let compared = patience.spend_on(|is_unwanted| {
-            score::compare_with_expectation(&told, &trajectory, self.rules, is_unwanted)
+            score::compare_with_expectation(&redacted, &trajectory, self.rules, is_unwanted)
         });
         let (expectation, comparison) = match compared {
             Ok(compared) => compared.unzip(),
-            Err(stopped) => return stopped.of(&told, &trajectory),
+            Err(stopped) => return stopped.of(&redacted, &trajectory),
         };
         let passed = !checks.iter().any(Check::fails)
             && comparison.as_ref().is_none_or(|it| it.verdict.passed);
@@ -117,11 +118,11 @@ impl Attempt for Expecting<'_> {
             problem,
             checks,
             comparison,
-            baseline: expectation.map(Arc::new),
+            baseline: expectation.map(|it| Arc::new(redacted.derive(|_| it))),
             idle_rules: score::idle_after(self.rules, &[&trajectory]),
             current: Some(Arc::new(trajectory)),
             notes,
-            ..result(&told, status)
+            ..result(&redacted, status)
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::evaluate::{Basis, Checked, check_criteria};
 use crate::model::experiment::ExperimentChange;
+use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Check, Problem, ScenarioResult, Status};
@@ -19,8 +20,8 @@ use crate::suite::replay;
 pub(crate) fn judge(
     result: ScenarioResult,
     scenario: Option<&Scenario>,
-    accepted: &[Trajectory],
-    current: Arc<Trajectory>,
+    accepted: &[Redacted<Trajectory>],
+    current: Arc<Redacted<Trajectory>>,
     (rules, patience): (&Rules, &Patience),
     allow_changed: bool,
 ) -> Option<ScenarioResult> {
@@ -39,7 +40,7 @@ pub(crate) fn judge(
             baseline.scenario
         ));
     }
-    notes.extend(heard_once(scenario, baseline, rules));
+    notes.extend(reads_answered_once(scenario, baseline, rules));
     let basis = Basis::Baseline(baseline);
     let checked = scenario.map(|it| check_criteria(it, &current, basis));
     let Checked { checks, impossible } = checked.unwrap_or_default();
@@ -76,9 +77,14 @@ pub(crate) fn judge(
     })
 }
 
-/// Which reads were heard once, as all were before answers were held: they are graded alone. Where recording again would hear them twice, how.
-fn heard_once(scenario: Option<&Scenario>, baseline: &Trajectory, rules: &Rules) -> Option<String> {
-    let once = baseline.heard_once();
+/// A note on the reads that were answered once, which are only graded; baselines of older versions have no others. Where recording again
+/// would ask them twice, it says how.
+fn reads_answered_once(
+    scenario: Option<&Scenario>,
+    baseline: &Trajectory,
+    rules: &Rules,
+) -> Option<String> {
+    let once = baseline.answered_once();
     let is_graded = |(number, call): &(usize, &ToolCall)| {
         once.binary_search(number).is_ok() && score::only_reads(call, &baseline.catalogue, rules)
     };
@@ -88,7 +94,7 @@ fn heard_once(scenario: Option<&Scenario>, baseline: &Trajectory, rules: &Rules)
         1 => "1 read of the baseline was heard once, so its answer is".to_owned(),
         _ => format!("{count} reads of the baseline were heard once, so their answers are"),
     };
-    let way_out = if baseline.listened_twice() {
+    let way_out = if baseline.has_answers_received_twice() {
         String::new()
     } else {
         let record = scenario.map_or_else(|| "mcp-eval record".to_owned(), replay::record_command);
@@ -117,7 +123,7 @@ fn other_experiment(scenario: Option<&Scenario>, changes: &[ExperimentChange]) -
     }
 }
 
-/// What is wrong with criteria that name tools which were never there; `None` where there are none such.
+/// The problem with criteria that name tools which were never on offer; `None` where there are none.
 pub(crate) fn impossible_criteria(impossible: &[(String, Option<String>)]) -> Option<Problem> {
     let (first, meant) = impossible.first()?;
     let also = impossible.iter().skip(1);

@@ -1,4 +1,4 @@
-//! Who watches while scenarios run.
+//! The traits by which the progress of running scenarios is reported.
 
 use std::sync::Arc;
 
@@ -6,28 +6,28 @@ use crate::model::scenario::Scenario;
 use crate::model::suite::{ScenarioResult, Status};
 use crate::run::{self, Progress};
 
-/// Is told how a suite goes on.
+/// Receives the progress of a suite.
 pub trait Observer: Send + Sync {
-    /// A scenario begins; what is returned is told of its runs.
+    /// A scenario begins. Returns the observer that receives the progress of its runs.
     fn begins(&self, scenario: &Scenario) -> Arc<dyn ScenarioObserver>;
 
     /// A scenario has its result.
     fn finished(&self, result: &ScenarioResult);
 
-    /// All scenarios have.
+    /// All scenarios have their results.
     fn ended(&self);
 }
 
-/// Is told how one scenario goes on.
+/// Receives the progress of one scenario.
 pub trait ScenarioObserver: run::Observer {
-    /// Who is told of one of several attempts at it, from 1.
+    /// The observer of one of several attempts at it; `number` counts from 1.
     fn attempt(&self, number: u16, of: u16) -> Arc<dyn ScenarioObserver>;
 
     /// An attempt has ended.
     fn attempted(&self, number: u16, of: u16, status: Status);
 }
 
-/// Watches nothing.
+/// Ignores all progress.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 

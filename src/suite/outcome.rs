@@ -1,9 +1,9 @@
-//! What is told of a scenario that has no verdict, and what all results have in common.
+//! The results of scenarios that have no verdict, and what all results have in common.
 
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
 
-/// The result of a scenario whose run ended in a panic: a fault of ours, and no reason to lose the others.
+/// The result of a scenario whose run panicked. That is a bug of this program; the other scenarios keep their results.
 pub(crate) fn broken(scenario: &Scenario) -> ScenarioResult {
     ScenarioResult {
         problem: Some(Problem {
@@ -26,7 +26,7 @@ pub(crate) fn result(scenario: &Scenario, status: Status) -> ScenarioResult {
     }
 }
 
-/// Nobody needs to look at it.
+/// Whether a result needs no attention.
 pub(crate) fn is_fine(result: &ScenarioResult) -> bool {
     matches!(
         result.status,
@@ -41,7 +41,7 @@ pub(crate) fn not_run(scenario: &Scenario, status: Status, why: String) -> Scena
     }
 }
 
-/// A problem that says it all in one sentence.
+/// A problem of one message, without hint and details.
 pub(crate) fn problem(message: impl Into<String>) -> Problem {
     Problem {
         message: message.into(),

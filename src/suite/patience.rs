@@ -1,20 +1,21 @@
-//! How long a comparison may take: until somebody asks to stop, or until the scenario's time is over.
+//! How long a comparison may take: until the program is asked to stop, or until the scenario's time is over.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
+use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{ScenarioResult, Status};
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::score::Cancelled;
 use crate::suite::outcome::{not_run, problem};
 
-/// What a run leaves of the scenario's time for comparing it, however long it took itself.
+/// The least time for comparing a run, even if the run itself used up all of the scenario's time.
 const AT_LEAST: Duration = Duration::from_secs(1);
 
-/// How long work on what a run came to may take.
+/// How long work on a finished run may take.
 #[derive(Debug, Clone)]
 pub(crate) struct Patience {
     interrupt: CancellationToken,
@@ -31,7 +32,7 @@ pub(crate) enum Stopped {
 }
 
 impl Patience {
-    /// Until somebody asks to stop.
+    /// Without a time limit, until the program is asked to stop.
     pub(crate) fn until(interrupt: &CancellationToken) -> Self {
         Self {
             interrupt: interrupt.clone(),
@@ -39,7 +40,7 @@ impl Patience {
         }
     }
 
-    /// The same within what a run has left of its scenario's time.
+    /// The same, limited to what the run has left of its scenario's time.
     pub(crate) fn after(
         run: &Trajectory,
         scenario: &Scenario,
@@ -55,7 +56,8 @@ impl Patience {
         }
     }
 
-    /// Does work that asks every now and then whether it is still wanted. It takes no thread from those who wait for servers and signals.
+    /// Does work that regularly asks whether it is still wanted. Other tasks of the runtime, which wait for servers and signals, go on
+    /// meanwhile.
     ///
     /// # Errors
     ///
@@ -79,7 +81,7 @@ impl Patience {
 
 impl Stopped {
     /// The result of a scenario whose run was not compared to the end.
-    pub(crate) fn result(self, open: ScenarioResult, run: &Trajectory) -> ScenarioResult {
+    pub(crate) fn result(self, open: ScenarioResult, run: &Redacted<Trajectory>) -> ScenarioResult {
         let (status, message, ending) = match self {
             Self::Interrupted => (
                 Status::Interrupted,
@@ -92,20 +94,19 @@ impl Stopped {
                 run.ending.clone(),
             ),
         };
+        let mut ended = run.clone();
+        ended.refine(|it| it.ending = ending);
         ScenarioResult {
             status,
             problem: Some(problem(message)),
             duration_ms: run.duration_ms,
-            current: Some(Arc::new(Trajectory {
-                ending,
-                ..run.clone()
-            })),
+            current: Some(Arc::new(ended)),
             ..open
         }
     }
 
     /// The same where nothing else is known yet.
-    pub(crate) fn of(self, scenario: &Scenario, run: &Trajectory) -> ScenarioResult {
+    pub(crate) fn of(self, scenario: &Scenario, run: &Redacted<Trajectory>) -> ScenarioResult {
         let open = not_run(scenario, Status::Error, String::new());
         self.result(open, run)
     }
@@ -120,7 +121,7 @@ mod tests {
     use super::{Patience, Stopped};
     use crate::score::Cancelled;
 
-    /// Work without end, but for being called off.
+    /// Work that ends only when it is cancelled.
     fn endless(patience: &Patience) -> Result<(), Stopped> {
         patience.spend_on(|is_unwanted| {
             while !is_unwanted() {

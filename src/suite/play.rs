@@ -19,22 +19,23 @@ use super::run_context::RunContext;
 use super::settings::{BASELINES, Settings};
 use super::suite_context::SuiteContext;
 use crate::docker::{Guard, Session};
+use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{ScenarioResult, Status, SuiteResult};
 use crate::run::Budget;
 use crate::store::Runs;
 
-/// Scenarios to be run, who watches, and who may stop it.
+/// Scenarios to be run, with the observer of their progress and the token that stops them.
 #[derive(Clone)]
 pub struct Suite {
     pub scenarios: Vec<Scenario>,
     pub observer: Arc<dyn Observer>,
-    /// Cancelled when everything is to stop: what has finished is kept, and the rest is told as interrupted.
+    /// Cancelled when everything is to stop: what has finished is kept, and the rest is reported as interrupted.
     pub interrupt: CancellationToken,
 }
 
 impl Suite {
-    /// Scenarios that nobody watches or stops.
+    /// Scenarios without an observer, and with a token that is never cancelled.
     pub fn new(scenarios: Vec<Scenario>) -> Self {
         Self {
             scenarios,
@@ -55,7 +56,7 @@ impl fmt::Debug for Suite {
 /// A finished suite and where its runs are kept.
 #[derive(Debug)]
 pub struct Finished {
-    pub suite: SuiteResult,
+    pub suite: Redacted<SuiteResult>,
     pub runs: Arc<Runs>,
     /// Where the trajectories lie, for each scenario of the suite.
     pub files: Vec<Files>,
@@ -79,8 +80,8 @@ const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Runs every scenario with `work` and gathers the results in the scenarios' order.
 ///
-/// Each scenario is a task of its own, so that the work on one answer holds up nobody else. Disabled scenarios are skipped. When
-/// interrupted, what has finished is kept, and what has not is told as interrupted.
+/// Each scenario is a task of its own, so that work on one answer does not delay the others. Disabled scenarios are skipped. When
+/// interrupted, what has finished is kept, and what has not is reported as interrupted.
 ///
 /// # Errors
 ///
@@ -139,7 +140,7 @@ where
                     Status::Skipped,
                     "not started: an earlier scenario has not passed (`--fail-fast`)".to_owned(),
                 )),
-                // Whatever decides nothing costs nothing.
+                // The budget is spent. Only agents that ask a model cost anything, so the others still run.
                 (true, false, Some(why)) if scenario.agent.decides() => {
                     Some((Status::Error, format!("not started: {why}")))
                 }
@@ -157,7 +158,7 @@ where
                 progress: observer.begins(&scenario),
                 slot: Arc::default(),
             };
-            let (context, place) = (Arc::clone(&context), Arc::clone(&run_context.slot));
+            let (context, slot) = (Arc::clone(&context), Arc::clone(&run_context.slot));
             let it = Arc::clone(&scenario);
             let task = AssertUnwindSafe(work(scenario, run_context)).catch_unwind();
             running.spawn(async move {
@@ -168,7 +169,7 @@ where
                     .await
                     .unwrap_or_else(|_| broken(&context.redacted(&it)));
                 let look = !is_fine(&result) && !was_interrupted(&result);
-                result.notes.extend(place.release(look).await);
+                result.notes.extend(slot.release(look).await);
                 (index, result)
             });
         }
@@ -177,16 +178,16 @@ where
             () = interrupt.cancelled() => None,
             done = running.join_next() => done,
         };
-        // Nothing is running any more, or nothing is to run any more.
+        // `None` when all scenarios have finished, or the program is asked to stop.
         let Some(done) = done else { break };
         if let Ok((index, result)) = done {
-            // Whatever is to come is left out only where the command fails anyway.
+            // `--fail-fast` stops only after results that make the command fail.
             let stops = match result.status {
                 Status::Inconclusive => settings.judging.strict_statistics,
                 _ => !is_fine(&result),
             };
             stopped |= settings.fail_fast && stops;
-            // What cannot run here was not to run.
+            // A scenario that cannot run here does not count as selected.
             selected -= usize::from(result.status == Status::Skipped);
             observer.finished(&result);
             results.insert(index, result);
@@ -202,7 +203,7 @@ where
     };
     let _ = tokio::time::timeout(STOP_TIMEOUT, stopping).await;
     running.abort_all();
-    // Whatever is to come after those that have begun.
+    // The index of the first scenario that has not begun.
     let not_begun = waiting.peek().map_or(usize::MAX, |(index, _)| *index);
     for (index, scenario) in scenarios.iter().enumerate() {
         results.entry(index).or_insert_with(|| {
@@ -236,7 +237,7 @@ where
     });
     Ok(Finished {
         files: files.collect(),
-        suite,
+        suite: context.redactor().suite(suite),
         runs,
     })
 }

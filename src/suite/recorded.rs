@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use crate::mock;
+use crate::model::redacted::Redacted;
 use crate::model::scenario::{Scenario, Server, Transport};
 use crate::model::stamp::Servers;
 use crate::model::suite::Problem;
 use crate::model::trajectory::Trajectory;
+use crate::store;
 
 /// The scenario with all servers of its main baseline, which lies in the file `path`, in place of its own.
 ///
@@ -83,6 +85,15 @@ pub(crate) fn servers(scenario: &Scenario) -> Servers {
     } else {
         Servers::Live
     }
+}
+
+/// The trajectory whose servers answer in the place of a scenario's; `None` where its own do.
+pub(crate) fn recording(scenario: &Scenario) -> Option<Redacted<Trajectory>> {
+    let mut servers = scenario.servers.iter();
+    servers.find_map(|it| match &it.transport {
+        Transport::Recorded { baseline } => store::load(baseline).ok(),
+        _ => None,
+    })
 }
 
 /// Tells which calls the recording had no answer to; `None` where it had one to all.

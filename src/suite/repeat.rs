@@ -15,7 +15,7 @@ pub(crate) const REASON_CHARS: usize = 300;
 /// What several runs are measured by.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Measure {
-    /// How often a scenario is run; once is no repetition, and changes nothing.
+    /// How often a scenario is run; with 1, the result is that of the single run.
     pub(crate) times: u16,
     /// The lowest share that passes, 0 to 1.
     pub(crate) pass_threshold: f64,
@@ -44,7 +44,7 @@ pub(crate) async fn repeat(
     let of = measure.times;
     let look = may_be_kept(scenario, (1, of), true);
     let first = attempt(scenario, run_context, (1, of), look, work).await;
-    // Against another experiment, no number of runs would have a verdict.
+    // There is no verdict against the baseline of another experiment, so further runs would be of no use.
     if first.status == Status::Error && !first.experiment_changes.is_empty() {
         let notes = run_context
             .show(&first.id, 1)
@@ -69,8 +69,8 @@ pub(crate) async fn repeat(
     made.result(run_context, measure)
 }
 
-/// Whether the container of an attempt may be kept for a look, should it not pass: one of all is enough, and one that has a fixed port is in
-/// the way of the next attempt.
+/// Whether the container of an attempt may be kept for a look, should it not pass: one container is enough, and one with a fixed port
+/// would block the next attempt.
 pub(crate) fn may_be_kept(
     scenario: &Scenario,
     (number, of): (u16, u16),
@@ -82,8 +82,8 @@ pub(crate) fn may_be_kept(
     }
 }
 
-/// Makes one attempt, given its number and of how many, with a `look` at its container should it not pass. Where the money is spent, it is
-/// not made, and says so.
+/// Makes one attempt, given its number and of how many, with a `look` at its container should it not pass. Once the budget is spent, it
+/// is not made, and the result says so.
 async fn attempt(
     scenario: &Scenario,
     run_context: &RunContext,
@@ -92,8 +92,8 @@ async fn attempt(
     work: &impl Attempt,
 ) -> ScenarioResult {
     if let Some(why) = run_context.exhausted(scenario) {
-        let told = run_context.redacted(scenario);
-        return not_run(&told, Status::Error, format!("not made: {why}"));
+        let redacted = run_context.redacted(scenario);
+        return not_run(&redacted, Status::Error, format!("not made: {why}"));
     }
     let attempt = run_context.attempt(number, of);
     let mut result = work.once(&attempt).await;
@@ -106,7 +106,7 @@ async fn attempt(
     result
 }
 
-/// The attempts made so far. Of all there is to know of them, only what the result shows is kept: there may be a thousand.
+/// The attempts made so far. There may be a thousand, so only what the result shows of them is kept.
 struct Made {
     attempts: Vec<repeated::Attempt>,
     /// The index of the attempt most worth a look.
@@ -115,7 +115,7 @@ struct Made {
     result: ScenarioResult,
     /// The number of the first attempt without a verdict, and why it has none.
     obstacle: Option<(usize, Problem)>,
-    /// What there is to know of them, each said once, with the indexes of the attempts that said it.
+    /// Their notes, each kept once, with the indexes of the attempts that had it.
     notes: Vec<(String, Vec<usize>)>,
 }
 
@@ -147,7 +147,7 @@ impl Made {
                 .get_or_insert_with(|| (index + 1, problem.clone()));
         }
         let shown = self.attempts.get(self.shown);
-        if shown.is_none_or(|it| score::is_more_telling(&attempt, it)) {
+        if shown.is_none_or(|it| score::is_more_relevant(&attempt, it)) {
             (self.shown, self.result) = (index, result);
         }
         self.attempts.push(attempt);
@@ -170,11 +170,11 @@ impl Made {
             let (threshold, baseline) = (measure.pass_threshold, measure.baseline);
             score::gate(self.attempts, shown + 1, threshold, baseline)
         };
-        let told = |(note, by): (String, Vec<usize>)| match by.first() {
+        let with_attempt = |(note, by): (String, Vec<usize>)| match by.first() {
             Some(first) if !by.contains(&shown) => format!("attempt {}: {note}", first + 1),
             _ => note,
         };
-        result.notes = self.notes.into_iter().map(told).collect();
+        result.notes = self.notes.into_iter().map(with_attempt).collect();
         result.notes.extend(run_context.show(&result.id, shown + 1));
         result.problem = match status {
             Status::Passed | Status::Inconclusive => None,

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::model::redacted::Redacted;
 use crate::model::scenario::{Agent, Scenario};
 use crate::model::suite::Problem;
 use crate::model::trajectory::Trajectory;
@@ -31,7 +32,10 @@ pub(crate) fn baselines(root: &Path, scenario: &Scenario, selected: usize) -> Ba
 /// # Errors
 ///
 /// A [`StoreError`] when one cannot be read, or its answers cannot vary as it says.
-pub(crate) fn load(baselines: &Baselines, scenario: &str) -> Result<Vec<Trajectory>, StoreError> {
+pub(crate) fn load(
+    baselines: &Baselines,
+    scenario: &str,
+) -> Result<Vec<Redacted<Trajectory>>, StoreError> {
     let accepted = baselines.load(scenario)?;
     for (variant, it) in (1..).zip(&accepted) {
         check_learned(&baselines.variant_path(scenario, variant), it)?;
@@ -59,10 +63,10 @@ pub(crate) fn check_learned(path: &Path, trajectory: &Trajectory) -> Result<(), 
 pub(crate) fn accepted(
     scenario: &Scenario,
     baselines: &Baselines,
-) -> Result<Vec<Trajectory>, Problem> {
+) -> Result<Vec<Redacted<Trajectory>>, Problem> {
     let loaded = load(baselines, &scenario.id);
     let main = loaded.as_ref().ok().and_then(|it| it.first());
-    ci::mend(baselines, &scenario.id, main);
+    ci::mend(baselines, &scenario.id, main.map(|it| &**it));
     let mut accepted = loaded.map_err(|error| Problem {
         message: error.to_string(),
         hint: error.hint().map(str::to_owned),
@@ -78,7 +82,7 @@ pub(crate) fn accepted(
 /// The command that records a scenario's baseline in its usual place.
 pub(crate) fn record_command(scenario: &Scenario) -> String {
     let mut command = format!("mcp-eval record --scenario {}", scenario.path.display());
-    // Of a scenario whose replay was asked for on the command line, its own agent records.
+    // A scenario that lists calls is a replay only by `--agent replay`, and is recorded with its own agent.
     if matches!(scenario.agent, Agent::Replay { .. }) && !scenario.agent.calls().is_empty() {
         command.push_str(" --agent scripted");
     }
@@ -110,9 +114,12 @@ fn no_baseline(scenario: &Scenario, baselines: &Baselines) -> Problem {
     }
 }
 
-/// The baseline that an agent needs for its calls, the main one of those accepted: a replay plays it, and a script finds in it whose a tool
-/// was that is gone. `None` for another agent.
-pub(crate) fn replayed(scenario: &Scenario, accepted: &[Trajectory]) -> Option<Arc<Trajectory>> {
+/// The baseline that an agent needs for its calls, the main one of those accepted: a replay plays it, and a script finds in it
+/// the server of a tool that is gone. `None` for another agent.
+pub(crate) fn replayed(
+    scenario: &Scenario,
+    accepted: &[Redacted<Trajectory>],
+) -> Option<Arc<Redacted<Trajectory>>> {
     let main = accepted.first().filter(|_| !scenario.agent.decides())?;
     Some(Arc::new(main.clone()))
 }
@@ -125,7 +132,7 @@ pub(crate) fn replayed(scenario: &Scenario, accepted: &[Trajectory]) -> Option<A
 pub(crate) fn to_play(
     scenario: &Scenario,
     baselines: &Baselines,
-) -> Result<Option<Arc<Trajectory>>, Problem> {
+) -> Result<Option<Arc<Redacted<Trajectory>>>, Problem> {
     match &scenario.agent {
         Agent::Scripted { .. } | Agent::Model { .. } | Agent::Command { .. } => Ok(None),
         Agent::Replay { .. } => Ok(replayed(scenario, &accepted(scenario, baselines)?)),
@@ -160,24 +167,24 @@ pub(crate) fn check_servers(baseline: &Trajectory, servers: &[&str]) -> Result<(
     })
 }
 
-/// Completes the bindings of accepted trajectories: those of one that was kept without are looked for, and the scenario's own rules
+/// Completes the bindings of accepted trajectories: bindings are looked for where it was kept without any, and the scenario's own rules
 /// apply.
 ///
 /// # Errors
 ///
 /// A [`Problem`] when a rule of the scenario does not fit the main baseline.
 pub(crate) fn bind(
-    accepted: &mut [Trajectory],
+    accepted: &mut [Redacted<Trajectory>],
     scenario: Option<&Scenario>,
 ) -> Result<(), Problem> {
     let rules = scenario.map_or(&[][..], |it| &it.replaying.bindings);
     let mut impossible = Vec::new();
     for (index, trajectory) in accepted.iter_mut().enumerate() {
         if trajectory.bindings.is_empty() {
-            trajectory.bindings = score::find_bindings(trajectory);
+            trajectory.refine(|it| it.bindings = score::find_bindings(it));
         }
         match score::with_rules(trajectory, rules) {
-            Ok(bindings) => trajectory.bindings = bindings,
+            Ok(bindings) => trajectory.refine(|it| it.bindings = bindings),
             // Rules count the calls of the main baseline; variants may have others.
             Err(wrong) if index == 0 => impossible = wrong,
             Err(_) => {}

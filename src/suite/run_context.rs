@@ -1,8 +1,9 @@
-//! What a command has at hand to run one scenario: it runs it, keeps the run, and tells it without secrets.
+//! What a command needs to run one scenario: it runs it, keeps the run, and returns it without secrets.
 
 use std::sync::Arc;
 
 use crate::agent;
+use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::model::trajectory::{Ending, Trajectory};
@@ -25,12 +26,12 @@ pub(crate) struct RunContext {
 
 /// A run that has ended, however it did.
 pub(crate) struct Executed {
-    /// The scenario as it may be told: without secrets, its expectations filled in with what the run answered.
-    pub(crate) scenario: Scenario,
-    pub(crate) trajectory: Trajectory,
+    /// The scenario without secrets, its expectations filled in with what the run answered.
+    pub(crate) scenario: Redacted<Scenario>,
+    pub(crate) trajectory: Redacted<Trajectory>,
     /// What a reader should know of the run.
     pub(crate) notes: Vec<String>,
-    /// How long what it came to may be looked at.
+    /// How long work on it may still take.
     pub(crate) patience: Patience,
 }
 
@@ -64,7 +65,7 @@ impl RunContext {
     pub(crate) async fn execute(
         &self,
         scenario: &Scenario,
-        baseline: Option<&Arc<Trajectory>>,
+        baseline: Option<&Arc<Redacted<Trajectory>>>,
     ) -> Executed {
         Box::pin(self.perform(scenario, baseline, Reads::Once)).await
     }
@@ -73,7 +74,7 @@ impl RunContext {
     pub(crate) async fn perform(
         &self,
         scenario: &Scenario,
-        baseline: Option<&Arc<Trajectory>>,
+        baseline: Option<&Arc<Redacted<Trajectory>>>,
         reads: Reads,
     ) -> Executed {
         let ran = self
@@ -82,16 +83,16 @@ impl RunContext {
         let Ran {
             mut trajectory,
             redactor,
-            notes: told_by_agent,
+            notes: agent_notes,
             log,
         } = Box::pin(ran).await;
         let patience = self.suite.patience(scenario, &trajectory);
-        tokio::task::block_in_place(|| score::mark_breaches(&mut trajectory));
-        let mut told = scenario.clone();
-        for expected in &mut told.expected_trajectory {
-            agent::fill_references(&mut expected.arguments, &trajectory);
+        tokio::task::block_in_place(|| trajectory.refine(score::mark_breaches));
+        let mut filled = scenario.clone();
+        for expected in &mut filled.expected_trajectory {
+            agent::fill_references(&mut expected.arguments, &expected.filled, &trajectory);
         }
-        redactor.scenario(&mut told);
+        let redacted = redactor.scenario(&filled);
         let lost = self.runs.save(&scenario.id, &trajectory).err();
         let log = log.and_then(|it| self.runs.save_log(&scenario.id, &it).err());
         let mut notes: Vec<String> = lost
@@ -99,20 +100,16 @@ impl RunContext {
             .chain(&log)
             .map(|error| format!("the run could not be kept: {error}"))
             .collect();
-        notes.extend(
-            told_by_agent
-                .iter()
-                .map(|it| redactor.text(it).into_owned()),
-        );
+        notes.extend(agent_notes.iter().map(|it| redactor.text(it).into_inner()));
         if let Ending::Blocked { message } = &trajectory.ending {
             notes.push(format!("the run ended early: {message}"));
         }
-        // Meant so or not, nothing was tested.
+        // Even where that was intended, nothing was tested.
         if trajectory.ending == Ending::Completed && trajectory.calls().next().is_none() {
             notes.push("the agent called no tool of the servers".to_owned());
         }
         Executed {
-            scenario: told,
+            scenario: redacted,
             trajectory,
             notes,
             patience,
@@ -123,24 +120,24 @@ impl RunContext {
     pub(crate) async fn play_again(
         &self,
         scenario: &Scenario,
-        baseline: Option<&Arc<Trajectory>>,
+        baseline: Option<&Arc<Redacted<Trajectory>>>,
     ) -> Executed {
-        let place = &self.slot;
+        let slot = &self.slot;
         let ran = self
             .suite
-            .execute(scenario, baseline, Reads::Once, place, &*self.progress);
+            .execute(scenario, baseline, Reads::Once, slot, &*self.progress);
         let mut trajectory = Box::pin(ran).await.trajectory;
         let patience = self.suite.patience(scenario, &trajectory);
-        tokio::task::block_in_place(|| score::mark_breaches(&mut trajectory));
+        tokio::task::block_in_place(|| trajectory.refine(score::mark_breaches));
         Executed {
-            scenario: scenario.clone(),
+            scenario: self.redacted(scenario),
             trajectory,
             notes: Vec::new(),
             patience,
         }
     }
 
-    /// What one of several attempts has at hand: a container of its own, a folder of its own for the run.
+    /// The context of one of several attempts, which has a container and a folder for its run of its own.
     pub(crate) fn attempt(&self, number: u16, of: u16) -> Self {
         Self {
             suite: Arc::clone(&self.suite),
@@ -167,8 +164,8 @@ impl RunContext {
         self.suite.outliving_servers(scenario)
     }
 
-    /// The scenario as it may be told when it was not run.
-    pub(crate) fn redacted(&self, scenario: &Scenario) -> Scenario {
+    /// A scenario that was not run, without secrets.
+    pub(crate) fn redacted(&self, scenario: &Scenario) -> Redacted<Scenario> {
         self.suite.redacted(scenario)
     }
 }

@@ -1,29 +1,27 @@
-//! Which of the values that servers and agents are given are secret, by the names they are given under.
-
-use crate::redact::Redactor;
-
-/// The values whose names say that they are secret. Of one in two parts, such as `Bearer abc`, the second is secret by itself.
-pub(crate) fn secret_values(named: &[(String, String)]) -> Vec<String> {
-    let values = named
-        .iter()
-        .filter(|(name, _)| Redactor::is_secret_name(name))
-        .map(|(_, value)| value);
-    values
-        .flat_map(|value| {
-            let second = value
-                .split_once(' ')
-                .map(|(_, second)| second.trim().to_owned());
-            std::iter::once(value.clone()).chain(second)
-        })
-        .collect()
-}
+//! The values in addresses and command lines that may be secret by their names.
 
 /// The parameters in an address.
-pub(crate) fn query(url: &str) -> Vec<(String, String)> {
+pub(crate) fn query(url: &str) -> impl Iterator<Item = (&str, &str)> {
     let query = url.split_once('?').map_or("", |(_, query)| query);
     let parameters = query.split('#').next().unwrap_or_default().split('&');
-    parameters
-        .filter_map(|it| it.split_once('='))
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .collect()
+    parameters.filter_map(|it| it.split_once('='))
+}
+
+/// The options of a command line that have a value: `--token=x`, `--token x`.
+pub(crate) fn options(args: &[String]) -> impl Iterator<Item = (&str, &str)> {
+    let next = args.iter().skip(1).map(Some).chain([None]);
+    args.iter().zip(next).filter_map(|(it, next)| {
+        let option = it.strip_prefix('-')?;
+        let (name, value) = option
+            .split_once('=')
+            .or_else(|| Some((option, next.filter(|it| !it.starts_with('-'))?)))?;
+        Some((name.trim_start_matches('-'), value))
+    })
+}
+
+/// Names and values as those look at them who only read.
+pub(crate) fn pairs(named: &[(String, String)]) -> impl Iterator<Item = (&str, &str)> {
+    named
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
 }

@@ -7,11 +7,11 @@ use crate::mcp::{Launch, Target};
 use crate::model::container::Reset;
 use crate::model::scenario::{Scenario, Server, Transport};
 use crate::process::ChildCommand;
-use crate::redact::Redactor;
+use crate::redact::{Secrets, handed_on};
 use crate::run::SetupError;
 use crate::scenario_file;
 use crate::suite::addresses;
-use crate::suite::secrets::{query, secret_values};
+use crate::suite::secrets::{options, pairs, query};
 use crate::suite::suite_context::SuiteContext;
 
 impl SuiteContext {
@@ -51,7 +51,7 @@ impl SuiteContext {
         &self,
         scenario: &Scenario,
         reached: Option<&Reached>,
-        secrets: &mut Vec<String>,
+        secrets: &mut Secrets,
     ) -> Result<Vec<Target>, SetupError> {
         let servers = self.servers(scenario);
         if servers.is_empty() {
@@ -67,15 +67,10 @@ impl SuiteContext {
             .cloned()
             .or_else(|| addresses::as_it_stands(scenario));
         let lookup = |name: &str| addresses::lookup(name, reached.as_ref());
-        let expanded = scenario_file::expand(&servers, lookup)
+        let (servers, variables) = scenario_file::expand(&servers, lookup)
             .map_err(|missing| SetupError::new(missing.to_string()))?;
-        let named = expanded
-            .variables
-            .iter()
-            .filter(|name| Redactor::is_secret_name(name));
-        secrets.extend(named.filter_map(|name| std::env::var(name).ok()));
-        expanded
-            .servers
+        secrets.environment(&variables);
+        servers
             .into_iter()
             .map(|server| {
                 Ok(Target {
@@ -109,7 +104,7 @@ impl SuiteContext {
                 "no server of the scenario is reached through its container: give one `url: \"${docker.url}/mcp\"`",
             ));
         }
-        let mut targets = self.targets(scenario, Some(reached), &mut Vec::new())?;
+        let mut targets = self.targets(scenario, Some(reached), &mut Secrets::default())?;
         targets.retain(|it| inside.contains(&it.name));
         Ok(targets)
     }
@@ -118,7 +113,7 @@ impl SuiteContext {
         &self,
         scenario: &Scenario,
         server: &Server,
-        secrets: &mut Vec<String>,
+        secrets: &mut Secrets,
     ) -> Result<Launch, SetupError> {
         Ok(match &server.transport {
             Transport::Stdio {
@@ -127,7 +122,8 @@ impl SuiteContext {
                 env,
                 cwd,
             } => {
-                secrets.extend(secret_values(env));
+                secrets.named("env", &server.name, pairs(env));
+                secrets.named("args", &server.name, options(args));
                 Launch::Child(ChildCommand {
                     program: command.into(),
                     args: args.iter().map(Into::into).collect(),
@@ -140,20 +136,22 @@ impl SuiteContext {
                 headers,
                 bearer_token_env,
             } => {
-                secrets.extend(secret_values(headers));
-                secrets.extend(secret_values(&query(url)));
+                secrets.named("header", &server.name, pairs(headers));
+                secrets.named("query", &server.name, query(url));
                 let bearer_token = bearer_token_env
                     .as_ref()
                     .map(|name| bearer_token(&server.name, name))
                     .transpose()?;
-                secrets.extend(bearer_token.clone());
+                if let (Some(name), Some(token)) = (bearer_token_env, &bearer_token) {
+                    secrets.declare(&format!("env.{name}"), &server.name, token);
+                }
                 Launch::Http {
                     url: url.clone(),
                     headers: headers.clone(),
                     bearer_token,
                 }
             }
-            Transport::Mock => self.mock(
+            Transport::Mock => Launch::Child(self.mock(
                 &server.name,
                 [
                     "--defaults-from".into(),
@@ -161,23 +159,26 @@ impl SuiteContext {
                     "--".into(),
                     scenario.path.clone().into(),
                 ],
-            ),
+            )),
             Transport::Recorded { baseline } => {
-                self.mock(&server.name, ["--from".into(), baseline.clone().into()])
+                let mut mock = self.mock(&server.name, ["--from".into(), baseline.clone().into()]);
+                let handed_on = handed_on::to_text(secrets, &scenario.redaction);
+                mock.env = vec![(handed_on::VARIABLE.to_owned(), handed_on)];
+                Launch::Child(mock)
             }
         })
     }
 
     /// Our own program, serving the mock server of this name from where these arguments say.
-    fn mock<const N: usize>(&self, server: &str, from: [OsString; N]) -> Launch {
+    fn mock<const N: usize>(&self, server: &str, from: [OsString; N]) -> ChildCommand {
         let mut args: Vec<OsString> = ["mock", "--server", server].map(Into::into).to_vec();
         args.extend(from);
-        Launch::Child(ChildCommand {
+        ChildCommand {
             program: self.program.clone(),
             args,
             env: Vec::new(),
             cwd: None,
-        })
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! How scenarios are run and judged, whoever asks for it.
+//! How scenarios are run and judged.
 
 use std::path::PathBuf;
 
@@ -6,10 +6,10 @@ use crate::model::rules::{Preset, Rules};
 use crate::model::scenario::Server;
 use crate::model::stamp::Servers;
 
-/// Where baselines lie unless somebody says otherwise.
+/// The default folder of baselines.
 pub const BASELINES: &str = "baselines";
 
-/// Where runs are kept unless somebody says otherwise.
+/// The default folder of runs.
 pub const RUNS: &str = ".mcp-eval/runs";
 
 /// How scenarios are run and judged. [`Settings::default`] is what a command without options does.
@@ -58,14 +58,14 @@ pub struct Recording {
     pub of_one_scenario: bool,
 }
 
-/// What is said of scoring beside the scenarios.
+/// Scoring options that go beyond what scenarios say.
 #[derive(Debug, Clone, Default)]
 pub struct ScoreSettings {
     /// The lowest score that passes, 0 to 1.
     pub threshold: Option<f64>,
     /// The lowest share of runs that passes, 0 to 1.
     pub pass_threshold: Option<f64>,
-    /// Whether whatever changed fails.
+    /// Whether every change fails.
     pub strict: bool,
     pub preset: Option<Preset>,
 }
@@ -89,7 +89,7 @@ impl Default for Settings {
 }
 
 impl ScoreSettings {
-    /// Rules with what is said beside them.
+    /// The rules with these options applied.
     pub fn over(&self, rules: &Rules) -> Rules {
         let mut rules = rules.clone();
         rules.threshold = self.threshold.unwrap_or(rules.threshold);

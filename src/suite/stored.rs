@@ -16,10 +16,12 @@ use super::play::{Files, Finished};
 use super::settings::{Judging, RUNS};
 use super::{addresses, agents, ci, replay};
 use crate::git;
+use crate::model::redacted::Redacted;
+use crate::model::redaction::Redaction;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::{Ending, Trajectory};
-use crate::redact::Redactor;
+use crate::redact::{Redactor, Secrets};
 use crate::scenario_file;
 use crate::score;
 use crate::store::{self, Baselines, Runs, StoreError};
@@ -32,7 +34,7 @@ pub struct Stored {
     pub files: Vec<PathBuf>,
     /// A folder of baselines, the folder of one, or a `baseline.json`.
     pub baselines: PathBuf,
-    /// The scenarios whose rules and criteria count. Nobody has to have them.
+    /// The scenarios whose rules and criteria apply; may be empty.
     pub scenarios: Vec<Scenario>,
 }
 
@@ -47,11 +49,12 @@ pub fn compare_stored(
     interrupt: &CancellationToken,
 ) -> Result<Finished, Error> {
     let (started_at, started) = (Timestamp::now(), Instant::now());
+    let mut secrets = Secrets::default();
     let comparison = Comparison {
         root: &stored.baselines,
         single: stored.files.len() == 1,
         scenarios: (stored.scenarios.iter())
-            .map(|it| (it.id.as_str(), redacted(it)))
+            .map(|it| (it.id.as_str(), redacted(it, &mut secrets)))
             .collect(),
         judging,
         patience: Patience::until(interrupt),
@@ -97,24 +100,24 @@ pub fn compare_stored(
         selected: stored.files.len(),
         scenarios: results,
     };
+    let suite = Redactor::new(&secrets, &Redaction::default()).suite(suite);
     Ok(Finished { suite, runs, files })
 }
 
-/// A scenario that is not run, as it may be told: without the secrets that it declares, or that its servers and its agent are given.
-fn redacted(scenario: &Scenario) -> Scenario {
-    let mut secrets = Vec::new();
+/// A scenario that is not run, without the secrets that it declares, or that its servers and its agent are given, which
+/// are added to `all`.
+fn redacted(scenario: &Scenario, all: &mut Secrets) -> Redacted<Scenario> {
+    let mut secrets = Secrets::given_to(&scenario.redaction);
     let reached = addresses::as_it_stands(scenario);
     let lookup = |name: &str| addresses::lookup(name, reached.as_ref());
-    // What cannot be resolved holds no secret.
-    if let Ok(expanded) = scenario_file::expand(&scenario.servers, lookup) {
-        let named = expanded.variables.iter();
-        let named = named.filter(|it| Redactor::is_secret_name(it));
-        secrets.extend(named.filter_map(|it| std::env::var(it).ok()));
+    // A name that cannot be resolved has no value, so no secret.
+    if let Ok((_, variables)) = scenario_file::expand(&scenario.servers, lookup) {
+        secrets.environment(&variables);
     }
     let _ = agents::reach(scenario, &mut secrets);
-    let mut redacted = scenario.clone();
-    Redactor::declared(secrets, &scenario.redaction).scenario(&mut redacted);
-    redacted
+    all.extend(&secrets);
+    all.of_scenario(&scenario.redaction);
+    Redactor::new(&secrets, &scenario.redaction).scenario(scenario)
 }
 
 /// How each trajectory is compared.
@@ -122,13 +125,13 @@ struct Comparison<'a> {
     root: &'a Path,
     /// It is the only one, and `root` may be the folder of its baseline.
     single: bool,
-    /// By id, without secrets: what a scenario says reaches results, and what was stored has none either.
-    scenarios: HashMap<&'a str, Scenario>,
+    /// By id, without secrets, because their texts appear in results and stored trajectories hold no secrets either.
+    scenarios: HashMap<&'a str, Redacted<Scenario>>,
     judging: &'a Judging,
     patience: Patience,
 }
 
-/// Tells several runs of one scenario apart.
+/// Numbers the results where several runs are of one scenario.
 fn number_repeated(results: &mut [ScenarioResult]) {
     let mut seen: HashMap<String, usize> = HashMap::new();
     for result in results {
@@ -148,7 +151,7 @@ impl Comparison<'_> {
             Ok(current) => current,
             Err(error) => return broken(file, None, &error),
         };
-        score::mark_breaches(&mut current);
+        current.refine(score::mark_breaches);
         let mut accepted = match self.accepted(&current.scenario) {
             Ok(accepted) if accepted.is_empty() => {
                 let missing = format!(
@@ -174,6 +177,7 @@ impl Comparison<'_> {
             return unscored(file, &current, status, problem(message));
         }
         let scenario = self.scenarios.get(current.scenario.as_str());
+        let scenario = scenario.map(|it| &**it);
         if let Err(problem) = replay::bind(&mut accepted, scenario) {
             return unscored(file, &current, Status::Error, problem);
         }
@@ -197,7 +201,7 @@ impl Comparison<'_> {
     }
 
     /// The accepted trajectories: of a file, of the folder of one baseline, or of a folder of baselines.
-    fn accepted(&self, scenario: &str) -> Result<Vec<Trajectory>, StoreError> {
+    fn accepted(&self, scenario: &str) -> Result<Vec<Redacted<Trajectory>>, StoreError> {
         if self.root.is_file() {
             let accepted = store::load(self.root)?;
             replay::check_learned(self.root, &accepted)?;
@@ -209,7 +213,7 @@ impl Comparison<'_> {
             baselines = Baselines::of_one_scenario(self.root);
             accepted = replay::load(&baselines, scenario)?;
         }
-        ci::mend(&baselines, scenario, accepted.first());
+        ci::mend(&baselines, scenario, accepted.first().map(|it| &**it));
         Ok(accepted)
     }
 
@@ -234,7 +238,12 @@ fn stored(file: &Path, current: &Trajectory, status: Status) -> ScenarioResult {
     }
 }
 
-fn unscored(file: &Path, current: &Trajectory, status: Status, problem: Problem) -> ScenarioResult {
+fn unscored(
+    file: &Path,
+    current: &Redacted<Trajectory>,
+    status: Status,
+    problem: Problem,
+) -> ScenarioResult {
     ScenarioResult {
         problem: Some(problem),
         current: Some(Arc::new(current.clone())),
@@ -242,21 +251,25 @@ fn unscored(file: &Path, current: &Trajectory, status: Status, problem: Problem)
     }
 }
 
-/// The result of a trajectory that an interruption kept from being looked at. It is named by its place, for nobody has read it.
+/// The result of a trajectory that was not read because of an interruption, so it is named by its path.
 fn left_out(file: &Path, run: &Path) -> ScenarioResult {
-    let place = file.strip_prefix(run).unwrap_or(file);
-    let place = match place.parent() {
-        Some(folder) if place.ends_with("baseline.json") => folder.to_owned(),
-        _ => place.with_extension(""),
+    let name = file.strip_prefix(run).unwrap_or(file);
+    let name = match name.parent() {
+        Some(folder) if name.ends_with("baseline.json") => folder.to_owned(),
+        _ => name.with_extension(""),
     };
-    let name = place.to_string_lossy().into_owned();
+    let name = name.to_string_lossy().into_owned();
     ScenarioResult {
         status: Status::Interrupted,
         ..unread(file, name, problem("not scored: interrupted before"))
     }
 }
 
-fn broken(file: &Path, current: Option<Trajectory>, error: &StoreError) -> ScenarioResult {
+fn broken(
+    file: &Path,
+    current: Option<Redacted<Trajectory>>,
+    error: &StoreError,
+) -> ScenarioResult {
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
     let problem = Problem {
         message: error.to_string(),

@@ -1,6 +1,6 @@
-//! What all runs of one command share: servers of the command line, containers, money, and the stamps of repositories.
+//! What all runs of one command share: servers of the command line, containers, the budget, and the stamps of repositories.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,9 +13,11 @@ use super::patience::Patience;
 use super::recorded;
 use crate::docker::Session;
 use crate::git;
+use crate::model::redaction::Redaction;
 use crate::model::scenario::{Scenario, Server};
 use crate::model::stamp::{GitStamp, Servers, Stamp};
 use crate::model::trajectory::Trajectory;
+use crate::redact::{Redactor, Secrets};
 use crate::run::Budget;
 use crate::scenario_file;
 
@@ -35,6 +37,8 @@ pub(crate) struct SuiteContext {
     ours: Vec<PathBuf>,
     pub(super) budget: Option<Arc<Budget>>,
     stamps: Mutex<HashMap<PathBuf, GitStamp>>,
+    /// What its scenarios, by id, with their servers and agents were given so far.
+    secrets: Mutex<BTreeMap<String, Secrets>>,
 }
 
 impl SuiteContext {
@@ -55,12 +59,36 @@ impl SuiteContext {
             ours,
             budget,
             stamps: Mutex::default(),
+            secrets: Mutex::default(),
         }
     }
 
-    /// How long work on what a run came to may take.
+    /// How long work on a finished run may take.
     pub(crate) fn patience(&self, scenario: &Scenario, run: &Trajectory) -> Patience {
         Patience::after(run, scenario, &self.interrupt)
+    }
+
+    /// Remembers the secrets that a scenario is given.
+    pub(crate) fn remember(&self, scenario: &Scenario, secrets: &Secrets) {
+        let mut by_id = self.secrets.lock();
+        let own = by_id.entry(scenario.id.clone()).or_default();
+        own.extend(secrets);
+        own.of_scenario(&scenario.redaction);
+    }
+
+    /// The secrets that a scenario was given so far.
+    pub(crate) fn remembered(&self, scenario: &Scenario) -> Secrets {
+        let by_id = self.secrets.lock();
+        by_id.get(&scenario.id).cloned().unwrap_or_default()
+    }
+
+    /// A redactor that hides the secrets of all scenarios.
+    pub(crate) fn redactor(&self) -> Redactor {
+        let mut all = Secrets::default();
+        for of_scenario in self.secrets.lock().values() {
+            all.extend(of_scenario);
+        }
+        Redactor::new(&all, &Redaction::default())
     }
 
     /// Why no model may be asked any more; `None` while money is left.
@@ -84,11 +112,11 @@ impl SuiteContext {
             recorded_at: Timestamp::now(),
             mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
             agent: scenario.agent.kind().to_owned(),
-            agent_hash: scenario_file::agent_hash(&scenario.agent, &scenario.redaction.secrets),
+            agent_hash: scenario_file::agent_hash(&scenario.agent, &scenario.redaction),
             servers,
             model: scenario.agent.model_name().map(str::to_owned),
             scenarios: self.git(folder),
-            // What was recorded of a system is no run of it.
+            // With recorded servers, the system under test does not run.
             source: source
                 .filter(|_| servers == Servers::Live)
                 .map(|it| self.git(&it)),

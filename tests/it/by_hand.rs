@@ -1,4 +1,4 @@
-//! Files that people edit, move and remove by hand: what is wrong with them is told, with a way out.
+//! Files that people edit, move and remove by hand: what is wrong with them is reported, with a way out.
 
 use std::fs;
 
@@ -157,7 +157,7 @@ fn what_cannot_have_been_learned_is_an_error() {
 fn a_place_that_no_answer_has_is_told_and_one_that_comes_and_goes_is_not() {
     let project = recorded();
     let entry = |path: &str, may_be: &str, heard: &[&str]| json!([{ "path": path, "may_be": may_be, "heard": heard }]);
-    for (path, may_be, told) in [
+    for (path, may_be, sentence) in [
         (
             "/content/0/json/laod",
             "same_type",
@@ -186,7 +186,7 @@ fn a_place_that_no_answer_has_is_told_and_one_that_comes_and_goes_is_not() {
         ),
     ] {
         learn(&project, &of_first(&entry(path, may_be, &[])));
-        project.expect(0, &["compare"]).says(told);
+        project.expect(0, &["compare"]).says(sentence);
         let result = project.result(0, &["compare"]);
         assert_eq!(
             result["scenarios"][0]["idle_rules"]
@@ -380,11 +380,11 @@ fn a_baseline_whose_scenario_is_gone_is_missed() {
     for command in whole {
         let ran = project.expect(0, command);
         let folder = command.get(1).unwrap_or(&"scenarios");
-        let told = format!(
+        let warning = format!(
             "2 baselines have no scenario any more in `{folder}`: baselines/a, baselines/deep/c; remove them, or look where their scenarios \
              have gone\n"
         );
-        assert!(ran.stderr.contains(&told), "{ran:#?}");
+        assert!(ran.stderr.contains(&warning), "{ran:#?}");
     }
     // Whoever asks for a part of it does not hear of the rest.
     project.faulty_with(

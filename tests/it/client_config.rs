@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mcp_eval::model::scenario::{Server, Transport};
-use mcp_eval::scenario_file::{ClientConfigError, client_config, expand};
+use mcp_eval::scenario_file::{
+    self, ClientConfigError, Options, client_config, expand, expand_command,
+};
 use tempfile::TempDir;
 
 /// A folder with one configuration file.
@@ -186,7 +188,7 @@ fn references_are_filled_in_everywhere() {
         Some(Path::new("/base/${DIR}/sub")),
     );
     let relative = stdio("run", &[], &[], Some(Path::new("/base/${NOT:-here}/sub")));
-    let expanded = expand(&[web, local, relative], lookup).unwrap();
+    let (servers, variables) = expand(&vec![web, local, relative], lookup).unwrap();
     let mut web = http("web", "http://example.org:80/${HOST}/$5/e");
     if let Transport::Http {
         headers,
@@ -198,7 +200,7 @@ fn references_are_filled_in_everywhere() {
         *bearer_token_env = Some("EMPTY".to_owned());
     }
     assert_eq!(
-        expanded.servers,
+        servers,
         [
             web,
             stdio(
@@ -210,7 +212,53 @@ fn references_are_filled_in_everywhere() {
             stdio("run", &[], &[], Some(Path::new("/base/here/sub"))),
         ]
     );
-    assert_eq!(expanded.variables, ["DIR", "EMPTY", "HOST"]);
+    assert_eq!(variables, ["DIR", "EMPTY", "HOST"]);
+}
+
+#[test]
+fn whatever_a_scenario_describes_is_filled_in_throughout() {
+    let folder = TempDir::new().unwrap();
+    let text = r#"
+name: x
+user_intent: x
+servers:
+  web: { url: "http://${A}/mcp", headers: { H: "${A}" } }
+  local: { command: "${A}", args: ["${A}"], env: { E: "${A}" }, cwd: "${A}" }
+docker:
+  build: { context: "./${A}", dockerfile: "${A}", args: { B: "${A}" } }
+  port: 1
+  host_port: 1
+  env: { E: "${A}" }
+  command: ["${A}"]
+  mounts: ["./${A}:/t/${A}", { volume: "${A}", target: "/v/${A}" }, { tmpfs: true, target: "/m/${A}" }]
+  config_target: "${A}"
+  network: "${A}"
+  user: "${A}"
+ready: { http: [{ url: "http://${A}", headers: { H: "${A}" } }, { path: "/${A}", server: web }] }
+"#;
+    let model = "agent: { kind: openai, model: \"${A}\", base_url: \"${A}\", extra_headers: { H: \"${A}\" } }";
+    let command = "agent: { kind: command, command: [\"./${A}/run\", \"${A}\"], cwd: \"${A}\", env: { E: \"${A}\" }, model: \"${A}\" }";
+    let loaded = [model, command].map(|agent| {
+        let path = folder.path().join("x.yaml");
+        fs::write(path, format!("{text}{agent}\n")).unwrap();
+        let (found, _) = scenario_file::find(&[folder.path().to_owned()]);
+        let loaded = scenario_file::load(&found, &Options::default());
+        assert!(
+            loaded.findings.iter().all(|it| !it.is_error()),
+            "{loaded:?}"
+        );
+        loaded.scenarios.into_iter().next().unwrap()
+    });
+    let lookup = |name: &str| (name == "A").then(|| "a".to_owned());
+    let [asking, starting] = &loaded;
+    let (servers, _) = expand(&asking.servers, lookup).unwrap();
+    let (container, _) = expand(asking.container.as_ref().unwrap(), lookup).unwrap();
+    let (pages, _) = expand(&asking.ready.as_ref().unwrap().http, lookup).unwrap();
+    let (model, _) = expand(asking.agent.model().unwrap(), lookup).unwrap();
+    let (command, named) = expand_command(starting.agent.command().unwrap(), lookup).unwrap();
+    assert_eq!(named, ["A"]);
+    let filled = format!("{servers:?} {container:?} {pages:?} {model:?} {command:?}");
+    assert!(!filled.contains("${"), "{filled}");
 }
 
 #[test]
@@ -224,8 +272,8 @@ fn a_dollar_that_begins_no_reference_is_plain_text() {
         ("$$${A}$", "$${A}$"),
     ];
     for (text, expected) in cases {
-        let expanded = expand(&[stdio("sh", &[text], &[], None)], |_| None).unwrap();
-        assert_eq!(expanded.servers, [stdio("sh", &[expected], &[], None)]);
+        let (server, _) = expand(&stdio("sh", &[text], &[], None), |_| None).unwrap();
+        assert_eq!(server, stdio("sh", &[expected], &[], None));
     }
 }
 
@@ -239,14 +287,14 @@ fn everything_missing_is_in_one_message() {
         *bearer_token_env = Some("TOKEN".to_owned());
     }
     let local = stdio("${RUN}", &["${HOST}", "${open"], &[], None);
-    let error = expand(&[web, local], |_| None).unwrap_err();
+    let error = expand(&vec![web, local], |_| None).unwrap_err();
     assert_eq!(error.unset, ["HOST", "RUN", "TOKEN"]);
     assert_eq!(
         error.to_string(),
         "the environment variables `HOST`, `RUN`, `TOKEN` are not set: set them, or give defaults with `${HOST:-…}`; \
          nothing in the scenario provides `docker.url`; `${open` has no closing `}`"
     );
-    let error = expand(&[http("a", "${HOST}")], |_| None).unwrap_err();
+    let error = expand(&http("a", "${HOST}"), |_| None).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the environment variable `HOST` is not set: set it, or give a default with `${HOST:-…}`"

@@ -1,4 +1,4 @@
-//! Comparing with baselines, and telling what was found.
+//! Comparing with baselines, and reporting what was found.
 
 use std::fs;
 use std::process::Command;
@@ -687,7 +687,7 @@ fn with_format_json_stdout_is_one_document_whatever_happens() {
         assert!(result["problem"]["message"].is_string(), "{arguments:?}");
         assert!(schema.is_valid(&result), "{arguments:?}");
     }
-    // The report cannot be written: the gate in the document says what the shell is told.
+    // The report cannot be written: the gate in the document has the exit code of the program.
     project.file("blocked", "a file where a folder should be");
     let result = project.result(3, &["compare", "--output", "blocked"]);
     assert_eq!(result["gate"]["exit_code"], 3);

@@ -414,14 +414,14 @@ fn run_words_nothing_as_a_regression() {
         "worse",
         "became",
     ];
-    let told = [
+    let printed = [
         ran.stdout.clone(),
         project.read("reports/latest/result.json"),
     ]
     .join("\n")
     .to_lowercase();
     for word in words {
-        let sentences = told.lines().filter(|it| {
+        let sentences = printed.lines().filter(|it| {
             it.contains(' ')
                 && !it.contains("\"changed\":")
                 && !it.contains("\"baseline")

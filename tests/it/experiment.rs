@@ -21,9 +21,9 @@ fn another_model_gates_only_when_that_is_allowed() {
     stage.expect(0, &["record"]);
     stage.expect(0, &["compare"]);
     let compare = ["compare", "--model", "m2"];
-    let told = "not the same experiment: model m → m2";
+    let sentence = "not the same experiment: model m → m2";
     let ran = stage.expect(3, &compare);
-    ran.says(told)
+    ran.says(sentence)
         .says("--allow-changed")
         .says("mcp-eval record --scenario scenarios/s.yaml");
     // Said before all else of the scenario; computed and shown all the same.
@@ -33,7 +33,7 @@ fn another_model_gates_only_when_that_is_allowed() {
         "{ran:#?}"
     );
     assert!(
-        below.1.trim_start().starts_with(&format!("! {told}\n")),
+        below.1.trim_start().starts_with(&format!("! {sentence}\n")),
         "{ran:#?}"
     );
     let result: Value =
@@ -46,7 +46,7 @@ fn another_model_gates_only_when_that_is_allowed() {
         json!([{ "what": "model", "baseline": "m", "current": "m2" }])
     );
     let page = stage.project.read("reports/latest/s.html");
-    let (banner, heading) = (page.find(told).unwrap(), page.find("<h1>").unwrap());
+    let (banner, heading) = (page.find(sentence).unwrap(), page.find("<h1>").unwrap());
     assert!(
         banner < heading && page.contains("What stood in the way"),
         "{page}"
@@ -57,18 +57,18 @@ fn another_model_gates_only_when_that_is_allowed() {
             .read("reports/latest/index.html")
             .contains("other experiment")
     );
-    stage.expect(0, &["report"]).says(told);
-    stage.expect(0, &["explain", "latest"]).says(told);
+    stage.expect(0, &["report"]).says(sentence);
+    stage.expect(0, &["explain", "latest"]).says(sentence);
 
     let allowed = stage.expect(0, &[&compare[..], &["--allow-changed"]].concat());
-    allowed.says(told).says("1/1 tests passed");
+    allowed.says(sentence).says("1/1 tests passed");
     stage
         .project
         .edit("scenarios/s.yaml", "sky: rain", "sky: sun");
     stage.expect(3, &compare);
     stage
         .expect(1, &[&compare[..], &["--allow-changed"]].concat())
-        .says(told)
+        .says(sentence)
         .says("sun");
 }
 
@@ -135,7 +135,7 @@ fn what_a_script_plays_is_part_of_the_experiment_and_what_describes_it_is_not() 
     let scenario = json!([{ "what": "scenario", "baseline": null, "current": null }]);
     assert_eq!(changes(&project.result(3, &compare)), scenario);
     project.expect(0, &["list", file]).says("outdated");
-    // A run that passes is told of, too.
+    // A run that passes is reported, too.
     project
         .expect(1, &[&compare[..], &["--allow-changed"]].concat())
         .says("not the same experiment: the scenario has changed")

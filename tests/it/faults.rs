@@ -121,6 +121,7 @@ fn calls_that_fail_are_recorded_as_what_they_are_and_the_script_goes_on() {
             "holds both a result and an error",
         ),
         ("text-code", "rpc_error", "codes are numbers"),
+        ("latin-1", "invalid_response", "is not valid UTF-8"),
     ];
     for (fault, status, message) in cases {
         let (project, scenario) = run(1, &[fault], &[("echo", json!({})), ("count", json!({}))]);

@@ -45,7 +45,7 @@ fn help_on_a_command_is_what_its_option_says() {
         let help = project.expect(0, &["help", command]).stdout;
         assert_eq!(help, own, "{command}");
     }
-    // A topic and a command share this name; each tells of the other.
+    // A topic and a command share this name; each mentions the other.
     assert!(topic("mock").contains("`mcp-eval mock --help`"));
     project
         .expect(0, &["mock", "--help"])
@@ -91,7 +91,7 @@ fn the_topics_name_every_key() {
             "scenario",
             &[
                 "/properties",
-                "/$defs/ServerSection/properties",
+                "/$defs/ServerSection/oneOf/*/properties",
                 "/$defs/ReadySection/properties",
                 "/$defs/ScoringSection/properties",
             ][..],
@@ -100,7 +100,7 @@ fn the_topics_name_every_key() {
         (
             "agents",
             &[
-                "/$defs/AgentSection/properties",
+                "/$defs/AgentSection/oneOf/*/properties",
                 "/$defs/InteractionSection/properties",
                 "/$defs/ExpectationSection/properties",
                 "/$defs/PriceSection/properties",
@@ -113,8 +113,17 @@ fn the_topics_name_every_key() {
             .split(|it: char| !it.is_alphanumeric() && it != '_')
             .collect();
         for section in sections {
-            let keys = schema.pointer(section).and_then(Value::as_object).unwrap();
-            for key in keys.keys() {
+            let sections: Vec<&Value> = match section.split_once("/*") {
+                Some((kinds, below)) => {
+                    let kinds = schema.pointer(kinds).and_then(Value::as_array).unwrap();
+                    kinds.iter().map(|it| it.pointer(below).unwrap()).collect()
+                }
+                None => vec![schema.pointer(section).unwrap()],
+            };
+            let keys = sections
+                .iter()
+                .flat_map(|it| it.as_object().unwrap().keys());
+            for key in keys {
                 assert!(
                     words.contains(&key.as_str()),
                     "`mcp-eval help {name}` lacks `{key}` of {section}"

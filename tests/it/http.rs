@@ -29,6 +29,12 @@ pub(crate) enum Mode {
     BrokenJson,
     RpcErrorWithStatus,
     Unauthorized,
+    /// Does not know its session any more when a tool is called.
+    Forgets,
+    /// Answers calls with a text that is no UTF-8.
+    Latin1,
+    /// The same, as events.
+    Latin1Events,
     /// Keeps its answers until there are so many, and gives the last of them first; as events.
     Reverse(usize),
 }
@@ -72,7 +78,7 @@ fn serve_at(address: SocketAddr, mode: Mode) -> (SocketAddr, Server) {
 async fn answer(State(server): State<Server>, headers: HeaderMap, body: Bytes) -> Response<Body> {
     server.seen.lock().unwrap().push(headers);
     let request: Value = serde_json::from_slice(&body).unwrap();
-    let respond = |status: StatusCode, kind: &str, body: String| {
+    let respond = |status: StatusCode, kind: &str, body: Vec<u8>| {
         Response::builder()
             .status(status)
             .header("content-type", kind)
@@ -84,11 +90,11 @@ async fn answer(State(server): State<Server>, headers: HeaderMap, body: Bytes) -
         return respond(
             StatusCode::UNAUTHORIZED,
             "application/json",
-            r#"{"error":"token expired"}"#.to_owned(),
+            r#"{"error":"token expired"}"#.into(),
         );
     }
     let Some(id) = request.get("id") else {
-        return respond(StatusCode::ACCEPTED, "text/plain", String::new());
+        return respond(StatusCode::ACCEPTED, "text/plain", Vec::new());
     };
     let result = match request["method"].as_str().unwrap() {
         "initialize" => json!({
@@ -107,17 +113,17 @@ async fn answer(State(server): State<Server>, headers: HeaderMap, body: Bytes) -
                 return respond(
                     StatusCode::BAD_GATEWAY,
                     "text/plain",
-                    "upstream is gone".to_owned(),
+                    "upstream is gone".into(),
                 );
             }
             Mode::Html => {
-                return respond(StatusCode::OK, "text/html", "<h1>It works!</h1>".to_owned());
+                return respond(StatusCode::OK, "text/html", "<h1>It works!</h1>".into());
             }
             Mode::BrokenJson => {
                 return respond(
                     StatusCode::OK,
                     "application/json",
-                    r#"{"jsonrpc": "2.0", "#.to_owned(),
+                    r#"{"jsonrpc": "2.0", "#.into(),
                 );
             }
             Mode::RpcErrorWithStatus => {
@@ -125,8 +131,12 @@ async fn answer(State(server): State<Server>, headers: HeaderMap, body: Bytes) -
                 return respond(
                     StatusCode::BAD_REQUEST,
                     "application/json",
-                    error.to_string(),
+                    error.to_string().into(),
                 );
+            }
+            Mode::Forgets => return respond("404".parse().unwrap(), "text/plain", Vec::new()),
+            Mode::Latin1 | Mode::Latin1Events => {
+                json!({ "content": [{ "type": "text", "text": "café" }] })
             }
             Mode::Reverse(most) => return server.reversed(most, &request),
             // A number that a typed model would round, and a member it would drop.
@@ -136,14 +146,25 @@ async fn answer(State(server): State<Server>, headers: HeaderMap, body: Bytes) -
         },
     };
     let message = json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string();
+    let mut latin_1 = message.clone().into_bytes();
+    if let Some(at) = message.find('é') {
+        latin_1.splice(at..at + 2, [0xe9]);
+    }
+    if server.mode == Mode::Latin1Events {
+        let events = [b"data: ", latin_1.as_slice(), b"\n\n"].concat();
+        return respond(StatusCode::OK, "text/event-stream", events);
+    }
+    if server.mode == Mode::Latin1 {
+        return respond(StatusCode::OK, "application/json", latin_1);
+    }
     if server.mode == Mode::Events {
         let progress = json!({ "jsonrpc": "2.0", "method": "notifications/message", "params": { "level": "info", "data": "working" } });
         let events = format!(
             ": hello\n\nevent: message\ndata: {progress}\n\nid: 7\nevent: message\ndata: {message}\n\n"
         );
-        return respond(StatusCode::OK, "text/event-stream", events);
+        return respond(StatusCode::OK, "text/event-stream", events.into());
     }
-    respond(StatusCode::OK, "application/json", message)
+    respond(StatusCode::OK, "application/json", message.into())
 }
 
 impl Server {
@@ -279,6 +300,8 @@ fn http_failures_are_outcomes_of_the_call() {
             r#"`{"jsonrpc": "2.0",`"#,
         ),
         (Mode::RpcErrorWithStatus, "rpc_error", "not today"),
+        (Mode::Latin1, "invalid_response", "is not valid UTF-8"),
+        (Mode::Latin1Events, "invalid_response", "is not valid UTF-8"),
     ];
     for (mode, status, message) in cases {
         let (address, _) = serve(mode);
@@ -298,6 +321,20 @@ fn http_failures_are_outcomes_of_the_call() {
 }
 
 #[test]
+fn a_session_that_is_lost_in_the_middle_is_an_error_and_no_verdict() {
+    let (address, _) = serve(Mode::Forgets);
+    let (ran, scenario) = run(&project(address));
+    assert_eq!(ran.code, 3, "{ran:?}");
+    assert_eq!(scenario["status"], "error");
+    assert!(scenario["comparison"].is_null());
+    let message = scenario["problem"]["message"].as_str().unwrap();
+    assert!(
+        message.contains("server `web` has lost the session"),
+        "{message}"
+    );
+}
+
+#[test]
 fn a_server_that_lets_nobody_in_is_an_error() {
     let (address, server) = serve(Mode::Unauthorized);
     let (ran, scenario) = run(&project(address));
@@ -313,15 +350,15 @@ fn a_server_that_lets_nobody_in_is_an_error() {
     );
 }
 
-/// An address where nobody listens.
-fn nobody() -> SocketAddr {
+/// An address where no server listens.
+fn unused_address() -> SocketAddr {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap()
 }
 
 #[test]
 fn a_server_that_is_not_there_is_an_error() {
-    let project = project(nobody());
+    let project = project(unused_address());
     project.edit(
         "scenarios/web.yaml",
         "500ms",
@@ -344,7 +381,7 @@ fn a_server_that_is_still_starting_is_waited_for() {
         json!({ "kind": "scripted", "calls": [{ "tool": "big" }] }),
         json!({ "kind": "command", "command": [small_agent(), "call web big {}"] }),
     ] {
-        let address = nobody();
+        let address = unused_address();
         let project = Project::new();
         let server = json!({ "url": format!("http://{address}/mcp") });
         let scenario = json!({ "name": "S", "user_intent": "Go.", "servers": { "web": server }, "agent": agent });
@@ -364,7 +401,7 @@ fn a_server_that_is_still_starting_is_waited_for() {
 
 #[test]
 fn waiting_for_a_server_ends_with_an_interruption() {
-    let project = project(nobody());
+    let project = project(unused_address());
     let port = project.read("port");
     let mut command = project.command();
     let mut running = command
@@ -386,7 +423,7 @@ fn waiting_for_a_server_ends_with_an_interruption() {
 
 #[test]
 fn a_name_that_leads_nowhere_is_not_tried_again() {
-    let project = project(nobody());
+    let project = project(unused_address());
     let ran = ran(project
         .command()
         .args(["run", "-v"])

@@ -28,7 +28,7 @@ fn a_recording_becomes_a_baseline_with_all_that_happened() {
     let baseline: Value =
         serde_json::from_str(&project.read("baselines/greeting/baseline.json")).unwrap();
     let steps = baseline["steps"].as_array().unwrap();
-    let told: Vec<String> = steps
+    let summary: Vec<String> = steps
         .iter()
         .map(|it| match it["kind"].as_str().unwrap() {
             "tool_call" => format!(
@@ -40,7 +40,7 @@ fn a_recording_becomes_a_baseline_with_all_that_happened() {
         })
         .collect();
     assert_eq!(
-        told,
+        summary,
         [
             "user: Greet Ada and note it down",
             "assistant: I will greet the guest.",
@@ -218,14 +218,14 @@ fn no_secret_is_written_or_shown_wherever_it_stands() {
                 ],
             )
             .says("are no object")
-            .says("refused <redacted:github-token:1>")
+            .says("refused <secret:github-token>")
             .says_not(&token);
     }
     for id in ["all", "name"] {
         for file in ["baseline.json", "trajectory.txt"] {
             let kept = project.read(format!("baselines/{id}/{file}"));
             assert!(!kept.contains(&token), "{id}/{file}: {kept}");
-            assert!(kept.contains("<redacted:github-token:1>"), "{id}/{file}");
+            assert!(kept.contains("<secret:github-token>"), "{id}/{file}");
         }
     }
 }

@@ -42,7 +42,7 @@ fn text(call: &ToolCall) -> String {
 }
 
 /// The steps in short.
-fn told(trajectory: &Trajectory) -> Vec<String> {
+fn summary(trajectory: &Trajectory) -> Vec<String> {
     let steps = trajectory.steps.iter().map(|it| match it {
         Step::User { text } => format!("user: {text}"),
         Step::Assistant { text } => format!("agent: {text}"),
@@ -55,7 +55,7 @@ fn told(trajectory: &Trajectory) -> Vec<String> {
 fn a_recording_without_messages_is_read_from_its_summary() {
     let bar = original(&fixture("bar"), "bar").unwrap();
     assert_eq!(
-        told(&bar),
+        summary(&bar),
         [
             "user: Order limes if there are few",
             "mcp__bar__count",
@@ -94,7 +94,7 @@ fn messages_of_the_user_are_kept_in_their_place() {
         messages.insert(1, message(json!("Greet Ada and note it down")));
     });
     assert_eq!(
-        told(&with_messages.unwrap()),
+        summary(&with_messages.unwrap()),
         [
             "user: Greet Ada and note it down",
             "agent: I will greet the guest.",

@@ -98,7 +98,7 @@ fn they_survive_the_wire_and_the_file() {
 
     project.edit("scenarios/ids.yaml", LONG, OTHER);
     let changed = project.run(&["compare", "-v", "--allow-changed", "--format", "json"]);
-    let told = changed.all();
+    let printed = changed.all();
     for text in [
         LONG,
         OTHER,
@@ -108,8 +108,8 @@ fn they_survive_the_wire_and_the_file() {
         changed.says(text);
     }
     assert!(
-        !told.contains('\u{fdd0}') && !told.contains("fdd0"),
-        "{told}"
+        !printed.contains('\u{fdd0}') && !printed.contains("fdd0"),
+        "{printed}"
     );
 }
 
@@ -133,6 +133,6 @@ fn what_was_recorded_without_digits_is_no_change() {
     outcome.remove("digits");
     project.file("baselines/ids/baseline.json", baseline.to_string());
     let result = project.result(0, &["compare"]);
-    let told = result.to_string();
-    assert!(!told.contains("/structuredContent/id"), "{told}");
+    let printed = result.to_string();
+    assert!(!printed.contains("/structuredContent/id"), "{printed}");
 }

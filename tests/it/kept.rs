@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use mcp_eval::model::redacted::Redacted;
 use mcp_eval::model::trajectory::{Step, Trajectory};
 use mcp_eval::store::{self, Baselines};
 use serde_json::{Value, json};
@@ -17,7 +18,7 @@ fn nested(levels: usize) -> String {
     format!("{}{}", "[".repeat(levels), "]".repeat(levels))
 }
 
-/// Names of files in the baseline's folder that are in nobody's place.
+/// Names of temporary files in the baseline's folder.
 fn left_beside(project: &Project, id: &str) -> Vec<String> {
     let entries = fs::read_dir(project.path(format!("baselines/{id}"))).into_iter();
     let names = entries
@@ -36,10 +37,10 @@ fn left_beside(project: &Project, id: &str) -> Vec<String> {
 fn assert_whole(project: &Project, id: &str) {
     let path = project.path(format!("baselines/{id}/baseline.json"));
     let kept = store::load(&path).unwrap_or_else(|error| panic!("{error}"));
-    let told = project.read(format!("baselines/{id}/trajectory.txt"));
+    let kept_dialogue = project.read(format!("baselines/{id}/trajectory.txt"));
     assert!(
-        store::dialogue(&kept) == told,
-        "the dialogue is of another recording: {told}"
+        store::dialogue(&kept) == kept_dialogue,
+        "the dialogue is of another recording: {kept_dialogue}"
     );
     assert_eq!(left_beside(project, id), [""; 0]);
 }
@@ -180,7 +181,7 @@ fn a_name_that_leads_elsewhere_is_not_recorded() {
 }
 
 impl Project {
-    /// The states of the baselines, as `list` tells them.
+    /// The states of the baselines, as `list` shows them.
     fn result_list(&self) -> Vec<String> {
         let listed = self.result(0, &["list"]);
         let scenarios = listed["scenarios"].as_array().unwrap();
@@ -195,7 +196,7 @@ impl Project {
 }
 
 /// A trajectory as it was recorded.
-fn recorded() -> Trajectory {
+fn recorded() -> Redacted<Trajectory> {
     let path = crate::common::root().join("baselines/flows/ticket/baseline.json");
     store::load(&path).unwrap()
 }
@@ -220,19 +221,21 @@ fn a_baseline_is_read_again_before_it_is_kept() {
 
     // No JSON can say how long that took.
     let mut endless = good.clone();
-    endless.duration_ms = Some(f64::INFINITY);
+    endless.refine(|it| it.duration_ms = Some(f64::INFINITY));
     let mut deep = good.clone();
-    if let Some(Step::ToolCall(call)) = deep
-        .steps
-        .iter_mut()
-        .find(|it| matches!(it, Step::ToolCall(_)))
-    {
+    deep.refine(|deep| {
+        let calls = deep.steps.iter_mut().filter_map(|it| match it {
+            Step::ToolCall(call) => Some(call),
+            _ => None,
+        });
         let inner: Value = serde_json::from_str(&nested(120)).unwrap();
         let levels = (0..400).fold(inner, |it, _| json!([it]));
-        call.arguments.insert("deep".to_owned(), levels);
-    }
+        for call in calls.take(1) {
+            call.arguments.insert("deep".to_owned(), levels.clone());
+        }
+    });
     let mut elsewhere = good.clone();
-    elsewhere.scenario = "../s".to_owned();
+    elsewhere.refine(|it| it.scenario = "../s".to_owned());
     let cases = [
         (endless, "reads otherwise"),
         (deep, "nested more than 512 levels deep"),
@@ -405,9 +408,9 @@ fn a_disk_that_fills_up_leaves_the_old_baseline_and_nothing_else() {
     project.expect(0, &["record"]);
     let before = project.read("baselines/s/baseline.json");
     project.faulty("s", &["big=200000"], &[("echo", json!({ "q": 1 }))]);
-    let told = with_a_full_disk(&project, "record");
-    assert_eq!(told.code, 3, "{told:?}");
-    told.says("cannot write baselines/s/baseline.json: File too large");
+    let output = with_a_full_disk(&project, "record");
+    assert_eq!(output.code, 3, "{output:?}");
+    output.says("cannot write baselines/s/baseline.json: File too large");
     assert_eq!(before, project.read("baselines/s/baseline.json"));
     assert_whole(&project, "s");
 }
@@ -522,7 +525,7 @@ fn what_was_kept_before_an_error_was_marked_as_one_is_marked_when_it_is_scored()
     );
 }
 
-/// Whoever compares again what is on disk is told no secret that the scenario still holds.
+/// Comparing stored trajectories again shows no secret that the scenario still holds.
 #[test]
 fn a_secret_criterion_is_not_told_when_a_stored_run_is_scored() {
     const CANARY: &str = "canary-7c1f5be2";
@@ -548,10 +551,14 @@ success_criteria: [{{ text: '{{{{token}}}}' }}, {{ text: 'never {{{{token}}}}' }
         &["compare", "--run", "baselines", "--format", "json"],
         &["compare", "-v"],
     ] {
-        let told = project.run(arguments);
-        assert!(!told.stdout.contains(CANARY), "{}", told.stdout);
-        assert!(!told.stderr.contains(CANARY), "{}", told.stderr);
-        assert!(told.stdout.contains("never <redacted:"), "{}", told.stdout);
+        let output = project.run(arguments);
+        assert!(!output.stdout.contains(CANARY), "{}", output.stdout);
+        assert!(!output.stderr.contains(CANARY), "{}", output.stderr);
+        assert!(
+            output.stdout.contains("never <secret:var."),
+            "{}",
+            output.stdout
+        );
     }
 }
 
@@ -611,7 +618,7 @@ fn what_an_interruption_has_left_undone_is_in_the_result() {
     let result = project.result(0, &["report"]);
     assert_eq!(result["summary"]["interrupted"], 3);
     assert_eq!(result["summary"]["selected"], 4);
-    let told: Vec<(&str, &str)> = result["scenarios"]
+    let shown: Vec<(&str, &str)> = result["scenarios"]
         .as_array()
         .unwrap()
         .iter()
@@ -623,7 +630,7 @@ fn what_an_interruption_has_left_undone_is_in_the_result() {
     let not_started = ("interrupted", "not started: interrupted before");
     let disabled = "the scenario is disabled (`enabled: false`)";
     assert_eq!(
-        told,
+        shown,
         [
             ("passed", ""),
             ("interrupted", "interrupted"),

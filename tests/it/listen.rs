@@ -129,10 +129,10 @@ fn sessions_become_a_scenario_and_a_baseline_that_pass() {
     listening
         .session(&project, &[r#"call desk show {"id": "gone"}"#])
         .says("no such ticket");
-    let told = listening.done(0);
-    told.says("call 3 mcp__desk__show: tool error");
-    told.says("kept as scenarios/mine/two.yaml and baselines/mine/two/baseline.json");
-    told.says("bound: call 2 /id ← call 1 response /id");
+    let output = listening.done(0);
+    output.says("call 3 mcp__desk__show: tool error");
+    output.says("kept as scenarios/mine/two.yaml and baselines/mine/two/baseline.json");
+    output.says("bound: call 2 /id ← call 1 response /id");
     assert_eq!(project.survivors(), [""; 0]);
 
     let scenario = project.read("scenarios/mine/two.yaml");
@@ -235,10 +235,10 @@ fn a_clients_configuration_gives_the_servers_and_keeps_its_secrets() {
     let listening = listen(&mut project.command(), &arguments);
     let key = format!("call s echo {}", json!({ "api_key": CANARY }));
     listening.session(&project, &["call s count {}", &key]);
-    let told = listening.done(0);
+    let output = listening.done(0);
     // What is new every time was learned by playing it again.
-    told.says("the answer to call 1 varies");
-    told.says_not(CANARY);
+    output.says("the answer to call 1 varies");
+    output.says_not(CANARY);
     project.expect(0, &["compare"]).says_not(CANARY);
     project.expect(0, &["run"]).says_not(CANARY);
     std::fs::remove_file(project.path("servers.json")).unwrap();
@@ -297,8 +297,8 @@ fn what_was_not_answered_is_left_out_and_nothing_is_written_for_nothing() {
     let listening = begin();
     listening.session(&project, &["call s echo {}", "call s echo {}"]);
     listening.session(&project, &["call s echo {\"n\": 2}"]);
-    let told = listening.done(0);
-    told.says("left out, because it was not answered: `mcp__s__echo`: closed the connection");
+    let output = listening.done(0);
+    output.says("left out, because it was not answered: `mcp__s__echo`: closed the connection");
     assert_eq!(
         project
             .read("scenarios/mine.yaml")
@@ -326,10 +326,35 @@ fn a_second_interruption_keeps_nothing() {
     listening.session(&project, &["call s echo {}"]);
     listening.signal();
     std::thread::sleep(std::time::Duration::from_millis(900));
-    let told = listening.done(130);
-    told.says("interrupted: nothing was kept");
+    let output = listening.done(130);
+    output.says("interrupted: nothing was kept");
     assert!(!project.path("scenarios/mine.yaml").exists());
     assert_eq!(project.survivors(), [""; 0]);
+}
+
+#[test]
+fn what_could_not_be_kept_is_refused_before_the_session() {
+    let project = tickets();
+    project
+        .file("scenarios/plain", "")
+        .file("baselines/plain2", "");
+    let long = "n".repeat(300);
+    let cases = [
+        ("plain/x", "scenarios/plain is no folder"),
+        ("plain2/x", "baselines/plain2 is no folder"),
+        (&long, "name too long"),
+    ];
+    for (name, message) in cases {
+        let arguments = ["record", "--listen", "scenarios/s.yaml", "--name", name];
+        let ran = project.run(&arguments);
+        assert_eq!(ran.code, 3, "{ran:#?}");
+        assert!(ran.stdout.is_empty(), "the session has begun: {ran:#?}");
+        assert!(ran.all().to_lowercase().contains(message), "{ran:#?}");
+    }
+    // Trying leaves nothing behind.
+    assert!(!project.path("scenarios/plain2").exists());
+    assert!(!project.path("baselines/plain").exists());
+    assert!(!project.path(".mcp-eval").exists());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The mock server: what it says, over both transports, and how it misbehaves when told to.
+//! The mock server: what it says, over both transports, and how it misbehaves where that is declared.
 
 mod admin;
 mod client;

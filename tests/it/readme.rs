@@ -81,7 +81,7 @@ mcp_interactions:
           - content: The sum of 2 and 40 is 42.
 ";
 
-/// Starts recording a session, and waits until a client can be told where.
+/// Starts recording a session, and waits until its address for clients is known.
 fn listen(command: &mut Command, config: &Path) -> Child {
     let mut child = command.stdin(Stdio::null()).spawn().unwrap();
     let started = Instant::now();

@@ -99,7 +99,7 @@ fn servers_that_never_get_ready_are_an_error_that_says_why() {
             &[&long],
             json!({ "calls": call(json!({ "text": "ready" })) }),
             "still waiting for `count`: the answer does not hold `ready`",
-            "its last answer: <redacted:secret:1> xxx",
+            "its last answer: <secret:var.mine>",
         ),
         (
             &["rpc-error"],

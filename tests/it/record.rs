@@ -247,7 +247,7 @@ fn nothing_secret_is_stored_or_shown() {
     }
     let baseline = project.read("baselines/s/baseline.json");
     assert!(
-        baseline.contains("<redacted:github-token:1>") && baseline.contains("<redacted:secret:1>"),
+        baseline.contains("<secret:github-token>") && baseline.contains("<secret:env.MY_PASSWORD>"),
         "{baseline}"
     );
 }

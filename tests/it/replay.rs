@@ -192,7 +192,7 @@ fn bindings_are_shown_wherever_the_call_is() {
     let row = &scenario["comparison"]["rows"][2];
     let (was, now) = (&row["bound"][0]["expected"], &row["bound"][0]["got"]);
     assert_ne!(was, now, "random ids");
-    // The report tells what was really sent.
+    // The report shows what was really sent.
     let parameter = &row["request"]["parameters"][0];
     assert_eq!(parameter["method"], "bound");
     assert_eq!((&parameter["expected"], &parameter["got"]), (was, now));
@@ -254,7 +254,7 @@ fn a_secret_the_server_gives_is_followed_and_never_stored() {
     assert!(
         bound
             .iter()
-            .any(|it| it["path"] == "/authorization" && it["got"] == "<redacted:value:2>"),
+            .any(|it| it["path"] == "/authorization" && it["got"] == "<secret:token>"),
         "{row:#}"
     );
     // The server answers `open_url` only when the address or the token holds a known id.
@@ -266,10 +266,16 @@ fn a_secret_the_server_gives_is_followed_and_never_stored() {
         &flow(),
         &json!({ "agent": agent }),
     );
-    let notes = project.result(0, &["compare"])["scenarios"][0]["notes"].to_string();
+    let result = project.result(3, &["compare"]);
+    let problem = &result["scenarios"][0]["problem"];
+    let message = problem["message"].to_string();
     assert!(
-        notes.contains("call 5 of `mcp__s__open_url` was recorded without its secret"),
-        "{notes}"
+        message.contains("call 5 of `mcp__s__open_url` was recorded with a secret"),
+        "{message}"
+    );
+    assert!(
+        problem["details"].to_string().contains("secret: true"),
+        "{problem}"
     );
     for entry in walkdir::WalkDir::new(project.path("")) {
         let path = entry.unwrap().into_path();

@@ -33,11 +33,11 @@ fn secrets_are_found_where_they_stand_and_never_shown() {
     let ran = project.expect(1, &["scan"]);
     for place in [
         "baselines/b.json:3:13: github-token: ghp_… (40 characters)",
-        "baselines/b.json:4:25: value: Zq81… (19 characters)",
+        "baselines/b.json:4:25: api-key: Zq81… (19 characters)",
         "reports/page.html:2:20: github-token: ghp_",
-        "scenarios/notes.env:1:10: value: … (8 characters)",
-        ".mcp-eval/key.pem:2:1: private-key",
-        "reports/query.txt:1:37: value: … (12 characters)",
+        "scenarios/notes.env:1:10: password: … (8 characters)",
+        ".mcp-eval/key.pem:1:1: private-key",
+        "reports/query.txt:1:37: token: … (12 characters)",
         "6 secrets in 5 files",
     ] {
         ran.says(place);
@@ -143,7 +143,7 @@ fn declared_secrets_are_stored_nowhere() {
     ran.says_not("canary-of-mine");
     let baseline = project.read("baselines/s/baseline.json");
     assert!(
-        baseline.contains("<redacted:secret:1>, <redacted:pattern:1>"),
+        baseline.contains("<secret:var.token>, <secret:pattern>"),
         "{baseline}"
     );
     let mut command = project.command();
@@ -161,7 +161,7 @@ fn declared_secrets_are_stored_nowhere() {
         .args(["scan", "baselines"])
         .env("SCAN_CANARY", "canary-of-mine");
     crate::common::ran(&mut command)
-        .says("baselines/leak.txt:1:3: secret")
+        .says("baselines/leak.txt:1:3: var.token")
         .says("baselines/leak.txt:1:19: pattern");
 }
 

@@ -455,7 +455,7 @@ fn the_nearest_defaults_win_and_lists_replace() {
 /// What a run of this scenario is known by: the hashes of what is asked, and of what the agent is given.
 fn experiment(text: &str, variables: &[(&str, &str)]) -> (String, Option<String>) {
     let scenario = load_one(text, variables);
-    let given = scenario_file::agent_hash(&scenario.agent, &scenario.redaction.secrets);
+    let given = scenario_file::agent_hash(&scenario.agent, &scenario.redaction);
     (scenario.hash, given)
 }
 

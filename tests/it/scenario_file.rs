@@ -6,8 +6,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use mcp_eval::scenario_file::{self, Found, Loaded, Options};
+use mcp_eval::model::agent::ModelApi;
+use mcp_eval::model::scenario::Transport;
+use mcp_eval::scenario_file::{self, Found, Loaded, Options, Session, session_scenario};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -63,6 +66,179 @@ fn the_schema_accepts_what_loads_and_refuses_unknown_keys_and_wrong_types() {
         }
     }
     assert!(accepted >= 5 && refused >= 10, "{accepted} {refused}");
+}
+
+#[test]
+fn the_schema_proposes_only_keys_that_fit_the_kind() {
+    let schema = scenario_file::json_schema();
+    let kinds = |section: &str, tag: &str| -> Vec<(Value, Vec<String>)> {
+        let kinds = schema["$defs"][section]["oneOf"].as_array().unwrap().iter();
+        kinds
+            .map(|it| {
+                assert_eq!(it["additionalProperties"], false, "{section} {it}");
+                let keys = it["properties"].as_object().unwrap().keys();
+                (
+                    it["properties"][tag]["const"].clone(),
+                    keys.cloned().collect(),
+                )
+            })
+            .collect()
+    };
+    let has = |kinds: &[(Value, Vec<String>)], key: &str| -> Vec<Value> {
+        let having = kinds
+            .iter()
+            .filter(|(_, keys)| keys.iter().any(|it| it == key));
+        having.map(|it| it.0.clone()).collect()
+    };
+    let agents = kinds("AgentSection", "kind");
+    let words: Vec<&Value> = agents.iter().map(|it| &it.0).collect();
+    let expected = serde_json::json!([
+        "scripted",
+        "replay",
+        "anthropic",
+        "openai",
+        "ollama",
+        "command",
+        null
+    ]);
+    assert_eq!(serde_json::json!(words), expected);
+    assert_eq!(has(&agents, "api"), ["openai".into(), Value::Null]);
+    assert_eq!(has(&agents, "format"), ["command".into(), Value::Null]);
+    let forcing = ["anthropic".into(), "openai".into(), Value::Null];
+    assert_eq!(has(&agents, "tool_choice"), forcing);
+    assert_eq!(has(&agents, "calls").len(), agents.len());
+    let servers = kinds("ServerSection", "type");
+    assert_eq!(has(&servers, "url"), ["http"]);
+    assert_eq!(has(&servers, "cwd"), ["stdio".into(), Value::Null]);
+    let blocks = kinds("BlockSection", "type");
+    assert_eq!(has(&blocks, "data"), ["image", "audio"]);
+    assert_eq!(has(&blocks, "text"), ["text"]);
+}
+
+#[test]
+fn the_schema_takes_one_kind_at_a_time() {
+    let schema = jsonschema::draft202012::new(&scenario_file::json_schema()).unwrap();
+    let block = |it| {
+        serde_json::json!({ "mcp_interactions": { "m": { "tools": [
+            { "name": "t", "responses": [{ "content": [it] }] }
+        ] } } })
+    };
+    let agent = |it| serde_json::json!({ "agent": it });
+    let server = |it| serde_json::json!({ "servers": { "s": it } });
+    for (section, fits) in [
+        (agent(serde_json::json!({})), true),
+        (
+            agent(serde_json::json!({ "kind": "openai", "model": "m", "api": "chat" })),
+            true,
+        ),
+        (
+            agent(serde_json::json!({ "kind": "ollama", "model": "m", "api": "chat" })),
+            false,
+        ),
+        (
+            agent(serde_json::json!({ "kind": "scripted", "model": "m" })),
+            false,
+        ),
+        (agent(serde_json::json!({ "kind": "opnai" })), false),
+        // The kind, or the other keys, may be those of the defaults.
+        (agent(serde_json::json!({ "model": "m", "x-why": 1 })), true),
+        (agent(serde_json::json!({ "kind": "openai" })), true),
+        (
+            server(serde_json::json!({ "url": "http://localhost" })),
+            true,
+        ),
+        (
+            server(serde_json::json!({ "type": "http", "url": "http://localhost" })),
+            true,
+        ),
+        (
+            server(serde_json::json!({ "type": "http", "command": "x" })),
+            false,
+        ),
+        (
+            server(serde_json::json!({ "url": "http://localhost", "args": [] })),
+            false,
+        ),
+        (
+            server(serde_json::json!({ "command": "x", "args": [] })),
+            true,
+        ),
+        (server(serde_json::json!({ "headers": {} })), true),
+        (block(serde_json::json!({ "text": "x" })), true),
+        (
+            block(serde_json::json!({ "text": "x", "uri": "a:b" })),
+            false,
+        ),
+        (
+            block(serde_json::json!({ "type": "image", "mime_type": "image/png", "data": "" })),
+            true,
+        ),
+        (
+            block(serde_json::json!({ "type": "image", "data": "" })),
+            false,
+        ),
+    ] {
+        let mut document = section;
+        document["name"] = "x".into();
+        assert_eq!(schema.is_valid(&document), fits, "{document}");
+    }
+}
+
+#[test]
+fn what_defaults_say_of_another_kind_is_dropped() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    file(
+        "_defaults.yaml",
+        "agent: { kind: openai, model: m, system: \"{{nothing}}\", tool_choice: auto, timeout: 7, tool_timeout: 9 }
+servers:
+  s: { type: http, url: \"http://localhost\", headers: { A: b }, tool_timeout: 5 }
+  t: { url: \"http://localhost\", tool_timeout: 5 }
+",
+    );
+    file(
+        "a.yaml",
+        "name: a\nuser_intent: x\nagent: { kind: command, command: [x] }\nservers: { s: { type: stdio, command: run }, t: { command: run } }\n",
+    );
+    file(
+        "b.yaml",
+        "name: b\nuser_intent: x\nagent: { kind: ollama, system: y }\nservers: { s: { type: null, command: run }, t: { type: stdio, command: run } }\n",
+    );
+    let (found, _) = scenario_file::find(&[folder.path().to_owned()]);
+    let loaded = scenario_file::load(&found, &Options::default());
+    assert_eq!(loaded.findings, []);
+    let [a, b] = &loaded.scenarios[..] else {
+        panic!("{loaded:?}");
+    };
+    let servers = [&a.servers, &b.servers].into_iter().flatten();
+    assert_eq!(servers.clone().count(), 4);
+    for server in servers {
+        let is_stdio =
+            matches!(&server.transport, Transport::Stdio { command, .. } if command == "run");
+        assert!(is_stdio, "{server:?}");
+        assert_eq!(server.tool_timeout, Some(Duration::from_secs(5)));
+    }
+    let command = a.agent.command().unwrap();
+    assert_eq!(command.model.as_deref(), Some("m"));
+    assert_eq!(command.timeout, Some(Duration::from_secs(7)));
+    let model = b.agent.model().unwrap();
+    assert_eq!((model.model.as_str(), model.api), ("m", ModelApi::Ollama));
+    assert_eq!(model.tool_choice, None);
+    assert_eq!(model.tool_timeout, Some(Duration::from_secs(9)));
+
+    // A scenario that is made of this one has no defaults to drop anything of.
+    let elsewhere = tempfile::tempdir().unwrap();
+    let session = Session {
+        name: "c".to_owned(),
+        ..Session::default()
+    };
+    let keep = |it: &str| it.to_owned();
+    let text = session_scenario(Some(&found[0]), &session, elsewhere.path(), &keep).unwrap();
+    fs::write(elsewhere.path().join("c.yaml"), text).unwrap();
+    let (found, _) = scenario_file::find(&[elsewhere.path().to_owned()]);
+    let loaded = scenario_file::load(&found, &Options::default());
+    assert_eq!(loaded.findings, []);
+    assert_eq!(loaded.scenarios[0].servers, a.servers);
 }
 
 #[test]

@@ -335,7 +335,7 @@ fn an_old_id_that_turns_up_again_is_another_answer() {
     );
     let comparison = compare(&baseline, &stale);
     assert!(pairs(&comparison)[2].1 < 1.0, "{comparison:#?}");
-    // And it is told as it was said.
+    // And it is reported as it was sent.
     let Row::Pair(pair) = &comparison.rows[2] else {
         panic!()
     };
@@ -551,7 +551,7 @@ fn a_poll_has_settled_when_it_says_what_it_said_at_last() {
     assert!(!settled(status("running", 0.8, "")));
     assert!(!settled(status("running", 64.2, "owner")));
     assert!(!settled(status("failed", 0.8, "")));
-    // Where only a number tells, it is what is waited for.
+    // Where the answers differ only in a number, that number is waited for.
     let percent = |done: u32| {
         let mut call = said("check_job", &json!({}), &format!("{done} percent done"));
         call["reads"] = json!(true);

@@ -42,8 +42,8 @@ fn changes_in_words() {
         );
         let verdict = &comparison.verdict;
         let narrower = |what: &str| {
-            let mut told = verdict.reasons.iter().chain(&verdict.warnings);
-            told.any(|it| it.text == what)
+            let mut named = verdict.reasons.iter().chain(&verdict.warnings);
+            named.any(|it| it.text == what)
         };
         let found: Vec<Value> = (comparison.drift.iter())
             .map(|it| json!([it.what, narrower(&it.what)]))
@@ -96,8 +96,8 @@ fn drift_fails_only_where_a_recorded_call_would_be_refused() {
         }
         for reason in &comparison.verdict.reasons {
             let cause = case.get("cause").and_then(Value::as_str);
-            let told = reason.text.replace(" of `t`", "").replace('`', "\"");
-            if cause.is_some_and(|it| it.replace('`', "\"") != told) {
+            let sentence = reason.text.replace(" of `t`", "").replace('`', "\"");
+            if cause.is_some_and(|it| it.replace('`', "\"") != sentence) {
                 wrong.push(format!("{name}: {}", reason.text));
             }
         }

@@ -1,4 +1,4 @@
-//! The gate tells regressions from noise: a labelled set, made by changing recorded trajectories the way servers and
+//! The gate distinguishes regressions from noise: a labelled set, made by changing recorded trajectories the way servers and
 //! agents change them.
 //!
 //! The shipped baselines and `recordings.json`, small trajectories of several kinds of servers, are what is changed. Each kind of change is applied to each call

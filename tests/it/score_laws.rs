@@ -176,7 +176,7 @@ proptest! {
         prop_assert!((there - back).abs() < 1e-9, "{there} there, {back} back");
     }
 
-    /// Numbers, whose similarity is easily told, and lists long enough that the table is not simply filled.
+    /// Numbers, whose similarity is easily computed, and lists long enough that the table is not simply filled.
     #[test]
     fn no_alignment_is_better_than_the_one_found(b in long_list(), edits in proptest::collection::vec((0usize..80, 0usize..3, 1u8..60), 0..40)) {
         let mut c = b.clone();

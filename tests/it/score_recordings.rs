@@ -98,7 +98,7 @@ fn a_word_that_was_learned_to_be_stable_is_part_of_the_contract() {
         let varying = |it: &&str| Varying {
             path: (*it).to_owned(),
             by: Variation::SameType,
-            heard: Vec::new(),
+            examples: Vec::new(),
         };
         vec![Learned {
             call: 1,
@@ -272,6 +272,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         action: None,
         tool: (*tool).to_owned(),
         arguments: object(args),
+        filled: Vec::new(),
         notes: None,
         is_error: *is_error,
         critical: None,

@@ -248,7 +248,7 @@ fn ignored_paths() {
     }
 }
 
-/// A baseline that was heard twice, and a run of the same call.
+/// A baseline whose answer was received twice, and a run of the same call.
 fn held(baseline: &Value, current: &Value, ignore: &[&str]) -> Comparison {
     let takes = [0, 1].map(|_| trajectory(std::slice::from_ref(baseline)));
     let rules = Rules {
@@ -271,7 +271,7 @@ fn ignored_paths_hold_for_answers_that_were_heard_twice() {
     assert!(passes(&structured(2, 1)));
     assert!(!passes(&structured(2, 2)));
 
-    // Rows are told apart by what is looked at alone.
+    // Rows are distinguished only by what is compared.
     let row = |name: &str, mark: &str| json!({"name": name, "etag": mark, "version": mark});
     let rows = |rows: &[Value]| json!({"tool": "mcp__p__t", "reads": true, "json": {"rows": rows}});
     let then = rows(&[row("a", "x"), row("b", "y")]);
@@ -302,8 +302,8 @@ fn an_element_that_moved_hides_no_other_that_is_new() {
     let rows = |rows: Value| json!({"tool": "mcp__p__t", "reads": true, "json": {"rows": rows}});
     let (then, now) = (rows(json!(["a", 1, 2])), rows(json!([1, 2, "a", "a"])));
     let changes = held(&then, &now, &[]).changes;
-    let told: Vec<&str> = changes.iter().map(|it| it.what.as_str()).collect();
-    assert_eq!(told, ["stands in another place", "added element"]);
+    let shown: Vec<&str> = changes.iter().map(|it| it.what.as_str()).collect();
+    assert_eq!(shown, ["stands in another place", "added element"]);
 }
 
 fn strict() -> Rules {
@@ -494,7 +494,7 @@ fn the_classic_preset_knows_failures() {
     }
 }
 
-/// Only the score gates; what differs besides is told, and is not said to be the same.
+/// Only the score gates; what differs besides is reported, and is not said to be the same.
 #[test]
 fn the_classic_preset_says_what_it_does_not_look_at() {
     let side = |answer: &Value, schema: &Value| {
@@ -526,9 +526,9 @@ fn the_classic_preset_says_what_it_does_not_look_at() {
     };
     let comparison = score::compare(&then, &now, &rules);
     assert!(comparison.verdict.passed, "{:?}", comparison.verdict);
-    let told = comparison.verdict.warnings.last().unwrap();
+    let warning = comparison.verdict.warnings.last().unwrap();
     assert_eq!(
-        told.text,
+        warning.text,
         "scored by the preset `classic`, on arguments and failed calls alone: 0.8 × 1.000 + 0.2, as no call failed in either run; what it \
          does not look at: answers (1 differs), what effects are made with (none differs), the tool catalogue (1 differs)"
     );

@@ -1,4 +1,4 @@
-//! Whatever differs and passes all the same is told as a change.
+//! Whatever differs and passes all the same is reported as a change.
 
 use mcp_eval::model::comparison::{ChangeKind, Comparison};
 use mcp_eval::model::rules::Rules;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::score_kit::{compare, trajectory};
 
-/// A run against a baseline that was heard twice.
+/// A run against a baseline whose answer was received twice.
 fn against_two_takes(before: &[Value], now: &[Value]) -> Comparison {
     let mut baseline = trajectory(before);
     baseline.learned =
@@ -33,7 +33,7 @@ fn only_change(comparison: &Comparison) -> (ChangeKind, &str, &str) {
 
 #[test]
 fn lines_that_are_indented_otherwise_are_told_and_other_white_space_is_not() {
-    let told = [
+    let cases = [
         (
             "if ok:\n    save()\n    delete_all()",
             "if ok:\n    save()\ndelete_all()",
@@ -41,7 +41,7 @@ fn lines_that_are_indented_otherwise_are_told_and_other_white_space_is_not() {
         ("a:\n  b: 1\n  c: 2", "a:\n  b: 1\nc: 2"),
         ("- a\n  - b", "- a\n- b"),
     ];
-    for (was, now) in told {
+    for (was, now) in cases {
         let comparison = against_two_takes(&[read(was)], &[read(now)]);
         let expected = (
             ChangeKind::Answer,
@@ -149,7 +149,7 @@ fn what_a_server_says_of_itself_is_told() {
         run
     };
     let before = served("shop", Some("Never delete without asking."), "2025-06-18");
-    let told = [
+    let cases = [
         (
             served("shop", Some("Always delete first."), "2025-06-18"),
             "instructions",
@@ -164,7 +164,7 @@ fn what_a_server_says_of_itself_is_told() {
             "protocolVersion",
         ),
     ];
-    for (now, place) in told {
+    for (now, place) in cases {
         let comparison = score::compare(&before, &now, &Rules::default());
         let (kind, path, _) = only_change(&comparison);
         assert_eq!((kind, path), (ChangeKind::Drift, place));

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::score_kit::{cases, compare, trajectory, truth};
 
 /// One read with this answer.
-fn heard(answer: &Value) -> Trajectory {
+fn answered(answer: &Value) -> Trajectory {
     trajectory(&[json!({
         "tool": "mcp__p__look",
         "reads": true,
@@ -21,12 +21,12 @@ fn heard(answer: &Value) -> Trajectory {
 
 /// A run against a baseline of several takes.
 fn against(takes: &[Value], current: &Value) -> Comparison {
-    let takes: Vec<Trajectory> = takes.iter().map(heard).collect();
+    let takes: Vec<Trajectory> = takes.iter().map(answered).collect();
     let learned = score::learn(&takes, &Rules::default());
     let mut baseline = takes[0].clone();
     baseline.learned = learned.answers;
     baseline.bindings = learned.bindings;
-    score::compare(&baseline, &heard(current), &Rules::default())
+    score::compare(&baseline, &answered(current), &Rules::default())
 }
 
 #[test]

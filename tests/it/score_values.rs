@@ -1,4 +1,4 @@
-//! Wrong values in answers and effects that recording has heard twice: each value of each recording is made another, one at a time, and
+//! Wrong values in answers and effects that recording has received twice: each value of each recording is made another, one at a time, and
 //! each time the gate must see it, in JSON and in prose. What recording showed to vary, what is new, and another notation must pass.
 
 use mcp_eval::model::rules::Rules;
@@ -129,7 +129,7 @@ fn changed(value: &Value, change: Change) -> Vec<Value> {
     found
 }
 
-/// A document as people would tell it: a line for each of its values.
+/// A document as prose: a line for each of its values.
 fn prose(value: &Value) -> String {
     match value {
         Value::Object(fields) => {
@@ -167,7 +167,7 @@ fn kept(takes: &[Trajectory]) -> Trajectory {
     baseline
 }
 
-/// Compares each of some answers to each call in turn; tells of those that are judged wrongly.
+/// Compares each of some answers to each call in turn, and fails with those that are judged wrongly.
 fn judged(changes: &[(&str, Change)], as_prose: bool, must_pass: bool) {
     let (mut wrong, mut total) = (Vec::new(), 0);
     for (name, calls) in recordings() {

@@ -158,7 +158,7 @@ fn letters_and_digits_in_one_run_are_one_id_where_all_takes_mix_them() {
 
 #[test]
 fn what_was_learned_piece_by_piece_is_compared_piece_by_piece() {
-    let heard = |learned: Vec<VaryingToken>, text: &str| {
+    let with_varying = |learned: Vec<VaryingToken>, text: &str| {
         let mut baseline = read(&json!(text));
         baseline.learned = vec![Learned {
             call: 1,
@@ -166,7 +166,7 @@ fn what_was_learned_piece_by_piece_is_compared_piece_by_piece() {
             varies: vec![Varying {
                 path: "/content/0/text".to_owned(),
                 by: Variation::Tokens(learned),
-                heard: Vec::new(),
+                examples: Vec::new(),
             }],
             ..Learned::default()
         }];
@@ -176,14 +176,14 @@ fn what_was_learned_piece_by_piece_is_compared_piece_by_piece() {
         token,
         tokens,
         stands_for,
-        heard: Vec::new(),
+        examples: Vec::new(),
     };
     let passes = |baseline: &Trajectory, text: &str| {
         score::compare(baseline, &read(&json!(text)), &Rules::default())
             .verdict
             .passed
     };
-    let numbers = heard(
+    let numbers = with_varying(
         vec![
             token(3, 1, StandsFor::One(TokenKind::Number)),
             token(5, 1, StandsFor::One(TokenKind::Number)),
@@ -197,10 +197,10 @@ fn what_was_learned_piece_by_piece_is_compared_piece_by_piece() {
         joined: true,
         may_be_empty: false,
     };
-    let whole = heard(vec![token(2, 4, run)], "commit e77b695 ok");
+    let whole = with_varying(vec![token(2, 4, run)], "commit e77b695 ok");
     assert!(passes(&whole, "commit 3f9a12c ok"));
     assert!(!passes(&whole, "commit 3f9a12c bad"));
-    let after = heard(
+    let after = with_varying(
         vec![token(6, 1, StandsFor::One(TokenKind::Number))],
         "commit e77b695 7",
     );

@@ -1,4 +1,4 @@
-//! What several scenarios failed for in common, and what the classic preset says, told by the program itself.
+//! Causes of failure that several scenarios have in common, and what the classic preset says, as the program reports them.
 
 use serde_json::{Value, json};
 

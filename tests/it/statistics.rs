@@ -2,8 +2,10 @@
 
 use mcp_eval::model::repeated::{Attempt, Interval, Tally, percent};
 use mcp_eval::model::suite::Status;
-use mcp_eval::score::statistics::{newcombe, pass_at_k, pass_hat_k, runs_to_tell, spread, wilson};
-use mcp_eval::score::{gate, is_more_telling};
+use mcp_eval::score::statistics::{
+    newcombe, pass_at_k, pass_hat_k, runs_to_distinguish, spread, wilson,
+};
+use mcp_eval::score::{gate, is_more_relevant};
 use proptest::prelude::*;
 
 const fn tally(passed: usize, runs: usize) -> Tally {
@@ -101,7 +103,7 @@ fn percentages_are_never_rounded_to_an_end() {
 #[test]
 fn the_number_of_runs_that_would_tell_does_tell() {
     let (now, before) = (tally(9, 10), tally(10, 10));
-    let runs = runs_to_tell(now, before).unwrap();
+    let runs = runs_to_distinguish(now, before).unwrap();
     let scaled = |of: Tally, runs: usize| tally(of.passed * runs / of.runs, runs);
     let ten = runs.div_ceil(10) * 10;
     assert!(
@@ -117,9 +119,9 @@ fn the_number_of_runs_that_would_tell_does_tell() {
             .high
             >= 0.0
     );
-    assert_eq!(runs_to_tell(before, now), None, "no drop");
+    assert_eq!(runs_to_distinguish(before, now), None, "no drop");
     assert_eq!(
-        runs_to_tell(tally(9_999, 10_000), tally(10_000, 10_000)),
+        runs_to_distinguish(tally(9_999, 10_000), tally(10_000, 10_000)),
         None
     );
 }
@@ -196,17 +198,32 @@ fn the_gate_is_as_its_rules_say() {
 
 #[test]
 fn the_attempt_most_worth_a_look_failed_worst() {
-    let telling = |a: (Status, Option<f64>), b: (Status, Option<f64>)| {
-        is_more_telling(&attempt(a.0, a.1), &attempt(b.0, b.1))
+    let is_more_relevant = |a: (Status, Option<f64>), b: (Status, Option<f64>)| {
+        is_more_relevant(&attempt(a.0, a.1), &attempt(b.0, b.1))
     };
     let (low, high) = (Some(0.2), Some(0.9));
-    assert!(telling((Status::Failed, high), (Status::Passed, low)));
-    assert!(telling((Status::Failed, low), (Status::Failed, high)));
-    assert!(telling((Status::Failed, high), (Status::Failed, None)));
-    assert!(telling((Status::Passed, low), (Status::Passed, high)));
-    assert!(telling((Status::Passed, high), (Status::Error, None)));
+    assert!(is_more_relevant(
+        (Status::Failed, high),
+        (Status::Passed, low)
+    ));
+    assert!(is_more_relevant(
+        (Status::Failed, low),
+        (Status::Failed, high)
+    ));
+    assert!(is_more_relevant(
+        (Status::Failed, high),
+        (Status::Failed, None)
+    ));
+    assert!(is_more_relevant(
+        (Status::Passed, low),
+        (Status::Passed, high)
+    ));
+    assert!(is_more_relevant(
+        (Status::Passed, high),
+        (Status::Error, None)
+    ));
     assert!(
-        !telling((Status::Failed, low), (Status::Failed, low)),
+        !is_more_relevant((Status::Failed, low), (Status::Failed, low)),
         "the first stays"
     );
 }

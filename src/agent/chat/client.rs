@@ -68,7 +68,7 @@ struct Failed {
 pub fn key_env(settings: &ModelAgent) -> Result<Option<String>, SetupError> {
     let wire = wire(settings.api);
     let address = address(settings.base_url.as_deref(), wire).map_err(SetupError::new)?;
-    let usual = wire.usual_key_env().filter(|_| address.at_home);
+    let usual = wire.vendor().key_env.filter(|_| address.at_home);
     let usual = usual.map(str::to_owned);
     Ok(settings.api_key_env.clone().or(usual))
 }
@@ -83,7 +83,7 @@ impl Client {
         let http = http_client::builder(address.url.as_str(), CONNECT_TIMEOUT)
             .build()
             .map_err(|error| SetupError::new(format!("no HTTP client: {error}")))?;
-        let own = wire.headers(key.map(|it| it.value.as_str()));
+        let own = wire.vendor().headers(key.map(|it| it.value.as_str()));
         let own = own
             .into_iter()
             .map(|(name, value)| (name.to_owned(), value));

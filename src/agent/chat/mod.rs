@@ -1,7 +1,7 @@
-//! An agent that thinks: a language model behind one of several APIs, and the loop in which it calls tools.
+//! An agent with a language model behind one of several APIs, and the loop in which it calls tools.
 //!
 //! The wire formats of the APIs are in [`crate::llm`]; here are `client`, which asks an API, again where that may help, and `results`, which
-//! makes of a tool's answer what a model is told of it.
+//! makes of a tool's answer what a model gets of it.
 
 mod client;
 mod results;
@@ -199,7 +199,7 @@ impl Chat {
         });
         let tools: Vec<_> = tools.collect();
         let full = tools.iter().map(|(name, _)| name.as_str());
-        let names = Names::new(full.clone(), self.wire.name_rule());
+        let names = Names::new(full.clone(), self.wire.vendor().names);
         let tool_choice = match &self.settings.tool_choice {
             Some(ToolChoice::Tool(wanted)) => {
                 let bare = format!("__{wanted}");

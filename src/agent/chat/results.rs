@@ -1,4 +1,4 @@
-//! From what became of a call to what the model is told of it.
+//! Turns the outcome of a call into the parts of a tool result for the model.
 
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ pub(super) fn parts(outcome: &Outcome, most: Option<usize>) -> Vec<Part> {
             }
             parts
         }
-        Outcome::Failure(failure) => vec![Part::Text(told(failure))],
+        Outcome::Failure(failure) => vec![Part::Text(failure_text(failure))],
     };
     if let Some(most) = most {
         shorten(&mut parts, most);
@@ -38,7 +38,7 @@ fn part(block: &Value) -> Part {
         }),
         _ => None,
     };
-    // What we do not know better is told as it came.
+    // A block that is not understood is passed on as JSON.
     known.unwrap_or_else(|| Part::Text(block.to_string()))
 }
 
@@ -57,7 +57,7 @@ fn binary((data, mime_type): (String, String)) -> Part {
     ))
 }
 
-fn told(failure: &Failure) -> String {
+fn failure_text(failure: &Failure) -> String {
     let code = failure.code.map(|it| format!(" {it}")).unwrap_or_default();
     let words = match failure.kind {
         FailureKind::NotSent => "The call was not made",

@@ -23,7 +23,7 @@ pub(super) fn names(format: CommandFormat, catalogue: &Catalogue) -> Names {
     Names::new(catalogue, &known_servers(format, servers), name)
 }
 
-/// For each server the name the agent is told: one with the characters it takes.
+/// The alias of each server: a name with the characters that the agent accepts.
 fn known_servers<'s>(
     format: CommandFormat,
     servers: impl Iterator<Item = &'s str>,
@@ -39,12 +39,12 @@ fn known_servers<'s>(
     )
 }
 
-/// Where the servers are, as most MCP clients want to be told.
+/// The addresses of the servers in the configuration format of most MCP clients.
 pub fn mcp_config(endpoints: &[Endpoint]) -> String {
     config(CommandFormat::Generic, endpoints)
 }
 
-/// Where the servers are, as the agent wants to be told.
+/// The addresses of the servers in the agent's own configuration format.
 pub(super) fn config(format: CommandFormat, endpoints: &[Endpoint]) -> String {
     let known = known_servers(format, endpoints.iter().map(|it| it.server.as_str()));
     let servers = endpoints.iter().map(|it| (&known[&it.server], &it.url));
@@ -135,7 +135,7 @@ pub(super) fn takes_file(format: CommandFormat) -> bool {
 /// What the agent needs in its environment to work unattended.
 pub(super) fn env(format: CommandFormat) -> Vec<(String, String)> {
     match format {
-        // It reads no configuration in a folder that nobody has told it to trust.
+        // It ignores the configuration of folders that are not marked as trusted.
         CommandFormat::Gemini => vec![("GEMINI_CLI_TRUST_WORKSPACE".to_owned(), "true".to_owned())],
         CommandFormat::Generic | CommandFormat::Claude | CommandFormat::Codex => Vec::new(),
     }

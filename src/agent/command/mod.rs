@@ -1,17 +1,18 @@
-//! An agent that is a program of its own, with an MCP client in it: it is started, told where the servers are, and listened to.
+//! An agent that is a program of its own, with an MCP client in it: it is started with the addresses of the servers, and its output and its
+//! calls are recorded.
 //!
 //! | file | what happens there |
 //! |---|---|
 //! | `workplace` | the folder it works in, and its configuration |
 //! | `format`, `names` | how agents that are known want to be started, and what they call servers and tools |
-//! | `stream` | what it prints, one file per format |
-//! | `said`, `telling` | what that tells, and how it is put on record |
+//! | `stream` | readers of what it prints, one file per format |
+//! | `agent_event`, `output_recorder` | the events in that output, and how they are recorded |
 
+mod agent_event;
 mod format;
 mod names;
-mod said;
+mod output_recorder;
 mod stream;
-mod telling;
 mod workplace;
 
 use std::path::PathBuf;
@@ -21,13 +22,14 @@ use futures_util::future::BoxFuture;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout};
 
+use self::agent_event::Verdict;
 pub use self::format::{mcp_config, passes};
 use self::names::Names;
-use self::said::Verdict;
-use self::telling::Telling;
+use self::output_recorder::OutputRecorder;
 pub use self::workplace::Workplace;
+use crate::lines::{Line, Lines};
 use crate::model::agent::CommandAgent;
-use crate::process::{self, Child, ChildCommand, Line, Lines};
+use crate::process::{self, Child, ChildCommand};
 use crate::run::{Agent, Conversation, SetupError, Stop};
 
 /// The longest line an agent may print.
@@ -44,7 +46,7 @@ pub struct Command {
     settings: CommandAgent,
     prompt: Prompt,
     workplace: Workplace,
-    telling: Telling,
+    recorder: OutputRecorder,
     /// Why it should have been stopped, found when it was gone already.
     late: Option<Stop>,
 }
@@ -61,7 +63,7 @@ impl Command {
     /// An agent with these settings, every `${…}` of them filled in.
     pub fn new(settings: CommandAgent, prompt: Prompt, workplace: Workplace) -> Self {
         Self {
-            telling: telling(&settings, Names::default()),
+            recorder: output_recorder(&settings, Names::default()),
             settings,
             prompt,
             workplace,
@@ -73,7 +75,7 @@ impl Command {
         conversation.user(&self.prompt.text);
         let names = format::names(self.settings.format, conversation.catalogue());
         let command = self.command(conversation, &names)?;
-        self.telling = telling(&self.settings, names);
+        self.recorder = output_recorder(&self.settings, names);
         let name = command.program.to_string_lossy().into_owned();
         let (mut child, stdin, stdout) = Child::start(&command)
             .map_err(|error| stop(format!("the agent cannot be started: `{name}`: {error}")))?;
@@ -97,11 +99,11 @@ impl Command {
         child.kill();
         let rest = self.drain(conversation, &mut lines);
         let _ = tokio::time::timeout(REST_TIMEOUT, rest).await;
-        let heard = self.telling.end(conversation);
+        let last = self.recorder.end(conversation);
         let status = worked.map_err(|it| with_stderr(it, &child))?;
-        heard.and(self.late.take().map_or(Ok(()), Err))?;
+        last.and(self.late.take().map_or(Ok(()), Err))?;
         child.stderr_settled().await;
-        let verdict = match self.telling.verdict() {
+        let verdict = match self.recorder.verdict() {
             Verdict::Stopped(stop) => Err(stop),
             verdict if !status.success() => {
                 let end = process::describe(status);
@@ -117,7 +119,7 @@ impl Command {
         verdict.map_err(|it| with_stderr(it, &child))
     }
 
-    /// Listens to what the agent does and prints until it has ended.
+    /// Records what the agent does and prints until it has ended.
     async fn listen(
         &mut self,
         conversation: &mut Conversation<'_>,
@@ -127,10 +129,10 @@ impl Command {
         let mut is_printing = true;
         loop {
             tokio::select! {
-                heard = conversation.overhear() => heard?,
+                last = conversation.next_call_event() => last?,
                 line = lines.next(), if is_printing => match line {
-                    Some(line) => self.read(conversation, &line)?,
-                    None => is_printing = false,
+                    Ok(Some(line)) => self.read(conversation, &line)?,
+                    Ok(None) | Err(_) => is_printing = false,
                 },
                 status = child.wait() => {
                     let rest = self.drain(conversation, lines);
@@ -143,22 +145,22 @@ impl Command {
 
     /// Reads what is left of its output.
     async fn drain(&mut self, conversation: &mut Conversation<'_>, lines: &mut Lines<ChildStdout>) {
-        while let Some(line) = lines.next().await {
+        while let Ok(Some(line)) = lines.next().await {
             if let Err(stop) = self.read(conversation, &line) {
                 self.late.get_or_insert(stop);
             }
         }
     }
 
-    fn read(&mut self, conversation: &mut Conversation<'_>, line: &Line<'_>) -> Result<(), Stop> {
+    fn read(&mut self, conversation: &mut Conversation<'_>, line: &Line) -> Result<(), Stop> {
         match line {
             Line::Whole(line) => {
                 let line = String::from_utf8_lossy(line);
-                self.telling.line(conversation, &line)
+                self.recorder.line(conversation, &line)
             }
             Line::TooLong => {
                 let note = format!("a line of more than {LONGEST_LINE} bytes was passed over");
-                self.telling.note(note);
+                self.recorder.note(note);
                 Ok(())
             }
         }
@@ -224,13 +226,13 @@ impl Agent for Command {
     }
 
     fn notes(&self) -> &[String] {
-        self.telling.notes()
+        self.recorder.notes()
     }
 }
 
-fn telling(settings: &CommandAgent, names: Names) -> Telling {
+fn output_recorder(settings: &CommandAgent, names: Names) -> OutputRecorder {
     let model = settings.model.clone();
-    Telling::new(settings.format, names, model, settings.price)
+    OutputRecorder::new(settings.format, names, model, settings.price)
 }
 
 /// Gives the agent its input, if any, and the end of it.

@@ -1,4 +1,4 @@
-//! Where an agent's program works: a folder for a run, gone with it.
+//! The folder an agent's program works in: made for a run, removed with it.
 
 use std::fs;
 use std::io::{self, Write};
@@ -35,7 +35,7 @@ impl Workplace {
         Ok(Self { folder, config })
     }
 
-    /// The file that tells the agent's MCP client where the servers are; it is written when they are ready.
+    /// The configuration of the agent's MCP client, with the addresses of the servers. It is written when they are ready.
     pub fn mcp_config(&self) -> PathBuf {
         self.folder.path().join(self.config)
     }
@@ -45,7 +45,7 @@ impl Workplace {
         self.folder.path().join("work")
     }
 
-    /// Writes the configuration, for nobody else to read.
+    /// Writes the configuration, readable by this user alone.
     pub(super) fn write_config(&self, text: &str) -> io::Result<()> {
         let mut options = fs::OpenOptions::new();
         options.write(true).create(true).truncate(true).mode(0o600);

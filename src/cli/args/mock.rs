@@ -61,6 +61,10 @@ pub(in crate::cli) struct MockHttpArgs {
     /// Let clients add, replace and remove tools, see calls and reset, at /__mock/
     #[arg(long)]
     pub(in crate::cli) admin: bool,
+    /// With --allow-remote, a host besides the loopback ones that requests to /__mock/ may name; may be repeated. They also need the token
+    /// that is printed
+    #[arg(long, value_name = "HOST", requires_all = ["admin", "allow_remote"])]
+    pub(in crate::cli) allow_host: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -7,19 +7,20 @@ use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::docker::{Engine, Left, Why};
+use crate::json;
 use crate::text;
 
 /// What `--format json` prints, version 1.
 #[derive(Serialize)]
-struct CleanV1 {
+struct CleanDocument {
     format_version: u32,
     /// Nothing was removed: it was only asked what would be.
     dry_run: bool,
-    found: Vec<LeftV1>,
+    found: Vec<Leftover>,
 }
 
 #[derive(Serialize)]
-struct LeftV1 {
+struct Leftover {
     /// `container`, `network`, `volume` or `image`.
     kind: &'static str,
     name: String,
@@ -44,12 +45,12 @@ pub(in crate::cli) fn run(args: &CleanArgs, console: Console) -> Result<Exit, Fa
     let failed = found.iter().filter(|it| it.problem.is_some()).count();
     match args.printed.format {
         ResultFormat::Json => {
-            let document = CleanV1 {
+            let document = CleanDocument {
                 format_version: 1,
                 dry_run: args.dry_run,
                 found,
             };
-            Console::document(&serde_json::to_string_pretty(&document).unwrap_or_default());
+            Console::document(&json::pretty(&document));
         }
         ResultFormat::Terminal if found.is_empty() => {
             console.note("Nothing is left in the Docker engine.");
@@ -58,15 +59,15 @@ pub(in crate::cli) fn run(args: &CleanArgs, console: Console) -> Result<Exit, Fa
     }
     if failed > 0 {
         let mut failure = Failure::incomplete("not everything could be removed");
-        failure.told = true;
+        failure.is_printed = true;
         return Err(failure);
     }
     Ok(Exit::Passed)
 }
 
-async fn clean(dry_run: bool) -> Result<Vec<LeftV1>, crate::run::SetupError> {
+async fn clean(dry_run: bool) -> Result<Vec<Leftover>, crate::run::SetupError> {
     let engine = Engine::connect(&|name: &str| std::env::var(name).ok()).await?;
-    let mut told = Vec::new();
+    let mut leftovers = Vec::new();
     for left in engine.leftovers().await? {
         let (outcome, problem) = match (left.why.is_free(), dry_run) {
             (false, _) => ("left alone", None),
@@ -76,7 +77,7 @@ async fn clean(dry_run: bool) -> Result<Vec<LeftV1>, crate::run::SetupError> {
                 Err(error) => ("failed", Some(error.message)),
             },
         };
-        told.push(LeftV1 {
+        leftovers.push(Leftover {
             kind: left.kind.word(),
             why: why(&left),
             name: left.name,
@@ -84,7 +85,7 @@ async fn clean(dry_run: bool) -> Result<Vec<LeftV1>, crate::run::SetupError> {
             problem,
         });
     }
-    Ok(told)
+    Ok(leftovers)
 }
 
 fn why(left: &Left) -> String {
@@ -101,7 +102,7 @@ fn why(left: &Left) -> String {
     }
 }
 
-fn lines(found: &[LeftV1]) -> String {
+fn lines(found: &[Leftover]) -> String {
     let lines = found.iter().map(|it| {
         let problem = it.problem.iter().map(|it| format!(": {it}"));
         let line = format!(

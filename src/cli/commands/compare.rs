@@ -41,7 +41,7 @@ pub(in crate::cli) fn run(
         suite::compare(suite, &settings)
     })?;
     let folder = Baselines::new(&settings.baselines);
-    stray::tell(&args.select, &folder, &ids, console);
+    stray::warn(&args.select, &folder, &ids, console);
     let options = ReportOptions {
         format: args.execute.printed.format,
         pages: !args.execute.no_report,

@@ -7,7 +7,7 @@ use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::stored::Stored;
-use crate::published::result::{ResultV1, ScenarioV1};
+use crate::published::result::{ResultDocument, Scenario};
 use crate::report::explain::explain;
 
 pub(in crate::cli) fn run(args: &ExplainArgs, console: Console) -> Result<Exit, Failure> {
@@ -63,7 +63,7 @@ pub(in crate::cli) fn run(args: &ExplainArgs, console: Console) -> Result<Exit, 
 }
 
 /// The result that is asked for, and the scenario of it. What names no run is taken as a scenario of the latest one.
-fn asked(args: &ExplainArgs) -> Result<(ResultV1, Option<String>), Failure> {
+fn asked(args: &ExplainArgs) -> Result<(ResultDocument, Option<String>), Failure> {
     let latest = || Stored::open(None).map(|it| it.result);
     if args.run == Path::new("latest") {
         return Ok((latest()?, args.scenario.clone()));
@@ -73,7 +73,7 @@ fn asked(args: &ExplainArgs) -> Result<(ResultV1, Option<String>), Failure> {
         (Err(failure), Some(_)) => Err(failure),
         (Err(failure), None) => {
             let name = args.run.to_string_lossy().into_owned();
-            let is_name = |it: &ScenarioV1| it.id == name || it.name == name;
+            let is_name = |it: &Scenario| it.id == name || it.name == name;
             match latest() {
                 Ok(result) if result.scenarios.iter().any(is_name) => Ok((result, Some(name))),
                 _ => Err(failure),

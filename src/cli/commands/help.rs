@@ -19,7 +19,7 @@ const TOPICS: [(&str, &str); 4] = [
 
 pub(in crate::cli) fn run(args: &HelpArgs, console: Console) -> Result<Exit, Failure> {
     let about = args.about.as_deref();
-    // `mock` is a command, too: its topic tells more, and names `mcp-eval mock --help`.
+    // `mock` is a command, too: its topic has more, and names `mcp-eval mock --help`.
     let topic = TOPICS.iter().find(|(name, _)| Some(*name) == about);
     if let Some((_, text)) = topic {
         Console::document(text);

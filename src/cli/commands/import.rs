@@ -1,7 +1,6 @@
 //! `mcp-eval import`: recordings of other tools become baselines.
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -14,8 +13,12 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::select::plural;
 use crate::import;
+use crate::input;
+use crate::json;
+use crate::model::redacted::Redacted;
+use crate::model::redaction::Redaction;
 use crate::model::trajectory::{Ending, Step, Trajectory};
-use crate::redact::Redactor;
+use crate::redact::{Redactor, Secrets};
 use crate::score;
 use crate::store::Baselines;
 use crate::suite::BASELINES;
@@ -26,15 +29,15 @@ const LOG: &str = "detailed_log.json";
 
 /// What `--format json` prints, version 1.
 #[derive(Serialize)]
-struct ImportedV1 {
+struct ImportDocument {
     format_version: u32,
     imported: usize,
     failed: usize,
-    recordings: Vec<RecordingV1>,
+    recordings: Vec<Recording>,
 }
 
 #[derive(Serialize)]
-struct RecordingV1 {
+struct Recording {
     /// The recording, as found.
     path: String,
     /// The name of the baseline.
@@ -95,12 +98,12 @@ pub(in crate::cli) fn run(args: &ImportArgs, console: Console) -> Result<Exit, F
     let mut exit = Exit::Passed;
     let mut recordings = Vec::new();
     for found in found {
-        let (told, outcome) = import(found, &baselines, args.force, &mut taken);
+        let (imported, outcome) = import(found, &baselines, args.force, &mut taken);
         exit = exit.and(outcome);
-        recordings.push(told);
+        recordings.push(imported);
     }
     let failed = recordings.iter().filter(|it| it.problem.is_some()).count();
-    let document = ImportedV1 {
+    let document = ImportDocument {
         format_version: 1,
         imported: recordings.len() - failed,
         failed,
@@ -108,7 +111,7 @@ pub(in crate::cli) fn run(args: &ImportArgs, console: Console) -> Result<Exit, F
     };
     match args.printed.format {
         ResultFormat::Json => {
-            Console::document(&serde_json::to_string_pretty(&document).unwrap_or_default());
+            Console::document(&json::pretty(&document));
         }
         ResultFormat::Terminal => {
             for recording in &document.recordings {
@@ -124,7 +127,7 @@ pub(in crate::cli) fn run(args: &ImportArgs, console: Console) -> Result<Exit, F
     Ok(exit)
 }
 
-fn line(recording: &RecordingV1) -> String {
+fn line(recording: &Recording) -> String {
     let id = text::line(&recording.id);
     match (&recording.baseline, &recording.problem) {
         (Some(baseline), _) => format!(
@@ -143,7 +146,7 @@ fn line(recording: &RecordingV1) -> String {
 
 /// The recordings below a folder with the names of their baselines. What cannot be read is among them, with the reason.
 fn find(path: &Path) -> Result<Vec<Found>, Failure> {
-    if path.is_file() {
+    if input::is_no_folder(path) {
         let folder = path
             .parent()
             .filter(|it| *it != Path::new(""))
@@ -166,10 +169,10 @@ fn find(path: &Path) -> Result<Vec<Found>, Failure> {
             }
             Ok(_) => {}
             Err(error) => {
-                let place = error.path().unwrap_or(path).to_owned();
+                let at = error.path().unwrap_or(path).to_owned();
                 found.push(Found {
                     refusal: Some(Refusal::incomplete(format!("cannot be read: {error}"))),
-                    ..recording(place.strip_prefix(path).unwrap_or(&place), place.clone())
+                    ..recording(at.strip_prefix(path).unwrap_or(&at), at.clone())
                 });
             }
         }
@@ -208,11 +211,11 @@ fn import(
     baselines: &Baselines,
     force: bool,
     taken: &mut HashSet<String>,
-) -> (RecordingV1, Exit) {
-    let redactor = Redactor::default();
-    let mut told = RecordingV1 {
-        path: redactor.text(&found.path.to_string_lossy()).into_owned(),
-        id: redactor.text(&found.id).into_owned(),
+) -> (Recording, Exit) {
+    let redactor = Redactor::new(&Secrets::of_environment(), &Redaction::default());
+    let mut imported = Recording {
+        path: redactor.text(&found.path.to_string_lossy()).into_inner(),
+        id: redactor.text(&found.id).into_inner(),
         calls: 0,
         other_calls: 0,
         baseline: None,
@@ -220,44 +223,44 @@ fn import(
     };
     let kept = match found.refusal {
         Some(refusal) => Err(refusal),
-        None => read(&told.id, &found.path, &redactor)
+        None => read(&imported.id, &found.path, &redactor)
             .and_then(|it| Ok((keep(&it, baselines, force, taken)?, it))),
     };
     match kept {
-        Ok((place, trajectory)) => {
+        Ok((saved, trajectory)) => {
             let all = trajectory
                 .steps
                 .iter()
                 .filter(|it| matches!(it, Step::ToolCall(_)))
                 .count();
-            told.calls = trajectory.calls().count();
-            told.other_calls = all - told.calls;
-            told.baseline = Some(place.display().to_string());
-            (told, Exit::Passed)
+            imported.calls = trajectory.calls().count();
+            imported.other_calls = all - imported.calls;
+            imported.baseline = Some(saved.display().to_string());
+            (imported, Exit::Passed)
         }
         Err(refusal) => {
             // Messages quote the file, which nothing has been taken out of.
-            told.problem = Some(redactor.text(&refusal.problem).into_owned());
-            (told, refusal.exit)
+            imported.problem = Some(redactor.text(&refusal.problem).into_inner());
+            (imported, refusal.exit)
         }
     }
 }
 
 /// The trajectory of a recording, without secrets.
-fn read(id: &str, path: &Path, redactor: &Redactor) -> Result<Trajectory, Refusal> {
-    let bytes =
-        fs::read(path).map_err(|error| Refusal::incomplete(format!("cannot be read: {error}")))?;
+fn read(id: &str, path: &Path, redactor: &Redactor) -> Result<Redacted<Trajectory>, Refusal> {
+    let bytes = input::read(path)
+        .map_err(|error| Refusal::incomplete(format!("cannot be read: {error}")))?;
     let text = String::from_utf8(bytes).map_err(|_| Refusal::usage("it is not UTF-8 text"))?;
-    let mut trajectory =
+    let recorded =
         import::original(&text, id).map_err(|error| Refusal::usage(error.to_string()))?;
-    redactor.trajectory(&mut trajectory);
-    trajectory.bindings = score::find_bindings(&trajectory);
+    let mut trajectory = redactor.trajectory(recorded);
+    trajectory.refine(|it| it.bindings = score::find_bindings(it));
     Ok(trajectory)
 }
 
 /// Keeps a trajectory as a baseline and returns its file.
 fn keep(
-    trajectory: &Trajectory,
+    trajectory: &Redacted<Trajectory>,
     baselines: &Baselines,
     force: bool,
     taken: &mut HashSet<String>,
@@ -279,11 +282,11 @@ fn keep(
             "another recording has become the baseline `{id}` just now"
         )));
     }
-    let place = baselines.path(id);
-    if place.exists() && !force {
+    let saved = baselines.path(id);
+    if saved.exists() && !force {
         return Err(Refusal::usage(format!(
             "{} is there already (--force replaces it)",
-            place.display()
+            saved.display()
         )));
     }
     baselines

@@ -10,9 +10,10 @@ use crate::cli::args::{ListArgs, ResultFormat};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::images::{ImageStateV1, images};
+use crate::cli::images::{ImageState, images};
 use crate::cli::select;
 use crate::cli::stray;
+use crate::json;
 use crate::model::scenario::{Agent, Criterion, Scenario, is_prose};
 use crate::model::suite::CheckState;
 use crate::model::trajectory::Trajectory;
@@ -20,19 +21,19 @@ use crate::scenario_file;
 use crate::score;
 use crate::store::Baselines;
 use crate::suite::ci;
-use crate::suite::record::look;
+use crate::suite::record::check_run;
 use crate::suite::replay;
 use crate::text;
 
 /// What `--format json` prints, version 1.
 #[derive(Serialize)]
-struct ListV1 {
+struct ListDocument {
     format_version: u32,
-    scenarios: Vec<ListedV1>,
+    scenarios: Vec<ListedScenario>,
 }
 
 #[derive(Serialize)]
-struct ListedV1 {
+struct ListedScenario {
     id: String,
     name: String,
     path: String,
@@ -58,31 +59,31 @@ struct ListedV1 {
     calls: Option<usize>,
     heard_once: Option<usize>,
     /// The container it runs in; `null` without one.
-    docker: Option<ImageStateV1>,
+    docker: Option<ImageState>,
 }
 
 pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Failure> {
     let (scenarios, findings) = select::load(&args.select);
     let baselines = Baselines::new(&args.baseline);
     let images = images(&scenarios)?;
-    let listed: Vec<ListedV1> = scenarios
+    let listed: Vec<ListedScenario> = scenarios
         .iter()
         .zip(images)
         .map(|(it, image)| listed(it, image, &baselines))
         .collect();
     match args.printed.format {
         ResultFormat::Json => {
-            let document = ListV1 {
+            let document = ListDocument {
                 format_version: 1,
                 scenarios: listed,
             };
-            Console::document(&serde_json::to_string_pretty(&document).unwrap_or_default());
+            Console::document(&json::pretty(&document));
         }
         ResultFormat::Terminal if listed.is_empty() => console.note("There are no scenarios."),
         ResultFormat::Terminal => console.result(&table(&listed)),
     }
     let ids: Vec<String> = scenarios.iter().map(|it| it.id.clone()).collect();
-    stray::tell(&args.select, &baselines, &ids, console);
+    stray::warn(&args.select, &baselines, &ids, console);
     let errors = findings.iter().filter(|it| it.is_error()).count();
     if errors > 0 {
         return Err(Failure::usage(format!(
@@ -94,17 +95,22 @@ pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Fai
     Ok(Exit::Passed)
 }
 
-fn listed(scenario: &Scenario, docker: Option<ImageStateV1>, baselines: &Baselines) -> ListedV1 {
+fn listed(
+    scenario: &Scenario,
+    docker: Option<ImageState>,
+    baselines: &Baselines,
+) -> ListedScenario {
     let (baseline, main) = match replay::load(baselines, &scenario.id) {
         Err(_) => ("unreadable", None),
         Ok(accepted) => ("none", accepted.into_iter().next()),
     };
-    ci::mend(baselines, &scenario.id, main.as_ref());
-    let (unchecked, failing) = looked_at(scenario, main.as_ref());
-    let baseline = match &main {
+    let main = main.as_deref();
+    ci::mend(baselines, &scenario.id, main);
+    let (unchecked, failing) = looked_at(scenario, main);
+    let baseline = match main {
         None => baseline,
         Some(main) => {
-            let given = scenario_file::agent_hash(&scenario.agent, &scenario.redaction.secrets);
+            let given = scenario_file::agent_hash(&scenario.agent, &scenario.redaction);
             let outdated = score::scenario_has_changed(
                 main,
                 Some(&scenario.hash),
@@ -114,7 +120,7 @@ fn listed(scenario: &Scenario, docker: Option<ImageStateV1>, baselines: &Baselin
             if outdated { "outdated" } else { "accepted" }
         }
     };
-    ListedV1 {
+    ListedScenario {
         id: scenario.id.clone(),
         name: scenario.name.clone(),
         path: scenario.path.display().to_string(),
@@ -125,7 +131,7 @@ fn listed(scenario: &Scenario, docker: Option<ImageStateV1>, baselines: &Baselin
         baseline,
         recorded_at: main.as_ref().map(|it| it.stamp.recorded_at.to_string()),
         calls: main.as_ref().map(|it| it.calls().count()),
-        heard_once: main.as_ref().map(|it| it.heard_once().len()),
+        heard_once: main.as_ref().map(|it| it.answered_once().len()),
         failing,
         unchecked,
         criteria: scenario.success_criteria.len(),
@@ -146,9 +152,9 @@ fn looked_at(scenario: &Scenario, accepted: Option<&Trajectory>) -> (Vec<String>
     let replays = matches!(scenario.agent, Agent::Replay { .. });
     let mut scenario = scenario.clone();
     for expected in &mut scenario.expected_trajectory {
-        fill_references(&mut expected.arguments, accepted);
+        fill_references(&mut expected.arguments, &expected.filled, accepted);
     }
-    match look(&scenario, accepted, replays.then_some(accepted)) {
+    match check_run(&scenario, accepted, replays.then_some(accepted)) {
         Ok(looked) => {
             let checks = looked.checks.into_iter();
             let unchecked = checks.filter(|it| it.state == CheckState::Unchecked);
@@ -163,7 +169,7 @@ fn criteria(count: usize) -> String {
     format!("{count} {noun}")
 }
 
-fn table(listed: &[ListedV1]) -> String {
+fn table(listed: &[ListedScenario]) -> String {
     let or_dash = |texts: &[String]| {
         if texts.is_empty() {
             "-".to_owned()

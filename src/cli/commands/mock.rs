@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::json;
-use tokio::io::BufReader;
 
 use super::mock_llm;
 use super::serving::{call_log, listen, runtime};
@@ -13,9 +12,14 @@ use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
-use crate::mock::{self, Ended, HttpOptions, Mock};
+use crate::http_server::unguessable;
+use crate::input;
+use crate::mock::{self, Admin, Ended, HttpOptions, Mock, RemoteAdmin};
 use crate::model::interactions::DeclaredServer;
+use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
+use crate::model::trajectory::Trajectory;
+use crate::redact::{Redactor, Secrets, handed_on};
 use crate::scenario_file::{self, Found};
 use crate::store;
 
@@ -29,9 +33,10 @@ pub(in crate::cli) fn run(args: &MockArgs, console: Console) -> Result<Exit, Fai
     }
     check_transport(args)?;
     let mut redaction = Redaction::default();
+    let mut recording = None;
     let (name, declared) = match (&args.file, &args.from) {
         (Some(file), _) => declared(args, file, &mut redaction, console)?,
-        (None, Some(baseline)) => recorded(args, baseline)?,
+        (None, Some(baseline)) => recorded(args, baseline, &mut recording)?,
         (None, None) if args.server.is_some() => {
             return Err(Failure::usage(
                 "--server picks one of the servers of a file, and there is none",
@@ -45,7 +50,11 @@ pub(in crate::cli) fn run(args: &MockArgs, console: Console) -> Result<Exit, Fai
         changes: args.http.admin,
     };
     let mock = Mock::new(&name, declared, options).map_err(Failure::usage)?;
-    mock.hide(redaction);
+    let redactor = redactor(&redaction);
+    mock.redact_with(match &recording {
+        Some(recording) => redactor.of_recorded_servers(recording),
+        None => redactor,
+    });
     if let Some(path) = &args.call_log {
         mock.log_calls(call_log(path)?);
     }
@@ -59,30 +68,58 @@ pub(in crate::cli) fn run(args: &MockArgs, console: Console) -> Result<Exit, Fai
     })
 }
 
+/// What takes secrets out of logs and of what is compared with a recording: as a run that started us hands it on, else what the file
+/// declares and the environment holds.
+fn redactor(redaction: &Redaction) -> Redactor {
+    let handed_on = std::env::var(handed_on::VARIABLE).ok();
+    match handed_on.and_then(|it| handed_on::from_text(&it)) {
+        Some((secrets, redaction)) => Redactor::new(&secrets, &redaction),
+        None => Redactor::new(&Secrets::of_environment(), redaction),
+    }
+}
+
 async fn serve(mock: Mock, args: &MockArgs) -> Result<Ended, Failure> {
     let interrupt = interrupt::token();
     let served = match args.transport {
         MockTransport::Stdio => {
-            let input = BufReader::new(tokio::io::stdin());
+            let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
             tokio::select! {
-                served = mock.serve_stdio(input, tokio::io::stdout(), args.max_body) => served,
+                served = mock.serve_stdio(input, output, args.max_body) => served,
                 () = interrupt.cancelled() => Ok(Ended::Closed),
             }
         }
         MockTransport::Http => {
             let (listener, address) = listen(args).await?;
-            let ready = json!({ "port": address.port(), "url": mock::url(address) });
+            let mut ready = json!({ "port": address.port(), "url": mock::url(address) });
+            let admin = args.http.admin.then(|| admin(args)).transpose()?;
+            if let Some(remote) = admin.as_ref().and_then(|it| it.remote.as_ref()) {
+                ready["token"] = json!(remote.token);
+            }
             Console::document(&ready.to_string());
             let options = HttpOptions {
                 max_body: args.max_body,
                 any_host: args.http.allow_remote,
-                admin: args.http.admin.then_some(scenario_file::mock_tool),
+                admin,
                 legacy_sse: args.http.legacy_sse,
             };
             mock.serve_http(listener, options, interrupt).await
         }
     };
     served.map_err(|error| Failure::incomplete(format!("the connection failed: {error}")))
+}
+
+/// The control of the running server: where other machines reach it, only with a token.
+fn admin(args: &MockArgs) -> Result<Admin, Failure> {
+    let remote = args.http.allow_remote.then(|| {
+        let token = unguessable()
+            .map_err(|error| Failure::incomplete(format!("no token can be made: {error}")))?;
+        let hosts = args.http.allow_host.clone();
+        Ok::<_, Failure>(RemoteAdmin { token, hosts })
+    });
+    Ok(Admin {
+        read_tool: scenario_file::mock_tool,
+        remote: remote.transpose()?,
+    })
 }
 
 /// What only makes sense over HTTP is not silently without effect.
@@ -102,21 +139,27 @@ fn check_transport(args: &MockArgs) -> Result<(), Failure> {
     }
 }
 
-/// The server of a recorded trajectory that is to be served.
-fn recorded(args: &MockArgs, baseline: &Path) -> Result<(String, DeclaredServer), Failure> {
+/// The server of a recorded trajectory that is to be served; the trajectory is put into `recording`.
+fn recorded(
+    args: &MockArgs,
+    baseline: &Path,
+    recording: &mut Option<Redacted<Trajectory>>,
+) -> Result<(String, DeclaredServer), Failure> {
     let beside = |it: &Path| it.join("baseline.json");
     let places = [
         baseline.to_owned(),
         beside(baseline),
         beside(&Path::new("baselines").join(baseline)),
     ];
-    let Some(path) = places.iter().find(|it| it.is_file()) else {
+    let Some(path) = places.iter().find(|it| input::is_no_folder(it)) else {
         let message = format!("there is no baseline at {}", baseline.display());
         return Err(Failure::usage(message)
             .hint("name the file, its folder, or a scenario with a folder below `baselines`"));
     };
     let trajectory = store::load(path).map_err(|error| Failure::usage(error.to_string()))?;
-    choose(args, path, mock::recorded(&trajectory))
+    let servers = mock::recorded(&trajectory);
+    *recording = Some(trajectory);
+    choose(args, path, servers)
 }
 
 /// The server of a file that is to be served; what the file declares to be secret is put into `redaction`.

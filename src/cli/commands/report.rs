@@ -22,9 +22,9 @@ pub(in crate::cli) fn run(
     let stored = Stored::open(args.run.as_deref())?;
     match args.format {
         ReportFormat::Terminal => {
-            finish::tell(&stored.result, ResultFormat::Terminal, output, console);
+            finish::print(&stored.result, ResultFormat::Terminal, output, console);
         }
-        ReportFormat::Json => finish::tell(&stored.result, ResultFormat::Json, output, console),
+        ReportFormat::Json => finish::print(&stored.result, ResultFormat::Json, output, console),
         ReportFormat::Html => {
             let folder = args
                 .output

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::io::{self, Read, Seek};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -10,43 +10,27 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 use walkdir::WalkDir;
 
 use crate::cli::args::{OutputArgs, ResultFormat, ScanArgs, SelectArgs};
-use crate::cli::commands::scan_document::{FindingV1, ScanV1};
+use crate::cli::commands::scan_document::{Finding, ScanDocument};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::select::{self, plural};
-use crate::redact::Redactor;
+use crate::json;
 use crate::redact::scan::{Scanner, Spotted};
+use crate::redact::{Redactor, Secrets};
 use crate::text;
 
 /// Where this program writes and reads.
 const USUAL: [&str; 4] = ["baselines", "reports", ".mcp-eval", "scenarios"];
 
-/// The largest file that is read whole, as JSON; larger ones are read like any other text.
-const LARGEST_JSON: u64 = 64 * 1024 * 1024;
-
-/// The longest piece of a line that is looked at in one go, in bytes.
-const LONGEST_PIECE: usize = 1024 * 1024;
+/// The longest piece of a file that is looked at in one go, in bytes.
+const LONGEST_PIECE: usize = 16 * 1024 * 1024;
 
 /// How much of a piece is looked at again with the next one: a secret may stand across the cut.
 const OVERLAP: usize = 16 * 1024;
 
 /// How many findings a document lists.
 const MOST_LISTED: usize = 10_000;
-
-/// Endings of files of settings, where `key: value` stands without quotes.
-const SETTINGS: [&str; 10] = [
-    "yaml",
-    "yml",
-    "env",
-    "toml",
-    "ini",
-    "cfg",
-    "conf",
-    "properties",
-    "sh",
-    "netrc",
-];
 
 struct Scan {
     scanner: Scanner,
@@ -55,7 +39,7 @@ struct Scan {
     console: Console,
     format: ResultFormat,
     bar: ProgressBar,
-    told: ScanV1,
+    document: ScanDocument,
 }
 
 pub(in crate::cli) fn run(
@@ -70,7 +54,7 @@ pub(in crate::cli) fn run(
         console,
         format: args.printed.format,
         bar: bar(output, console),
-        told: ScanV1 {
+        document: ScanDocument {
             format_version: 1,
             clean: false,
             files: 0,
@@ -120,24 +104,24 @@ fn paths(args: &ScanArgs) -> Result<Vec<PathBuf>, Failure> {
 /// What to look for: what is known anyway, the patterns given, and what the scenarios here declare.
 fn scanner(args: &ScanArgs, console: Console) -> Scanner {
     let mut patterns = args.redact.clone();
-    let mut secrets = Vec::new();
+    let mut secrets = Secrets::default();
+    let mut keep = Vec::new();
     if Path::new(USUAL[3]).is_dir() {
         let (scenarios, findings) = select::load(&SelectArgs::default());
         if findings.iter().any(crate::scenario_file::Finding::is_error) {
             console.note("warning: some scenarios have errors, so that their `redact` and secret variables are not looked for; `mcp-eval validate` tells more");
         }
         for it in scenarios {
+            secrets.of_scenario(&it.redaction);
             for pattern in it.redaction.patterns {
                 if !patterns.contains(&pattern) {
                     patterns.push(pattern);
                 }
             }
-            secrets.extend(it.redaction.secrets);
+            keep.extend(it.redaction.keep);
         }
-        secrets.sort();
-        secrets.dedup();
     }
-    Scanner::new(secrets, patterns)
+    Scanner::new(&secrets, patterns, keep)
 }
 
 fn bar(output: OutputArgs, console: Console) -> ProgressBar {
@@ -185,11 +169,11 @@ impl Scan {
         self.bar.set_message(shown);
         self.bar.inc(1);
         match self.read(path) {
-            Ok(true) => self.told.files += 1,
+            Ok(true) => self.document.files += 1,
             Ok(false) => {
                 let shown = self.shown(path);
                 self.say(&format!("skipped: {shown} is binary"));
-                self.told.skipped.push(shown);
+                self.document.skipped.push(shown);
             }
             Err(error) => self.problem(path, &error.to_string()),
         }
@@ -203,93 +187,82 @@ impl Scan {
         if head.contains(&0) {
             return Ok(false);
         }
-        let starts = head.iter().find(|it| !it.is_ascii_whitespace());
         file.rewind()?;
-        if matches!(starts, Some(b'{' | b'[' | b'"')) && file.metadata()?.len() <= LARGEST_JSON {
-            let mut bytes = Vec::new();
-            (&mut file).take(LARGEST_JSON).read_to_end(&mut bytes)?;
-            let json = String::from_utf8(bytes).ok();
-            if let Some((spotted, json)) = json.and_then(|it| Some((self.scanner.json(&it)?, it))) {
-                self.tell_all(path, &json, spotted);
-                return Ok(true);
-            }
-            file.rewind()?;
-        }
-        self.lines(path, BufReader::new(file))?;
+        self.pieces(path, file)?;
         Ok(true)
     }
 
-    /// Looks at a text line by line, and at very long lines in pieces.
-    fn lines(&mut self, path: &Path, mut reader: impl BufRead) -> io::Result<()> {
-        let assigned = is_settings(path);
-        let (mut line, mut column) = (1, 1);
-        let mut key_begun = false;
+    /// Looks at a text, at a very long one in pieces.
+    fn pieces(&mut self, path: &Path, mut reader: impl Read) -> io::Result<()> {
+        let mut at = (1, 1);
         let mut piece = Vec::new();
         loop {
             let limit = (LONGEST_PIECE - piece.len()) as u64;
-            let read = (&mut reader).take(limit).read_until(b'\n', &mut piece)?;
-            if piece.is_empty() {
+            (&mut reader).take(limit).read_to_end(&mut piece)?;
+            let is_cut = piece.len() >= LONGEST_PIECE;
+            let text = String::from_utf8_lossy(&piece);
+            let mut end = text.len() - if is_cut { OVERLAP } else { 0 };
+            while !text.is_char_boundary(end) {
+                end -= 1;
+            }
+            let mut spotted = self.scanner.text(&text);
+            spotted.retain(|it| it.at.start < end || !is_cut);
+            at = self.add_all(path, &text[..end], at, spotted);
+            if !is_cut {
                 return Ok(());
             }
-            let is_cut = read > 0 && piece.len() >= LONGEST_PIECE && piece.last() != Some(&b'\n');
-            let from = if is_cut {
-                piece.len() - OVERLAP
-            } else {
-                piece.len()
-            };
-            let text = String::from_utf8_lossy(&piece);
-            for it in self.scanner.text(&text, assigned) {
-                if it.at.start < from || !is_cut {
-                    let column = column + text[..it.at.start].chars().count();
-                    self.tell(path, (line, column), it);
+            // What is no UTF-8 is longer as text.
+            let rest = text[end..].as_bytes().to_vec();
+            piece = rest;
+        }
+    }
+
+    /// Tells what was found in a text that begins at a line and a column; returns those behind it.
+    fn add_all(
+        &mut self,
+        path: &Path,
+        text: &str,
+        begins: (usize, usize),
+        spotted: Vec<Spotted>,
+    ) -> (usize, usize) {
+        let (mut line, mut column) = begins;
+        let mut passed = 0;
+        let mut pass = |to: usize| {
+            let between = &text[passed..to.max(passed)];
+            match between.rfind('\n') {
+                Some(last) => {
+                    line += between.matches('\n').count();
+                    column = between[last + 1..].chars().count() + 1;
                 }
+                None => column += between.chars().count(),
             }
-            if key_begun && is_key_body(&text) {
-                let masked = "…".to_owned();
-                let (kind, at) = ("private-key", 0..0);
-                self.tell(path, (line, 1), Spotted { kind, at, masked });
-            }
-            let trimmed = text.trim();
-            key_begun = trimmed.starts_with("-----BEGIN ") && trimmed.ends_with("PRIVATE KEY-----");
-            if is_cut {
-                column += String::from_utf8_lossy(&piece[..from]).chars().count();
-                piece.drain(..from);
-            } else {
-                (line, column) = (line + 1, 1);
-                piece.clear();
-            }
-        }
-    }
-
-    fn tell_all(&mut self, path: &Path, text: &str, spotted: Vec<Spotted>) {
-        let (mut line, mut begins, mut passed) = (1, 0, 0);
+            passed = to.max(passed);
+            (line, column)
+        };
         for it in spotted {
-            for (at, _) in text[passed..it.at.start].match_indices('\n') {
-                (line, begins) = (line + 1, passed + at + 1);
-            }
-            passed = it.at.start;
-            let column = text[begins..passed].chars().count() + 1;
-            self.tell(path, (line, column), it);
+            let at = pass(it.at.start.min(text.len()));
+            self.add(path, at, it);
         }
+        pass(text.len())
     }
 
-    fn tell(&mut self, path: &Path, (line, column): (usize, usize), spotted: Spotted) {
+    fn add(&mut self, path: &Path, (line, column): (usize, usize), spotted: Spotted) {
         let Spotted { kind, masked, .. } = spotted;
         let masked = text::line(&masked).into_owned();
         let path = self.shown(path);
-        self.told.found += 1;
+        self.document.found += 1;
         if self.format == ResultFormat::Terminal {
             let text = format!("{path}:{line}:{column}: {kind}: {masked}\n");
             self.bar.suspend(|| self.console.result(&text));
-        } else if self.told.findings.len() < MOST_LISTED {
-            let finding = FindingV1 {
+        } else if self.document.findings.len() < MOST_LISTED {
+            let finding = Finding {
                 path,
                 line,
                 column,
                 kind,
                 masked,
             };
-            self.told.findings.push(finding);
+            self.document.findings.push(finding);
         }
     }
 
@@ -299,7 +272,7 @@ impl Scan {
             let failure = Failure::incomplete(text.clone());
             self.bar.suspend(|| self.console.failure(&failure));
         }
-        self.told.problems.push(text);
+        self.document.problems.push(text);
     }
 
     fn say(&self, text: &str) {
@@ -314,26 +287,26 @@ impl Scan {
     }
 
     fn end(mut self) -> Exit {
-        let failed = if self.told.found > 0 {
+        let failed = if self.document.found > 0 {
             Exit::Failed
         } else {
             Exit::Passed
         };
-        let unread = if self.told.problems.is_empty() {
+        let unread = if self.document.problems.is_empty() {
             Exit::Passed
         } else {
             Exit::Incomplete
         };
         let exit = failed.and(unread);
-        self.told.clean = exit == Exit::Passed;
+        self.document.clean = exit == Exit::Passed;
         match self.format {
             ResultFormat::Json => {
-                Console::document(&serde_json::to_string_pretty(&self.told).unwrap_or_default());
+                Console::document(&json::pretty(&self.document));
             }
             ResultFormat::Terminal => self.console.result(&format!(
                 "{} in {}",
-                plural(self.told.found, "secret"),
-                plural(self.told.files, "file")
+                plural(self.document.found, "secret"),
+                plural(self.document.files, "file")
             )),
         }
         exit
@@ -344,18 +317,4 @@ fn reason(error: &walkdir::Error) -> String {
     error
         .io_error()
         .map_or_else(|| error.to_string(), ToString::to_string)
-}
-
-/// Whether a file holds settings, by its name.
-fn is_settings(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let ending = path.extension().unwrap_or_default().to_string_lossy();
-    name.starts_with(".env") || name == ".netrc" || SETTINGS.contains(&ending.as_ref())
-}
-
-/// Whether a line may follow the first one of a private key.
-fn is_key_body(line: &str) -> bool {
-    let line = line.trim();
-    let is_base64 = |it: u8| it.is_ascii_alphanumeric() || b"+/=".contains(&it);
-    line.starts_with("Proc-Type:") || (line.len() >= 16 && line.bytes().all(is_base64))
 }

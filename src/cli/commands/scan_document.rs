@@ -7,7 +7,7 @@ use serde_json::Value;
 /// What a scan for secrets found.
 #[derive(Serialize, JsonSchema)]
 #[schemars(title = "mcp-eval scan")]
-pub(super) struct ScanV1 {
+pub(super) struct ScanDocument {
     /// The version of this format.
     #[schemars(extend("const" = 1))]
     pub(super) format_version: u32,
@@ -18,7 +18,7 @@ pub(super) struct ScanV1 {
     /// How many secrets were found, listed or not.
     pub(super) found: usize,
     /// The first 10 000 of them.
-    pub(super) findings: Vec<FindingV1>,
+    pub(super) findings: Vec<Finding>,
     /// Binary files, which were not read.
     pub(super) skipped: Vec<String>,
     /// What could not be read.
@@ -27,7 +27,7 @@ pub(super) struct ScanV1 {
 
 /// A secret, and where it stands.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct FindingV1 {
+pub(super) struct Finding {
     /// The file, as it was named or found.
     pub(super) path: String,
     /// From 1.
@@ -35,12 +35,12 @@ pub(super) struct FindingV1 {
     /// In characters, from 1.
     pub(super) column: usize,
     /// The word its placeholder would have, such as `github-token`.
-    pub(super) kind: &'static str,
+    pub(super) kind: String,
     /// Its first characters, at most four, and how long it is.
     pub(super) masked: String,
 }
 
 /// The JSON Schema (draft 2020-12) of the document, made from the types.
 pub(super) fn json_schema() -> Value {
-    schemars::schema_for!(ScanV1).to_value()
+    schemars::schema_for!(ScanDocument).to_value()
 }

@@ -8,12 +8,13 @@ use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::select::{self, plural};
+use crate::json;
 use crate::mock::{self, Mock};
 use crate::scenario_file::{self, Finding};
 
 /// What `--format json` prints, version 1.
 #[derive(Serialize)]
-struct FindingsV1<'a> {
+struct FindingsDocument<'a> {
     format_version: u32,
     valid: bool,
     /// How many scenarios have no error.
@@ -40,7 +41,7 @@ pub(in crate::cli) fn run(args: &ValidateArgs, console: Console) -> Result<Exit,
     let warnings = findings.len() - errors;
     match args.printed.format {
         ResultFormat::Json => {
-            let document = FindingsV1 {
+            let document = FindingsDocument {
                 format_version: 1,
                 valid: errors == 0,
                 scenarios: scenarios.len(),
@@ -48,7 +49,7 @@ pub(in crate::cli) fn run(args: &ValidateArgs, console: Console) -> Result<Exit,
                 warnings,
                 findings: &findings,
             };
-            Console::document(&serde_json::to_string_pretty(&document).unwrap_or_default());
+            Console::document(&json::pretty(&document));
         }
         ResultFormat::Terminal => {
             for finding in &findings {

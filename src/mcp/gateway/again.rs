@@ -12,9 +12,9 @@ use tokio_util::sync::CancellationToken;
 use crate::model::Digits;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::{Answer, Outcome, ToolCall};
-use crate::run::{AskAgain, Heard, ask_again};
+use crate::run::{AskAgain, EndedCall, ask_again};
 
-/// Asks the server of a client's session, with this request; `None` where that came to nothing that would tell of the server.
+/// Sends a request to the server in a client's session; `None` where no outcome came that is the server's doing.
 pub(super) type Asker = Arc<dyn Fn(Value) -> BoxFuture<'static, Option<Outcome>> + Send + Sync>;
 
 /// What is asked again of one server.
@@ -89,7 +89,7 @@ impl Again {
     }
 
     /// Asks a read again that was answered with `first`. From here on it is under way.
-    pub(super) fn ask(self: &Arc<Self>, read: Read, first: Outcome, heard: Heard) {
+    pub(super) fn ask(self: &Arc<Self>, read: Read, first: Outcome, ended: EndedCall) {
         if first.is_failure() {
             return;
         }
@@ -101,17 +101,17 @@ impl Again {
             let disturbed = || read.effects != Some(again.effects.load(Ordering::SeqCst));
             let asking = ask_again(&first, ask, disturbed);
             let outcomes = again.stop.run_until_cancelled(asking).await;
-            heard.again(outcomes.unwrap_or_default());
+            ended.again(outcomes.unwrap_or_default());
         });
     }
 
     /// Waits until nothing is being asked again.
     pub(super) async fn settled(&self) {
-        // The sender is ours, so it is there.
+        // Cannot fail: the sender is a field of this.
         let _ = self.under_way.subscribe().wait_for(|it| *it == 0).await;
     }
 
-    /// The same request with an id of ours, of the type that the client uses. Nobody waits for news of its progress.
+    /// The same request with an id of ours, of the type that the client uses. It asks for no progress notifications.
     fn with_own_id(&self, request: &Value) -> Value {
         let id = self.next_id.fetch_sub(1, Ordering::Relaxed);
         let mut request = request.clone();

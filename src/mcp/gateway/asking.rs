@@ -15,7 +15,7 @@ use crate::http_server::{EVENT_STREAM, JSON};
 use crate::mcp::http::{LONGEST_BODY, content_type, describe};
 use crate::mcp::request::{failure, outcome, root};
 use crate::mcp::session::no_answer;
-use crate::mcp::wire::{Message, Wire, key, read};
+use crate::mcp::wire::{Message, Wire, key, read_bytes};
 use crate::model::trajectory::{FailureKind, Outcome};
 
 /// Asks with these headers, and waits for the answer at most as long as for any call. `None` where it may come by another way, or the
@@ -76,7 +76,7 @@ async fn answer(response: Response, id: &Value) -> Option<Outcome> {
     let text = String::from_utf8_lossy(&body);
     let about_access = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
     if kind.starts_with(JSON) && !about_access {
-        found.look(&text, id);
+        found.look(&body, id);
     }
     match found {
         Found::Answer(outcome) => Some(*outcome),
@@ -96,13 +96,13 @@ enum Found {
 }
 
 impl Found {
-    fn look(&mut self, text: &str, id: &Value) {
-        match read(text) {
+    fn look(&mut self, bytes: &[u8], id: &Value) {
+        match read_bytes(bytes) {
             _ if !matches!(self, Self::Nothing) => {}
             Message::Reply { id: of, reply } if key(&of) == key(id) => {
                 *self = Self::Answer(Box::new(outcome(reply)));
             }
-            Message::Said { id: Some(_), .. } => *self = Self::Question,
+            Message::Request { id: Some(_), .. } => *self = Self::Question,
             _ => {}
         }
     }

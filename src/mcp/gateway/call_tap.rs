@@ -1,4 +1,4 @@
-//! What is heard of the tool calls of one server: from the request to the answer that bears its id.
+//! Records the tool calls of one server as they pass through the gateway: from the request to the answer with its id.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use super::again::{Again, Asker, Read};
 use super::error::{GATEWAY_ERROR, error};
 use crate::digits;
 use crate::mcp::request::outcome;
-use crate::mcp::wire::{Message, key, read};
+use crate::mcp::wire::{Message, key, read_bytes};
 use crate::model::Object;
 use crate::model::trajectory::Outcome;
 use crate::run::{CallRecorder, PendingCall, SetupError};
@@ -38,7 +38,7 @@ struct Waiting {
     read: Option<Read>,
 }
 
-/// One request over HTTP with the calls in it. Dropped, nobody waits for their answers any more.
+/// One request over HTTP with the calls in it. When it is dropped, they are recorded as disconnected.
 #[derive(Debug)]
 pub(super) struct Exchange {
     tap: Arc<CallTap>,
@@ -136,31 +136,31 @@ impl CallTap {
     }
 
     /// The server sends a message in this session; says what it is.
-    pub(super) fn observe(&self, session: &str, exchange: Option<u64>, text: &str) -> Message {
-        let message = read(text);
+    pub(super) fn observe(&self, session: &str, exchange: Option<u64>, bytes: &[u8]) -> Message {
+        let message = read_bytes(bytes);
         if let Message::Reply { id, reply } = &message
             && let Some(Waiting { pending, read, .. }) = self.take(session, exchange, &key(id))
         {
             let outcome = outcome(reply.clone());
             match (&self.again, read) {
                 (Some(again), Some(read)) => {
-                    let heard = pending.end(outcome.clone());
-                    again.ask(read, outcome, heard);
+                    let ended = pending.end(outcome.clone());
+                    again.ask(read, outcome, ended);
                 }
                 _ => drop(pending.end(outcome)),
             }
-        } else if let Message::Said { id: Some(_), .. } = &message {
-            // What asks the client something is more than a read, and the client is not to be asked twice.
+        } else if let Message::Request { id: Some(_), .. } = &message {
+            // A call during which the server asks the client something is not asked again: the client would be asked twice.
             for it in self.waiting.lock().iter_mut() {
                 if exchange == Some(it.exchange) || (it.session == session && !session.is_empty()) {
                     it.read = None;
                 }
             }
         } else if matches!(message, Message::Noise)
-            && let Ok(Value::Array(batch)) = serde_json::from_str(text)
+            && let Ok(Value::Array(batch)) = serde_json::from_slice(bytes)
         {
             for one in batch {
-                self.observe(session, exchange, &one.to_string());
+                self.observe(session, exchange, one.to_string().as_bytes());
             }
         }
         message
@@ -209,8 +209,8 @@ impl CallTap {
 
 impl Exchange {
     /// The server sends a message in answer to this request.
-    pub(super) fn observe(&self, text: &str) {
-        self.tap.observe(&self.session, Some(self.number), text);
+    pub(super) fn observe(&self, bytes: &[u8]) {
+        self.tap.observe(&self.session, Some(self.number), bytes);
     }
 
     /// Whether a tool call of it waits for its answer.

@@ -6,7 +6,7 @@
 #[derive(Debug, Default)]
 pub(super) struct Events {
     line: Vec<u8>,
-    data: String,
+    data: Vec<u8>,
     /// An event had an id: the stream can be taken up again where it broke.
     pub(super) has_ids: bool,
     /// Something was longer than a message may be; from there on nothing is read.
@@ -15,7 +15,7 @@ pub(super) struct Events {
 
 impl Events {
     /// Reads a piece and hands out the data of each event that ends in it.
-    pub(super) fn read(&mut self, piece: &[u8], longest: usize, mut found: impl FnMut(&str)) {
+    pub(super) fn read(&mut self, piece: &[u8], longest: usize, mut found: impl FnMut(&[u8])) {
         for &byte in piece {
             if self.is_lost {
                 return;
@@ -27,19 +27,21 @@ impl Events {
             }
             let line = std::mem::take(&mut self.line);
             let line = line.strip_suffix(b"\r").unwrap_or(&line);
-            let line = String::from_utf8_lossy(line);
-            let (field, value) = line.split_once(':').unwrap_or((&line, ""));
-            let value = value.strip_prefix(' ').unwrap_or(value);
+            let colon = memchr::memchr(b':', line).unwrap_or(line.len());
+            let (field, value) = line.split_at(colon);
+            let value = value.strip_prefix(b":").unwrap_or(value);
+            let value = value.strip_prefix(b" ").unwrap_or(value);
             match field {
-                "" if line.is_empty() && !self.data.is_empty() => {
-                    found(self.data.trim_end_matches('\n'));
+                b"" if line.is_empty() && !self.data.is_empty() => {
+                    let end = self.data.iter().rposition(|it| *it != b'\n');
+                    found(&self.data[..end.map_or(0, |it| it + 1)]);
                     self.data.clear();
                 }
-                "data" => {
-                    self.data.push_str(value);
-                    self.data.push('\n');
+                b"data" => {
+                    self.data.extend_from_slice(value);
+                    self.data.push(b'\n');
                 }
-                "id" => self.has_ids = true,
+                b"id" => self.has_ids = true,
                 _ => {}
             }
         }
@@ -57,7 +59,9 @@ mod tests {
             let mut events = Events::default();
             let mut found = Vec::new();
             for piece in stream.as_bytes().chunks(length) {
-                events.read(piece, 100, |it| found.push(it.to_owned()));
+                events.read(piece, 100, |it| {
+                    found.push(String::from_utf8(it.to_vec()).unwrap());
+                });
             }
             assert_eq!(found, ["", "{\"a\":\n1}", "x"], "{length}");
             assert!(events.has_ids);

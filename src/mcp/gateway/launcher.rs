@@ -24,7 +24,7 @@ use super::error::error;
 use super::front::{Answer, SESSION_ID, bad_gateway, header_text};
 use super::own::{Own, not_ready};
 use super::piped::{Piped, Reading};
-use super::proxy::said;
+use super::proxy::outcome_text;
 use crate::http_server::{
     EVENT_STREAM, JSON, Refusal, accepts, event, is_json, read_body, respond, stream_response,
 };
@@ -32,9 +32,9 @@ use crate::mcp::http::LONGEST_BODY;
 use crate::mcp::session::{METHOD_NOT_FOUND, no_answer};
 use crate::mcp::wire::{Message, read};
 use crate::process::ChildCommand;
-use crate::run::ready::Vouch;
+use crate::run::ready::SessionCheck;
 
-/// How long a client hears nothing before it is told that we are still there: less than what HTTP clients put up with.
+/// After how long without a message a comment is sent to keep the connection open: less than the usual timeouts of HTTP clients.
 const QUIET: Duration = Duration::from_secs(15);
 
 /// A server that is started for each session.
@@ -46,7 +46,7 @@ pub(super) struct Launcher {
     sessions: Mutex<HashMap<String, Arc<Piped>>>,
     stop: CancellationToken,
     /// Makes sure of each session.
-    vouch: Option<Arc<dyn Vouch>>,
+    session_check: Option<Arc<dyn SessionCheck>>,
 }
 
 impl Launcher {
@@ -55,7 +55,7 @@ impl Launcher {
         (connect_timeout, tool_timeout): (Duration, Duration),
         tap: Arc<CallTap>,
         stop: CancellationToken,
-        vouch: Option<Arc<dyn Vouch>>,
+        session_check: Option<Arc<dyn SessionCheck>>,
     ) -> Self {
         Self {
             command,
@@ -64,7 +64,7 @@ impl Launcher {
             tap,
             sessions: Mutex::default(),
             stop,
-            vouch,
+            session_check,
         }
     }
 
@@ -90,12 +90,12 @@ impl Launcher {
         let method = match read(text) {
             Message::Noise => return Err(bad("the body is no single JSON-RPC message")),
             Message::Reply { .. } => None,
-            Message::Said { method, id } => Some((method, id.is_some())),
+            Message::Request { method, id } => Some((method, id.is_some())),
         };
         let named = header_text(&parts.headers, &SESSION_ID);
         let (piped, is_new) = match method.as_ref().map(|(method, _)| method.as_str()) {
             Some("initialize") => (self.start()?, true),
-            // Clients of newer revisions ask whether it goes without a handshake first. A process has one session, so it does not.
+            // Clients of newer revisions first try to go on without a handshake. A process has one session, so that is refused.
             Some("server/discover") if named.is_empty() => {
                 let request: Value = serde_json::from_str(text).unwrap_or_default();
                 let refusal = error(&request["id"], METHOD_NOT_FOUND, "there is no such method");
@@ -152,13 +152,13 @@ impl Launcher {
 
     /// Waits until the process of a session is ready, before the agent asks it anything.
     async fn proven(&self, piped: &Arc<Piped>) -> Result<(), Refusal> {
-        let Some(vouch) = &self.vouch else {
+        let Some(session_check) = &self.session_check else {
             return Ok(());
         };
         let proving = async {
             let own = Own::new(Arc::clone(piped), &self.tap.server, self.tool_timeout);
-            let vouched = vouch.vouch(&self.tap.server, Box::new(own)).await;
-            vouched.map_err(|problem| {
+            let checked = session_check.check(&self.tap.server, Box::new(own)).await;
+            checked.map_err(|problem| {
                 let problem = not_ready(problem);
                 self.tap.lost(problem.clone());
                 problem.message
@@ -178,9 +178,9 @@ impl Launcher {
     async fn answer(&self, mut asking: Asking) -> axum::response::Response {
         let first = asking.next().await;
         match first {
-            Heard::Answer(answer) => respond(StatusCode::OK, Some(JSON), answer.into()),
-            Heard::Gone(why) => bad_gateway(&asking.exchange, &why),
-            Heard::Said(_) | Heard::Quiet => {
+            Next::Answer(answer) => respond(StatusCode::OK, Some(JSON), answer.into()),
+            Next::Gone(why) => bad_gateway(&asking.exchange, &why),
+            Next::Message(_) | Next::Quiet => {
                 let rest = stream::unfold(asking, |mut asking| async move {
                     if asking.is_over {
                         return None;
@@ -190,9 +190,9 @@ impl Launcher {
                 });
                 let events = stream::once(async { first }).chain(rest).map(|it| {
                     Ok::<_, std::convert::Infallible>(Bytes::from(match it {
-                        Heard::Answer(text) | Heard::Said(text) => event(&text),
-                        Heard::Quiet => ": still there\n\n".to_owned(),
-                        Heard::Gone(_) => String::new(),
+                        Next::Answer(text) | Next::Message(text) => event(&text),
+                        Next::Quiet => ": still there\n\n".to_owned(),
+                        Next::Gone(_) => String::new(),
                     }))
                 });
                 let stop = self.stop.clone();
@@ -293,10 +293,10 @@ struct Asking {
 }
 
 /// What comes next on the way to an answer.
-enum Heard {
+enum Next {
     Answer(String),
-    /// Something before it.
-    Said(String),
+    /// A message before the answer.
+    Message(String),
     /// Nothing for a while.
     Quiet,
     /// There will be no answer.
@@ -304,31 +304,31 @@ enum Heard {
 }
 
 impl Asking {
-    async fn next(&mut self) -> Heard {
+    async fn next(&mut self) -> Next {
         let quiet = Instant::now() + QUIET;
         let until = self.deadline.map_or(quiet, |it| it.min(quiet));
         match within(Some(until), self.reading.next()).await {
             Some(Some((text, true))) => {
                 self.is_over = true;
-                Heard::Answer(text)
+                Next::Answer(text)
             }
-            Some(Some((text, false))) => Heard::Said(text),
+            Some(Some((text, false))) => Next::Message(text),
             Some(None) => {
                 self.is_over = true;
                 let why = self.piped.ended(&self.exchange).await;
-                Heard::Answer(self.exchange.refusal(&why))
+                Next::Answer(self.exchange.refusal(&why))
             }
             None if self.deadline.is_some_and(|it| it <= Instant::now()) => {
                 self.is_over = true;
                 if let Some(connect_timeout) = self.connect_timeout {
-                    return Heard::Gone(self.piped.not_ready(connect_timeout));
+                    return Next::Gone(self.piped.not_ready(connect_timeout));
                 }
                 let outcome = no_answer(self.tool_timeout, &self.piped.wire);
                 self.exchange.end(&outcome);
                 self.piped.cancel(&self.exchange.ids);
-                Heard::Answer(self.exchange.refusal(&said(&outcome)))
+                Next::Answer(self.exchange.refusal(&outcome_text(&outcome)))
             }
-            None => Heard::Quiet,
+            None => Next::Quiet,
         }
     }
 }

@@ -1,14 +1,15 @@
-//! The recording gateway: an endpoint on this machine for each server of a run, which passes everything on to the real server and hears
-//! the tool calls. So any agent that speaks MCP can be watched at work, whatever it tells of it.
+//! The recording gateway: an endpoint on this machine for each server of a run, which passes everything on to the real server and records
+//! the tool calls. So the calls of any agent that speaks MCP are recorded, whatever the agent prints of them.
 //!
 //! | file | what happens there |
 //! |---|---|
-//! | `call_tap` | calls are told from everything else, and their answers found |
+//! | `call_tap` | recognises tool calls and finds their answers |
 //! | `again`, `asking` | reads are asked again, where recording wants that |
 //! | `front`, `error`, `deadline` | how the gateway itself speaks with agents, and how long it waits |
+//! | `place` | where the gateway is reached, and by whom alone |
 //! | `proxy`, `events` | servers that speak HTTP |
 //! | `launcher`, `piped` | servers that are child processes, and their sessions |
-//! | `own` | what we ask in these sessions ourselves |
+//! | `own` | requests of the gateway's own in these sessions |
 
 mod again;
 mod asking;
@@ -20,6 +21,7 @@ mod front;
 mod launcher;
 mod own;
 mod piped;
+mod place;
 mod proxy;
 
 use std::collections::HashMap;
@@ -30,7 +32,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
-use axum::http::{Response, StatusCode};
+use axum::http::{HeaderMap, Response, StatusCode};
 use axum::routing::any;
 use futures_util::future::{BoxFuture, join_all};
 use serde_json::Value;
@@ -41,14 +43,15 @@ use self::again::Again;
 use self::call_tap::CallTap;
 use self::error::{GATEWAY_ERROR, error};
 use self::launcher::Launcher;
+pub use self::place::GatewayPlace;
 use self::proxy::Proxy;
-use crate::http_server::{self, JSON, Refusal, respond, same_site};
+use crate::http_server::{self, JSON, Refusal, from_own_pages, is_secret, respond, same_site};
 use crate::mcp::session::setup_error;
-use crate::mcp::target::{Launch, Target, Tell};
+use crate::mcp::target::{Launch, OnProgress, Target};
 use crate::mcp::tools::connect;
 use crate::mcp::wire::Wire;
 use crate::model::catalogue::Catalogue;
-use crate::run::ready::Vouch;
+use crate::run::ready::SessionCheck;
 use crate::run::{self, AskAgain, CallRecorder, Endpoint, SetupError, Tools};
 
 /// One server behind the gateway.
@@ -69,27 +72,36 @@ struct Gateway {
 
 type Servers = Arc<HashMap<String, Behind>>;
 
-/// Puts a gateway in front of servers: at `port`, or at a free port. Their catalogues are read first, in sessions of our own that end
-/// before anybody else's begin: in those that are given, where there are some already. With those comes who makes sure that the process
-/// of each later session is ready, too. What it is to `ask_again` it asks by itself.
+/// What every request needs.
+#[derive(Clone)]
+struct Front {
+    servers: Servers,
+    /// The first segment of the paths that lead to them.
+    secret: Arc<str>,
+    port: u16,
+}
+
+/// Puts a gateway in front of servers, at this place. Their catalogues are read first, in sessions of our own that end
+/// before those of the agent begin; where such sessions exist already, `known` passes them, with the check that the process of each later
+/// session is ready, too. What it is to `ask_again` it asks by itself.
 ///
 /// # Errors
 ///
 /// What one of the servers failed with, or why the port cannot be had.
 pub async fn open(
     targets: &[Target],
-    known: Option<(Box<dyn Tools>, Arc<dyn Vouch>)>,
-    port: Option<u16>,
+    known: Option<(Box<dyn Tools>, Arc<dyn SessionCheck>)>,
+    place: GatewayPlace,
     ask_again: Option<AskAgain>,
-    tell: Tell<'_>,
+    on_progress: OnProgress<'_>,
 ) -> Result<Box<dyn run::Gateway>, SetupError> {
-    let (tools, vouch) = match known {
-        Some((tools, vouch)) => (tools, Some(vouch)),
-        None => (connect(targets, tell).await?, None),
+    let (tools, session_check) = match known {
+        Some((tools, session_check)) => (tools, Some(session_check)),
+        None => (connect(targets, on_progress).await?, None),
     };
     let catalogue = Arc::new(tools.catalogue().clone());
     tools.close().await;
-    let port = port.unwrap_or_default();
+    let port = place.port.unwrap_or_default();
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
     let listener = listener
         .map_err(|error| SetupError::new(format!("cannot listen on port {port}: {error}")))?;
@@ -107,18 +119,28 @@ pub async fn open(
             .map(|it| Again::new(it, Arc::clone(&catalogue), stop.clone()));
         let tap = CallTap::new(&target.name, recorder.clone(), again);
         taps.push(Arc::clone(&tap));
-        let behind = behind(target, tap, &stop, vouch.clone())
+        let behind = behind(target, tap, &stop, session_check.clone())
             .map_err(|why| setup_error(&target.name, &why, &Wire::default(), Vec::new()))?;
         servers.insert(target.name.clone(), behind);
         endpoints.push(Endpoint {
             server: target.name.clone(),
-            url: format!("http://{address}/{}/mcp", percent_encoded(&target.name)),
+            url: format!(
+                "http://{address}/{}/{}/mcp",
+                place.secret,
+                percent_encoded(&target.name)
+            ),
         });
     }
     let servers = Arc::new(servers);
+    let front = Front {
+        servers: Arc::clone(&servers),
+        secret: place.secret.into(),
+        port: address.port(),
+    };
     let router = Router::new()
-        .route("/{server}/mcp", any(pass))
-        .with_state(Arc::clone(&servers));
+        .route("/{secret}/{server}/mcp", any(pass))
+        .fallback(nowhere)
+        .with_state(front);
     let until = stop.clone();
     tokio::spawn(async move { http_server::serve(listener, router, &until).await });
     Ok(Box::new(Gateway {
@@ -135,7 +157,7 @@ fn behind(
     target: &Target,
     tap: Arc<CallTap>,
     stop: &CancellationToken,
-    vouch: Option<Arc<dyn Vouch>>,
+    session_check: Option<Arc<dyn SessionCheck>>,
 ) -> Result<Behind, String> {
     let timeouts = (target.connect_timeout, target.tool_timeout);
     Ok(match &target.launch {
@@ -150,34 +172,55 @@ fn behind(
         }
         Launch::Child(command) => {
             let command = command.clone();
-            Behind::Child(Launcher::new(command, timeouts, tap, stop.clone(), vouch))
+            Behind::Child(Launcher::new(
+                command,
+                timeouts,
+                tap,
+                stop.clone(),
+                session_check,
+            ))
         }
     })
 }
 
 async fn pass(
-    State(servers): State<Servers>,
-    Path(server): Path<String>,
+    State(front): State<Front>,
+    Path((secret, server)): Path<(String, String)>,
     request: Request,
 ) -> Response<Body> {
-    let answered = match (same_site(request.headers(), false), servers.get(&server)) {
+    let behind = front.servers.get(&server);
+    let behind = behind.filter(|_| is_secret(&secret, &front.secret));
+    let answered = match (let_in(&front, request.headers()), behind) {
         (Err(refusal), _) => Err(refusal),
-        (Ok(()), None) => Err(Refusal {
-            status: StatusCode::NOT_FOUND,
-            message: format!("there is no server `{server}`"),
-        }),
+        (Ok(()), None) => Err(nothing_here()),
         (Ok(()), Some(Behind::Http(proxy))) => proxy.forward(request).await,
         (Ok(()), Some(Behind::Child(launcher))) => launcher.speak(request).await,
     };
-    answered.unwrap_or_else(|Refusal { status, message }| {
-        respond(
-            status,
-            Some(JSON),
-            error(&Value::Null, GATEWAY_ERROR, &message)
-                .to_string()
-                .into(),
-        )
-    })
+    answered.unwrap_or_else(refused)
+}
+
+/// Every path that leads to no server.
+async fn nowhere(State(front): State<Front>, request: Request) -> Response<Body> {
+    let refusal = let_in(&front, request.headers()).err();
+    refused(refusal.unwrap_or_else(nothing_here))
+}
+
+fn let_in(front: &Front, headers: &HeaderMap) -> Result<(), Refusal> {
+    same_site(headers, false)?;
+    from_own_pages(headers, front.port)
+}
+
+/// The same for everybody who does not know the address, so that nothing can be learned by trying.
+fn nothing_here() -> Refusal {
+    Refusal {
+        status: StatusCode::NOT_FOUND,
+        message: "there is nothing here".to_owned(),
+    }
+}
+
+fn refused(Refusal { status, message }: Refusal) -> Response<Body> {
+    let error = error(&Value::Null, GATEWAY_ERROR, &message);
+    respond(status, Some(JSON), error.to_string().into())
 }
 
 impl run::Gateway for Gateway {

@@ -1,4 +1,4 @@
-//! One session with a server that is a child process: lines in, lines out, each to whom it belongs.
+//! One session with a server that is a child process: passes each of its messages on to the request it belongs to.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,22 +14,23 @@ use tokio_util::sync::CancellationToken;
 
 use super::again::Asker;
 use super::call_tap::{CallTap, Exchange};
-use super::error::error;
+use super::error::{GATEWAY_ERROR, error};
+use crate::lines::{Line, Lines};
 use crate::mcp::child::LONGEST_LINE;
 use crate::mcp::request::{CLOSED, failure, outcome};
 use crate::mcp::session::{METHOD_NOT_FOUND, no_answer, setup_error};
-use crate::mcp::wire::{self, Message, Reply, Wire, key};
+use crate::mcp::wire::{self, Message, NOT_UTF8, Reply, Wire, key};
 use crate::model::trajectory::{FailureKind, Outcome};
-use crate::process::{Child, ChildCommand, Line, Lines};
+use crate::process::{Child, ChildCommand};
 use crate::run::SetupError;
 
-/// How many messages may wait for somebody to fetch them; what comes beyond is dropped, but for answers.
+/// How many messages may wait to be fetched; more are dropped, except for answers.
 const WAITING_MESSAGES: usize = 1024;
 
 /// How long it may take until it is known how a process ended: longer than it is waited for.
 const END_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A process and those who wait for what it says.
+/// A process and the requests that wait for its messages.
 pub(super) struct Piped {
     pub(super) id: String,
     /// Keeps what is no message.
@@ -38,7 +39,7 @@ pub(super) struct Piped {
     lines: mpsc::UnboundedSender<String>,
     child: Mutex<Option<Child>>,
     traffic: Mutex<Traffic>,
-    /// There is something for whoever listens to what belongs to no request.
+    /// Notifies the reader of messages that belong to no request.
     news: Notify,
     has_answered: AtomicBool,
     /// We end it.
@@ -125,7 +126,7 @@ impl Piped {
         // Line breaks can only stand between the parts of a message, where a space does as well.
         let mut line = message.trim().replace(['\n', '\r'], " ");
         line.push('\n');
-        // Fails when the process is gone, which is told to those who wait for an answer.
+        // Fails when the process is gone, which those learn who wait for an answer.
         let _ = self.lines.send(line);
     }
 
@@ -152,7 +153,7 @@ impl Piped {
         Reading(reading)
     }
 
-    /// Asks the server in this session, on behalf of nobody.
+    /// What sends requests of the gateway's own in this session.
     pub(super) fn asker(self: &Arc<Self>, tool_timeout: Duration) -> Asker {
         let piped = Arc::downgrade(self);
         Arc::new(move |request| {
@@ -188,7 +189,7 @@ impl Piped {
         match tokio::time::timeout(limit, reading.next()).await {
             Ok(Some((text, _))) => match wire::read(&text) {
                 Message::Reply { reply, .. } => Ok(reply),
-                Message::Said { .. } | Message::Noise => Err(NoReply::Unreadable),
+                Message::Request { .. } | Message::Noise => Err(NoReply::Unreadable),
             },
             Ok(None) => Err(NoReply::Gone),
             Err(_) => {
@@ -198,7 +199,7 @@ impl Piped {
         }
     }
 
-    /// Tells the server that nobody waits for the answer any more.
+    /// Tells the server that the request is cancelled.
     pub(super) fn cancel(&self, ids: &[Value]) {
         for id in ids {
             let params = json!({ "requestId": id, "reason": "no answer in time" });
@@ -208,7 +209,7 @@ impl Piped {
         }
     }
 
-    /// Somebody listens to what belongs to no request, in place of whoever did; ends when somebody else does.
+    /// Registers a new reader of the messages that belong to no request. Its token is cancelled when the next one is registered.
     pub(super) fn listen(&self) -> CancellationToken {
         let token = CancellationToken::new();
         let before = self.traffic.lock().listener.replace(token.clone());
@@ -276,28 +277,20 @@ impl Piped {
         drop(self.child.lock().take());
     }
 
-    /// Brings a message of the server to whom it belongs.
+    /// Passes a message of the server on to the request it belongs to.
     fn arrived(&self, text: &str) {
-        match self.tap.observe(&self.id, None, text) {
+        match self.tap.observe(&self.id, None, text.as_bytes()) {
             Message::Noise => self.wire.noise(text),
             Message::Reply { id, .. } => {
-                self.has_answered.store(true, Ordering::Relaxed);
-                let id = key(&id);
-                let mut traffic = self.traffic.lock();
-                let place = traffic.asking.iter().position(|it| it.id == id);
-                if let Some(place) = place {
-                    let asked = traffic.asking.swap_remove(place);
-                    // There is room: the last place is kept for the answer. Nobody may be there any more.
-                    let _ = asked.out.try_send((text.to_owned(), true));
-                }
+                self.answered(&id, text.to_owned());
             }
-            Message::Said { method, id } => {
+            Message::Request { method, id } => {
                 let mut traffic = self.traffic.lock();
                 let progress = (method == "notifications/progress")
                     .then(|| serde_json::from_str::<Value>(text).ok())
                     .flatten()
                     .and_then(|it| it.pointer("/params/progressToken").map(key));
-                // What belongs to no request for certain most likely belongs to the latest.
+                // A message that names no request most likely belongs to the latest one.
                 let open = traffic.asking.iter().filter(|it| !it.out.is_closed());
                 let is_about_ours =
                     open.clone().next().is_some() && open.clone().all(|it| it.is_ours);
@@ -324,6 +317,27 @@ impl Piped {
                 drop(traffic);
                 self.news.notify_waiters();
             }
+        }
+    }
+
+    /// Passes a message on that is no text: of an answer, only that it is none.
+    fn arrived_broken(&self, line: &[u8]) {
+        self.wire.noise(&String::from_utf8_lossy(line));
+        if let Message::Reply { id, .. } = self.tap.observe(&self.id, None, line) {
+            self.answered(&id, error(&id, GATEWAY_ERROR, NOT_UTF8).to_string());
+        }
+    }
+
+    /// Passes an answer on to whoever asked.
+    fn answered(&self, id: &Value, text: String) {
+        self.has_answered.store(true, Ordering::Relaxed);
+        let id = key(id);
+        let mut traffic = self.traffic.lock();
+        let place = traffic.asking.iter().position(|it| it.id == id);
+        if let Some(place) = place {
+            let asked = traffic.asking.swap_remove(place);
+            // There is room: the last place is kept for the answer. The receiver may be gone.
+            let _ = asked.out.try_send((text, true));
         }
     }
 
@@ -376,14 +390,14 @@ async fn write(
     }
 }
 
-/// Reads what the process says until it says nothing more.
+/// Reads the process's stdout until it ends.
 async fn read(stdout: impl AsyncRead + Unpin, piped: Arc<Piped>) {
     let mut lines = Lines::new(stdout, LONGEST_LINE);
-    while let Some(line) = lines.next().await {
+    while let Ok(Some(line)) = lines.next().await {
         match line {
-            Line::Whole(line) => match std::str::from_utf8(line) {
-                Ok(text) => piped.arrived(text.trim_end_matches(['\n', '\r'])),
-                Err(_) => piped.wire.noise(&String::from_utf8_lossy(line)),
+            Line::Whole(line) => match std::str::from_utf8(&line) {
+                Ok(text) => piped.arrived(text.trim_end_matches('\r')),
+                Err(_) => piped.arrived_broken(&line),
             },
             Line::TooLong => piped
                 .wire

@@ -1,5 +1,6 @@
 //! A server that speaks HTTP, behind the gateway: everything is passed on as it is, in both directions.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use axum::http::header::{
 };
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use futures_util::{StreamExt, stream};
+use parking_lot::Mutex;
 use reqwest::Client;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -24,9 +26,9 @@ use super::front::{Answer, SESSION_ID, bad_gateway, header_text};
 use crate::http_client;
 use crate::http_server::{EVENT_STREAM, JSON, event, read_body, respond};
 use crate::mcp::http::{LONGEST_BODY, content_type, describe};
-use crate::mcp::request::{failure, is_unreachable, root};
+use crate::mcp::request::{LOST_SESSION, failure, is_unreachable, root};
 use crate::mcp::session::{header_map, no_answer, setup_error};
-use crate::mcp::wire::Wire;
+use crate::mcp::wire::{NOT_UTF8, Wire};
 use crate::model::trajectory::{FailureKind, Outcome};
 
 /// Headers that belong to one connection and not to the message, and those that would be about us and not about the server.
@@ -53,6 +55,8 @@ pub(super) struct Proxy {
     tool_timeout: Duration,
     tap: Arc<CallTap>,
     stop: CancellationToken,
+    /// Those that the server has begun, and that nobody has ended.
+    sessions: Mutex<HashSet<String>>,
 }
 
 impl Proxy {
@@ -81,6 +85,7 @@ impl Proxy {
             tool_timeout,
             tap,
             stop,
+            sessions: Mutex::default(),
         })
     }
 
@@ -90,7 +95,8 @@ impl Proxy {
         let body = read_body(body, LONGEST_BODY).await?;
         let session = header_text(&parts.headers, &SESSION_ID).to_owned();
         let headers = self.passed_on(parts.headers);
-        if parts.method == Method::DELETE {
+        let method = parts.method.clone();
+        if method == Method::DELETE {
             self.tap.settled().await;
         }
         let asker = || self.asker(headers.clone());
@@ -111,6 +117,7 @@ impl Proxy {
             Some(Ok(response)) => response,
         };
         let (status, kind) = (response.status(), content_type(&response));
+        self.note_session(&session, &method, &response);
         let mut head = response.headers().clone();
         for name in &OURS {
             head.remove(name);
@@ -132,7 +139,27 @@ impl Proxy {
         Ok(answer)
     }
 
-    /// Asks the server with these headers, which name the session, on behalf of nobody.
+    /// Remembers the sessions that the server has begun. One that it does not know any more has taken all that was done in it away: no
+    /// verdict can come of such a run.
+    fn note_session(&self, session: &str, method: &Method, response: &reqwest::Response) {
+        let mut sessions = self.sessions.lock();
+        let begun = header_text(response.headers(), &SESSION_ID);
+        if !begun.is_empty() {
+            sessions.insert(begun.to_owned());
+        }
+        if *method == Method::DELETE {
+            sessions.remove(session);
+            return;
+        }
+        // Servers without a stream of their own may answer GET so.
+        let is_gone = response.status() == StatusCode::NOT_FOUND && *method == Method::POST;
+        if is_gone && sessions.remove(session) {
+            let problem = setup_error(&self.tap.server, LOST_SESSION, &Wire::default(), Vec::new());
+            self.tap.lost(problem);
+        }
+    }
+
+    /// What sends requests of the gateway's own, with these headers, which name the session.
     fn asker(&self, mut headers: HeaderMap) -> Asker {
         headers.remove(CONTENT_TYPE);
         let (client, url, tool_timeout) =
@@ -155,7 +182,7 @@ impl Proxy {
         headers
     }
 
-    /// An answer in one piece: it is known before the agent has it, so that an agent that ends at once is not ahead of us.
+    /// A response in one piece. It is recorded before the agent gets it, so that the run of an agent that ends at once has it.
     async fn whole(
         &self,
         exchange: &Exchange,
@@ -183,15 +210,18 @@ impl Proxy {
         let text = String::from_utf8_lossy(&body);
         let about_access = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         if kind.starts_with(JSON) && !about_access {
-            exchange.observe(&text);
+            exchange.observe(&body);
+            if std::str::from_utf8(&body).is_err() {
+                return Err(bad_gateway(exchange, NOT_UTF8));
+            }
         }
-        // Whatever did not answer the call is what came of it.
+        // Calls that are still unanswered end with a description of the response.
         let why = describe(status, &kind, &text);
         exchange.end(&failure(FailureKind::Transport, why));
         Ok(body.into())
     }
 
-    /// A stream of events, listened to as it passes.
+    /// A stream of events, recorded as it passes.
     fn streamed(
         &self,
         exchange: Exchange,
@@ -232,7 +262,7 @@ impl Proxy {
     fn too_late(&self, exchange: &Exchange) -> axum::response::Response {
         let outcome = no_answer(self.tool_timeout, &Wire::default());
         exchange.end(&outcome);
-        let refusal = exchange.refusal(&said(&outcome));
+        let refusal = exchange.refusal(&outcome_text(&outcome));
         respond(StatusCode::OK, Some(JSON), refusal.into())
     }
 
@@ -264,7 +294,7 @@ struct Passing {
 impl Passing {
     fn listen(&mut self, piece: &[u8]) {
         let exchange = &self.exchange;
-        let found = |data: &str| exchange.observe(data);
+        let found = |data: &[u8]| exchange.observe(data);
         self.events.read(piece, LONGEST_BODY, found);
         if self.events.has_ids && !self.exchange.session.is_empty() {
             self.exchange.may_come_later();
@@ -284,11 +314,11 @@ impl Passing {
         self.is_over = true;
         let outcome = no_answer(self.tool_timeout, &Wire::default());
         self.exchange.end(&outcome);
-        event(&self.exchange.refusal(&said(&outcome))).into()
+        event(&self.exchange.refusal(&outcome_text(&outcome))).into()
     }
 }
 
-pub(super) fn said(outcome: &Outcome) -> String {
+pub(super) fn outcome_text(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Failure(failure) => failure.message.clone(),
         Outcome::Answer(answer) => answer.text(),

@@ -1,4 +1,4 @@
-//! Control over a running mock server, at `/__mock/`.
+//! HTTP routes that control a running mock server, at `/__mock/`.
 //!
 //! | request | effect |
 //! |---|---|
@@ -9,10 +9,12 @@
 //! | `DELETE /__mock/tools` | remove all tools |
 //! | `GET /__mock/calls` | the tool calls so far, without secrets |
 //! | `POST /__mock/reset` | forget calls, state and used-up responses |
+//!
+//! Where other machines reach the server, clients show a token and name a host that is let in.
 
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Path, Request, State};
-use axum::http::{Response, StatusCode};
+use axum::http::{HeaderMap, Response, StatusCode};
 use axum::middleware::{self, Next};
 use axum::routing::{get, post, put};
 use axum::{Json, Router};
@@ -20,7 +22,7 @@ use serde_json::{Value, json};
 
 use super::endpoint::refused;
 use super::front::Front;
-use crate::http_server::{self, respond};
+use crate::http_server::{Refusal, host_is_known, respond, same_site, shows_token};
 use crate::model::interactions::MockTool;
 
 type Answer = Result<Response<Body>, (StatusCode, Json<Value>)>;
@@ -32,14 +34,23 @@ pub(super) fn routes(front: &Front) -> Router<Front> {
         .route("/__mock/calls", get(calls))
         .route("/__mock/reset", post(reset))
         .layer(DefaultBodyLimit::max(front.options.max_body))
-        .layer(middleware::from_fn_with_state(front.clone(), same_site))
+        .layer(middleware::from_fn_with_state(front.clone(), let_in))
 }
 
-async fn same_site(State(front): State<Front>, request: Request, next: Next) -> Response<Body> {
-    match http_server::same_site(request.headers(), front.options.any_host) {
+async fn let_in(State(front): State<Front>, request: Request, next: Next) -> Response<Body> {
+    match check(&front, request.headers()) {
         Ok(()) => next.run(request).await,
         Err(refusal) => refused(&refusal),
     }
+}
+
+fn check(front: &Front, headers: &HeaderMap) -> Result<(), Refusal> {
+    let admin = front.options.admin.as_ref();
+    if let Some(remote) = admin.and_then(|it| it.remote.as_ref()) {
+        host_is_known(headers, &remote.hosts)?;
+        shows_token(headers, &remote.token)?;
+    }
+    same_site(headers, front.options.any_host)
 }
 
 async fn list(State(front): State<Front>) -> Json<Value> {
@@ -87,7 +98,7 @@ async fn clear(State(front): State<Front>) -> Response<Body> {
 
 async fn calls(State(front): State<Front>) -> Json<Value> {
     let log = front.service.calls();
-    let calls = log.told();
+    let calls = log.redacted();
     Json(json!({ "total": log.total(), "calls": calls }))
 }
 
@@ -99,11 +110,9 @@ async fn reset(State(front): State<Front>) -> Response<Body> {
 fn read(front: &Front, body: &[u8]) -> Result<MockTool, (StatusCode, Json<Value>)> {
     let refuse = |message: &str| problem(StatusCode::BAD_REQUEST, message);
     let text = std::str::from_utf8(body).map_err(|_| refuse("the tool is not UTF-8 text"))?;
-    let read = front
-        .options
-        .admin
-        .ok_or_else(|| refuse("tools cannot be read here"))?;
-    read(text).map_err(|problem| refuse(&problem))
+    let admin = front.options.admin.as_ref();
+    let admin = admin.ok_or_else(|| refuse("tools cannot be read here"))?;
+    (admin.read_tool)(text).map_err(|problem| refuse(&problem))
 }
 
 fn put_tool(front: &Front, tool: MockTool) -> Result<(), (StatusCode, Json<Value>)> {

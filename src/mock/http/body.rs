@@ -1,4 +1,4 @@
-//! Bodies of responses: JSON or an event stream, whole or as broken as a fault wants them.
+//! Bodies of responses: JSON or an event stream, whole or broken as a fault says.
 
 use std::convert::Infallible;
 use std::io;
@@ -23,7 +23,7 @@ pub(super) fn events(front: Front, first: Outgoing, rest: mpsc::Receiver<Outgoin
 
 type Chunks = stream::BoxStream<'static, io::Result<Bytes>>;
 
-/// What goes out as a part of an event stream. It is too late for a status.
+/// A delivery as a part of an event stream. The status was sent before, so a fault cannot change it here.
 pub(super) fn in_events(outgoing: Outgoing, front: &Front) -> Chunks {
     let delivery = match outgoing {
         Outgoing::Message(message) => return whole(event(&message)).boxed(),
@@ -75,14 +75,14 @@ pub(super) fn slow(
 /// A piece of a body, after which the connection ends.
 pub(in crate::mock) fn cut(text: String) -> impl Stream<Item = io::Result<Bytes>> + Send + 'static {
     let pause = async {
-        // Else the failure overtakes the piece.
+        // Without the pause, the connection ends before the piece is sent.
         tokio::time::sleep(Duration::from_millis(20)).await;
         Err(io::Error::other("the fault that was asked for"))
     };
     whole(text).chain(stream::once(pause))
 }
 
-/// Messages that come whenever they come.
+/// An event stream that stays open and sends messages as they occur.
 pub(super) fn endless(messages: impl Stream<Item = String> + Send + 'static) -> Body {
     Body::from_stream(messages.map(|it| Ok::<_, Infallible>(event(&it))))
 }

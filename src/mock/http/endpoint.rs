@@ -1,4 +1,4 @@
-//! The MCP endpoint: POST brings a message, GET fetches what belongs to no request, DELETE ends a session.
+//! The MCP endpoint: POST sends a message, GET opens the stream of messages that belong to no request, DELETE ends a session.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ async fn post(front: &Front, request: Request) -> Result<Response<Body>, Refusal
         session
     } else {
         check_version(&headers, method)?;
-        // Not every tester wants to begin with a handshake.
+        // Requests without a session are answered too, so that the mock can be tried without a handshake.
         known_session(front, &headers)?.unwrap_or_default()
     };
     let mut response = match service.handle(&session, message) {
@@ -71,7 +71,7 @@ async fn post(front: &Front, request: Request) -> Result<Response<Body>, Refusal
             let (out, mut outgoing) = mpsc::channel(16);
             tokio::spawn(running.drive(out));
             match outgoing.recv().await {
-                // It was cancelled: there is no answer.
+                // The request was cancelled, so there is no answer.
                 None => respond(StatusCode::ACCEPTED, None, Body::empty()),
                 Some(Outgoing::Last(delivery)) => deliver(front, delivery).await,
                 Some(first) => stream_response(body::events(front.clone(), first, outgoing)),
@@ -107,7 +107,7 @@ fn delete(front: &Front, headers: &HeaderMap) -> Result<Response<Body>, Refusal>
     Ok(respond(StatusCode::NO_CONTENT, None, Body::empty()))
 }
 
-/// The revision a client speaks after its handshake is one we know. A method we do not know is answered as such first.
+/// The revision a client speaks after its handshake is one we know. Unknown methods pass, so that they are answered as unknown.
 fn check_version(headers: &HeaderMap, method: &str) -> Result<(), Refusal> {
     let Some(version) = headers.get(PROTOCOL_VERSION) else {
         return Ok(());
@@ -176,7 +176,7 @@ async fn deliver(front: &Front, delivery: Delivery) -> Response<Body> {
             body,
             ..
         } => status_response(status, &headers, body),
-        // A reply has no twin in JSON.
+        // Several messages fit only in an event stream.
         Delivery::Messages(messages) if always_streams || messages.len() > 1 => {
             events(Delivery::Messages(messages))
         }

@@ -12,19 +12,37 @@ use crate::mock::service::Service;
 use crate::model::interactions::MockTool;
 
 /// What the HTTP front allows.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct HttpOptions {
     /// The longest body of a request, in bytes.
     pub max_body: usize,
-    /// Clients may name the server by any host: it is reached under names it cannot know.
+    /// Accepts any host name in requests, because the server may be reached under names it does not know.
     pub any_host: bool,
-    /// The routes at `/__mock/` are there; reads the tools that are added through them.
-    pub admin: Option<ReadTool>,
-    /// The older transport is there, too, at `/sse` and `/messages`.
+    /// Enables the routes at `/__mock/`.
+    pub admin: Option<Admin>,
+    /// Also enables the older transport, at `/sse` and `/messages`.
     pub legacy_sse: bool,
 }
 
-/// The most a request may hold unless said otherwise: 4 MiB.
+/// The routes that control the server.
+#[derive(Debug, Clone)]
+pub struct Admin {
+    /// Reads the tools that are added through them.
+    pub read_tool: ReadTool,
+    /// What clients have to show where other machines reach the server.
+    pub remote: Option<RemoteAdmin>,
+}
+
+/// What clients of the control have to show.
+#[derive(Debug, Clone)]
+pub struct RemoteAdmin {
+    /// In the header `Authorization`, after `Bearer`.
+    pub token: String,
+    /// The hosts, besides this machine's own, by which they may call it.
+    pub hosts: Vec<String>,
+}
+
+/// The default of [`HttpOptions::max_body`]: 4 MiB.
 pub const MAX_BODY: usize = 4 * 1024 * 1024;
 
 impl Default for HttpOptions {
@@ -57,7 +75,7 @@ pub(super) struct Front {
 }
 
 impl Front {
-    /// Ends the server for the sake of a fault.
+    /// Ends the server, as a fault demands.
     pub(super) fn exit(&self, code: u8) {
         *self.exit.lock() = Some(code);
         self.stop.cancel();

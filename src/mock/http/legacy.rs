@@ -109,7 +109,7 @@ async fn take(
             return Ok(status_response(status, &headers, body));
         }
         Received::Refused(reply) => {
-            // The client has gone when nobody takes it.
+            // Fails when the client has gone.
             let _ = out.send(Outgoing::Message(reply)).await;
         }
         Received::Now(delivery) => {

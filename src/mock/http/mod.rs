@@ -18,8 +18,8 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 pub(super) use self::body::cut;
+pub use self::front::{Admin, HttpOptions, MAX_BODY, ReadTool, RemoteAdmin};
 use self::front::{Front, Streams};
-pub use self::front::{HttpOptions, MAX_BODY, ReadTool};
 use crate::http_server;
 use crate::mock::ended::Ended;
 use crate::mock::service::Service;
@@ -42,10 +42,10 @@ pub(super) async fn serve(
     let mut router = Router::new()
         .route("/mcp", any(endpoint::handle))
         .route("/", any(endpoint::handle));
-    if options.admin.is_some() {
+    if front.options.admin.is_some() {
         router = router.merge(admin::routes(&front));
     }
-    if options.legacy_sse {
+    if front.options.legacy_sse {
         router = router.merge(legacy::routes());
     }
     let router = router.with_state(front);
@@ -54,7 +54,7 @@ pub(super) async fn serve(
     Ok(code.map_or(Ended::Closed, Ended::Exit))
 }
 
-/// The address clients are told: that of this machine where the server listens everywhere.
+/// The address for clients; a server that listens on all addresses is reached at the one of this machine.
 pub fn url(address: SocketAddr) -> String {
     let mut address = address;
     if address.ip().is_unspecified() {

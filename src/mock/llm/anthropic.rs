@@ -60,7 +60,7 @@ impl Dialect for Messages {
 
     fn asked(&self, body: &Value) -> Asked {
         let messages = list(body, "messages");
-        // A message of the system may come after the results.
+        // A system message may follow the results, so they are found by the last message of the model.
         let spoken = messages.iter().rposition(|it| it["role"] == "assistant");
         let latest = messages[spoken.map_or(0, |it| it + 1)..].iter();
         let results = latest.flat_map(|it| list(it, "content"));

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::model::interactions::{LlmAnswer, LlmError};
 
-/// What a request asks, in whatever wire format.
+/// What a request asks, independent of the wire format.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Asked {
     pub(super) model: Option<String>,
@@ -20,17 +20,17 @@ pub(super) struct Asked {
     pub(super) namespaces: Vec<String>,
     /// The texts of the tool results the request ends with.
     pub(super) tool_results: Vec<String>,
-    /// How often the model has spoken already.
+    /// How many messages of the model the request holds.
     pub(super) turns: usize,
 }
 
 /// A wire format.
 pub(super) trait Dialect: Send + Sync {
-    /// Refuses what the API itself would.
+    /// Refuses requests that the API itself would refuse.
     ///
     /// # Errors
     ///
-    /// What the API would say.
+    /// The message of the API.
     fn check(&self, headers: &HeaderMap, body: &Value) -> Result<(), String>;
 
     fn asked(&self, body: &Value) -> Asked;
@@ -92,7 +92,7 @@ pub(super) fn list<'v>(body: &'v Value, name: &str) -> &'v [Value] {
         .map_or(&[], Vec::as_slice)
 }
 
-/// Says so when a tool's name is one the APIs refuse.
+/// Fails when a tool's name is one that the APIs refuse.
 pub(super) fn check_names<'n>(names: impl Iterator<Item = &'n str>) -> Result<(), String> {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-';
     for name in names {
@@ -105,7 +105,7 @@ pub(super) fn check_names<'n>(names: impl Iterator<Item = &'n str>) -> Result<()
     Ok(())
 }
 
-/// Says so when a call of the model has no result, or a result no call.
+/// Fails when a call of the model has no result, or a result no call.
 pub(super) fn check_pairs(calls: &[&str], results: &[&str]) -> Result<(), String> {
     let without = |these: &[&str], those: &[&str]| {
         let lacking = these.iter().find(|it| !those.contains(it));

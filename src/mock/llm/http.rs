@@ -20,10 +20,11 @@ use super::dialect::Dialect;
 use super::script::Script;
 use super::{anthropic, ollama, openai_chat, openai_responses};
 use crate::http_server::{self, same_site};
+use crate::json;
 use crate::mock::http::cut;
 use crate::model::interactions::{LlmError, LlmReply};
 use crate::model::redaction::Redaction;
-use crate::redact::Redactor;
+use crate::redact::{Redactor, Secrets};
 
 /// What every request needs.
 struct Front {
@@ -38,7 +39,7 @@ struct Front {
     answers: AtomicU64,
 }
 
-/// Answers until `stop` is cancelled. Requests go to the `log`, but for what its `redaction` says.
+/// Answers until `stop` is cancelled. Requests are written to the `log`, redacted by its `redaction`.
 pub(super) async fn serve(
     script: Script,
     log: Option<File>,
@@ -118,7 +119,7 @@ async fn answer(
         LlmReply::Answer(said) => {
             let number = front.answers.fetch_add(1, Ordering::Relaxed) + 1;
             let answer = dialect.answer(said, &asked, number);
-            // The one API that streams unless told otherwise is also the only one with this path.
+            // Only Ollama streams by default, and only Ollama has this path.
             let streams = body.get("stream").and_then(Value::as_bool);
             if streams.unwrap_or(uri.path() == "/api/chat") {
                 let (text, kind) = dialect.stream(&answer);
@@ -141,19 +142,19 @@ async fn answer(
 }
 
 impl Front {
-    /// Writes a line about a request, where that is wanted.
+    /// Writes a line about a request, if there is a log.
     fn log(&self, uri: &Uri, body: &Value, interaction: Option<usize>) {
         let mut log = self.log.lock();
         let Some(file) = log.as_mut() else { return };
-        let mut body = body.clone();
-        Redactor::declared([], &self.redaction).value(&mut body);
+        let redactor = Redactor::new(&Secrets::of_environment(), &self.redaction);
+        let body = redactor.value(body.clone()).into_inner();
         let line = json!({
             "time": Timestamp::now().to_string(),
             "path": uri.path(),
             "interaction": interaction,
             "body": body,
         });
-        if let Err(error) = file.write_all(format!("{line}\n").as_bytes()) {
+        if let Err(error) = file.write_all(json::escaped(format!("{line}\n")).as_bytes()) {
             *self.failure.lock() = Some(error);
             *log = None;
         }

@@ -1,8 +1,8 @@
 //! Which interaction of a script answers a request.
 //!
-//! A request carries the whole conversation, so it tells how often the model has spoken already; the next answer of the script is its
-//! own. Errors and faults that stand before that answer come first, one for each time the same request is made. So a script serves any
-//! number of conversations, one after the other or at once, and each starts at its beginning.
+//! A request holds the whole conversation, so the number of the model's messages in it says which answer of the script comes next. Errors
+//! and faults that stand before that answer come first, one for each time the same request is made. So a script serves any number of
+//! conversations, one after the other or at once, and each starts at its beginning.
 
 use std::collections::HashMap;
 
@@ -27,7 +27,7 @@ pub(super) struct Script {
 /// An interaction, ready to be compared with requests.
 #[derive(Debug)]
 pub(super) struct Interaction {
-    /// Its place in the script, counted from 1.
+    /// Its position in the script, counted from 1.
     pub(super) number: usize,
     pub(super) declared: LlmInteraction,
     expected: Expected,
@@ -72,7 +72,7 @@ impl Script {
     ///
     /// # Errors
     ///
-    /// What the request lacks, or that the script has come to its end.
+    /// What the request lacks, or that the script is at its end.
     pub(super) fn answer(
         &self,
         asked: &Asked,
@@ -176,7 +176,7 @@ impl Interaction {
         for (name, condition) in &expected.headers {
             let value = headers.get(name).and_then(|it| it.to_str().ok());
             if !condition.holds(value.map(|it| json!(it)).as_ref()) {
-                // What a header holds may be a secret.
+                // The value is left out, because it may be a secret.
                 return Some(format!("another header `{name}`"));
             }
         }

@@ -7,6 +7,7 @@ mod response;
 use serde_json::Value;
 
 use crate::model::Object;
+use crate::model::placeholder::Alike;
 
 pub use llm::{
     LlmAnswer, LlmArguments, LlmError, LlmExpectation, LlmInteraction, LlmReply, LlmStop,
@@ -38,7 +39,7 @@ pub struct DeclaredServer {
     pub state: Object,
     /// How many entries a page of a list holds; `None` for all on one page.
     pub page_size: Option<usize>,
-    /// Whether the server says that its lists may change; `None` where a declared step or fault tells.
+    /// Whether the server says that its lists may change; `None` where that follows from a declared step or fault.
     pub list_changed: Option<bool>,
     /// Whether the server offers logging although no step logs.
     pub logging: bool,
@@ -66,8 +67,9 @@ pub struct MockTool {
     /// The first response that matches a call answers it.
     pub responses: Vec<MockResponse>,
     pub on_exhausted: OnExhausted,
-    /// Its responses are the calls of a recording: other arguments are told how they differ.
-    pub recorded: bool,
+    /// Its responses are the calls of a recording, whose placeholders for secrets compare like this; the answer to other arguments says how they
+    /// differ. `None` for a tool that was declared.
+    pub recorded: Option<Alike>,
 }
 
 /// One resource of a mock server.
@@ -144,7 +146,7 @@ impl MockTool {
             hidden: false,
             responses: response.into_iter().collect(),
             on_exhausted: OnExhausted::default(),
-            recorded: false,
+            recorded: None,
         }
     }
 

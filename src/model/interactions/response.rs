@@ -129,17 +129,17 @@ pub enum Step {
         method: String,
         params: Value,
     },
-    /// Tells the subscribers of a resource that it changed.
+    /// Notifies the subscribers of a resource that it changed.
     UpdateResource {
         uri: String,
     },
-    /// Tells all clients that a list changed: `tools`, `resources` or `prompts`.
+    /// Notifies all clients that a list changed: `tools`, `resources` or `prompts`.
     ListChanged {
         list: &'static str,
     },
-    /// Puts tools into the list, and tells all clients.
+    /// Puts tools into the list, and notifies all clients.
     ShowTools(Vec<String>),
-    /// Takes tools out of the list, and tells all clients.
+    /// Takes tools out of the list, and notifies all clients.
     HideTools(Vec<String>),
 }
 

@@ -13,8 +13,8 @@ const VALUE_CHARS: usize = 100;
 
 /// One thing that differs between baseline and run, whether it fails the gate or not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ChangeV1 {
-    pub kind: ChangeKindV1,
+pub struct Change {
+    pub kind: ChangeKind,
     /// The number of the call concerned in the baseline.
     pub baseline: Option<usize>,
     /// The number of the call concerned in the run.
@@ -36,7 +36,7 @@ pub struct ChangeV1 {
 /// What kind of thing a change is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum ChangeKindV1 {
+pub enum ChangeKind {
     /// A call was not made, is new, or stands elsewhere.
     Call,
     /// A read was asked otherwise.
@@ -57,7 +57,7 @@ pub enum ChangeKindV1 {
     Tokens,
 }
 
-impl ChangeKindV1 {
+impl ChangeKind {
     /// The kind as the document spells it.
     pub fn name(self) -> &'static str {
         match self {
@@ -74,7 +74,7 @@ impl ChangeKindV1 {
     }
 }
 
-impl ChangeV1 {
+impl Change {
     /// The call in words: `call 3`, `call 3 → 2`; `None` where no call is concerned.
     pub fn call(&self) -> Option<String> {
         match (self.baseline, self.current) {
@@ -87,7 +87,7 @@ impl ChangeV1 {
 
     /// What is concerned: call, tool and place, as far as there are such.
     fn subject(&self) -> String {
-        if self.kind == ChangeKindV1::Drift {
+        if self.kind == ChangeKind::Drift {
             // What happened names tool and place already.
             return "catalogue:".to_owned();
         }
@@ -97,7 +97,7 @@ impl ChangeV1 {
     }
 }
 
-impl fmt::Display for ChangeV1 {
+impl fmt::Display for Change {
     /// `call 1 mcp__shop__get_price response/content/0/json/price changed: 19.99 → 21.5`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let subject = self.subject();

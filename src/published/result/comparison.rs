@@ -5,45 +5,45 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ChangeKindV1, ChangeV1, RowV1};
+use super::{Change, ChangeKind, Row};
 use crate::model::points;
 use crate::text::shorten;
 use crate::text::word_diff::around_difference;
 
 /// A baseline and a run, side by side. Calls are numbered from 1 among the scored calls of their own side.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ComparisonV1 {
+pub struct Comparison {
     pub passed: bool,
-    pub scores: ScoresV1,
-    pub band: BandV1,
+    pub scores: Scores,
+    pub band: Band,
     /// What to do about it, as the band advises.
     pub advice: String,
-    pub baseline_status: ExecutionStatusV1,
-    pub current_status: ExecutionStatusV1,
+    pub baseline_status: ExecutionStatus,
+    pub current_status: ExecutionStatus,
     /// The run went better than its baseline did; never scored up.
     pub improved: bool,
     /// Which accepted variant the run was scored against, where there are several (1 is the main one).
     pub variant: usize,
     /// Why it failed, one per cause, with what follows from it beneath; empty when passed.
-    pub reasons: Vec<ReasonV1>,
+    pub reasons: Vec<Reason>,
     /// What a reader should know although it does not fail the gate.
-    pub warnings: Vec<ReasonV1>,
+    pub warnings: Vec<Reason>,
     /// The calls of both sides in order, paired where they match.
-    pub rows: Vec<RowV1>,
+    pub rows: Vec<Row>,
     /// Where the points between 1 and the overall score went; they add up to the difference.
-    pub losses: Vec<LossV1>,
+    pub losses: Vec<Loss>,
     /// What changed in the tools the servers offer.
-    pub drift: Vec<DriftV1>,
+    pub drift: Vec<Drift>,
     /// Calls that took much longer than in the baseline.
-    pub slower: Vec<SlowerV1>,
+    pub slower: Vec<Slower>,
     /// Whatever differs between the two sides, in the order of the calls, whether it fails the gate or not; empty where nothing does.
     #[serde(default)]
-    pub changes: Vec<ChangeV1>,
+    pub changes: Vec<Change>,
 }
 
 /// The numbers of a comparison, each 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ScoresV1 {
+pub struct Scores {
     /// The score the gate looks at: `calls * status_factor - count_penalty`, at least 0.
     pub overall: f64,
     /// Argument similarity alone, over the longer of the two sides.
@@ -63,7 +63,7 @@ pub struct ScoresV1 {
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
-pub enum BandV1 {
+pub enum Band {
     /// Below 0.3.
     Broken,
     /// From 0.3.
@@ -77,7 +77,7 @@ pub enum BandV1 {
 /// How the calls of one run went, as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum ExecutionStatusV1 {
+pub enum ExecutionStatus {
     /// A critical call failed and the run ended early.
     Blocked,
     /// Every call failed.
@@ -90,7 +90,7 @@ pub enum ExecutionStatusV1 {
 
 /// A place where points were lost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct LossV1 {
+pub struct Loss {
     pub points: f64,
     /// The number of the call concerned in the baseline.
     pub baseline: Option<usize>,
@@ -108,7 +108,7 @@ pub struct LossV1 {
 
 /// What changed in one tool the servers offer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct DriftV1 {
+pub struct Drift {
     pub server: String,
     pub tool: String,
     /// What changed, in words.
@@ -133,7 +133,7 @@ pub struct DriftV1 {
 
 /// A call that took much longer than in the baseline.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SlowerV1 {
+pub struct Slower {
     /// The number of the call in the baseline.
     pub baseline: usize,
     /// The number of the call in the run.
@@ -144,8 +144,8 @@ pub struct SlowerV1 {
 
 /// One condition that failed or is worth a warning, in words.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ReasonV1 {
-    pub kind: ReasonKindV1,
+pub struct Reason {
+    pub kind: ReasonKind,
     /// The number of the call concerned in the baseline.
     pub baseline: Option<usize>,
     /// The number of the call concerned in the run.
@@ -164,7 +164,7 @@ pub struct ReasonV1 {
 /// Which condition failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum ReasonKindV1 {
+pub enum ReasonKind {
     /// The overall score is below the threshold.
     Threshold,
     /// The same question got another answer.
@@ -188,7 +188,7 @@ pub enum ReasonKindV1 {
 /// The longest expected or got value in a sentence; the document holds what there is.
 const VALUE_CHARS: usize = 160;
 
-impl fmt::Display for ReasonV1 {
+impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)?;
         let short = |text: &str| shorten(text, VALUE_CHARS).into_owned();
@@ -208,7 +208,7 @@ impl fmt::Display for ReasonV1 {
     }
 }
 
-impl ReasonV1 {
+impl Reason {
     /// The sentence, and how much follows from it.
     pub fn headline(&self) -> String {
         match self.follows.len() {
@@ -219,20 +219,20 @@ impl ReasonV1 {
     }
 }
 
-impl ComparisonV1 {
+impl Comparison {
     /// Whether the changes say already what a warning does.
-    pub fn tells_of(&self, warning: &ReasonV1) -> bool {
+    pub fn mentions(&self, warning: &Reason) -> bool {
         let kind = match warning.kind {
-            ReasonKindV1::Drift => ChangeKindV1::Drift,
-            ReasonKindV1::Slower => ChangeKindV1::Slower,
-            ReasonKindV1::Tokens => ChangeKindV1::Tokens,
+            ReasonKind::Drift => ChangeKind::Drift,
+            ReasonKind::Slower => ChangeKind::Slower,
+            ReasonKind::Tokens => ChangeKind::Tokens,
             _ => return false,
         };
         self.changes.iter().any(|it| it.kind == kind)
     }
 }
 
-impl BandV1 {
+impl Band {
     /// The band as the document spells it.
     pub fn name(self) -> &'static str {
         match self {
@@ -244,7 +244,7 @@ impl BandV1 {
     }
 }
 
-impl ExecutionStatusV1 {
+impl ExecutionStatus {
     /// The status as the document spells it.
     pub fn name(self) -> &'static str {
         match self {
@@ -256,7 +256,7 @@ impl ExecutionStatusV1 {
     }
 }
 
-impl fmt::Display for LossV1 {
+impl fmt::Display for Loss {
     /// `0.333 lost at call 3 of `tool`, arguments/key: expected "a", got "b" (text)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} lost", points::points(self.points))?;

@@ -20,24 +20,21 @@ mod side;
 mod status;
 mod usage;
 
-pub use change::{ChangeKindV1, ChangeV1};
+pub use change::{Change, ChangeKind};
 pub use comparison::{
-    BandV1, ComparisonV1, DriftV1, ExecutionStatusV1, LossV1, ReasonKindV1, ReasonV1, ScoresV1,
-    SlowerV1,
+    Band, Comparison, Drift, ExecutionStatus, Loss, Reason, ReasonKind, Scores, Slower,
 };
 pub use repeated::{
-    BaselineRateV1, IntervalV1, OfRunsV1, RateDifferenceV1, RepeatedV1, RunV1, SpreadV1, TallyV1,
+    BaselineRate, Interval, OfRuns, PassRate, RateDifference, Repeated, Run, Spread,
 };
 pub use row::{
-    BoundV1, CallV1, ContractChangeV1, DifferenceV1, ParameterV1, PolledV1, RequestV1, ResponseV1,
-    RowKindV1, RowV1,
+    Bound, Call, ContractChange, Difference, Parameter, Polled, RequestComparison,
+    ResponseComparison, Row, RowKind,
 };
-pub use scenario::{
-    CheckV1, ExperimentChangeV1, ExperimentPartV1, ProblemV1, ScenarioV1, UNCHANGED,
-};
-pub use side::{BindingV1, LearnedV1, ServerV1, SideV1, StampV1, VolatileV1};
-pub use status::StatusV1;
-pub use usage::{ModelRequestV1, ModelUseV1, TokensV1, TotalUseV1};
+pub use scenario::{Check, ExperimentChange, ExperimentPart, Problem, Scenario, UNCHANGED};
+pub use side::{BindingSummary, LearnedSummary, ServerSummary, Side, SideStamp};
+pub use status::Status;
+pub use usage::{ModelUse, RequestUse, Tokens, TotalUse};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -52,7 +49,8 @@ pub const FORMAT_VERSION: u32 = 2;
 
 /// The outcome of one `record`, `compare` or `run`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ResultV1 {
+#[schemars(title = "mcp-eval result")]
+pub struct ResultDocument {
     /// The version of this format.
     #[schemars(extend("const" = 2))]
     pub format_version: u32,
@@ -72,21 +70,21 @@ pub struct ResultV1 {
     /// The repository the command was started in.
     pub git: Git,
     /// How many scenarios came out in which way.
-    pub summary: SummaryV1,
+    pub summary: Summary,
     /// What the command told the shell; `null` when the document was written before it was known.
-    pub gate: Option<GateV1>,
+    pub gate: Option<Gate>,
     /// Why the command could not do what it was asked, where it could not; there are no scenarios then.
-    pub problem: Option<ProblemV1>,
+    pub problem: Option<Problem>,
     /// Why scenarios failed, each cause once, the one of the most scenarios first.
     #[serde(default)]
-    pub causes: Vec<CauseV1>,
+    pub causes: Vec<Cause>,
     /// In a stable order, by id.
-    pub scenarios: Vec<ScenarioV1>,
+    pub scenarios: Vec<Scenario>,
 }
 
 /// What scenarios failed for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct CauseV1 {
+pub struct Cause {
     /// The cause in one sentence.
     pub text: String,
     /// The ids of the scenarios, in the order of the document.
@@ -95,7 +93,7 @@ pub struct CauseV1 {
 
 /// How many scenarios came out in which way.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct SummaryV1 {
+pub struct Summary {
     /// How many scenarios were to run: all but the disabled ones, also those that an interruption or `--fail-fast` left out.
     pub selected: usize,
     pub passed: usize,
@@ -128,7 +126,7 @@ fn is_zero(count: &usize) -> bool {
 
 /// What the command told the shell, and on what ground.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct GateV1 {
+pub struct Gate {
     /// The threshold given on the command line, 0 to 1; `null` where each scenario's own one was used.
     pub threshold: Option<f64>,
     pub exit_code: u8,
@@ -173,7 +171,7 @@ fn reader(written_by: Option<&str>) -> String {
 /// # Errors
 ///
 /// When the text is cut off, is not JSON, is of a version not known here, or is not a result at all.
-pub fn parse(text: &str) -> Result<ResultV1, DocumentError> {
+pub fn parse(text: &str) -> Result<ResultDocument, DocumentError> {
     /// What has had its place in every version, past and future.
     #[derive(Deserialize)]
     struct Head {
@@ -202,23 +200,21 @@ pub fn parse(text: &str) -> Result<ResultV1, DocumentError> {
 }
 
 /// The document as `result.json` holds it: one JSON object, indented, with a line break at its end.
-pub fn json(result: &ResultV1) -> String {
-    // Plain structs with text keys cannot fail to serialize; should that change, the error is better seen than hidden.
-    let mut text = serde_json::to_string_pretty(result)
-        .unwrap_or_else(|error| serde_json::json!({ "error": error.to_string() }).to_string());
+pub fn json(result: &ResultDocument) -> String {
+    let mut text = json::pretty(result);
     text.push('\n');
     text
 }
 
 /// The JSON Schema (draft 2020-12) of the document, made from the types.
 pub fn json_schema() -> Value {
-    schemars::schema_for!(ResultV1).to_value()
+    schemars::schema_for!(ResultDocument).to_value()
 }
 
-impl ResultV1 {
+impl ResultDocument {
     /// The document with what the command told the shell.
     #[must_use]
-    pub fn with_gate(mut self, gate: GateV1) -> Self {
+    pub fn with_gate(mut self, gate: Gate) -> Self {
         self.gate = Some(gate);
         self
     }
@@ -234,32 +230,32 @@ impl ResultV1 {
 
     /// What all models of the run used, in words; `None` where there were none.
     pub fn model_use(&self) -> Option<String> {
-        let uses = self.scenarios.iter().filter_map(ScenarioV1::usage);
-        TotalUseV1::sum(uses).map(|it| it.words())
+        let uses = self.scenarios.iter().filter_map(Scenario::usage);
+        TotalUse::sum(uses).map(|it| it.words())
     }
 
     /// Whether the servers of any run were recorded ones.
     pub fn has_recorded_servers(&self) -> bool {
-        self.scenarios.iter().any(ScenarioV1::has_recorded_servers)
+        self.scenarios.iter().any(Scenario::has_recorded_servers)
     }
 
     /// The causes that more than one scenario failed for.
-    pub fn shared_causes(&self) -> impl Iterator<Item = &CauseV1> {
+    pub fn shared_causes(&self) -> impl Iterator<Item = &Cause> {
         self.causes.iter().filter(|it| it.scenarios.len() > 1)
     }
 
     /// The scenario of this id, if the document has it.
-    pub fn scenario(&self, id: &str) -> Option<&ScenarioV1> {
+    pub fn scenario(&self, id: &str) -> Option<&Scenario> {
         self.scenarios.iter().find(|it| it.id == id)
     }
 
     /// The scenario of this id, to add to it what only the writer of files knows.
-    pub fn scenario_mut(&mut self, id: &str) -> Option<&mut ScenarioV1> {
+    pub fn scenario_mut(&mut self, id: &str) -> Option<&mut Scenario> {
         self.scenarios.iter_mut().find(|it| it.id == id)
     }
 }
 
-impl SummaryV1 {
+impl Summary {
     /// How many did what they should: passed, or recorded without failing.
     pub fn succeeded(self) -> usize {
         self.passed + self.recorded

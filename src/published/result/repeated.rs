@@ -5,13 +5,13 @@ use std::fmt::Write as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{StatusV1, TotalUseV1};
+use super::{Status, TotalUse};
 use crate::model::number::{fixed, signed};
 use crate::model::repeated::{Tally, percent};
 
 /// Several runs of one scenario, made with `--repeat`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RepeatedV1 {
+pub struct Repeated {
     /// How many runs were made: as many as were asked for, unless the command was interrupted.
     pub runs: usize,
     pub passed: usize,
@@ -21,7 +21,7 @@ pub struct RepeatedV1 {
     /// `passed / (passed + failed)`; `null` where there is no verdict.
     pub pass_rate: Option<f64>,
     /// Where the rate lies: Wilson's score interval; `null` where there is no verdict.
-    pub interval: Option<IntervalV1>,
+    pub interval: Option<Interval>,
     /// The lowest rate that passes the gate, 0 to 1; `null` for `record`, which has no gate.
     pub pass_threshold: Option<f64>,
     /// Verdicts differ.
@@ -29,31 +29,31 @@ pub struct RepeatedV1 {
     /// What led to the status, in words; `null` where there is nothing to add to the numbers.
     pub reason: Option<String>,
     /// The overall score, in the runs that have one; for `record`, against the run that is kept.
-    pub score: Option<SpreadV1>,
+    pub score: Option<Spread>,
     /// Wall time in milliseconds, of the runs that have a verdict.
-    pub duration_ms: Option<SpreadV1>,
+    pub duration_ms: Option<Spread>,
     /// The estimated chance that at least one of `k` runs passes: 1 - C(n-c,k) / C(n,k) for c passed of n. For every `k` up to 10, some
     /// larger ones, and n.
-    pub pass_at_k: Vec<OfRunsV1>,
+    pub pass_at_k: Vec<OfRuns>,
     /// The estimated chance that all of `k` runs pass: C(c,k) / C(n,k). For the same `k`.
-    pub pass_hat_k: Vec<OfRunsV1>,
+    pub pass_hat_k: Vec<OfRuns>,
     /// The number of the run that the scenario's `current`, `comparison`, `checks` and `in_words` are about, counted from 1. For `record`
     /// the one that is kept; else the failed one with the lowest score, or where none failed, the passed one with the lowest.
     pub shown: usize,
     /// The runs, in the order they were made.
-    pub attempts: Vec<RunV1>,
+    pub attempts: Vec<Run>,
     /// What the models used in all runs; `null` without one.
-    pub usage: Option<TotalUseV1>,
+    pub usage: Option<TotalUse>,
     /// How often the recorded version reproduced its baseline; `null` where that was recorded once.
-    pub baseline: Option<BaselineRateV1>,
+    pub baseline: Option<BaselineRate>,
     /// What became of the pass rate; `null` without a baseline that was recorded several times.
-    pub difference: Option<RateDifferenceV1>,
+    pub difference: Option<RateDifference>,
 }
 
 /// One of several runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RunV1 {
-    pub status: StatusV1,
+pub struct Run {
+    pub status: Status,
     /// The overall score; `null` where nothing was compared.
     pub score: Option<f64>,
     /// Wall time in milliseconds; `null` when nothing ran.
@@ -69,7 +69,7 @@ pub struct RunV1 {
 
 /// How many of some runs passed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct TallyV1 {
+pub struct PassRate {
     pub runs: usize,
     pub passed: usize,
     /// `passed / runs`.
@@ -78,16 +78,16 @@ pub struct TallyV1 {
 
 /// How often a recorded version reproduced its baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct BaselineRateV1 {
+pub struct BaselineRate {
     #[serde(flatten)]
-    pub tally: TallyV1,
+    pub tally: PassRate,
     /// Where the rate lay: Wilson's score interval.
-    pub interval: Option<IntervalV1>,
+    pub interval: Option<Interval>,
 }
 
 /// Where a value lies.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct IntervalV1 {
+pub struct Interval {
     pub low: f64,
     pub high: f64,
     /// How sure that is: 0.95.
@@ -96,7 +96,7 @@ pub struct IntervalV1 {
 
 /// How values spread.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SpreadV1 {
+pub struct Spread {
     pub mean: f64,
     /// That of a sample, divided by n - 1; `null` for a single value.
     pub standard_deviation: Option<f64>,
@@ -106,7 +106,7 @@ pub struct SpreadV1 {
 
 /// A chance that depends on how many runs are made.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct OfRunsV1 {
+pub struct OfRuns {
     pub k: usize,
     /// 0 to 1.
     pub chance: f64,
@@ -114,7 +114,7 @@ pub struct OfRunsV1 {
 
 /// The pass rate now less that of the baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RateDifferenceV1 {
+pub struct RateDifference {
     /// -1 to 1; below 0 where fewer pass now.
     pub value: f64,
     /// The lower end of Newcombe's interval (95 %, method 10 of 1998).
@@ -124,7 +124,7 @@ pub struct RateDifferenceV1 {
     pub significant: bool,
 }
 
-impl RepeatedV1 {
+impl Repeated {
     /// For people: `passed 7 of 10 (70 %, 40–89 %) · score 0.91 ± 0.05 (0.82–0.97) · flaky`.
     pub fn words(&self) -> String {
         let judged = self.passed + self.failed;
@@ -163,14 +163,14 @@ impl RepeatedV1 {
 
     /// What the runs say of several in a row: `pass@1 70 %, pass@2 93 %`, and `pass^1 70 %, pass^2 47 %`.
     pub fn chances_words(&self) -> [String; 2] {
-        let told = |name: &str, chances: &[OfRunsV1]| {
+        let chances_of = |name: &str, chances: &[OfRuns]| {
             let each = chances.iter();
             let each = each.map(|it| format!("{name}{} {}", it.k, percent(it.chance)));
             each.collect::<Vec<_>>().join(", ")
         };
         [
-            told("pass@", &self.pass_at_k),
-            told("pass^", &self.pass_hat_k),
+            chances_of("pass@", &self.pass_at_k),
+            chances_of("pass^", &self.pass_hat_k),
         ]
     }
 
@@ -193,7 +193,7 @@ impl RepeatedV1 {
     }
 }
 
-impl TallyV1 {
+impl PassRate {
     /// For people: `recorded 10 times, 9 passed (90 %)`.
     pub fn words(&self) -> String {
         let tally = Tally {
@@ -205,7 +205,7 @@ impl TallyV1 {
     }
 }
 
-impl IntervalV1 {
+impl Interval {
     /// For people, of shares: `40–89 %`.
     pub fn words(&self) -> String {
         let low = percent(self.low);
@@ -213,7 +213,7 @@ impl IntervalV1 {
     }
 }
 
-impl SpreadV1 {
+impl Spread {
     /// For people: `0.91 ± 0.05 (0.82–0.97)`.
     pub fn words(&self) -> String {
         let deviation = self

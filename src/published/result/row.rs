@@ -8,8 +8,8 @@ use crate::published::call::{CallStatus, Source};
 
 /// One line of the alignment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RowV1 {
-    pub kind: RowKindV1,
+pub struct Row {
+    pub kind: RowKind,
     /// The server the call was routed to; `null` when the trajectory was not at hand.
     pub server: Option<String>,
     /// The tool's name on that server; `null` when the trajectory was not at hand.
@@ -17,23 +17,23 @@ pub struct RowV1 {
     /// The call changes something, as opposed to only reading.
     pub effect: bool,
     /// The call of the baseline; `null` for an extra call.
-    pub baseline: Option<CallV1>,
+    pub baseline: Option<Call>,
     /// The call of the run; `null` for a missing call.
-    pub current: Option<CallV1>,
+    pub current: Option<Call>,
     /// What a call without a partner asked for; `null` for a pair, whose parameters say it.
     pub arguments: Option<Map<String, Value>>,
     /// Did the agent ask for the same thing? `null` without a partner.
-    pub request: Option<RequestV1>,
+    pub request: Option<RequestComparison>,
     /// Did the server answer the same? `null` without a partner.
-    pub response: Option<ResponseV1>,
+    pub response: Option<ResponseComparison>,
     /// Both questions together, 0 to 1; a call without a partner counts 0.
     pub call: f64,
     /// What of the arguments comes from earlier answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub bound: Vec<BoundV1>,
+    pub bound: Vec<Bound>,
     /// How often each side asked, where the call is a poll: the same read, repeated until its answer changed. Its last answer counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub polled: Option<PolledV1>,
+    pub polled: Option<Polled>,
     /// How often recording heard the answer to this request. What was heard once is graded, as nobody knows what of it varies; else what
     /// did not vary must be as it was. `null` without a partner, and where answers are not compared.
     #[serde(default)]
@@ -45,7 +45,7 @@ pub struct RowV1 {
 
 /// An argument, or a part of one, that comes from an earlier answer; each side has the value its own server gave.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct BoundV1 {
+pub struct Bound {
     /// JSON pointer to it in the arguments.
     pub path: String,
     pub from: Source,
@@ -57,12 +57,12 @@ pub struct BoundV1 {
 
 /// How often the two sides of a poll asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct PolledV1 {
+pub struct Polled {
     pub baseline: usize,
     pub current: usize,
 }
 
-impl std::fmt::Display for BoundV1 {
+impl std::fmt::Display for Bound {
     /// `/id ← call 1 response /id: "a" became "b"`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self {
@@ -80,7 +80,7 @@ impl std::fmt::Display for BoundV1 {
     }
 }
 
-impl std::fmt::Display for PolledV1 {
+impl std::fmt::Display for Polled {
     /// `asked 5 times until the answer changed (3 in the baseline)`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let times = if self.current == 1 { "once" } else { "times" };
@@ -99,7 +99,7 @@ impl std::fmt::Display for PolledV1 {
 /// Whether a call has a partner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum RowKindV1 {
+pub enum RowKind {
     Pair,
     /// The baseline has it, the run does not.
     Missing,
@@ -109,7 +109,7 @@ pub enum RowKindV1 {
 
 /// One call, as far as a report needs it without the trajectory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct CallV1 {
+pub struct Call {
     /// Counted from 1 among the scored calls of its side.
     pub number: usize,
     /// `null` when the trajectory was not at hand.
@@ -122,16 +122,16 @@ pub struct CallV1 {
 
 /// The two requests of a pair, compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RequestV1 {
+pub struct RequestComparison {
     /// 0 to 1.
     pub similarity: f64,
     /// One entry per argument of either side, sorted by name.
-    pub parameters: Vec<ParameterV1>,
+    pub parameters: Vec<Parameter>,
 }
 
 /// One argument, compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ParameterV1 {
+pub struct Parameter {
     pub name: String,
     /// The baseline's value; left out (as opposed to `null`) where the baseline left the argument out.
     #[serde(
@@ -161,21 +161,21 @@ fn present<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Value>, D::Erro
 
 /// The two answers of a pair, compared.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ResponseV1 {
+pub struct ResponseComparison {
     /// 0 to 1.
     pub similarity: f64,
     /// The two answers say the same, down to what is not compared; `null` when a trajectory was not at hand.
     #[serde(default)]
     pub identical: Option<bool>,
     /// Changes a consumer of the answer would trip over; any of them caps the similarity at 0.5.
-    pub contract_changes: Vec<ContractChangeV1>,
+    pub contract_changes: Vec<ContractChange>,
     /// Every place where the two answers differ, contract changes among them.
-    pub differences: Vec<DifferenceV1>,
+    pub differences: Vec<Difference>,
 }
 
 /// A change that a consumer of the answer would trip over.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ContractChangeV1 {
+pub struct ContractChange {
     /// Where in the answer, as a path like `/content/0/json/servers/3/id`.
     pub path: String,
     /// What happened, in words: `became an error`, `missing`, `renamed to "server_id"`.
@@ -184,7 +184,7 @@ pub struct ContractChangeV1 {
 
 /// One place where two answers differ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct DifferenceV1 {
+pub struct Difference {
     /// Where in the answer, as a path like `/content/0/json/servers/3/id`.
     pub path: String,
     /// What the baseline has there, shortened for reading; `null` where it has nothing.
@@ -199,7 +199,7 @@ pub struct DifferenceV1 {
     pub loss: f64,
 }
 
-impl RowV1 {
+impl Row {
     /// The tool's name for people: its name on the server, which stands beside it.
     pub fn tool_name(&self) -> &str {
         self.tool.as_deref().unwrap_or("unknown tool")

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::published::stamp::Servers;
 
-use super::{BandV1, ChangeV1, ComparisonV1, ReasonV1, RepeatedV1, SideV1, StatusV1, TotalUseV1};
+use super::{Band, Change, Comparison, Reason, Repeated, Side, Status, TotalUse};
 
 /// How `in_words` begins for a run in which nothing changed.
 pub const UNCHANGED: &str = "Unchanged: ";
 
 /// The outcome of one scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ScenarioV1 {
+pub struct Scenario {
     /// Path below the scenarios folder, without extension.
     pub id: String,
     pub name: String,
@@ -27,12 +27,12 @@ pub struct ScenarioV1 {
     /// How the two runs that are compared are not the same experiment; empty where they are, or nothing is compared. They gate only with
     /// `--allow-changed` then.
     #[serde(default)]
-    pub experiment_changes: Vec<ExperimentChangeV1>,
-    pub status: StatusV1,
+    pub experiment_changes: Vec<ExperimentChange>,
+    pub status: Status,
     /// Wall time in milliseconds, of all runs together with `--repeat`; `null` when nothing ran.
     pub duration_ms: Option<f64>,
     /// Why there is no verdict, or why the scenario was not run.
-    pub problem: Option<ProblemV1>,
+    pub problem: Option<Problem>,
     /// What a reader should know although it changes no status.
     pub notes: Vec<String>,
     /// The scenario's rules that can have no effect, as far as the run shows it, a sentence each; absent where there are none.
@@ -42,24 +42,24 @@ pub struct ScenarioV1 {
     #[serde(default)]
     pub container_log: Option<String>,
     /// Expectations of the scenario itself, met or not.
-    pub checks: Vec<CheckV1>,
+    pub checks: Vec<Check>,
     /// One sentence on who changed: the agent, the server or the tool catalogue; `null` where nothing was compared.
     pub in_words: Option<String>,
     /// The accepted run; for the command `run`, what the scenario expects.
-    pub baseline: Option<SideV1>,
+    pub baseline: Option<Side>,
     /// The run this result is about.
-    pub current: Option<SideV1>,
-    pub comparison: Option<ComparisonV1>,
+    pub current: Option<Side>,
+    pub comparison: Option<Comparison>,
     /// What all runs of the scenario came to, with `--repeat`; absent without. `current`, `comparison`, `checks` and `in_words` are then
     /// about one of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub repeated: Option<Box<RepeatedV1>>,
+    pub repeated: Option<Box<Repeated>>,
 }
 
 /// A way in which two runs are not the same experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ExperimentChangeV1 {
-    pub what: ExperimentPartV1,
+pub struct ExperimentChange {
+    pub what: ExperimentPart,
     /// What it was: the name of the model, or the kind of agent; `null` for none, and where no word tells it.
     pub baseline: Option<String>,
     /// What it is now.
@@ -69,7 +69,7 @@ pub struct ExperimentChangeV1 {
 /// What makes an experiment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum ExperimentPartV1 {
+pub enum ExperimentPart {
     /// The model that is asked.
     Model,
     /// The kind of agent.
@@ -80,7 +80,7 @@ pub enum ExperimentPartV1 {
 
 /// Something that stood in the way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ProblemV1 {
+pub struct Problem {
     pub message: String,
     /// What to try.
     pub hint: Option<String>,
@@ -90,7 +90,7 @@ pub struct ProblemV1 {
 
 /// One expectation of the scenario.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct CheckV1 {
+pub struct Check {
     /// The expectation, as the scenario says it.
     pub name: String,
     pub passed: bool,
@@ -101,7 +101,7 @@ pub struct CheckV1 {
     pub message: String,
 }
 
-impl CheckV1 {
+impl Check {
     /// Whether it speaks against the run.
     pub fn fails(&self) -> bool {
         !self.passed && !self.unchecked
@@ -117,12 +117,12 @@ impl CheckV1 {
     }
 }
 
-impl fmt::Display for ExperimentChangeV1 {
+impl fmt::Display for ExperimentChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = match self.what {
-            ExperimentPartV1::Model => "model",
-            ExperimentPartV1::Agent => "agent",
-            ExperimentPartV1::Scenario => return f.write_str("the scenario has changed"),
+            ExperimentPart::Model => "model",
+            ExperimentPart::Agent => "agent",
+            ExperimentPart::Scenario => return f.write_str("the scenario has changed"),
         };
         let or_none = |it: &'_ Option<String>| it.clone().unwrap_or_else(|| "none".to_owned());
         let (was, is) = (or_none(&self.baseline), or_none(&self.current));
@@ -130,7 +130,7 @@ impl fmt::Display for ExperimentChangeV1 {
     }
 }
 
-impl ScenarioV1 {
+impl Scenario {
     /// `not the same experiment: model a → b`; `None` where it is the same.
     pub fn not_the_same_experiment(&self) -> Option<String> {
         let changes = self.experiment_changes.iter().map(ToString::to_string);
@@ -145,7 +145,7 @@ impl ScenarioV1 {
     }
 
     /// Whatever differs between baseline and run, whether it fails the gate or not.
-    pub fn changes(&self) -> &[ChangeV1] {
+    pub fn changes(&self) -> &[Change] {
         self.comparison.as_ref().map_or(&[], |it| &it.changes)
     }
 
@@ -157,18 +157,18 @@ impl ScenarioV1 {
     /// It passed, and nothing is known to differ from the baseline. What an older program did not look for is not said to be so.
     pub fn is_unchanged(&self) -> bool {
         let words = self.in_words.as_deref().unwrap_or_default();
-        self.status == StatusV1::Passed && !self.is_changed() && words.starts_with(UNCHANGED)
+        self.status == Status::Passed && !self.is_changed() && words.starts_with(UNCHANGED)
     }
 
     /// It was kept although something speaks against it.
     pub fn is_failing(&self) -> bool {
-        self.status == StatusV1::Recorded && self.problem.is_some()
+        self.status == Status::Recorded && self.problem.is_some()
     }
 
     /// How many of several runs differ from the baseline. Those that a baseline was just chosen from are measured by it, which is no change.
     pub fn changed_attempts(&self) -> usize {
         let attempts = self.repeated.iter().flat_map(|it| &it.attempts);
-        let changed = attempts.filter(|it| it.changes > 0 && self.status != StatusV1::Recorded);
+        let changed = attempts.filter(|it| it.changes > 0 && self.status != Status::Recorded);
         changed.count()
     }
 
@@ -218,11 +218,11 @@ impl ScenarioV1 {
     }
 
     /// The band of the score; `None` without one. What failed is never good, whatever its score.
-    pub fn band(&self) -> Option<BandV1> {
+    pub fn band(&self) -> Option<Band> {
         let band = self.comparison.as_ref()?.band;
-        let failed = self.status == StatusV1::Failed;
+        let failed = self.status == Status::Failed;
         Some(if failed {
-            band.min(BandV1::Acceptable)
+            band.min(Band::Acceptable)
         } else {
             band
         })
@@ -231,7 +231,7 @@ impl ScenarioV1 {
     /// What to do about it; nobody should read `deploy` beside a failed verdict.
     pub fn advice(&self) -> Option<&str> {
         let comparison = self.comparison.as_ref()?;
-        let failed = self.status == StatusV1::Failed && comparison.band >= BandV1::Acceptable;
+        let failed = self.status == Status::Failed && comparison.band >= Band::Acceptable;
         Some(if failed { "review" } else { &comparison.advice })
     }
 
@@ -239,10 +239,7 @@ impl ScenarioV1 {
     /// expectations.
     pub fn reasons(&self) -> Vec<String> {
         let verdict = self.comparison.iter().flat_map(|it| &it.reasons);
-        verdict
-            .map(ReasonV1::headline)
-            .chain(self.unmet())
-            .collect()
+        verdict.map(Reason::headline).chain(self.unmet()).collect()
     }
 
     /// The unmet expectations, one sentence each.
@@ -254,7 +251,7 @@ impl ScenarioV1 {
     }
 
     /// The expectations that were not checked.
-    pub fn unchecked(&self) -> impl Iterator<Item = &CheckV1> {
+    pub fn unchecked(&self) -> impl Iterator<Item = &Check> {
         self.checks.iter().filter(|it| it.unchecked)
     }
 
@@ -267,7 +264,7 @@ impl ScenarioV1 {
     }
 
     /// What the model used, in all runs of the scenario; `None` without one.
-    pub fn usage(&self) -> Option<TotalUseV1> {
+    pub fn usage(&self) -> Option<TotalUse> {
         match &self.repeated {
             Some(repeated) => repeated.usage,
             None => self.current.as_ref()?.usage.as_ref().map(Into::into),

@@ -3,19 +3,19 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ModelUseV1, TallyV1};
-use crate::published::call::Source;
+use super::{ModelUse, PassRate};
+use crate::published::call::{Source, VolatilePlaces};
 use crate::published::ending::EndingKind;
 use crate::published::stamp::{Git, Image, Servers};
 
 /// One trajectory, without its steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SideV1 {
+pub struct Side {
     /// Where the whole trajectory is stored, relative to this document; `null` when it was not stored.
     pub file: Option<String>,
-    pub stamp: StampV1,
+    pub stamp: SideStamp,
     /// What the servers said of themselves, in the order the scenario names them.
-    pub servers: Vec<ServerV1>,
+    pub servers: Vec<ServerSummary>,
     /// SHA-256 of what the scenario asked at the time, the messages of the user with variables filled in, in hexadecimal; `null` for an
     /// imported recording.
     pub scenario_hash: Option<String>,
@@ -30,26 +30,26 @@ pub struct SideV1 {
     pub failed_calls: usize,
     /// What its model used; `null` for an agent without one.
     #[serde(default)]
-    pub usage: Option<ModelUseV1>,
+    pub usage: Option<ModelUse>,
     /// Places in the answers that recording several takes showed to vary by nature.
-    pub volatile: Vec<VolatileV1>,
+    pub volatile: Vec<VolatilePlaces>,
     /// What recording learned of its answers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub learned: Vec<LearnedV1>,
+    pub learned: Vec<LearnedSummary>,
     /// The numbers of the calls whose answers recording heard once: they are graded, not held to be stable. `null` where nobody knows.
     #[serde(default)]
     pub heard_once: Option<Vec<usize>>,
     /// What its calls take from earlier answers; found when a baseline is recorded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub bindings: Vec<BindingV1>,
+    pub bindings: Vec<BindingSummary>,
     /// How often the recorded version reproduced it; absent where it was recorded once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub repeated: Option<TallyV1>,
+    pub repeated: Option<PassRate>,
 }
 
 /// The surroundings of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct StampV1 {
+pub struct SideStamp {
     /// When the run began (RFC 3339).
     #[schemars(extend("format" = "date-time"))]
     pub recorded_at: String,
@@ -77,7 +77,7 @@ pub struct StampV1 {
 
 /// One server of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct ServerV1 {
+pub struct ServerSummary {
     /// The name the scenario gives the server.
     pub server: String,
     /// The name the server gives itself.
@@ -91,7 +91,7 @@ pub struct ServerV1 {
 
 /// An argument, or a part of one, that comes from an earlier answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct BindingV1 {
+pub struct BindingSummary {
     /// The call whose argument it is, counted from 1 among the scored calls.
     pub call: usize,
     /// JSON pointer to it in the arguments.
@@ -99,18 +99,9 @@ pub struct BindingV1 {
     pub from: Source,
 }
 
-/// Places in the answer to one call that vary by nature.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct VolatileV1 {
-    /// The number of the call, counted from 1 among the scored calls.
-    pub call: usize,
-    /// Paths into the response, such as `/content/0/json/servers/3/id`.
-    pub paths: Vec<String>,
-}
-
 /// What was learned of the answer to one call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct LearnedV1 {
+pub struct LearnedSummary {
     /// The number of the call, counted from 1 among the scored calls.
     pub call: usize,
     /// How often the answer to this request was heard. From 2 on, what does not vary must stay as it was.

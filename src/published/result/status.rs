@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::suite::Status;
+use crate::model::suite;
 
 /// How a scenario came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum StatusV1 {
+pub enum Status {
     Passed,
     Failed,
     /// With `--repeat`: fewer runs passed than when the baseline was recorded, and chance alone may explain that.
@@ -25,7 +25,7 @@ pub enum StatusV1 {
     Recorded,
 }
 
-impl StatusV1 {
+impl Status {
     /// The status as the document spells it.
     pub fn name(self) -> &'static str {
         match self {
@@ -63,17 +63,17 @@ impl StatusV1 {
     }
 }
 
-impl From<Status> for StatusV1 {
-    fn from(status: Status) -> Self {
+impl From<suite::Status> for Status {
+    fn from(status: suite::Status) -> Self {
         match status {
-            Status::Passed => Self::Passed,
-            Status::Failed => Self::Failed,
-            Status::Inconclusive => Self::Inconclusive,
-            Status::Error => Self::Error,
-            Status::Timeout => Self::Timeout,
-            Status::Interrupted => Self::Interrupted,
-            Status::Skipped => Self::Skipped,
-            Status::Recorded => Self::Recorded,
+            suite::Status::Passed => Self::Passed,
+            suite::Status::Failed => Self::Failed,
+            suite::Status::Inconclusive => Self::Inconclusive,
+            suite::Status::Error => Self::Error,
+            suite::Status::Timeout => Self::Timeout,
+            suite::Status::Interrupted => Self::Interrupted,
+            suite::Status::Skipped => Self::Skipped,
+            suite::Status::Recorded => Self::Recorded,
         }
     }
 }

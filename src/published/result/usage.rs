@@ -6,27 +6,27 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::number::tidy;
-use crate::model::usage::{ModelRequest, TotalUse, Usage, cost_words, total_cost, total_usage};
+use crate::model::usage::{self, Usage, cost_words, total_cost, total_usage};
 use crate::published::attempt::Attempt;
 
 /// What the agent's model used in one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ModelUseV1 {
+pub struct ModelUse {
     /// All requests together.
     #[serde(flatten)]
-    pub tokens: TokensV1,
+    pub tokens: Tokens,
     /// What all requests cost, in the currency of the scenario's price, or as the agent reckons; `null` where nobody knows.
     pub cost: Option<f64>,
     /// The requests, in order.
-    pub requests: Vec<ModelRequestV1>,
+    pub requests: Vec<RequestUse>,
 }
 
 /// What models used in several runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct TotalUseV1 {
+pub struct TotalUse {
     /// All requests of all runs together.
     #[serde(flatten)]
-    pub tokens: TokensV1,
+    pub tokens: Tokens,
     /// What all requests cost, in the currency of the scenario's price; `null` where that of one is unknown.
     pub cost: Option<f64>,
     /// How many requests were made.
@@ -37,7 +37,7 @@ pub struct TotalUseV1 {
 
 /// Tokens, each counted once; `null` where the API does not tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct TokensV1 {
+pub struct Tokens {
     /// Tokens of requests that were neither read from a cache nor written to one.
     pub input_tokens: Option<u64>,
     pub output_tokens: Option<u64>,
@@ -49,7 +49,7 @@ pub struct TokensV1 {
 
 /// One request to the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct ModelRequestV1 {
+pub struct RequestUse {
     /// How many steps of the trajectory came before it.
     pub after_steps: usize,
     /// The model that answered, as the API names it.
@@ -57,20 +57,20 @@ pub struct ModelRequestV1 {
     /// Why the model stopped, in the API's own word.
     pub stop_reason: Option<String>,
     #[serde(flatten)]
-    pub tokens: TokensV1,
+    pub tokens: Tokens,
     pub cost: Option<f64>,
     pub attempts: Vec<Attempt>,
 }
 
-impl ModelUseV1 {
+impl ModelUse {
     /// The use of these requests; `None` where there are none.
-    pub(crate) fn of(requests: &[ModelRequest]) -> Option<Self> {
+    pub(crate) fn of(requests: &[usage::ModelRequest]) -> Option<Self> {
         Some(Self {
             tokens: total_usage(requests)?.into(),
             cost: total_cost(requests).map(tidy),
             requests: requests
                 .iter()
-                .map(|it| ModelRequestV1 {
+                .map(|it| RequestUse {
                     after_steps: it.after_steps,
                     model: it.model.clone(),
                     stop_reason: it.stop_reason.clone(),
@@ -84,12 +84,12 @@ impl ModelUseV1 {
 
     /// For people: `2 requests, 1234 tokens in, 56 out, cost 0.0045`.
     pub fn words(&self) -> String {
-        TotalUseV1::from(self).words()
+        TotalUse::from(self).words()
     }
 }
 
-impl From<&ModelUseV1> for TotalUseV1 {
-    fn from(it: &ModelUseV1) -> Self {
+impl From<&ModelUse> for TotalUse {
+    fn from(it: &ModelUse) -> Self {
         Self {
             tokens: it.tokens,
             cost: it.cost,
@@ -99,7 +99,7 @@ impl From<&ModelUseV1> for TotalUseV1 {
     }
 }
 
-impl TotalUseV1 {
+impl TotalUse {
     /// Several uses as one; `None` where there are none. The cost is known where each is.
     pub(super) fn sum(uses: impl Iterator<Item = Self>) -> Option<Self> {
         let add = |a: Option<u64>, b: Option<u64>| match (a, b) {
@@ -107,7 +107,7 @@ impl TotalUseV1 {
             (one, other) => one.or(other),
         };
         uses.reduce(|a, b| Self {
-            tokens: TokensV1 {
+            tokens: Tokens {
                 input_tokens: add(a.tokens.input_tokens, b.tokens.input_tokens),
                 output_tokens: add(a.tokens.output_tokens, b.tokens.output_tokens),
                 cache_read_tokens: add(a.tokens.cache_read_tokens, b.tokens.cache_read_tokens),
@@ -137,7 +137,7 @@ impl TotalUseV1 {
     }
 }
 
-impl TokensV1 {
+impl Tokens {
     /// For people: `1234 tokens in, 56 out, 200 from cache`.
     pub fn words(&self) -> String {
         let number = |tokens: Option<u64>| tokens.map_or("?".to_owned(), |it| it.to_string());
@@ -158,8 +158,8 @@ impl TokensV1 {
     }
 }
 
-impl From<TotalUse> for TotalUseV1 {
-    fn from(it: TotalUse) -> Self {
+impl From<usage::TotalUse> for TotalUse {
+    fn from(it: usage::TotalUse) -> Self {
         Self {
             tokens: it.usage.into(),
             cost: it.cost,
@@ -169,7 +169,7 @@ impl From<TotalUse> for TotalUseV1 {
     }
 }
 
-impl From<Usage> for TokensV1 {
+impl From<Usage> for Tokens {
     fn from(it: Usage) -> Self {
         Self {
             input_tokens: it.input,

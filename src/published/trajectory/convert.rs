@@ -2,30 +2,27 @@
 
 use std::borrow::Cow;
 
-use crate::model::binding::Binding;
-use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
-use crate::model::repeated::Tally;
-use crate::model::stamp::Stamp;
-use crate::model::trajectory::{Answer, Ending, Failure, Outcome, Step, ToolCall, Trajectory};
-use crate::model::{Digits, Object};
+use crate::model::catalogue::{self, Tool};
+use crate::model::trajectory::{self, Answer, Failure, ToolCall, Trajectory};
+use crate::model::{Digits, Object, binding, repeated, stamp};
 use crate::published::call::CallStatus;
 use crate::published::ending;
 
 use super::{
-    BindingV1, EndingV1, ErrorV1, FORMAT_VERSION, OutcomeV1, RepeatedV1, ScenarioV1, ServerV1,
-    StampV1, StepV1, TrajectoryV1,
+    Binding, CallError, Ending, FORMAT_VERSION, Outcome, ScenarioRef, ServerCatalogue, Stamp, Step,
+    Tally, TrajectoryDocument,
 };
 
-impl<'a> From<&'a Trajectory> for TrajectoryV1<'a> {
+impl<'a> From<&'a Trajectory> for TrajectoryDocument<'a> {
     fn from(it: &'a Trajectory) -> Self {
         Self {
             format_version: FORMAT_VERSION,
-            scenario: ScenarioV1 {
+            scenario: ScenarioRef {
                 id: it.scenario.clone(),
                 name: it.name.clone(),
                 hash: it.scenario_hash.clone(),
             },
-            stamp: StampV1 {
+            stamp: Stamp {
                 recorded_at: it.stamp.recorded_at,
                 mcp_eval: it.stamp.mcp_eval.clone(),
                 agent: it.stamp.agent.clone(),
@@ -43,7 +40,7 @@ impl<'a> From<&'a Trajectory> for TrajectoryV1<'a> {
             volatile: Vec::new(),
             learned: it.learned.iter().map(Into::into).collect(),
             bindings: it.bindings.iter().map(Into::into).collect(),
-            repeated: it.repeated.map(|it| RepeatedV1 {
+            repeated: it.repeated.map(|it| Tally {
                 runs: it.runs,
                 passed: it.passed,
             }),
@@ -52,13 +49,13 @@ impl<'a> From<&'a Trajectory> for TrajectoryV1<'a> {
     }
 }
 
-impl From<TrajectoryV1<'_>> for Trajectory {
-    fn from(it: TrajectoryV1<'_>) -> Self {
+impl From<TrajectoryDocument<'_>> for Trajectory {
+    fn from(it: TrajectoryDocument<'_>) -> Self {
         Self {
             scenario: it.scenario.id,
             name: it.scenario.name,
             scenario_hash: it.scenario.hash,
-            stamp: Stamp {
+            stamp: stamp::Stamp {
                 recorded_at: it.stamp.recorded_at,
                 mcp_eval: it.stamp.mcp_eval,
                 agent: it.stamp.agent,
@@ -77,19 +74,19 @@ impl From<TrajectoryV1<'_>> for Trajectory {
                 .chain(it.learned.into_iter().map(Into::into))
                 .collect(),
             bindings: it.bindings.into_iter().map(Into::into).collect(),
-            repeated: it.repeated.map(|it| Tally {
+            repeated: it.repeated.map(|it| repeated::Tally {
                 runs: it.runs,
                 passed: it.passed,
             }),
-            catalogue: Catalogue {
+            catalogue: catalogue::Catalogue {
                 servers: it.catalogue.into_iter().map(Into::into).collect(),
             },
         }
     }
 }
 
-impl<'a> From<&'a Binding> for BindingV1<'a> {
-    fn from(it: &'a Binding) -> Self {
+impl<'a> From<&'a binding::Binding> for Binding<'a> {
+    fn from(it: &'a binding::Binding) -> Self {
         Self {
             call: it.call,
             path: it.path.clone(),
@@ -99,8 +96,8 @@ impl<'a> From<&'a Binding> for BindingV1<'a> {
     }
 }
 
-impl From<BindingV1<'_>> for Binding {
-    fn from(it: BindingV1<'_>) -> Self {
+impl From<Binding<'_>> for binding::Binding {
+    fn from(it: Binding<'_>) -> Self {
         Self {
             call: it.call,
             path: it.path,
@@ -110,8 +107,8 @@ impl From<BindingV1<'_>> for Binding {
     }
 }
 
-impl From<&Ending> for EndingV1 {
-    fn from(it: &Ending) -> Self {
+impl From<&trajectory::Ending> for Ending {
+    fn from(it: &trajectory::Ending) -> Self {
         let (kind, message, details) = ending::parts(it);
         Self {
             kind,
@@ -121,12 +118,12 @@ impl From<&Ending> for EndingV1 {
     }
 }
 
-impl<'a> From<&'a Step> for StepV1<'a> {
-    fn from(it: &'a Step) -> Self {
+impl<'a> From<&'a trajectory::Step> for Step<'a> {
+    fn from(it: &'a trajectory::Step) -> Self {
         match it {
-            Step::User { text } => Self::User { text: text.into() },
-            Step::Assistant { text } => Self::Assistant { text: text.into() },
-            Step::ToolCall(call) => Self::ToolCall {
+            trajectory::Step::User { text } => Self::User { text: text.into() },
+            trajectory::Step::Assistant { text } => Self::Assistant { text: text.into() },
+            trajectory::Step::ToolCall(call) => Self::ToolCall {
                 server: call.server.as_deref().map(Into::into),
                 tool: (&call.tool).into(),
                 arguments: Cow::Borrowed(&call.arguments),
@@ -139,16 +136,16 @@ impl<'a> From<&'a Step> for StepV1<'a> {
     }
 }
 
-impl From<StepV1<'_>> for Step {
-    fn from(it: StepV1<'_>) -> Self {
+impl From<Step<'_>> for trajectory::Step {
+    fn from(it: Step<'_>) -> Self {
         match it {
-            StepV1::User { text } => Self::User {
+            Step::User { text } => Self::User {
                 text: text.into_owned(),
             },
-            StepV1::Assistant { text } => Self::Assistant {
+            Step::Assistant { text } => Self::Assistant {
                 text: text.into_owned(),
             },
-            StepV1::ToolCall {
+            Step::ToolCall {
                 server,
                 tool,
                 arguments,
@@ -170,29 +167,29 @@ impl From<StepV1<'_>> for Step {
     }
 }
 
-impl<'a> From<&'a Outcome> for OutcomeV1<'a> {
-    fn from(it: &'a Outcome) -> Self {
+impl<'a> From<&'a trajectory::Outcome> for Outcome<'a> {
+    fn from(it: &'a trajectory::Outcome) -> Self {
         let status = it.into();
         match it {
-            Outcome::Answer(answer) => Self {
+            trajectory::Outcome::Answer(answer) => Self {
                 status,
                 content: Some(Cow::Borrowed(&answer.content)),
                 structured_content: answer.structured_content.as_ref().map(Cow::Borrowed),
                 digits: Cow::Borrowed(&answer.digits),
                 other: Cow::Borrowed(&answer.other),
-                error: answer.breach.as_deref().map(|message| ErrorV1 {
+                error: answer.breach.as_deref().map(|message| CallError {
                     message: message.into(),
                     code: None,
                     data: None,
                 }),
             },
-            Outcome::Failure(failure) => Self {
+            trajectory::Outcome::Failure(failure) => Self {
                 status,
                 content: None,
                 structured_content: None,
                 digits: Cow::Owned(Digits::new()),
                 other: Cow::Owned(Object::new()),
-                error: Some(ErrorV1 {
+                error: Some(CallError {
                     message: (&failure.message).into(),
                     code: failure.code,
                     data: failure.data.as_ref().map(Cow::Borrowed),
@@ -202,8 +199,8 @@ impl<'a> From<&'a Outcome> for OutcomeV1<'a> {
     }
 }
 
-impl From<OutcomeV1<'_>> for Outcome {
-    fn from(it: OutcomeV1<'_>) -> Self {
+impl From<Outcome<'_>> for trajectory::Outcome {
+    fn from(it: Outcome<'_>) -> Self {
         let (message, code, data) = it
             .error
             .map(|it| {
@@ -233,8 +230,8 @@ impl From<OutcomeV1<'_>> for Outcome {
     }
 }
 
-impl<'a> From<&'a ServerCatalogue> for ServerV1<'a> {
-    fn from(it: &'a ServerCatalogue) -> Self {
+impl<'a> From<&'a catalogue::ServerCatalogue> for ServerCatalogue<'a> {
+    fn from(it: &'a catalogue::ServerCatalogue) -> Self {
         Self {
             server: (&it.server).into(),
             info: it.info.as_ref().map(Cow::Borrowed),
@@ -249,8 +246,8 @@ impl<'a> From<&'a ServerCatalogue> for ServerV1<'a> {
     }
 }
 
-impl From<ServerV1<'_>> for ServerCatalogue {
-    fn from(it: ServerV1<'_>) -> Self {
+impl From<ServerCatalogue<'_>> for catalogue::ServerCatalogue {
+    fn from(it: ServerCatalogue<'_>) -> Self {
         Self {
             server: it.server.into_owned(),
             info: it.info.map(Cow::into_owned),

@@ -5,19 +5,13 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::learned::{Learned, Odd, StandsFor, TokenKind, Variation, Varying, VaryingToken};
-
-/// Version 1: places in the answers to one request that varied between takes.
-#[derive(Debug, Deserialize)]
-pub(super) struct VolatileV1 {
-    call: usize,
-    paths: Vec<String>,
-}
+use crate::model::learned::{self, StandsFor, Variation};
+use crate::published::call::VolatilePlaces;
 
 /// What was learned of the answer to one call.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct LearnedV2 {
+pub(super) struct Learned {
     /// The call, counted from 1 among the scored calls.
     call: usize,
     /// How many answers to this request were heard. From 2 on, whatever is not listed below must stay as it was.
@@ -25,15 +19,15 @@ pub(super) struct LearnedV2 {
     takes: usize,
     /// The places that varied; absent where none did.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    varies: Vec<VaryingV2>,
+    varies: Vec<Varying>,
     /// The places where a few takes had another kind of thing, from which nothing was learned; absent where none had.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    odd: Vec<OddV2>,
+    odd: Vec<Odd>,
 }
 
 /// A place where most takes agreed in kind.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct OddV2 {
+struct Odd {
     /// Where, as reports write it; empty for the whole answer.
     path: String,
     /// How many takes agreed.
@@ -43,15 +37,15 @@ struct OddV2 {
 /// A place in an answer that varied: take it away to have it held, or add one to have it let go.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct VaryingV2 {
+pub(super) struct Varying {
     /// Where, as reports write it: `/content/0/json/servers/3/id`, `/content/0/text`; `*` stands for any index.
     path: String,
     /// What may stand there; `tokens` unless given.
-    #[serde(default, skip_serializing_if = "MayBeV2::is_tokens")]
-    may_be: MayBeV2,
+    #[serde(default, skip_serializing_if = "MayBe::is_tokens")]
+    may_be: MayBe,
     /// Where only a few tokens of a text varied: these.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    tokens: Vec<VaryingTokenV2>,
+    tokens: Vec<VaryingToken>,
     /// What was heard there, shortened.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     heard: Vec<String>,
@@ -60,7 +54,7 @@ pub(super) struct VaryingV2 {
 /// What may stand in a place that varied.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum MayBeV2 {
+enum MayBe {
     /// The recorded text with other tokens where it says so.
     #[default]
     Tokens,
@@ -74,7 +68,7 @@ enum MayBeV2 {
     Anything,
 }
 
-impl MayBeV2 {
+impl MayBe {
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it so")]
     fn is_tokens(&self) -> bool {
         *self == Self::Tokens
@@ -84,7 +78,7 @@ impl MayBeV2 {
 /// Tokens of a text that stand for others. A token is a word, a number, a sign, or what people read as one thing: a time, an id, a duration.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct VaryingTokenV2 {
+struct VaryingToken {
     /// The first of them, counted from 1; an id of letters and digits counts as the words and numbers it is made of.
     #[schemars(range(min = 1))]
     token: usize,
@@ -92,7 +86,7 @@ struct VaryingTokenV2 {
     #[serde(default = "one", skip_serializing_if = "is_one")]
     tokens: usize,
     /// The kinds of tokens that may stand there.
-    may_be: Vec<TokenKindV2>,
+    may_be: Vec<TokenKind>,
     /// Whether as many as there are may stand there; exactly one otherwise.
     #[serde(default, skip_serializing_if = "is_false")]
     run: bool,
@@ -110,7 +104,7 @@ struct VaryingTokenV2 {
 /// The kinds of tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum TokenKindV2 {
+enum TokenKind {
     /// Letters.
     Word,
     /// Digits, with sign, decimals, thousands separators and exponent.
@@ -146,8 +140,8 @@ const fn is_false(it: &bool) -> bool {
 /// # Errors
 ///
 /// What is wrong where, and what may stand there instead.
-pub(super) fn check(learned: &[LearnedV2], calls: usize) -> Result<(), String> {
-    let mut told = BTreeMap::new();
+pub(super) fn check(learned: &[Learned], calls: usize) -> Result<(), String> {
+    let mut entries = BTreeMap::new();
     for it in learned {
         if !(1..=calls).contains(&it.call) {
             let there_are = match calls {
@@ -160,11 +154,11 @@ pub(super) fn check(learned: &[LearnedV2], calls: usize) -> Result<(), String> {
                 it.call
             ));
         }
-        *told.entry(it.call).or_insert(0) += 1;
+        *entries.entry(it.call).or_insert(0) += 1;
         it.check()
             .map_err(|problem| format!("`learned`, call {}{problem}", it.call))?;
     }
-    match told.into_iter().find(|(_, count)| *count > 1) {
+    match entries.into_iter().find(|(_, count)| *count > 1) {
         Some((call, count)) => Err(format!(
             "`learned` has {count} entries about call {call}: make one of them"
         )),
@@ -172,7 +166,7 @@ pub(super) fn check(learned: &[LearnedV2], calls: usize) -> Result<(), String> {
     }
 }
 
-impl LearnedV2 {
+impl Learned {
     fn check(&self) -> Result<(), String> {
         if self.takes == 0 {
             return Err(
@@ -180,7 +174,7 @@ impl LearnedV2 {
                     .to_owned(),
             );
         }
-        let mut told = BTreeMap::new();
+        let mut entries = BTreeMap::new();
         for it in &self.varies {
             let path = &it.path;
             if !path.starts_with('/') {
@@ -189,11 +183,11 @@ impl LearnedV2 {
                      or `/structuredContent/KEY`"
                 ));
             }
-            *told.entry(path).or_insert(0) += 1;
+            *entries.entry(path).or_insert(0) += 1;
             it.check()
                 .map_err(|problem| format!(", `{path}`: {problem}"))?;
         }
-        match told.into_iter().find(|(_, count)| *count > 1) {
+        match entries.into_iter().find(|(_, count)| *count > 1) {
             Some((path, count)) => Err(format!(
                 ": {count} entries are about `{path}`: make one of them"
             )),
@@ -202,7 +196,7 @@ impl LearnedV2 {
     }
 }
 
-impl VaryingV2 {
+impl Varying {
     fn check(&self) -> Result<(), String> {
         match (self.may_be.is_tokens(), self.tokens.is_empty()) {
             (true, true) => {
@@ -220,10 +214,10 @@ impl VaryingV2 {
             }
             (true, false) | (false, true) => {}
         }
-        let mut tokens: Vec<&VaryingTokenV2> = self.tokens.iter().collect();
+        let mut tokens: Vec<&VaryingToken> = self.tokens.iter().collect();
         tokens.sort_by_key(|it| it.token);
         if let Some(it) = tokens.iter().find(|it| it.may_be.is_empty()) {
-            let kinds: Vec<&str> = TokenKind::ALL.iter().map(|it| it.name()).collect();
+            let kinds: Vec<&str> = learned::TokenKind::ALL.iter().map(|it| it.name()).collect();
             return Err(format!(
                 "token {} `may_be` of no kind: name some of {}",
                 it.token,
@@ -231,7 +225,7 @@ impl VaryingV2 {
             ));
         }
         let overlaps =
-            |it: &&[&VaryingTokenV2]| it[0].token.saturating_add(it[0].tokens) > it[1].token;
+            |it: &&[&VaryingToken]| it[0].token.saturating_add(it[0].tokens) > it[1].token;
         match tokens.windows(2).find(overlaps) {
             Some(it) => Err(format!(
                 "two entries are about token {}: make one of them",
@@ -242,13 +236,13 @@ impl VaryingV2 {
     }
 }
 
-impl From<VolatileV1> for Learned {
+impl From<VolatilePlaces> for learned::Learned {
     /// Nothing of such an answer is known to have been stable, so it counts as heard once.
-    fn from(it: VolatileV1) -> Self {
-        let varying = |path| Varying {
+    fn from(it: VolatilePlaces) -> Self {
+        let varying = |path| learned::Varying {
             path,
             by: Variation::Anything,
-            heard: Vec::new(),
+            examples: Vec::new(),
         };
         Self {
             call: it.call,
@@ -259,8 +253,8 @@ impl From<VolatileV1> for Learned {
     }
 }
 
-impl From<&Learned> for LearnedV2 {
-    fn from(it: &Learned) -> Self {
+impl From<&learned::Learned> for Learned {
+    fn from(it: &learned::Learned) -> Self {
         Self {
             call: it.call,
             takes: it.takes,
@@ -270,8 +264,8 @@ impl From<&Learned> for LearnedV2 {
     }
 }
 
-impl From<LearnedV2> for Learned {
-    fn from(it: LearnedV2) -> Self {
+impl From<Learned> for learned::Learned {
+    fn from(it: Learned) -> Self {
         Self {
             call: it.call,
             takes: it.takes,
@@ -281,8 +275,8 @@ impl From<LearnedV2> for Learned {
     }
 }
 
-impl From<&Odd> for OddV2 {
-    fn from(it: &Odd) -> Self {
+impl From<&learned::Odd> for Odd {
+    fn from(it: &learned::Odd) -> Self {
         Self {
             path: it.path.clone(),
             agreed: it.agreed,
@@ -290,8 +284,8 @@ impl From<&Odd> for OddV2 {
     }
 }
 
-impl From<OddV2> for Odd {
-    fn from(it: OddV2) -> Self {
+impl From<Odd> for learned::Odd {
+    fn from(it: Odd) -> Self {
         Self {
             path: it.path,
             agreed: it.agreed,
@@ -299,44 +293,42 @@ impl From<OddV2> for Odd {
     }
 }
 
-impl From<&Varying> for VaryingV2 {
-    fn from(it: &Varying) -> Self {
+impl From<&learned::Varying> for Varying {
+    fn from(it: &learned::Varying) -> Self {
         let (may_be, tokens) = match &it.by {
-            Variation::SameType => (MayBeV2::SameType, &[][..]),
-            Variation::AnyOrder => (MayBeV2::AnyOrder, &[][..]),
-            Variation::AnyElements => (MayBeV2::AnyElements, &[][..]),
-            Variation::Anything => (MayBeV2::Anything, &[][..]),
-            Variation::Tokens(tokens) => (MayBeV2::Tokens, tokens.as_slice()),
+            Variation::SameType => (MayBe::SameType, &[][..]),
+            Variation::AnyOrder => (MayBe::AnyOrder, &[][..]),
+            Variation::AnyElements => (MayBe::AnyElements, &[][..]),
+            Variation::Anything => (MayBe::Anything, &[][..]),
+            Variation::Tokens(tokens) => (MayBe::Tokens, tokens.as_slice()),
         };
         Self {
             path: it.path.clone(),
             may_be,
             tokens: tokens.iter().map(Into::into).collect(),
-            heard: it.heard.clone(),
+            heard: it.examples.clone(),
         }
     }
 }
 
-impl From<VaryingV2> for Varying {
-    fn from(it: VaryingV2) -> Self {
+impl From<Varying> for learned::Varying {
+    fn from(it: Varying) -> Self {
         Self {
             path: it.path,
             by: match it.may_be {
-                MayBeV2::SameType => Variation::SameType,
-                MayBeV2::AnyOrder => Variation::AnyOrder,
-                MayBeV2::AnyElements => Variation::AnyElements,
-                MayBeV2::Anything => Variation::Anything,
-                MayBeV2::Tokens => {
-                    Variation::Tokens(it.tokens.into_iter().map(Into::into).collect())
-                }
+                MayBe::SameType => Variation::SameType,
+                MayBe::AnyOrder => Variation::AnyOrder,
+                MayBe::AnyElements => Variation::AnyElements,
+                MayBe::Anything => Variation::Anything,
+                MayBe::Tokens => Variation::Tokens(it.tokens.into_iter().map(Into::into).collect()),
             },
-            heard: it.heard,
+            examples: it.heard,
         }
     }
 }
 
-impl From<&VaryingToken> for VaryingTokenV2 {
-    fn from(it: &VaryingToken) -> Self {
+impl From<&learned::VaryingToken> for VaryingToken {
+    fn from(it: &learned::VaryingToken) -> Self {
         let (kinds, run, joined, may_be_empty) = match &it.stands_for {
             StandsFor::One(kind) => (vec![*kind], false, false, false),
             StandsFor::Run {
@@ -352,14 +344,14 @@ impl From<&VaryingToken> for VaryingTokenV2 {
             run,
             joined,
             may_be_empty,
-            heard: it.heard.clone(),
+            heard: it.examples.clone(),
         }
     }
 }
 
-impl From<VaryingTokenV2> for VaryingToken {
-    fn from(it: VaryingTokenV2) -> Self {
-        let kinds: Vec<TokenKind> = it.may_be.into_iter().map(Into::into).collect();
+impl From<VaryingToken> for learned::VaryingToken {
+    fn from(it: VaryingToken) -> Self {
+        let kinds: Vec<learned::TokenKind> = it.may_be.into_iter().map(Into::into).collect();
         Self {
             token: it.token,
             tokens: it.tokens,
@@ -371,12 +363,26 @@ impl From<VaryingTokenV2> for VaryingToken {
                     may_be_empty: it.may_be_empty,
                 },
             },
-            heard: it.heard,
+            examples: it.heard,
         }
     }
 }
 
-impl From<TokenKind> for TokenKindV2 {
+impl From<learned::TokenKind> for TokenKind {
+    fn from(it: learned::TokenKind) -> Self {
+        match it {
+            learned::TokenKind::Word => Self::Word,
+            learned::TokenKind::Number => Self::Number,
+            learned::TokenKind::Sign => Self::Sign,
+            learned::TokenKind::Time => Self::Time,
+            learned::TokenKind::Id => Self::Id,
+            learned::TokenKind::Duration => Self::Duration,
+            learned::TokenKind::Ago => Self::Ago,
+        }
+    }
+}
+
+impl From<TokenKind> for learned::TokenKind {
     fn from(it: TokenKind) -> Self {
         match it {
             TokenKind::Word => Self::Word,
@@ -386,20 +392,6 @@ impl From<TokenKind> for TokenKindV2 {
             TokenKind::Id => Self::Id,
             TokenKind::Duration => Self::Duration,
             TokenKind::Ago => Self::Ago,
-        }
-    }
-}
-
-impl From<TokenKindV2> for TokenKind {
-    fn from(it: TokenKindV2) -> Self {
-        match it {
-            TokenKindV2::Word => Self::Word,
-            TokenKindV2::Number => Self::Number,
-            TokenKindV2::Sign => Self::Sign,
-            TokenKindV2::Time => Self::Time,
-            TokenKindV2::Id => Self::Id,
-            TokenKindV2::Duration => Self::Duration,
-            TokenKindV2::Ago => Self::Ago,
         }
     }
 }

@@ -19,14 +19,15 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::json::{self, JsonError};
+use crate::model::redacted::Redacted;
 use crate::model::trajectory::Trajectory;
 use crate::model::{Digits, Object};
-use crate::published::call::{CallStatus, Source};
+use crate::published::call::{CallStatus, Source, VolatilePlaces};
 use crate::published::ending::EndingKind;
 use crate::published::stamp::{Git, Image, Servers};
 use crate::text::shorten;
-use learned::{LearnedV2, VolatileV1};
-use request::RequestV1;
+use learned::Learned;
+use request::ModelRequest;
 
 /// The version this program writes; it reads all before it, too.
 pub const FORMAT_VERSION: u32 = 2;
@@ -34,40 +35,40 @@ pub const FORMAT_VERSION: u32 = 2;
 /// A recorded run of a scenario: a baseline, or a run kept beside a report.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "mcp-eval trajectory")]
-struct TrajectoryV1<'a> {
+struct TrajectoryDocument<'a> {
     /// The version of this format: 2.
     format_version: u32,
-    scenario: ScenarioV1,
-    stamp: StampV1,
+    scenario: ScenarioRef,
+    stamp: Stamp,
     /// How the run ended. Only `completed` and `blocked` runs are ever scored.
-    ending: EndingV1,
+    ending: Ending,
     /// Wall time of the run in milliseconds, or null.
     duration_ms: Option<f64>,
     /// What happened, in order.
-    steps: Vec<StepV1<'a>>,
+    steps: Vec<Step<'a>>,
     /// What the agent asked its model.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    requests: Vec<RequestV1>,
+    requests: Vec<ModelRequest>,
     /// Version 1: places in answers that varied between takes of the same request.
     #[serde(default, skip_serializing)]
     #[schemars(skip)]
-    volatile: Vec<VolatileV1>,
+    volatile: Vec<VolatilePlaces>,
     /// What was learned of each answer that recording heard more than once. What is not listed as varying must stay as it was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    learned: Vec<LearnedV2>,
+    learned: Vec<Learned>,
     /// What the calls take from earlier answers: a replay uses what its own server gives there instead.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    bindings: Vec<BindingV1<'a>>,
+    bindings: Vec<Binding<'a>>,
     /// How often the version it was recorded with reproduced it; absent where it was recorded once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    repeated: Option<RepeatedV1>,
+    repeated: Option<Tally>,
     /// What each server offered, in the order served.
-    catalogue: Vec<ServerV1<'a>>,
+    catalogue: Vec<ServerCatalogue<'a>>,
 }
 
 /// The scenario that was run.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct ScenarioV1 {
+struct ScenarioRef {
     /// Its path below the scenarios folder, without extension.
     id: String,
     name: String,
@@ -77,7 +78,7 @@ struct ScenarioV1 {
 
 /// What the run ran on.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct StampV1 {
+struct Stamp {
     /// When the run began (RFC 3339).
     #[schemars(with = "String")]
     recorded_at: Timestamp,
@@ -105,7 +106,7 @@ struct StampV1 {
 
 /// How a run ended.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct EndingV1 {
+struct Ending {
     kind: EndingKind,
     /// What happened, where the run did not just complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -122,7 +123,7 @@ struct EndingV1 {
     clippy::large_enum_variant,
     reason = "tool calls are most of the steps, so boxing them would save nothing"
 )]
-enum StepV1<'a> {
+enum Step<'a> {
     /// A message of the user.
     User { text: Cow<'a, str> },
     /// A message of the agent.
@@ -136,7 +137,7 @@ enum StepV1<'a> {
         /// The digits of integers in the arguments that are too long for 64 bits, by JSON pointer.
         #[serde(default, skip_serializing_if = "no_digits")]
         digits: Cow<'a, Digits>,
-        outcome: OutcomeV1<'a>,
+        outcome: Outcome<'a>,
         /// Offset from the start of the run in milliseconds, or null.
         start_ms: Option<f64>,
         /// Time to the outcome in milliseconds, or null.
@@ -156,7 +157,7 @@ fn no_members(members: &Cow<'_, Object>) -> bool {
 
 /// What became of a call.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct OutcomeV1<'a> {
+struct Outcome<'a> {
     status: CallStatus,
     /// Content blocks as served; absent without an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -172,12 +173,12 @@ struct OutcomeV1<'a> {
     other: Cow<'a, Object>,
     /// Why there is no usable answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    error: Option<ErrorV1<'a>>,
+    error: Option<CallError<'a>>,
 }
 
 /// Why there is no usable answer.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct ErrorV1<'a> {
+struct CallError<'a> {
     message: Cow<'a, str>,
     /// JSON-RPC error code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -189,7 +190,7 @@ struct ErrorV1<'a> {
 
 /// An argument, or a part of one, that comes from an earlier answer.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct BindingV1<'a> {
+struct Binding<'a> {
     /// The call whose argument it is, counted from 1 among the scored calls.
     call: usize,
     /// JSON pointer to it in the arguments.
@@ -201,7 +202,7 @@ struct BindingV1<'a> {
 
 /// How often a recorded version reproduced its trajectory.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct RepeatedV1 {
+struct Tally {
     /// How many runs were made, at least 1.
     #[schemars(range(min = 1))]
     runs: usize,
@@ -211,7 +212,7 @@ struct RepeatedV1 {
 
 /// What one server offered.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct ServerV1<'a> {
+struct ServerCatalogue<'a> {
     server: Cow<'a, str>,
     /// `serverInfo` as served.
     info: Option<Cow<'a, Value>>,
@@ -223,10 +224,9 @@ struct ServerV1<'a> {
 }
 
 /// The trajectory as JSON text: pretty, in a stable key order, ending with a line break.
-pub fn to_json(trajectory: &Trajectory) -> String {
-    let document = TrajectoryV1::from(trajectory);
-    // Plain values without maps keyed by anything but texts always serialise.
-    let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
+pub fn to_json(trajectory: &Redacted<Trajectory>) -> String {
+    let document = TrajectoryDocument::from(&**trajectory);
+    let mut text = json::pretty(&document);
     text.push('\n');
     text
 }
@@ -267,7 +267,7 @@ pub fn parse(text: &[u8]) -> Result<Trajectory, TrajectoryError> {
             "it has no `format_version`".to_owned(),
         )),
         Some(version) if (1..=FORMAT_VERSION).any(|it| version == it) => {
-            let document: TrajectoryV1<'static> = json::read(text).map_err(broken)?;
+            let document: TrajectoryDocument<'static> = json::read(text).map_err(broken)?;
             document.check().map_err(TrajectoryError::Invalid)?;
             Ok(document.into())
         }
@@ -288,20 +288,20 @@ fn is_newer(version: &Value) -> bool {
     number.is_some_and(|it| it > f64::from(FORMAT_VERSION))
 }
 
-impl TrajectoryV1<'_> {
+impl TrajectoryDocument<'_> {
     /// Whether all of it can be. What the types do not tell, people may have written by hand.
     fn check(&self) -> Result<(), String> {
         check_id(&self.scenario.id)?;
         check_repeated(self.repeated.as_ref())?;
         check_durations(self)?;
         let is_scored =
-            |it: &&StepV1<'_>| matches!(it, StepV1::ToolCall { server, .. } if server.is_some());
+            |it: &&Step<'_>| matches!(it, Step::ToolCall { server, .. } if server.is_some());
         learned::check(&self.learned, self.steps.iter().filter(is_scored).count())
     }
 }
 
 /// Nothing takes less than no time.
-fn check_durations(trajectory: &TrajectoryV1<'_>) -> Result<(), String> {
+fn check_durations(trajectory: &TrajectoryDocument<'_>) -> Result<(), String> {
     let is_negative = |it: &f64| *it < 0.0;
     if let Some(it) = trajectory.duration_ms.filter(is_negative) {
         return Err(format!(
@@ -309,7 +309,7 @@ fn check_durations(trajectory: &TrajectoryV1<'_>) -> Result<(), String> {
         ));
     }
     let durations = trajectory.steps.iter().filter_map(|it| match it {
-        StepV1::ToolCall { duration_ms, .. } => Some(*duration_ms),
+        Step::ToolCall { duration_ms, .. } => Some(*duration_ms),
         _ => None,
     });
     let wrong = (1..)
@@ -337,7 +337,7 @@ pub(crate) fn check_id(id: &str) -> Result<(), String> {
 }
 
 /// More runs cannot have passed than were made, and none that were made say nothing.
-fn check_repeated(repeated: Option<&RepeatedV1>) -> Result<(), String> {
+fn check_repeated(repeated: Option<&Tally>) -> Result<(), String> {
     match repeated {
         Some(it) if it.runs == 0 || it.passed > it.runs => Err(format!(
             "its `repeated` says that {} of {} runs passed",
@@ -349,5 +349,5 @@ fn check_repeated(repeated: Option<&RepeatedV1>) -> Result<(), String> {
 
 /// The JSON Schema of a stored trajectory.
 pub fn json_schema() -> Value {
-    schemars::schema_for!(TrajectoryV1<'static>).to_value()
+    schemars::schema_for!(TrajectoryDocument<'static>).to_value()
 }

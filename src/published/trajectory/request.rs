@@ -3,19 +3,19 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::model::usage::{ModelRequest, Usage};
+use crate::model::usage::{self, Usage};
 use crate::published::attempt::Attempt;
 
 /// One request to the agent's model, with every attempt it took.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-pub(super) struct RequestV1 {
+pub(super) struct ModelRequest {
     /// How many of the steps came before it.
     after_steps: usize,
     /// The model that answered, as the API names it, or null.
     model: Option<String>,
     /// Why the model stopped, in the API's own word, or null.
     stop_reason: Option<String>,
-    usage: UsageV1,
+    usage: TokenUsage,
     /// What it cost, in the currency of the scenario's price, or null.
     cost: Option<f64>,
     attempts: Vec<Attempt>,
@@ -27,7 +27,7 @@ pub(super) struct RequestV1 {
     clippy::struct_field_names,
     reason = "the members are called as elsewhere"
 )]
-pub(super) struct UsageV1 {
+pub(super) struct TokenUsage {
     /// Tokens of the request that were neither read from a cache nor written to one.
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
@@ -35,13 +35,13 @@ pub(super) struct UsageV1 {
     cache_write_tokens: Option<u64>,
 }
 
-impl From<&ModelRequest> for RequestV1 {
-    fn from(it: &ModelRequest) -> Self {
+impl From<&usage::ModelRequest> for ModelRequest {
+    fn from(it: &usage::ModelRequest) -> Self {
         Self {
             after_steps: it.after_steps,
             model: it.model.clone(),
             stop_reason: it.stop_reason.clone(),
-            usage: UsageV1 {
+            usage: TokenUsage {
                 input_tokens: it.usage.input,
                 output_tokens: it.usage.output,
                 cache_read_tokens: it.usage.cache_read,
@@ -53,8 +53,8 @@ impl From<&ModelRequest> for RequestV1 {
     }
 }
 
-impl From<RequestV1> for ModelRequest {
-    fn from(it: RequestV1) -> Self {
+impl From<ModelRequest> for usage::ModelRequest {
+    fn from(it: ModelRequest) -> Self {
         Self {
             after_steps: it.after_steps,
             model: it.model,

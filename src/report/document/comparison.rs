@@ -10,11 +10,7 @@ use crate::model::points;
 use crate::model::points::finite;
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 use crate::published::call::{CallStatus, Source};
-use crate::published::result::{
-    BandV1, BoundV1, CallV1, ChangeKindV1, ChangeV1, ComparisonV1, ContractChangeV1, DifferenceV1,
-    DriftV1, ExecutionStatusV1, LossV1, ParameterV1, PolledV1, ReasonKindV1, ReasonV1, RequestV1,
-    ResponseV1, RowKindV1, RowV1, ScoresV1, SlowerV1,
-};
+use crate::published::result;
 use crate::text::shorten;
 
 /// The longest failure text kept in the document; the trajectory holds the whole.
@@ -24,18 +20,18 @@ const ERROR_CHARS: usize = 500;
 const LONGEST_JSON: usize = 1_000_000;
 
 /// How deep a value may be nested in the document. JSON readers commonly stop at 128 levels, the document's own
-/// levels included; what lies deeper is replaced by a remark, so that one odd argument cannot make the whole
-/// document unreadable. The trajectory holds the whole.
+/// levels included; what lies deeper is replaced by a remark, so that one deeply nested argument does not make
+/// the whole document unreadable. The trajectory holds the whole.
 const VALUE_DEPTH: usize = 64;
 
 pub(super) fn comparison(
     comparison: &Comparison,
     baseline: Option<&Trajectory>,
     current: Option<&Trajectory>,
-) -> ComparisonV1 {
+) -> result::Comparison {
     let before: Vec<&ToolCall> = baseline.iter().flat_map(|it| it.calls()).collect();
     let now: Vec<&ToolCall> = current.iter().flat_map(|it| it.calls()).collect();
-    ComparisonV1 {
+    result::Comparison {
         passed: comparison.verdict.passed,
         scores: scores(comparison.scores),
         band: band(comparison.band),
@@ -54,7 +50,7 @@ pub(super) fn comparison(
         losses: comparison
             .losses
             .iter()
-            .map(|it| LossV1 {
+            .map(|it| result::Loss {
                 points: points::plain(it.points),
                 baseline: it.baseline,
                 current: it.current,
@@ -68,7 +64,7 @@ pub(super) fn comparison(
         drift: comparison
             .drift
             .iter()
-            .map(|it| DriftV1 {
+            .map(|it| result::Drift {
                 server: it.server.clone(),
                 tool: it.tool.clone(),
                 what: it.what.clone(),
@@ -83,7 +79,7 @@ pub(super) fn comparison(
         slower: comparison
             .slower
             .iter()
-            .map(|it| SlowerV1 {
+            .map(|it| result::Slower {
                 baseline: it.baseline,
                 current: it.current,
                 baseline_ms: finite(it.baseline_ms),
@@ -94,8 +90,8 @@ pub(super) fn comparison(
     }
 }
 
-fn scores(scores: Scores) -> ScoresV1 {
-    ScoresV1 {
+fn scores(scores: Scores) -> result::Scores {
+    result::Scores {
         overall: scores.overall,
         trajectory: scores.trajectory,
         calls: scores.calls,
@@ -105,21 +101,21 @@ fn scores(scores: Scores) -> ScoresV1 {
     }
 }
 
-fn row(row: &Row, before: &[&ToolCall], now: &[&ToolCall]) -> RowV1 {
+fn row(row: &Row, before: &[&ToolCall], now: &[&ToolCall]) -> result::Row {
     match row {
         Row::Pair(pair) => pair_row(pair, before, now),
         Row::Missing { baseline, effect } => {
             let made = call_at(before, *baseline);
-            RowV1 {
-                kind: RowKindV1::Missing,
+            result::Row {
+                kind: result::RowKind::Missing,
                 baseline: Some(call(*baseline, made)),
                 ..lonely(*effect, made)
             }
         }
         Row::Extra { current, effect } => {
             let made = call_at(now, *current);
-            RowV1 {
-                kind: RowKindV1::Extra,
+            result::Row {
+                kind: result::RowKind::Extra,
                 current: Some(call(*current, made)),
                 ..lonely(*effect, made)
             }
@@ -127,13 +123,13 @@ fn row(row: &Row, before: &[&ToolCall], now: &[&ToolCall]) -> RowV1 {
     }
 }
 
-fn pair_row(pair: &Pair, before: &[&ToolCall], now: &[&ToolCall]) -> RowV1 {
+fn pair_row(pair: &Pair, before: &[&ToolCall], now: &[&ToolCall]) -> result::Row {
     let (left, right) = (call_at(before, pair.baseline), call_at(now, pair.current));
-    RowV1 {
+    result::Row {
         baseline: Some(call(pair.baseline, left)),
         current: Some(call(pair.current, right)),
         request: Some(request(&pair.request, left, right)),
-        response: Some(ResponseV1 {
+        response: Some(result::ResponseComparison {
             identical: left.zip(right).map(|(a, b)| same(&a.outcome, &b.outcome)),
             ..response(&pair.response)
         }),
@@ -141,7 +137,7 @@ fn pair_row(pair: &Pair, before: &[&ToolCall], now: &[&ToolCall]) -> RowV1 {
         takes: Some(pair.takes),
         unseen: pair.unseen.clone(),
         bound: pair.bound.iter().map(bound).collect(),
-        polled: pair.polled.map(|it| PolledV1 {
+        polled: pair.polled.map(|it| result::Polled {
             baseline: it.baseline,
             current: it.current,
         }),
@@ -150,17 +146,17 @@ fn pair_row(pair: &Pair, before: &[&ToolCall], now: &[&ToolCall]) -> RowV1 {
 }
 
 /// The row of a call without a partner, its side to be filled in by the caller.
-fn lonely(effect: bool, call: Option<&ToolCall>) -> RowV1 {
-    RowV1 {
+fn lonely(effect: bool, call: Option<&ToolCall>) -> result::Row {
+    result::Row {
         arguments: call.map(|it| shallow_object(&it.arguments, VALUE_DEPTH)),
         ..row_of(effect, call)
     }
 }
 
-/// A row with what one call tells of itself, to be completed by the caller.
-fn row_of(effect: bool, call: Option<&ToolCall>) -> RowV1 {
-    RowV1 {
-        kind: RowKindV1::Pair,
+/// A row with the facts of one call, to be completed by the caller.
+fn row_of(effect: bool, call: Option<&ToolCall>) -> result::Row {
+    result::Row {
+        kind: result::RowKind::Pair,
         server: call.and_then(|it| it.server.clone()),
         tool: call.map(|it| it.tool.clone()),
         effect,
@@ -181,9 +177,9 @@ fn call_at<'a>(calls: &[&'a ToolCall], number: usize) -> Option<&'a ToolCall> {
     calls.get(number.checked_sub(1)?).copied()
 }
 
-fn call(number: usize, call: Option<&ToolCall>) -> CallV1 {
+fn call(number: usize, call: Option<&ToolCall>) -> result::Call {
     let (outcome, error) = call.map(|it| outcome(&it.outcome)).unzip();
-    CallV1 {
+    result::Call {
         number,
         outcome,
         error: error.flatten(),
@@ -191,7 +187,7 @@ fn call(number: usize, call: Option<&ToolCall>) -> CallV1 {
     }
 }
 
-/// Whether two outcomes say the same to whoever reads them: texts to the letter, JSON by its values, wherever it stands.
+/// Whether two outcomes are the same: texts to the letter, JSON by its values, also where it stands in a text.
 fn same(left: &Outcome, right: &Outcome) -> bool {
     match (left, right) {
         (Outcome::Answer(left), Outcome::Answer(right)) => {
@@ -230,12 +226,12 @@ fn request(
     request: &RequestScore,
     baseline: Option<&ToolCall>,
     current: Option<&ToolCall>,
-) -> RequestV1 {
+) -> result::RequestComparison {
     let equal: Vec<ParameterScore> = match current {
         Some(call) if request.parameters.is_empty() => equal_arguments(call),
         _ => Vec::new(),
     };
-    RequestV1 {
+    result::RequestComparison {
         similarity: request.similarity,
         parameters: (request.parameters.iter().chain(&equal))
             .map(|it| parameter(it, baseline, current))
@@ -260,12 +256,12 @@ fn parameter(
     score: &ParameterScore,
     baseline: Option<&ToolCall>,
     current: Option<&ToolCall>,
-) -> ParameterV1 {
+) -> result::Parameter {
     let given = |call: Option<&ToolCall>| {
         let value = call?.arguments.get(&score.name)?;
         Some(shallow(value, VALUE_DEPTH))
     };
-    ParameterV1 {
+    result::Parameter {
         name: score.name.clone(),
         expected: given(baseline),
         got: given(current),
@@ -291,14 +287,14 @@ fn shallow_object(members: &Map<String, Value>, depth: usize) -> Map<String, Val
         .collect()
 }
 
-fn response(response: &ResponseScore) -> ResponseV1 {
-    ResponseV1 {
+fn response(response: &ResponseScore) -> result::ResponseComparison {
+    result::ResponseComparison {
         similarity: response.similarity,
         identical: None,
         contract_changes: response
             .contract_changes
             .iter()
-            .map(|it| ContractChangeV1 {
+            .map(|it| result::ContractChange {
                 path: it.path.clone(),
                 what: it.what.clone(),
             })
@@ -306,7 +302,7 @@ fn response(response: &ResponseScore) -> ResponseV1 {
         differences: response
             .differences
             .iter()
-            .map(|it| DifferenceV1 {
+            .map(|it| result::Difference {
                 path: it.path.clone(),
                 expected: it.expected.clone(),
                 got: it.got.clone(),
@@ -318,8 +314,8 @@ fn response(response: &ResponseScore) -> ResponseV1 {
     }
 }
 
-fn bound(bound: &Bound) -> BoundV1 {
-    BoundV1 {
+fn bound(bound: &Bound) -> result::Bound {
+    result::Bound {
         path: bound.path.clone(),
         from: Source {
             call: bound.from.call,
@@ -330,18 +326,18 @@ fn bound(bound: &Bound) -> BoundV1 {
     }
 }
 
-fn reason(reason: &Reason) -> ReasonV1 {
-    ReasonV1 {
+fn reason(reason: &Reason) -> result::Reason {
+    result::Reason {
         kind: match reason.kind {
-            ReasonKind::Threshold => ReasonKindV1::Threshold,
-            ReasonKind::ServerRegression => ReasonKindV1::ServerRegression,
-            ReasonKind::EffectChange => ReasonKindV1::EffectChange,
-            ReasonKind::Drift => ReasonKindV1::Drift,
-            ReasonKind::Slower => ReasonKindV1::Slower,
-            ReasonKind::Tokens => ReasonKindV1::Tokens,
-            ReasonKind::Match => ReasonKindV1::Match,
-            ReasonKind::Expectation => ReasonKindV1::Expectation,
-            ReasonKind::Strict => ReasonKindV1::Strict,
+            ReasonKind::Threshold => result::ReasonKind::Threshold,
+            ReasonKind::ServerRegression => result::ReasonKind::ServerRegression,
+            ReasonKind::EffectChange => result::ReasonKind::EffectChange,
+            ReasonKind::Drift => result::ReasonKind::Drift,
+            ReasonKind::Slower => result::ReasonKind::Slower,
+            ReasonKind::Tokens => result::ReasonKind::Tokens,
+            ReasonKind::Match => result::ReasonKind::Match,
+            ReasonKind::Expectation => result::ReasonKind::Expectation,
+            ReasonKind::Strict => result::ReasonKind::Strict,
         },
         baseline: reason.baseline,
         current: reason.current,
@@ -353,18 +349,18 @@ fn reason(reason: &Reason) -> ReasonV1 {
     }
 }
 
-fn change(change: &Change) -> ChangeV1 {
-    ChangeV1 {
+fn change(change: &Change) -> result::Change {
+    result::Change {
         kind: match change.kind {
-            ChangeKind::Call => ChangeKindV1::Call,
-            ChangeKind::Request => ChangeKindV1::Request,
-            ChangeKind::Effect => ChangeKindV1::Effect,
-            ChangeKind::Answer => ChangeKindV1::Answer,
-            ChangeKind::Addition => ChangeKindV1::Addition,
-            ChangeKind::Error => ChangeKindV1::Error,
-            ChangeKind::Drift => ChangeKindV1::Drift,
-            ChangeKind::Slower => ChangeKindV1::Slower,
-            ChangeKind::Tokens => ChangeKindV1::Tokens,
+            ChangeKind::Call => result::ChangeKind::Call,
+            ChangeKind::Request => result::ChangeKind::Request,
+            ChangeKind::Effect => result::ChangeKind::Effect,
+            ChangeKind::Answer => result::ChangeKind::Answer,
+            ChangeKind::Addition => result::ChangeKind::Addition,
+            ChangeKind::Error => result::ChangeKind::Error,
+            ChangeKind::Drift => result::ChangeKind::Drift,
+            ChangeKind::Slower => result::ChangeKind::Slower,
+            ChangeKind::Tokens => result::ChangeKind::Tokens,
         },
         baseline: change.baseline,
         current: change.current,
@@ -377,20 +373,20 @@ fn change(change: &Change) -> ChangeV1 {
     }
 }
 
-fn band(band: Band) -> BandV1 {
+fn band(band: Band) -> result::Band {
     match band {
-        Band::Good => BandV1::Good,
-        Band::Acceptable => BandV1::Acceptable,
-        Band::Degraded => BandV1::Degraded,
-        Band::Broken => BandV1::Broken,
+        Band::Good => result::Band::Good,
+        Band::Acceptable => result::Band::Acceptable,
+        Band::Degraded => result::Band::Degraded,
+        Band::Broken => result::Band::Broken,
     }
 }
 
-fn execution_status(status: ExecutionStatus) -> ExecutionStatusV1 {
+fn execution_status(status: ExecutionStatus) -> result::ExecutionStatus {
     match status {
-        ExecutionStatus::Success => ExecutionStatusV1::Success,
-        ExecutionStatus::Partial => ExecutionStatusV1::Partial,
-        ExecutionStatus::Failed => ExecutionStatusV1::Failed,
-        ExecutionStatus::Blocked => ExecutionStatusV1::Blocked,
+        ExecutionStatus::Success => result::ExecutionStatus::Success,
+        ExecutionStatus::Partial => result::ExecutionStatus::Partial,
+        ExecutionStatus::Failed => result::ExecutionStatus::Failed,
+        ExecutionStatus::Blocked => result::ExecutionStatus::Blocked,
     }
 }

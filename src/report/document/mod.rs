@@ -6,26 +6,24 @@ mod repeated;
 use crate::model::catalogue::ServerCatalogue;
 use crate::model::experiment::ExperimentChange;
 use crate::model::points::finite;
+use crate::model::redacted::Redacted;
 use crate::model::stamp::Stamp;
 use crate::model::suite::{CheckState, ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::Trajectory;
+use crate::published::call::VolatilePlaces;
 use crate::published::ending;
+use crate::published::result;
 use crate::report::causes;
-use crate::report::in_words::Words;
+use crate::report::description::Description;
 
-use crate::published::result::{
-    BindingV1, CheckV1, ExperimentChangeV1, ExperimentPartV1, FORMAT_VERSION, LearnedV1,
-    ModelUseV1, ProblemV1, ResultV1, ScenarioV1, ServerV1, SideV1, StampV1, SummaryV1, VolatileV1,
-};
-
-impl From<&SuiteResult> for ResultV1 {
-    fn from(suite: &SuiteResult) -> Self {
+impl From<&Redacted<SuiteResult>> for result::ResultDocument {
+    fn from(suite: &Redacted<SuiteResult>) -> Self {
         let skipped = suite.count(Status::Skipped);
-        let scenarios: Vec<ScenarioV1> = (suite.scenarios.iter())
+        let scenarios: Vec<result::Scenario> = (suite.scenarios.iter())
             .map(|it| scenario(it, &suite.command))
             .collect();
         Self {
-            format_version: FORMAT_VERSION,
+            format_version: result::FORMAT_VERSION,
             mcp_eval: suite.mcp_eval.clone(),
             run_id: suite.run_id.clone(),
             command: suite.command.clone(),
@@ -33,7 +31,7 @@ impl From<&SuiteResult> for ResultV1 {
             duration_ms: finite(suite.duration_ms),
             interrupted: suite.interrupted,
             git: (&suite.git).into(),
-            summary: SummaryV1 {
+            summary: result::Summary {
                 selected: suite.selected,
                 passed: suite.count(Status::Passed),
                 changed: scenarios.iter().filter(|it| it.is_changed()).count(),
@@ -54,10 +52,10 @@ impl From<&SuiteResult> for ResultV1 {
     }
 }
 
-fn scenario(result: &ScenarioResult, command: &str) -> ScenarioV1 {
-    let baseline = result.baseline.as_deref();
-    let current = result.current.as_deref();
-    let mut scenario = ScenarioV1 {
+fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
+    let baseline = result.baseline.as_deref().map(|it| &**it);
+    let current = result.current.as_deref().map(|it| &**it);
+    let mut scenario = result::Scenario {
         id: result.id.clone(),
         name: result.name.clone(),
         path: result.path.clone(),
@@ -67,7 +65,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> ScenarioV1 {
         experiment_changes: result.experiment_changes.iter().map(Into::into).collect(),
         status: result.status.into(),
         duration_ms: result.duration_ms.and_then(finite),
-        problem: result.problem.as_ref().map(|it| ProblemV1 {
+        problem: result.problem.as_ref().map(|it| result::Problem {
             message: it.message.clone(),
             hint: it.hint.clone(),
             details: it.details.clone(),
@@ -78,7 +76,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> ScenarioV1 {
         checks: result
             .checks
             .iter()
-            .map(|it| CheckV1 {
+            .map(|it| result::Check {
                 name: it.name.clone(),
                 passed: it.state == CheckState::Passed,
                 unchecked: it.state == CheckState::Unchecked,
@@ -94,7 +92,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> ScenarioV1 {
             .map(|it| comparison::comparison(it, baseline, current)),
         repeated: (result.repeated.as_deref()).map(|it| Box::new(repeated::repeated(it))),
     };
-    // Only what is a baseline, or becomes one, was heard to be held to something.
+    // Which calls were answered once matters only for baselines, and for runs that become one.
     for (side, is_kept) in [
         (&mut scenario.baseline, command != "run"),
         (&mut scenario.current, command == "record"),
@@ -103,13 +101,13 @@ fn scenario(result: &ScenarioResult, command: &str) -> ScenarioV1 {
             side.heard_once = None;
         }
     }
-    scenario.in_words = Words::new(&scenario, command).map(|it| it.comparison());
+    scenario.in_words = Description::new(&scenario, command).map(|it| it.comparison());
     let (band, advice) = (scenario.band(), scenario.advice().map(str::to_owned));
     if let Some(comparison) = &mut scenario.comparison {
         comparison.band = band.unwrap_or(comparison.band);
         comparison.advice = advice.unwrap_or_default();
         if command == "run" {
-            // An expectation names calls and knows nothing of answers.
+            // An expectation has no answers, so nothing was learned of them.
             for row in &mut comparison.rows {
                 (row.takes, row.unseen) = (None, Vec::new());
             }
@@ -118,16 +116,16 @@ fn scenario(result: &ScenarioResult, command: &str) -> ScenarioV1 {
     scenario
 }
 
-impl From<&ExperimentChange> for ExperimentChangeV1 {
+impl From<&ExperimentChange> for result::ExperimentChange {
     fn from(change: &ExperimentChange) -> Self {
         let (what, baseline, current) = match change.clone() {
             ExperimentChange::Model { baseline, current } => {
-                (ExperimentPartV1::Model, baseline, current)
+                (result::ExperimentPart::Model, baseline, current)
             }
             ExperimentChange::Agent { baseline, current } => {
-                (ExperimentPartV1::Agent, Some(baseline), Some(current))
+                (result::ExperimentPart::Agent, Some(baseline), Some(current))
             }
-            ExperimentChange::Scenario => (ExperimentPartV1::Scenario, None, None),
+            ExperimentChange::Scenario => (result::ExperimentPart::Scenario, None, None),
         };
         Self {
             what,
@@ -137,9 +135,9 @@ impl From<&ExperimentChange> for ExperimentChangeV1 {
     }
 }
 
-fn side(trajectory: &Trajectory) -> SideV1 {
+fn side(trajectory: &Trajectory) -> result::Side {
     let (ending, ending_message, _) = ending::parts(&trajectory.ending);
-    SideV1 {
+    result::Side {
         file: None,
         stamp: stamp(&trajectory.stamp),
         servers: trajectory.catalogue.servers.iter().map(server).collect(),
@@ -152,28 +150,28 @@ fn side(trajectory: &Trajectory) -> SideV1 {
             .calls()
             .filter(|it| it.outcome.is_failure())
             .count(),
-        usage: ModelUseV1::of(&trajectory.requests),
+        usage: result::ModelUse::of(&trajectory.requests),
         volatile: trajectory
             .learned
             .iter()
             .filter(|it| !it.varies.is_empty())
-            .map(|it| VolatileV1 {
+            .map(|it| VolatilePlaces {
                 call: it.call,
                 paths: it.paths().map(str::to_owned).collect(),
             })
             .collect(),
         learned: (trajectory.learned.iter())
-            .map(|it| LearnedV1 {
+            .map(|it| result::LearnedSummary {
                 call: it.call,
                 takes: it.takes,
                 varies: it.varies.iter().map(ToString::to_string).collect(),
             })
             .collect(),
-        heard_once: Some(trajectory.heard_once()),
+        heard_once: Some(trajectory.answered_once()),
         bindings: trajectory
             .bindings
             .iter()
-            .map(|it| BindingV1 {
+            .map(|it| result::BindingSummary {
                 call: it.call,
                 path: it.path.clone(),
                 from: (&it.from).into(),
@@ -183,8 +181,8 @@ fn side(trajectory: &Trajectory) -> SideV1 {
     }
 }
 
-fn stamp(stamp: &Stamp) -> StampV1 {
-    StampV1 {
+fn stamp(stamp: &Stamp) -> result::SideStamp {
+    result::SideStamp {
         recorded_at: stamp.recorded_at.to_string(),
         mcp_eval: stamp.mcp_eval.clone(),
         agent: stamp.agent.clone(),
@@ -197,12 +195,12 @@ fn stamp(stamp: &Stamp) -> StampV1 {
     }
 }
 
-fn server(catalogue: &ServerCatalogue) -> ServerV1 {
+fn server(catalogue: &ServerCatalogue) -> result::ServerSummary {
     let info = |key: &str| {
         let value = catalogue.info.as_ref()?.get(key)?.as_str()?;
         Some(value.to_owned())
     };
-    ServerV1 {
+    result::ServerSummary {
         server: catalogue.server.clone(),
         name: info("name"),
         version: info("version"),

@@ -3,13 +3,11 @@
 use crate::model::points::finite;
 use crate::model::repeated::{Attempt, Interval, OfRuns, Repeated, Spread, Tally};
 use crate::model::usage::TotalUse;
-use crate::published::result::{
-    BaselineRateV1, IntervalV1, OfRunsV1, RateDifferenceV1, RepeatedV1, RunV1, SpreadV1, TallyV1,
-};
+use crate::published::result;
 
-pub(super) fn repeated(it: &Repeated) -> RepeatedV1 {
+pub(super) fn repeated(it: &Repeated) -> result::Repeated {
     let usage = it.attempts.iter().filter_map(|it| it.usage);
-    RepeatedV1 {
+    result::Repeated {
         runs: it.attempts.len(),
         passed: it.tally.passed,
         failed: it.tally.runs - it.tally.passed,
@@ -26,11 +24,11 @@ pub(super) fn repeated(it: &Repeated) -> RepeatedV1 {
         shown: it.shown,
         attempts: it.attempts.iter().map(attempt).collect(),
         usage: usage.reduce(TotalUse::and).map(Into::into),
-        baseline: it.baseline.map(|tally| BaselineRateV1 {
+        baseline: it.baseline.map(|tally| result::BaselineRate {
             tally: tally.into(),
             interval: it.baseline_interval.map(interval),
         }),
-        difference: it.difference.map(|it| RateDifferenceV1 {
+        difference: it.difference.map(|it| result::RateDifference {
             value: it.value,
             low: it.interval.low,
             high: it.interval.high,
@@ -39,8 +37,8 @@ pub(super) fn repeated(it: &Repeated) -> RepeatedV1 {
     }
 }
 
-fn attempt(it: &Attempt) -> RunV1 {
-    RunV1 {
+fn attempt(it: &Attempt) -> result::Run {
+    result::Run {
         status: it.status.into(),
         score: it.score.and_then(finite),
         duration_ms: it.duration_ms.and_then(finite),
@@ -50,16 +48,16 @@ fn attempt(it: &Attempt) -> RunV1 {
     }
 }
 
-fn interval(it: Interval) -> IntervalV1 {
-    IntervalV1 {
+fn interval(it: Interval) -> result::Interval {
+    result::Interval {
         low: it.low,
         high: it.high,
         confidence: 0.95,
     }
 }
 
-fn spread(it: Spread) -> SpreadV1 {
-    SpreadV1 {
+fn spread(it: Spread) -> result::Spread {
+    result::Spread {
         mean: it.mean,
         standard_deviation: it.standard_deviation,
         min: it.min,
@@ -67,14 +65,14 @@ fn spread(it: Spread) -> SpreadV1 {
     }
 }
 
-fn of_runs(it: &OfRuns) -> OfRunsV1 {
-    OfRunsV1 {
+fn of_runs(it: &OfRuns) -> result::OfRuns {
+    result::OfRuns {
         k: it.k,
         chance: it.chance,
     }
 }
 
-impl From<Tally> for TallyV1 {
+impl From<Tally> for result::PassRate {
     fn from(it: Tally) -> Self {
         Self {
             runs: it.runs,

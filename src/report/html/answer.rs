@@ -1,4 +1,4 @@
-//! What became of a call, as a page shows it.
+//! The outcome of a call, as a page shows it.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ const LONGEST_JSON: usize = 1_000_000;
 struct Part {
     /// What it is: `text`, `text (JSON)`, `image`.
     label: String,
-    /// How long it was as it came, in words; empty where the text says so itself.
+    /// Its original length, in words; empty where the text says so itself.
     length: String,
     text: String,
 }
@@ -33,7 +33,7 @@ impl Part {
         Self::new(label, pretty(value))
     }
 
-    /// A remark in place of bytes nobody can read: `image/png, 12.3 KB`.
+    /// A remark in place of binary data: `image/png, 12.3 KB`.
     fn binary(label: impl Into<String>, mime: Option<&str>, base64: Option<&str>) -> Self {
         let data = base64.unwrap_or_default();
         let padding = data.bytes().rev().take_while(|it| *it == b'=').count();
@@ -66,8 +66,7 @@ pub(super) fn parts(
         .into_iter()
         .enumerate()
         .map(|(index, part)| {
-            // A part is laid beside the one at its place. Where that is something else altogether, marks would cover
-            // everything and say nothing.
+            // A part is compared with the part at the same index, unless that is of another kind: then everything would be marked.
             let counterpart = others.get(index).filter(|it| it.label == part.label);
             let excerpt = match counterpart {
                 Some(counterpart) => Excerpt::against(&part.text, &counterpart.text, whole),

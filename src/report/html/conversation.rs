@@ -6,22 +6,22 @@ use crate::model::Object;
 use crate::model::trajectory::{Step, ToolCall, Trajectory};
 use crate::published::call::CallStatus;
 use crate::published::result::{
-    CallV1, ContractChangeV1, DifferenceV1, ResultV1, RowKindV1, RowV1, ScenarioV1,
+    Call, ContractChange, Difference, ResultDocument, Row, RowKind, Scenario,
 };
+use crate::report::description::Description;
 use crate::report::duration;
-use crate::report::in_words::Words;
 use crate::text::{line, shorten};
 
 use super::answer::{self, PartView, parts, pretty};
 use super::excerpt::Excerpt;
 use super::parameter::{self, ParameterView};
-use super::track::{Telling, Track};
+use super::track::{Track, TrackReader};
 use crate::model::points::score;
 
 /// The longest description of a binding.
 const BOUND_CHARS: usize = 300;
 
-/// What stands in the conversation, from top to bottom.
+/// A block of the conversation; a page shows them from top to bottom.
 #[derive(Debug)]
 pub(super) enum Block<'a> {
     /// Messages before the next call, and calls that are not scored.
@@ -48,8 +48,8 @@ pub(super) struct CallBlock<'a> {
     pub(super) server: &'a str,
     pub(super) tool: &'a str,
     pub(super) effect: Option<bool>,
-    /// Its answer was heard once while recording.
-    pub(super) heard_once: bool,
+    /// It was answered once, see [`Trajectory::answered_once`](crate::model::trajectory::Trajectory::answered_once).
+    pub(super) answered_once: bool,
     /// Places of the answer that are not looked at.
     pub(super) unseen: &'a [String],
     /// `same`, `changed`, `missing`, `extra` or, without comparison, `recorded`.
@@ -61,7 +61,7 @@ pub(super) struct CallBlock<'a> {
     /// `None` where that side has no such call.
     pub(super) left: Option<Side>,
     pub(super) right: Option<Side>,
-    pub(super) contract_changes: &'a [ContractChangeV1],
+    pub(super) contract_changes: &'a [ContractChange],
     pub(super) differences: Vec<DifferenceView<'a>>,
     pub(super) slower: Option<String>,
     /// What of its arguments comes from earlier answers.
@@ -72,7 +72,7 @@ pub(super) struct CallBlock<'a> {
 /// One place where the answers differ.
 #[derive(Debug)]
 pub(super) struct DifferenceView<'a> {
-    pub(super) difference: &'a DifferenceV1,
+    pub(super) difference: &'a Difference,
     pub(super) expected: Option<Excerpt>,
     pub(super) got: Option<Excerpt>,
 }
@@ -98,31 +98,31 @@ pub(super) struct Side {
 
 /// Everything the blocks are made from.
 struct Maker<'a> {
-    result: &'a ResultV1,
-    scenario: &'a ScenarioV1,
+    result: &'a ResultDocument,
+    scenario: &'a Scenario,
     left: Track<'a>,
     right: Track<'a>,
-    /// Whose doing each row is; `None` where nothing was compared.
-    words: Option<Words<'a>>,
+    /// Describes who caused the change of each row; `None` where nothing was compared.
+    words: Option<Description<'a>>,
     /// The calls that a change is about: number in the baseline, number in the run.
     changed: HashSet<(Option<usize>, Option<usize>)>,
 }
 
 /// The blocks of a scenario; with two sides where something was compared, else what the run did.
 pub(super) fn blocks<'a>(
-    result: &'a ResultV1,
-    scenario: &'a ScenarioV1,
+    result: &'a ResultDocument,
+    scenario: &'a Scenario,
     baseline: Option<&'a Trajectory>,
     current: Option<&'a Trajectory>,
 ) -> Vec<Block<'a>> {
     let file =
-        |side: Option<&'a crate::published::result::SideV1>| side.and_then(|it| it.file.as_deref());
+        |side: Option<&'a crate::published::result::Side>| side.and_then(|it| it.file.as_deref());
     let maker = Maker {
         result,
         scenario,
         left: Track::new(baseline, file(scenario.baseline.as_ref())),
         right: Track::new(current, file(scenario.current.as_ref())),
-        words: Words::new(scenario, &result.command),
+        words: Description::new(scenario, &result.command),
         changed: (scenario.changes().iter())
             .map(|it| (it.baseline, it.current))
             .collect(),
@@ -134,9 +134,9 @@ pub(super) fn blocks<'a>(
 }
 
 impl<'a> Maker<'a> {
-    fn compared(&self, rows: &'a [RowV1]) -> Vec<Block<'a>> {
+    fn compared(&self, rows: &'a [Row]) -> Vec<Block<'a>> {
         let mut blocks = Vec::new();
-        let (mut left, mut right) = (Telling::new(&self.left), Telling::new(&self.right));
+        let (mut left, mut right) = (TrackReader::new(&self.left), TrackReader::new(&self.right));
         for row in rows {
             let before = row.baseline.as_ref().map(|it| left.before(it));
             let now = row.current.as_ref().map(|it| right.before(it));
@@ -149,7 +149,7 @@ impl<'a> Maker<'a> {
         blocks
     }
 
-    /// Only what the run did, where there is nothing to lay beside it.
+    /// Only what the run did, where it was compared with nothing.
     fn recorded(&self) -> Vec<Block<'a>> {
         let mut blocks = Vec::new();
         for (index, (steps, call)) in self.right.calls.iter().enumerate() {
@@ -160,7 +160,7 @@ impl<'a> Maker<'a> {
                 server: call.server.as_deref().unwrap_or_default(),
                 tool: &call.tool,
                 effect: None,
-                heard_once: self.is_recorded_once(index + 1),
+                answered_once: self.is_recorded_once(index + 1),
                 unseen: &[],
                 class: "recorded",
                 words: String::new(),
@@ -179,34 +179,34 @@ impl<'a> Maker<'a> {
         blocks
     }
 
-    fn row(&self, row: &'a RowV1) -> CallBlock<'a> {
+    fn row(&self, row: &'a Row) -> CallBlock<'a> {
         let response = row.response.as_ref();
         let before = self.left.call(row.baseline.as_ref());
         let now = self.right.call(row.current.as_ref());
-        // An answer that is equal after masking has differences only in what varies by nature: no marks then.
+        // An answer that is equal after masking differs only in what varies by nature, which is not marked.
         let differs = response.is_some_and(|it| it.similarity < 1.0 - 1e-9) || self.is_changed(row);
         let expectation = self.result.command == "run";
         let other = |call: Option<&'a ToolCall>| call.filter(|_| differs && !expectation);
         CallBlock {
             anchor: anchor(row),
             numbers: match row.kind {
-                RowKindV1::Pair => row.numbers(),
+                RowKind::Pair => row.numbers(),
                 _ => number(row),
             },
             server: row.server.as_deref().unwrap_or_default(),
             tool: row.tool_name(),
             effect: Some(row.effect),
-            heard_once: match (self.result.command.as_str(), &row.current) {
+            answered_once: match (self.result.command.as_str(), &row.current) {
                 ("record", Some(call)) => self.is_recorded_once(call.number),
                 _ => row.takes == Some(1) && response.is_some(),
             },
             unseen: &row.unseen,
             class: match row.kind {
-                RowKindV1::Missing => "missing",
-                RowKindV1::Extra => "extra",
-                RowKindV1::Pair if row.call < 1.0 - 1e-9 => "changed",
-                RowKindV1::Pair if self.is_changed(row) => "changed",
-                RowKindV1::Pair => "same",
+                RowKind::Missing => "missing",
+                RowKind::Extra => "extra",
+                RowKind::Pair if row.call < 1.0 - 1e-9 => "changed",
+                RowKind::Pair if self.is_changed(row) => "changed",
+                RowKind::Pair => "same",
             },
             words: (self.words.as_ref()).map_or_else(String::new, |it| it.row(row)),
             scores: row
@@ -250,14 +250,14 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// Whether something is known to have changed in a row, be its score as it may.
-    fn is_changed(&self, row: &RowV1) -> bool {
-        let number = |call: &Option<CallV1>| call.as_ref().map(|it| it.number);
+    /// Whether something is known to have changed in a row, whatever its score.
+    fn is_changed(&self, row: &Row) -> bool {
+        let number = |call: &Option<Call>| call.as_ref().map(|it| it.number);
         let calls = (number(&row.baseline), number(&row.current));
         self.changed.contains(&calls)
     }
 
-    /// Whether a call that is now a baseline's was heard once.
+    /// Whether the answer of a call that is now a baseline's was recorded once.
     fn is_recorded_once(&self, call: usize) -> bool {
         let current = self.scenario.current.as_ref();
         let once = current.and_then(|it| it.heard_once.as_ref());
@@ -278,7 +278,7 @@ impl<'a> Maker<'a> {
             .collect()
     }
 
-    fn slower(&self, row: &RowV1) -> Option<String> {
+    fn slower(&self, row: &Row) -> Option<String> {
         let number = row.current.as_ref()?.number;
         let comparison = self.scenario.comparison.as_ref()?;
         let slower = comparison.slower.iter().find(|it| it.current == number)?;
@@ -293,7 +293,7 @@ impl<'a> Maker<'a> {
     }
 }
 
-fn difference(difference: &DifferenceV1) -> DifferenceView<'_> {
+fn difference(difference: &Difference) -> DifferenceView<'_> {
     let [expected, got] =
         Excerpt::versus(difference.expected.as_deref(), difference.got.as_deref());
     DifferenceView {
@@ -314,13 +314,13 @@ impl Side {
 }
 
 /// The number of a call without a partner on its own side.
-fn number(row: &RowV1) -> String {
+fn number(row: &Row) -> String {
     let call = row.baseline.as_ref().or(row.current.as_ref());
     call.map_or_else(String::new, |it| it.number.to_string())
 }
 
 /// The name of a row's block within the page.
-pub(super) fn anchor(row: &RowV1) -> String {
+pub(super) fn anchor(row: &Row) -> String {
     link(
         row.baseline.as_ref().map(|it| it.number),
         row.current.as_ref().map(|it| it.number),
@@ -367,7 +367,7 @@ fn message(step: &Step) -> Message {
 
 /// A side from the document, with the answer where the trajectory is at hand.
 fn side_of(
-    call: &CallV1,
+    call: &Call,
     made: Option<&ToolCall>,
     other: Option<&ToolCall>,
     file: Option<&str>,
@@ -403,7 +403,7 @@ fn side(call: &ToolCall, other: Option<&ToolCall>, file: Option<&str>) -> Side {
 }
 
 /// The left side of `run`: an expectation says what to ask and whether it fails, not what the answer is.
-fn expected_side(call: &CallV1) -> Side {
+fn expected_side(call: &Call) -> Side {
     let fails = call.outcome.is_some_and(CallStatus::is_failure);
     Side {
         outcome: if fails {

@@ -40,7 +40,7 @@ impl Excerpt {
         let pieces = if text.contains('\n') || other.contains('\n') {
             let known: HashSet<&str> = other.lines().map(bare).collect();
             pieces(shown.split_inclusive('\n').flat_map(|line| {
-                // Indentation is never marked: a mark should cover what there is to read.
+                // Indentation is never marked, because a mark on blanks shows nothing.
                 let text = line.trim_start_matches(' ');
                 let indentation = &line[..line.len() - text.len()];
                 [(indentation, false), (text, !known.contains(bare(text)))]
@@ -57,8 +57,8 @@ impl Excerpt {
         let of = |pieces| Self { pieces, cut: None };
         if let (Some(was), Some(now)) = (was, now) {
             let both = word_diff(was, now);
-            let tells = |it: &Piece| !it.marked && it.text.chars().any(char::is_alphanumeric);
-            if both.iter().flatten().any(tells) {
+            let is_context = |it: &Piece| !it.marked && it.text.chars().any(char::is_alphanumeric);
+            if both.iter().flatten().any(is_context) {
                 return both.map(|pieces| Some(of(pieces)));
             }
         }

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use crate::published::result::{BandV1, CauseV1, ResultV1, ScenarioV1};
+use crate::published::result::{Band, Cause, ResultDocument, Scenario};
 use crate::report::{duration, moment};
 
 use super::{page_name, stamps};
@@ -12,18 +12,18 @@ use crate::model::points::score;
 #[derive(Template)]
 #[template(path = "index.html", config = "templates/askama.toml")]
 pub(super) struct IndexPage<'a> {
-    result: &'a ResultV1,
+    result: &'a ResultDocument,
     started_at: String,
     duration: String,
     git: Vec<String>,
-    /// How many came out which way, without the zeros.
+    /// How many scenarios have which status, without the zeros.
     counts: Vec<(usize, &'static str)>,
     lines: Vec<Line<'a>>,
 }
 
 /// One scenario.
 struct Line<'a> {
-    scenario: &'a ScenarioV1,
+    scenario: &'a Scenario,
     page: String,
     /// The overall score: as text, and in percent for its bar.
     score: Option<(String, f64)>,
@@ -39,7 +39,7 @@ struct Line<'a> {
 }
 
 impl<'a> IndexPage<'a> {
-    pub(super) fn new(result: &'a ResultV1) -> Self {
+    pub(super) fn new(result: &'a ResultDocument) -> Self {
         let summary = result.summary;
         let counts = [
             (summary.passed, "passed"),
@@ -61,7 +61,7 @@ impl<'a> IndexPage<'a> {
         }
     }
 
-    /// What is to be said of those that came out this way: how many of them, in which class of the style sheet, and what.
+    /// Remarks on the scenarios of this status: how many it is about, the class of the style sheet, and the text.
     fn of_them(&self, name: &str) -> Vec<(usize, &'static str, &'static str)> {
         let summary = self.result.summary;
         let command = self.result.command.as_str();
@@ -75,23 +75,24 @@ impl<'a> IndexPage<'a> {
         } else {
             "with changes"
         };
-        let told = [
+        let counts = [
             (summary.recorded_failing, "warn", "failing"),
             (summary.changed, "altered", changes),
         ];
-        told.into_iter()
+        counts
+            .into_iter()
             .filter(|(count, _, _)| *count > 0 && name == fine)
             .collect()
     }
 
-    /// What came out well, and is not as it was.
+    /// Scenarios that passed with changes.
     fn altered(&self) -> Vec<&Line<'a>> {
         let altered = |it: &&Line<'_>| it.scenario.is_changed();
         self.lines.iter().filter(altered).collect()
     }
 
     /// Causes that several scenarios have in common, each with the pages and names of those.
-    fn shared_causes(&self) -> Vec<(&'a CauseV1, Vec<(String, &'a str)>)> {
+    fn shared_causes(&self) -> Vec<(&'a Cause, Vec<(String, &'a str)>)> {
         let named = |id: &'a String| {
             let name = self.result.scenario(id).map_or(id.as_str(), |it| &it.name);
             (page_name(id), name)
@@ -112,17 +113,17 @@ impl<'a> IndexPage<'a> {
 }
 
 impl<'a> Line<'a> {
-    fn new(scenario: &'a ScenarioV1) -> Self {
+    fn new(scenario: &'a Scenario) -> Self {
         let gate = (scenario.repeated.iter()).filter_map(|it| it.reason.clone());
         let problem = scenario.problem.iter().map(|it| it.message.clone());
         Self {
             scenario,
             page: page_name(&scenario.id),
             score: (scenario.score()).map(|it| (score(it), (it * 100.0).clamp(0.0, 100.0))),
-            // A mean is in no band.
+            // A mean score of several runs has no band.
             band: (scenario.band())
                 .filter(|_| scenario.repeated.is_none())
-                .map(BandV1::name),
+                .map(Band::name),
             calls: scenario.calls().unwrap_or_default(),
             duration: duration_words(scenario.duration_ms),
             repeated: scenario.repeated.as_ref().map(|it| it.words()),

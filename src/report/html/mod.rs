@@ -1,4 +1,4 @@
-//! HTML pages: an index and one page per scenario, each a file that needs nothing but itself.
+//! HTML pages: an index and one page per scenario, each a file without external resources.
 //!
 //! The pages are Askama templates under `templates/`. No script, no request to anywhere (a content security policy
 //! forbids both), and no link built from what a scenario, tool or model said.
@@ -17,34 +17,39 @@ mod stamps;
 mod track;
 
 use std::fmt;
+use std::ops::Deref;
 
 use askama::Template;
 
 use crate::model::points::score;
+use crate::model::redacted::Redacted;
 use crate::model::trajectory::Trajectory;
-use crate::published::result::{ResultV1, ScenarioV1};
+use crate::published::result::{ResultDocument, Scenario};
 use crate::text;
 
 pub use page_name::page_name;
 
 /// The index of a result: its summary and a line per scenario, each linking to the page of its [`page_name()`].
-pub fn index(result: &ResultV1) -> String {
+pub fn index(result: &ResultDocument) -> String {
     render(&index::IndexPage::new(result))
 }
 
 /// The page of one scenario. Without a trajectory, what it would show of answers and messages is left out and said so.
 pub fn scenario(
-    result: &ResultV1,
-    scenario: &ScenarioV1,
-    baseline: Option<&Trajectory>,
-    current: Option<&Trajectory>,
+    result: &ResultDocument,
+    scenario: &Scenario,
+    baseline: Option<&Redacted<Trajectory>>,
+    current: Option<&Redacted<Trajectory>>,
 ) -> String {
     render(&scenario::ScenarioPage::new(
-        result, scenario, baseline, current,
+        result,
+        scenario,
+        baseline.map(Deref::deref),
+        current.map(Deref::deref),
     ))
 }
 
-/// Rendering only fails when a value's own formatting does; none of ours can, and if one did, the page says so.
+/// Renders a page. It fails only if the formatting of a value does, which none of ours can; if one did, the page would show the error.
 fn render(page: &impl Template) -> String {
     page.render().unwrap_or_else(|error| error.to_string())
 }

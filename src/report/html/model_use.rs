@@ -2,7 +2,7 @@
 
 use crate::model::usage::cost_words;
 use crate::published::attempt::Attempt;
-use crate::published::result::{ModelRequestV1, SideV1};
+use crate::published::result::{RequestUse, Side};
 use crate::report::duration;
 
 /// One request, its numbers as text.
@@ -18,13 +18,13 @@ pub(super) struct RequestView {
 }
 
 /// The requests of a run; none for an agent without a model.
-pub(super) fn requests(side: Option<&SideV1>) -> Vec<RequestView> {
+pub(super) fn requests(side: Option<&Side>) -> Vec<RequestView> {
     let usage = side.and_then(|it| it.usage.as_ref());
     let requests = usage.into_iter().flat_map(|it| &it.requests).enumerate();
     requests.map(|(index, it)| view(index + 1, it)).collect()
 }
 
-fn view(number: usize, request: &ModelRequestV1) -> RequestView {
+fn view(number: usize, request: &RequestUse) -> RequestView {
     let known = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".to_owned());
     RequestView {
         number,

@@ -10,7 +10,7 @@ const RESERVED: &[&str] = &["index", "con", "prn", "aux", "nul"];
 
 /// The file name of the page of the scenario `id`: safe in any file system and URL, and different for different ids.
 ///
-/// An id of lower-case letters, digits, `-`, `_` and `/` keeps its look, `.` standing for `/`. Any other id is made
+/// An id of lower-case letters, digits, `-`, `_` and `/` stays readable, with `.` in place of `/`. Any other id is made
 /// of those, followed by `~` and a hash of the id, also where two ids differ only in what file systems ignore.
 pub fn page_name(id: &str) -> String {
     let readable = id.replace('/', ".");

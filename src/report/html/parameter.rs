@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::published::result::ParameterV1;
+use crate::published::result::Parameter;
 
 use super::answer::pretty;
 use super::excerpt::Excerpt;
@@ -22,7 +22,7 @@ pub(super) struct ParameterView {
 }
 
 /// The rows for a pair of requests, those that differ first.
-pub(super) fn compared(parameters: &[ParameterV1]) -> Vec<ParameterView> {
+pub(super) fn compared(parameters: &[Parameter]) -> Vec<ParameterView> {
     let mut views: Vec<ParameterView> = parameters.iter().map(view).collect();
     views.sort_by_key(|it| !it.differs);
     views
@@ -41,13 +41,13 @@ pub(super) fn recorded(arguments: &Map<String, Value>) -> Vec<ParameterView> {
     arguments.iter().map(view).collect()
 }
 
-fn view(parameter: &ParameterV1) -> ParameterView {
+fn view(parameter: &Parameter) -> ParameterView {
     let differs = parameter.similarity.is_some_and(|it| it < 1.0 - 1e-9);
     let expected = parameter.expected.as_ref().map(text);
     let got = parameter.got.as_ref().map(text);
     let shown = |own: &Option<String>, other: &Option<String>| {
         let own = own.as_ref()?;
-        // What the other side left out is new as a whole.
+        // A value that the other side does not have is marked as a whole.
         let other = other.as_deref().unwrap_or_default();
         Some(if differs {
             Excerpt::against(own, other, None)

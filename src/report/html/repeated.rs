@@ -2,7 +2,7 @@
 
 use crate::model::number::signed;
 use crate::model::repeated::percent;
-use crate::published::result::{IntervalV1, RepeatedV1, RunV1, StatusV1};
+use crate::published::result::{Interval, Repeated, Run, Status};
 use crate::report::duration;
 
 use super::index::duration_words;
@@ -11,7 +11,7 @@ use crate::model::points::score;
 
 /// What several runs came to, its numbers as text.
 pub(super) struct RepeatedView<'a> {
-    pub(super) repeated: &'a RepeatedV1,
+    pub(super) repeated: &'a Repeated,
     pub(super) attempts: Vec<AttemptView>,
     pub(super) rates: Vec<RateView>,
     /// Further numbers, each with its name.
@@ -25,7 +25,7 @@ pub(super) struct RepeatedView<'a> {
 /// One run.
 pub(super) struct AttemptView {
     pub(super) number: usize,
-    pub(super) status: StatusV1,
+    pub(super) status: Status,
     pub(super) score: String,
     pub(super) duration: String,
     pub(super) reason: String,
@@ -34,7 +34,7 @@ pub(super) struct AttemptView {
     pub(super) shown: bool,
 }
 
-/// A pass rate, or what became of it.
+/// A pass rate, or the difference between two.
 pub(super) struct RateView {
     pub(super) name: &'static str,
     pub(super) tally: String,
@@ -42,7 +42,7 @@ pub(super) struct RateView {
     pub(super) interval: String,
     pub(super) remark: Option<&'static str>,
     pub(super) drawn: Option<Drawn>,
-    /// It may be below 0, which is drawn in the middle.
+    /// It may be negative; 0 is drawn in the middle.
     pub(super) signed: bool,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct ChanceView {
 
 impl<'a> RepeatedView<'a> {
     /// `recorded`: the runs were made to record a baseline.
-    pub(super) fn new(repeated: &'a RepeatedV1, recorded: bool) -> Self {
+    pub(super) fn new(repeated: &'a Repeated, recorded: bool) -> Self {
         let attempts = repeated.attempts.iter().enumerate();
         let chances = repeated.pass_at_k.iter().zip(&repeated.pass_hat_k);
         let shown = repeated.attempts.get(repeated.shown.wrapping_sub(1));
@@ -82,11 +82,11 @@ impl<'a> RepeatedView<'a> {
                 .collect(),
             shown: shown.map(|_| repeated.shown),
             shown_words: match shown.map(|it| it.status) {
-                _ if recorded && shown.is_some_and(|it| it.status == StatusV1::Passed) => {
+                _ if recorded && shown.is_some_and(|it| it.status == Status::Passed) => {
                     "is the most typical"
                 }
-                Some(StatusV1::Passed) => "passed",
-                Some(StatusV1::Failed) => "failed",
+                Some(Status::Passed) => "passed",
+                Some(Status::Failed) => "failed",
                 _ => "has no verdict",
             },
         }
@@ -94,7 +94,7 @@ impl<'a> RepeatedView<'a> {
 }
 
 impl AttemptView {
-    fn new(number: usize, run: &RunV1, shown: usize) -> Self {
+    fn new(number: usize, run: &Run, shown: usize) -> Self {
         Self {
             number,
             status: run.status,
@@ -107,7 +107,7 @@ impl AttemptView {
     }
 }
 
-fn rates(repeated: &RepeatedV1, recorded: bool) -> Vec<RateView> {
+fn rates(repeated: &Repeated, recorded: bool) -> Vec<RateView> {
     let judged = repeated.passed + repeated.failed;
     let mut rates = Vec::new();
     if let Some(baseline) = &repeated.baseline {
@@ -156,7 +156,7 @@ fn rates(repeated: &RepeatedV1, recorded: bool) -> Vec<RateView> {
     rates
 }
 
-fn drawn(value: Option<f64>, interval: Option<&IntervalV1>) -> Option<Drawn> {
+fn drawn(value: Option<f64>, interval: Option<&Interval>) -> Option<Drawn> {
     let interval = interval?;
     Some(Drawn {
         left: interval.low * 100.0,
@@ -165,7 +165,7 @@ fn drawn(value: Option<f64>, interval: Option<&IntervalV1>) -> Option<Drawn> {
     })
 }
 
-fn facts(repeated: &RepeatedV1) -> Vec<(&'static str, String)> {
+fn facts(repeated: &Repeated) -> Vec<(&'static str, String)> {
     let time = |it: f64| duration::words(it);
     let mut facts = Vec::new();
     if repeated.incomplete > 0 {

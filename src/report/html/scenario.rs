@@ -6,7 +6,7 @@ use crate::model::number::fixed;
 use crate::model::points;
 use crate::model::trajectory::Trajectory;
 use crate::published::result::{
-    ChangeKindV1, ChangeV1, ComparisonV1, DriftV1, LossV1, ReasonV1, ResultV1, ScenarioV1, SideV1,
+    Change, ChangeKind, Comparison, Drift, Loss, Reason, ResultDocument, Scenario, Side,
 };
 use crate::report::{duration, moment};
 
@@ -23,8 +23,8 @@ use crate::model::points::score;
 #[derive(Template)]
 #[template(path = "scenario.html", config = "templates/askama.toml")]
 pub(super) struct ScenarioPage<'a> {
-    result: &'a ResultV1,
-    scenario: &'a ScenarioV1,
+    result: &'a ResultDocument,
+    scenario: &'a Scenario,
     started_at: String,
     duration: String,
     calls: Option<String>,
@@ -52,7 +52,7 @@ pub(super) struct ScenarioPage<'a> {
 
 /// The comparison, its numbers as text.
 struct VerdictView<'a> {
-    comparison: &'a ComparisonV1,
+    comparison: &'a Comparison,
     overall: String,
     threshold: String,
     trajectory: String,
@@ -66,7 +66,7 @@ struct VerdictView<'a> {
     slower: Vec<SlowerView>,
 }
 
-/// How many changes are shown before the reader asks for the others.
+/// How many changes are shown before the others are unfolded.
 const CHANGES: usize = 30;
 
 /// How much of what follows from a reason is shown at once.
@@ -74,8 +74,8 @@ const FOLLOWS: usize = 5;
 
 /// A change, what it was and what it is side by side, and where in the page to look.
 struct ChangeView<'a> {
-    change: &'a ChangeV1,
-    /// Tool and place are told; what happened to the catalogue names them itself.
+    change: &'a Change,
+    /// Whether tool and place are shown; changes of the catalogue name them in their own text.
     names_place: bool,
     call: Option<String>,
     link: Option<String>,
@@ -85,7 +85,7 @@ struct ChangeView<'a> {
 
 /// A change of the tool catalogue.
 struct DriftView<'a> {
-    drift: &'a DriftV1,
+    drift: &'a Drift,
     was: Option<Excerpt>,
     now: Option<Excerpt>,
     /// The baseline's calls that are refused now, in words.
@@ -94,7 +94,7 @@ struct DriftView<'a> {
 
 /// A reason, where in the page to look, and what follows from it: what is shown at once, and the others.
 struct ReasonView<'a> {
-    reason: &'a ReasonV1,
+    reason: &'a Reason,
     link: Option<String>,
     expected: Option<Excerpt>,
     got: Option<Excerpt>,
@@ -103,7 +103,7 @@ struct ReasonView<'a> {
 
 /// A loss, and where in the page to look.
 struct LossView<'a> {
-    loss: &'a LossV1,
+    loss: &'a Loss,
     points: String,
     link: Option<String>,
 }
@@ -117,8 +117,8 @@ struct SlowerView {
 
 impl<'a> ScenarioPage<'a> {
     pub(super) fn new(
-        result: &'a ResultV1,
-        scenario: &'a ScenarioV1,
+        result: &'a ResultDocument,
+        scenario: &'a Scenario,
         baseline: Option<&'a Trajectory>,
         current: Option<&'a Trajectory>,
     ) -> Self {
@@ -126,7 +126,7 @@ impl<'a> ScenarioPage<'a> {
         // What the scenario expects was never recorded, so it has no stamp of its own.
         let stamped = scenario.baseline.as_ref();
         let stamped = stamped.filter(|_| result.command != "run");
-        let lacks = |side: Option<&SideV1>, trajectory: Option<&Trajectory>| {
+        let lacks = |side: Option<&Side>, trajectory: Option<&Trajectory>| {
             side.is_some() && trajectory.is_none()
         };
         Self {
@@ -175,7 +175,7 @@ impl<'a> ScenarioPage<'a> {
         for (name, side) in baseline.chain(current) {
             let learned = side.learned.iter();
             let learned = learned.flat_map(|it| it.varies.iter().map(move |how| (it.call, how)));
-            // Results of version 1 tell the places alone.
+            // Results of version 1 have only the places.
             let places = (side.volatile.iter()).filter(|_| side.learned.is_empty());
             let places = places.flat_map(|it| it.paths.iter().map(move |path| (it.call, path)));
             varying.extend(
@@ -201,7 +201,7 @@ impl<'a> ScenarioPage<'a> {
 }
 
 impl<'a> VerdictView<'a> {
-    fn new(comparison: &'a ComparisonV1) -> Self {
+    fn new(comparison: &'a Comparison) -> Self {
         let scores = &comparison.scores;
         let words = |milliseconds: Option<f64>| {
             milliseconds.map_or_else(|| "unknown".to_owned(), duration::words)
@@ -216,7 +216,7 @@ impl<'a> VerdictView<'a> {
             count_penalty: fixed(scores.count_penalty, 1),
             reasons: comparison.reasons.iter().map(ReasonView::new).collect(),
             warnings: (comparison.warnings.iter())
-                .filter(|it| !comparison.tells_of(it))
+                .filter(|it| !comparison.mentions(it))
                 .map(ReasonView::new)
                 .collect(),
             losses: comparison
@@ -244,7 +244,7 @@ impl<'a> VerdictView<'a> {
 }
 
 impl<'a> ReasonView<'a> {
-    fn new(reason: &'a ReasonV1) -> Self {
+    fn new(reason: &'a Reason) -> Self {
         let [expected, got] = Excerpt::versus(reason.expected.as_deref(), reason.got.as_deref());
         let mut follows: Vec<_> = reason.follows.iter().map(Self::new).collect();
         let others = follows.split_off(follows.len().min(FOLLOWS));
@@ -259,11 +259,11 @@ impl<'a> ReasonView<'a> {
 }
 
 impl<'a> ChangeView<'a> {
-    fn new(change: &'a ChangeV1) -> Self {
+    fn new(change: &'a Change) -> Self {
         let [was, now] = Excerpt::versus(change.was.as_deref(), change.now.as_deref());
         Self {
             change,
-            names_place: change.kind != ChangeKindV1::Drift,
+            names_place: change.kind != ChangeKind::Drift,
             call: change.call(),
             link: conversation::link(change.baseline, change.current),
             was,
@@ -273,7 +273,7 @@ impl<'a> ChangeView<'a> {
 }
 
 impl<'a> DriftView<'a> {
-    fn new(drift: &'a DriftV1) -> Self {
+    fn new(drift: &'a Drift) -> Self {
         let [was, now] = Excerpt::versus(drift.was.as_deref(), drift.now.as_deref());
         let refused = drift.refused.iter().map(ToString::to_string);
         Self {

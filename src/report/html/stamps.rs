@@ -1,6 +1,6 @@
 //! What the two sides ran on, row by row.
 
-use crate::published::result::{ModelUseV1, ServerV1, SideV1};
+use crate::published::result::{ModelUse, ServerSummary, Side};
 use crate::published::stamp::{Git, Image, Servers};
 use crate::report::{duration, moment};
 
@@ -11,14 +11,14 @@ pub(super) struct StampRow {
     /// `None` where that side is not known at all.
     pub(super) baseline: Option<Vec<String>>,
     pub(super) current: Option<Vec<String>>,
-    /// Both sides are known, and the change may explain something.
+    /// Both sides are known and differ, and the row is one whose changes are marked.
     pub(super) changed: bool,
 }
 
-/// What is told of a side.
-type Column = fn(&SideV1) -> Vec<String>;
+/// Gives the lines that a row shows of a side.
+type Column = fn(&Side) -> Vec<String>;
 
-/// The subjects in order; the last member tells whether a change is worth a mark.
+/// The subjects in order; the last member says whether a change is marked.
 const SUBJECTS: &[(&str, Column, bool)] = &[
     (
         "Recorded",
@@ -62,7 +62,7 @@ const SUBJECTS: &[(&str, Column, bool)] = &[
     ),
     (
         "Model use",
-        |side| side.usage.iter().map(ModelUseV1::words).collect(),
+        |side| side.usage.iter().map(ModelUse::words).collect(),
         false,
     ),
     (
@@ -76,20 +76,23 @@ const SUBJECTS: &[(&str, Column, bool)] = &[
 ];
 
 /// The table for two sides, of which either may be missing.
-pub(super) fn rows(baseline: Option<&SideV1>, current: Option<&SideV1>) -> Vec<StampRow> {
+pub(super) fn rows(baseline: Option<&Side>, current: Option<&Side>) -> Vec<StampRow> {
     SUBJECTS
         .iter()
-        .map(|(subject, column, telling)| {
+        .map(|(subject, column, is_compared)| {
             let baseline = baseline.map(column);
             let current = current.map(column);
             StampRow {
                 subject,
-                changed: *telling && baseline.is_some() && current.is_some() && baseline != current,
+                changed: *is_compared
+                    && baseline.is_some()
+                    && current.is_some()
+                    && baseline != current,
                 baseline,
                 current,
             }
         })
-        // A run without a container has no image to tell of.
+        // A run without a container has no image.
         .filter(|row| {
             [&row.baseline, &row.current]
                 .iter()
@@ -99,8 +102,8 @@ pub(super) fn rows(baseline: Option<&SideV1>, current: Option<&SideV1>) -> Vec<S
 }
 
 /// The versions of the system under test in one line: `a1b2c3d on main → 51c0ffe on fix`, or one where both are the same.
-pub(super) fn versions(baseline: Option<&SideV1>, current: Option<&SideV1>) -> Option<String> {
-    let version = |side: Option<&SideV1>| {
+pub(super) fn versions(baseline: Option<&Side>, current: Option<&Side>) -> Option<String> {
+    let version = |side: Option<&Side>| {
         let stamp = &side?.stamp;
         match (&stamp.source, &stamp.image) {
             (Some(git), _) => git_words(git).into_iter().next(),
@@ -145,7 +148,7 @@ pub(super) fn git_words(stamp: &Git) -> Vec<String> {
 }
 
 /// What a container was made from; empty for a server that runs in none.
-fn image(side: &SideV1) -> Vec<String> {
+fn image(side: &Side) -> Vec<String> {
     let Some(image) = &side.stamp.image else {
         return Vec::new();
     };
@@ -161,14 +164,14 @@ fn image(side: &SideV1) -> Vec<String> {
     lines
 }
 
-fn agent(side: &SideV1) -> Vec<String> {
+fn agent(side: &Side) -> Vec<String> {
     vec![match &side.stamp.model {
         Some(model) => format!("{}, {model}", side.stamp.agent),
         None => side.stamp.agent.clone(),
     }]
 }
 
-fn servers(side: &SideV1) -> Vec<String> {
+fn servers(side: &Side) -> Vec<String> {
     let recorded =
         (side.stamp.servers == Servers::Recorded).then(|| "recorded, held still".to_owned());
     recorded
@@ -177,7 +180,7 @@ fn servers(side: &SideV1) -> Vec<String> {
         .collect()
 }
 
-fn server(server: &ServerV1) -> String {
+fn server(server: &ServerSummary) -> String {
     let protocol = server.protocol_version.as_deref().unwrap_or("unknown");
     let noun = if server.tools == 1 { "tool" } else { "tools" };
     let itself = match (&server.name, &server.version) {
@@ -192,14 +195,14 @@ fn server(server: &ServerV1) -> String {
     )
 }
 
-fn ending(side: &SideV1) -> Vec<String> {
+fn ending(side: &Side) -> Vec<String> {
     let words = side.ending.words().to_owned();
     std::iter::once(words)
         .chain(side.ending_message.clone())
         .collect()
 }
 
-fn calls(side: &SideV1) -> Vec<String> {
+fn calls(side: &Side) -> Vec<String> {
     vec![match side.failed_calls {
         0 => side.calls.to_string(),
         failed => format!("{}, {failed} failed", side.calls),

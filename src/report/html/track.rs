@@ -1,7 +1,7 @@
 //! One side of the conversation: its steps, grouped by the call they lead to.
 
 use crate::model::trajectory::{Step, ToolCall, Trajectory};
-use crate::published::result::CallV1;
+use crate::published::result::Call;
 
 /// One trajectory.
 pub(super) struct Track<'a> {
@@ -30,70 +30,70 @@ impl<'a> Track<'a> {
         track
     }
 
-    pub(super) fn call(&self, call: Option<&CallV1>) -> Option<&'a ToolCall> {
+    pub(super) fn call(&self, call: Option<&Call>) -> Option<&'a ToolCall> {
         let (_, call) = self.calls.get(call?.number.checked_sub(1)?)?;
         Some(call)
     }
 
-    /// What was said before a call, by its index, and after the one before it; after all calls, what was said at the end.
+    /// The steps between the call of this index and the one before it; after the last call, the steps at the end.
     fn group(&self, index: usize) -> &[&'a Step] {
         let group = self.calls.get(index).map(|(steps, _)| steps);
         group.unwrap_or(&self.rest)
     }
 }
 
-/// One side as it is told from top to bottom: what was said stands before the call it led to, or before the other side's call where the same
-/// message of the user led to that.
-pub(super) struct Telling<'t, 'a> {
+/// Reads a track from top to bottom: messages stand before the call they led to, or before the other side's call where the same message of
+/// the user led to that.
+pub(super) struct TrackReader<'t, 'a> {
     track: &'t Track<'a>,
-    /// How much is told of what was said before each call, and at the end.
-    told: Vec<usize>,
-    /// The first call that is not told of.
+    /// How many of the steps before each call, and at the end, have been taken.
+    shown: Vec<usize>,
+    /// The index of the first call that has not been reached.
     next: usize,
-    /// How many messages of the user are told.
+    /// How many messages of the user have been taken.
     pub(super) users: usize,
 }
 
-impl<'t, 'a> Telling<'t, 'a> {
+impl<'t, 'a> TrackReader<'t, 'a> {
     pub(super) fn new(track: &'t Track<'a>) -> Self {
         Self {
             track,
-            told: vec![0; track.calls.len() + 1],
+            shown: vec![0; track.calls.len() + 1],
             next: 0,
             users: 0,
         }
     }
 
-    /// What is left to tell before this call.
-    pub(super) fn before(&mut self, call: &CallV1) -> Vec<&'a Step> {
+    /// The remaining steps before this call.
+    pub(super) fn before(&mut self, call: &Call) -> Vec<&'a Step> {
         let index = call.number.saturating_sub(1);
         if index >= self.track.calls.len() {
             return Vec::new();
         }
         self.next = self.next.max(index + 1);
-        self.tell(index, self.track.group(index).len())
+        self.take(index, self.track.group(index).len())
     }
 
-    /// What is left to tell until as many messages of the user are told, as far as no call lies before them.
+    /// The remaining steps up to this many messages of the user, as far as no call lies before them.
     pub(super) fn until_users(&mut self, users: usize) -> Vec<&'a Step> {
         let group = self.track.group(self.next);
-        let from = self.told[self.next];
+        let from = self.shown[self.next];
         let asked = group.iter().enumerate().skip(from);
         let asked = asked.filter(|(_, it)| matches!(it, Step::User { .. }));
         let last = asked.take(users.saturating_sub(self.users)).last();
         match last {
-            Some((at, _)) => self.tell(self.next, at + 1),
+            Some((at, _)) => self.take(self.next, at + 1),
             None => Vec::new(),
         }
     }
 
-    /// What is left to tell after all calls.
+    /// The remaining steps after all calls.
     pub(super) fn rest(&mut self) -> Vec<&'a Step> {
-        self.tell(self.track.calls.len(), self.track.rest.len())
+        self.take(self.track.calls.len(), self.track.rest.len())
     }
 
-    fn tell(&mut self, index: usize, until: usize) -> Vec<&'a Step> {
-        let from = std::mem::replace(&mut self.told[index], until);
+    fn take(&mut self, index: usize, until: usize) -> Vec<&'a Step> {
+        let from = std::mem::replace(&mut self.shown[index], until);
         let steps = self.track.group(index).get(from..until).unwrap_or_default();
         let users = steps.iter().filter(|it| matches!(it, Step::User { .. }));
         self.users += users.count();

@@ -3,27 +3,31 @@
 use std::collections::HashSet;
 
 use super::{DIM, MAGENTA, Page, RED, Verbosity};
-use crate::published::result::{ChangeV1, ScenarioV1};
+use crate::published::result::{Change, Scenario};
 use crate::text::line;
 
 /// How many changes of a scenario are shown.
 const CHANGES: usize = 10;
 
 impl Page<'_> {
-    /// The changes that no reason tells of already. All of them for readers who asked for more.
-    pub(super) fn changes(&mut self, scenario: &ScenarioV1) {
+    /// The changes that no reason names already; all of them with `-v`.
+    pub(super) fn changes(&mut self, scenario: &Scenario) {
         let all = self.style.verbosity == Verbosity::Verbose;
-        // What a run failed for stands among its reasons.
-        let is_told = |it: &ChangeV1| it.fails && !scenario.status.is_fine();
+        // A change that a run failed for is listed among its reasons already.
+        let is_among_reasons = |it: &Change| it.fails && !scenario.status.is_fine();
         let changes = scenario.changes().iter();
-        let changes: Vec<&ChangeV1> = changes.filter(|it| all || !is_told(it)).collect();
+        let changes: Vec<&Change> = changes.filter(|it| all || !is_among_reasons(it)).collect();
         let shown = if all {
             changes.clone()
         } else {
             some_of_each(&changes, CHANGES)
         };
         for change in &shown {
-            let style = if is_told(change) { RED } else { MAGENTA };
+            let style = if is_among_reasons(change) {
+                RED
+            } else {
+                MAGENTA
+            };
             self.indented(4, "~ ", style, &change.to_string());
         }
         if changes.len() > shown.len() {
@@ -33,8 +37,8 @@ impl Page<'_> {
         }
     }
 
-    /// The command that tells everything of a scenario.
-    fn explain(&self, scenario: &ScenarioV1) -> String {
+    /// The command that explains all of a scenario.
+    fn explain(&self, scenario: &Scenario) -> String {
         let plain = |it: char| it.is_alphanumeric() || "/._-".contains(it);
         let id = line(&scenario.id);
         let id = if id.chars().all(plain) {
@@ -46,8 +50,8 @@ impl Page<'_> {
     }
 }
 
-/// At most as many changes, in order, and of every kind at least one: many of one kind hide no other.
-fn some_of_each<'c>(changes: &[&'c ChangeV1], most: usize) -> Vec<&'c ChangeV1> {
+/// At most `most` changes, in order, with at least one of every kind, so that many of one kind do not hide the others.
+fn some_of_each<'c>(changes: &[&'c Change], most: usize) -> Vec<&'c Change> {
     let mut kinds = HashSet::new();
     let (mut first, mut others) = (Vec::new(), Vec::new());
     for (at, change) in changes.iter().enumerate() {

@@ -10,7 +10,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::model::number::fixed;
 use crate::model::points;
 use crate::published::result::{
-    BandV1, ComparisonV1, LossV1, ProblemV1, ReasonV1, ResultV1, ScenarioV1, StatusV1,
+    Band, Comparison, Loss, Problem, Reason, ResultDocument, Scenario, Status,
 };
 use crate::report::duration;
 use crate::report::wrap;
@@ -19,7 +19,7 @@ use crate::text::{block, line, shorten};
 /// How the text is to be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
-    /// Whether to colour it with ANSI escape codes. Nothing is told by colour alone.
+    /// Whether to colour it with ANSI escape codes. Colour never carries information that the text lacks.
     pub color: bool,
     /// Columns of the terminal; less than 72 is taken as 72.
     pub width: usize,
@@ -41,7 +41,7 @@ const GREEN: Ansi = AnsiColor::Green.on_default();
 const RED: Ansi = AnsiColor::Red.on_default();
 const YELLOW: Ansi = AnsiColor::Yellow.on_default();
 const BLUE: Ansi = AnsiColor::Blue.on_default();
-/// What came out well, and is not as it was.
+/// The colour of what passed with changes.
 const MAGENTA: Ansi = AnsiColor::Magenta.on_default();
 const DIM: Ansi = Ansi::new().dimmed();
 const BOLD: Ansi = Ansi::new().bold();
@@ -63,7 +63,7 @@ const TEXT_CHARS: usize = 600;
 const NAME_CHARS: usize = 100;
 
 /// The whole report of a command, ending with a line break.
-pub fn terminal(result: &ResultV1, style: Style) -> String {
+pub fn terminal(result: &ResultDocument, style: Style) -> String {
     let mut page = Page::new(result, style);
     let columns = Columns::new(result, page.width);
     for (at, scenario) in result.scenarios.iter().enumerate() {
@@ -71,15 +71,15 @@ pub fn terminal(result: &ResultV1, style: Style) -> String {
             continue;
         }
         page.scenario_line(scenario, columns);
-        // Of several that were left out for one reason, the last tells it.
+        // If several scenarios in a row were skipped for the same reason, only the last one shows it.
         let next = result.scenarios.get(at + 1);
-        let is_told_next = scenario.status.is_left_out()
+        let is_shown_next = scenario.status.is_left_out()
             && scenario.current.is_none()
             && next.is_some_and(|it| {
                 (it.status, &it.problem) == (scenario.status, &scenario.problem)
                     && it.current.is_none()
             });
-        if !is_told_next {
+        if !is_shown_next {
             page.below(scenario);
         }
     }
@@ -99,8 +99,8 @@ struct Columns {
 }
 
 impl Columns {
-    fn new(result: &ResultV1, width: usize) -> Self {
-        let widest = |cell: fn(&ScenarioV1) -> usize| result.scenarios.iter().map(cell).max();
+    fn new(result: &ResultDocument, width: usize) -> Self {
+        let widest = |cell: fn(&Scenario) -> usize| result.scenarios.iter().map(cell).max();
         let calls = widest(|it| calls(it).width() + 2).unwrap_or(0);
         let statuses = result.scenarios.iter();
         let statuses = statuses.map(|it| it.status_words(&result.command).len() + 2);
@@ -115,7 +115,7 @@ impl Columns {
     }
 }
 
-fn calls(scenario: &ScenarioV1) -> String {
+fn calls(scenario: &Scenario) -> String {
     scenario.calls().map_or_else(String::new, |it| {
         let noun = if it == "1" { "call" } else { "calls" };
         format!("{it} {noun}")
@@ -125,13 +125,13 @@ fn calls(scenario: &ScenarioV1) -> String {
 /// The text as it grows.
 struct Page<'a> {
     text: String,
-    result: &'a ResultV1,
+    result: &'a ResultDocument,
     style: Style,
     width: usize,
 }
 
 impl<'a> Page<'a> {
-    fn new(result: &'a ResultV1, style: Style) -> Self {
+    fn new(result: &'a ResultDocument, style: Style) -> Self {
         Self {
             text: String::new(),
             result,
@@ -140,7 +140,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn scenario_line(&mut self, scenario: &ScenarioV1, columns: Columns) {
+    fn scenario_line(&mut self, scenario: &Scenario, columns: Columns) {
         let status = scenario_style(scenario);
         let band = scenario.band().filter(|_| scenario.repeated.is_none());
         let score = scenario.score().map_or_else(String::new, points::score);
@@ -158,7 +158,7 @@ impl<'a> Page<'a> {
             ),
             self.painted(
                 band.map_or(DIM, band_style),
-                &wrap::padded(band.map_or("", BandV1::name), BAND),
+                &wrap::padded(band.map_or("", Band::name), BAND),
             ),
             wrap::right(&score, SCORE),
             wrap::right(&calls(scenario), columns.calls),
@@ -168,13 +168,13 @@ impl<'a> Page<'a> {
         self.text.push('\n');
     }
 
-    /// What stands under a scenario's line.
-    fn below(&mut self, scenario: &ScenarioV1) {
+    /// Writes what stands below a scenario's line.
+    fn below(&mut self, scenario: &Scenario) {
         let verbose = self.style.verbosity == Verbosity::Verbose;
         if let Some(sentence) = scenario.not_the_same_experiment() {
             self.indented(4, "! ", YELLOW, &sentence);
         }
-        if !scenario.status.is_fine() && scenario.status != StatusV1::Skipped {
+        if !scenario.status.is_fine() && scenario.status != Status::Skipped {
             self.indented(4, "", DIM, &scenario.path);
         }
         if let Some(problem) = &scenario.problem {
@@ -203,16 +203,16 @@ impl<'a> Page<'a> {
             return;
         };
         if wordy || scenario.is_changed() {
-            let untold = comparison.warnings.iter();
-            for warning in untold.filter(|it| !comparison.tells_of(it)) {
+            let others = comparison.warnings.iter();
+            for warning in others.filter(|it| !comparison.mentions(it)) {
                 self.indented(4, "! ", YELLOW, &warning.to_string());
             }
         }
         if verbose {
             self.numbers(comparison);
         }
-        let failed = matches!(scenario.status, StatusV1::Failed | StatusV1::Inconclusive);
-        // The changes say it already, and more clearly. Results of earlier versions have none.
+        let failed = matches!(scenario.status, Status::Failed | Status::Inconclusive);
+        // Shown only with `-v` where the changes say the same more clearly; results of earlier versions have no changes.
         if verbose || (failed && comparison.changes.is_empty()) {
             self.losses(comparison);
         }
@@ -220,7 +220,7 @@ impl<'a> Page<'a> {
     }
 
     /// A reason, and beneath it what follows from it.
-    fn reason(&mut self, reason: &ReasonV1) {
+    fn reason(&mut self, reason: &Reason) {
         self.indented(4, "✗ ", RED, &reason.to_string());
         let all = self.style.verbosity == Verbosity::Verbose;
         let shown = if all { usize::MAX } else { FOLLOWS };
@@ -233,8 +233,8 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// What was not checked, and rules that decide nothing: nobody may believe that they do.
-    fn without_effect(&mut self, scenario: &ScenarioV1) {
+    /// What was not checked, and rules that had no effect.
+    fn without_effect(&mut self, scenario: &Scenario) {
         if self.style.verbosity == Verbosity::Quiet {
             return;
         }
@@ -248,13 +248,13 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn usage(&mut self, scenario: &ScenarioV1) {
+    fn usage(&mut self, scenario: &Scenario) {
         if let Some(usage) = scenario.usage() {
             self.indented(4, "", DIM, &format!("model: {}", usage.words()));
         }
     }
 
-    fn problem(&mut self, problem: &ProblemV1, status: StatusV1) {
+    fn problem(&mut self, problem: &Problem, status: Status) {
         let sign = format!("{} ", status.symbol());
         self.indented(4, &sign, status_style(status), &problem.message);
         if let Some(hint) = &problem.hint {
@@ -267,8 +267,8 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The numbers behind the overall score, for readers who asked for more.
-    fn numbers(&mut self, comparison: &ComparisonV1) {
+    /// The numbers behind the overall score, with `-v`.
+    fn numbers(&mut self, comparison: &Comparison) {
         let scores = &comparison.scores;
         self.indented(
             4,
@@ -288,10 +288,10 @@ impl<'a> Page<'a> {
         );
     }
 
-    /// Where the points went, the largest losses first. Those of a run that is fine are for readers who asked for more.
-    fn losses(&mut self, comparison: &ComparisonV1) {
+    /// Where the points went, the largest losses first. Those of a run that is fine are shown with `-v`.
+    fn losses(&mut self, comparison: &Comparison) {
         let costly = comparison.losses.iter();
-        let mut losses: Vec<&LossV1> = costly.filter(|it| points::costs(it.points)).collect();
+        let mut losses: Vec<&Loss> = costly.filter(|it| points::costs(it.points)).collect();
         losses.sort_by(|a, b| b.points.total_cmp(&a.points));
         let shown = match self.style.verbosity {
             Verbosity::Verbose => losses.len(),
@@ -309,10 +309,10 @@ impl<'a> Page<'a> {
     }
 
     /// Remarks that change no status: shown where a baseline was just kept, or when asked for more.
-    fn notes(&mut self, scenario: &ScenarioV1) {
+    fn notes(&mut self, scenario: &Scenario) {
         let wanted = match self.style.verbosity {
             Verbosity::Quiet => !scenario.status.is_fine(),
-            Verbosity::Normal => scenario.status != StatusV1::Passed,
+            Verbosity::Normal => scenario.status != Status::Passed,
             Verbosity::Verbose => true,
         };
         if wanted {
@@ -333,7 +333,7 @@ impl<'a> Page<'a> {
                 let painted = self.painted(style, part);
                 self.text.push_str(&painted);
             } else {
-                // With a sign before it the sign carries the colour, and the text stays easy to read.
+                // Where there is a sign, only the sign is coloured, so that the text stays easy to read.
                 let lead = match index {
                     0 => self.painted(style, sign),
                     _ => " ".repeat(sign.width()),
@@ -357,7 +357,7 @@ impl<'a> Page<'a> {
     }
 }
 
-fn scenario_style(scenario: &ScenarioV1) -> Ansi {
+fn scenario_style(scenario: &Scenario) -> Ansi {
     if scenario.is_failing() {
         YELLOW
     } else if scenario.is_changed() {
@@ -367,23 +367,21 @@ fn scenario_style(scenario: &ScenarioV1) -> Ansi {
     }
 }
 
-fn status_style(status: StatusV1) -> Ansi {
+fn status_style(status: Status) -> Ansi {
     match status {
-        StatusV1::Passed => GREEN,
-        StatusV1::Recorded => BLUE,
-        StatusV1::Failed => RED,
-        StatusV1::Inconclusive | StatusV1::Error | StatusV1::Timeout | StatusV1::Interrupted => {
-            YELLOW
-        }
-        StatusV1::Skipped => DIM,
+        Status::Passed => GREEN,
+        Status::Recorded => BLUE,
+        Status::Failed => RED,
+        Status::Inconclusive | Status::Error | Status::Timeout | Status::Interrupted => YELLOW,
+        Status::Skipped => DIM,
     }
 }
 
-fn band_style(band: BandV1) -> Ansi {
+fn band_style(band: Band) -> Ansi {
     match band {
-        BandV1::Good => GREEN,
-        BandV1::Acceptable => BLUE,
-        BandV1::Degraded => YELLOW,
-        BandV1::Broken => RED,
+        Band::Good => GREEN,
+        Band::Acceptable => BLUE,
+        Band::Degraded => YELLOW,
+        Band::Broken => RED,
     }
 }

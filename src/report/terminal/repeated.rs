@@ -1,11 +1,11 @@
 //! What several runs of one scenario came to.
 
 use super::{BOLD, DIM, Page, Verbosity, status_style};
-use crate::published::result::{RepeatedV1, ScenarioV1};
+use crate::published::result::{Repeated, Scenario};
 
 impl Page<'_> {
-    /// What all runs came to, and which of them what follows is about.
-    pub(super) fn repeated(&mut self, scenario: &ScenarioV1, repeated: &RepeatedV1) {
+    /// Writes the result of all runs, and which of them the following lines are about.
+    pub(super) fn repeated(&mut self, scenario: &Scenario, repeated: &Repeated) {
         self.indented(4, "", BOLD, &repeated.words());
         if let Some(words) = repeated.baseline_words() {
             self.indented(4, "", DIM, &words);

@@ -1,10 +1,10 @@
-//! The last lines: how many came out in which way, and what that is for the shell.
+//! The last lines: how many scenarios have which status, and the exit code.
 
 use super::{DIM, GREEN, MAGENTA, Page, RED, Verbosity, YELLOW};
-use crate::published::result::{GateV1, ResultV1, RowKindV1, RowV1, ScenarioV1, SummaryV1};
+use crate::published::result::{Gate, ResultDocument, Row, RowKind, Scenario, Summary};
 
 impl Page<'_> {
-    pub(super) fn summary(&mut self, result: &ResultV1) {
+    pub(super) fn summary(&mut self, result: &ResultDocument) {
         let summary = result.summary;
         if result.interrupted {
             self.indented(0, "! ", YELLOW, &result.interrupted_words());
@@ -46,7 +46,7 @@ impl Page<'_> {
         if let Some(usage) = result.model_use() {
             self.indented(0, "", DIM, &format!("Models: {usage}"));
         }
-        let notable = |it: &&GateV1| it.exit_code != 0 || summary.inconclusive > 0;
+        let notable = |it: &&Gate| it.exit_code != 0 || summary.inconclusive > 0;
         if let Some(gate) = result.gate.as_ref().filter(notable) {
             let words = format!("Exit {}: {}", gate.exit_code, gate.sentence);
             self.indented(0, "", DIM, &words);
@@ -54,8 +54,8 @@ impl Page<'_> {
     }
 }
 
-/// How many criteria decided nothing; `None` where all did.
-fn unchecked(result: &ResultV1) -> Option<String> {
+/// How many criteria were not checked; `None` where all were.
+fn unchecked(result: &ResultDocument) -> Option<String> {
     let counts = result.scenarios.iter().map(|it| it.unchecked().count());
     let counts: Vec<usize> = counts.filter(|it| *it > 0).collect();
     let criteria = match counts.iter().sum() {
@@ -70,15 +70,14 @@ fn unchecked(result: &ResultV1) -> Option<String> {
     Some(format!("{criteria} not checked, in {scenarios}"))
 }
 
-/// How many baselines were heard once, as all were before answers were held, and have reads; `None` where none has. Where recording heard
-/// others twice, recording again does not help.
-fn graded(result: &ResultV1) -> Option<String> {
-    let has_some = |it: &&ScenarioV1| {
+/// How many baselines have reads whose answers were recorded once, and none whose answers were recorded more often: there, recording again
+/// would help. `None` where there are no such baselines.
+fn graded(result: &ResultDocument) -> Option<String> {
+    let has_some = |it: &&Scenario| {
         let rows = it.comparison.iter().flat_map(|it| &it.rows);
-        let heard_twice = rows.clone().any(|it| it.takes > Some(1));
-        let is_graded =
-            |it: &RowV1| it.kind == RowKindV1::Pair && !it.effect && it.takes == Some(1);
-        !heard_twice && rows.clone().any(is_graded)
+        let recorded_twice = rows.clone().any(|it| it.takes > Some(1));
+        let is_graded = |it: &Row| it.kind == RowKind::Pair && !it.effect && it.takes == Some(1);
+        !recorded_twice && rows.clone().any(is_graded)
     };
     let count = result.scenarios.iter().filter(has_some).count();
     let baselines = match count {
@@ -92,8 +91,8 @@ fn graded(result: &ResultV1) -> Option<String> {
     ))
 }
 
-/// What is to be said of those that succeeded, counted; empty when there is nothing.
-fn but(result: &ResultV1) -> String {
+/// Remarks on scenarios that passed, with their numbers; empty when there are none.
+fn but(result: &ResultDocument) -> String {
     let summary = result.summary;
     let changes = match result.command.as_str() {
         "run" => "with deviations",
@@ -111,8 +110,8 @@ fn but(result: &ResultV1) -> String {
     }
 }
 
-/// What did not pass, counted; empty when there is nothing to count.
-fn others(summary: SummaryV1) -> String {
+/// The numbers of scenarios that did not pass, by status; empty when all passed.
+fn others(summary: Summary) -> String {
     let counts = [
         (summary.failed, "failed"),
         (summary.inconclusive, "inconclusive"),

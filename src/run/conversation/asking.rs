@@ -31,7 +31,7 @@ impl Conversation<'_> {
         Ok(())
     }
 
-    /// Records that an agent has asked its model without asking us.
+    /// Records that an agent with a model of its own has made a request.
     pub fn asked_by_itself(&mut self) {
         self.requests.push(ModelRequest {
             after_steps: self.steps.len(),
@@ -91,7 +91,8 @@ impl Conversation<'_> {
     ///
     /// # Errors
     ///
-    /// [`Stop::LimitReached`] when the answer goes beyond what the run may use; [`Stop::Error`] when that cannot be told.
+    /// [`Stop::LimitReached`] when the answer goes beyond what the run may use; [`Stop::Error`] when that cannot be
+    /// determined.
     pub fn answered(
         &mut self,
         model: Option<String>,
@@ -111,7 +112,7 @@ impl Conversation<'_> {
         self.within_limits(true)
     }
 
-    /// Says so when the requests have taken more than they may; what they cost is left alone where it is not known yet.
+    /// Fails when the requests have used more than the limits allow. The cost is not checked where it is not known yet.
     pub(super) fn within_limits(&self, is_cost_known: bool) -> Result<(), Stop> {
         if let Some(most) = self.limits.max_total_tokens {
             let used = total_usage(&self.requests).and_then(|it| it.total());

@@ -1,7 +1,7 @@
-//! The part of a conversation with an agent that makes its calls by itself: they are heard as they pass, and what the agent tells of
-//! its work is put together with them.
+//! The part of a conversation with an agent that makes its calls by itself: the gateway records the calls, and they are merged with the
+//! steps that the agent reports.
 
-use super::merge::{Heard, merge};
+use super::merge::{CallAfterSteps, merge};
 use super::{Conversation, calls_made, milliseconds, not_sent, unanswered};
 use crate::model::trajectory::{Outcome, Step, ToolCall};
 use crate::model::{Digits, Object};
@@ -11,14 +11,14 @@ use crate::run::ports::{Gateway, Progress};
 use crate::run::stop::Stop;
 use crate::text::shorten;
 
-/// How much of what an agent tells of a call that was not made is kept.
+/// How much is kept of the outcome that an agent reports of a call which was not made.
 const EXCERPT: usize = 500;
 
-/// A call an agent has told of.
+/// A call that an agent has reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Announced {
-    /// Its place among the steps that were told.
-    pub(super) place: usize,
+    /// Its index among the reported steps.
+    pub(super) index: usize,
 }
 
 impl<'a> Conversation<'a> {
@@ -33,42 +33,42 @@ impl<'a> Conversation<'a> {
         self.servers.gateway().map(Gateway::recorder)
     }
 
-    /// Waits until the agent has begun or ended a call, and tells the observer. May be dropped and called again.
+    /// Waits until the agent has begun or ended a call, and passes that to the observer. May be dropped and called again.
     ///
     /// # Errors
     ///
     /// [`Stop::LimitReached`] when the agent wanted to make more calls than it may; [`Stop::Error`] when a server is gone.
-    pub async fn overhear(&mut self) -> Result<(), Stop> {
+    pub async fn next_call_event(&mut self) -> Result<(), Stop> {
         match self.recorder() {
-            Some(recorder) => recorder.news(self.events_heard).await,
+            Some(recorder) => recorder.news(self.events_seen).await,
             None => std::future::pending().await,
         }
         self.catch_up()
     }
 
-    /// Goes on although a server was lost: whoever makes the calls may start it again.
+    /// Lets the run go on although a server was lost, because the client may start it again.
     pub fn go_on(&mut self) {
         if let Some(recorder) = self.recorder() {
             recorder.lock().lost = None;
         }
     }
 
-    /// Takes note of all that was heard by now: before something else is recorded that came after it.
+    /// Processes all call events so far. To be called before anything is recorded that came after them.
     ///
     /// # Errors
     ///
-    /// As [`Conversation::overhear`].
+    /// As [`Conversation::next_call_event`].
     pub fn catch_up(&mut self) -> Result<(), Stop> {
         let Some(recorder) = self.recorder() else {
             return Ok(());
         };
-        let heard = recorder.lock();
-        for (place, event) in &heard.events[self.events_heard..] {
-            let call = &heard.calls[*place];
-            let (number, tool) = (place + 1, format!("mcp__{}__{}", call.server, call.tool));
+        let log = recorder.lock();
+        for (index, event) in &log.events[self.events_seen..] {
+            let call = &log.calls[*index];
+            let (number, tool) = (index + 1, format!("mcp__{}__{}", call.server, call.tool));
             match (event, &call.end) {
                 (Event::Begun, _) => {
-                    self.heard_after.push(self.steps.len());
+                    self.steps_before_calls.push(self.steps.len());
                     let tool = &tool;
                     self.observer.progress(Progress::Calling { number, tool });
                 }
@@ -83,21 +83,21 @@ impl<'a> Conversation<'a> {
                 (Event::Ended, None) => {}
             }
         }
-        self.events_heard = heard.events.len();
-        if let Some(problem) = &heard.lost {
+        self.events_seen = log.events.len();
+        if let Some(problem) = &log.lost {
             return Err(Stop::Error(problem.clone()));
         }
-        if heard.is_full {
+        if log.is_full {
             return Err(Stop::at_limit(
                 "limits.max_steps",
-                &calls_made(heard.calls.len()),
+                &calls_made(log.calls.len()),
             ));
         }
         Ok(())
     }
 
-    /// Records a call the agent tells of, by the name it has for the tool: `mcp__<server>__<tool>` for one of the servers' tools,
-    /// which is then looked for among the calls that were heard; anything else is a tool of the agent's own.
+    /// Records a call that the agent reports, by the name it has for the tool: `mcp__<server>__<tool>` for one of the servers' tools,
+    /// which is then looked for among the recorded calls; anything else is a tool of the agent's own.
     pub fn announce(&mut self, name: &str, arguments: Object) -> Announced {
         let own = name.strip_prefix("mcp__").and_then(|rest| {
             let servers = self.servers.catalogue().servers.iter();
@@ -114,7 +114,7 @@ impl<'a> Conversation<'a> {
             }
             None => (None, name.to_owned(), unanswered()),
         };
-        let place = self.steps.len();
+        let index = self.steps.len();
         self.steps.push(Step::ToolCall(Box::new(ToolCall {
             server,
             tool,
@@ -125,13 +125,13 @@ impl<'a> Conversation<'a> {
             start_ms: Some(milliseconds(self.clock.elapsed())),
             duration_ms: None,
         })));
-        Announced { place }
+        Announced { index }
     }
 
-    /// Records what the agent tells of how a call ended. Of a call that was heard, what was heard counts.
+    /// Records the outcome that the agent reports of a call. Where the call itself was recorded, its recorded outcome counts.
     pub fn announced_ended(&mut self, announced: Announced, outcome: Outcome) {
         let now = milliseconds(self.clock.elapsed());
-        let Some(Step::ToolCall(call)) = self.steps.get_mut(announced.place) else {
+        let Some(Step::ToolCall(call)) = self.steps.get_mut(announced.index) else {
             return;
         };
         if call.server.is_none() {
@@ -139,29 +139,29 @@ impl<'a> Conversation<'a> {
             call.outcome = outcome;
             return;
         }
-        let said = match &outcome {
+        let text = match &outcome {
             Outcome::Answer(answer) => answer.text(),
             Outcome::Failure(failure) => failure.message.clone(),
         };
-        let said = shorten(said.trim(), EXCERPT);
-        if !said.is_empty() {
-            let why = format!("the agent told of this call and never made it: {said}");
+        let text = shorten(text.trim(), EXCERPT);
+        if !text.is_empty() {
+            let why = format!("the agent told of this call and never made it: {text}");
             call.outcome = not_sent(&why, None);
         }
     }
 
-    /// The steps the agent told of, together with the calls that were heard.
-    pub(super) fn with_overheard(&mut self) {
-        // What went wrong is known already, or too late to matter.
+    /// Merges the recorded calls into the reported steps.
+    pub(super) fn merge_recorded_calls(&mut self) {
+        // An error was reported before, or comes too late to end the run.
         let _ = self.catch_up();
         let Some(recorder) = self.recorder() else {
             return;
         };
-        let heard = recorder.lock();
-        let calls = heard.calls.iter().zip(&self.heard_after);
-        let calls = calls.map(|(call, after)| Heard {
+        let log = recorder.lock();
+        let calls = log.calls.iter().zip(&self.steps_before_calls);
+        let calls = calls.map(|(call, after)| CallAfterSteps {
             after_steps: *after,
-            call: recorded(call, &self.clock),
+            call: tool_call(call, &self.clock),
         });
         let merged = merge(std::mem::take(&mut self.steps), calls.collect());
         self.steps = merged.steps;
@@ -171,16 +171,16 @@ impl<'a> Conversation<'a> {
     }
 }
 
-fn recorded(heard: &RecordedCall, clock: &Clock) -> ToolCall {
-    let (outcome, duration) = heard.end.clone().unzip();
+fn tool_call(recorded: &RecordedCall, clock: &Clock) -> ToolCall {
+    let (outcome, duration) = recorded.end.clone().unzip();
     ToolCall {
-        server: Some(heard.server.clone()),
-        tool: heard.tool.clone(),
-        arguments: heard.arguments.clone(),
-        digits: heard.digits.clone(),
+        server: Some(recorded.server.clone()),
+        tool: recorded.tool.clone(),
+        arguments: recorded.arguments.clone(),
+        digits: recorded.digits.clone(),
         outcome: outcome.unwrap_or_else(unanswered),
-        again: heard.again.clone(),
-        start_ms: Some(milliseconds(clock.at(heard.begun))),
+        again: recorded.again.clone(),
+        start_ms: Some(milliseconds(clock.at(recorded.begun))),
         duration_ms: duration.map(milliseconds),
     }
 }

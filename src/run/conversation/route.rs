@@ -4,7 +4,7 @@ use crate::model::catalogue::Catalogue;
 
 /// The server and the tool a name stands for.
 ///
-/// `mcp__<server>__<tool>` goes to that server even if it lists no such tool: what the server then says is worth recording. Server
+/// `mcp__<server>__<tool>` goes to that server even if it lists no such tool: the server's error is then recorded. Server
 /// names may hold `__` themselves, so the longest that fits wins. A bare name goes to the one server that lists it.
 pub(in crate::run) fn route(catalogue: &Catalogue, name: &str) -> Result<(String, String), String> {
     let servers = || catalogue.servers.iter();

@@ -30,7 +30,7 @@ pub trait Asks: Send + Sync {
     /// The text without secrets.
     fn clean(&self, text: &str) -> String;
 
-    /// Tells what is being waited for, and for how long by now.
+    /// Reports what is being waited for, and for how long so far.
     fn waiting(&self, what: &str, elapsed: Duration);
 }
 

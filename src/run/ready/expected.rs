@@ -16,12 +16,12 @@ pub(super) fn of_call(expected: &Expected, outcome: &Outcome) -> Result<(), Stri
         Outcome::Answer(answer) => answer,
         Outcome::Failure(failure) => {
             let is_meant = expected.is_error && failure.kind == FailureKind::Rpc;
-            let said = &failure.message;
+            let message = &failure.message;
             return match &expected.text {
-                _ if !is_meant => Err(format!("{}: {said}", failure.kind.words())),
+                _ if !is_meant => Err(format!("{}: {message}", failure.kind.words())),
                 None if expected.at.is_none() => Ok(()),
-                Some(text) if expected.at.is_none() && said.contains(text) => Ok(()),
-                _ => Err(format!("another error than the one expected: {said}")),
+                Some(text) if expected.at.is_none() && message.contains(text) => Ok(()),
+                _ => Err(format!("another error than the one expected: {message}")),
             };
         }
     };
@@ -42,7 +42,7 @@ pub(super) fn of_page(expected: &Expected, body: &str) -> Result<(), String> {
 }
 
 /// What an answer says, for people.
-pub(super) fn said(answer: &Answer) -> String {
+pub(super) fn message(answer: &Answer) -> String {
     match (&answer.structured_content, answer.text()) {
         (Some(structured), text) if text.is_empty() => structured.to_string(),
         (_, text) if !text.is_empty() => text,
@@ -266,9 +266,9 @@ mod tests {
         for (expected, outcome, problem) in cases {
             match of_call(&expected, &outcome) {
                 Ok(()) => assert_eq!(problem, "", "{expected:?}"),
-                Err(said) => assert!(
-                    !problem.is_empty() && said.contains(problem),
-                    "{expected:?}: {said}"
+                Err(message) => assert!(
+                    !problem.is_empty() && message.contains(problem),
+                    "{expected:?}: {message}"
                 ),
             }
         }

@@ -21,16 +21,16 @@ use crate::run::ports::{Called, Tools, Unlisted};
 use crate::run::stop::SetupError;
 use crate::text::shorten;
 
-/// How long to wait before asking again unless that is said: hardly at all at first, then longer and longer up to the last of these.
+/// The default pauses before asking again, in milliseconds; the last one is repeated.
 const PAUSES_MS: [u64; 8] = [2, 5, 10, 20, 40, 80, 120, 200];
 
-/// How often whoever waits is told for how long.
+/// How often the observer is informed of how long the wait has lasted.
 const TICK: Duration = Duration::from_secs(1);
 
-/// From when on it is the answer that is waited for, and not what was missing in the last one.
+/// After how long a call under way is reported as what is waited for, in place of what the last answer lacked.
 const LONG: Duration = Duration::from_millis(500);
 
-/// Less time than this is none.
+/// A rest of time shorter than this counts as over.
 const SHORT: Duration = Duration::from_millis(20);
 
 /// How much of an answer is shown, in characters.
@@ -39,21 +39,21 @@ const SHOWN: usize = 400;
 /// How many names of tools are shown.
 const SHOWN_TOOLS: usize = 30;
 
-/// Makes sure that the session of somebody else is ready, before it is used.
-pub trait Vouch: Send + Sync {
+/// Makes sure that a server is ready in a session which an agent will use by itself.
+pub trait SessionCheck: Send + Sync {
     /// Waits until what must hold of this server does. `tools` speaks in the session that will be used.
     ///
     /// # Errors
     ///
-    /// When it does not get there.
-    fn vouch(
+    /// When it does not become ready.
+    fn check(
         &self,
         server: &str,
         tools: Box<dyn Tools>,
     ) -> BoxFuture<'static, Result<(), SetupError>>;
 }
 
-/// What is being waited for: told while it lasts, and quoted when it does not come.
+/// What is being waited for, for the observer during the wait and for the message when it fails.
 pub struct Waiting<'a> {
     asks: &'a dyn Asks,
     begun: Instant,
@@ -66,8 +66,8 @@ struct State {
     what: String,
     /// The tool that is being asked, and since when.
     asking: Option<(String, Instant)>,
-    /// What was heard last, where that says more.
-    heard: Vec<String>,
+    /// The last answer or listing, where that explains more than `what`.
+    observed: Vec<String>,
     rounds: usize,
 }
 
@@ -83,12 +83,12 @@ impl<'a> Waiting<'a> {
         }
     }
 
-    /// When there is no more waiting.
+    /// When the wait is given up.
     pub fn deadline(&self) -> Instant {
         self.deadline
     }
 
-    /// From here on, this is what is waited for.
+    /// Sets what is waited for from now on.
     pub fn for_(&self, what: &str) {
         self.for_more(what, Vec::new());
     }
@@ -102,18 +102,18 @@ impl<'a> Waiting<'a> {
         }
     }
 
-    /// What was heard last, and how often was asked: for whoever wants to know why it did not come.
-    pub fn heard(&self) -> Vec<String> {
+    /// Details of a wait that failed: the last answer or listing, and how often was asked.
+    pub fn observed(&self) -> Vec<String> {
         let state = self.state.lock();
         let times = match state.rounds {
             0 | 1 => None,
             many => Some(format!("asked {many} times")),
         };
-        state.heard.iter().cloned().chain(times).collect()
+        state.observed.iter().cloned().chain(times).collect()
     }
 
-    fn for_more(&self, what: &str, heard: Vec<String>) {
-        // What fails at the very end fails for want of time; what was missing before says more.
+    fn for_more(&self, what: &str, observed: Vec<String>) {
+        // A request that the deadline cuts short fails for that reason alone, so what was missing before is kept.
         if self.left() < SHORT && !self.state.lock().what.is_empty() {
             return;
         }
@@ -121,8 +121,8 @@ impl<'a> Waiting<'a> {
         self.asks.waiting(&what, self.begun.elapsed());
         let mut state = self.state.lock();
         state.what = what;
-        if !heard.is_empty() {
-            state.heard = heard;
+        if !observed.is_empty() {
+            state.observed = observed;
         }
     }
 
@@ -130,7 +130,7 @@ impl<'a> Waiting<'a> {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// Says now and then that there is still waiting. Never ends.
+    /// Reports at intervals that the wait goes on. Never ends.
     async fn tick(&self) {
         loop {
             tokio::time::sleep(TICK).await;
@@ -144,7 +144,7 @@ impl<'a> Waiting<'a> {
 ///
 /// # Errors
 ///
-/// When they do not get there in time, or never will; with what was waited for and what was heard last.
+/// When they are not ready in time, or never will be; with what was waited for and what was observed last.
 pub async fn wait(ready: &Ready, who: &str, asks: &dyn Asks) -> Result<(), SetupError> {
     let waiting = Waiting::new(ready, asks);
     let proven = tokio::time::timeout_at(waiting.deadline(), prove(ready, &waiting));
@@ -155,12 +155,12 @@ pub async fn wait(ready: &Ready, who: &str, asks: &dyn Asks) -> Result<(), Setup
                 ready.timeout,
                 waiting.what()
             ),
-            details: waiting.heard(),
+            details: waiting.observed(),
         })
     })
 }
 
-/// Asks again and again until all that must hold does, and has for long enough. Whoever waits has to end it in time.
+/// Asks again and again until all that must hold does, and has for long enough. Sets no time limit itself.
 ///
 /// # Errors
 ///
@@ -181,7 +181,7 @@ async fn ask_until_ready(ready: &Ready, waiting: &Waiting<'_>) -> Result<(), Set
         match round(ready, waiting).await? {
             None => settling = Settling::default(),
             Some((catalogue, answers)) => {
-                let (is_same, change) = settling.heard(catalogue, answers, waiting.asks);
+                let (is_same, change) = settling.observe(catalogue, answers, waiting.asks);
                 if is_same >= ready.settle {
                     return Ok(());
                 }
@@ -204,7 +204,7 @@ async fn round(
 ) -> Result<Option<(Catalogue, Vec<Outcome>)>, SetupError> {
     for page in &ready.http {
         if let Err(missing) = page_holds(page, waiting).await {
-            waiting.for_more(&missing.what, missing.heard);
+            waiting.for_more(&missing.what, missing.observed);
             return Ok(None);
         }
     }
@@ -223,7 +223,7 @@ async fn round(
         Ok(answers) => Ok(Some((catalogue, answers))),
         Err(Unready::Lost(problem)) => Err(problem),
         Err(Unready::NotYet(missing)) => {
-            waiting.for_more(&missing.what, missing.heard);
+            waiting.for_more(&missing.what, missing.observed);
             Ok(None)
         }
     }
@@ -232,7 +232,7 @@ async fn round(
 /// Something that does not hold yet.
 struct Missing {
     what: String,
-    heard: Vec<String>,
+    observed: Vec<String>,
 }
 
 enum Unready {
@@ -245,19 +245,19 @@ async fn page_holds(page: &HealthPage, waiting: &Waiting<'_>) -> Result<(), Miss
     let answer = asks.page(page, waiting.left()).await;
     let missing = |what: String| Missing {
         what,
-        heard: Vec::new(),
+        observed: Vec::new(),
     };
     let answer = answer.map_err(|why| missing(format!("a page ({why})")))?;
     let url = &answer.url;
-    let heard = vec![format!("its last answer: {}", shown(&answer.body, asks))];
+    let observed = vec![format!("its last answer: {}", shown(&answer.body, asks))];
     if answer.status != page.status {
         let (is, wanted) = (answer.status, page.status);
         let what = format!("{url}: HTTP {is}, and {wanted} is expected");
-        return Err(Missing { what, heard });
+        return Err(Missing { what, observed });
     }
     expected::of_page(&page.expect, &answer.body).map_err(|why| Missing {
         what: format!("{url}: {why}"),
-        heard,
+        observed,
     })
 }
 
@@ -268,7 +268,7 @@ async fn ask(
     waiting: &Waiting<'_>,
 ) -> Result<Vec<Outcome>, Unready> {
     let catalogue = tools.catalogue();
-    let not_yet = |what: String, heard| Unready::NotYet(Missing { what, heard });
+    let not_yet = |what: String, observed| Unready::NotYet(Missing { what, observed });
     if let Some(what) = lacking(ready, catalogue) {
         return Err(not_yet(what, vec![listed(catalogue)]));
     }
@@ -285,14 +285,17 @@ async fn ask(
             return Err(Unready::Lost(lost));
         }
         if let Err(why) = expected::of_call(&call.expect, &outcome) {
-            let mut heard = Vec::new();
+            let mut observed = Vec::new();
             if let Outcome::Answer(answer) = &outcome {
-                let said = expected::said(answer);
-                heard.push(format!("its last answer: {}", shown(&said, waiting.asks)));
+                let message = expected::message(answer);
+                observed.push(format!(
+                    "its last answer: {}",
+                    shown(&message, waiting.asks)
+                ));
             }
             let is_listed = catalogue.tool(&server, &tool).is_some();
-            heard.extend((!is_listed).then(|| listed(catalogue)));
-            return Err(not_yet(format!("`{tool}`: {why}"), heard));
+            observed.extend((!is_listed).then(|| listed(catalogue)));
+            return Err(not_yet(format!("`{tool}`: {why}"), observed));
         }
         answers.push(outcome);
     }
@@ -337,7 +340,7 @@ fn lacking(ready: &Ready, catalogue: &Catalogue) -> Option<String> {
     (count < least).then(|| format!("tools {count}/{least}"))
 }
 
-/// The tools that there are, for whoever looks for others.
+/// The tools that are listed, for a message about those that are not.
 fn listed(catalogue: &Catalogue) -> String {
     let tools = catalogue.servers.iter().flat_map(|it| &it.tools);
     let names: Vec<&str> = tools.map(crate::model::catalogue::Tool::name).collect();
@@ -352,7 +355,7 @@ fn listed(catalogue: &Catalogue) -> String {
     }
 }
 
-/// An answer as a message shows it. What is secret goes first: cut in two, it could not be told any more.
+/// An answer as a message shows it. Secrets are removed before it is shortened, because a part of a secret would not be recognised.
 fn shown(text: &str, asks: &dyn Asks) -> String {
     let clean = asks.clean(text.trim());
     if clean.is_empty() {

@@ -10,21 +10,21 @@ use crate::model::Object;
 use crate::model::catalogue::Catalogue;
 use crate::model::trajectory::Outcome;
 
-/// What was heard, and since when.
+/// What was observed, and since when it has been the same.
 #[derive(Default)]
 pub(super) struct Settling {
     seen: Option<(Seen, Instant)>,
 }
 
 struct Seen {
-    /// All that is said of each tool, by server and name: in which order they are listed is no matter.
+    /// All that is said of each tool, by server and name, so that their order does not matter.
     tools: BTreeMap<(String, String), Vec<Object>>,
     answers: Vec<Outcome>,
 }
 
 impl Settling {
-    /// Takes note of what was heard now. Returns for how long it has been the same, and what has changed if it is not.
-    pub(super) fn heard(
+    /// Records what was observed now. Returns for how long it has been the same, and what has changed if it is not.
+    pub(super) fn observe(
         &mut self,
         catalogue: Catalogue,
         answers: Vec<Outcome>,
@@ -40,7 +40,7 @@ impl Settling {
         let now = Seen { tools, answers };
         let (change, since) = match &self.seen {
             Some((before, since)) => match change(before, &now, asks) {
-                // Measured by what was seen first, so that small steps do not add up unseen.
+                // Compared with what was observed first, so that a series of small changes is noticed.
                 None => return (since.elapsed(), None),
                 change => (change, Instant::now()),
             },
@@ -67,7 +67,7 @@ impl Settling {
     }
 }
 
-/// What is another thing than before, in words; `None` where nothing is.
+/// What has changed, in words; `None` where nothing has.
 fn change(before: &Seen, now: &Seen, asks: &dyn Asks) -> Option<String> {
     let new = now.tools.keys().find(|it| !before.tools.contains_key(it));
     if let Some((_, tool)) = new {

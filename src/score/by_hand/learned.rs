@@ -1,4 +1,4 @@
-//! What a baseline says was learned of its answers, held against these answers: people correct it by hand.
+//! Checks what a baseline says was learned of its answers against these answers, because people may edit it by hand.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use crate::score::values::same::DEPTH;
 /// The most steps that are named where one leads nowhere.
 const NAMED: usize = 8;
 
-/// What takes had where they had nothing: a place that comes and goes may be missing in the recorded answer.
+/// The example for a take in which a place was missing. Such a place may be missing in the recorded answer, too.
 pub(in crate::score) const NOTHING: &str = "nothing";
 
 /// Whether the texts of a trajectory have the tokens that are said to vary in them.
@@ -38,13 +38,13 @@ pub fn check_tokens(trajectory: &Trajectory) -> Result<(), String> {
     Ok(())
 }
 
-/// Places that are said to vary and that no recorded answer has, so that nothing can vary there; one sentence each. What one take alone had
-/// is no such place.
+/// Places that are said to vary and that no recorded answer has, so that nothing can vary there; one sentence each. Places that
+/// were missing in some take are left out, because the recorded take may be that one.
 pub fn unknown_places(trajectory: &Trajectory) -> Vec<String> {
     let mut unknown = Vec::new();
     for (learned, answer) in of_answers(trajectory) {
         let places = Places::new(learned, answer);
-        let comes_and_goes = |it: &Varying| it.heard.iter().any(|it| it == NOTHING);
+        let comes_and_goes = |it: &Varying| it.examples.iter().any(|it| it == NOTHING);
         let lost = |it: &&Varying| places.texts(it).is_none() && !comes_and_goes(it);
         for it in learned.varies.iter().filter(lost) {
             let path = &it.path;
@@ -58,11 +58,11 @@ pub fn unknown_places(trajectory: &Trajectory) -> Vec<String> {
     unknown
 }
 
-/// What was learned of answers that there are, with the answers.
+/// What was learned of the calls that have an answer, with the answers.
 fn of_answers(trajectory: &Trajectory) -> impl Iterator<Item = (&Learned, &Answer)> {
     let calls: Vec<_> = trajectory.calls().collect();
-    let told = trajectory.learned.iter().filter(|it| !it.varies.is_empty());
-    told.filter_map(move |it| {
+    let varying = trajectory.learned.iter().filter(|it| !it.varies.is_empty());
+    varying.filter_map(move |it| {
         let call = calls.get(it.call.checked_sub(1)?)?;
         match &call.outcome {
             Outcome::Answer(answer) => Some((it, answer)),
@@ -71,7 +71,7 @@ fn of_answers(trajectory: &Trajectory) -> impl Iterator<Item = (&Learned, &Answe
     })
 }
 
-/// How many tokens each text of a place has. One that is too long to be cut has as many as anybody says.
+/// How many tokens each text of a place has. A text that is too long to be cut into tokens passes with any number.
 type Texts = Vec<usize>;
 
 /// Whether one of the texts has all these tokens.
@@ -79,7 +79,7 @@ fn check(varying: &[VaryingToken], texts: &Texts) -> Result<(), String> {
     let Some(longest) = texts.iter().max() else {
         return Err("no text stands there, so none of its tokens can vary".to_owned());
     };
-    // Where the recorded take had none of them, they stand before the one that is named, or at the end.
+    // If the recorded take had none of the varying tokens, they stand before the named one, or at the end of the text.
     let last = |it: &VaryingToken| it.token.saturating_sub(1).saturating_add(it.tokens);
     let wrong = |it: &&VaryingToken| it.token == 0 || last(it) > *longest;
     varying.iter().find(wrong).map_or(Ok(()), |it| {
@@ -136,7 +136,7 @@ impl Places {
             let count = if text.len() > LONG {
                 usize::MAX
             } else {
-                tokens(text).len()
+                tokens(text).iter().map(|it| it.pieces).sum()
             };
             for it in here {
                 self.seen.entry(it).or_default().push(count);

@@ -48,8 +48,8 @@ pub struct KnownCall<'a> {
 
 /// Rules that no run can be affected by, because no tool that the servers of these sides list has what they name; one sentence each.
 ///
-/// An argument that a tool takes and no call gave is no mistake. Where a server lists nothing, or a tool takes whatever it is given,
-/// nobody can say.
+/// A rule for an argument that a tool takes but no call gave is not idle. Rules for tools of a server that lists nothing, or for tools that
+/// take any argument, are not reported, because it is unknown whether they have an effect.
 pub fn idle_after(rules: &Rules, sides: &[&Trajectory]) -> Vec<String> {
     let servers = || sides.iter().flat_map(|it| &it.catalogue.servers);
     if servers().all(|it| it.tools.is_empty()) {
@@ -124,14 +124,14 @@ fn did_you_mean(near: Option<&str>) -> String {
     near.map_or_else(String::new, |it| format!("; did you mean `{it}`?"))
 }
 
-/// Whether a tool takes an argument, as far as its schema tells.
+/// Whether a tool takes an argument, as far as its schema says.
 fn takes(tool: &Tool, argument: &str) -> bool {
     parameters(tool).is_none_or(|mut names| names.any(|it| it == argument))
 }
 
 /// The names of the arguments that a tool takes; `None` where its schema does not list them all.
 fn parameters(tool: &Tool) -> Option<impl Iterator<Item = &String>> {
-    /// Keywords by which a schema may name arguments elsewhere than in its properties.
+    /// Keywords by which a schema may name arguments outside of its properties.
     const ELSEWHERE: [&str; 10] = [
         "$ref",
         "allOf",
@@ -148,7 +148,7 @@ fn parameters(tool: &Tool) -> Option<impl Iterator<Item = &String>> {
     if ELSEWHERE.iter().any(|it| schema.contains_key(*it)) {
         return None;
     }
-    // Without a word on what else may be given, the list is taken for complete.
+    // Without `additionalProperties`, the listed properties are taken to be all.
     let is_open = !matches!(
         schema.get("additionalProperties"),
         None | Some(Value::Bool(false))

@@ -22,11 +22,11 @@ pub(super) type Recorded<'a> = HashMap<(&'a str, &'a str), Vec<(usize, &'a ToolC
 #[derive(Debug, Clone)]
 pub(in crate::score) struct Finding {
     pub(in crate::score) drift: Drift,
-    /// Some requests that were right before may be refused now, made or not.
+    /// Some requests that were valid before may be refused now, whether the baseline made them or not.
     pub(in crate::score) narrows: bool,
     /// It is about a name that is not listed any more: of one tool, of several, of a server.
     pub(in crate::score) is_gone: bool,
-    /// What the tools are called now that were renamed: then and now.
+    /// The renamed tools: the name before, and the name now.
     pub(in crate::score) renamed: Vec<(String, String)>,
     /// The tool that is nearest to the one that is gone, where none is the same.
     pub(in crate::score) nearest: Option<String>,
@@ -47,7 +47,7 @@ pub(in crate::score) fn recorded<'a>(calls: impl Iterator<Item = &'a ToolCall>) 
 
 /// Every change between two catalogues, in the order of the baseline's.
 ///
-/// A side without any server was recorded without its catalogue, so nothing can be said.
+/// A side without any server was recorded without its catalogue, so no change is reported.
 pub(in crate::score) fn findings(
     b: &Catalogue,
     c: &Catalogue,
@@ -90,7 +90,7 @@ pub(in crate::score) fn findings(
     found
 }
 
-/// What explains that a call of the baseline, by its number, went otherwise: only what would refuse it.
+/// The change that explains why a call of the baseline, by its number, has another outcome: one that would refuse the call.
 pub(in crate::score) fn cause(findings: &[Finding], baseline: usize) -> Option<String> {
     let mut refusing = findings
         .iter()
@@ -123,7 +123,7 @@ impl<'a> Server<'a> {
         let mut names: HashMap<&str, &Tool> = HashMap::new();
         if let Some((rule, tools)) = &renamed.by_rule {
             let all = tools.len() == old.len();
-            let (what, was, now) = rule.in_words(tools, all);
+            let (what, was, now) = rule.describe(tools, all);
             let refused = tools
                 .iter()
                 .flat_map(|(it, _)| self.made(it.name()))
@@ -156,7 +156,7 @@ impl<'a> Server<'a> {
                 {
                     self.renamed(name, now.name());
                 }
-                // The name refuses every call already.
+                // Calls are not checked against its schema, because the missing name makes all of them fail.
                 self.tool(tool, now, false);
             } else {
                 self.missing(tool, &added, new);
@@ -170,15 +170,15 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// A server that is not there any more, or lists nothing: one change, however many tools it had.
-    /// What models are told beside the tools, and who answers at all. Another version is what a comparison is made for, and no change.
+    /// Changes of what a server says about itself: its instructions, its name, the version of the protocol. Another version of the server is
+    /// no change, because comparing versions is the purpose.
     fn says_of_itself(&mut self, old: &ServerCatalogue, new: &ServerCatalogue) {
         let server = self.name;
         let name = |it: &'_ ServerCatalogue| -> Option<String> {
             let name = it.info.as_ref()?.get("name")?.as_str()?;
             Some(name.to_owned())
         };
-        // Recordings from elsewhere know nothing of what a server says of itself.
+        // Imported recordings do not hold what a server says about itself.
         if old.info.is_none() || new.info.is_none() {
             return;
         }
@@ -266,7 +266,7 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// A name that is not listed any more, with the calls that are lost by it.
+    /// A name that is not listed any more, with the recorded calls that would fail for it.
     fn gone(&self, tool: &str, what: String, cause: String, mut refused: Vec<usize>) -> Finding {
         refused.sort_unstable();
         let mut finding = self.finding(tool, "name", what);
@@ -317,7 +317,7 @@ impl<'a> Server<'a> {
         self.found.push(finding);
     }
 
-    /// What changed in one tool. Under its own name it may refuse calls.
+    /// What changed in one tool. If the name is the same, calls that it would refuse are looked for.
     fn tool(&mut self, old: &Tool, new: &Tool, same_name: bool) {
         if old == new {
             return;
@@ -422,7 +422,7 @@ impl<'a> Server<'a> {
         let mut finding = match (old.output_schema(), new.output_schema()) {
             (Some(b), Some(c)) => {
                 let mut changes = schema::changes(b, c).into_iter();
-                // What is said of the answers matters more than how it is titled.
+                // Changes of what is accepted count before those of titles and descriptions.
                 let mut all: Vec<_> = changes.by_ref().collect();
                 all.sort_by_key(|it| it.is_note);
                 let Some(first) = all.first() else { return };
@@ -528,10 +528,10 @@ fn guilty(changes: &[schema::Change], blame: &Blame) -> Option<usize> {
         } else if is(&|name| within(name, wanted) || within(wanted, name)) {
             Some((3, it.keyword == blame.keyword, it.narrows))
         } else if it.keyword == blame.keyword && is(&|name| leaf(name) == leaf(wanted)) {
-            // What refers to itself is compared once, however deep it is met.
+            // A recursive schema is compared only once, at its outermost place.
             Some((2, true, it.narrows))
         } else {
-            // What refuses parameters that were never listed, or all of them together.
+            // The keyword that refuses unlisted parameters, or the arguments as a whole.
             (it.parameter.is_empty() && it.keyword == blame.keyword)
                 .then_some((1, true, it.narrows))
         }
@@ -541,7 +541,7 @@ fn guilty(changes: &[schema::Change], blame: &Blame) -> Option<usize> {
     ranked.max_by_key(|(rank, _)| *rank).map(|(_, at)| at)
 }
 
-/// A change told by what the validator says, where nothing else tells it.
+/// A change described by the message of the validator, for refusals that no other change explains.
 fn by_blame(blame: &Blame) -> schema::Change {
     schema::Change {
         parameter: blame.parameter.clone(),
@@ -559,7 +559,7 @@ fn by_blame(blame: &Blame) -> schema::Change {
     }
 }
 
-/// Names that stand in quotes, in back quotes.
+/// Replaces the quotes around names by back quotes.
 fn in_backticks(what: &str) -> String {
     match what.strip_prefix("was renamed to ") {
         Some(name) => format!("was renamed to {}", name.replace('"', "`")),

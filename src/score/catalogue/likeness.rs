@@ -1,6 +1,6 @@
 //! How much two tools, or two names of tools, are like each other: for "nearest" and "did you mean".
 //!
-//! A name alone misleads: of a tool `get-sum` that is gone, `add` with the same parameters is the successor, and `get-env` is not.
+//! Names alone are not enough: the successor of a tool `get-sum` is `add` with the same parameters, and not `get-env`.
 
 use std::collections::BTreeSet;
 
@@ -10,9 +10,9 @@ use crate::model::Object;
 use crate::model::catalogue::Tool;
 use crate::score::values::number::{count, share};
 
-/// What is less like the wanted one than this is not offered as the nearest.
+/// The least likeness at which a tool is offered as the nearest.
 const NEAR: f64 = 0.4;
-/// Names alone have to be more alike, because nothing else speaks for them.
+/// The same where only the names are compared.
 pub(super) const NEAR_BY_NAME: f64 = 0.5;
 /// The most tools that are looked at.
 const CANDIDATES: usize = 1000;
@@ -28,12 +28,12 @@ const BY_NAME: f64 = 0.35;
 const BY_DESCRIPTION: f64 = 0.25;
 const BY_SCHEMA: f64 = 0.4;
 
-/// Words of names that say hardly anything: what `get-sum` and `get-links` have in common is no likeness.
+/// Words of names that do not count as a likeness, such as the `get` of `get-sum` and `get-links`.
 const COMMON_WORDS: [&str; 10] = [
     "do", "fetch", "get", "is", "list", "mcp", "read", "run", "set", "tool",
 ];
 
-/// Words that say nothing of what a tool does.
+/// Words of descriptions that say nothing about what a tool does.
 const IDLE_WORDS: [&str; 20] = [
     "a", "an", "and", "are", "as", "by", "for", "from", "in", "is", "it", "of", "on", "or", "that",
     "the", "this", "to", "tool", "with",
@@ -67,7 +67,7 @@ pub fn nearest_tool<'t>(
         .map(|(_, it)| it)
 }
 
-/// The tool that a call may mean which names none: by the name, and by the arguments that it gives.
+/// The tool that a call of an unknown name may mean, by the name and by the given arguments.
 pub fn nearest_for_call<'t>(
     name: &str,
     arguments: &Object,
@@ -87,7 +87,7 @@ pub fn nearest_for_call<'t>(
             arguments.len(),
         );
         let both = (BY_NAME * by_name + BY_SCHEMA * by_arguments) / (BY_NAME + BY_SCHEMA);
-        // A name that is hardly misspelt means the tool, whatever it is given.
+        // If the name is nearly right, the arguments do not matter.
         both.max(by_name * MISSPELT)
     };
     among
@@ -152,14 +152,14 @@ fn descriptions(a: &Tool, b: &Tool) -> Option<f64> {
         let words = tool.description().unwrap_or_default();
         let words = words.split(|it: char| !it.is_alphanumeric());
         let words = words.map(str::to_lowercase);
-        let telling = words.filter(|it| !it.is_empty() && !IDLE_WORDS.contains(&it.as_str()));
-        telling.take(WORDS).collect::<BTreeSet<_>>()
+        let distinctive = words.filter(|it| !it.is_empty() && !IDLE_WORDS.contains(&it.as_str()));
+        distinctive.take(WORDS).collect::<BTreeSet<_>>()
     };
     let (a, b) = (words(a), words(b));
     (!a.is_empty() && !b.is_empty()).then(|| common_share(&a, &b))
 }
 
-/// By the parameters that both take, a half where only the type is another. That two tools take none says nothing.
+/// By the parameters that both take, counted half where only the type differs; `None` where neither takes any.
 fn parameters(a: &Tool, b: &Tool) -> Option<f64> {
     let named = |tool: &Tool| {
         let properties = tool.input_schema()?.get("properties")?.as_object()?;

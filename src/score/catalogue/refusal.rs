@@ -1,10 +1,11 @@
-//! Whether a tool, as it is listed now, would refuse a call that was recorded: judged by a JSON Schema validator, not by how schemas look.
+//! Whether a tool, as it is listed now, would refuse a call that was recorded: judged by a JSON Schema validator.
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::Value;
 
 use crate::model::Object;
+use crate::model::placeholder;
 
 use super::schema_node::Node;
 
@@ -28,7 +29,7 @@ pub(super) struct Blame {
 /// One tool's input schema, then and now.
 pub(super) struct Refusals<'a> {
     schemas: (&'a Value, &'a Value),
-    /// `None` where a schema cannot be used: it refuses nothing.
+    /// `None` where a schema cannot be used; such a schema refuses nothing.
     validators: (Option<Validator>, Option<Validator>),
 }
 
@@ -63,7 +64,7 @@ impl<'a> Refusals<'a> {
         found
     }
 
-    /// Members that are given and were listed, and are not any more: a server that takes others besides will not do what was asked.
+    /// Given members that were listed and are not any more. A server that accepts unlisted members would ignore them.
     fn unlisted(
         &self,
         then: &Value,
@@ -120,9 +121,9 @@ fn join(parameter: &str, name: &str) -> String {
     }
 }
 
-/// A schema as a validator; one that names no dialect, or one that is not known here, is tried in those in use.
+/// Compiles a schema. One that names no dialect, or an unknown one, is tried in each of the common dialects.
 fn compile(schema: &Value) -> Option<Validator> {
-    // Linear-time patterns and no documents from elsewhere: a schema comes from a server under test, and may be hostile.
+    // Only linear-time patterns and no external documents, because a schema comes from a server under test and may be hostile.
     let options = || {
         jsonschema::options()
             .with_pattern_options(PatternOptions::regex())
@@ -139,14 +140,13 @@ fn compile(schema: &Value) -> Option<Validator> {
         .find_map(|draft| options().with_draft(draft).build(&plain).ok())
 }
 
-/// What a validator has against the arguments. Arguments that hold what redaction has put in the place of a secret are accepted: what was
-/// sent is not known.
+/// The violations that a validator finds. Values with a placeholder for a secret are accepted, because the value that was sent is unknown.
 fn complaints(validator: Option<&Validator>, given: &Value) -> Vec<Blame> {
     let Some(validator) = validator else {
         return Vec::new();
     };
     let hidden: Vec<&str> = (given.as_object().into_iter().flatten())
-        .filter(|(_, value)| holds_a_secret(value))
+        .filter(|(_, value)| placeholder::holds_any(value))
         .map(|(name, _)| name.as_str())
         .collect();
     let mut found = Vec::new();
@@ -187,7 +187,7 @@ fn blame(error: &ValidationError<'_>, given: &Value, hidden: &[&str], found: &mu
                 add(join(&parameter, name));
             }
         }
-        // Which of the alternatives was meant, and whether it is the secret that does not fit, cannot be told.
+        // With alternatives, it is unknown which one was meant, so the secret may be what does not fit.
         ValidationErrorKind::AnyOf { .. }
         | ValidationErrorKind::OneOfNotValid { .. }
         | ValidationErrorKind::OneOfMultipleValid { .. }
@@ -219,24 +219,4 @@ fn parameter(path: &str, given: &Value) -> String {
 
 fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
-}
-
-fn holds_a_secret(value: &Value) -> bool {
-    let mut pending = vec![value];
-    while let Some(it) = pending.pop() {
-        match it {
-            Value::String(text) => {
-                let placeholder = ["<redacted:", "<secret:"]
-                    .iter()
-                    .filter_map(|it| text.find(it));
-                if placeholder.min().is_some_and(|at| text[at..].contains('>')) {
-                    return true;
-                }
-            }
-            Value::Array(items) => pending.extend(items),
-            Value::Object(members) => pending.extend(members.values()),
-            _ => {}
-        }
-    }
-    false
 }

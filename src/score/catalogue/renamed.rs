@@ -15,7 +15,7 @@ const CANDIDATES: usize = 500;
 /// Descriptions at least this similar are of one tool.
 const SAME_DESCRIPTION: f64 = 0.6;
 
-/// What became of the names.
+/// Tools that were renamed.
 #[derive(Debug, Default)]
 pub(super) struct Renamed<'a> {
     /// The rule that several tools followed, where there is one, with the tools it concerns: then and now.
@@ -39,7 +39,7 @@ pub(super) enum Rule {
 }
 
 impl<'a> Renamed<'a> {
-    /// Finds for the tools that are gone what they are called now, among those that are new.
+    /// Finds the new names of tools that are gone, among the tools that are new.
     pub(in crate::score) fn of(gone: &[&'a Tool], added: &[&'a Tool]) -> Self {
         let gone = &gone[..gone.len().min(CANDIDATES)];
         let added = &added[..added.len().min(CANDIDATES)];
@@ -69,8 +69,8 @@ impl<'a> Renamed<'a> {
     }
 }
 
-/// How sure it is that two tools are one under two names; `None` where it is not. What takes the same arguments is, if its name or its
-/// description is alike, and what is described in the same words is, if its arguments are not others altogether.
+/// How certain it is that two tools are the same under two names; `None` where they are not. They are if they take the same arguments and
+/// have a similar name or description, or if they have the same description and share some arguments.
 fn same_tool(old: &Tool, new: &Tool) -> Option<f64> {
     let described = |it: &Tool| {
         it.description()
@@ -91,7 +91,7 @@ fn same_tool(old: &Tool, new: &Tool) -> Option<f64> {
     let is_one = if takes_the_same {
         alike >= SAME_DESCRIPTION
             || named_alike >= NEAR_BY_NAME && (descriptions.is_none() || alike > 0.2)
-            // Where nothing is described, the same arguments and a word in common are all there is.
+            // Without descriptions, equal arguments and a common word in the names are enough.
             || descriptions.is_none() && has_word_of(old.name(), new.name())
     } else {
         alike >= 1.0 && same_parameters(old, new)
@@ -103,7 +103,7 @@ fn has_word_of(a: &str, b: &str) -> bool {
     !words_of_name(a).is_disjoint(&words_of_name(b))
 }
 
-/// Many tools take no arguments at all; that they share the empty schema says nothing.
+/// Whether a schema has properties. Two schemas without any do not count as equal, because many tools take no arguments.
 fn has_properties(schema: &Value) -> bool {
     let properties = schema.get("properties").and_then(Value::as_object);
     properties.is_some_and(|it| !it.is_empty())
@@ -125,7 +125,7 @@ fn same_parameters(old: &Tool, new: &Tool) -> bool {
     2 * old.intersection(&new).count() >= old.union(&new).count()
 }
 
-/// The rule that most names follow, where at least two do and most of these tools can be told to be the same.
+/// The rule that most names follow, where at least two do and most of these tools are recognised as the same.
 fn by_rule<'a>(gone: &[&'a Tool], added: &[&'a Tool]) -> Option<(Rule, Vec<(&'a Tool, &'a Tool)>)> {
     if gone.len() < 2 || added.len() < 2 {
         return None;
@@ -185,7 +185,7 @@ fn common(a: impl Iterator<Item = char>, b: impl Iterator<Item = char>) -> usize
 
 impl Rule {
     /// The rule in words, as in "the prefix `ev__` of all 13 tools is `everything__` now".
-    pub(super) fn in_words(&self, tools: &[(&Tool, &Tool)], all: bool) -> (String, String, String) {
+    pub(super) fn describe(&self, tools: &[(&Tool, &Tool)], all: bool) -> (String, String, String) {
         let count = tools.len();
         let which = if all {
             format!("all {count} tools")
@@ -225,7 +225,7 @@ impl Rule {
     }
 }
 
-/// The signs that all stems begin with: with them a prefix reads as it was meant.
+/// The separators that all stems begin with, which belong to the prefix.
 fn shared_separators<'s>(stems: impl Iterator<Item = &'s str>) -> String {
     let separators = |stem: &str| -> String {
         stem.chars()

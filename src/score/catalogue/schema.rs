@@ -17,7 +17,7 @@ use super::schema_types;
 
 /// How deep nested schemas are compared.
 const DEPTH: usize = 32;
-/// The most pairs of places that are compared, and the most changes that are told.
+/// The most pairs of places that are compared, and the most changes that are reported.
 const PLACES: usize = 20_000;
 const CHANGES: usize = 200;
 
@@ -37,8 +37,8 @@ const NOTES: &[&str] = &[
     "default",
     "description",
 ];
-/// Keywords that are told with what they hold, or that only hold what is referred to.
-const TOLD_ELSEWHERE: &[&str] = &[
+/// Keywords that are compared elsewhere, with what they hold, and those that only hold what references lead to.
+const HANDLED_ELSEWHERE: &[&str] = &[
     "type",
     "nullable",
     "enum",
@@ -145,7 +145,7 @@ struct Walk<'a> {
     /// Whether equal references mean equal schemas.
     same_references: bool,
     found: Vec<Change>,
-    /// Pairs of places that were compared: what refers to itself would have no end.
+    /// Pairs of places that were compared, because recursive schemas would be compared endlessly.
     seen: HashSet<(usize, usize)>,
 }
 
@@ -205,7 +205,7 @@ impl<'a> Walk<'a> {
                 None => return,
             },
             (None, Some(new)) if !b.has_alternatives() => (
-                format!("now accepts only {}", schema_types::in_words(new)),
+                format!("now accepts only {}", schema_types::names(new)),
                 true,
             ),
             (Some(_), None) if !c.has_alternatives() => ("now accepts any type".to_owned(), false),
@@ -225,38 +225,35 @@ impl<'a> Walk<'a> {
         } else {
             "enum"
         };
-        let shown = |it: &Option<Vec<&Value>>| it.as_ref().map(|it| values_in_words(it));
+        let shown = |it: &Option<Vec<&Value>>| it.as_ref().map(|it| list_of_values(it));
         let (was, now) = (shown(&old), shown(&new));
         let missing = |from: &[&'a Value], among: &[&'a Value]| -> Vec<&'a Value> {
             let is_gone = |it: &&&Value| !among.iter().any(|other| same(it, other));
             from.iter().filter(is_gone).copied().collect()
         };
-        let mut told = Vec::new();
+        let mut found = Vec::new();
         match (&old, &new) {
             (Some(old), Some(new)) => {
                 let (gone, added) = (missing(old, new), missing(new, old));
                 if !gone.is_empty() {
-                    told.push((
-                        format!("no longer accepts {}", values_in_words(&gone)),
-                        true,
-                    ));
+                    found.push((format!("no longer accepts {}", list_of_values(&gone)), true));
                 }
                 if !added.is_empty() {
-                    told.push((
-                        format!("now also accepts {}", values_in_words(&added)),
+                    found.push((
+                        format!("now also accepts {}", list_of_values(&added)),
                         false,
                     ));
                 }
             }
             (None, Some(new)) => {
-                told.push((format!("now accepts only {}", values_in_words(new)), true));
+                found.push((format!("now accepts only {}", list_of_values(new)), true));
             }
             (Some(_), None) => {
-                told.push(("is no longer limited to certain values".to_owned(), false));
+                found.push(("is no longer limited to certain values".to_owned(), false));
             }
             (None, None) => {}
         }
-        for (what, narrows) in told {
+        for (what, narrows) in found {
             let change = self.add(place, keyword, narrows, what);
             (change.was, change.now) = (was.clone(), now.clone());
         }
@@ -351,7 +348,7 @@ impl<'a> Walk<'a> {
         (change.was, change.now) = (was, now);
     }
 
-    /// What is said of members that are not named.
+    /// Changes of what is accepted for members that are not named.
     fn unknown_members(&mut self, b: &Node<'a>, c: &Node<'a>, place: &Place, depth: usize) {
         let keyword = "additionalProperties";
         let (old, new) = (b.get(keyword), c.get(keyword));
@@ -387,21 +384,21 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Keywords without words of their own: patterns, formats, alternatives.
+    /// Keywords that have no specific wording: patterns, formats, alternatives.
     fn others(&mut self, b: &Node<'a>, c: &Node<'a>, place: &Place, depth: usize) {
-        let told = |it: &&str| {
+        let is_handled_elsewhere = |it: &&str| {
             let bounds = LOWER.iter().chain(UPPER);
             NOTES
                 .iter()
-                .chain(TOLD_ELSEWHERE)
+                .chain(HANDLED_ELSEWHERE)
                 .chain(bounds)
-                .any(|told| told == it)
+                .any(|keyword| keyword == it)
         };
         let all: BTreeSet<&str> = b
             .keywords()
             .union(&c.keywords())
             .copied()
-            .filter(|it| !told(it))
+            .filter(|it| !is_handled_elsewhere(it))
             .collect();
         for keyword in all {
             let (old, new) = (b.get(keyword), c.get(keyword));
@@ -421,7 +418,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Alternatives that came or went; those that have changed are compared first with first.
+    /// Alternatives that were added or removed; changed ones are compared in their order.
     fn alternatives(
         &mut self,
         (b, c): (&Node<'a>, &Node<'a>),
@@ -434,7 +431,7 @@ impl<'a> Walk<'a> {
             && c.types().is_some()
             && (b.get("type").is_none() || c.get("type").is_none())
         {
-            // Nothing but types, which are told as such.
+            // Nothing but types, which are compared as such.
             return;
         }
         let branches = |it: Option<&'a Value>| -> Option<&'a Vec<Value>> { it?.as_array() };
@@ -462,7 +459,7 @@ impl<'a> Walk<'a> {
             return;
         }
         let shown =
-            |it: &[(usize, &Value)]| values_in_words(&it.iter().map(|it| it.1).collect::<Vec<_>>());
+            |it: &[(usize, &Value)]| list_of_values(&it.iter().map(|it| it.1).collect::<Vec<_>>());
         if !gone.is_empty() {
             let shown = shown(&gone);
             let change = self.add(place, keyword, true, format!("no longer accepts {shown}"));
@@ -583,7 +580,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The first keyword that differs, where no rule has told any.
+    /// The first keyword that differs, where no rule has reported any.
     fn unexplained(&mut self, b: &'a Value, c: &'a Value, place: &Place) {
         let none = crate::model::Object::new();
         let members = |it: &'a Value| it.as_object();
@@ -648,7 +645,7 @@ fn allowed<'a>(schema: &Node<'a>) -> Option<Vec<&'a Value>> {
         .or_else(|| schema.get("const").map(|it| vec![it]))
 }
 
-fn values_in_words(values: &[&Value]) -> String {
+fn list_of_values(values: &[&Value]) -> String {
     let shown: Vec<String> = values.iter().take(10).map(|it| excerpt::of(it)).collect();
     match values.len() - shown.len() {
         0 => shown.join(", "),

@@ -1,8 +1,8 @@
-//! One place of a JSON Schema with all that is said of it, wherever it is said: behind `$ref`, in `allOf`, in the one branch of an `anyOf`
-//! beside null.
+//! One place of a JSON Schema with everything that applies to it, wherever it is written: behind `$ref`, in `allOf`, in the one branch of an
+//! `anyOf` beside null.
 //!
-//! Schema generators write the same thing in many ways. This is for comparing and for wording; what a schema accepts is for a validator
-//! to say.
+//! Schema generators write the same thing in many ways. This is for comparing and describing schemas; what a schema accepts is
+//! decided by a validator.
 
 use std::collections::BTreeSet;
 
@@ -10,20 +10,20 @@ use serde_json::Value;
 
 use crate::model::Object;
 
-/// How many schemas may speak of one place.
+/// The most schemas that are taken together at one place.
 const LAYERS: usize = 32;
 /// How deep alternatives within alternatives are looked into.
 const DEPTH: usize = 8;
 
-/// What is said of one place.
+/// Everything that applies to one place.
 pub(super) struct Node<'a> {
     root: &'a Value,
     layers: Vec<&'a Object>,
-    /// Keywords that were followed, so that they say nothing of their own: the layer and the keyword.
+    /// Keywords that were followed to other schemas, and so are not compared themselves: the layer and the keyword.
     followed: Vec<(usize, &'static str)>,
     /// Null is accepted besides.
     nullable: bool,
-    /// A reference leads out of the document, or nowhere: there is more to it than is known.
+    /// A reference leads out of the document, or nowhere, so not everything that applies is known.
     pub(super) is_open: bool,
 }
 
@@ -149,7 +149,7 @@ impl<'a> Node<'a> {
         named.flatten().filter_map(Value::as_str).collect()
     }
 
-    /// Whether a member of this name is spoken of at all, be it in one of several alternatives.
+    /// Whether a member of this name is listed anywhere, also in only one of several alternatives.
     pub(super) fn lists(&self, name: &str) -> bool {
         self.lists_within(name, DEPTH)
     }
@@ -163,7 +163,7 @@ impl<'a> Node<'a> {
                     .any(|it| Self::of(self.root, it).lists_within(name, depth - 1))
     }
 
-    /// Whether no member is spoken of by name: any may be given.
+    /// Whether no member is named, so that any may be given.
     pub(super) fn is_a_map(&self) -> bool {
         !self.is_open && self.properties().is_empty() && self.alternatives().next().is_none()
     }

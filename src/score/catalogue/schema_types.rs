@@ -1,10 +1,10 @@
-//! The types that a schema accepts, and what became of them, in words.
+//! The types that a schema accepts, and how a change of them is described.
 
 use std::collections::BTreeSet;
 
 use crate::score::values::kind::article;
 
-/// What became of the types a schema accepts, and whether some are no longer accepted; `None` where nothing did.
+/// Describes how the accepted types changed, and says whether some are no longer accepted; `None` where they did not change.
 pub(super) fn change(old: &BTreeSet<&str>, new: &BTreeSet<&str>) -> Option<(String, bool)> {
     let lost: BTreeSet<&str> = (old.iter().copied())
         .filter(|it| !accepts(new, it))
@@ -19,15 +19,15 @@ pub(super) fn change(old: &BTreeSet<&str>, new: &BTreeSet<&str>) -> Option<(Stri
         let what = if narrows_number && lost.len() == 1 {
             "was narrowed to integer".to_owned()
         } else {
-            format!("no longer accepts {}", in_words(&lost))
+            format!("no longer accepts {}", names(&lost))
         };
         Some((what, true))
     } else if !lost.is_empty() {
-        Some((format!("became {}", in_words(new)), true))
+        Some((format!("became {}", names(new)), true))
     } else if gained.is_empty() {
         None
     } else {
-        Some((format!("now also accepts {}", in_words(&gained)), false))
+        Some((format!("now also accepts {}", names(&gained)), false))
     }
 }
 
@@ -36,7 +36,7 @@ fn accepts(types: &BTreeSet<&str>, wanted: &str) -> bool {
 }
 
 /// The types with their articles, as in "an integer or null".
-pub(super) fn in_words(types: &BTreeSet<&str>) -> String {
+pub(super) fn names(types: &BTreeSet<&str>) -> String {
     let named: Vec<String> = types.iter().map(|it| article(it)).collect();
     named.join(" or ")
 }

@@ -1,4 +1,4 @@
-//! Values of a run changed for those of its baseline that they stand for, and back.
+//! Replaces values of a run by those of its baseline that they stand for, and back.
 
 use std::collections::HashMap;
 
@@ -11,11 +11,11 @@ use crate::score::text::generated::is_generated;
 
 use super::binding::{stands_alone, text_of};
 
-/// The shortest text that is changed wherever it stands in an answer, if it does not look made up.
+/// The shortest text that is replaced wherever it stands in an answer although it does not look generated.
 const LONG_ENOUGH: usize = 6;
 
-/// A one-to-one exchange of values: each value of the run for the baseline's, and the baseline's for another, so that a run in which
-/// the old value turns up still differs, and everything can be changed back.
+/// A one-to-one exchange of values. Each value of the run is replaced by the baseline's, and the baseline's by another one, so that a run in
+/// which the old value occurs still differs, and the exchange can be reversed.
 #[derive(Debug, Clone, Default)]
 pub struct IdTranslation {
     by: HashMap<String, String>,
@@ -26,7 +26,7 @@ pub struct IdTranslation {
 impl IdTranslation {
     /// Exchanges the values of a run, on the right, for the baseline's, on the left.
     ///
-    /// Pairs that could hit something else are left out: values of two types, and short ones, which stand everywhere.
+    /// Pairs of different types are left out, and short values, which could occur by chance.
     pub fn new<'v>(pairs: impl IntoIterator<Item = (&'v Value, &'v Value)>) -> Self {
         let mut by: HashMap<String, String> = HashMap::new();
         let mut back: HashMap<String, String> = HashMap::new();
@@ -42,7 +42,7 @@ impl IdTranslation {
                 back.insert(was, now);
             }
         }
-        // What is left over on the left takes the place of what is left over on the right, along each chain.
+        // To make the exchange one-to-one, each baseline value that is no run value is replaced by the last run value of its chain.
         let open: Vec<String> = back
             .keys()
             .filter(|it| !by.contains_key(*it))
@@ -75,7 +75,7 @@ impl IdTranslation {
         let by: HashMap<String, String> = (self.by.iter())
             .map(|(from, to)| (to.clone(), from.clone()))
             .collect();
-        // Both sides of a one-to-one exchange are the same values.
+        // The exchange maps a set of values onto itself, so the same pattern finds them.
         Self {
             by,
             values: self.values.clone(),
@@ -151,7 +151,7 @@ impl IdTranslation {
     }
 }
 
-/// Whether a value is long enough to mean itself wherever it stands.
+/// Whether a value is long enough that it does not occur by chance.
 fn is_unmistakable(value: &Value) -> bool {
     let is_long = |it: &str| it.len() >= LONG_ENOUGH && !it.contains(char::is_whitespace);
     is_generated(value) || value.as_str().is_some_and(is_long)

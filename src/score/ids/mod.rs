@@ -1,10 +1,10 @@
 //! Which values of a run stand for which of its baseline?
 //!
-//! Servers make up ids anew on every run, and what is asked with them later differs as they do.
+//! Servers generate new ids on every run, so later requests that use them differ as well.
 //!
 //! - `binding`: which arguments come from earlier answers, and the same place in another answer.
 //! - `id_translation`: values changed for those they stand for, and back.
-//! - `translate`: a run with its baseline's ids in the place of its own. `translated_run`: what came of that, and the way back.
+//! - `translate`: a run with its baseline's ids in place of its own. `translated_run`: the result, and the way back.
 
 pub(super) mod binding;
 pub(super) mod id_translation;

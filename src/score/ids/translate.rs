@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::model::binding::{Binding, Source};
 use crate::model::comparison::Bound;
 use crate::model::learned::Learned;
+use crate::model::placeholder;
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
 use crate::score::pairing::partners::Partners;
@@ -29,7 +30,7 @@ struct Followed<'a> {
     live: Option<Value>,
     /// The number of the run's call that answered.
     answered_by: Option<usize>,
-    /// Several takes had the same value there: another one is a change, although later calls may use it.
+    /// Several takes had the same value there, so another one is a change, although later calls use it.
     is_stable: bool,
 }
 
@@ -94,8 +95,8 @@ pub(in crate::score) fn translate(
     })
 }
 
-/// Where a tool's answer has a made-up value that later calls use, its other answers, and other elements of the same list, have one, too,
-/// although nobody uses it. As bindings of no call.
+/// Generated values that no call uses. If later calls use a generated value of a tool's answer, other answers of the tool, and other elements
+/// of the same list, have such values at the same place. Returned as bindings of no call.
 fn unused(bindings: &[Binding], recorded: &[&ToolCall]) -> Vec<Binding> {
     let used: HashSet<&Source> = bindings.iter().map(|it| &it.from).collect();
     let mut places = HashSet::new();
@@ -153,7 +154,9 @@ fn follow<'a>(
         binding,
         live: source
             .zip(answered)
-            .and_then(|(was, now)| resolve(binding, was, now)),
+            .and_then(|(was, now)| resolve(binding, was, now))
+            // A secret may stand for another secret. If only one of the values is a secret, that is a change.
+            .filter(|it| placeholder::holds_any(it) == placeholder::holds_any(&binding.value)),
         answered_by,
         is_stable: learned.is_some_and(|it| !varies(it)),
     }
@@ -166,8 +169,8 @@ fn answer(call: &ToolCall) -> Option<&Answer> {
     }
 }
 
-/// For each call of the run the bound arguments with the values they stand for: what its own server gave for what was recorded, and the
-/// reverse.
+/// For each call of the run, the bound arguments with the values that replace them: the recorded value for what this run's server gave, and
+/// the reverse.
 fn arguments(
     followed: &[Followed<'_>],
     recorded: &[&ToolCall],
@@ -194,7 +197,7 @@ fn arguments(
                 let path = &it.binding.path;
                 let used = value_at(&live[partner - 1].arguments, path);
                 let (was, now) = (value_at(&call.arguments, path), value_at(&filled, path));
-                // The two change places: who still uses the recorded value does not use what this server gave.
+                // The two are exchanged, so that a call which still uses the recorded value differs from one that uses this server's.
                 let stands_for = if used == now {
                     was
                 } else {
@@ -214,7 +217,7 @@ fn translation<'f>(followed: impl Iterator<Item = &'f Followed<'f>>) -> IdTransl
     IdTranslation::new(followed.filter_map(|it| Some((&it.binding.value, it.live.as_ref()?))))
 }
 
-/// The places where another value of the same type is as good, because the calls that use it have followed it.
+/// The places where another value of the same type is accepted, because the calls that use the value have used the new one.
 fn sources(followed: &[Followed<'_>], recorded: &[&ToolCall]) -> HashMap<usize, Vec<String>> {
     let mut sources: HashMap<usize, Vec<String>> = HashMap::new();
     for it in followed.iter().filter(|it| !it.is_stable) {
@@ -243,7 +246,7 @@ fn sources(followed: &[Followed<'_>], recorded: &[&ToolCall]) -> HashMap<usize, 
 fn given(followed: &[Followed<'_>]) -> Vec<(Value, Value)> {
     let live = followed.iter().filter(|it| !it.is_stable);
     let pairs = live.filter_map(|it| Some((it.binding.value.clone(), it.live.clone()?)));
-    // A number in the place of a text is no other id, but another contract.
+    // A change between number and text is no other id, but a changed contract.
     let is_id = |(recorded, live): &(Value, Value)| {
         recorded != live && recorded.is_string() == live.is_string()
     };

@@ -1,4 +1,4 @@
-//! A run in its baseline's terms: where the server gave other ids, tokens or paths than it did then, the recorded ones stand for them.
+//! A run in its baseline's terms: ids, tokens or paths that the server has newly generated are replaced by the recorded ones.
 
 use std::collections::HashMap;
 
@@ -12,19 +12,19 @@ use super::id_translation::IdTranslation;
 /// A run in its baseline's terms, and the way back.
 pub(in crate::score) struct TranslatedRun {
     pub(in crate::score) current: Trajectory,
-    /// Places of the baseline's answers that are bound, by the number of the call: other values are expected there.
+    /// Places of the baseline's answers that are bound, by the number of the call. Other values are expected there.
     pub(in crate::score) sources: HashMap<usize, Vec<String>>,
     /// Recorded values that are bound, and what the run's servers have given in their place.
     pub(in crate::score) given: Vec<(Value, Value)>,
     /// By the number of the baseline's call.
     pub(super) bound: HashMap<usize, Vec<Bound>>,
     pub(super) translation: IdTranslation,
-    /// For calls of the run whose answers had something that is known not to vary: their own exchange.
+    /// The exchange of single calls of the run, whose answers had a value that is known not to vary.
     pub(super) own: HashMap<usize, IdTranslation>,
 }
 
 impl TranslatedRun {
-    /// Gives rows that were compared in the baseline's terms the run's own words back.
+    /// Puts the run's own values back into rows that were compared in the baseline's terms.
     pub(in crate::score) fn restore(
         &self,
         (baseline, current): (&Trajectory, &Trajectory),

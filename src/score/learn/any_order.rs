@@ -1,4 +1,4 @@
-//! Lists of rows that come in any order, while some of their members are others in every take.
+//! Lists of rows that come in any order, while some members of the rows differ in every take.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,10 +25,10 @@ fn rows(list: &[Value]) -> Option<Vec<&Object>> {
     list.iter().map(Value::as_object).collect()
 }
 
-/// What the members that stay say of each row, in each list.
+/// A hash of each row's stable members, for each list.
 fn stable_prints(tables: &[Vec<&Object>]) -> Vec<Vec<u64>> {
     let mut stable: Vec<Vec<u64>> = tables.iter().map(|it| vec![0; it.len()]).collect();
-    for key in telling_first(tables) {
+    for key in most_distinct_first(tables) {
         let joined: Vec<Vec<u64>> = (tables.iter().zip(&stable))
             .map(|(rows, known)| {
                 let both = rows.iter().zip(known);
@@ -43,8 +43,8 @@ fn stable_prints(tables: &[Vec<&Object>]) -> Vec<Vec<u64>> {
     stable
 }
 
-/// All keys, those with the most values first: they tell the rows apart.
-fn telling_first<'a>(tables: &[Vec<&'a Object>]) -> Vec<&'a String> {
+/// All keys, those with the most distinct values first, because these distinguish the rows best.
+fn most_distinct_first<'a>(tables: &[Vec<&'a Object>]) -> Vec<&'a String> {
     let mut keys: Vec<&String> = Vec::new();
     let mut known = HashSet::new();
     for row in tables.iter().flatten() {

@@ -21,23 +21,23 @@ use super::any_order;
 use super::elements::{gathered, has_something_of, is_reordered, sorted_keys};
 use super::wording;
 
-/// The most of what was heard at one place that is kept for people.
-const HEARD: usize = 3;
+/// The most values of one place that are kept for people.
+const EXAMPLES: usize = 3;
 
 /// What differs between several answers, found place by place.
 #[derive(Default)]
 pub(super) struct Differing {
     pub(super) varies: Vec<Varying>,
-    /// Where, what each take had, and which of them is the odd one.
+    /// The path, what each take had there, and which take is the odd one.
     pub(super) disagreements: Vec<(String, Vec<String>, Option<usize>)>,
-    /// Where the recorded take is of the kind of most.
+    /// The places where some takes had another kind of thing, and the recorded take had that of most.
     pub(super) odd: Vec<Odd>,
-    /// Enough takes were answered for anything to be known.
+    /// Enough takes were answered to learn from.
     pub(super) is_learned: bool,
 }
 
-/// What the takes have at one place; nothing where a take has nothing there.
-type Heard<'a> = Vec<Option<&'a Value>>;
+/// The value of each take at one place; `None` where a take has none there.
+type PerTake<'a> = Vec<Option<&'a Value>>;
 
 impl Differing {
     pub(super) fn of_outcomes(&mut self, answers: &[Option<&Answer>]) {
@@ -62,7 +62,7 @@ impl Differing {
         }
         self.is_learned = true;
         self.of_content(&answers, &numbers);
-        let structured: Heard<'_> = answers
+        let structured: PerTake<'_> = answers
             .iter()
             .map(|it| it.structured_content.as_ref())
             .collect();
@@ -100,7 +100,7 @@ impl Differing {
         self.varies.push(Varying {
             path: "/content/*".to_owned(),
             by: Variation::Anything,
-            heard: words,
+            examples: words,
         });
     }
 
@@ -111,8 +111,8 @@ impl Differing {
         if let Some(texts) = texts {
             self.of_texts(&texts, path, &format!("{path}/text"), numbers, DEPTH);
         } else {
-            let heard: Heard<'_> = blocks.iter().map(|it| Some(*it)).collect();
-            self.of_place(&heard, path, numbers, DEPTH);
+            let per_take: PerTake<'_> = blocks.iter().map(|it| Some(*it)).collect();
+            self.of_place(&per_take, path, numbers, DEPTH);
         }
     }
 
@@ -135,7 +135,7 @@ impl Differing {
                 if json.is_some() {
                     "JSON"
                 } else {
-                    text_in_words(text)
+                    kind_of_text(text)
                 }
                 .to_owned()
             })
@@ -148,31 +148,31 @@ impl Differing {
         };
         let numbers: Vec<usize> = agreeing.iter().map(|it| numbers[*it]).collect();
         if documents[agreeing[0]].is_some() {
-            let heard: Heard<'_> = agreeing.iter().map(|it| documents[*it].as_ref()).collect();
-            self.of_place(&heard, &json, &numbers, depth.saturating_sub(1));
+            let per_take: PerTake<'_> = agreeing.iter().map(|it| documents[*it].as_ref()).collect();
+            self.of_place(&per_take, &json, &numbers, depth.saturating_sub(1));
             return;
         }
         let texts: Vec<&str> = agreeing.iter().map(|it| texts[*it]).collect();
         self.varies.extend(wording::learn(&texts).map(|by| Varying {
             path: plain.to_owned(),
-            heard: match by {
+            examples: match by {
                 Variation::Tokens(_) => Vec::new(),
-                _ => shown(texts.iter().map(|it| excerpt::of_text(it))),
+                _ => examples(texts.iter().map(|it| excerpt::of_text(it))),
             },
             by,
         }));
     }
 
-    fn of_place(&mut self, heard: &Heard<'_>, path: &str, numbers: &[usize], depth: usize) {
-        if depth == 0 || heard.iter().all(Option::is_none) {
+    fn of_place(&mut self, per_take: &PerTake<'_>, path: &str, numbers: &[usize], depth: usize) {
+        if depth == 0 || per_take.iter().all(Option::is_none) {
             return;
         }
-        let words: Vec<String> = heard.iter().map(|it| in_words(*it)).collect();
+        let words: Vec<String> = per_take.iter().map(|it| kind_of(*it)).collect();
         let Some(agreeing) = self.agree(numbers, path, &words) else {
             return;
         };
         let numbers: Vec<usize> = agreeing.iter().map(|it| numbers[*it]).collect();
-        let values: Vec<&Value> = agreeing.iter().filter_map(|it| heard[*it]).collect();
+        let values: Vec<&Value> = agreeing.iter().filter_map(|it| per_take[*it]).collect();
         match values.first() {
             None => {}
             Some(Value::Object(first)) => {
@@ -192,12 +192,12 @@ impl Differing {
                     self.varies.extend(own.map(|key| Varying {
                         path: format!("{path}/{}", escape(key)),
                         by: Variation::Anything,
-                        heard: Vec::new(),
+                        examples: Vec::new(),
                     }));
                     keys.retain(|it| is_common(it));
                 }
                 for key in keys {
-                    let members: Heard<'_> = values.iter().map(|it| it.get(key)).collect();
+                    let members: PerTake<'_> = values.iter().map(|it| it.get(key)).collect();
                     self.of_place(
                         &members,
                         &format!("{path}/{}", escape(key)),
@@ -256,13 +256,13 @@ impl Differing {
                 } else {
                     Variation::SameType
                 },
-                heard: shown(lists.iter().map(|it| format!("{} elements", it.len()))),
+                examples: examples(lists.iter().map(|it| format!("{} elements", it.len()))),
             });
             return;
         }
         let before = self.varies.len();
         for index in 0..first.len() {
-            let elements: Heard<'_> = lists.iter().map(|it| it.get(index)).collect();
+            let elements: PerTake<'_> = lists.iter().map(|it| it.get(index)).collect();
             self.of_place(&elements, &format!("{path}/{index}"), numbers, depth);
         }
         let of_elements = self.varies.split_off(before);
@@ -283,12 +283,12 @@ impl Differing {
         self.varies.push(Varying {
             path: path.to_owned(),
             by: Variation::AnyOrder,
-            heard: shown(lists.iter().map(|it| format!("{} elements", it.len()))),
+            examples: examples(lists.iter().map(|it| format!("{} elements", it.len()))),
         });
         let before = self.varies.len();
         for index in 0..first.len() {
             let rows = lists.iter().zip(partners);
-            let rows: Heard<'_> = rows.map(|(list, of)| list.get(of[index])).collect();
+            let rows: PerTake<'_> = rows.map(|(list, of)| list.get(of[index])).collect();
             self.of_place(&rows, &format!("{path}/{index}"), numbers, depth);
         }
         let of_rows = self.varies.split_off(before);
@@ -299,7 +299,7 @@ impl Differing {
         self.varies.push(Varying {
             path: path.to_owned(),
             by: Variation::SameType,
-            heard: shown(values.iter().map(|it| excerpt::of(it))),
+            examples: examples(values.iter().map(|it| excerpt::of(it))),
         });
     }
 
@@ -337,32 +337,33 @@ impl Differing {
             self.varies.push(Varying {
                 path: path.to_owned(),
                 by: Variation::Anything,
-                heard: words.to_vec(),
+                examples: words.to_vec(),
             });
         }
         None
     }
 }
 
-fn shown(heard: impl Iterator<Item = String>) -> Vec<String> {
-    let mut shown: Vec<String> = Vec::new();
-    for it in heard {
-        if shown.len() < HEARD && !shown.contains(&it) {
-            shown.push(it);
+fn examples(values: impl Iterator<Item = String>) -> Vec<String> {
+    let mut examples: Vec<String> = Vec::new();
+    for it in values {
+        if examples.len() < EXAMPLES && !examples.contains(&it) {
+            examples.push(it);
         }
     }
-    shown
+    examples
 }
 
-/// The kind of a value, in words. An empty list is of another kind than one with elements: servers that are not ready yet find nothing.
-fn in_words(value: Option<&Value>) -> String {
+/// The name of a value's kind. An empty list is of another kind than one with elements, because servers that are not ready yet find
+/// nothing.
+fn kind_of(value: Option<&Value>) -> String {
     match value {
         None => NOTHING,
         Some(Value::Null) => "null",
         Some(Value::Bool(_)) => "a boolean",
         Some(Value::Number(_)) => "a number",
         Some(it) if digits::of(it).is_some() => "a number",
-        Some(Value::String(text)) => text_in_words(text),
+        Some(Value::String(text)) => kind_of_text(text),
         Some(Value::Array(items)) if items.is_empty() => "an empty list",
         Some(Value::Array(_)) => "a list",
         Some(Value::Object(_)) => "an object",
@@ -370,7 +371,7 @@ fn in_words(value: Option<&Value>) -> String {
     .to_owned()
 }
 
-fn text_in_words(text: &str) -> &'static str {
+fn kind_of_text(text: &str) -> &'static str {
     if text.trim().is_empty() {
         "an empty text"
     } else {

@@ -1,4 +1,4 @@
-//! What the elements of lists have in common: the order they are in, and the way they vary.
+//! What is learned of the elements of lists together: their order, and the way they vary.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use crate::score::values::same::{self, View, same};
 
 use super::wording;
 
-/// Where the elements of a list vary in the same way, and at least so many of them, one place says so for all.
+/// Replaces the same place of several elements of a list by one place for all elements, where at least `least` vary there in the same way.
 pub(super) fn gathered(
     varies: Vec<Varying>,
     list: &str,
@@ -36,7 +36,7 @@ pub(super) fn gathered(
             places.entry(rest).or_default().push(how);
         }
     }
-    let mut told = HashSet::new();
+    let mut listed = HashSet::new();
     let together = varies.into_iter().filter_map(|it| {
         let Some((_, rest)) = parted(&it) else {
             return Some(it);
@@ -45,7 +45,7 @@ pub(super) fn gathered(
         match one_way(ways).filter(|_| ways.len() >= least) {
             Some(by) => {
                 let path = format!("{list}/*{rest}");
-                told.insert(rest).then_some(Varying { path, by, ..it })
+                listed.insert(rest).then_some(Varying { path, by, ..it })
             }
             None => Some(it),
         }
@@ -53,7 +53,7 @@ pub(super) fn gathered(
     together.collect()
 }
 
-/// How places of several elements vary, where they all vary in one way that holds for whatever is recorded there.
+/// The way in which places of several elements vary, if it is the same for all and applies to any recorded value.
 fn one_way(ways: &[Option<Variation>]) -> Option<Variation> {
     let mut ways = ways.iter();
     let first = ways.next()?.clone()?;
@@ -61,7 +61,7 @@ fn one_way(ways: &[Option<Variation>]) -> Option<Variation> {
         (Variation::SameType, Variation::SameType) => Some(Variation::SameType),
         (Variation::Tokens(mut a), Variation::Tokens(b)) => {
             let (one, other) = (a.first_mut()?, b.first()?);
-            // An id has as many tokens as it happens to have.
+            // The number of tokens of an id depends on its random letters and digits.
             one.tokens = one.tokens.max(other.tokens);
             (one.stands_for == other.stands_for).then_some(Variation::Tokens(a))
         }
@@ -69,7 +69,7 @@ fn one_way(ways: &[Option<Variation>]) -> Option<Variation> {
     })
 }
 
-/// How a place varies, unless that is told of the tokens of one text.
+/// How a place varies, if that applies to every element; `None` where it is said of tokens of one text.
 fn for_every_element(by: &Variation, recorded: Option<&Value>) -> Option<Variation> {
     match by {
         Variation::SameType => Some(Variation::SameType),

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::digits;
+use crate::model::placeholder;
 use crate::model::rules::Rules;
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 use crate::score::pairing::call::only_reads;
@@ -15,9 +16,9 @@ use crate::score::values::same::DEPTH;
 
 use super::takes::Take;
 
-/// Shorter texts and smaller numbers turn up everywhere, and tell nothing of where they come from.
-const TELLING_LENGTH: usize = 3;
-const TELLING_NUMBER: f64 = 100.0;
+/// Shorter texts and smaller numbers are too common to show where they come from.
+const DISTINCTIVE_LENGTH: usize = 3;
+const DISTINCTIVE_NUMBER: f64 = 100.0;
 
 /// Something that an effect of one take made, and that a read of a later take found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +32,7 @@ pub struct LeftBehind {
     pub value: String,
 }
 
-/// How often telling values stand in something.
+/// Distinctive values, and how often each occurs.
 type Values = HashMap<String, usize>;
 
 /// What a later take found that an effect of an earlier one had made: a value of the effect's arguments or of its answer that the same answer
@@ -49,7 +50,7 @@ pub(super) fn left_behind(
             let mut values = Values::new();
             call.arguments
                 .values()
-                .for_each(|it| telling(it, DEPTH, &mut values));
+                .for_each(|it| distinctive(it, DEPTH, &mut values));
             of_outcome(&call.outcome, &mut values);
             (*call, values)
         })
@@ -62,20 +63,20 @@ pub(super) fn left_behind(
         of_outcome(&call.outcome, &mut before);
         let mut asked = Values::new();
         for it in call.arguments.values() {
-            telling(it, DEPTH, &mut asked);
+            distinctive(it, DEPTH, &mut asked);
         }
         for take in others {
-            // As it was answered: what is bound to another value in each take is no leftover.
+            // The answer as it was, because a value that is bound differs in each take and is not left behind.
             let Some((_, later)) = take.said.get(at).filter(|(_, it)| it.tool == call.tool) else {
                 continue;
             };
             let mut found = Values::new();
             of_outcome(&later.outcome, &mut found);
-            // What a call itself says, its answer may echo.
+            // Values of the call's own arguments may be repeated in its answer.
             let is_fresh = |(value, count): &(&String, &usize)| {
                 before.get(*value) < Some(count)
                     && !asked.contains_key(*value)
-                    && !value.contains("<redacted:")
+                    && !placeholder::holds(value)
             };
             let mut fresh: Vec<&String> = found.iter().filter(is_fresh).map(|it| it.0).collect();
             fresh.sort_unstable();
@@ -99,12 +100,12 @@ pub(super) fn left_behind(
 fn of_outcome(outcome: &Outcome, values: &mut Values) {
     if let Outcome::Answer(answer) = outcome {
         let all = answer.content.iter().chain(&answer.structured_content);
-        all.for_each(|it| telling(it, DEPTH, values));
+        all.for_each(|it| distinctive(it, DEPTH, values));
     }
 }
 
-/// The values somewhere in another that are not likely to be there by chance.
-fn telling(value: &Value, depth: usize, values: &mut Values) {
+/// Adds to `values` what a value contains that is not likely to be there by chance.
+fn distinctive(value: &Value, depth: usize, values: &mut Values) {
     let Some(depth) = depth.checked_sub(1) else {
         return;
     };
@@ -114,23 +115,27 @@ fn telling(value: &Value, depth: usize, values: &mut Values) {
     }
     match value {
         Value::String(text) => match embedded(text) {
-            Some(json) => telling(&json, depth, values),
-            None if text.chars().count() >= TELLING_LENGTH => {
+            Some(json) => distinctive(&json, depth, values),
+            None if text.chars().count() >= DISTINCTIVE_LENGTH => {
                 *values.entry(text.clone()).or_default() += 1;
-                // Prose tells of what was made by naming it.
+                // In prose, what an effect made is found by its name.
                 let words =
                     text.split(|it: char| !it.is_alphanumeric() && !matches!(it, '-' | '_' | '.'));
-                for name in words.filter(|it| it.chars().count() >= TELLING_LENGTH && *it != text) {
+                for name in
+                    words.filter(|it| it.chars().count() >= DISTINCTIVE_LENGTH && *it != text)
+                {
                     *values.entry(name.to_owned()).or_default() += 1;
                 }
             }
             None => {}
         },
-        Value::Number(it) if number::float(it).abs() >= TELLING_NUMBER => {
+        Value::Number(it) if number::float(it).abs() >= DISTINCTIVE_NUMBER => {
             *values.entry(it.to_string()).or_default() += 1;
         }
-        Value::Array(items) => items.iter().for_each(|it| telling(it, depth, values)),
-        Value::Object(members) => members.values().for_each(|it| telling(it, depth, values)),
+        Value::Array(items) => items.iter().for_each(|it| distinctive(it, depth, values)),
+        Value::Object(members) => members
+            .values()
+            .for_each(|it| distinctive(it, depth, values)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

@@ -13,7 +13,7 @@ mod left_behind;
 mod takes;
 mod wording;
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 
 use crate::model::binding::Binding;
 use crate::model::learned::{self, Variation, Varying};
@@ -35,7 +35,7 @@ use self::takes::{Take, settled};
 
 pub use self::left_behind::LeftBehind;
 
-/// The most places that are learned for one answer; one with more varies from its outermost places on.
+/// The most places that are learned for one answer. Where more vary, places further out are kept instead.
 const PLACES: usize = 200;
 /// Whether learning is still wanted is asked anew for each answer.
 const STEPS: usize = 1 << 13;
@@ -43,13 +43,13 @@ const STEPS: usize = 1 << 13;
 /// What several takes show.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Learned {
-    /// What was learned of each answer that was heard more than once.
+    /// What was learned of each answer that was received more than once.
     pub answers: Vec<learned::Learned>,
     /// What later requests take from earlier answers.
     pub bindings: Vec<Binding>,
-    /// Where the takes disagreed in kind, in the order of the calls. With two takes, a third would tell which is the odd one.
+    /// Where the takes disagreed in kind, in the order of the calls. With two takes, a third would show which is the odd one.
     pub disagreements: Vec<Disagreement>,
-    /// What an earlier take left behind for a later one: the servers keep more than the takes should share.
+    /// What an earlier take left behind for a later one, so that the takes are not independent.
     pub left_behind: Option<LeftBehind>,
 }
 
@@ -62,24 +62,24 @@ pub struct Disagreement {
     pub tool: String,
     pub path: String,
     /// What each take had, in words, in the order of the takes.
-    pub heard: Vec<String>,
+    pub found: Vec<String>,
     /// The take that disagrees with all others, counted from 1, where there is just one.
     pub odd: Option<usize>,
 }
 
-/// What the first of several takes of one scenario should be kept with; of a single take, its bindings, and what was heard when its reads
-/// were asked again.
-pub fn learn(takes: &[Trajectory], rules: &Rules) -> Learned {
+/// What the first of several takes of one scenario should be kept with; of a single take, its bindings, and what was learned when its
+/// reads were asked again.
+pub fn learn<T: Borrow<Trajectory>>(takes: &[T], rules: &Rules) -> Learned {
     learn_with(takes, rules, &Work::uninterrupted())
 }
 
-/// The same, until it is not wanted any more, which is asked every few thousand steps.
+/// The same, but cancelled when `is_unwanted`, which is asked every few thousand steps.
 ///
 /// # Errors
 ///
-/// [`Cancelled`] when it was not wanted to the end.
-pub fn learn_until(
-    takes: &[Trajectory],
+/// [`Cancelled`] when `is_unwanted` was true before the end.
+pub fn learn_until<T: Borrow<Trajectory>>(
+    takes: &[T],
     rules: &Rules,
     is_unwanted: &dyn Fn() -> bool,
 ) -> Result<Learned, Cancelled> {
@@ -88,8 +88,9 @@ pub fn learn_until(
     work.finish(learned)
 }
 
-fn learn_with(takes: &[Trajectory], rules: &Rules, work: &Work<'_>) -> Learned {
-    let Some((first, others)) = takes.split_first() else {
+fn learn_with<T: Borrow<Trajectory>>(takes: &[T], rules: &Rules, work: &Work<'_>) -> Learned {
+    let takes: Vec<&Trajectory> = takes.iter().map(Borrow::borrow).collect();
+    let Some((&first, others)) = takes.split_first() else {
         return Learned::default();
     };
     let first = Trajectory {
@@ -97,7 +98,7 @@ fn learn_with(takes: &[Trajectory], rules: &Rules, work: &Work<'_>) -> Learned {
         learned: Vec::new(),
         ..first.clone()
     };
-    let others: Vec<Cow<'_, Trajectory>> = others.iter().map(exact).collect();
+    let others: Vec<Cow<'_, Trajectory>> = others.iter().copied().map(exact).collect();
     let mut learned = learn_answers(&exact(&first), &others, rules, work);
     learned.bindings = first.bindings;
     learned
@@ -105,8 +106,8 @@ fn learn_with(takes: &[Trajectory], rules: &Rules, work: &Work<'_>) -> Learned {
 
 /// The places in answers that differed between takes of identical requests: identical but for what is bound, and a poll counting once.
 ///
-/// There is one entry for each answer that was heard at least twice: by every take at the same position and with the same request, or when a
-/// read was asked again right after. Errors are graded, and nothing is learned of them.
+/// There is one entry for each answer that was received at least twice: by every take at the same position and with the same request, or when
+/// a read was asked again right after. Errors are graded, and nothing is learned of them.
 fn learn_answers(
     first: &Trajectory,
     others: &[Cow<'_, Trajectory>],
@@ -120,7 +121,7 @@ fn learn_answers(
     let others: Vec<Take<'_>> = (others.iter().zip(&translated))
         .map(|(it, terms)| {
             let calls = settled(terms.as_ref().map_or(it, |it| &it.current), &polled);
-            // Only in the terms of the first take are the polls of another one to be told.
+            // The polls of another take are recognised only in the terms of the first.
             let as_made: Vec<&ToolCall> = it.calls().collect();
             let said = calls.iter();
             let said = said.map(|(number, _)| (*number, as_made[number - 1]));
@@ -145,7 +146,7 @@ fn learn_answers(
             made.filter(|it| is_same_request(call, it))
                 .map(|it| &it.outcome)
         });
-        // A take that did not make this call tells nothing of any answer to it.
+        // Unless every take made this call, only the answers of the first one are compared.
         let same_calls: Option<Vec<&Outcome>> = same_calls.collect();
         let outcomes: Vec<&Outcome> = std::iter::once(&call.outcome)
             .chain(&call.again)
@@ -159,15 +160,15 @@ fn learn_answers(
         differing.of_outcomes(&of_answers);
         let differs = !differing.varies.is_empty() || !differing.disagreements.is_empty();
         let reads = only_reads(call, &first.catalogue, rules);
-        if let Some((_, heard, _)) = (differing.disagreements.iter())
+        if let Some((_, found, _)) = (differing.disagreements.iter())
             .find(|it| it.2 == Some(1) && !reads && learned.left_behind.is_none())
         {
-            // Only the first time did it have an effect: what it makes is there already.
+            // The call had its effect only in the first take; in later ones, what it makes existed already.
             learned.left_behind = Some(LeftBehind {
                 call: *number,
                 tool: call.full_name(),
                 effect: call.full_name(),
-                value: heard.first().cloned().unwrap_or_default(),
+                value: found.first().cloned().unwrap_or_default(),
             });
             learned.answers.retain(|it| it.varies.is_empty());
             learned.disagreements.clear();
@@ -175,16 +176,16 @@ fn learn_answers(
         if learned.left_behind.is_some() && differs {
             continue;
         }
-        for (path, heard, odd) in differing.disagreements {
+        for (path, found, odd) in differing.disagreements {
             learned.disagreements.push(Disagreement {
                 call: *number,
                 tool: call.full_name(),
                 path,
-                heard,
+                found,
                 odd,
             });
         }
-        // Of an answer that was an error in the recording there is nothing to hold.
+        // A recorded error is graded, so nothing is kept of it.
         let Some(Some(recorded)) = of_answers.first().filter(|_| differing.is_learned) else {
             continue;
         };
@@ -219,12 +220,12 @@ fn varying_sources(
         (same(&was, &it.value) && !same(&now, &it.value)).then_some((it, now))
     });
     let places = varying.flat_map(|(it, now)| {
-        let heard = vec![excerpt::of(&it.value), excerpt::of(&now)];
+        let examples = vec![excerpt::of(&it.value), excerpt::of(&now)];
         let patterns = full_patterns(answer, &it.from.path).into_iter();
         patterns.map(move |path| Varying {
             path,
             by: Variation::SameType,
-            heard: heard.clone(),
+            examples: examples.clone(),
         })
     });
     places.collect()
@@ -237,18 +238,18 @@ fn answer(outcome: &Outcome) -> Option<&Answer> {
     }
 }
 
-/// Places that lie beneath no other, each once; if they are still too many, they are cut at their last step until they are not.
+/// Removes places that lie beneath others, and duplicates. If too many are left, their last steps are removed until they are few enough.
 fn outermost(mut varies: Vec<Varying>) -> Vec<Varying> {
     varies.sort_by(|a, b| a.path.cmp(&b.path));
     let mut kept: Vec<Varying> = Vec::new();
     for it in varies {
         let covers = |above: &Varying| {
             let rest = it.path.strip_prefix(above.path.as_str());
-            // Beneath a list in any order stands what else varies in its elements.
+            // A list in any order does not cover what else varies in its elements.
             let is_all = above.by != Variation::AnyOrder;
             rest.is_some_and(|it| it.is_empty() || (is_all && it.starts_with('/')))
         };
-        // What was learned from a binding says less than what the takes showed at the same place.
+        // Of two at the same place, the first was learned from takes, which is more precise than what follows from a binding.
         if !kept.iter().rev().take(PLACES).any(covers) {
             kept.push(it);
         }
@@ -259,7 +260,7 @@ fn outermost(mut varies: Vec<Varying>) -> Vec<Varying> {
     let shorter = kept.into_iter().map(|it| Varying {
         path: it.path.rsplit_once('/').map_or("", |it| it.0).to_owned(),
         by: Variation::SameType,
-        heard: Vec::new(),
+        examples: Vec::new(),
     });
     outermost(shorter.collect())
 }

@@ -8,10 +8,10 @@ use crate::score::text::excerpt;
 use crate::score::text::made_up;
 use crate::score::text::token::{LONG, Token, tokens};
 
-/// The most that is kept for people of what was heard in one place.
-const HEARD: usize = 3;
+/// The most texts of one place that are kept for people.
+const EXAMPLES: usize = 3;
 
-/// How several texts that say the same vary; `None` where they do not, white space aside.
+/// How several texts of one place vary; `None` where they are equal apart from white space.
 pub(super) fn learn(texts: &[&str]) -> Option<Variation> {
     if texts.iter().any(|it| it.len() > LONG) {
         let mut same = texts.iter().map(|it| it.split_whitespace());
@@ -55,10 +55,10 @@ fn keys(takes: &[Vec<Token<'_>>]) -> Vec<Vec<u64>> {
     keys.map(Iterator::collect).collect()
 }
 
-/// The kind that all texts are one token of, where that is more telling than to say that the text varies: a generated id, a time, a number.
+/// The kind that all texts are one token of, where that is more specific than to say that the text varies: a generated id, a time, a number.
 fn only_kind(takes: &[Vec<Token<'_>>]) -> Option<TokenKind> {
     let all: Vec<&[Token<'_>]> = takes.iter().map(Vec::as_slice).collect();
-    // Of a value by itself, only what is an id by its looks is held to be one.
+    // A text that is a single value counts as an id only if it looks like one.
     if takes.iter().any(|it| is_id(it)) && is_one_id(&all) {
         return Some(TokenKind::Id);
     }
@@ -70,9 +70,9 @@ fn only_kind(takes: &[Vec<Token<'_>>]) -> Option<TokenKind> {
         .collect();
     let kinds = kinds?;
     let first = *kinds.first()?;
-    // Ids that are not all of one sort are left to what is learned of any text.
-    let telling = !matches!(first, TokenKind::Word | TokenKind::Sign | TokenKind::Id);
-    (telling && kinds.iter().all(|it| *it == first)).then_some(first)
+    // Ids that are not all of one sort are learned like any other text.
+    let is_specific = !matches!(first, TokenKind::Word | TokenKind::Sign | TokenKind::Id);
+    (is_specific && kinds.iter().all(|it| *it == first)).then_some(first)
 }
 
 fn whole(takes: &[Vec<Token<'_>>], kind: TokenKind) -> VaryingToken {
@@ -80,7 +80,7 @@ fn whole(takes: &[Vec<Token<'_>>], kind: TokenKind) -> VaryingToken {
         token: 1,
         tokens: pieces(&takes[0]),
         stands_for: StandsFor::One(kind),
-        heard: heard(takes.iter().map(|it| said(it))),
+        examples: examples(takes.iter().map(|it| said(it))),
     }
 }
 
@@ -98,17 +98,17 @@ fn is_id(tokens: &[Token<'_>]) -> bool {
     matches!(tokens, [only] if only.kind == TokenKind::Id)
 }
 
-/// Whether what stands in one place of the takes is an id of one sort in each of them, in at least one unmistakably.
+/// Whether all takes have an id of the same sort in one place, at least one of them unmistakably.
 fn is_one_id(takes: &[&[Token<'_>]]) -> bool {
     let runs: Option<Vec<String>> = takes.iter().map(|it| run(it)).collect();
     let Some(runs) = runs else {
         return false;
     };
-    let is_told = takes.iter().any(|it| is_id(it))
+    let is_surely_id = takes.iter().any(|it| is_id(it))
         || (runs.iter().all(|it| made_up::mixes(it))
             && runs.iter().any(|it| made_up::alternates(it))
             && takes.iter().any(|it| it.len() > 1));
-    is_told && runs.iter().all(|it| made_up::may_stand_for(&runs[0], it))
+    is_surely_id && runs.iter().all(|it| made_up::may_stand_for(&runs[0], it))
 }
 
 /// Tokens without white space between as one text; `None` where there are none.
@@ -118,7 +118,7 @@ fn run(tokens: &[Token<'_>]) -> Option<String> {
     is_joined.then(|| tokens.iter().map(|it| it.text).collect())
 }
 
-/// The tokens of a text, where those of letters and digits without anything between count as one: an id is no sentence.
+/// The ranges of tokens that make one word each: letters and digits without anything between count as one, so that an id is one word.
 fn words<'t>(tokens: &'t [Token<'_>]) -> impl Iterator<Item = Range<usize>> + 't {
     let mut start = 0;
     std::iter::from_fn(move || {
@@ -132,7 +132,8 @@ fn words<'t>(tokens: &'t [Token<'_>]) -> impl Iterator<Item = Range<usize>> + 't
     })
 }
 
-/// Where both a word and a number vary in one run of letters and digits, that is generated: what of it was the same is so by chance.
+/// Lets whole runs of letters and digits vary where both a word and a number vary in them. Such a run is generated, so parts that were
+/// equal are so by chance.
 fn keep_generated_words_whole(
     takes: &[Vec<Token<'_>>],
     partners: &[Vec<Option<usize>>],
@@ -143,7 +144,7 @@ fn keep_generated_words_whole(
         let end = end - 1;
         let of_kind = |kind| (start..=end).any(|it| !stays[it] && first[it].kind == kind);
         let is_generated = of_kind(TokenKind::Word) && of_kind(TokenKind::Number);
-        // Or another take has more pieces where this one has few.
+        // The same holds where another take has a different number of pieces there.
         let is_cut_otherwise = start < end && (start..=end).any(|it| !stays[it]) && {
             let (before, after) = (start.checked_sub(1), end + 1);
             takes.iter().zip(partners).any(|(take, partner)| {
@@ -191,31 +192,31 @@ fn stretch(
     ranges: &[Range<usize>],
     varying: &mut Vec<VaryingToken>,
 ) {
-    let heard_there: Vec<&[Token<'_>]> = (takes.iter().zip(ranges))
+    let pieces_there: Vec<&[Token<'_>]> = (takes.iter().zip(ranges))
         .map(|(take, range)| take.get(range.clone()).unwrap_or_default())
         .collect();
-    let first = heard_there[0];
+    let first = pieces_there[0];
     let token = pieces(&takes[0][..of_first.start]) + 1;
-    if is_one_id(&heard_there) {
+    if is_one_id(&pieces_there) {
         varying.push(VaryingToken {
             token,
             tokens: pieces(first),
             stands_for: StandsFor::One(TokenKind::Id),
-            heard: heard(heard_there.iter().map(|it| said(it))),
+            examples: examples(pieces_there.iter().map(|it| said(it))),
         });
         return;
     }
     let kinds = |piece: &[Token<'_>]| piece.iter().map(|it| it.kind).collect::<Vec<_>>();
     let is_broken = first.windows(2).any(|it| it[1].continues(&it[0]));
-    if !is_broken && let Some(found) = one_by_one(&heard_there, token) {
+    if !is_broken && let Some(found) = one_by_one(&pieces_there, token) {
         varying.extend(found);
         return;
     }
-    let mut all: Vec<TokenKind> = heard_there.iter().flat_map(|it| kinds(it)).collect();
+    let mut all: Vec<TokenKind> = pieces_there.iter().flat_map(|it| kinds(it)).collect();
     all.sort_unstable();
     all.dedup();
-    // A generated word may have come without digits, or without letters, by chance.
-    let joined = heard_there
+    // A generated word may happen to have no digits, or no letters, in these takes.
+    let joined = pieces_there
         .iter()
         .all(|it| it.windows(2).all(|it| !it[1].spaced));
     let has = |kind: &TokenKind| all.contains(kind);
@@ -231,9 +232,9 @@ fn stretch(
         stands_for: StandsFor::Run {
             kinds: all,
             joined,
-            may_be_empty: heard_there.iter().any(|it| it.is_empty()),
+            may_be_empty: pieces_there.iter().any(|it| it.is_empty()),
         },
-        heard: heard(heard_there.iter().map(|it| said(it))),
+        examples: examples(pieces_there.iter().map(|it| said(it))),
     });
 }
 
@@ -256,7 +257,7 @@ fn one_by_one(takes: &[&[Token<'_>]], start: usize) -> Option<Vec<VaryingToken>>
                 token,
                 tokens: of_first.pieces,
                 stands_for: one(of_first.kind, is_id),
-                heard: heard(column.iter().map(|it| it[0].text.to_owned())),
+                examples: examples(column.iter().map(|it| it[0].text.to_owned())),
             });
         }
         token += of_first.pieces;
@@ -289,17 +290,17 @@ fn said(piece: &[Token<'_>]) -> String {
     excerpt::shorten(&text)
 }
 
-fn heard(texts: impl Iterator<Item = String>) -> Vec<String> {
-    let mut heard: Vec<String> = Vec::new();
+fn examples(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut examples: Vec<String> = Vec::new();
     for it in texts {
         let it = if it.is_empty() {
             "nothing".to_owned()
         } else {
             it
         };
-        if heard.len() < HEARD && !heard.contains(&it) {
-            heard.push(it);
+        if examples.len() < EXAMPLES && !examples.contains(&it) {
+            examples.push(it);
         }
     }
-    heard
+    examples
 }

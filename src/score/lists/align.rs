@@ -17,10 +17,10 @@ use super::edits;
 /// Pairs of positions, both rising.
 pub(in crate::score) type Pairs = Vec<(usize, usize)>;
 
-/// Up to this many cells the table is simply filled.
+/// Up to this many cells, the whole table is filled.
 const SMALL: usize = 1024;
 
-/// How many pairs of a guess are looked at to tell whether it may be bettered.
+/// How many pairs of a guess are sampled to estimate whether it may be improved.
 const SAMPLE: usize = 16;
 
 /// Totals are counted in whole numbers, so that ties are exact and the result is the same everywhere.
@@ -35,7 +35,7 @@ const UNREACHED: i64 = i64::MIN / 4;
 
 /// The best pairing of two lists.
 ///
-/// `b` and `c` hold one key per element; equal keys stand for similarity 1. `may_pair` tells whether two others may
+/// `b` and `c` hold one key per element; equal keys stand for similarity 1. `may_pair` says whether two others may
 /// pair at all, and `similarity` how well. Of equally good pairings, the one with most pairs and then with the smallest
 /// distances wins. At most `cells` similarities are asked for, and about one byte kept for each.
 pub(in crate::score) fn align(
@@ -50,8 +50,8 @@ pub(in crate::score) fn align(
     })
 }
 
-/// The same; `roughly` gives keys by which elements are told that are probably the same although not equal, for where there are too
-/// many to compare each with each.
+/// The same with a second pair of key lists: `roughly` gives keys shared by elements that are probably the same although not equal, used
+/// where there are too many to compare each with each.
 pub(in crate::score) fn align_with(
     b: &[u64],
     c: &[u64],
@@ -71,7 +71,7 @@ pub(in crate::score) fn align_with(
 
     let mut pairs: Pairs = (0..prefix).map(|at| (at, at)).collect();
     if b_rest.len() == 1 && c_rest.len() == 1 {
-        // The commonest case, one element changed, needs no similarity to be decided.
+        // In the most common case, one changed element, no similarity is needed.
         pairs.extend(may_pair(prefix, prefix).then_some((prefix, prefix)));
     } else if !b_rest.is_empty() && !c_rest.is_empty() {
         let mut roughly = Some(roughly);
@@ -115,7 +115,7 @@ struct Lists<'l> {
 }
 
 impl Lists<'_> {
-    /// How well two elements pair; `None` if they may not. Beyond the last cell, as badly as any.
+    /// How well two elements pair; `None` if they may not. Once the budget of cells is used up, 0.
     fn value(&mut self, i: usize, j: usize) -> Option<f64> {
         if self.b[i] == self.c[j] {
             return Some(1.0);
@@ -150,7 +150,7 @@ impl Middle {
         if area <= SMALL.min(lists.left) {
             return self.exact(self.whole_band(), lists);
         }
-        // What is left over after a guess is for bettering it.
+        // Half of the budget is kept for improving the guess.
         let for_bettering = lists.left / 2;
         lists.left -= for_bettering;
         let guess = self.guess(lists);
@@ -179,7 +179,7 @@ impl Middle {
         self.b.len().saturating_mul(self.c.len())
     }
 
-    /// Whether there may be enough left to look for something better than a guess: told by a sample of its pairs.
+    /// Whether the budget may be enough to look for a better pairing than the guess, estimated from a sample of its pairs.
     fn may_be_affordable(
         &self,
         guess: &Pairs,
@@ -236,7 +236,7 @@ impl Middle {
             let it = it - from;
             from + it.saturating_sub(low).min(len)..from + (it + high + 1).min(len)
         };
-        // Elements left alone could only be bettered, so one side must have none.
+        // A pairing with unpaired elements on both sides can always be improved, so one side must have none.
         let best_for_b = guess.len() == n
             && unequal.iter().all(|&(i, j)| {
                 let near = i - self.b.start + self.c.start;
@@ -309,7 +309,7 @@ impl Middle {
 
     /// Whether it may be solved by comparing each with each.
     fn is_small(&self, lists: &Lists<'_>) -> bool {
-        // One with one needs no comparison.
+        // A single pair needs no comparison.
         self.area() == 1 || self.area() <= SMALL.min(lists.left)
     }
 

@@ -31,7 +31,7 @@ pub(in crate::score) fn assign(
         let (rows, columns) = (keys(&rows), keys(&columns));
         align::align(&rows, &columns, CELLS, |_, _| true, similarity)
     } else {
-        // The method asks for each cost again and again.
+        // The costs are computed beforehand, because the method reads each many times.
         let costs: Vec<f64> = (0..n * m)
             .map(|it| 1.0 - similarity(it / m, it % m))
             .collect();

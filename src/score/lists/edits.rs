@@ -7,8 +7,8 @@ const EDITS: usize = 256;
 /// The same for short lists, and the number of steps per element that decides in between.
 const FEWEST_EDITS: usize = 32;
 const STEPS: usize = 8;
-/// Where so many searches were cut, the lists differ so much that shorter ones find as much: so many long ones, so many of those that are
-/// of fewer edits.
+/// After so many searches were cut, the lists differ so much that shorter searches find as much: this many long ones, then this many of
+/// fewer edits.
 const LONG_SEARCHES: usize = 2;
 const FEWER_EDITS: usize = 64;
 const SHORTER_SEARCHES: usize = 16;
@@ -19,7 +19,7 @@ const OUTSIDE: usize = usize::MAX;
 
 /// Pairs of positions of equal elements, both rising.
 pub(in crate::score) fn common(b: &[u64], c: &[u64]) -> Vec<(usize, usize)> {
-    // What only one of them has is in no pair, and need not be searched.
+    // Elements that only one list has can be in no pair, so they are left out of the search.
     let (b_known, c_known) = (Sieve::of(b), Sieve::of(c));
     let (b_places, b) = c_known.sift(b);
     let (c_places, c) = b_known.sift(c);
@@ -45,7 +45,7 @@ pub(in crate::score) fn common(b: &[u64], c: &[u64]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Which keys a list has, by some of their bits: what falls through is not in it, and of what does not, hardly any.
+/// A Bloom filter of a list's keys: a key that it lacks is not in the list, and a key that it has nearly always is.
 struct Sieve(Vec<u64>);
 
 impl Sieve {
@@ -62,7 +62,7 @@ impl Sieve {
         sieve
     }
 
-    /// The elements that stay in it, with their places.
+    /// The elements that the filter has, with their positions.
     fn sift(&self, keys: &[u64]) -> (Vec<usize>, Vec<u64>) {
         let stays = |key: u64| {
             let (word, bit) = self.place(key);

@@ -1,4 +1,4 @@
-//! What is left of two aligned lists: elements without a partner.
+//! The elements of two aligned lists that have no partner.
 
 use std::cmp::Ordering;
 
@@ -21,8 +21,8 @@ pub(in crate::score) fn unpaired(pairs: &Pairs, n: usize, m: usize) -> (Vec<usiz
     (b_alone, c_alone)
 }
 
-/// Pairs also the elements without a partner that stand in the same place and say the same as another type, `1` and
-/// `"1"`: that is a change of type, not one element gone and one added.
+/// Also pairs elements without a partner that stand in the same place and have the same value as another type, such as `1` and `"1"`.
+/// That is a change of type, and not one element removed and one added.
 pub(in crate::score) fn with_retyped(mut pairs: Pairs, b: &[Value], c: &[Value]) -> Pairs {
     let (b_alone, c_alone) = unpaired(&pairs, b.len(), c.len());
     // An element's place is the number of pairs before it, and its number among those alone there.

@@ -1,4 +1,4 @@
-//! A scored call, with everything the comparison asks of it alone.
+//! A scored call, with everything that a comparison needs to know of a single call.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -27,11 +27,11 @@ pub(in crate::score) struct Call<'a> {
     breach: Option<String>,
     /// What its answer says went wrong although the server says that it is fine.
     in_band: OnceCell<Option<String>>,
-    /// By which to tell that; `None` where nobody looks at answers.
+    /// The signs of such errors; `None` where answers are not compared.
     signs: Option<Rc<Signs>>,
     /// Counted from 1 among the scored calls of its side.
     pub(in crate::score) number: usize,
-    /// The calls of a poll before it, whose answers were waited out.
+    /// The earlier calls of the same poll, whose answers do not count.
     pub(super) tries: Vec<&'a ToolCall>,
     /// What it asked in its own words, where those of its baseline stand in `made`.
     pub(in crate::score) said: &'a ToolCall,
@@ -73,7 +73,7 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// Found out when it is first asked for: most answers are those of the baseline, and nobody asks.
+    /// Computed when first needed, because most answers equal those of the baseline and are never searched for errors.
     fn in_band(&self) -> Option<&str> {
         let signs = self.signs.as_ref();
         let error = || signs.and_then(|it| it.error(&self.made.outcome));
@@ -101,7 +101,7 @@ impl<'a> Call<'a> {
 /// The scored calls of a trajectory. A tool its own catalogue does not know is looked up in the `other`: a recording
 /// from elsewhere may have no catalogue at all.
 ///
-/// `said` is the same side in its own words. Of equal requests in a row, those that `is_try` tells by their key are one call with the
+/// `said` is the same side in its own words. Of equal requests in a row, those for whose key `is_try` is true are one call with the
 /// one after them.
 pub(super) fn scored<'a>(
     side: &'a Trajectory,
@@ -129,7 +129,7 @@ pub(super) fn scored<'a>(
             tries: Vec::new(),
             said,
             reads: hinted || is_listed_read(call, rules),
-            // Answers nobody looks at are not checked either: those of an expectation are made up.
+            // Answers that are not compared are not checked either, because those of an expectation are not real ones.
             breach: match rules.responses {
                 Responses::Ignore => breach::marked(call),
                 _ => schemas.breach(call),

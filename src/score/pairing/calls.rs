@@ -12,7 +12,7 @@ use crate::score::work::Work;
 use super::call::{self, Call};
 use super::polls;
 
-/// How much work the alignment of calls may be: this, and so many times looking at all their arguments.
+/// How much work the alignment of calls may be: this many steps, and this many times the weight of all arguments.
 const BUDGET: usize = 1 << 16;
 const TIMES: usize = 8;
 
@@ -24,8 +24,8 @@ pub(in crate::score) struct Calls<'a> {
 }
 
 impl<'a> Calls<'a> {
-    /// `said` is the run in its own words. Of equal requests in a row, those that `is_try` tells by their key are one call with the one
-    /// after them.
+    /// `said` is the run in its own words. Of equal requests in a row, those for whose key `is_try` is true are one call with the
+    /// one after them.
     pub(in crate::score) fn new(
         baseline: &'a Trajectory,
         current: &'a Trajectory,
@@ -60,7 +60,7 @@ impl<'a> Calls<'a> {
         numbered(&self.current, number)
     }
 
-    /// What a poll was answered while it waited, where that was nothing the baseline's was answered: one of those, and that.
+    /// An answer to a try of a poll that none of the baseline's tries had, behind one of the baseline's; `None` where there is none.
     pub(in crate::score) fn other_try(
         &self,
         baseline: usize,
@@ -87,7 +87,7 @@ impl<'a> Calls<'a> {
         self.baseline[b].tool == self.current[c].tool
     }
 
-    /// Did the agent ask for the same thing? Calls of different tools did not.
+    /// The similarity of two requests, 0 to 1; 0 for calls of different tools.
     pub(in crate::score) fn request(&self, b: usize, c: usize) -> f64 {
         if !self.same_tool(b, c) {
             return 0.0;
@@ -142,7 +142,7 @@ impl<'a> Calls<'a> {
 
 /// The call of a number that is one of a side's.
 fn numbered<'s, 'a>(calls: &'s [Call<'a>], number: usize) -> &'s Call<'a> {
-    // Without polls, a call stands where its number says.
+    // Without polls, the position of a call follows from its number.
     match calls.get(number - 1) {
         Some(call) if call.number == number => call,
         _ => &calls[calls.partition_point(|it| it.number < number)],

@@ -1,4 +1,4 @@
-//! Equal calls that are out of order: pairs that give way so that reads and effects find their own.
+//! Equal calls that are out of order: pairs that are dissolved so that equal reads and effects can be paired.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
@@ -13,7 +13,7 @@ pub(in crate::score) const MOVED: f64 = 0.8;
 
 impl Calls<'_> {
     /// Equal reads that stand in another order on the two sides: out of the pairs of an alignment, those that stay in order, and those that
-    /// are out of it. Reads that were paired with others only for want of their own find them again.
+    /// are out of it. Reads that were paired with different ones only because their equal one was out of order are paired with it.
     pub(super) fn with_moved(&self, pairs: Pairs) -> (Pairs, Pairs) {
         let pairs = self.with_all_effects(pairs);
         let mut partner: BTreeMap<usize, usize> = pairs.iter().copied().collect();
@@ -50,7 +50,7 @@ impl Calls<'_> {
             .collect();
         let lost: f64 = given_up.iter().map(|(b, c)| self.request(*b, *c)).sum();
         if MOVED * number::count(found.len()) <= lost {
-            // The pairs as they are have more in common; only what is left over finds its own.
+            // The existing pairs are more similar in total, so only unpaired calls are paired with their equal ones.
             let used: HashSet<usize> = pairs.iter().map(|it| it.1).collect();
             found.retain(|(b, c)| !partner.contains_key(b) && !used.contains(c));
         } else {
@@ -69,8 +69,8 @@ impl Calls<'_> {
         (partner.into_iter().collect(), moved)
     }
 
-    /// The same pairs, but where an effect that both sides made has no partner of its own for the sake of reads, those give way to it: reads
-    /// find each other again in whatever order, effects do not.
+    /// The same pairs, except that pairs of reads are dissolved where they keep equal effects from being paired: reads can be paired again
+    /// out of order, effects cannot.
     fn with_all_effects(&self, pairs: Pairs) -> Pairs {
         let made_again = |pairs: &Pairs| -> (HashSet<usize>, HashSet<usize>) {
             let exact = |(b, c): &&(usize, usize)| {

@@ -1,4 +1,4 @@
-//! Polls: one and the same read, made again until its answer changed. How often it had to be made says nothing.
+//! Polls: the same read, repeated until its answer changes. The number of repetitions is not compared.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,7 +19,7 @@ pub struct Poll {
 /// The polls of a recorded trajectory, in order.
 ///
 /// A poll is the same request to a tool that is known to only read, made at least twice in a row, whose last answer is another than the
-/// one before it. A name proves nothing: what is called `get_…` may count how often it is called.
+/// one before it. The tool's name is not enough, because a tool `get_…` may count its calls.
 pub fn polls(trajectory: &Trajectory, rules: &Rules) -> Vec<Poll> {
     let calls: Vec<&ToolCall> = trajectory.calls().collect();
     let mut polls = Vec::new();
@@ -44,7 +44,7 @@ pub(in crate::score) struct Polled {
 }
 
 impl Polled {
-    /// A request whose tries fail in the run and did not in the baseline is left out: that is to be seen.
+    /// A request whose tries fail in the run and did not in the baseline is left out, so that the failures are reported.
     pub(in crate::score) fn new(
         baseline: &Trajectory,
         current: &Trajectory,
@@ -77,7 +77,7 @@ impl Polled {
         }
     }
 
-    /// Whether a call that is made again is only a try, and nothing to compare.
+    /// Whether a call that is made again is only a try, which is not compared.
     pub(in crate::score) fn is_try(&self, key: u64) -> bool {
         self.requests.contains(&key)
     }

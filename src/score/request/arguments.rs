@@ -101,7 +101,7 @@ impl<'a> Argument<'a> {
     }
 }
 
-/// How one argument came out.
+/// The result of comparing one argument.
 struct Compared<'a> {
     name: &'a str,
     outcome: Outcome,
@@ -160,7 +160,7 @@ impl<'a> ArgumentRules<'a> {
         }
     }
 
-    /// How alike an argument of two calls is by its rule, 0 to 1; `None` where no rule has a say.
+    /// How alike an argument of two calls is by its rule, 0 to 1; `None` where no rule applies.
     pub(super) fn graded(
         &self,
         tool: &str,
@@ -175,7 +175,7 @@ impl<'a> ArgumentRules<'a> {
         })
     }
 
-    /// Whether no rule has a say, so that requests that ask the same are equal in every argument.
+    /// Whether there are no rules, so that equal requests are equal in every argument.
     pub(in crate::score) fn are_none(&self) -> bool {
         self.rules.is_empty()
     }
@@ -198,13 +198,13 @@ impl<'a> ArgumentRules<'a> {
         equal
     }
 
-    /// Tells of every argument of either side, sorted by name.
+    /// Passes every argument of either side to `report`, sorted by name.
     fn compare<'v>(
         &self,
         b: Request<'_, 'v>,
         c: Request<'_, 'v>,
         purpose: Purpose,
-        mut tell: impl FnMut(Compared<'v>),
+        mut report: impl FnMut(Compared<'v>),
     ) {
         each(b.arguments, c.arguments, |name, b_given, c_given| {
             let (baseline, current) = (b_given.map(|it| it.value), c_given.map(|it| it.value));
@@ -226,7 +226,7 @@ impl<'a> ArgumentRules<'a> {
                     current.or_else(|| default(c.listed, name)),
                 ),
             };
-            tell(Compared {
+            report(Compared {
                 name,
                 outcome,
                 method,
@@ -246,7 +246,7 @@ impl<'a> ArgumentRules<'a> {
 impl Compiled<'_> {
     fn apply(&self, b: Option<&Value>, c: Option<&Value>) -> (Outcome, &'static str) {
         let how = &self.rule.how;
-        // These look at the current value alone, and only ask that there is one.
+        // These rules check the current value alone, and that there is one.
         let check = |passes: &dyn Fn(&Value) -> bool| match (b, c) {
             (_, Some(c)) => Outcome::Common(if passes(c) { 1.0 } else { 0.0 }),
             (_, None) => Outcome::OneSided,
@@ -299,7 +299,7 @@ fn each<'r, 'v>(
 #[derive(Debug, Default)]
 struct Tally {
     sum: f64,
-    /// Any two are less than equal, by however little.
+    /// At least one argument differs, by however little.
     differs: bool,
     common: usize,
     one_sided: usize,

@@ -1,4 +1,4 @@
-//! What an effect is made with: exactly what it was made with before, but for the wording of longer texts.
+//! Compares the arguments of effects, which must be equal except for the wording of longer texts.
 
 use std::collections::BTreeSet;
 
@@ -23,8 +23,8 @@ use super::arguments::{ArgumentRules, default};
 const WORDS: usize = 3;
 /// How alike two wordings of one thing are at least.
 const REWORDED: f64 = 0.6;
-/// Words that turn a sentence into another.
-const TELLING: [&str; 8] = [
+/// Words that change what a sentence means.
+const DECISIVE: [&str; 8] = [
     "no", "not", "never", "without", "all", "none", "true", "false",
 ];
 /// What stands between the words of commands and queries.
@@ -35,10 +35,10 @@ const OPERATORS: [&str; 12] = [
 const SQL: [&str; 9] = [
     "SELECT", "INSERT", "UPDATE", "DELETE", "DROP", "ALTER", "CREATE", "TRUNCATE", "GRANT",
 ];
-/// Signs of what is no prose: names, paths, addresses, code.
+/// Characters that do not occur in prose, but in names, paths, addresses and code.
 const SIGNS: [char; 10] = ['_', '/', '@', '=', '<', '>', '\\', '"', '\'', '`'];
 
-/// What one side made an effect with, and the tool as it lists it.
+/// The arguments of an effect on one side, and the tool as this side lists it.
 pub(in crate::score) struct Made<'a> {
     pub(in crate::score) arguments: &'a Object,
     pub(in crate::score) listed: Option<&'a Tool>,
@@ -69,7 +69,7 @@ pub(in crate::score) fn differences(
         }
     }
     for it in &mut walk.found {
-        // What stands for a recorded value is shown as it was said.
+        // A value that stands for a recorded one is shown as the run sent it.
         let made = pointed(b.arguments, &it.path);
         match (made, pointed(said, &it.path)) {
             (Some(made), Some(said)) => {
@@ -199,7 +199,7 @@ impl Walk<'_> {
     }
 }
 
-/// Whether two texts are wordings of one thing: prose, much alike, and nothing that tells differs.
+/// Whether two texts are wordings of one thing: similar prose that differs in no decisive word.
 fn is_reworded(b: &str, c: &str) -> bool {
     let words_of = |text: &str| text.split_whitespace().count();
     words_of(b) >= WORDS
@@ -208,10 +208,13 @@ fn is_reworded(b: &str, c: &str) -> bool {
         && !is_command(c)
         && indents(b) == indents(c)
         && words::similarity(b, c) >= REWORDED
-        && !only_in(b, c).chain(only_in(c, b)).any(|it| is_telling(&it))
+        && !only_in(b, c)
+            .chain(only_in(c, b))
+            .any(|it| is_decisive(&it))
 }
 
-/// Whether a text is a command or a query rather than prose: each word of it counts. Options, operators that stand alone, and SQL tell.
+/// Whether a text is a command or a query, in which each word matters, rather than prose. It is recognised by options, operators that stand
+/// alone, and SQL.
 fn is_command(text: &str) -> bool {
     let is_option = |it: &str| {
         let name = it.trim_start_matches('-');
@@ -222,7 +225,7 @@ fn is_command(text: &str) -> bool {
     begins_sql || words.any(|it| is_option(it) || OPERATORS.contains(&it))
 }
 
-/// How far the lines of a text are indented that are, which in YAML and in code says what belongs to what.
+/// The indentation of a text's indented lines, which has a meaning in YAML and in code.
 fn indents(text: &str) -> Vec<&str> {
     let lines = text.lines().map(|it| (it, it.trim_start()));
     lines
@@ -249,9 +252,9 @@ fn only_in(text: &str, other: &str) -> impl Iterator<Item = String> {
         })
 }
 
-fn is_telling(word: &str) -> bool {
+fn is_decisive(word: &str) -> bool {
     let bare = word.trim_matches(|it: char| ".,;:!?()[]{}".contains(it));
-    word.contains(|it: char| it.is_numeric() || SIGNS.contains(&it)) || TELLING.contains(&bare)
+    word.contains(|it: char| it.is_numeric() || SIGNS.contains(&it)) || DECISIVE.contains(&bare)
 }
 
 #[cfg(test)]

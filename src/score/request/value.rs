@@ -14,16 +14,16 @@ use crate::score::values::number::{self, count, share};
 use crate::score::values::same::{self, View};
 use crate::score::work::{self, Work};
 
-/// A text of another type than the other side's is never quite the same.
+/// The similarity of a value and a text that spells it, such as `1` and `"1"`.
 const AS_TEXT: f64 = 0.9;
 
-/// How much work finding out what belongs together may be, for each two values, beyond looking at them.
+/// How much work it may be to find out which elements of two values belong together, in addition to comparing the values.
 const FOR_PAIRING: usize = 1 << 10;
 
 /// What a similarity is wanted for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::score) enum Purpose {
-    /// To tell which of many calls belong together.
+    /// For finding out which of many calls belong together.
     Pairing,
     Score,
 }
@@ -63,7 +63,7 @@ struct Grader<'m> {
 struct Effort {
     budget: usize,
     depth: usize,
-    /// One of many comparisons, which only tells what to compare in the end: it may be rough where it would be too much work.
+    /// One of many comparisons that only decide which values are compared in the end, so it may be rough where it would be too much work.
     tries: bool,
 }
 
@@ -90,7 +90,7 @@ impl Grader<'_> {
         if self.memo.hash(a) == self.memo.hash(b) {
             return (1.0, "equal");
         }
-        // Two values this deep are told apart, not graded.
+        // Values this deep are only equal or different, not graded.
         let Some(depth) = effort.depth.checked_sub(1) else {
             return (0.0, "depth");
         };
@@ -213,7 +213,7 @@ fn leaves(a: &Value, b: &Value) -> (f64, &'static str) {
     }
 }
 
-/// A sum of similarities that a small difference is not lost in by rounding.
+/// A sum of similarities that keeps in mind whether anything differed, which rounding could hide.
 #[derive(Default)]
 struct Total {
     sum: f64,
@@ -226,7 +226,7 @@ impl Total {
         self.differs |= similarity < 1.0;
     }
 
-    /// What was made of the sum, below 1 where anything differed.
+    /// A similarity made of the sum, kept below 1 where anything differed.
     fn bounded(&self, similarity: f64) -> f64 {
         if self.differs {
             similarity.min(number::ALMOST)

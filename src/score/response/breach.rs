@@ -8,12 +8,13 @@ use serde_json::Value;
 
 use crate::digits;
 use crate::model::catalogue::Catalogue;
+use crate::model::placeholder;
 use crate::model::trajectory::{Answer, Outcome, Step, ToolCall, Trajectory};
 use crate::score::text::excerpt;
 
 /// Marks every answer whose structured content breaks its tool's output schema, so that it counts as an error.
 ///
-/// The content as served stays as it is. A tool that declares an output schema must send structured content unless it
+/// The content is not changed. A tool that declares an output schema must send structured content unless it
 /// reports an error. A schema that cannot be used – one that is invalid, or refers to other documents, which are never
 /// fetched – breaks nothing.
 pub fn mark_breaches(trajectory: &mut Trajectory) {
@@ -72,7 +73,7 @@ pub(in crate::score) fn marked(call: &ToolCall) -> Option<String> {
 
 fn compile(schema: &Value) -> Option<Validator> {
     jsonschema::options()
-        // Linear-time patterns: a schema comes from a server under test, and may be hostile.
+        // Only linear-time patterns, because a schema comes from a server under test and may be hostile.
         .with_pattern_options(PatternOptions::regex())
         .offline()
         .build(schema)
@@ -85,16 +86,14 @@ fn check(validator: &Validator, answer: &Answer) -> Option<String> {
             "invalid structured content: missing, though the tool has an output schema".to_owned(),
         );
     };
-    // What redaction has put in the place of a secret says nothing about what the server sent.
+    // A placeholder for a secret does not show whether the value that the server sent was valid.
     let mut content = Cow::Borrowed(content);
     if !answer.digits.is_empty() {
         digits::take(content.to_mut());
     }
-    let error = validator.iter_errors(&content).find(|it| {
-        !it.instance()
-            .as_str()
-            .is_some_and(|it| it.contains("<redacted:"))
-    })?;
+    let error = validator
+        .iter_errors(&content)
+        .find(|it| !it.instance().as_str().is_some_and(placeholder::holds))?;
     let path = error.instance_path().to_string();
     let at = if path.is_empty() { "/" } else { &path };
     let what = excerpt::shorten(&error.to_string());

@@ -22,7 +22,7 @@ pub(in crate::score) struct Findings {
     more: usize,
     more_breaking: usize,
     more_loss: f64,
-    /// Whether the least of the kept ones breaks the contract, and its loss: whatever is not more than that will not be kept.
+    /// Of the smallest kept difference, whether it breaks the contract, and its loss. Smaller differences are not kept.
     least: Option<(bool, f64)>,
 }
 

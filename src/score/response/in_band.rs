@@ -16,9 +16,9 @@ use crate::score::values::path::{Pattern, Place, Step};
 use crate::score::values::same::DEPTH;
 
 /// The members of an object that may say that it is an error.
-const TELLING: [&str; 5] = ["error", "errors", "success", "ok", "status"];
+const ERROR_MEMBERS: [&str; 5] = ["error", "errors", "success", "ok", "status"];
 
-/// The members that may say what went wrong, where the telling one does not.
+/// The members that may say what went wrong, where the one that says that it is an error does not.
 const MESSAGES: [&str; 5] = ["message", "error_message", "detail", "reason", "code"];
 
 /// How texts begin that are errors, before a colon or the end of their line.
@@ -32,13 +32,13 @@ const OPENINGS: [&str; 4] = [
 /// Of a description of an error longer than this only the text is looked at.
 const LONG: usize = 1 << 14;
 
-/// What an answer says went wrong although the server says that it is fine; `None` for a good answer, and for a failed call, which
-/// needs nobody to tell.
+/// What an answer says went wrong although the server says that it is fine; `None` for a good answer, and for a
+/// failed call, whose error is known already.
 pub fn in_band_error(outcome: &Outcome, rules: &Rules) -> Option<String> {
     Signs::new(&rules.errors).error(outcome)
 }
 
-/// The signs by which such errors are told, made ready once for many answers.
+/// The signs by which such errors are recognised, compiled once for many answers.
 pub(in crate::score) struct Signs {
     look: bool,
     paths: Vec<Pattern>,
@@ -46,7 +46,7 @@ pub(in crate::score) struct Signs {
 }
 
 impl Signs {
-    /// Signs that cannot be read are none; whoever checks the scenario says so.
+    /// Signs that cannot be read are left out; validating the scenario reports them.
     pub(in crate::score) fn new(signs: &ErrorSigns) -> Self {
         let (mut paths, mut texts) = (Vec::new(), Vec::new());
         for sign in &signs.more {
@@ -164,7 +164,7 @@ fn opening(answer: &Answer) -> Option<String> {
         (rest.is_empty() || rest.starts_with(':')).then_some((opening, rest))
     })?;
     let said = match lines.next() {
-        // What happened stands at the end of a traceback.
+        // The message of a traceback is its last line.
         Some(second) if opening.starts_with("Traceback") => {
             lines.next_back().unwrap_or(second).to_owned()
         }
@@ -214,13 +214,13 @@ struct Members<'a>(Vec<(Cow<'a, str>, Cow<'a, Value>)>);
 impl<'a> Members<'a> {
     fn of_value(value: &'a Value) -> Option<Self> {
         let object = value.as_object()?;
-        let wanted = TELLING.into_iter().chain(MESSAGES);
+        let wanted = ERROR_MEMBERS.into_iter().chain(MESSAGES);
         let members =
             wanted.filter_map(|name| Some((Cow::Borrowed(name), Cow::Borrowed(object.get(name)?))));
         Some(Self(members.collect()))
     }
 
-    /// Reads no more than is needed: an answer may be large, and nearly every one is good.
+    /// Parses only the members that are needed, because an answer may be large and nearly all are good.
     fn of_text(text: &'a str) -> Option<Self> {
         if !text.trim_start().starts_with('{') {
             return None;
@@ -267,7 +267,7 @@ impl<'a> Members<'a> {
     }
 }
 
-/// Reads an object for its telling members.
+/// Reads an object, keeping only the members that may say that it is an error, or what went wrong.
 struct Reading;
 
 impl<'de> Visitor<'de> for Reading {
@@ -280,7 +280,7 @@ impl<'de> Visitor<'de> for Reading {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
         let mut members = Members::default();
         while let Some(name) = map.next_key::<Cow<'de, str>>()? {
-            if TELLING.contains(&&*name) || MESSAGES.contains(&&*name) {
+            if ERROR_MEMBERS.contains(&&*name) || MESSAGES.contains(&&*name) {
                 let raw: &RawValue = map.next_value()?;
                 members.0.push((name, Cow::Owned(short(raw.get()))));
             } else {

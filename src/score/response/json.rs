@@ -41,7 +41,7 @@ pub(in crate::score) struct Context<'a> {
     /// Places to leave out: from the scenario's rules, and from what recording learned for this call.
     pub(in crate::score) ignore: &'a [Pattern],
     pub(in crate::score) volatile: &'a [Pattern],
-    /// Recording watched this call several times, so what is not volatile is known to be stable.
+    /// Recording received this answer several times, so what is not known to vary is known to be stable.
     pub(in crate::score) learned: bool,
     /// Argument values that differ between the two requests; an answer may echo its own.
     pub(in crate::score) echoes: &'a [(&'a Value, &'a Value)],
@@ -58,11 +58,11 @@ pub(super) struct Walk<'a> {
     findings: Option<Findings>,
     embeddings: usize,
     memo: Rc<Memo<'a>>,
-    /// Something was not compared exactly for want of a budget, since this was last unset.
+    /// Since this was last unset, something was compared only roughly, because the budget was used up.
     is_coarse: bool,
 }
 
-/// How much of the response's similarity rides on the place at hand, and how much work it may be.
+/// How much of the response's similarity depends on the current place, and how much work its comparison may be.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Share {
     pub(super) weight: f64,
@@ -71,7 +71,7 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// The budget of what is compared once and for all, not tried: each document in it has what [`Work::allowance`] gives it.
+    /// The budget of comparisons that count, as opposed to tries; each document in them gets what [`Work::allowance`] gives it.
     pub(super) const UNBOUNDED: usize = usize::MAX;
 
     pub(super) fn whole(weight: f64, budget: usize) -> Self {
@@ -211,8 +211,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// What is wanted of two things again and again, while only a similarity is wanted: it is found out once, and only roughly where it
-    /// costs more than the budget has.
+    /// The similarity of two values that may be needed many times. It is computed once, and only roughly where that costs more than the
+    /// budget has.
     fn once(
         &mut self,
         (b, c): (memo::Address, memo::Address),
@@ -254,7 +254,7 @@ impl<'a> Walk<'a> {
                 (number::distance(b, c, None), "distance", None)
             }
             _ if number::is_number(b) => (number::distance_of(b, c, None), "distance", None),
-            // Only values deeper than the walk goes are left.
+            // Only values at the maximum depth get here.
             _ => (0.0, "depth", None),
         };
         self.note(share, similarity, rule, contract.as_deref(), || {
@@ -277,7 +277,7 @@ impl<'a> Walk<'a> {
         if b == c || self.is_text_echo(b, c) {
             return 1.0;
         }
-        // What differs by nature alone need not be parsed to be seen as equal.
+        // Texts that are equal after masking need not be parsed.
         if embedded::looks_like_json(b)
             && b.len().max(c.len()) <= SHORT
             && mask::text(b) == mask::text(c)
@@ -331,7 +331,7 @@ impl<'a> Walk<'a> {
         }
         let similarity = match self.context.mode {
             Responses::Exact => 0.0,
-            // These have no words.
+            // Such texts have no words to compare.
             _ if embedded::is_too_dense(b) || embedded::is_too_dense(c) => coarse::texts(b, c),
             _ => words::similarity(&b_masked, &c_masked),
         };
@@ -370,7 +370,7 @@ impl<'a> Walk<'a> {
         let c_side = c;
         let left_out =
             |walk: &mut Self, key: &'a str| walk.at(Step::Key(key), |it| it.is_left_out());
-        // Places left out count where both sides have them, and are not missed where one has not.
+        // Places that are left out count as equal where both sides have them, and not at all where one side lacks them.
         let b_keys: Vec<(&str, &Value, Option<&Value>)> = (b.iter())
             .map(|(key, it)| (key.as_str(), it, c.get(key)))
             .filter(|(key, _, c)| c.is_some() || !left_out(self, key))
@@ -529,7 +529,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Whether each side merely gives back what its own request said in the same argument.
+    /// Whether each side only repeats the value of an argument of its own request.
     fn is_echo(&self, b: &Value, c: &Value) -> bool {
         let echoes = self.context.echoes.iter();
         echoes

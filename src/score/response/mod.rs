@@ -1,6 +1,6 @@
 //! Did the server answer the same?
 //!
-//! Answers that did not vary while they were recorded are held to what they were (`stable`), all others are graded.
+//! Answers that did not vary while they were recorded must be equal (`stable`), all others are graded.
 //!
 //! - `outcome`: two responses as a whole: errors, content, structured content.
 //! - `parts`: the parts of two answers that are compared. `block`: two content blocks.

@@ -25,7 +25,7 @@ use super::stable::{self, Apart, Known};
 /// The most arguments that are looked for as echoes in a response.
 const ECHOES: usize = 64;
 
-/// An answer that only has more to say is at least this much like the recorded one.
+/// The least similarity of an answer that differs from the recorded one only by additions.
 const LEAST_WITH_ADDITIONS: f64 = 0.9;
 
 /// One side's response.
@@ -52,7 +52,7 @@ impl Response<'_> {
         }
     }
 
-    /// How it failed; `None` where the tool itself said so.
+    /// How the call failed; `None` where the tool itself answered the error.
     fn failure(&self) -> Option<&Failure> {
         match self.outcome {
             Outcome::Failure(failure) => Some(failure),
@@ -85,7 +85,7 @@ pub(in crate::score) fn is_unchanged(b: Response<'_>, c: Response<'_>) -> bool {
 
 /// Did the server answer the same? The losses of the differences add up to `1 - similarity`.
 ///
-/// `known` is what the answer must be held against, where recording has heard it more than once; else it is graded.
+/// `known` is what the answer must be held against, where recording has received it more than once; else it is graded.
 pub(in crate::score) fn compare<'a>(
     b: Response<'a>,
     c: Response<'a>,
@@ -116,7 +116,7 @@ pub(in crate::score) fn compare<'a>(
     score
 }
 
-/// What was heard once, by degrees.
+/// Grades an answer to a call that was answered once.
 fn graded(b: &Answer, c: &Answer, context: Context<'_>) -> ResponseScore {
     let mut walk = Walk::new(context);
     let similarity = answers(&mut walk, b, c);
@@ -128,7 +128,7 @@ fn graded(b: &Answer, c: &Answer, context: Context<'_>) -> ResponseScore {
     }
 }
 
-/// What was the same in all takes must be so again; how far it is off is told by degrees.
+/// Compares with an answer of which it is known what is stable: that must be equal. The similarity grades how much differs.
 fn held<'a>(b: &'a Answer, c: &'a Answer, context: Context<'a>, known: Known<'a>) -> ResponseScore {
     let (findings, apart) = stable::compare(b, c, known);
     let graded = || {
@@ -144,7 +144,7 @@ fn held<'a>(b: &'a Answer, c: &'a Answer, context: Context<'a>, known: Known<'a>
     findings.finish_evenly(similarity)
 }
 
-/// An error that the server does not call one heads what changed.
+/// Puts an error that the server does not mark as one first among the changes.
 fn in_its_text(score: &mut ResponseScore, expected: String, message: &str) {
     let what = "became an error, in its text";
     let similarity = score.similarity.min(finding::CAP);
@@ -155,7 +155,7 @@ fn in_its_text(score: &mut ResponseScore, expected: String, message: &str) {
     }
     let left: f64 = score.differences.iter().map(|it| it.loss).sum();
     score.similarity = similarity;
-    // What is missing where an error stands now is no news.
+    // The error replaces all other changes of the contract, because they only follow from it.
     score.contract_changes = vec![ContractChange {
         path: String::new(),
         what: what.to_owned(),
@@ -191,8 +191,8 @@ fn failure_changed(b: Response<'_>, c: Response<'_>, what: &'static str) -> Resp
     }
 }
 
-/// An error in an accepted baseline was meant; another error is another answer. One of another kind is another thing to agents: most
-/// clients show a model only what a tool itself calls an error.
+/// Compares two errors. An error in an accepted baseline is intended, so another error is a changed answer. Its kind counts, because most
+/// clients show a model only the errors that a tool itself answers.
 fn both_failed(b: Response<'_>, c: Response<'_>, mode: Responses) -> ResponseScore {
     let (of_b, of_c) = (b.failure(), c.failure());
     let kind = |it: Option<&Failure>| match it?.kind {
@@ -278,7 +278,7 @@ fn another_kind_of_error(
     }
 }
 
-/// Any difference takes all, in proportion to what each would have taken.
+/// Makes any difference cost the whole similarity, shared among the differences in proportion to their losses.
 fn all_or_nothing(mut score: ResponseScore) -> ResponseScore {
     let lost: f64 = score.differences.iter().map(|it| it.loss).sum();
     if score.differences.is_empty() {

@@ -22,6 +22,7 @@ use crate::score::scores::sides::Sides;
 use crate::score::scores::status;
 use crate::score::values::exact;
 use crate::score::values::number::{count, share};
+use crate::score::values::secrets;
 use crate::score::verdict::changes::{self, Found};
 use crate::score::verdict::evidence::Evidence;
 use crate::score::verdict::reasons;
@@ -30,16 +31,16 @@ use crate::score::work::{Cancelled, Work};
 /// Compares a run with its accepted trajectory.
 ///
 /// Both must be complete (see [`crate::model::trajectory::Ending::is_complete`]): a run that did not finish has no
-/// score, and it is for the caller not to ask for one.
+/// score, and callers must not ask for one.
 pub fn compare(baseline: &Trajectory, current: &Trajectory, rules: &Rules) -> Comparison {
     compare_with(baseline, current, rules, &Work::uninterrupted())
 }
 
-/// The same, until it is not wanted any more, which is asked every few thousand steps.
+/// The same, but cancelled when `is_unwanted`, which is asked every few thousand steps.
 ///
 /// # Errors
 ///
-/// [`Cancelled`] when it was not wanted to the end.
+/// [`Cancelled`] when `is_unwanted` was true before the end.
 pub fn compare_until(
     baseline: &Trajectory,
     current: &Trajectory,
@@ -59,6 +60,7 @@ fn compare_with(
 ) -> Comparison {
     work.begin();
     let (baseline, current) = exact::both(baseline, current);
+    let (baseline, current) = secrets::alike(baseline, current);
     let (baseline, current) = (baseline.as_ref(), current.as_ref());
     let terms = translate(baseline, current, rules, work);
     let is_classic = rules.preset == Preset::Classic;
@@ -158,7 +160,7 @@ fn compare_with(
     }
 }
 
-/// What the score and the verdict come to in a word.
+/// The band of a score and its verdict.
 fn band(
     scores: &Scores,
     verdict: &Verdict,
@@ -188,11 +190,11 @@ pub fn compare_variants<T: Borrow<Trajectory>>(
     compare_variants_with(variants, current, rules, &work)
 }
 
-/// The same, until it is not wanted any more.
+/// The same, but cancelled when `is_unwanted`.
 ///
 /// # Errors
 ///
-/// [`Cancelled`] when it was not wanted to the end.
+/// [`Cancelled`] when `is_unwanted` was true before the end.
 pub fn compare_variants_until<T: Borrow<Trajectory>>(
     variants: &[T],
     current: &Trajectory,
@@ -228,7 +230,7 @@ fn status_of(trajectory: &Trajectory, calls: &[Call<'_>]) -> ExecutionStatus {
     status::of_calls(&trajectory.ending, &failed)
 }
 
-/// Arguments alone, by the original formulas. How the answers differ stays to be shown.
+/// Scores a row by its arguments alone, with the original formulas. The differences of the answers are kept for display.
 fn score_classically(calls: &Calls<'_>, row: &mut Row) {
     if let Row::Pair(pair) = row {
         let (b, c) = (calls.before(pair.baseline), calls.now(pair.current));
@@ -269,7 +271,7 @@ fn classically(
             overall.formula,
         );
     };
-    // Answers cost nothing here.
+    // By these formulas, answers cost no points.
     let asked: Vec<Row> = (rows.iter().cloned())
         .map(|row| match row {
             Row::Pair(mut pair) => {
@@ -290,7 +292,7 @@ fn classically(
     (scores, lost, overall.formula)
 }
 
-/// What the original formulas do not look at, and how much of it differs. Nothing of that fails.
+/// A remark on what the original formulas ignore, and how much of it differs. Such differences do not fail.
 fn not_looked_at(formula: &str, changes: &mut [Change], verdict: &Verdict) -> Reason {
     let counted = |kind: ChangeKind| {
         matches!(
@@ -367,7 +369,7 @@ fn scores(
     }
 }
 
-/// Where points went; a mode that is all or nothing takes them in equal parts from every call that breaks it.
+/// The losses of a comparison. In a mode that is all or nothing, they are shared equally by the calls that break it.
 fn lost(calls: &Calls<'_>, rows: &[Row], matched: &Matched, scores: &Scores) -> Vec<Loss> {
     match matched.all_or_nothing {
         None => losses::losses(calls, rows, scores, matched.counted, |row| match row {

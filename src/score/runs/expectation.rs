@@ -22,11 +22,11 @@ const NAMED: usize = 20;
 /// How a run does what its scenario expects: the expected calls as a trajectory, and the comparison with them, worded as what it is.
 /// `None` for a scenario that lists no expected calls.
 ///
-/// Nothing was there before, so nothing in it has changed, has become slower or got worse.
+/// It is no earlier run, so the comparison reports no drift, no slower calls and no improvement.
 ///
 /// # Errors
 ///
-/// [`Cancelled`] when it was not wanted to the end.
+/// [`Cancelled`] when `is_unwanted` was true before the end.
 pub fn compare_with_expectation(
     scenario: &Scenario,
     current: &Trajectory,
@@ -37,7 +37,7 @@ pub fn compare_with_expectation(
         return Ok(None);
     }
     let rules = Rules {
-        // An expectation names calls; it knows nothing of answers.
+        // An expectation has no answers to compare with.
         responses: Responses::Ignore,
         strict: false,
         ..rules.clone()
@@ -53,13 +53,13 @@ pub fn compare_with_expectation(
     comparison.verdict.warnings.clear();
     if !comparison.verdict.passed {
         comparison.verdict.reasons = reasons(&expectation, current, &comparison);
-        // The reasons name them all.
+        // Each of them is among the reasons already.
         comparison.changes.clear();
     }
     Ok(Some((expectation, comparison)))
 }
 
-/// Whether a difference is one from what was expected; it is worded so.
+/// Rewords a difference as one from what was expected; false where it is no such difference.
 fn is_deviation(change: &mut Change) -> bool {
     change.what = match (change.kind, change.baseline, change.current) {
         (ChangeKind::Call, Some(number), None) => {
@@ -74,7 +74,7 @@ fn is_deviation(change: &mut Change) -> bool {
     true
 }
 
-/// The same calls, all of them answered with nothing: which of them were to fail is judged apart from what was asked.
+/// The same calls with empty answers, because calls that should fail are judged separately.
 fn answered(trajectory: &Trajectory) -> Trajectory {
     let calls = trajectory.calls().map(|call| {
         Step::ToolCall(Box::new(ToolCall {
@@ -113,7 +113,7 @@ fn reword_loss(loss: &mut Loss) {
     };
 }
 
-/// What speaks against the run: the calls that are not as expected, then the conditions that name none.
+/// The reasons against the run: calls that are not as expected, then conditions that concern no single call.
 fn reasons(expected: &Trajectory, current: &Trajectory, comparison: &Comparison) -> Vec<Reason> {
     let of_rows = comparison.rows.iter();
     let of_rows: Vec<Reason> = of_rows

@@ -1,14 +1,14 @@
-//! Whether two runs are the same experiment: the same asked by the same agent with the same model.
+//! Whether two runs are the same experiment: the same task for the same agent with the same model.
 
 use crate::model::experiment::ExperimentChange;
 use crate::model::trajectory::Trajectory;
 
-/// The kind of agent that plays a baseline: whoever asked then asks again.
+/// The kind of agent that replays the calls of a baseline.
 const REPLAY: &str = "replay";
 
 /// How two runs are not the same experiment; empty when they are, or when one of them, being imported, does not know its scenario.
 ///
-/// A replay holds the agent's side still, so that for one the agent and what it was given make no difference.
+/// A replay makes the same calls as the baseline, so for a replay, the agent and its settings are not compared.
 pub fn experiment_changes(baseline: &Trajectory, current: &Trajectory) -> Vec<ExperimentChange> {
     if baseline.scenario_hash.is_none() || current.scenario_hash.is_none() {
         return Vec::new();
@@ -46,7 +46,7 @@ pub fn scenario_has_changed(
 ) -> bool {
     let differ =
         |was: Option<&str>, is: Option<&str>| was.zip(is).is_some_and(|(was, is)| was != is);
-    // What different agents are given has nothing in common.
+    // The settings of different kinds of agents cannot be compared.
     let given = baseline.stamp.agent_hash.as_deref();
     differ(baseline.scenario_hash.as_deref(), scenario_hash)
         || baseline.stamp.agent == agent && differ(given, agent_hash)

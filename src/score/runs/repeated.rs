@@ -1,4 +1,4 @@
-//! Several attempts at one scenario: what they say together, and whether that passes.
+//! Several attempts at one scenario: their summary, and whether it passes.
 
 use std::cmp::Ordering;
 
@@ -7,10 +7,10 @@ use crate::model::suite::Status;
 
 use super::statistics;
 
-/// For how many runs the chances of passing are told, beside the number of runs made.
-const TOLD: [usize; 15] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 50, 100, 200, 500];
+/// For how many runs the chances of passing are shown, beside the number of runs made.
+const SHOWN: [usize; 15] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 50, 100, 200, 500];
 
-/// What attempts say together, without a gate. `shown` is the number of the one the result shows, counted from 1.
+/// Sums up attempts, without a gate. `shown` is the number of the one the result shows, counted from 1.
 pub fn summarise(attempts: Vec<Attempt>, shown: usize) -> Repeated {
     let judged = || attempts.iter().filter(|it| has_verdict(it.status));
     let passed = judged().filter(|it| it.status == Status::Passed).count();
@@ -21,9 +21,10 @@ pub fn summarise(attempts: Vec<Attempt>, shown: usize) -> Repeated {
     let scores: Vec<f64> = judged().filter_map(|it| it.score).collect();
     let durations: Vec<f64> = judged().filter_map(|it| it.duration_ms).collect();
     let of_runs = |chance: fn(Tally, usize) -> Option<f64>| {
-        let told = TOLD.into_iter().filter(|it| *it < tally.runs);
-        let told = told.chain(std::iter::once(tally.runs));
-        told.filter_map(|k| chance(tally, k).map(|chance| OfRuns { k, chance }))
+        let shown = SHOWN.into_iter().filter(|it| *it < tally.runs);
+        let shown = shown.chain(std::iter::once(tally.runs));
+        shown
+            .filter_map(|k| chance(tally, k).map(|chance| OfRuns { k, chance }))
             .collect()
     };
     Repeated {
@@ -43,11 +44,11 @@ pub fn summarise(attempts: Vec<Attempt>, shown: usize) -> Repeated {
     }
 }
 
-/// What attempts come to at a gate; `shown` as for [`summarise`]. The gate is the lowest share that passes and, where the baseline was recorded several times, how often it was
-/// reproduced then.
+/// What attempts come to at a gate; `shown` as for [`summarise`]. The gate is the lowest share that passes and, where the baseline was
+/// recorded several times, how often it was reproduced then.
 ///
-/// An attempt without a verdict never makes the result better. It fails only where it would fail with every such attempt passing; else
-/// what could not be judged is what it came to.
+/// An attempt without a verdict never makes the result better. The result fails only if it would also fail with all such attempts passed;
+/// otherwise it has the status of the attempts without a verdict.
 pub fn gate(
     attempts: Vec<Attempt>,
     shown: usize,
@@ -104,7 +105,7 @@ fn verdict(
         );
         return (Status::Failed, Some(reason));
     }
-    // Both sides are the nearest doubles to what they stand for, so that 7 of 10 reach 0.7.
+    // Exact comparison is right here: the quotient 7/10 and the literal 0.7 are the same double.
     if share >= pass_threshold {
         return (Status::Passed, None);
     }
@@ -117,12 +118,12 @@ fn verdict(
         "{} of {} did when the baseline was recorded",
         before.passed, before.runs
     );
-    // Where nothing passes at all, that it was so before is no reason to be content.
+    // If no run passes, it does not help that none passed before.
     if share >= then && share > 0.0 {
         let note = format!("{passed}; {asked}, but only {before_words}, so it is no worse");
         return (Status::Passed, Some(note));
     }
-    let wanted = match statistics::runs_to_tell(tally, before) {
+    let wanted = match statistics::runs_to_distinguish(tally, before) {
         Some(runs) => format!("it would take about {runs} runs on each side to tell"),
         None if share >= then => "there is nothing to compare with".to_owned(),
         None => "no sensible number of runs would tell".to_owned(),
@@ -132,9 +133,9 @@ fn verdict(
     (Status::Inconclusive, Some(reason))
 }
 
-/// Whether an attempt is more worth a look than another: one that failed, then one that passed, and of those the one with the
+/// Whether an attempt should be shown rather than another: one that failed, then one that passed, and of those the one with the
 /// lower score, or of equal scores the one in which more changed.
-pub fn is_more_telling(a: &Attempt, b: &Attempt) -> bool {
+pub fn is_more_relevant(a: &Attempt, b: &Attempt) -> bool {
     let rank = |status| match status {
         Status::Failed => 0,
         Status::Passed => 1,
@@ -153,7 +154,7 @@ pub fn is_more_telling(a: &Attempt, b: &Attempt) -> bool {
         .is_lt()
 }
 
-/// What attempts without a verdict came to: what all of them did, else an error.
+/// The status of attempts without a verdict: that of all of them if it is the same, else an error.
 fn without_verdict(attempts: &[Attempt]) -> Status {
     let mut statuses = (attempts.iter())
         .map(|it| it.status)

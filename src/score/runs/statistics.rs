@@ -1,4 +1,4 @@
-//! What can be said of runs that vary: proportions with their intervals, and how values spread.
+//! Statistics of repeated runs: proportions with their confidence intervals, and the spread of values.
 //!
 //! Sources of the formulas:
 //!
@@ -15,7 +15,7 @@ use crate::score::values::number::count;
 /// The standard normal quantile at 0.975: what makes an interval one of 95 %.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// The most runs that [`runs_to_tell`] thinks of.
+/// The most runs that [`runs_to_distinguish`] considers.
 const MOST_RUNS: usize = 10_000;
 
 /// Where the share that passes lies with a confidence of 95 %, by Wilson's score interval; `None` without runs.
@@ -35,9 +35,9 @@ pub fn newcombe(now: Tally, before: Tally) -> Option<Interval> {
     })
 }
 
-/// About how many runs on each side it would take for a drop from one share to another to be told from chance, at the shares found;
+/// About how many runs on each side it would take for a drop from one share to another to be significant, at the shares found;
 /// `None` where there is no drop, or where more than 10 000 would be needed.
-pub fn runs_to_tell(now: Tally, before: Tally) -> Option<usize> {
+pub fn runs_to_distinguish(now: Tally, before: Tally) -> Option<usize> {
     let (now, before) = (now.pass_rate()?, before.pass_rate()?);
     if now >= before {
         return None;
@@ -46,7 +46,7 @@ pub fn runs_to_tell(now: Tally, before: Tally) -> Option<usize> {
         let runs = count(runs);
         hybrid((now * runs, runs), (before * runs, runs)).high < 0.0
     };
-    // The interval only narrows with more runs.
+    // A binary search is right, because the interval narrows with the number of runs.
     let all: Vec<usize> = (2..=MOST_RUNS).collect();
     all.get(all.partition_point(|runs| !tells(*runs))).copied()
 }

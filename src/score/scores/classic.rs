@@ -1,8 +1,8 @@
 //! The formulas of the original tool, for teams that already have such scores.
 //!
 //! Calls are paired by position and compared by their arguments alone, in the words of each side. Numbers are 1000 apart at most; objects
-//! and lists are as alike as the frequencies of the characters in their JSON. That cannot tell `{"id":12}` from `{"id":21}`, which is why
-//! it is not the default. Over that stands how the two runs went: [`overall`].
+//! and lists are as alike as the frequencies of the characters in their JSON. That treats `{"id":12}` and `{"id":21}` as
+//! equal, which is why it is not the default. The overall score also depends on how the two runs went, see [`overall`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -67,7 +67,7 @@ fn value(b: &Value, c: &Value) -> (f64, &'static str) {
         (Value::Number(b), Value::Number(c)) => {
             (number::distance(b, c, Some(MAX_DIFF)), "distance")
         }
-        // Its language counts false and true as 0 and 1.
+        // Python counts false and true as 0 and 1.
         (Value::Bool(_), Value::Bool(_)) => (1.0 - 1.0 / MAX_DIFF, "distance"),
         (Value::Object(_), Value::Object(_)) | (Value::Array(_), Value::Array(_)) => {
             (cosine(&sorted(b), &sorted(c)), "characters")
@@ -88,10 +88,10 @@ fn jaccard(b: &str, c: &str) -> f64 {
     number::share(count(b.intersection(&c).count()), b.union(&c).count())
 }
 
-/// Operations that nothing can go on without.
+/// Operations without which a run counts as blocked.
 const CRITICAL: &[&str] = &["add", "create", "initialize", "connect", "setup"];
 
-/// How the calls of a run went, as the original tool tells it.
+/// How the calls of a run went, in the categories of the original tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::score) enum Went {
     Blocked,

@@ -13,7 +13,7 @@ const NOTHING: f64 = 1e-12;
 
 /// One loss for each argument, response path, call without a partner, and factor that took points.
 ///
-/// `counted` is the number of calls the mean is taken over; `free` tells rows that cost nothing. A missing and an extra
+/// `counted` is the number of calls the mean is taken over; `free` says which rows cost nothing. A missing and an extra
 /// call may share one place among the counted calls, so all calls without a partner share what the pairs leave.
 pub(in crate::score) fn losses(
     calls: &Calls<'_>,
@@ -64,7 +64,7 @@ pub(in crate::score) fn whole_row(calls: &Calls<'_>, row: &Row, points: f64) -> 
     }
 }
 
-/// Points lost for a rule alone, without a place.
+/// Points lost for a rule that concerns no place.
 pub(in crate::score) fn loss(points: f64, rule: impl Into<Cow<'static, str>>) -> Loss {
     Loss {
         points,

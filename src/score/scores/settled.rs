@@ -22,7 +22,7 @@ const SETTLED: f64 = 0.9;
 static DIGITS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\d+(?:\.\d+)?").ok());
 
 /// Whether a live answer is the recorded final one of a poll: equal to it after masking, or more like it than like any before it –
-/// as it is, or apart from its numbers, which tell how long a job takes rather than whether it is done.
+/// as it is, or apart from its numbers, which show how long a job takes rather than whether it is done.
 ///
 /// `swap` knows the values that stand for recorded ones.
 pub fn has_settled(

@@ -1,4 +1,4 @@
-//! What a pair of calls scores, and the rows of the comparison.
+//! The scores of pairs of calls, and the rows of the comparison.
 
 use std::collections::HashMap;
 
@@ -27,7 +27,7 @@ use crate::score::work::Work;
 /// Similarities this close to a limit count as reaching it.
 const TOLERANCE: f64 = 1e-9;
 
-/// A response this similar makes a differently worded read the same read.
+/// The least similarity of responses at which a differently worded read counts as the same read.
 const SAME_ANSWER: f64 = 0.9;
 
 /// The two sides of a comparison, prepared.
@@ -47,7 +47,7 @@ pub(in crate::score) struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    /// The sides as they are compared: polls are one call each, and the run speaks in the baseline's `terms`, if it has any.
+    /// The sides as they are compared: polls are one call each, and the run has the values of the baseline's `terms`, if there are any.
     pub(in crate::score) fn new(
         baseline: &'a Trajectory,
         current: &'a Trajectory,
@@ -131,7 +131,7 @@ impl<'a> Sides<'a> {
         if moved {
             request.similarity = MOVED;
         }
-        // Answers that are not looked at, or only at their shape, are no evidence that two reads are the same.
+        // Where answers are not compared, or only by their shape, equal answers do not show that two reads are the same.
         let compared = matches!(
             self.responses,
             Responses::Stable | Responses::Similar | Responses::Exact
@@ -158,7 +158,7 @@ impl<'a> Sides<'a> {
         }
     }
 
-    /// How often the answer to a call of the baseline was heard.
+    /// How often recording received the answer to a call of the baseline.
     fn takes(&self, baseline: &Call<'_>) -> usize {
         self.learned.get(&baseline.number).map_or(1, |it| it.takes)
     }
@@ -204,7 +204,7 @@ impl<'a> Sides<'a> {
             .sources
             .get(&baseline.number)
             .map_or(&[][..], Vec::as_slice);
-        // What was heard of an answer holds for the answer to the same request alone.
+        // What was learned of an answer applies only to the same request.
         let must_hold = matches!(self.responses, Responses::Stable | Responses::Exact)
             && request >= 1.0 - TOLERANCE;
         let held = learned.filter(|it| must_hold && it.is_stable());
@@ -290,7 +290,7 @@ fn made<'c>(call: &'c Call<'_>) -> effect::Made<'c> {
     }
 }
 
-/// What counts of the request: a differently worded read that returned the same thing is the same read.
+/// The request's score as it counts: a differently worded read with the same answer counts as the same read.
 fn effective_request(request: f64, response: f64, both_read: bool) -> f64 {
     if both_read && response >= SAME_ANSWER - TOLERANCE {
         request.max(0.9 * response)
@@ -299,7 +299,7 @@ fn effective_request(request: f64, response: f64, both_read: bool) -> f64 {
     }
 }
 
-/// Both questions together: how much a changed answer counts grows with how equal the questions were.
+/// The score of a call from those of request and response. The more similar the requests, the more a changed response counts.
 fn call_score(request: f64, response: f64, both_read: bool) -> f64 {
     let asked = effective_request(request, response, both_read);
     (asked * (1.0 - request * (1.0 - response))).clamp(0.0, 1.0)

@@ -1,4 +1,4 @@
-//! Times in answers, and whether one has merely moved with the clock.
+//! Times in answers, and whether one differs from another only because time has passed.
 
 use std::sync::LazyLock;
 
@@ -21,7 +21,7 @@ const MONTH: &str = "(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|Jun
 const CLOCK: &str = r"(?P<h>\d{1,2}):(?P<mi>\d{2})(?::(?P<s>\d{2})(?:[.,]\d+)?)?";
 const HALF: &str = r"(?:[\x20\u{202f}]?(?P<ap>[AaPp]\.?[Mm]\b\.?))?";
 
-/// The notations of times, the more telling first, each with its parts by name.
+/// The notations of times, the more specific first, each with named parts.
 fn patterns() -> Vec<String> {
     vec![
         // ISO 8601, also with a blank, and with slashes as log files have it.
@@ -67,7 +67,8 @@ static NOTATIONS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 /// A time as a text says it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Moment {
-    /// Seconds since 1970 as the clock on the wall shows them, how far that clock is ahead of UTC, and the finest part that is said, in seconds.
+    /// Seconds since 1970 as the clock on the wall shows them, how far that clock is ahead of UTC, and the precision of the notation, in
+    /// seconds.
     Date {
         wall: i64,
         zone: Option<i64>,
@@ -80,7 +81,7 @@ enum Moment {
 }
 
 impl Moment {
-    /// The finest part of a date that is said, in seconds.
+    /// The precision of a date's notation, in seconds.
     fn unit(self) -> Option<i64> {
         match self {
             Self::Date { unit, .. } => Some(unit),
@@ -149,7 +150,7 @@ impl Clock {
             .collect();
         moments(text).iter().any(|it| match it {
             Moment::Date { wall, zone, unit } => {
-                // Of a local clock nobody knows how far ahead of UTC it is.
+                // A time without a zone may be of any zone.
                 let slack = if zone.is_some() {
                     0
                 } else {
@@ -261,7 +262,7 @@ fn seconds(run: &Trajectory) -> f64 {
     run.stamp.recorded_at.as_millisecond() as f64 / 1000.0
 }
 
-/// What a text may mean as a time; of a day and a month that may as well be the other way round, both.
+/// The times that a text may mean: two where day and month could be exchanged.
 fn moments(text: &str) -> Vec<Moment> {
     for notation in NOTATIONS.iter() {
         if let Some(found) = notation.captures(text) {
@@ -333,7 +334,7 @@ fn month(name: &str) -> Option<i64> {
     i64::try_from(place + 1).ok()
 }
 
-/// How far a zone is ahead of UTC; `None` for one that only its own country knows.
+/// How far a zone is ahead of UTC; `None` for an unknown abbreviation.
 fn zone(text: &str) -> Option<i64> {
     if matches!(text, "Z" | "z" | "UTC" | "GMT") {
         return Some(0);
@@ -437,7 +438,7 @@ mod tests {
         assert!(!clock.is_after_recording("2026-11-01T23:00:00Z", "2026-11-20T22:00:00Z"));
         assert!(!clock.is_after_recording("2026-11-01T23:00:00Z", "2026-11-21"));
         assert!(!clock.is_after_recording("22:00", "23:00"));
-        // The minute that the recording was made in is not over.
+        // The time has the precision of a minute, and the recording was made within that minute.
         assert!(clock.is_after_recording("2026-11-01T23:00Z", "2026-11-20T22:49Z"));
         assert!(!clock.is_after_recording("2026-11-01T23:00Z", "2026-11-20T22:48Z"));
         // A clock on the wall may be hours behind.

@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-/// How a redacted secret begins.
-const PLACEHOLDER: &str = "<redacted:";
+use crate::model::placeholder::{is_placeholder, placeholders};
 
 /// Whole numbers from here on are ids rather than counts and limits.
 const LARGE: u64 = 10_000;
@@ -11,16 +10,13 @@ const LARGE: u64 = 10_000;
 /// The pieces of a text between white space and punctuation. `-`, `_` and `.` hold a piece together, and a redacted secret is one.
 pub(in crate::score) fn tokens(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
-    let mut rest = text;
-    while let Some(start) = rest.find(PLACEHOLDER) {
-        let Some(length) = rest[start..].find('>') else {
-            break;
-        };
-        plain_tokens(&rest[..start], &mut found);
-        found.push(&rest[start..=start + length]);
-        rest = &rest[start + length + 1..];
+    let mut from = 0;
+    for it in placeholders(text) {
+        plain_tokens(&text[from..it.at.start], &mut found);
+        found.push(&text[it.at.clone()]);
+        from = it.at.end;
     }
-    plain_tokens(rest, &mut found);
+    plain_tokens(&text[from..], &mut found);
     found
 }
 
@@ -45,9 +41,10 @@ pub(in crate::score) fn is_generated(value: &Value) -> bool {
     }
 }
 
-/// Mixed letters and digits (`4f2a`), many digits (`item-8731`), some in a long piece (`tok_ab12`); no version and no date.
+/// Whether a piece mixes letters and digits (`4f2a`), has many digits (`item-8731`), or is long and has some (`tok_ab12`). Versions and
+/// dates do not count.
 fn is_generated_token(token: &str) -> bool {
-    if token.starts_with(PLACEHOLDER) {
+    if is_placeholder(token) {
         return true;
     }
     if is_version_or_date(token) {
@@ -101,6 +98,8 @@ mod tests {
             json!("482913"),
             json!(482_913),
             json!("<redacted:value:1>"),
+            json!("<secret:github-token>"),
+            json!("<secret:var.token:base64>"),
         ];
         let chosen = [
             json!("printEnv"),

@@ -1,4 +1,4 @@
-//! What the key of a value says of it.
+//! What the key of a value says about the value.
 
 use std::sync::LazyLock;
 
@@ -73,7 +73,7 @@ pub(in crate::score) fn is_id(key: &str) -> bool {
 
 /// Whether one of the words that a key consists of is among some.
 fn says(key: &str, words: &[&str]) -> bool {
-    // Keys are short; whatever is longer is data.
+    // A key longer than this is data rather than a name.
     if key.is_empty() || key.len() > 100 {
         return false;
     }

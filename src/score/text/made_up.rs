@@ -1,12 +1,12 @@
-//! Ids that are one run of letters and digits: which runs look made up, and which of them may stand for which.
+//! Ids that are one run of letters and digits: which runs look generated, and which may stand for which.
 
 /// Git abbreviates its hashes to seven digits.
 const SHORT_HEX: usize = 7;
-/// From here on a run of letters and digits may be told to be random by its looks.
+/// The shortest run of letters and digits that may be recognised as random by its characters.
 const LONG: usize = 12;
-/// Of so many characters one has to be of another class than the one before it, in what looks random.
+/// In a random run, at least one of so many characters is of another class than the one before it.
 const PER_CHANGE: usize = 3;
-/// So many small letters in a row are a word, in what is parted by signs as paths are.
+/// So many small letters in a row count as a word, in runs that are separated by signs as paths are.
 const WORD: usize = 3;
 const LONG_RUN: usize = 64;
 
@@ -40,7 +40,7 @@ pub(in crate::score) fn may_stand_for(recorded: &str, current: &str) -> bool {
     let (was, now) = (recorded.len(), current.len());
     let is_number = !current.is_empty() && current.bytes().all(|it| it.is_ascii_digit());
     if was >= SHORT_HEX && is_hex(recorded) {
-        // One in thirty has no letters, and one in a thousand no digits.
+        // A short hash may have no letters, which happens in one of thirty, or, in one of a thousand, no digits.
         let is_short = now + 1 == was || now == was || now == was + 1;
         return is_hex(current)
             && (now == was || (is_number && is_short) || (mixes(current) && 2 * now > was));
@@ -79,7 +79,7 @@ fn is_random(run: &str) -> bool {
 fn looks_like_a_path(run: &str) -> bool {
     let is_word =
         |it: &str| it.len() >= WORD && it.bytes().skip(1).all(|it| it.is_ascii_lowercase());
-    // In a long run a word turns up by chance.
+    // In a very long run, a word may occur by chance.
     run.starts_with('/') || (run.len() < LONG_RUN && run.split(['/', '+']).any(is_word))
 }
 

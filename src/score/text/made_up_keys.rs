@@ -1,4 +1,4 @@
-//! Objects whose keys are made up anew for every answer.
+//! Objects whose keys are generated anew for every answer.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::model::Object;
 
 use super::generated::is_generated;
 
-/// So many entries under other names in every take are records that are named anew, whatever their names look like.
+/// If this many entries have other names in every take, they are records under generated names, even if these do not look generated.
 const RECORDS: usize = 3;
 
 /// Whether a key looks made up by a server.

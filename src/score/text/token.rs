@@ -1,4 +1,4 @@
-//! Texts cut into tokens: words, numbers, signs, and what people read as one thing – times, ids, durations.
+//! Texts cut into tokens: words, numbers, signs, and also times, ids and durations as one token each.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use crate::score::values::same::hash_of;
 use super::clock;
 use super::made_up;
 
-/// Longer texts are not cut into tokens, which take many times the memory of the text.
+/// Longer texts are not cut into tokens, because these take many times the memory of the text.
 pub(in crate::score) const LONG: usize = 1 << 21;
 
 /// One token of a text.
@@ -31,7 +31,7 @@ impl Token<'_> {
         hash_of((self.text, self.spaced))
     }
 
-    /// Whether it goes on what the token before it began: letters and digits without anything between.
+    /// Whether it continues the run of letters and digits of the token before it, without anything between.
     pub(in crate::score) fn continues(&self, before: &Token<'_>) -> bool {
         !self.spaced && is_part(self) && is_part(before)
     }
@@ -144,7 +144,7 @@ pub(super) fn pieces(text: &str) -> Vec<Token<'_>> {
     tokens
 }
 
-/// Whether anything in a text may be another one when nothing happened but that time went by.
+/// Whether a text holds a token that may change only because time passes.
 pub(in crate::score) fn may_move(text: &str) -> bool {
     let moves = [TokenKind::Time, TokenKind::Duration, TokenKind::Ago];
     wholes(text).any(|(kind, ..)| moves.contains(&kind))
@@ -153,29 +153,29 @@ pub(in crate::score) fn may_move(text: &str) -> bool {
 /// Hexadecimal digits in a row from which on they may be an id, or a date.
 const LONG_RUN: usize = 8;
 
-/// The bytes that are worth a closer look.
-const TELLING: [bool; 256] = {
-    let mut telling = [false; 256];
+/// The bytes at which a token with white space or signs may be recognised.
+const CLUES: [bool; 256] = {
+    let mut clues = [false; 256];
     let bytes = b"0123456789gGwWyYx";
     let mut at = 0;
     while at < bytes.len() {
-        telling[bytes[at] as usize] = true;
+        clues[bytes[at] as usize] = true;
         at += 1;
     }
-    telling
+    clues
 };
 
 const MONTHS: [&[u8]; 12] = [
     b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec",
 ];
 
-/// Whether anything in a text may be one token although white space or signs stand in it, which most texts can be told at a glance not to
-/// have: that has a word such as `ago` or `Monday` in it, a long run of digits, or digits beside what makes a time or a duration of them.
+/// Whether anything in a text may be one token although white space or signs stand in it, which a glance rules out for most texts: it
+/// needs a word such as `ago` or `Monday`, a long run of digits, or digits beside what makes a time or a duration of them.
 pub(super) fn may_have_wholes(text: &str) -> bool {
     let bytes = text.as_bytes();
-    // By the rarest letter of each word.
-    let is_word = |at: usize, place: usize, word: &[u8]| {
-        let from = at.checked_sub(place);
+    // Each word is looked for by its rarest letter.
+    let is_word = |at: usize, offset: usize, word: &[u8]| {
+        let from = at.checked_sub(offset);
         let found = from.and_then(|it| bytes.get(it..it + word.len()));
         found.is_some_and(|it| it.eq_ignore_ascii_case(word))
     };
@@ -191,8 +191,8 @@ pub(super) fn may_have_wholes(text: &str) -> bool {
         }
         _ => false,
     };
-    let telling = (bytes.iter().enumerate()).filter(|(_, it)| TELLING[usize::from(**it)]);
-    telling.map(|(at, _)| at).any(may_be) || mask::has_hex_run(bytes, LONG_RUN)
+    let clues = (bytes.iter().enumerate()).filter(|(_, it)| CLUES[usize::from(**it)]);
+    clues.map(|(at, _)| at).any(may_be) || mask::has_hex_run(bytes, LONG_RUN)
 }
 
 /// Whether what comes after digits may make a time or a duration of them.
@@ -237,7 +237,7 @@ fn wholes(text: &str) -> impl Iterator<Item = (TokenKind, usize, usize)> {
         let before = text[..found.start()].chars().next_back();
         let after = text[found.end()..].chars().next();
         let goes_on = |it: Option<char>| it.is_some_and(|it| it.is_alphanumeric() || it == '_');
-        // Of `1.5 ms` no `5 ms`, and of `-5 s` no `5 s`: what stands before belongs to the number.
+        // In `1.5 ms` or `-5 s`, the characters before belong to the number, so `5 ms` or `5 s` alone is no token.
         let is_cut = kind == TokenKind::Duration && matches!(before, Some('.' | ','));
         let is_id = kind != TokenKind::Id || mixes_digits_and_letters(found.as_str());
         (!goes_on(before) && !goes_on(after) && !is_cut && is_id)
@@ -245,7 +245,7 @@ fn wholes(text: &str) -> impl Iterator<Item = (TokenKind, usize, usize)> {
     })
 }
 
-/// Twelve digits are a number, and twelve letters from a to f a word.
+/// Whether a hexadecimal run has both digits and letters; digits alone are a number, and letters alone a word.
 fn mixes_digits_and_letters(text: &str) -> bool {
     text.len() >= 32
         || (text.bytes().any(|it| it.is_ascii_digit())
@@ -300,7 +300,7 @@ fn number_length(text: &str, before: Option<char>) -> usize {
             .take_while(|it| it.is_ascii_digit())
             .count()
     };
-    // A sign belongs to a number only where it does not join it to something.
+    // A sign belongs to the number only if nothing that it could join stands before it.
     let joins = before.is_some_and(|it| it.is_alphanumeric() || matches!(it, ')' | ']' | '_'));
     let sign = usize::from(!joins && matches!(bytes.first(), Some(b'-' | b'+')));
     let whole = digits(sign);

@@ -9,7 +9,7 @@ use super::key;
 use super::made_up;
 use super::token::{LONG, Token, may_have_wholes, pieces, position, span, tokens};
 
-/// The most times a text is gone through while it is matched with another in which tokens vary.
+/// The most work that matching a text with one in which tokens vary may be, as a multiple of the texts' tokens.
 const PASSES: usize = 32;
 /// Ids in several tokens are looked for up to this length.
 const LONG_ID: usize = 128;
@@ -145,8 +145,8 @@ fn compare_fixed(b: &str, c: &str, clock: &Clock) -> Likeness {
     }
 }
 
-/// Whether two texts in which no token varies surely differ, because one has a word where the other has another: told without cutting
-/// them into tokens, so that false says nothing.
+/// Whether two texts in which no token varies surely differ, because one has a word where the other has another. It does not cut
+/// them into tokens, so false does not mean that they are equal.
 pub(in crate::score) fn differ_in_a_word(b: &str, c: &str) -> bool {
     if may_have_wholes(b) || may_have_wholes(c) {
         return false;
@@ -157,7 +157,7 @@ pub(in crate::score) fn differ_in_a_word(b: &str, c: &str) -> bool {
     loop {
         match (b.next(), c.next()) {
             (Some(b), Some(c)) if b == c => before = b,
-            // A number may be excused by what stands before it.
+            // Two words with numbers surely differ only if nothing before the number can make it a duration, which may be excused.
             (Some(b), Some(c)) if has_digit(b) && has_digit(c) => {
                 return begins_with_its_number(b)
                     && begins_with_its_number(c)
@@ -225,7 +225,7 @@ fn compare_long(b: &str, c: &str, varying: &[VaryingToken], clock: &Clock) -> Li
     let room = b.len().min(c.len()) - start;
     let ends = b_bytes.iter().rev().zip(c_bytes.iter().rev()).take(room);
     let end = ends.take_while(is_same).count();
-    // Back to where no token can be cut in two.
+    // Moved back to a position where no token is cut in two.
     let is_edge = |it: &u8| it.is_ascii_whitespace() || b",[]{}".contains(it);
     let start = b_bytes[..start.saturating_sub(BESIDE)]
         .iter()
@@ -239,7 +239,7 @@ fn compare_long(b: &str, c: &str, varying: &[VaryingToken], clock: &Clock) -> Li
     let end = end - after;
     let (of_b, of_c) = (&b[start..b.len() - end], &c[start..c.len() - end]);
     let other = Likeness::Other { b: start, c: start };
-    // Varying tokens are counted from the beginning.
+    // Varying tokens are numbered from the beginning of the text, so they need the whole text.
     if !varying.is_empty() || of_b.len().max(of_c.len()) > LONG {
         return other;
     }
@@ -299,7 +299,7 @@ fn parted(
     }
 }
 
-/// Whether two tokens are the same, and if so, whether only for an excuse.
+/// Whether two tokens are the same: `Some(true)` where they differ only in a duration that is excused.
 fn same_token(b: &Token<'_>, c: &Token<'_>, clock: &Clock) -> Option<bool> {
     if b.spaced != c.spaced {
         return None;
@@ -318,7 +318,7 @@ fn same_token(b: &Token<'_>, c: &Token<'_>, clock: &Clock) -> Option<bool> {
 /// Words before a duration that say that something took so long.
 const TAKING: [&str; 4] = ["in", "In", "after", "After"];
 
-/// Whether a duration is one of seconds at most, as work of a server takes. Minutes and hours are told of journeys and recipes, too.
+/// Whether a duration is one of seconds at most, as work of a server takes. Minutes and hours are also said of journeys and recipes.
 fn is_brief(duration: &str) -> bool {
     let unit = duration.trim_start_matches(|it: char| !it.is_alphabetic());
     !unit.starts_with(['h', 'H']) && !unit.starts_with("min") && !duration.contains(['m', 'h'])
@@ -428,7 +428,7 @@ mod tests {
                 joined: false,
                 may_be_empty: true,
             },
-            heard: Vec::new(),
+            examples: Vec::new(),
         };
         let varying = [any(1, 1), any(3, 0)];
         let compared = |c: &str| compare("queued 3 ms", c, &varying, &Clock::still());
@@ -482,7 +482,7 @@ mod tests {
                 token: 1000,
                 tokens: 0,
                 stands_for: StandsFor::Run { kinds: Vec::new(), joined: false, may_be_empty: true },
-                heard: Vec::new(),
+                examples: Vec::new(),
             };
             let clock = Clock::still();
             let (fixed, varying) = (compare(&b, &c, &[], &clock), compare(&b, &c, &[beyond], &clock));

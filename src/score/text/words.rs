@@ -19,7 +19,7 @@ pub(in crate::score) struct Words<'a> {
     set: Vec<Place>,
 }
 
-/// A word by its position, beside its first letters, by which most words are told apart.
+/// A word by its position, beside its first letters, by which most words can be distinguished quickly.
 #[derive(Debug, Clone, Copy)]
 struct Place {
     first: u64,

@@ -1,4 +1,4 @@
-//! How alike two values roughly are, by a look at a few of their members: for where there are too many to look at all.
+//! Rough similarity of two values by a few of their members, for values with too many members to compare all.
 
 use std::collections::HashSet;
 
@@ -10,9 +10,9 @@ use super::same::{self, View, same};
 
 /// How many members are looked at.
 const MEMBERS: usize = 16;
-/// How many names of members may tell elements apart.
+/// How many names of members are tried for identifying elements.
 const NAMES: usize = 8;
-/// How many words a text is told by.
+/// How many words identify a text.
 const WORDS: usize = 3;
 
 /// How alike two values roughly are, 0 to 1.
@@ -61,10 +61,10 @@ pub(in crate::score) fn texts(b: &str, c: &str) -> f64 {
     )
 }
 
-/// Keys that elements of two lists share which are probably the same thing, although not in all of it: records by the member that tells
-/// most of them, texts by their first words.
+/// Keys that are equal for elements of two lists that are probably the same although not equal. Records are identified by the member that
+/// matches most of them, texts by their first words.
 pub(in crate::score) fn keys(b: &[Value], c: &[Value]) -> (Vec<u64>, Vec<u64>) {
-    let name = telling_name(b, c);
+    let name = distinctive_name(b, c);
     let keys = |list: &[Value]| {
         let key = |it: &Value| match (it, name) {
             (Value::Object(members), Some(name)) => same::hash_of(members.get(name).map(shallow)),
@@ -76,26 +76,26 @@ pub(in crate::score) fn keys(b: &[Value], c: &[Value]) -> (Vec<u64>, Vec<u64>) {
 }
 
 /// The name of the member by which most elements of the one list are found in the other.
-fn telling_name<'v>(b: &'v [Value], c: &'v [Value]) -> Option<&'v str> {
+fn distinctive_name<'v>(b: &'v [Value], c: &'v [Value]) -> Option<&'v str> {
     let first = b.iter().find_map(Value::as_object)?;
-    let told = |name: &str| {
+    let in_common = |name: &str| {
         let all = |list: &[Value]| -> HashSet<u64> {
             let members = list.iter().filter_map(|it| it.get(name));
             members.map(shallow).collect()
         };
         all(b).intersection(&all(c)).count()
     };
-    let names = first.keys().take(NAMES).map(|name| (told(name), name));
+    let names = first.keys().take(NAMES).map(|name| (in_common(name), name));
     let mut best: Option<(usize, &String)> = None;
-    for (told, name) in names {
-        if told > best.map_or(0, |it| it.0) {
-            best = Some((told, name));
+    for (count, name) in names {
+        if count > best.map_or(0, |it| it.0) {
+            best = Some((count, name));
         }
     }
     best.map(|(_, name)| name.as_str())
 }
 
-/// A hash of what is quickly seen of a value.
+/// A hash of a few parts of a value.
 fn shallow(value: &Value) -> u64 {
     match value {
         Value::String(text) => {

@@ -11,7 +11,7 @@ const TIME: &str = "<time>";
 /// What stands for seconds or milliseconds since 1970.
 const EPOCH: &str = "<epoch>";
 
-/// Seconds since 1970 are told from other numbers by their size: the years 2010 to 2049.
+/// Numbers of this size count as seconds since 1970: the years 2010 to 2049.
 const EPOCH_SECONDS: std::ops::Range<f64> = 1_262_304_000.0..2_524_608_000.0;
 
 /// The shortest run of digits, of an address, that is masked.
@@ -73,8 +73,8 @@ pub(in crate::score) fn text(text: &str) -> Cow<'_, str> {
     Cow::Owned(masked)
 }
 
-/// Whether anything in a text may be masked, which most texts can be told from at a glance: everything masked has a time of day in it,
-/// or a run of digits, hexadecimal ones among them.
+/// Whether anything in a text may be masked. This quick check rules out most texts, because everything that is masked has a time of day or a
+/// run of (hexadecimal) digits in it.
 fn may_vary(text: &str) -> bool {
     let bytes = text.as_bytes();
     let is_digit = |at: Option<usize>| {
@@ -103,7 +103,7 @@ pub(in crate::score) fn has_hex_run(bytes: &[u8], length: usize) -> bool {
     false
 }
 
-/// What stands for a match; the notations are told apart by what only one of them has, which is faster than by groups.
+/// What stands for a match. The notations are distinguished by what only one of them has, which is faster than capture groups.
 fn replacement(text: &str, found: Match<'_>) -> Option<&'static str> {
     let it = found.as_str();
     if part_of_a_word(text, found.start(), found.end()) {

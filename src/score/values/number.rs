@@ -9,10 +9,10 @@ use crate::digits;
 
 /// The largest similarity of two things that are not equal.
 ///
-/// Two integers beyond 2^53 can differ by less than a 64-bit fraction can tell; they are still not the same number.
+/// Two integers beyond 2^53 can differ by less than a 64-bit fraction can express; they are still not the same number.
 pub(in crate::score) const ALMOST: f64 = 1.0 - f64::EPSILON;
 
-/// Integers from here on are told by their digits.
+/// Integers from here on are compared by their digits.
 const LONG: u128 = 1 << 64;
 
 /// Whether two numbers have the same value: `1` equals `1.0`, and integers are compared digit by digit at any size.
@@ -23,7 +23,7 @@ pub(in crate::score) fn equal(a: &Number, b: &Number) -> bool {
     match (integer(a), integer(b)) {
         (Some(a), Some(b)) => a == b,
         (None, None) => float(a).total_cmp(&float(b)) == Ordering::Equal,
-        // The one is whole and the other is not, so they differ.
+        // One is whole and the other is not, so they differ.
         _ => false,
     }
 }

@@ -24,7 +24,7 @@ pub(in crate::score) fn same(a: &Value, b: &Value) -> bool {
         let same = match pair {
             Pair::Lists(a, b) => (a.iter().zip(b)).all(|(a, b)| same_so_far(a, b, &mut pending)),
             Pair::Objects(a, b) => {
-                // Mostly the keys come in the same order, and need no looking up.
+                // The keys usually have the same order, so that no lookup is needed.
                 let mut in_order = b.iter();
                 a.iter().all(|(key, a)| {
                     let next = in_order.next().filter(|(name, _)| *name == key);
@@ -68,8 +68,7 @@ fn same_so_far<'a>(a: &'a Value, b: &'a Value, pending: &mut Vec<Pair<'a>>) -> b
     }
 }
 
-/// Fast, and the same on every machine and in every run. Its 64 bits are taken for the value itself, so they have to be
-/// good ones.
+/// Fast, and the same on every machine and in every run. Equal hashes count as equal values, so it has to be a good 64-bit hash.
 const HASHER: FixedState = FixedState::with_seed(0);
 
 /// The hash of one thing.
@@ -91,12 +90,12 @@ pub(in crate::score) enum View {
     Masked,
 }
 
-/// A hash that the same values share; equal hashes are taken for equal values, which 64 bits make safe enough.
+/// A hash that the same values share; equal hashes count as equal values, because collisions are improbable with 64 bits.
 pub(in crate::score) fn hash(value: &Value, view: View) -> u64 {
     hash_and_keep(value, view, &mut |_, _| {})
 }
 
-/// The same, which tells of the hash of every list and object within, the value itself among them.
+/// The same, and passes the hash of the value and of every list and object in it to `keep`.
 pub(super) fn hash_and_keep(value: &Value, view: View, keep: &mut dyn FnMut(&Value, u64)) -> u64 {
     hash_within(value, view, DEPTH, keep)
 }

@@ -1,4 +1,4 @@
-//! One cause, one heading: what failed, grouped by what caused it.
+//! Groups what failed by what caused it, with one heading for each cause.
 //!
 //! The roots come first – a tool that was renamed or is gone, a changed contract, a call that failed – and beneath each what follows from
 //! it. A call appears under one of them.
@@ -44,8 +44,7 @@ pub(super) fn grouped(
     groups.finish()
 }
 
-/// Of several conditions that one pair of calls fails, the one that says what happened: what was asked, if that is another thing, else what
-/// was answered.
+/// Of several conditions that one pair of calls fails, keeps the one that explains the others: the request if it differs, else the answer.
 fn once_each(evidence: &Evidence<'_, '_>, reasons: Vec<Reason>) -> Vec<Reason> {
     let mut of_pair: HashMap<(usize, usize), usize> = HashMap::new();
     let mut kept: Vec<Reason> = Vec::new();
@@ -99,11 +98,11 @@ struct Groups<'e, 'a> {
     /// Which group has which call, by its number in the baseline, and in the run.
     of_baseline: HashMap<usize, usize>,
     of_current: HashMap<usize, usize>,
-    /// What else says which groups belong together: a message of a server, a change of an answer.
+    /// Groups by what calls with one cause have in common: a message of a server, or a change of an answer.
     by_sign: HashMap<String, usize>,
     pairs: HashMap<usize, &'e Pair>,
     bindings: HashMap<usize, Vec<&'a Binding>>,
-    /// The first call of the baseline after which nothing of it was called any more.
+    /// The first of the baseline's calls at its end that the run did not make.
     tail: usize,
 }
 
@@ -134,7 +133,7 @@ impl<'e, 'a> Groups<'e, 'a> {
         groups
     }
 
-    /// A change of the catalogue is a root, however many of the tools have it.
+    /// Adds each change of the catalogue as one root, even if several tools have it.
     fn add_drift(&mut self, refusing: &[&Finding]) {
         let mut by_change: BTreeMap<(bool, usize), Vec<&Finding>> = BTreeMap::new();
         let mut first: HashMap<(&str, &str), usize> = HashMap::new();
@@ -165,7 +164,7 @@ impl<'e, 'a> Groups<'e, 'a> {
                 .collect();
             self.found.push(Group {
                 root: Reason {
-                    // What the heading is about stands beneath it, unless it is one call alone.
+                    // The heading has a call's number only if it concerns a single call; else the calls are listed beneath it.
                     baseline: numbers.first().copied().filter(|_| numbers.len() == 1),
                     expected: one.drift.was.clone().filter(|_| !one.is_gone),
                     got: one.drift.now.clone().filter(|_| !one.is_gone),
@@ -285,13 +284,13 @@ impl<'e, 'a> Groups<'e, 'a> {
         }
     }
 
-    /// What is no matter of single calls: the way of matching, time, tokens, the score.
+    /// Adds a reason that concerns no single call: the way of matching, time, tokens, the score.
     fn add_other(&mut self, it: Reason) {
         let known = it.baseline.and_then(|it| self.of_baseline.get(&it));
         let known = known.or_else(|| it.current.and_then(|it| self.of_current.get(&it)));
         match known.copied() {
             _ if it.kind == ReasonKind::Threshold && !self.found.is_empty() => {
-                // Where the points went is told by the causes themselves.
+                // The places of lost points are cut off, because the causes name them.
                 let text = it.text.split(';').next().unwrap_or_default().to_owned();
                 self.found[0].root.follows.push(Reason {
                     baseline: None,
@@ -354,7 +353,7 @@ fn is_unreachable(call: &ToolCall) -> bool {
     }
 }
 
-/// Messages that differ in a number alone are of one cause.
+/// A message with its numbers masked, because messages that differ only in numbers have one cause.
 fn without_numbers(message: &str) -> String {
     let mut plain = String::new();
     for it in excerpt::shorten(message).chars() {

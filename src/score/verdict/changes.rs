@@ -13,7 +13,7 @@ use crate::score::pairing::calls::Calls;
 use crate::score::text::excerpt;
 use crate::score::values::path::escape;
 
-/// What changes are told from.
+/// The findings that changes are made from.
 pub(in crate::score) struct Found<'e, 'a> {
     pub(in crate::score) calls: &'e Calls<'a>,
     pub(in crate::score) rows: &'e [Row],
@@ -86,7 +86,7 @@ pub(in crate::score) fn changes(found: &Found<'_, '_>) -> Vec<Change> {
     changes
 }
 
-/// Makes whatever changed fail, save what has a gate of its own: one reason for each call, one for what concerns none.
+/// Makes every change fail, except those with a gate of their own. There is one reason for each call, and one for what concerns no call.
 pub(in crate::score) fn fail_all(changes: &mut [Change], rules: &Rules, verdict: &mut Verdict) {
     if !rules.strict {
         return;
@@ -148,7 +148,7 @@ struct Failed<'v> {
     kinds: HashSet<ReasonKind>,
     /// The same with the calls.
     at: HashSet<(ReasonKind, Option<usize>, Option<usize>)>,
-    /// What is said of the catalogue.
+    /// The texts of reasons about the catalogue.
     drift: HashSet<&'v str>,
 }
 
@@ -169,7 +169,7 @@ impl<'v> Failed<'v> {
         self.kinds.contains(&kind)
     }
 
-    /// Points are what a score below its threshold is made of.
+    /// Whether it failed for its score or its way of matching, so that every loss of points contributed.
     fn points(&self) -> bool {
         self.kind(ReasonKind::Threshold) || self.kind(ReasonKind::Match)
     }
@@ -234,22 +234,22 @@ fn of_pair(calls: &Calls<'_>, pair: &Pair, failed: &Failed<'_>, changes: &mut Ve
             });
         }
     }
-    let is_told = |name: &str| {
+    let is_listed = |name: &str| {
         let path = format!("/{}", escape(name));
-        let told = pair.request.differences.iter().map(|it| it.path.as_str());
-        let mut under = told.filter_map(|it| it.strip_prefix(path.as_str()));
+        let paths = pair.request.differences.iter().map(|it| it.path.as_str());
+        let mut under = paths.filter_map(|it| it.strip_prefix(path.as_str()));
         under.any(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     let differs = |it: &&ParameterScore| it.similarity.is_some_and(|it| it < 1.0);
     for it in pair.request.parameters.iter().filter(differs) {
-        if pair.effect && is_told(&it.name) {
+        if pair.effect && is_listed(&it.name) {
             continue;
         }
         let (was, now) = excerpt::of_both(
             b.said.arguments.get(&it.name),
             c.said.arguments.get(&it.name),
         );
-        // What an effect is made with may be written otherwise: a number as text.
+        // In effects, the same value in another notation, such as a number as text, is no other request.
         let (kind, what) = if pair.effect {
             (ChangeKind::Effect, "the same, written otherwise")
         } else {
@@ -289,7 +289,7 @@ fn of_pair(calls: &Calls<'_>, pair: &Pair, failed: &Failed<'_>, changes: &mut Ve
             was: it.expected.clone(),
             now: it.got.clone(),
             fails: fails && (kind != ChangeKind::Addition || failed.points() || breaks(it)),
-            ..here(kind, in_words(it))
+            ..here(kind, what_happened(it))
         });
     }
 }
@@ -304,8 +304,8 @@ fn kind_of(difference: &Difference) -> ChangeKind {
     }
 }
 
-/// What happened, where the rule only says how it was graded.
-fn in_words(difference: &Difference) -> &str {
+/// What happened, in place of rules that only say how it was graded.
+fn what_happened(difference: &Difference) -> &str {
     match &*difference.rule {
         "words" | "distance" | "bool" | "null" | "type" | "depth" | "bytes" | "uri" | "list" => {
             "changed"

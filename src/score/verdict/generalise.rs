@@ -95,7 +95,7 @@ pub(super) fn generalised<'a>(
         (false, true) => format!("{count} of {total}"),
         (false, false) => format!("at least {count} of {total}"),
     };
-    // What is new beside them is how they changed.
+    // Additions are not counted, because a renamed member is one that is missing and one that is new.
     let others = lost.saturating_sub(count);
     let rest = match others {
         _ if !is_all => ", and other places differ".to_owned(),
@@ -105,7 +105,7 @@ pub(super) fn generalised<'a>(
     };
     let example = differences.iter().find(|it| starred(&it.path).0 == path)?;
     Some(Generalised {
-        sentence: format!("{which} `{}` {}{rest}", shown(&path), how.in_words()),
+        sentence: format!("{which} `{}` {}{rest}", shown(&path), how.describe()),
         example,
     })
 }
@@ -115,7 +115,7 @@ fn starred(path: &str) -> (String, bool) {
     let mut has_index = false;
     let mut steps: Vec<&str> = Vec::new();
     for (at, step) in path.split('/').enumerate() {
-        // The number of a content block is no index of a list that a person thinks of.
+        // The number of a content block does not count as an index, because people do not see blocks as a list.
         let is_block = at == 2 && steps.get(1) == Some(&"content");
         if !is_block && !step.is_empty() && step.bytes().all(|it| it.is_ascii_digit()) {
             has_index = true;
@@ -127,7 +127,7 @@ fn starred(path: &str) -> (String, bool) {
     (steps.join("/"), has_index)
 }
 
-/// Without the way to the document, which says nothing to a person.
+/// The path within the document, without the part that leads to the document.
 fn shown(path: &str) -> &str {
     let steps = path.trim_start_matches('/');
     let inner = match steps.split_once('/') {
@@ -142,7 +142,7 @@ fn common(places: &Places<'_>) -> Option<How> {
     if places.now.is_empty() {
         return None;
     }
-    // Elements that are gone, and as many that are new in their place, are taken for each other in order.
+    // Equally many removed and added elements are paired in order.
     if places.then.len() != places.now.len() {
         return None;
     }
@@ -221,7 +221,7 @@ impl How {
         }
     }
 
-    fn in_words(&self) -> String {
+    fn describe(&self) -> String {
         match self {
             Self::Gained { before: piece } => format!("gained `{piece}`"),
             Self::Lost { before: piece } => format!("lost `{piece}`"),

@@ -32,7 +32,7 @@ const OTHER_EFFECT: f64 = 0.6;
 /// The most changes of the catalogue that are warned of one by one.
 const WARNINGS: usize = 3;
 
-/// The most places that are told of a score that is too low.
+/// The most places of lost points that are named for a score that is too low.
 const LOST_AT: usize = 20;
 
 pub(in crate::score) fn verdict(evidence: &Evidence<'_, '_>) -> Verdict {
@@ -91,7 +91,7 @@ pub(in crate::score) fn verdict(evidence: &Evidence<'_, '_>) -> Verdict {
             Gate::Warn => warnings.push(it),
         }
     }
-    // The clients that made the baseline would trip over what refuses their calls.
+    // Changes that refuse recorded calls are reported by default, because clients make such calls.
     let refusing = match evidence.rules.drift {
         Gate::Ignore => Vec::new(),
         Gate::Fail | Gate::Warn => refusing,
@@ -123,7 +123,7 @@ fn drifted(finding: &Finding) -> Reason {
     }
 }
 
-/// Changes of the catalogue that refuse no recorded call: each, or how many there are, so that they bury nothing.
+/// Warnings of changes of the catalogue that refuse no recorded call: each one, or only their number if there are many.
 fn narrower(harmless: &[&Finding]) -> Vec<Reason> {
     if harmless.len() <= WARNINGS {
         return harmless.iter().map(|it| drifted(it)).collect();
@@ -183,7 +183,7 @@ fn below_threshold(evidence: &Evidence<'_, '_>) -> Option<Reason> {
 fn lost_at(losses: &[Loss]) -> Vec<Reason> {
     let mut losses: Vec<&Loss> = losses.iter().collect();
     losses.sort_by(|a, b| b.points.total_cmp(&a.points));
-    let told = losses.into_iter().take(LOST_AT).map(|it| {
+    let reasons = losses.into_iter().take(LOST_AT).map(|it| {
         let call = match (it.baseline, it.current, &it.tool) {
             (Some(number), _, Some(tool)) => format!(" at call {number}, {tool}"),
             (None, Some(number), Some(tool)) => format!(" at new call {number}, {tool}"),
@@ -201,7 +201,7 @@ fn lost_at(losses: &[Loss]) -> Vec<Reason> {
             )
         }
     });
-    told.collect()
+    reasons.collect()
 }
 
 /// A call with its number and tool, as reasons name it.
@@ -214,7 +214,7 @@ fn name_of(evidence: &Evidence<'_, '_>, baseline: usize, current: usize) -> Stri
     }
 }
 
-/// What a call says for an argument.
+/// The value of an argument in a call.
 fn given<'a>(call: &Call<'a>, parameter: &ParameterScore) -> Option<&'a Value> {
     call.said.arguments.get(&parameter.name)
 }
@@ -251,7 +251,7 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
             ..at_pair(
                 ReasonKind::ServerRegression,
                 match evidence.failed_now(pair) {
-                    // Errors head with their message.
+                    // A reason about an error begins with its message.
                     Some(message) => format!("{name} failed: {message}"),
                     None => {
                         format!("{name} asked the same and got another answer: {answer_change}")
@@ -261,7 +261,7 @@ fn of_pair(evidence: &Evidence<'_, '_>, pair: &Pair) -> Vec<Reason> {
         });
     }
     if other_effect {
-        // The greater loss tells whose doing it is.
+        // The greater loss decides whether request or response is the cause.
         let by_request =
             parameter.filter(|it| it.loss > 0.0 && pair.request.similarity < SAME_QUESTION);
         reasons.push(match (made_with, by_request) {
@@ -338,7 +338,7 @@ fn answer_change<'p>(
     };
     let changes = response.contract_changes.as_slice();
     let difference = changes.first().and_then(quoted).or_else(most);
-    let in_words = match (changes, difference) {
+    let sentence = match (changes, difference) {
         ([], None) => "it differs".to_owned(),
         ([], Some(it)) => format!("{} differs", place(&it.path)),
         ([only], _) => change(only),
@@ -351,7 +351,7 @@ fn answer_change<'p>(
             )
         }
     };
-    (difference, in_words)
+    (difference, sentence)
 }
 
 fn change(change: &ContractChange) -> String {

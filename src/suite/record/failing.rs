@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::evaluate::{Basis, Checked, check_criteria, no_call, wrong_outcomes};
 use crate::model::comparison::ExecutionStatus;
+use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Check, Problem, ScenarioResult, Status};
 use crate::model::trajectory::{Ending, FailureKind, Outcome, Trajectory};
@@ -15,7 +16,7 @@ use crate::suite::patience::{Patience, Stopped};
 use crate::text::shorten;
 
 /// What a recorded run is checked for.
-pub(crate) struct Looked {
+pub(crate) struct RunChecks {
     /// The success criteria, and whether no call is made where none is expected.
     pub(crate) checks: Vec<Check>,
     /// Why the run should not become a baseline unseen; empty where nothing speaks against it.
@@ -27,11 +28,11 @@ pub(crate) struct Looked {
 /// # Errors
 ///
 /// A [`Problem`] where a criterion of the scenario cannot be judged at all.
-pub(crate) fn look(
+pub(crate) fn check_run(
     scenario: &Scenario,
     trajectory: &Trajectory,
     replayed: Option<&Trajectory>,
-) -> Result<Looked, Problem> {
+) -> Result<RunChecks, Problem> {
     let Checked {
         mut checks,
         impossible,
@@ -41,13 +42,13 @@ pub(crate) fn look(
     }
     checks.extend(no_call(scenario, trajectory));
     let failing = why_failing(scenario, trajectory, replayed, &checks);
-    Ok(Looked { checks, failing })
+    Ok(RunChecks { checks, failing })
 }
 
-/// The result of a run that nobody can tell whether to keep.
+/// The result of a run of which it cannot be determined whether it should be kept.
 pub(crate) fn cannot_be_judged(
     scenario: &Scenario,
-    trajectory: &Trajectory,
+    trajectory: &Redacted<Trajectory>,
     problem: Problem,
 ) -> ScenarioResult {
     ScenarioResult {
@@ -61,8 +62,8 @@ pub(crate) fn cannot_be_judged(
 /// Why a run should not become a baseline unseen: a call that did not come out as its script means it to, or an expectation that is not
 /// met.
 ///
-/// That a tool answers a model with an error may well be meant, because models try again; that no call succeeds, or that there is no
-/// answer at all, hardly.
+/// An error that a tool answers to a model is no reason, because models try again. That all calls failed, or that a call got no answer at
+/// all, is one.
 fn why_failing(
     scenario: &Scenario,
     trajectory: &Trajectory,
@@ -90,7 +91,7 @@ fn why_failing(
 /// How the last reason ends where expectations are not met.
 const NOT_MET: &str = " not met";
 
-/// Gives the reasons, as the last of them, the number of expectations that are not met.
+/// Ends the reasons with the number of expectations that are not met, in place of the number they ended with before.
 pub(crate) fn count_unmet(checks: &[Check], reasons: &mut Vec<String>) {
     reasons.pop_if(|it| it.ends_with(NOT_MET));
     let unmet = checks.iter().filter(|it| it.fails()).count();
@@ -105,7 +106,7 @@ fn unanswered(trajectory: &Trajectory) -> Vec<String> {
     let all = trajectory.calls().all(|it| it.outcome.is_failure());
     let calls = trajectory.calls().enumerate();
     let failed = calls.filter(|(_, call)| {
-        // What a model asked for and could not be sent is the model's affair, and it was told.
+        // A call that could not be sent is the model's mistake, and the model got an error for it.
         let is_unanswered = matches!(
             &call.outcome,
             Outcome::Failure(it) if !matches!(it.kind, FailureKind::Rpc | FailureKind::NotSent)
@@ -155,7 +156,7 @@ pub(crate) fn looks_like_errors(scenario: &Scenario, trajectory: &Trajectory) ->
     ))
 }
 
-/// How much of what a server said is told.
+/// How much of what a server said is shown, in characters.
 const SAID_CHARS: usize = 200;
 
 fn plural(count: usize, one: &str, many: &str) -> String {

@@ -4,9 +4,9 @@ use crate::model::learned::Learned;
 use crate::model::trajectory::Trajectory;
 use crate::score;
 
-/// What a reader should know of how a baseline was heard: what varies and what is bound in it, takes that disagreed, what they left behind,
-/// and what was heard only once.
-pub(crate) fn told(trajectory: &Trajectory, learned: &score::Learned) -> Vec<String> {
+/// Notes on what recording learned: what varies and what is bound in the baseline, takes that disagreed, what they left behind, and which
+/// calls were answered once.
+pub(crate) fn learned_notes(trajectory: &Trajectory, learned: &score::Learned) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(it) = &learned.left_behind {
         let found = if it.effect == it.tool {
@@ -38,31 +38,31 @@ pub(crate) fn told(trajectory: &Trajectory, learned: &score::Learned) -> Vec<Str
             format!("learned from {takes} takes: the answer to call {call} varies at {it}")
         }));
     }
-    notes.extend(heard_once(trajectory));
+    notes.extend(answered_once(trajectory));
     notes.extend(trajectory.bindings.iter().map(|it| format!("bound: {it}")));
     notes
 }
 
-/// Where takes disagreed in kind.
+/// A note on a place where takes had values of different kinds.
 pub(crate) fn disagreement(it: &score::Disagreement) -> String {
     let place = match it.path.as_str() {
         "" => "the answer",
         path => path,
     };
-    let heard = it.heard.join(", ");
+    let found = it.found.join(", ");
     let call = format!("call {} of `{}`", it.call, it.tool);
     match it.odd {
         Some(odd) => format!(
-            "take {odd} is the odd one at {call}: {place} was {heard} in the takes, and nothing was learned from take {odd}. Was the server \
+            "take {odd} is the odd one at {call}: {place} was {found} in the takes, and nothing was learned from take {odd}. Was the server \
              not ready yet? `ready:` waits until it is"
         ),
-        None => format!("the takes disagree at {call}: {place} was {heard}, so nobody looks at it"),
+        None => format!("the takes disagree at {call}: {place} was {found}, so nobody looks at it"),
     }
 }
 
-/// Which answers were heard once, and so are graded rather than held.
-fn heard_once(trajectory: &Trajectory) -> Option<String> {
-    let once: Vec<String> = (trajectory.heard_once().iter())
+/// A note on the calls that were answered once, which are graded rather than held to be stable.
+fn answered_once(trajectory: &Trajectory) -> Option<String> {
+    let once: Vec<String> = (trajectory.answered_once().iter())
         .map(ToString::to_string)
         .collect();
     match once.as_slice() {

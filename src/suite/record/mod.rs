@@ -6,8 +6,8 @@ mod once;
 mod take;
 mod typical;
 
-pub(crate) use self::failing::look;
-pub(crate) use self::learned::told;
+pub(crate) use self::failing::check_run;
+pub(crate) use self::learned::learned_notes;
 pub(crate) use self::once::USUAL_TAKES;
 
 use std::sync::Arc;
@@ -50,7 +50,7 @@ async fn record_one(
     baselines: &Baselines,
     settings: &Settings,
 ) -> ScenarioResult {
-    // A replay plays the baseline there is, and keeps what its calls are answered now.
+    // A replay plays the existing baseline, and records the answers its calls get now.
     let replayed = match replay::to_play(scenario, baselines) {
         Ok(replayed) => replayed,
         Err(problem) => {
@@ -89,7 +89,7 @@ async fn record_one(
     }
 }
 
-/// Keeps a run as the baseline, unless something speaks against it, and tells what changes by that.
+/// Keeps a run as the baseline, unless something speaks against it, and reports what differs from the baseline before.
 fn keep(
     scenario: &Scenario,
     take: Take,
@@ -98,7 +98,7 @@ fn keep(
     allow_failing: bool,
 ) -> ScenarioResult {
     let Take {
-        told,
+        redacted,
         trajectory,
         checks,
         failing,
@@ -106,13 +106,13 @@ fn keep(
         repeated,
         patience,
     } = take;
-    // What was accepted before, for the reader to see what changes. One that cannot be read is no reason not to replace it.
+    // The baseline before, to show what changes. If it cannot be read, it is replaced all the same.
     let loaded = replay::load(baselines, &scenario.id);
     let main = loaded.as_ref().ok().and_then(|it| it.first());
-    ci::mend(baselines, &scenario.id, main);
+    ci::mend(baselines, &scenario.id, main.map(|it| &**it));
     let before = match loaded {
         Ok(accepted) => accepted.into_iter().next().map(|mut it| {
-            // Rules that do not fit are told of above.
+            // Rules that do not fit are among the notes already.
             let _ = replay::bind(std::slice::from_mut(&mut it), Some(scenario));
             it
         }),
@@ -127,7 +127,7 @@ fn keep(
     });
     let comparison = match compared.transpose() {
         Ok(comparison) => comparison,
-        Err(stopped) => return stopped.of(&told, &trajectory),
+        Err(stopped) => return stopped.of(&redacted, &trajectory),
     };
     if let Some(before) = &before {
         let unkept = run_context.runs.save_baseline(&scenario.id, before).err();
@@ -144,7 +144,7 @@ fn keep(
         comparison,
         baseline: before.map(Arc::new),
         idle_rules,
-        ..result(&told, Status::Recorded)
+        ..result(&redacted, Status::Recorded)
     };
     let complete = trajectory.ending.is_complete();
     let fit = failing.is_empty() || (allow_failing && complete);

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::failing::{Looked, cannot_be_judged, from_expectation, look, looks_like_errors};
-use super::learned::{disagreement, told};
+use super::failing::{RunChecks, cannot_be_judged, check_run, from_expectation, looks_like_errors};
+use super::learned::{disagreement, learned_notes};
 use super::take::Take;
+use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult};
 use crate::model::trajectory::Trajectory;
@@ -15,7 +16,7 @@ use crate::suite::replay;
 use crate::suite::run_context::{Executed, RunContext};
 use crate::suite::settings::Settings;
 
-/// How often a scenario is played where nothing speaks against it: enough to see what varies.
+/// How often a scenario is played by default, which is enough to see what varies.
 pub(crate) const USUAL_TAKES: u16 = 2;
 
 /// Runs the scenario; a replay plays `replayed`.
@@ -25,7 +26,7 @@ pub(crate) const USUAL_TAKES: u16 = 2;
 /// The result of a run that is no basis for anything.
 pub(crate) async fn take(
     scenario: &Scenario,
-    replayed: Option<&Arc<Trajectory>>,
+    replayed: Option<&Arc<Redacted<Trajectory>>>,
     run_context: &RunContext,
     settings: &Settings,
 ) -> Result<Take, Box<ScenarioResult>> {
@@ -42,21 +43,22 @@ pub(crate) async fn take(
         return Err(Box::new(result));
     }
     let Executed {
-        scenario: told,
+        scenario: redacted,
         mut trajectory,
         mut notes,
         patience,
     } = executed;
-    let look_at = |trajectory: &Trajectory| {
-        let looked = look(&told, trajectory, replayed.map(Arc::as_ref));
-        looked.map_err(|problem| Box::new(cannot_be_judged(&told, trajectory, problem)))
+    let check = |trajectory: &Redacted<Trajectory>| {
+        let checked = check_run(&redacted, trajectory, replayed.map(|it| &***it));
+        checked.map_err(|problem| Box::new(cannot_be_judged(&redacted, trajectory, problem)))
     };
-    let Looked {
+    let RunChecks {
         mut checks,
         mut failing,
-    } = look_at(&trajectory)?;
-    let stopped = |stopped: Stopped, run: &Trajectory| Box::new(stopped.of(&told, run));
-    let deviations = from_expectation(&told, &trajectory, &patience);
+    } = check(&trajectory)?;
+    let stopped =
+        |stopped: Stopped, run: &Redacted<Trajectory>| Box::new(stopped.of(&redacted, run));
+    let deviations = from_expectation(&redacted, &trajectory, &patience);
     notes.extend(deviations.map_err(|it| stopped(it, &trajectory))?);
     if failing.is_empty() || settings.recording.allow_failing {
         let learned = learn(
@@ -68,15 +70,15 @@ pub(crate) async fn take(
         )
         .await;
         notes.extend(learned.map_err(|it| stopped(it, &trajectory))?);
-        // Another take may have become the baseline.
-        Looked { checks, failing } = look_at(&trajectory)?;
+        // Checked again, because another take may have become the baseline.
+        RunChecks { checks, failing } = check(&trajectory)?;
         if let Err(problem) = replay::bind(&mut [trajectory.clone()], Some(scenario)) {
             notes.push(rules_that_do_not_fit(&problem));
         }
     }
-    notes.extend(looks_like_errors(&told, &trajectory));
+    notes.extend(looks_like_errors(&redacted, &trajectory));
     Ok(Take {
-        told,
+        redacted,
         trajectory,
         checks,
         failing,
@@ -86,8 +88,9 @@ pub(crate) async fn take(
     })
 }
 
-/// How often the scenario is played where nobody says so. Once, with its reads asked again, where the servers outlive a run – all else
-/// could do harm –, and where whoever asks decides: that one does not make the same calls twice, and each take costs.
+/// How often the scenario is played without `--takes`. Only once, with its reads asked again, in two cases: where servers outlive a run,
+/// because the effects of a second take would add to those of the first, and where a model decides, because it does not make the same
+/// calls twice and each take costs.
 fn usual_takes(scenario: &Scenario, run_context: &RunContext) -> u16 {
     if scenario.agent.decides() || !run_context.outliving_servers(scenario).is_empty() {
         1
@@ -96,7 +99,7 @@ fn usual_takes(scenario: &Scenario, run_context: &RunContext) -> u16 {
     }
 }
 
-/// How often a run asks its reads where nobody says so.
+/// How often a run asks its reads without `--takes`.
 pub(crate) fn reads(scenario: &Scenario, run_context: &RunContext) -> Reads {
     if usual_takes(scenario, run_context) == 1 {
         Reads::Twice
@@ -106,18 +109,18 @@ pub(crate) fn reads(scenario: &Scenario, run_context: &RunContext) -> Reads {
 }
 
 /// Plays the scenario again and learns which places of the answers vary by nature: those that differ between the answers to one and the
-/// same request. Where two takes disagree in kind, a third tells the odd one; where that is the first, another becomes the baseline.
+/// same request. Where two takes disagree in kind, a third shows the odd one; where that is the first, another becomes the baseline.
 /// Returns what a reader should know of it, or why it was not done to the end.
 async fn learn(
     scenario: &Scenario,
-    replayed: Option<&Arc<Trajectory>>,
+    replayed: Option<&Arc<Redacted<Trajectory>>>,
     (run_context, takes): (&RunContext, u16),
-    trajectory: &mut Trajectory,
+    trajectory: &mut Redacted<Trajectory>,
     mut patience: Patience,
 ) -> Result<Vec<String>, Stopped> {
     let mut played = vec![trajectory.clone()];
     let mut notes = Vec::new();
-    let learn_from = |played: &[Trajectory], patience: &Patience| {
+    let learn_from = |played: &[Redacted<Trajectory>], patience: &Patience| {
         patience.spend_on(|is_unwanted| score::learn_until(played, &scenario.scoring, is_unwanted))
     };
     let mut learned = learn_from(&played, &patience)?;
@@ -151,9 +154,11 @@ async fn learn(
         learned = learn_from(&played, &patience)?;
         learned.disagreements.clear();
     }
-    trajectory.learned.clone_from(&learned.answers);
-    trajectory.bindings.clone_from(&learned.bindings);
-    notes.extend(told(trajectory, &learned));
+    trajectory.refine(|it| {
+        it.learned.clone_from(&learned.answers);
+        it.bindings.clone_from(&learned.bindings);
+    });
+    notes.extend(learned_notes(trajectory, &learned));
     Ok(notes)
 }
 

@@ -1,5 +1,6 @@
 //! A run that is to become the baseline.
 
+use crate::model::redacted::Redacted;
 use crate::model::repeated::Repeated;
 use crate::model::scenario::Scenario;
 use crate::model::suite::Check;
@@ -8,10 +9,10 @@ use crate::suite::patience::Patience;
 
 /// A run that is to become the baseline.
 pub(super) struct Take {
-    /// The scenario as it may be told, with what the run answered.
-    pub(super) told: Scenario,
+    /// The scenario without secrets, its expectations filled in with what the run answered.
+    pub(super) redacted: Redacted<Scenario>,
     /// With what is learned of it.
-    pub(super) trajectory: Trajectory,
+    pub(super) trajectory: Redacted<Trajectory>,
     pub(super) checks: Vec<Check>,
     /// Why it should not be kept unseen; empty where nothing speaks against it.
     pub(super) failing: Vec<String>,

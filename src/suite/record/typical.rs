@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::failing::{
-    Looked, cannot_be_judged, count_unmet, from_expectation, look as look_at, looks_like_errors,
+    RunChecks, cannot_be_judged, check_run, count_unmet, from_expectation, looks_like_errors,
 };
 use super::learned;
 use super::once::{reads, rules_that_do_not_fit};
 use super::take::Take;
+use crate::model::redacted::Redacted;
 use crate::model::repeated::Attempt;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Check, CheckState, ScenarioResult, Status};
@@ -22,7 +23,7 @@ use crate::suite::run_context::{Executed, RunContext};
 use crate::suite::settings::Settings;
 use crate::text::shorten;
 
-/// Of more runs than this, as many spread evenly among them stand for all when the most typical is looked for: each is compared with each.
+/// The most runs that are compared with each other to find the most typical one. Of more, this many are taken, evenly spread.
 const CANDIDATES: usize = 40;
 
 /// A run that has ended by itself.
@@ -42,7 +43,7 @@ struct Played {
 /// The result of the first run that is no basis for anything: no other is made then.
 pub(crate) async fn take(
     scenario: &Scenario,
-    replayed: Option<&Arc<Trajectory>>,
+    replayed: Option<&Arc<Redacted<Trajectory>>>,
     run_context: &RunContext,
     settings: &Settings,
 ) -> Result<Take, Box<ScenarioResult>> {
@@ -61,7 +62,7 @@ pub(crate) async fn take(
         .await;
         let (run, note) = playing.map_err(|mut result| {
             if was_interrupted(&result) {
-                // What was made before is told, too.
+                // The attempts before the interruption are reported, too.
                 let made = played.iter().map(|it| {
                     let patience = &it.executed.patience;
                     attempt(
@@ -95,12 +96,12 @@ pub(crate) async fn take(
             why,
         )));
     };
-    let (patience, told) = (
+    let (patience, redacted) = (
         last.executed.patience.clone(),
         run_context.redacted(scenario),
     );
     let run = last.executed.trajectory.clone();
-    let stopped = |stopped: Stopped| Box::new(stopped.of(&told, &run));
+    let stopped = |stopped: Stopped| Box::new(stopped.of(&redacted, &run));
     let scoring = (scenario, &patience);
     let order = most_typical(&played, &usable, scoring).map_err(stopped)?;
     let mut order = order.into_iter();
@@ -114,10 +115,10 @@ pub(crate) async fn take(
         as_baseline().map_err(stopped)?,
         as_baseline().map_err(stopped)?,
     );
-    // Where all have failed, the first tells why.
+    // If all runs have failed, the result shows the first.
     let taken = baseline.as_ref().map_or(0, |(index, _)| *index);
     let attempts = played.iter().enumerate().map(|(index, it)| {
-        // What is kept is measured by the run that would be kept without it.
+        // A run compared with itself would always pass, so the kept run is compared with the second most typical.
         let measure = if index == taken { &next } else { &baseline };
         let measure = measure.as_ref().map(|(_, it)| it);
         attempt(it, measure, scoring, settings.recording.allow_failing)
@@ -132,8 +133,8 @@ pub(crate) async fn take(
     if let Some((_, baseline)) = baseline {
         notes.extend(baseline.misfit);
         trajectory = baseline.kept;
-        trajectory.repeated = Some(repeated.tally);
-        notes.extend(learned::told(&trajectory, &baseline.learned));
+        trajectory.refine(|it| it.repeated = Some(repeated.tally));
+        notes.extend(learned::learned_notes(&trajectory, &baseline.learned));
         notes.push(format!(
             "{}: kept is attempt {}, the most typical",
             repeated.tally.recorded_words(),
@@ -146,7 +147,7 @@ pub(crate) async fn take(
     notes.extend(looks_like_errors(&executed.scenario, &trajectory));
     notes.extend(run_context.show(&scenario.id, taken + 1));
     Ok(Take {
-        told: executed.scenario,
+        redacted: executed.scenario,
         trajectory,
         checks,
         failing,
@@ -156,7 +157,8 @@ pub(crate) async fn take(
     })
 }
 
-/// What one of the runs met can be met, so it is no prose: the others fail for it.
+/// Fails the runs that do not meet a text which another run met. Unmet by all, such a text stays unchecked, because it may be prose that
+/// nothing was meant to be compared with.
 fn demand_what_one_met(played: &mut [Played]) {
     let longest = played.iter().map(|it| it.checks.len()).max().unwrap_or(0);
     for index in 0..longest {
@@ -182,7 +184,7 @@ fn demand_what_one_met(played: &mut [Played]) {
 /// Makes one run, with a `look` at its container should it not pass, and returns it with what a reader should know of its container.
 async fn play(
     scenario: &Scenario,
-    replayed: Option<&Arc<Trajectory>>,
+    replayed: Option<&Arc<Redacted<Trajectory>>>,
     run_context: &RunContext,
     (number, settings): (u16, &Settings),
     look: bool,
@@ -211,10 +213,10 @@ async fn play(
         .await;
     let (checks, failing) = match executed.incomplete() {
         None => {
-            let (told, run) = (&executed.scenario, &executed.trajectory);
-            let looked = look_at(told, run, replayed.map(Arc::as_ref));
-            let Looked { checks, failing } =
-                looked.map_err(|problem| unusable(cannot_be_judged(told, run, problem)))?;
+            let (redacted, run) = (&executed.scenario, &executed.trajectory);
+            let checked = check_run(redacted, run, replayed.map(|it| &***it));
+            let RunChecks { checks, failing } =
+                checked.map_err(|problem| unusable(cannot_be_judged(redacted, run, problem)))?;
             (checks, failing)
         }
         Some(mut result) if result.status == Status::Failed => (
@@ -272,7 +274,7 @@ fn most_typical(
         }
         scored.push((*candidate, sum));
     }
-    // All are compared with as many others, so the sums are in the order of the means.
+    // Each has been compared with equally many others, so the order of the sums is that of the means.
     scored.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     Ok(scored.into_iter().map(|(index, _)| index).collect())
 }
@@ -280,9 +282,9 @@ fn most_typical(
 /// A run as a baseline.
 struct Baseline {
     /// With what the runs show to vary, and what its calls take from earlier answers.
-    kept: Trajectory,
-    /// With the scenario's own rules for that, too: as it will be compared with.
-    accepted: Trajectory,
+    kept: Redacted<Trajectory>,
+    /// The same with the scenario's own rules for that applied, as later runs will be compared with it.
+    accepted: Redacted<Trajectory>,
     learned: score::Learned,
     /// Why these rules do not fit.
     misfit: Option<String>,
@@ -297,16 +299,16 @@ fn baseline(
 ) -> Result<Baseline, Stopped> {
     let others = runs.iter().copied().filter(|it| *it != index);
     let takes = std::iter::once(index).chain(others);
-    let takes: Vec<Trajectory> = takes
+    let takes: Vec<Redacted<Trajectory>> = takes
         .map(|it| played[it].executed.trajectory.clone())
         .collect();
     let learned = patience
         .spend_on(|is_unwanted| score::learn_until(&takes, &scenario.scoring, is_unwanted))?;
-    let kept = Trajectory {
-        learned: learned.answers.clone(),
-        bindings: learned.bindings.clone(),
-        ..played[index].executed.trajectory.clone()
-    };
+    let mut kept = played[index].executed.trajectory.clone();
+    kept.refine(|it| {
+        it.learned.clone_from(&learned.answers);
+        it.bindings.clone_from(&learned.bindings);
+    });
     let mut accepted = kept.clone();
     let bound = replay::bind(std::slice::from_mut(&mut accepted), Some(scenario));
     Ok(Baseline {
@@ -325,7 +327,7 @@ fn attempt(
     allow_failing: bool,
 ) -> Attempt {
     let Executed {
-        scenario: told,
+        scenario: redacted,
         trajectory,
         notes: _,
         patience: _,
@@ -333,7 +335,7 @@ fn attempt(
     let open = ScenarioResult {
         duration_ms: trajectory.duration_ms,
         current: Some(Arc::new(trajectory.clone())),
-        ..result(told, Status::Passed)
+        ..result(redacted, Status::Passed)
     };
     let judged = measure.filter(|_| trajectory.ending.is_complete());
     let judged = judged.and_then(|it| {
@@ -341,7 +343,7 @@ fn attempt(
         let current = Arc::new(trajectory.clone());
         judge(
             open.clone(),
-            Some(told),
+            Some(redacted),
             accepted,
             current,
             (&scenario.scoring, patience),

@@ -1,4 +1,4 @@
-//! What goes wrong between us and an API: tried again where that may help, told where it does not.
+//! Errors of an API: tried again where that may help, reported where it does not.
 
 use std::net::TcpListener;
 use std::process::Stdio;

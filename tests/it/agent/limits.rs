@@ -150,12 +150,12 @@ fn attempts_that_the_budget_does_not_pay_are_not_made_up() {
     let result: Value = serde_json::from_str(&ran.stdout).unwrap();
     let repeated = &result["scenarios"][0]["repeated"];
     let attempts = repeated["attempts"].as_array().unwrap();
-    let told = attempts.iter().map(|it| {
+    let shown = attempts.iter().map(|it| {
         let status = it["status"].as_str().unwrap();
         (status, it["file"].is_string())
     });
     let expected = [("passed", true), ("error", true), ("error", false)];
-    assert_eq!(told.collect::<Vec<_>>(), expected);
+    assert_eq!(shown.collect::<Vec<_>>(), expected);
     let reason = attempts[2]["reason"].as_str().unwrap();
     assert!(
         reason.starts_with("not made: the budget is spent"),

@@ -64,7 +64,7 @@ impl Stage {
         }
     }
 
-    /// The program, told where the stand-in is, with a key.
+    /// The program, with the address of the stand-in and a key.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.project.command();
         command

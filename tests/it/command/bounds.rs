@@ -1,8 +1,8 @@
-//! What a server says and nobody fetches is held by the gateway, up to a bound; answers always are.
+//! The gateway holds messages that no client fetches, up to a bound, and answers always.
 
 use std::time::{Duration, Instant};
 
-use mcp_eval::mcp::{Launch, Target, open_gateway};
+use mcp_eval::mcp::{GatewayPlace, Launch, Target, open_gateway};
 use mcp_eval::run::Gateway;
 use serde_json::{Value, json};
 
@@ -29,9 +29,15 @@ async fn gateway(launch: Launch) -> Box<dyn Gateway> {
         connect_timeout: Duration::from_secs(5),
         tool_timeout: Duration::from_secs(30),
     };
-    open_gateway(&[target], None, None, None, &|_| ())
-        .await
-        .unwrap()
+    open_gateway(
+        &[target],
+        None,
+        GatewayPlace::new(None).unwrap(),
+        None,
+        &|_| (),
+    )
+    .await
+    .unwrap()
 }
 
 fn number(message: &Value) -> usize {
@@ -43,7 +49,7 @@ fn number(message: &Value) -> usize {
 async fn an_answer_comes_however_much_came_before_it() {
     // It is not known when the last of them has arrived.
     for patience in [3, 10, 30] {
-        // More than pipes and sockets hold, and nobody reads.
+        // More than pipes and sockets hold, and no client reads.
         let (_gateway, session) = open(&[&format!("talk={SENT}:0:20000")]).await;
         let response = session.call(1, json!({})).await;
         tokio::time::sleep(Duration::from_secs(patience)).await;
@@ -102,8 +108,9 @@ async fn a_client_that_went_away_takes_nothing_with_it() {
     let (_gateway, session) = open(&["hang", "tell"]).await;
     let call = tokio::time::timeout(Duration::from_secs(1), session.call(1, json!({})));
     assert!(call.await.is_err());
-    let tell = json!({ "jsonrpc": "2.0", "method": "notifications/x", "params": { "n": 1 } });
-    assert_eq!(session.send(&tell).await.status(), 202);
+    let notification =
+        json!({ "jsonrpc": "2.0", "method": "notifications/x", "params": { "n": 1 } });
+    assert_eq!(session.send(&notification).await.status(), 202);
     let news = events(session.news().await, |it| it["params"]["n"] == 1).await;
     assert_eq!(news.len(), 1);
 }

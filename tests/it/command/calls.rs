@@ -1,4 +1,4 @@
-//! What is heard of an agent's calls.
+//! What the gateway records of an agent's calls.
 
 use serde_json::json;
 
@@ -49,14 +49,14 @@ fn what_comes_before_an_answer_reaches_the_agent_and_its_replies_the_server() {
     let (_, recorded) = stage.run(0);
     let lines = steps(&recorded);
     assert_eq!(lines[1..3], ["weather.slow {} ok", "weather.ask {} ok"]);
-    for heard in [
+    for expected in [
         "heard notifications/progress",
         "heard notifications/message",
         "heard sampling/createMessage",
         "heard elicitation/create",
         "\nsampled big",
     ] {
-        assert!(lines[3].contains(heard), "{heard}: {}", lines[3]);
+        assert!(lines[3].contains(expected), "{expected}: {}", lines[3]);
     }
 }
 

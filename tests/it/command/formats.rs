@@ -38,7 +38,7 @@ fn calls(id: &str, name: &str, input: &Value) -> Value {
     json!([{ "type": "tool_use", "id": id, "name": name, "input": input }])
 }
 
-fn told(id: &str, content: &Value, is_error: bool) -> String {
+fn tool_result(id: &str, content: &Value, is_error: bool) -> String {
     let result = json!([{ "type": "tool_result", "tool_use_id": id, "content": content, "is_error": is_error }]);
     format!(
         "print {}",
@@ -68,11 +68,11 @@ fn session() -> Vec<String> {
         answer("a1", &text("I will look."), 100, 1),
         answer("a1", &call, 100, 1),
         r#"call weather forecast {"city": "Lisbon"}"#.to_owned(),
-        told("t1", &json!("what the agent makes of it"), false),
+        tool_result("t1", &json!("what the agent makes of it"), false),
         answer("a2", &refused, 200, 5),
-        told("t2", &json!("you haven't granted it"), true),
+        tool_result("t2", &json!("you haven't granted it"), true),
         answer("a2", &own, 200, 5),
-        told("t3", &json!([{ "type": "text", "text": "noon" }]), false),
+        tool_result("t3", &json!([{ "type": "text", "text": "noon" }]), false),
         answer("a3", &text("Take one: rain."), 300, 7),
     ]
 }
@@ -80,7 +80,7 @@ fn session() -> Vec<String> {
 #[test]
 fn what_is_told_and_what_is_heard_are_one_trajectory() {
     let mut session = session();
-    // More than the stream told: the first answer was longer.
+    // More than the stream reported: the first answer was longer.
     session.push(result("Take one: rain.", 600, 20, 0.5));
     let session: Vec<&str> = session.iter().map(String::as_str).collect();
     // A call that is refused is a failed call.
@@ -97,8 +97,8 @@ fn what_is_told_and_what_is_heard_are_one_trajectory() {
         ]
     );
     let said = &recorded["steps"];
-    let heard = r#"{"city":"Lisbon","sky":"rain"}"#;
-    assert_eq!(said[2]["outcome"]["content"][0]["text"], heard);
+    let weather = r#"{"city":"Lisbon","sky":"rain"}"#;
+    assert_eq!(said[2]["outcome"]["content"][0]["text"], weather);
     let why = said[3]["outcome"]["error"]["message"].as_str().unwrap();
     assert!(why.contains("you haven't granted it"), "{why}");
     assert_eq!(said[4]["server"], json!(null));
@@ -311,9 +311,13 @@ fn the_variables_of_a_vendor_are_passed_to_its_agent_and_kept_secret() {
         };
         let done = ran(command.args(["run", "-v"]).env(variable, value));
         assert_eq!(done.code, code, "{done:#?}");
-        let told = format!("{}\n{}", done.all(), stage.recorded());
-        assert!(!told.contains(key), "{told}");
-        assert_eq!(told.contains("redacted"), format != "generic", "{told}");
+        let printed = format!("{}\n{}", done.all(), stage.recorded());
+        assert!(!printed.contains(key), "{printed}");
+        assert_eq!(
+            printed.contains("<secret:"),
+            format != "generic",
+            "{printed}"
+        );
     }
 }
 
@@ -380,7 +384,7 @@ fn what_an_agent_says_of_secrets_is_seen_nowhere() {
             all += &std::fs::read_to_string(page.path()).unwrap_or_default();
         }
         assert!(!all.contains(key), "{line}: {all}");
-        assert!(all.contains("redacted:"), "{line}: {all}");
+        assert!(all.contains("secret:"), "{line}: {all}");
         assert!(!done.all().contains('\u{1b}'), "{done:#?}");
     }
 }

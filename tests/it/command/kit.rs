@@ -1,4 +1,4 @@
-//! Scenarios with an agent that does what it is told.
+//! Scenarios with an agent that follows a script.
 
 use serde_json::{Value, json};
 

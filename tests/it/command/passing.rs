@@ -1,4 +1,4 @@
-//! What is heard of calls that do not go the usual way.
+//! What the gateway records of calls that do not go the usual way.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use mcp_eval::model::trajectory::{Ending, FailureKind, Outcome, ToolCall, Trajec
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
-use super::through::{Answering, Session, child, events, heard, respond, web};
+use super::through::{Answering, Session, child, events, recorded_run, respond, web};
 use crate::common::Project;
 
 const LONG: Duration = Duration::from_secs(30);
@@ -45,7 +45,7 @@ async fn a_client_that_does_not_wait_has_no_answer() {
         let _ = timeout(Duration::from_secs(1), session.call(1, json!({}))).await;
         sleep(Duration::from_secs(1)).await;
     };
-    let trajectory = heard(child(&["hang"]), LONG, false, work).await;
+    let trajectory = recorded_run(child(&["hang"]), LONG, false, work).await;
     let said = outcome(only(&trajectory));
     assert_eq!(
         said,
@@ -60,8 +60,8 @@ async fn a_server_is_told_that_nobody_waits_any_more() {
         (["hang", "tell"], false, 1),
         (["hang-after=1", "tell"], true, 2_147_483_647_i64),
     ] {
-        let told = Arc::new(Mutex::new(Vec::new()));
-        let then = Arc::clone(&told);
+        let received = Arc::new(Mutex::new(Vec::new()));
+        let then = Arc::clone(&received);
         let work = move |url: String| async move {
             let session = Session::open(&url).await;
             session.call(1, json!({})).await.bytes().await.unwrap();
@@ -69,9 +69,9 @@ async fn a_server_is_told_that_nobody_waits_any_more() {
             let cancelled = |it: &Value| it["params"]["requestId"].is_i64();
             *then.lock().unwrap() = events(news, cancelled).await;
         };
-        let trajectory = heard(child(&faults), Duration::from_secs(1), again, work).await;
-        let told = told.lock().unwrap().clone();
-        assert_eq!(told.last().unwrap()["params"]["requestId"], id);
+        let trajectory = recorded_run(child(&faults), Duration::from_secs(1), again, work).await;
+        let received = received.lock().unwrap().clone();
+        assert_eq!(received.last().unwrap()["params"]["requestId"], id);
         let call = only(&trajectory);
         let last = call.again.first().unwrap_or(&call.outcome);
         assert!(
@@ -105,7 +105,7 @@ async fn without_sessions_an_answer_belongs_to_its_own_request() {
         let other = session.post(1, "tools/list", json!({ "slow": true }));
         tokio::join!(session.call(1, json!({})), other);
     };
-    let trajectory = heard(web(answering).await, LONG, false, work).await;
+    let trajectory = recorded_run(web(answering).await, LONG, false, work).await;
     assert_eq!(outcome(only(&trajectory)), "of the call");
 }
 
@@ -132,7 +132,7 @@ async fn a_stream_may_go_on_after_its_answer() {
         let response = Session::open(&url).await.call(1, json!({})).await;
         *then.lock().unwrap() = events(response, |_| false).await;
     };
-    let trajectory = heard(
+    let trajectory = recorded_run(
         web(answering).await,
         Duration::from_millis(700),
         false,
@@ -164,11 +164,11 @@ async fn a_stream_with_ids_that_breaks_off_can_be_taken_up_again() {
         let work = |url: String| async move {
             let session = Session::open(&url).await;
             session.call(77, json!({})).await.bytes().await.unwrap();
-            // With an id that nobody else's session has.
+            // With an id that no other session has.
             session.news().await.bytes().await.unwrap();
         };
         // Asked again, it would come by a way that only a client can go: that is no news of the server.
-        let trajectory = heard(web(answering).await, LONG, true, work).await;
+        let trajectory = recorded_run(web(answering).await, LONG, true, work).await;
         assert_eq!(outcome(only(&trajectory)), expected);
         assert_eq!(only(&trajectory).again, []);
     }
@@ -191,7 +191,7 @@ async fn a_refused_access_is_told_by_its_status() {
             let session = Session::open(&url).await;
             session.call(1, json!({})).await.bytes().await.unwrap();
         };
-        let trajectory = heard(web(answering).await, LONG, true, work).await;
+        let trajectory = recorded_run(web(answering).await, LONG, true, work).await;
         let call = only(&trajectory);
         assert!(outcome(call).contains(expected), "{call:?}");
         // A third time, too: an answer and a failure are not of a kind.
@@ -230,7 +230,7 @@ async fn what_the_gateway_asks_itself_is_answered_to_it_alone() {
             let call = json!({ "jsonrpc": "2.0", "id": "text", "method": "tools/call", "params": { "name": "echo" } });
             session.send(&call).await.bytes().await.unwrap();
         };
-        let trajectory = heard(web(answering).await, LONG, true, work).await;
+        let trajectory = recorded_run(web(answering).await, LONG, true, work).await;
         let again: Vec<String> = trajectory.calls().map(|it| said(&it.again[0])).collect();
         assert_eq!(again, ["answer 1", "answer 3"]);
         let asked = ids.lock().unwrap();
@@ -265,7 +265,7 @@ async fn what_only_a_client_can_answer_is_no_news_of_the_server() {
         let session = Session::open(&url).await;
         session.call(1, json!({})).await.bytes().await.unwrap();
     };
-    let trajectory = heard(web(answering).await, LONG, true, work).await;
+    let trajectory = recorded_run(web(answering).await, LONG, true, work).await;
     assert!(begun.elapsed() < Duration::from_secs(15));
     assert_eq!(only(&trajectory).again, []);
 }
@@ -304,7 +304,7 @@ async fn what_an_effect_meanwhile_may_have_changed_is_not_taken_for_variation() 
                 };
                 tokio::join!(session.call_of(1, tools[0]), second);
             };
-            let trajectory = heard(web(answering).await, LONG, true, work).await;
+            let trajectory = recorded_run(web(answering).await, LONG, true, work).await;
             let read = trajectory.calls().find(|it| it.tool == "look").unwrap();
             assert_eq!(outcome(read), "before");
             let again: Vec<String> = read.again.iter().map(said).collect();
@@ -329,28 +329,29 @@ async fn calls_in_a_batch_have_their_own_answers() {
         let call = |id: usize| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "write" } });
         session.send(&json!([call(3), call(4)])).await;
     };
-    let trajectory = heard(web(answering).await, LONG, true, work).await;
+    let trajectory = recorded_run(web(answering).await, LONG, true, work).await;
     let answers: Vec<String> = trajectory.calls().map(outcome).collect();
     assert_eq!(answers, ["3", "4"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_process_asks_while_only_the_gateway_waits_is_refused() {
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let then = Arc::clone(&told);
+    let received = Arc::new(Mutex::new(Vec::new()));
+    let then = Arc::clone(&received);
     let work = |url: String| async move {
         let session = Session::open(&url).await;
         session.call(1, json!({})).await.bytes().await.unwrap();
         let news = session.news().await;
         *then.lock().unwrap() = events(news, |it| it["params"]["error"].is_object()).await;
     };
-    let trajectory = heard(child(&["ask-after=1", "tell"]), LONG, true, work).await;
-    let told = told.lock().unwrap();
-    assert_eq!(told.last().unwrap()["params"]["error"]["code"], -32601);
+    let trajectory = recorded_run(child(&["ask-after=1", "tell"]), LONG, true, work).await;
+    let received = received.lock().unwrap();
+    assert_eq!(received.last().unwrap()["params"]["error"]["code"], -32601);
     assert!(
-        told.iter()
+        received
+            .iter()
             .all(|it| it["method"] != "sampling/createMessage"),
-        "{told:?}"
+        "{received:?}"
     );
     assert_eq!(only(&trajectory).again.len(), 1);
 }
@@ -369,7 +370,7 @@ async fn a_server_that_is_gone_or_never_ready_ends_the_run() {
             let _ = session.call(1, json!({})).await;
             sleep(LONG).await;
         };
-        let trajectory = heard(child(&[fault]), LONG, false, work).await;
+        let trajectory = recorded_run(child(&[fault]), LONG, false, work).await;
         let Ending::Error { message, .. } = &trajectory.ending else {
             panic!("{:?}", trajectory.ending);
         };

@@ -119,6 +119,7 @@ fn malformed_answers_are_recorded_as_such() {
     for (fault, message) in [
         ("no-content", "no valid tool result: `content` is missing"),
         ("both", "the answer holds both a result and an error"),
+        ("latin-1", "the answer is not valid UTF-8"),
     ] {
         let stage = Stage::new(&["call s echo {}"], &faulty(&[fault]));
         let (_, recorded) = stage.run(1);
@@ -131,7 +132,8 @@ fn malformed_answers_are_recorded_as_such() {
 
 #[test]
 fn pages_from_elsewhere_are_not_let_in() {
-    let shell = "grep -o 'http:[^\"]*' $MCP_EVAL_MCP_CONFIG > some; mv some url; exec sleep 1000";
+    let shell = "stat -c %a $MCP_EVAL_MCP_CONFIG > mode; \
+        grep -o 'http:[^\"]*' $MCP_EVAL_MCP_CONFIG > some; mv some url; exec sleep 1000";
     let more = json!({ "agent": { "command": ["sh", "-c", shell], "cwd": "." } });
     let stage = Stage::with(&[], &faulty(&[]), &more);
     let mut command = stage.project.command();
@@ -149,15 +151,57 @@ fn pages_from_elsewhere_are_not_let_in() {
         let request = client.get(&url).header(name, value);
         runtime.block_on(request.send()).unwrap().status().as_u16()
     };
+    assert_eq!(stage.project.read("scenarios/mode"), "600\n");
     assert_eq!(asked("Origin", "http://evil.example"), 403);
     assert_eq!(asked("Host", "evil.example"), 403);
-    assert_eq!(asked("Origin", "http://localhost:1"), 400);
-    let elsewhere = url.replace("/s/", "/t/");
-    let request = runtime.block_on(client.get(elsewhere).send());
-    assert_eq!(request.unwrap().status().as_u16(), 404);
+    assert_eq!(asked("Origin", "http://localhost:1"), 403);
+    let site = url.split('/').nth(2).unwrap().to_owned();
+    let own: &'static str = format!("http://{site}").leak();
+    assert_eq!(asked("Origin", own), 400);
+    // Nobody who does not know the address learns anything by trying.
+    let secret = url.split('/').nth(3).unwrap().to_owned();
+    assert_eq!(secret.len(), 32, "{url}");
+    let elsewhere = [
+        url.replace("/s/", "/t/"),
+        url.replace(&secret, &"0".repeat(32)),
+        url.replace(&format!("{secret}/"), ""),
+        format!("http://{site}/"),
+    ];
+    let answers = elsewhere.map(|it| {
+        let answer = runtime.block_on(client.get(&it).send()).unwrap();
+        assert_eq!(answer.status().as_u16(), 404, "{it}");
+        runtime.block_on(answer.text()).unwrap()
+    });
+    assert!(answers.iter().all(|it| *it == answers[0]), "{answers:?}");
     interrupt(&running);
     assert_eq!(running.wait().unwrap().code(), Some(130));
     assert_eq!(stage.project.survivors(), [""; 0]);
+}
+
+#[test]
+fn what_an_http_server_says_that_is_no_text_is_told_at_once() {
+    for mode in [Mode::Latin1, Mode::Latin1Events] {
+        let (address, _) = serve(mode);
+        let servers = json!({ "s": { "url": format!("http://{address}/mcp") } });
+        let stage = Stage::new(&["call s big {}"], &servers);
+        let (ran, recorded) = stage.run(1);
+        let outcome = &recorded["steps"][1]["outcome"];
+        assert_eq!(outcome["status"], "invalid_response", "{outcome}");
+        assert!(
+            outcome.to_string().contains("is not valid UTF-8"),
+            "{outcome}"
+        );
+        assert!(ran.took.as_secs() < 20, "{ran:#?}");
+    }
+}
+
+#[test]
+fn a_session_that_an_http_server_has_lost_ends_the_run_without_a_verdict() {
+    let (address, _) = serve(Mode::Forgets);
+    let servers = json!({ "s": { "url": format!("http://{address}/mcp") } });
+    let stage = Stage::new(&["call s big {}"], &servers);
+    let (ran, _) = stage.run(3);
+    ran.says("server `s` has lost the session");
 }
 
 /// A mock over HTTP that ends with its test.
@@ -195,7 +239,11 @@ fn a_mock_over_http_is_reached_with_all_it_does() {
     let stage = Stage::with(&["config"], &servers, &more);
     let (_, recorded) = stage.run(0);
     let said = recorded["steps"][1]["text"].as_str().unwrap().to_owned();
-    assert!(said.contains("/the%20weather%2F1/mcp"), "{said}");
+    // The rest of the address is known to the agent alone.
+    assert!(
+        said.contains("/<secret:gateway.path>/the%20weather%2F1/mcp"),
+        "{said}"
+    );
     let servers = json!({ "weather": { "url": ready["url"] } });
     let stage = Stage::new(&["call weather slow {}", "call weather ask {}"], &servers);
     let (_, recorded) = stage.run(0);

@@ -1,11 +1,12 @@
-//! Sessions through the gateway that a test has by hand, and what is heard of them.
+//! Sessions through the gateway that a test has by hand, and what the gateway records of them.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use mcp_eval::mcp::{Launch, Target, open_gateway};
+use mcp_eval::mcp::{GatewayPlace, Launch, Target, open_gateway};
+use mcp_eval::model::redacted::Redacted;
 use mcp_eval::model::trajectory::Trajectory;
 use mcp_eval::process::ChildCommand;
 use mcp_eval::redact::Redactor;
@@ -115,7 +116,7 @@ impl Agent for Hand {
             loop {
                 tokio::select! {
                     () = &mut work => return Ok(()),
-                    heard = conversation.overhear() => heard?,
+                    event = conversation.next_call_event() => event?,
                 }
             }
         }
@@ -123,19 +124,19 @@ impl Agent for Hand {
     }
 }
 
-struct Nobody;
+struct NoProgress;
 
-impl Observer for Nobody {
+impl Observer for NoProgress {
     fn progress(&self, _: Progress<'_>) {}
 }
 
 /// What a run records of this work with a server behind the gateway, whose calls of all tools but `write` are asked `again`, or none.
-pub(super) async fn heard<F: Future<Output = ()> + Send + 'static>(
+pub(super) async fn recorded_run<F: Future<Output = ()> + Send + 'static>(
     launch: Launch,
     tool_timeout: Duration,
     again: bool,
     work: impl FnOnce(String) -> F + Send + 'static,
-) -> Trajectory {
+) -> Redacted<Trajectory> {
     let target = Target {
         name: "s".to_owned(),
         launch,
@@ -156,13 +157,19 @@ pub(super) async fn heard<F: Future<Output = ()> + Send + 'static>(
         scenario: &loaded.scenarios[0],
         stamp: recorded(&[]).stamp,
         connect: async move {
-            open_gateway(&[target], None, None, asking, &|_| ())
-                .await
-                .map(Connection::Gateway)
+            open_gateway(
+                &[target],
+                None,
+                GatewayPlace::new(None).unwrap(),
+                asking,
+                &|_| (),
+            )
+            .await
+            .map(Connection::Gateway)
         }
         .boxed(),
         agent: &mut Hand(Some(work)),
-        observer: &Nobody,
+        observer: &NoProgress,
         interrupt: CancellationToken::new(),
         budget: None,
         ask_again,

@@ -75,7 +75,7 @@ fn contexts_lead_to_their_engines() {
     unknown.says("the Docker context `nobody-knows` is not known");
 }
 
-/// Passes connections on to the engine until told to stop, which ends them all.
+/// Passes connections on to the engine until it is stopped, which ends them all.
 struct Forwarder {
     port: u16,
     open: Arc<Mutex<Option<Vec<TcpStream>>>>,
@@ -157,14 +157,14 @@ fn an_engine_that_stops_during_a_run_is_no_fault_of_the_server() {
     said.for_each(drop);
     let output = child.wait_with_output().unwrap();
     docker(&["rm", &name]);
-    let told = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(output.status.code(), Some(3), "{told}");
-    let flowing = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{printed}");
+    let flowing = printed.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         flowing.contains(
             "what has become of the container cannot be told: the connection to the engine failed"
         ),
-        "{told}"
+        "{printed}"
     );
 }
 

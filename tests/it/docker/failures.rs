@@ -124,7 +124,7 @@ fn without_permission_the_way_to_it_is_told() {
     let project = project();
     let open = std::os::unix::fs::PermissionsExt::from_mode(0o777);
     std::fs::set_permissions(project.path(""), open).unwrap();
-    // The program may lie where nobody else can read it.
+    // The program may lie where no other user can read it.
     let program = project.path("mcp-eval");
     std::fs::copy(env!("CARGO_BIN_EXE_mcp-eval"), &program).unwrap();
     let mut command = std::process::Command::new(program);
@@ -257,12 +257,12 @@ fn a_container_that_is_killed_during_a_run_leaves_no_verdict() {
     docker(&["kill", &names[0]]);
     let rest: Vec<String> = said.map(Result::unwrap).collect();
     let output = child.wait_with_output().unwrap();
-    let told = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(output.status.code(), Some(3), "{told} {rest:?}");
-    let flowing = told.split_whitespace().collect::<Vec<_>>().join(" ");
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{printed} {rest:?}");
+    let flowing = printed.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         flowing.contains("the container has exited with code 137 (SIGKILL) during the run"),
-        "{told}"
+        "{printed}"
     );
     assert_eq!(containers(&[&label]), [""; 0]);
 }
@@ -282,7 +282,7 @@ fn secrets_are_taken_out_of_what_a_container_says() {
         .arg("run"));
     assert_eq!(ran.code, 3, "{ran:#?}");
     ran.says("exited with code 2")
-        .says("<redacted:")
+        .says("<secret:")
         .says_not("hidden-value-of-mine");
     let id = project.read("reports/latest/result.json");
     let id = id
@@ -294,7 +294,7 @@ fn secrets_are_taken_out_of_what_a_container_says() {
         .unwrap();
     let log = project.read(format!(".mcp-eval/runs/{id}/logs/s.log"));
     assert!(
-        log.contains("<redacted:") && !log.contains("hidden-value-of-mine"),
+        log.contains("<secret:") && !log.contains("hidden-value-of-mine"),
         "{log}"
     );
 }

@@ -101,7 +101,7 @@ pub(crate) fn derived(name: &str, lines: &str) {
     ]);
 }
 
-/// A version A of its own, whose containers carry the label that is returned: tests that run at the same time tell theirs by it.
+/// A version A of its own, whose containers carry the label that is returned: tests that run at the same time recognise theirs by it.
 pub(crate) fn own(test: &str) -> (String, String) {
     let label = format!("dev.mcp-eval.test={test}");
     let name = format!("mcp-eval-test/{test}:1");

@@ -1,4 +1,4 @@
-//! A container has to prove that it is ready; when it cannot, its state and last words are told.
+//! A container has to prove that it is ready; when it cannot, its state and its last lines are reported.
 
 use serde_json::json;
 

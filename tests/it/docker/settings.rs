@@ -50,14 +50,14 @@ fn every_setting_reaches_the_container() {
         .spawn()
         .unwrap();
     let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
-    let mut heard = String::new();
+    let mut printed = String::new();
     assert!(said.any(|it| {
-        heard.push_str(it.as_ref().unwrap());
+        printed.push_str(it.as_ref().unwrap());
         it.unwrap().contains("call 1/60")
     }));
     assert!(
-        heard.contains("`docker_socket` gives the container the engine"),
-        "{heard}"
+        printed.contains("`docker_socket` gives the container the engine"),
+        "{printed}"
     );
     let label = format!("dev.mcp-eval.process={}", child.id());
     let name = containers(&[&label]).remove(0);

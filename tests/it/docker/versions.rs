@@ -86,7 +86,7 @@ fn the_same_image_scores_one_and_a_worse_one_is_found_out() {
         let reasons = scenario["comparison"]["reasons"].to_string();
         (scenario["status"].as_str().unwrap().to_owned(), reasons)
     };
-    // Each is told in words that name what has changed.
+    // Each is reported in words that name what has changed.
     for (name, words) in [
         ("emptied", &["retrieve_tools", "tools"][..]),
         ("flipped", &["quarantined", "true", "false"]),

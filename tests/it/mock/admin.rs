@@ -121,6 +121,56 @@ async fn a_reset_forgets_state_and_used_up_responses() {
     }
 }
 
+#[tokio::test]
+async fn a_tool_that_is_sent_names_no_file() {
+    let (project, served) = Served::of("tools: []", &["--admin"]);
+    project.file("secret.txt", "canary");
+    let path = project.path("secret.txt");
+    for block in [
+        json!({ "type": "image", "data_file": path, "mime_type": "image/png" }),
+        json!({ "type": "audio", "data_file": path, "mime_type": "audio/wav" }),
+        json!({ "type": "resource", "resource": { "uri": "x://y", "blob_file": path } }),
+    ] {
+        let tool = json!({ "name": "t", "responses": [{ "content": [block] }] });
+        let sending = served.client.post(served.at("/__mock/tools"));
+        let response = sending.body(tool.to_string()).send().await.unwrap();
+        assert_eq!(response.status(), 400, "{block}");
+        let said = response.text().await.unwrap();
+        assert!(said.contains("cannot name a file"), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn other_machines_control_it_with_the_token_alone() {
+    let remote = ["--admin", "--allow-remote", "--allow-host", "Proxy.Example"];
+    let (_project, served) = Served::of("tools: []", &remote);
+    let token = served.ready["token"].as_str().unwrap();
+    assert_eq!(token.len(), 32);
+    let right = format!("Bearer {token}");
+    let cases = [
+        (None, None, 401),
+        (None, Some("Bearer 0123456789abcdef0123456789abcdef"), 401),
+        (None, Some(token), 401),
+        (None, Some(right.as_str()), 200),
+        (Some("proxy.example:80"), Some(right.as_str()), 200),
+        (Some("proxy.example"), None, 401),
+        (Some("evil.example"), Some(right.as_str()), 403),
+    ];
+    for (host, authorization, status) in cases {
+        let mut asking = served.client.get(served.at("/__mock/tools"));
+        if let Some(host) = host {
+            asking = asking.header("host", host);
+        }
+        if let Some(authorization) = authorization {
+            asking = asking.header("authorization", authorization);
+        }
+        let response = asking.send().await.unwrap();
+        assert_eq!(response.status(), status, "{host:?} {authorization:?}");
+    }
+    // The server itself is as open as it was.
+    served.ask("ping", json!({})).await;
+}
+
 fn answering(name: &str, text: &str) -> MockTool {
     let response = MockResponse {
         reply: MockReply::content(vec![AnswerBlock::text(text)]),
@@ -153,11 +203,11 @@ async fn a_server_in_the_process_starts_changes_tells_and_stops() {
     assert!(server.remove_tool("a") && !server.remove_tool("a"));
     assert_eq!(call("a").await["error"]["code"], -32602);
     let calls = server.calls();
-    let told: Vec<_> = calls
+    let logged: Vec<_> = calls
         .iter()
         .map(|it| (it.tool.as_str(), it.response))
         .collect();
-    assert_eq!(told, [("a", Some(1)), ("b", Some(1))]);
+    assert_eq!(logged, [("a", Some(1)), ("b", Some(1))]);
     server.clear_tools();
     assert_eq!(call("b").await["error"]["code"], -32602);
     for number in 0..1000 {
@@ -197,7 +247,7 @@ fn every_call_is_a_line_of_the_log_and_holds_no_secret() {
         .lines()
         .map(|it| serde_json::from_str(it).unwrap())
         .collect();
-    let told: Vec<_> = lines
+    let logged: Vec<_> = lines
         .iter()
         .map(|it| {
             (
@@ -209,7 +259,7 @@ fn every_call_is_a_line_of_the_log_and_holds_no_secret() {
         })
         .collect();
     assert_eq!(
-        told,
+        logged,
         [
             (&json!("desk"), &json!("a"), &json!(2), &json!(2)),
             (&json!("desk"), &json!("a"), &json!(1), &json!(1)),

@@ -127,8 +127,8 @@ fn a_fault_ends_the_process_with_its_code() {
         let url = served.url.clone();
         let asking = std::thread::spawn(move || raw(&url, &post(&call(tool))));
         assert_eq!(served.child.wait().unwrap().code(), Some(code));
-        let heard = asking.join().unwrap();
-        assert!(!heard.contains("result"), "{heard}");
+        let received = asking.join().unwrap();
+        assert!(!received.contains("result"), "{received}");
     }
 }
 
@@ -261,10 +261,10 @@ fn a_tool_vanishes_after_its_answer_and_clients_are_told() {
         true
     );
     piped.send(call("vanish"));
-    let heard = [piped.next(), piped.next()];
-    let news = heard.iter().find(|it| it["id"].is_null()).unwrap();
+    let received = [piped.next(), piped.next()];
+    let news = received.iter().find(|it| it["id"].is_null()).unwrap();
     assert_eq!(news["method"], "notifications/tools/list_changed");
-    let answer = heard.iter().find(|it| it["id"] == 7).unwrap();
+    let answer = received.iter().find(|it| it["id"] == 7).unwrap();
     assert_eq!(answer["result"]["content"][0]["text"], "gone");
     let listed = piped.ask("tools/list", &json!({}));
     let names: Vec<&Value> = listed["result"]["tools"]

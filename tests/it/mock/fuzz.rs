@@ -110,7 +110,7 @@ fn message() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// A server that remembers what it is told, which is where arbitrary arguments go deepest.
+/// A server that remembers arguments, so that arbitrary ones pass through most of its code.
 fn server() -> Mock {
     let mut declared = echo();
     let response = MockResponse {
@@ -165,7 +165,7 @@ async fn fuzzed_messages_get_errors_of_the_protocol_and_never_end_the_server() {
         // What is remembered grows with each server's age, as asked; each gets a thousand messages.
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (input, output) = tokio::io::split(theirs);
-        let serving = tokio::spawn(server().serve_stdio(BufReader::new(input), output, 100_000));
+        let serving = tokio::spawn(server().serve_stdio(input, output, 100_000));
         let (replies, mut messages) = tokio::io::split(ours);
         let mut replies = BufReader::new(replies).lines();
         for number in 0..1000 {

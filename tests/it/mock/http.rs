@@ -253,8 +253,8 @@ async fn the_older_transport_is_there_on_request() {
     );
     read_until("done").await;
     assert_eq!(post("{".to_owned()).await, 202);
-    let heard = read_until("-32700").await;
-    assert!(heard.find("working").unwrap() < heard.find("done").unwrap());
+    let received = read_until("-32700").await;
+    assert!(received.find("working").unwrap() < received.find("done").unwrap());
     let elsewhere = super::client::posting(
         &served.client,
         &served.at("/messages?sessionId=x"),

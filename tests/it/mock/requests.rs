@@ -147,7 +147,7 @@ fn every_message_gets_what_it_deserves_over_pipes_and_the_next_one_works() {
     }
     piped.send(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}");
     check(&piped.line(), "invalid UTF-8", "null", -32700);
-    // Nothing answers these; the ping after them is the next to be heard of.
+    // These get no answer, so the next answer is that to the ping after them.
     piped.send(r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#);
     piped.send(r#"{"jsonrpc":"2.0","method":"no/such/notification","params":[]}"#);
     piped.send(r#"{"jsonrpc":"2.0","id":5,"result":{}}"#);

@@ -205,17 +205,17 @@ fn changes_are_told_to_those_they_concern() {
         )
     };
     piped.send(change("new"));
-    let mut heard: Vec<String> = (0..4).map(|_| piped.line()).collect();
-    heard.sort();
-    let told = |what: &str| heard.iter().filter(|it| it.contains(what)).count();
+    let mut received: Vec<String> = (0..4).map(|_| piped.line()).collect();
+    received.sort();
+    let count = |what: &str| received.iter().filter(|it| it.contains(what)).count();
     assert_eq!(
         (
-            told("resources/updated"),
-            told("tools/list_changed"),
-            told("\"id\":5")
+            count("resources/updated"),
+            count("tools/list_changed"),
+            count("\"id\":5")
         ),
         (1, 2, 1),
-        "{heard:?}"
+        "{received:?}"
     );
     let read = piped.ask("resources/read", &json!({ "uri": "note://a" }));
     assert_eq!(read["result"]["contents"][0]["text"], "new");

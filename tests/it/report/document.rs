@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mcp_eval::model::comparison::Band;
 use mcp_eval::model::suite::Status;
 use mcp_eval::model::trajectory::Step;
-use mcp_eval::published::result::{self as document, BandV1, ResultV1};
+use mcp_eval::published::result::{self as document};
 use mcp_eval::report::explain::explain;
 use mcp_eval::report::html;
 use mcp_eval::report::terminal::terminal;
@@ -94,7 +94,7 @@ fn a_failed_verdict_is_never_advised_to_deploy() {
     let mut suite = sample::compared();
     let comparison = suite.scenarios[1].comparison.as_mut().unwrap();
     comparison.band = Band::Good.of_failed(true);
-    let document = ResultV1::from(&suite);
+    let document = sample::published(&suite);
     let advice = |id: &str| {
         document
             .scenario(id)
@@ -116,14 +116,15 @@ fn a_deeply_nested_argument_leaves_the_document_readable() {
     }
     let mut suite = sample::compared();
     let current = suite.scenarios[0].current.as_mut().unwrap();
-    let calls = Arc::make_mut(current).steps.iter_mut();
-    let mut calls = calls.filter_map(|it| match it {
-        Step::ToolCall(call) => Some(call),
-        _ => None,
+    Arc::make_mut(current).refine(|it| {
+        let mut calls = it.steps.iter_mut().filter_map(|it| match it {
+            Step::ToolCall(call) => Some(call),
+            _ => None,
+        });
+        let arguments = &mut calls.next().unwrap().arguments;
+        *arguments.values_mut().next().unwrap() = deep;
     });
-    let arguments = &mut calls.next().unwrap().arguments;
-    *arguments.values_mut().next().unwrap() = deep;
-    let text = document::json(&ResultV1::from(&suite));
+    let text = document::json(&sample::published(&suite));
     document::parse(&text).unwrap();
     assert!(text.contains("(nested too deep to show)"));
 }
@@ -208,7 +209,7 @@ fn a_failed_scenario_is_never_called_good() {
     suite.scenarios[0].status = Status::Failed;
     let document = sample::document(&suite);
     let scenario = &document.scenarios[0];
-    assert_eq!(scenario.band(), Some(BandV1::Acceptable));
+    assert_eq!(scenario.band(), Some(document::Band::Acceptable));
     assert_eq!(scenario.advice(), Some("review"));
     for text in [
         terminal(&document, PLAIN),

@@ -1,14 +1,12 @@
 //! The HTML pages.
 
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
-use std::sync::Arc;
-
 use mcp_eval::model::suite::SuiteResult;
 use mcp_eval::model::trajectory::Step;
 use mcp_eval::report::html;
 use mcp_eval::text;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
 use super::{expect_text, sample};
 
@@ -147,7 +145,7 @@ fn a_long_answer_is_cut_on_the_page_and_says_where_the_whole_is() {
     if let Some(Step::ToolCall(call)) = trajectory.steps.get_mut(1) {
         call.outcome = sample::text_answer(&long);
     }
-    suite.scenarios[0].current = Some(Arc::new(trajectory));
+    suite.scenarios[0].current = Some(sample::kept(trajectory));
     let page = pages(&suite).swap_remove(1).1;
     assert!(page.len() < 100_000, "{} bytes", page.len());
     assert!(page.contains("5.6 MB"), "{page}");

@@ -11,9 +11,11 @@ use std::sync::Arc;
 
 use mcp_eval::model::comparison::{Band, Comparison, Loss, Row, Verdict};
 use mcp_eval::model::learned::{Learned, Variation, Varying};
+use mcp_eval::model::redacted::Redacted;
 use mcp_eval::model::suite::{Problem, ScenarioResult, Status, SuiteResult};
 use mcp_eval::model::trajectory::{Ending, Trajectory};
-use mcp_eval::published::result::{GateV1, ResultV1};
+use mcp_eval::published::result::{Gate, ResultDocument};
+use mcp_eval::redact::Redactor;
 use serde_json::json;
 
 use adding::failed;
@@ -49,7 +51,7 @@ pub(crate) fn recorded() -> SuiteResult {
         "call 2 was not expected: mcp__proxy__read_cache".to_owned(),
         "2 takes; 1 place varied".to_owned(),
     ];
-    scenario.current = Some(Arc::new(searching("environment variables", "4a1f")));
+    scenario.current = Some(kept(searching("environment variables", "4a1f")));
     suite("record", vec![scenario])
 }
 
@@ -65,8 +67,8 @@ pub(crate) fn ran() -> SuiteResult {
             "call 2 is `mcp__proxy__read_cache`",
         ),
     ];
-    scenario.baseline = Some(Arc::new(searching("environment variables", "4a1f")));
-    scenario.current = Some(Arc::new(searching("env vars", "4a1f")));
+    scenario.baseline = Some(kept(searching("environment variables", "4a1f")));
+    scenario.current = Some(kept(searching("env vars", "4a1f")));
     scenario.comparison = Some(Comparison {
         rows: vec![
             pair(1, 1, false, words_request(), same_response(), 0.533),
@@ -89,9 +91,19 @@ pub(crate) fn all() -> [SuiteResult; 4] {
     [compared(), recorded(), ran(), repeated()]
 }
 
+/// A trajectory as a result holds it.
+pub(crate) fn kept(trajectory: Trajectory) -> Arc<Redacted<Trajectory>> {
+    Arc::new(Redactor::default().trajectory(trajectory))
+}
+
+/// The document of a result, as it leaves the program.
+pub(crate) fn published(suite: &SuiteResult) -> ResultDocument {
+    ResultDocument::from(&Redactor::default().suite(suite.clone()))
+}
+
 /// The document as a command would complete it.
-pub(crate) fn document(suite: &SuiteResult) -> ResultV1 {
-    let mut document = ResultV1::from(suite).with_gate(GateV1 {
+pub(crate) fn document(suite: &SuiteResult) -> ResultDocument {
+    let mut document = published(suite).with_gate(Gate {
         threshold: None,
         exit_code: 1,
         name: "gate_failed".to_owned(),
@@ -139,7 +151,7 @@ fn passed() -> ScenarioResult {
             varies: vec![Varying {
                 path: "/content/0/json/request_id".to_owned(),
                 by: Variation::SameType,
-                heard: Vec::new(),
+                examples: Vec::new(),
             }],
             ..Learned::default()
         }],
@@ -151,8 +163,8 @@ fn passed() -> ScenarioResult {
         description: Some("The proxy's own search, and a page of what it cached.".to_owned()),
         duration_ms: Some(12.3),
         checks: vec![check("printEnv", true, "")],
-        baseline: Some(Arc::new(baseline)),
-        current: Some(Arc::new(searching("env vars", "77b0"))),
+        baseline: Some(kept(baseline)),
+        current: Some(kept(searching("env vars", "77b0"))),
         comparison: Some(Comparison {
             rows: vec![
                 pair(1, 1, false, words_request(), same_response(), 0.9),
@@ -214,7 +226,7 @@ fn timed_out() -> ScenarioResult {
             details: Vec::new(),
         }),
         duration_ms: Some(2000.4),
-        current: Some(Arc::new(current)),
+        current: Some(kept(current)),
         ..scenario(
             "tools/slow",
             "工具搜索 – a name in wide characters",

@@ -1,7 +1,6 @@
 //! What the terminal shows, and the explanation of a call.
 
 use mcp_eval::model::suite::{Problem, SuiteResult};
-use mcp_eval::published::result::ResultV1;
 use mcp_eval::report::explain::explain;
 use mcp_eval::report::terminal::{Style, Verbosity, terminal};
 use mcp_eval::text;
@@ -62,7 +61,7 @@ fn a_formula_is_shown_with_the_numbers_of_the_call() {
 #[test]
 fn the_summary_counts_what_was_selected_to_run() {
     let last = |suite: &SuiteResult| {
-        let text = terminal(&ResultV1::from(suite), PLAIN);
+        let text = terminal(&sample::published(suite), PLAIN);
         text.lines()
             .find(|it| it.starts_with("Suite Results: "))
             .unwrap()
@@ -152,7 +151,7 @@ fn what_changed_is_told_although_it_passed() {
         let mut suite = sample::compared();
         suite.scenarios = vec![sample::changed(answers)];
         suite.selected = 1;
-        terminal(&ResultV1::from(&suite), style)
+        terminal(&sample::published(&suite), style)
     };
     let few = text(1, PLAIN);
     assert!(
@@ -227,7 +226,7 @@ fn what_was_kept_although_it_failed_does_not_look_fine() {
         hint: None,
         details: Vec::new(),
     });
-    let text = terminal(&ResultV1::from(&suite), PLAIN);
+    let text = terminal(&sample::published(&suite), PLAIN);
     assert!(text.contains("! Search tools  recorded, failing"), "{text}");
     assert!(text.contains("call 1 of `get`: no such thing"), "{text}");
     assert!(

@@ -6,8 +6,7 @@ use mcp_eval::model::comparison::{ChangeKind, Row};
 use mcp_eval::model::points;
 use mcp_eval::model::stamp::Servers;
 use mcp_eval::model::trajectory::Ending;
-use mcp_eval::published::result::ResultV1;
-use mcp_eval::report::in_words::Words;
+use mcp_eval::report::description::Description;
 use mcp_eval::report::{duration, moment, wrap};
 use mcp_eval::text::word_diff::{Piece, around_difference, word_diff};
 use unicode_width::UnicodeWidthStr;
@@ -108,20 +107,20 @@ fn whose_doing_it_is() {
         };
         pair.request.similarity = request;
         pair.response.similarity = response;
-        // The two ask with other words; what they ask is told by the similarity here.
+        // The two ask with other words; here, only the similarity says what they ask.
         let query = if request < 1.0 {
             "env vars"
         } else {
             "environment variables"
         };
         let id = if identical { "4a1f" } else { "77b0" };
-        scenario.current = Some(Arc::new(sample::searching(query, id)));
-        let document = ResultV1::from(&suite);
+        scenario.current = Some(sample::kept(sample::searching(query, id)));
+        let document = sample::published(&suite);
         assert_eq!(document.scenarios[0].in_words.as_deref(), Some(words));
         // Where what was recorded answers, nothing is the server's doing.
         let current = suite.scenarios[0].current.as_mut().unwrap();
-        Arc::make_mut(current).stamp.servers = Servers::Recorded;
-        let document = ResultV1::from(&suite);
+        Arc::make_mut(current).refine(|it| it.stamp.servers = Servers::Recorded);
+        let document = sample::published(&suite);
         let held = document.scenarios[0].in_words.clone().unwrap();
         let agents = held.contains("the change is the agent's doing");
         assert_eq!(agents, request + response < 2.0, "{held}");
@@ -137,7 +136,7 @@ fn whose_doing_it_is() {
         "{failed}"
     );
     assert_eq!(words("servers/list"), None);
-    let ran = ResultV1::from(&sample::ran());
+    let ran = sample::published(&sample::ran());
     assert_eq!(
         ran.scenarios[0].in_words.as_deref(),
         Some("The agent made other calls than expected.")
@@ -154,7 +153,7 @@ fn a_run_that_ended_early_was_not_asked_otherwise() {
     current.ending = Ending::Blocked {
         message: "call 1 is critical".to_owned(),
     };
-    scenario.current = Some(Arc::new(current));
+    scenario.current = Some(sample::kept(current));
     let comparison = scenario.comparison.as_mut().unwrap();
     let Some(Row::Pair(pair)) = comparison.rows.first_mut() else {
         panic!("the first row is a pair");
@@ -165,7 +164,7 @@ fn a_run_that_ended_early_was_not_asked_otherwise() {
         baseline: 2,
         effect: false,
     };
-    let document = ResultV1::from(&suite);
+    let document = sample::published(&suite);
     let scenario = &document.scenarios[0];
     assert_eq!(
         scenario.in_words.as_deref(),
@@ -173,7 +172,7 @@ fn a_run_that_ended_early_was_not_asked_otherwise() {
             "The agent asked the same; the server answered differently. The run ended early, because a call failed that is critical."
         )
     );
-    let words = Words::new(scenario, "compare").unwrap();
+    let words = Description::new(scenario, "compare").unwrap();
     let rows = &scenario.comparison.as_ref().unwrap().rows;
     assert!(
         words
@@ -211,12 +210,12 @@ fn a_row_is_the_same_only_where_it_is() {
         for change in &mut comparison.changes {
             change.kind = kind.unwrap();
         }
-        let document = ResultV1::from(&suite);
+        let document = sample::published(&suite);
         let scenario = &document.scenarios[0];
         let rows = &scenario.comparison.as_ref().unwrap().rows;
-        let told = Words::new(scenario, "compare").unwrap();
-        assert_eq!(told.row(&rows[0]), words);
-        assert_eq!(told.row(&rows[1]), "Same question, same answer.");
+        let description = Description::new(scenario, "compare").unwrap();
+        assert_eq!(description.row(&rows[0]), words);
+        assert_eq!(description.row(&rows[1]), "Same question, same answer.");
     }
 }
 
@@ -244,9 +243,9 @@ fn the_catalogue_is_said_to_be_used_where_it_is() {
         let comparison = suite.scenarios[0].comparison.as_mut().unwrap();
         comparison.drift[0].used = used;
         comparison.drift[0].refused = refused;
-        let document = ResultV1::from(&suite);
-        let told = document.scenarios[0].in_words.clone().unwrap();
-        assert!(told.contains(words), "{told}");
+        let document = sample::published(&suite);
+        let sentence = document.scenarios[0].in_words.clone().unwrap();
+        assert!(sentence.contains(words), "{sentence}");
     }
 }
 

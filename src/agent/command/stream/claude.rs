@@ -1,7 +1,7 @@
 //! Claude Code, `--output-format stream-json --verbose`: <https://code.claude.com/docs/en/headless>.
 //!
 //! Each content block of an answer is an event of its own, with the id and the usage of the whole answer, as far as it had come. With
-//! `--include-partial-messages` there are the events of the model's API as well, which tell the usage when it is complete.
+//! `--include-partial-messages` there are the events of the model's API as well, which report the usage when it is complete.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
@@ -9,13 +9,13 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::events::{Events, answered, content, members, status, text};
+use crate::agent::command::agent_event::{AgentEvent, ModelAnswer};
 use crate::agent::command::names::{Names, plain};
-use crate::agent::command::said::{ModelAnswer, Said};
 use crate::model::usage::Usage;
 use crate::run::{SetupError, Stop};
 use crate::text::shorten;
 
-/// How much of what the agent says of its end is told.
+/// How much is shown of the error the agent ended with.
 const EXCERPT: usize = 400;
 
 pub(super) struct Claude {
@@ -79,13 +79,13 @@ impl Claude {
     }
 
     /// An answer of the model, or a part of it.
-    fn assistant(&mut self, event: &Value) -> Vec<Said> {
+    fn assistant(&mut self, event: &Value) -> Vec<AgentEvent> {
         let message = &event["message"];
         // What the agent says in place of a model that gave no answer; the result says it again.
         if event["is_api_error_message"] == true || message["model"] == "<synthetic>" {
             return Vec::new();
         }
-        let mut told = self.answer(event, message);
+        let mut events = self.answer(event, message);
         let is_own = event["parent_tool_use_id"].is_null();
         for block in message["content"].as_array().into_iter().flatten() {
             match block["type"].as_str() {
@@ -93,11 +93,11 @@ impl Claude {
                     let said = text(&block["text"]).unwrap_or_default();
                     if !said.trim().is_empty() {
                         self.last_message.clone_from(&said);
-                        told.push(Said::Assistant(said));
+                        events.push(AgentEvent::Assistant(said));
                     }
                 }
                 Some("tool_use" | "server_tool_use" | "mcp_tool_use") => {
-                    told.push(Said::Call {
+                    events.push(AgentEvent::Call {
                         id: text(&block["id"]).unwrap_or_default(),
                         name: self.names.full(block["name"].as_str().unwrap_or_default()),
                         arguments: members(&block["input"]),
@@ -106,11 +106,11 @@ impl Claude {
                 _ => {}
             }
         }
-        told
+        events
     }
 
     /// What came of calls.
-    fn user(event: &Value) -> Vec<Said> {
+    fn user(event: &Value) -> Vec<AgentEvent> {
         let blocks = event["message"]["content"].as_array().into_iter().flatten();
         let results = blocks.filter(|it| it["type"] == "tool_result");
         results
@@ -121,8 +121,8 @@ impl Claude {
             .collect()
     }
 
-    /// What a message of the model's API tells of an answer.
-    fn answer(&mut self, event: &Value, message: &Value) -> Vec<Said> {
+    /// What a message of the model's API contains about an answer.
+    fn answer(&mut self, event: &Value, message: &Value) -> Vec<AgentEvent> {
         let Some(id) = text(&message["id"]) else {
             return Vec::new();
         };
@@ -137,7 +137,7 @@ impl Claude {
     }
 
     /// The end of an answer, with its whole usage.
-    fn delta(&mut self, event: &Value) -> Vec<Said> {
+    fn delta(&mut self, event: &Value) -> Vec<AgentEvent> {
         let inner = &event["event"];
         let whose = event["parent_tool_use_id"].as_str().unwrap_or_default();
         let id = text(&event["api_message_id"]).or_else(|| self.latest.get(whose).cloned());
@@ -150,8 +150,8 @@ impl Claude {
         self.learn(id, news).into_iter().collect()
     }
 
-    /// Adds to what is known of an answer, and tells of it if that is new. Counts only grow.
-    fn learn(&mut self, id: String, news: ModelAnswer) -> Option<Said> {
+    /// Adds to what is known of an answer, and reports it if that changed anything. Counts only grow.
+    fn learn(&mut self, id: String, news: ModelAnswer) -> Option<AgentEvent> {
         let known = self.answers.get(&id);
         let was = known.cloned().unwrap_or_default();
         let answer = ModelAnswer {
@@ -168,14 +168,14 @@ impl Claude {
             return None;
         }
         self.answers.insert(id.clone(), answer.clone());
-        Some(Said::Request { id, answer })
+        Some(AgentEvent::Request { id, answer })
     }
 
-    fn retry(event: &Value) -> Said {
+    fn retry(event: &Value) -> AgentEvent {
         let status = status(&event["error_status"]);
         let said = event["error"].as_str().unwrap_or("no answer");
         let pause = event["retry_delay_ms"].as_f64();
-        Said::Retry {
+        AgentEvent::Retry {
             status,
             problem: match status {
                 Some(status) => format!("HTTP {status}: {said}"),
@@ -186,35 +186,35 @@ impl Claude {
     }
 
     /// Says once of each tool that the agent was not allowed to call it.
-    fn refusal(&mut self, tool: &Value) -> Option<Said> {
+    fn refusal(&mut self, tool: &Value) -> Option<AgentEvent> {
         let known = tool.as_str()?;
         let tool = self.names.full(known);
         self.refused.insert(tool.clone()).then(|| {
-            Said::Note(format!(
+            AgentEvent::Note(format!(
                 "Claude Code did not let its model call `{tool}`: allow it with `--allowedTools {known}` in `agent.command`"
             ))
         })
     }
 
-    fn result(&mut self, event: &Value) -> Vec<Said> {
+    fn result(&mut self, event: &Value) -> Vec<AgentEvent> {
         let said = event["result"].as_str().unwrap_or_default().trim();
-        let mut told = Vec::new();
+        let mut events = Vec::new();
         if event["is_error"] != true
             && !said.is_empty()
             && !self.last_message.trim_end().ends_with(said)
         {
-            told.push(Said::Assistant(said.to_owned()));
+            events.push(AgentEvent::Assistant(said.to_owned()));
         }
         let denials = event["permission_denials"].as_array();
         for denial in denials.into_iter().flatten() {
-            told.extend(self.refusal(&denial["tool_name"]));
+            events.extend(self.refusal(&denial["tool_name"]));
         }
         if let Some(id) = self.latest.get("").cloned() {
             let news = ModelAnswer {
                 stop_reason: text(&event["stop_reason"]),
                 ..ModelAnswer::default()
             };
-            told.extend(self.learn(id, news));
+            events.extend(self.learn(id, news));
         }
         // `usage` leaves out the agents that this one has started.
         let models = event["modelUsage"].as_object();
@@ -228,20 +228,20 @@ impl Claude {
         let total = total.unwrap_or_else(|| usage(&event["usage"]));
         let cost = event["total_cost_usd"].as_f64();
         if total.total().is_some_and(|it| it > 0) {
-            told.push(Said::Total { usage: total, cost });
+            events.push(AgentEvent::Total { usage: total, cost });
         }
         self.ended = Some(end(event, said));
-        told
+        events
     }
 }
 
 impl Events for Claude {
-    fn read(&mut self, event: &Value) -> Vec<Said> {
+    fn read(&mut self, event: &Value) -> Vec<AgentEvent> {
         let subtype = event["subtype"].as_str().unwrap_or_default();
         match event["type"].as_str().unwrap_or_default() {
             "system" if subtype == "init" => self
                 .check_servers(event)
-                .map(Said::Stop)
+                .map(AgentEvent::Stop)
                 .into_iter()
                 .collect(),
             "system" if subtype == "api_retry" => vec![Self::retry(event)],

@@ -1,36 +1,36 @@
 //! Codex, `codex exec --json`: <https://developers.openai.com/codex/noninteractive>.
 //!
-//! It tells of items – messages, calls, commands – when they begin and when they end, and of usage once for a whole turn.
+//! It prints items – messages, calls, commands – when they begin and when they end, and usage once for a whole turn.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
 use super::events::{Events, answered, content, members, text, text_content};
+use crate::agent::command::agent_event::{AgentEvent, ModelAnswer};
 use crate::agent::command::names::Names;
-use crate::agent::command::said::{ModelAnswer, Said};
 use crate::model::usage::Usage;
 use crate::run::{SetupError, Stop};
 use crate::text::shorten;
 
-/// How much of what the agent says of its end is told.
+/// How much is shown of the error the agent ended with.
 const EXCERPT: usize = 400;
 /// What a call that wants a person's consent ends with, where there is no person.
 const NO_CONSENT: &str = "approval";
 
 pub(super) struct Codex {
     names: Names,
-    /// The items that are calls and were told of.
+    /// The ids of the calls that have been reported.
     called: BTreeSet<String>,
     /// Servers it was not allowed to call all tools of.
     refused: BTreeSet<String>,
     turns: u64,
-    /// What it said last of its troubles; nothing else may come after it.
+    /// Its latest error message, which is the reason where the output ends without an ending.
     trouble: Option<String>,
     ended: Option<Result<(), Stop>>,
 }
 
-/// A name for a tool that begins with its server's: the agent tells both.
+/// The full name of a tool, from the names of server and tool that the agent prints.
 pub(in crate::agent::command) fn name(server: &str, tool: &str) -> String {
     format!("{server}/{tool}")
 }
@@ -47,16 +47,17 @@ impl Codex {
         }
     }
 
-    fn item(&mut self, item: &Value, is_complete: bool) -> Vec<Said> {
+    fn item(&mut self, item: &Value, is_complete: bool) -> Vec<AgentEvent> {
         let kind = item["type"].as_str().unwrap_or_default();
         let said = |member: &str| text(&item[member]).filter(|it| !it.trim().is_empty());
         match kind {
-            "agent_message" if is_complete => {
-                said("text").map(Said::Assistant).into_iter().collect()
-            }
+            "agent_message" if is_complete => said("text")
+                .map(AgentEvent::Assistant)
+                .into_iter()
+                .collect(),
             "error" if is_complete => {
                 let note = said("message").map(|it| format!("Codex says: {it}"));
-                note.map(Said::Note).into_iter().collect()
+                note.map(AgentEvent::Note).into_iter().collect()
             }
             "mcp_tool_call" => {
                 let server = item["server"].as_str().unwrap_or_default();
@@ -69,11 +70,11 @@ impl Codex {
                 } else {
                     full
                 };
-                let mut told = self.call(item, full.clone(), &["arguments"], is_complete);
+                let mut events = self.call(item, full.clone(), &["arguments"], is_complete);
                 if is_complete {
-                    told.extend(self.refusal(item, server, &full));
+                    events.extend(self.refusal(item, server, &full));
                 }
-                told
+                events
             }
             "command_execution" => self.call(item, kind.to_owned(), &["command"], is_complete),
             "file_change" => self.call(item, kind.to_owned(), &["changes"], is_complete),
@@ -86,16 +87,16 @@ impl Codex {
         }
     }
 
-    /// A call, told of when it is first heard of, and how it ended.
+    /// A call, reported at its first item, and its outcome, reported at its last.
     fn call(
         &mut self,
         item: &Value,
         name: String,
         arguments: &[&str],
         is_complete: bool,
-    ) -> Vec<Said> {
+    ) -> Vec<AgentEvent> {
         let id = text(&item["id"]).unwrap_or_default();
-        let mut told = Vec::new();
+        let mut events = Vec::new();
         if self.called.insert(id.clone()) {
             let arguments = match arguments {
                 ["arguments"] => members(&item["arguments"]),
@@ -106,7 +107,7 @@ impl Codex {
                         .collect()
                 }
             };
-            told.push(Said::Call {
+            events.push(AgentEvent::Call {
                 id,
                 name,
                 arguments,
@@ -116,38 +117,38 @@ impl Codex {
             let failed = matches!(item["status"].as_str(), Some("failed" | "declined"));
             let exit_code = item["exit_code"].as_i64().unwrap_or(0);
             let is_error = failed || exit_code != 0;
-            told.push(answered(&item["id"], answer(item), is_error));
+            events.push(answered(&item["id"], answer(item), is_error));
         }
-        told
+        events
     }
 
     /// Says once of each server that not all its tools may be called.
-    fn refusal(&mut self, item: &Value, server: &str, tool: &str) -> Option<Said> {
+    fn refusal(&mut self, item: &Value, server: &str, tool: &str) -> Option<AgentEvent> {
         let why = item["error"]["message"].as_str()?;
         if !why.contains(NO_CONSENT) || !self.refused.insert(server.to_owned()) {
             return None;
         }
-        Some(Said::Note(format!(
+        Some(AgentEvent::Note(format!(
             "Codex did not let its model call `{tool}`: allow it with `default_tools_approval_mode = \"approve\"` for the server"
         )))
     }
 
-    /// An error event: the model is asked again, or that was it.
-    fn error(&mut self, said: &str) -> Option<Said> {
+    /// An error event: a request is made again, or the work ends.
+    fn error(&mut self, said: &str) -> Option<AgentEvent> {
         self.trouble = Some(said.to_owned());
         let again = said.strip_prefix("Reconnecting... ")?;
         let problem = match (again.find('('), again.rfind(')')) {
             (Some(from), Some(to)) if from < to => &again[from + 1..to],
             _ => said,
         };
-        Some(Said::Retry {
+        Some(AgentEvent::Retry {
             status: http_status(problem),
             problem: shorten(problem, EXCERPT).into_owned(),
             pause: None,
         })
     }
 
-    fn completed(&mut self, event: &Value) -> Vec<Said> {
+    fn completed(&mut self, event: &Value) -> Vec<AgentEvent> {
         self.trouble = None;
         self.turns += 1;
         self.ended = Some(Ok(()));
@@ -156,16 +157,16 @@ impl Codex {
             ..ModelAnswer::default()
         };
         let id = format!("turn {}", self.turns);
-        vec![Said::Request { id, answer }]
+        vec![AgentEvent::Request { id, answer }]
     }
 }
 
 impl Events for Codex {
-    fn read(&mut self, event: &Value) -> Vec<Said> {
+    fn read(&mut self, event: &Value) -> Vec<AgentEvent> {
         match event["type"].as_str().unwrap_or_default() {
             "item.started" | "item.updated" => self.item(&event["item"], false),
             "item.completed" => self.item(&event["item"], true),
-            "turn.started" => vec![Said::Begins],
+            "turn.started" => vec![AgentEvent::Begins],
             "turn.completed" => self.completed(event),
             "turn.failed" => {
                 let said = event["error"]["message"].as_str().unwrap_or_default();

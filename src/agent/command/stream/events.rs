@@ -2,22 +2,22 @@
 
 use serde_json::{Value, json};
 
-use crate::agent::command::said::{Said, Stream, Verdict};
+use crate::agent::command::agent_event::{AgentEvent, Stream, Verdict};
 use crate::model::Object;
 use crate::model::trajectory::{Answer, Outcome};
 use crate::run::{SetupError, Stop};
 use crate::text::shorten;
 
-/// How much of a line is told that is no event.
+/// How much is shown of a line that is no event, in bytes.
 const EXCERPT: usize = 200;
 
 /// Knows the events of one format.
 pub(super) trait Events: Send {
-    /// What an event tells; nothing where it is not known.
-    fn read(&mut self, event: &Value) -> Vec<Said>;
+    /// The events of the work in one event of the format; none where it is unknown.
+    fn read(&mut self, event: &Value) -> Vec<AgentEvent>;
 
-    /// What is left to tell once there are no more events.
-    fn rest(&mut self) -> Vec<Said> {
+    /// The remaining events once the output has ended.
+    fn rest(&mut self) -> Vec<AgentEvent> {
         Vec::new()
     }
 
@@ -45,7 +45,7 @@ impl<E> Lines<E> {
 }
 
 impl<E: Events> Stream for Lines<E> {
-    fn read(&mut self, line: &str) -> Vec<Said> {
+    fn read(&mut self, line: &str) -> Vec<AgentEvent> {
         match serde_json::from_str::<Value>(line) {
             Ok(event) if event.is_object() => self.events.read(&event),
             _ => {
@@ -58,7 +58,7 @@ impl<E: Events> Stream for Lines<E> {
         }
     }
 
-    fn end(&mut self) -> Vec<Said> {
+    fn end(&mut self) -> Vec<AgentEvent> {
         self.events.rest()
     }
 
@@ -110,9 +110,9 @@ pub(super) fn content(value: &Value) -> Vec<Value> {
     }
 }
 
-/// What came of a call, in the words the agent was told.
-pub(super) fn answered(id: &Value, content: Vec<Value>, is_error: bool) -> Said {
-    Said::Answered {
+/// The outcome of a call, as the agent received it.
+pub(super) fn answered(id: &Value, content: Vec<Value>, is_error: bool) -> AgentEvent {
+    AgentEvent::Answered {
         id: text(id).unwrap_or_default(),
         outcome: Outcome::Answer(Answer {
             is_error,

@@ -5,13 +5,13 @@
 use serde_json::Value;
 
 use super::events::{Events, answered, members, text, text_content};
+use crate::agent::command::agent_event::{AgentEvent, ModelAnswer};
 use crate::agent::command::names::Names;
-use crate::agent::command::said::{ModelAnswer, Said};
 use crate::model::usage::Usage;
 use crate::run::{SetupError, Stop};
 use crate::text::shorten;
 
-/// How much of what the agent says of its end is told.
+/// How much is shown of the error the agent ended with.
 const EXCERPT: usize = 400;
 /// The longest name of a tool; what is longer loses its middle.
 const LONGEST_NAME: usize = 63;
@@ -21,7 +21,7 @@ pub(super) struct Gemini {
     names: Names,
     /// The pieces of a message so far.
     message: String,
-    /// The latest error it told of.
+    /// The latest error it printed.
     trouble: Option<String>,
     ended: Option<Result<(), Stop>>,
 }
@@ -61,12 +61,12 @@ impl Gemini {
     }
 
     /// The message whose pieces have come.
-    fn spoken(&mut self) -> Option<Said> {
+    fn spoken(&mut self) -> Option<AgentEvent> {
         let said = std::mem::take(&mut self.message);
-        (!said.trim().is_empty()).then_some(Said::Assistant(said))
+        (!said.trim().is_empty()).then_some(AgentEvent::Assistant(said))
     }
 
-    fn message(&mut self, event: &Value) -> Option<Said> {
+    fn message(&mut self, event: &Value) -> Option<AgentEvent> {
         if event["role"] != "assistant" {
             return None;
         }
@@ -80,26 +80,30 @@ impl Gemini {
         before
     }
 
-    fn tool_result(event: &Value) -> Said {
+    fn tool_result(event: &Value) -> AgentEvent {
         let is_error = event["status"] == "error";
-        let told = [&event["output"], &event["error"]["message"]];
-        let told = if is_error { [told[1], told[0]] } else { told };
-        let said = told.iter().find_map(|it| it.as_str());
-        let content = said.map(text_content).unwrap_or_default();
+        let (output, error) = (&event["output"], &event["error"]["message"]);
+        let texts = if is_error {
+            [error, output]
+        } else {
+            [output, error]
+        };
+        let text = texts.iter().find_map(|it| it.as_str());
+        let content = text.map(text_content).unwrap_or_default();
         answered(&event["tool_id"], content, is_error)
     }
 
-    fn error(&mut self, event: &Value) -> Option<Said> {
+    fn error(&mut self, event: &Value) -> Option<AgentEvent> {
         let said = text(&event["message"])?;
         if event["severity"] == "error" {
             self.trouble = Some(said);
             return None;
         }
-        Some(Said::Note(format!("Gemini CLI says: {said}")))
+        Some(AgentEvent::Note(format!("Gemini CLI says: {said}")))
     }
 
-    fn result(&mut self, event: &Value) -> Vec<Said> {
-        let mut told: Vec<Said> = self.spoken().into_iter().collect();
+    fn result(&mut self, event: &Value) -> Vec<AgentEvent> {
+        let mut events: Vec<AgentEvent> = self.spoken().into_iter().collect();
         let stats = &event["stats"];
         let models = stats["models"].as_object().into_iter().flatten();
         let answers = models.map(|(model, it)| (Some(model.clone()), usage(it)));
@@ -109,7 +113,7 @@ impl Gemini {
         }
         let used = |usage: &Usage| usage.total().is_some_and(|it| it > 0);
         let answers = answers.into_iter().filter(|(_, usage)| used(usage));
-        told.extend(answers.map(|(model, usage)| Said::Request {
+        events.extend(answers.map(|(model, usage)| AgentEvent::Request {
             id: model.clone().unwrap_or_default(),
             answer: ModelAnswer {
                 model,
@@ -118,7 +122,7 @@ impl Gemini {
             },
         }));
         self.ended = Some(self.outcome(event));
-        told
+        events
     }
 
     fn outcome(&mut self, event: &Value) -> Result<(), Stop> {
@@ -141,12 +145,12 @@ impl Gemini {
 }
 
 impl Events for Gemini {
-    fn read(&mut self, event: &Value) -> Vec<Said> {
+    fn read(&mut self, event: &Value) -> Vec<AgentEvent> {
         match event["type"].as_str().unwrap_or_default() {
-            "init" => vec![Said::Begins],
+            "init" => vec![AgentEvent::Begins],
             "message" => self.message(event).into_iter().collect(),
             "tool_use" => {
-                let call = Said::Call {
+                let call = AgentEvent::Call {
                     id: text(&event["tool_id"]).unwrap_or_default(),
                     name: self
                         .names
@@ -162,7 +166,7 @@ impl Events for Gemini {
         }
     }
 
-    fn rest(&mut self) -> Vec<Said> {
+    fn rest(&mut self) -> Vec<AgentEvent> {
         self.spoken().into_iter().collect()
     }
 

@@ -1,7 +1,7 @@
 //! What agents print while they work: one file per format.
 //!
 //! The agents come in new versions every few days, so what is not known is passed over: events, members, whole lines. Only the end is
-//! insisted upon, for an agent that was cut off looks like one that is done.
+//! required: without it, an agent that was cut off would look like one that is done.
 
 pub(super) mod claude;
 pub(super) mod codex;
@@ -10,11 +10,11 @@ pub(super) mod gemini;
 mod generic;
 
 use self::events::Lines;
+use super::agent_event::Stream;
 use super::names::Names;
-use super::said::Stream;
 use crate::model::agent::CommandFormat;
 
-/// A reader of a format, which is told what the agent calls the tools.
+/// A reader of a format, with the names the agent has for the tools.
 pub(super) fn stream(format: CommandFormat, names: Names) -> Box<dyn Stream> {
     match format {
         CommandFormat::Generic => Box::new(generic::Generic::default()),

@@ -1,4 +1,4 @@
-//! Streams of real agents, told in lines, and streams of anything.
+//! Recorded streams of real agents, summarised in lines, and streams of arbitrary text.
 
 use std::fs;
 use std::path::Path;
@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::stream;
+use crate::agent::command::agent_event::{AgentEvent, Stream, Verdict};
 use crate::agent::command::format;
-use crate::agent::command::said::{Said, Stream, Verdict};
 use crate::model::agent::CommandFormat;
 use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};
 use crate::model::trajectory::Outcome;
@@ -34,12 +34,12 @@ fn reader(format: CommandFormat) -> Box<dyn Stream> {
     stream(format, format::names(format, &catalogue))
 }
 
-/// What a stream tells, a line each, and how it ends.
-fn told(format: CommandFormat, printed: &str) -> String {
+/// The events of a stream, a line each, and how it ends.
+fn summary(format: CommandFormat, printed: &str) -> String {
     let mut reader = reader(format);
-    let mut said: Vec<Said> = printed.lines().flat_map(|it| reader.read(it)).collect();
-    said.extend(reader.end());
-    let mut lines: Vec<String> = said.iter().map(line).collect();
+    let mut events: Vec<AgentEvent> = printed.lines().flat_map(|it| reader.read(it)).collect();
+    events.extend(reader.end());
+    let mut lines: Vec<String> = events.iter().map(line).collect();
     lines.push(match reader.verdict() {
         Verdict::Done => "done".to_owned(),
         Verdict::Stopped(stop) => format!("stopped: {}", stopped(&stop)),
@@ -48,28 +48,28 @@ fn told(format: CommandFormat, printed: &str) -> String {
     lines.join("\n")
 }
 
-fn line(said: &Said) -> String {
-    match said {
-        Said::Assistant(text) => format!("says {text:?}"),
-        Said::Call {
+fn line(event: &AgentEvent) -> String {
+    match event {
+        AgentEvent::Assistant(text) => format!("says {text:?}"),
+        AgentEvent::Call {
             id,
             name,
             arguments,
         } => format!("calls {name} {} as {id}", json!(arguments)),
-        Said::Answered { id, outcome } => {
+        AgentEvent::Answered { id, outcome } => {
             let failed = if outcome.is_failure() { " failed" } else { "" };
             let Outcome::Answer(answer) = outcome else {
                 unreachable!("streams tell what the agent was told")
             };
             format!("{id} was answered{failed}: {:?}", answer.text())
         }
-        Said::Begins => "asks its model".to_owned(),
-        Said::Retry {
+        AgentEvent::Begins => "asks its model".to_owned(),
+        AgentEvent::Retry {
             status,
             problem,
             pause,
         } => format!("asks its model again: {status:?} {problem:?} {pause:?}"),
-        Said::Request { id, answer } => {
+        AgentEvent::Request { id, answer } => {
             let usage = answer.usage;
             format!(
                 "was answered by its model: {id} {:?} {:?}, {:?} in, {:?} out, {:?} read, {:?} written",
@@ -81,9 +81,11 @@ fn line(said: &Said) -> String {
                 usage.cache_write
             )
         }
-        Said::Total { usage, cost } => format!("took {:?} tokens for {cost:?}", usage.total()),
-        Said::Note(note) => format!("note: {note}"),
-        Said::Stop(stop) => format!("must stop: {}", stopped(stop)),
+        AgentEvent::Total { usage, cost } => {
+            format!("took {:?} tokens for {cost:?}", usage.total())
+        }
+        AgentEvent::Note(note) => format!("note: {note}"),
+        AgentEvent::Stop(stop) => format!("must stop: {}", stopped(stop)),
     }
 }
 
@@ -123,7 +125,7 @@ fn recorded_streams_are_understood() {
             snapshot_path => "../../../../tests/fixtures/agent/streams",
             prepend_module_to_snapshot => false,
             omit_expression => true,
-        }, { insta::assert_snapshot!(name, told(format, &printed)) });
+        }, { insta::assert_snapshot!(name, summary(format, &printed)) });
     }
 }
 
@@ -151,7 +153,7 @@ proptest! {
     #[test]
     fn nothing_that_is_printed_makes_a_reader_panic(lines in prop::collection::vec(prop_oneof![anything().prop_map(|it| it.to_string()), ".{0,40}"], 0..12)) {
         for format in FORMATS {
-            told(format, &lines.join("\n"));
+            summary(format, &lines.join("\n"));
         }
     }
 
@@ -164,8 +166,8 @@ proptest! {
         while !whole.is_char_boundary(at) {
             at -= 1;
         }
-        let told = told(*format, &whole[..at]);
-        prop_assert!(!told.ends_with("\ndone"), "{name} at {at}: {told}");
+        let summary = summary(*format, &whole[..at]);
+        prop_assert!(!summary.ends_with("\ndone"), "{name} at {at}: {summary}");
     }
 
     #[test]
@@ -173,10 +175,10 @@ proptest! {
         let streams = recorded();
         let (name, format, printed) = &streams[which.index(streams.len())];
         let mut lines: Vec<&str> = printed.lines().collect();
-        let expected = told(*format, printed);
+        let expected = summary(*format, printed);
         let at = at.index(lines.len());
         lines.insert(at, r#"{"type":"made_up","message":{"content":[{"type":"text","text":"x"}]},"delta":true}"#);
         lines.insert(at, &noise);
-        prop_assert_eq!(told(*format, &lines.join("\n")), expected, "{}", name);
+        prop_assert_eq!(summary(*format, &lines.join("\n")), expected, "{}", name);
     }
 }

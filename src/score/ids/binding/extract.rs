@@ -1,10 +1,10 @@
-//! A piece of a text, found again in another text that says the same.
+//! Finds the piece of a text that corresponds to a piece of another text with the same wording.
 
 use crate::score::text::generated::tokens;
 
 use super::within::occurrences;
 
-/// The piece of `live` that stands where `piece` stands in `recorded`: behind the same words. `None` when it cannot be told.
+/// The piece of `live` that stands where `piece` stands in `recorded`: behind the same words. `None` when it cannot be determined.
 pub(super) fn extract(recorded: &str, piece: &str, live: &str) -> Option<String> {
     let at = occurrences(recorded, piece).next()?;
     if recorded == live {
@@ -22,7 +22,7 @@ pub(super) fn extract(recorded: &str, piece: &str, live: &str) -> Option<String>
             return Some(found.to_owned());
         }
     }
-    // At the very start of the text nothing leads to it.
+    // At the start of the text, no words stand before it.
     if before.trim().is_empty() {
         return first_piece(live.trim_start()).map(str::to_owned);
     }

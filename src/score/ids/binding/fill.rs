@@ -1,4 +1,4 @@
-//! A live value put in the place of a recorded one.
+//! Replaces a recorded value by a live one.
 
 use serde_json::{Number, Value};
 

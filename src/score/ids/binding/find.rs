@@ -21,17 +21,17 @@ const LONG: usize = 4_000;
 const COMPOSITES: usize = 2_000;
 /// The most places of one value that are considered.
 const PLACES: usize = 8;
-/// The shortest value that, bound in one place, is bound in all.
+/// The shortest value that is bound wherever it is used once it is bound in one place.
 const NAME: usize = 6;
 /// The most bindings of one trajectory.
 const BINDINGS: usize = 1_000;
 
 /// The bindings of a trajectory, in the order of its calls.
 ///
-/// A value counts as the server's if it stood in an answer before anybody else said it: the user, an earlier request, the tools'
-/// descriptions. Of several answers the earliest is the source. Other takes of the same scenario decide where they can: what followed
+/// A value counts as the server's if it stood in an answer before it stood in a message of the user, an earlier request, or a tool's
+/// description. Of several answers the earliest is the source. Other takes of the same scenario decide where they can: what followed
 /// its source in all of them is bound, what did not is not. Where they say nothing, or the value was the same in all, it is bound if
-/// it looks made up (see [`is_generated`] and [`is_id`]), there or wherever else it is used.
+/// it looks generated (see [`is_generated`] and [`is_id`]), there or wherever else it is used.
 pub(super) fn find(trajectory: &Trajectory, takes: &[&Trajectory]) -> Vec<Binding> {
     let mut takes = Takes::new(trajectory, takes);
     let bindings = find_once(trajectory, &takes);
@@ -44,7 +44,7 @@ pub(super) fn find(trajectory: &Trajectory, takes: &[&Trajectory]) -> Vec<Bindin
     }
 }
 
-/// Whether a text is long enough, and no mere number, to mean the same thing wherever it stands.
+/// Whether a text means the same thing wherever it stands, because it is long enough and no number.
 fn is_a_name(text: &str) -> bool {
     text.len() >= NAME && text.contains(char::is_alphabetic)
 }
@@ -57,7 +57,7 @@ fn find_once(trajectory: &Trajectory, takes: &Takes) -> Vec<Binding> {
     for step in &trajectory.steps {
         match step {
             Step::User { text } => said.by_client(text),
-            // What an agent says it knows from what was said before.
+            // An agent's message is no source, because it repeats what it knows from earlier messages and answers.
             Step::Assistant { .. } => {}
             Step::ToolCall(call) if call.server.is_none() => said.elsewhere(call),
             Step::ToolCall(call) => {
@@ -87,7 +87,7 @@ fn tools(trajectory: &Trajectory) -> Vec<&crate::model::Object> {
         .collect()
 }
 
-/// What was said so far, and by whom first.
+/// The values said so far, and where each was said first.
 #[derive(Default)]
 struct Said {
     client: HashSet<String>,
@@ -108,7 +108,7 @@ impl Said {
             .extend(words.chain(tokens(text)).map(str::to_owned));
     }
 
-    /// A tool that is no MCP tool is not asked again, so nothing can be taken from its answers.
+    /// Notes what a call of a tool that is no MCP tool says. A replay does not call such tools, so its answers cannot be a source.
     fn elsewhere(&mut self, call: &ToolCall) {
         for (_, value) in arguments(call) {
             self.by_client(&text_of(value).unwrap_or_default());

@@ -1,7 +1,7 @@
 //! Bound arguments: what later requests take from earlier answers.
 //!
-//! A server that hands out an id gives another one on every run. Whoever asks again must then use the new one, and whoever compares must
-//! see that the two stand for each other.
+//! A server that generates an id gives another one on every run. A replay must then use the new one, and a comparison must treat the two
+//! as the same.
 //!
 //! - `find`: which arguments of a recorded trajectory come from earlier answers. `takes`: the takes that bear it out.
 //! - `place`, `extract`: the same place in another answer, and the same piece of another text.
@@ -28,14 +28,14 @@ pub use resolve::resolve;
 pub(in crate::score) use takes::read_calls;
 pub(in crate::score) use within::{stands_alone, text_of};
 
-/// The bindings that can be told from one trajectory alone, and from what is known to vary in it.
+/// The bindings that can be found in one trajectory alone, with what is known to vary in it.
 pub fn find_bindings(trajectory: &Trajectory) -> Vec<Binding> {
     find::find(trajectory, &[])
 }
 
 /// The bindings that several takes of one scenario bear out.
-pub(in crate::score) fn find_in_takes(first: &Trajectory, others: &[Trajectory]) -> Vec<Binding> {
-    find::find(first, &others.iter().collect::<Vec<_>>())
+pub(in crate::score) fn find_in_takes(first: &Trajectory, others: &[&Trajectory]) -> Vec<Binding> {
+    find::find(first, others)
 }
 
 /// The trajectory's bindings with what a scenario says of some of them.

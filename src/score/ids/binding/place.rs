@@ -33,7 +33,7 @@ pub(super) fn leaves(answer: &Answer) -> Vec<Leaf> {
             &mut found,
         );
     }
-    // As a script's references have it: one text that is JSON needs no naming of its block.
+    // As in the references of scripts, the only block is not named if its text is JSON.
     let only = answer.structured_content.is_none() && answer.content.len() == 1;
     for (index, block) in answer.content.iter().enumerate() {
         let path = format!("/content/{index}");
@@ -97,7 +97,7 @@ fn collect(value: &Value, path: String, depth: usize, found: &mut Vec<Leaf>) {
     }
 }
 
-/// A value as later requests can give it: an integer too long for 64 bits as a text.
+/// A value as a later request can hold it; an integer too long for 64 bits becomes a text.
 fn as_given(value: &Value) -> Value {
     digits::of(value).map_or_else(|| value.clone(), Value::from)
 }
@@ -109,8 +109,8 @@ pub(in crate::score) fn at(answer: &Answer, path: &str) -> Option<Value> {
 
 /// The value in a live answer at the place that `path` names in the recorded one.
 ///
-/// An element of a list is looked for by what stands beside it, so that it is found wherever the live list has it; where nothing
-/// tells the elements apart, its index counts.
+/// An element of a list is identified by its other members, so that it is found at any index of the live list; where these do not
+/// distinguish the elements, its index counts.
 pub(super) fn in_other(recorded: &Answer, live: &Answer, path: &str) -> Option<Value> {
     let steps = steps(path);
     match steps.first().map(String::as_str) {
@@ -134,7 +134,7 @@ pub(super) fn in_other(recorded: &Answer, live: &Answer, path: &str) -> Option<V
 /// The member that a read block has beside its text.
 const JSON: &str = "json";
 
-/// The answer with the JSON in its texts read, for those who look up many places of it: each text is then parsed once.
+/// The answer with the JSON in its texts parsed, so that looking up many places of it parses each text only once.
 pub(in crate::score) fn read(answer: &Answer) -> Answer {
     let mut answer = answer.clone();
     for block in answer.content.iter_mut().filter_map(Value::as_object_mut) {
@@ -199,7 +199,7 @@ pub(in crate::score) fn alike(answer: &Answer, path: &str) -> Vec<Leaf> {
     let Some(pattern) = full_patterns(answer, path).into_iter().next() else {
         return Vec::new();
     };
-    // A pattern has the root in front that a path may leave out.
+    // A pattern begins with the root, which a path may leave out.
     let length = path.matches('/').count();
     let pattern: Vec<&str> = pattern.rsplit('/').take(length).collect();
     let mut found = leaves(answer);
@@ -291,7 +291,7 @@ fn counterpart(
             .filter(|(key, was)| item.get(*key).is_some_and(|it| hash(it) == hash(was)))
             .count()
     };
-    // In most lists nothing has moved.
+    // The same index is tried first, because in most lists no element has moved.
     let beside = was.and_then(Value::as_object).map(|it| {
         let beside = it.keys().filter(|key| Some(*key) != sought);
         beside.count()

@@ -9,12 +9,12 @@ use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 pub(super) struct Takes {
     pub(super) first: Vec<ToolCall>,
     pub(super) others: Vec<Vec<ToolCall>>,
-    /// Values that are bound somewhere, so they are the server's wherever they are used.
+    /// Values that are bound somewhere, and so count as the server's wherever they are used.
     pub(super) made_up: HashSet<String>,
 }
 
 impl Takes {
-    /// Without other takes the first is never looked at.
+    /// Without other takes, the first is not read, because it is not needed.
     pub(super) fn new(first: &Trajectory, others: &[&Trajectory]) -> Self {
         let first = (!others.is_empty()).then(|| read_calls(first));
         Self {

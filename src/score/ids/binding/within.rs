@@ -1,4 +1,4 @@
-//! A value within a text: where it stands, and whether its place says that it is an id.
+//! A value within a text: where it occurs, and whether the names of its places say that it is an id.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ pub(in crate::score) fn text_of(value: &Value) -> Option<String> {
     }
 }
 
-/// Whether a value is an id by the names of the two places it stands in, though it looks like any other: `id: 17` from `item_id: 17`.
+/// Whether the names of a value's two places say that it is an id, even if it does not look like one: `id: 17` from `item_id: 17`.
 pub(super) fn is_id(value: &Value, argument: &str, source: &str) -> bool {
     let is_short_word = text_of(value).is_none_or(|it| !it.bytes().any(|it| it.is_ascii_digit()));
     let is_fraction = matches!(value, Value::Number(number) if number.is_f64());

@@ -14,7 +14,7 @@ use crate::score::values::number;
 use super::hashes::Hashes;
 use super::spot::{At, Spot};
 
-/// Elements between two that are the same are paired by likeness where these are no more pairs, else in their order.
+/// The most pairs of elements up to which those between two equal elements are paired by likeness; beyond, they are paired in order.
 pub(super) const CELLS: usize = 1 << 12;
 
 /// Elements that belong together.
@@ -44,7 +44,7 @@ pub(super) fn in_order<'a>(
     at: &At<'a>,
     key: &str,
 ) -> Paired {
-    // Where nothing but additions lies between, elements that differ in times alone find their own.
+    // If the current list only has additions, exact equality pairs elements that otherwise differ only in times.
     let mut exact = |list: &[Value]| list.iter().map(|it| hashes.exact(it)).collect::<Vec<_>>();
     let (b_exact, c_exact) = (exact(b), exact(c));
     if let Some(pairs) = subsequence(&b_exact, &c_exact) {
@@ -107,7 +107,7 @@ fn gap<'a>(
     let (b_prints, c_prints) = (prints(b, &of_b), prints(c, &of_c));
     let numbers = |from: u64, count: usize| (from..).take(count).collect::<Vec<u64>>();
     let found = align::align(
-        // No two are the same: those are paired already.
+        // The keys are all different, because equal elements are paired already.
         &numbers(0, of_b.len()),
         &numbers(1 << 32, of_c.len()),
         CELLS,

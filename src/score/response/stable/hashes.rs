@@ -1,4 +1,4 @@
-//! Hashes by which elements that are the same find each other.
+//! Hashes by which equal elements are found.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
@@ -15,8 +15,8 @@ use crate::score::values::same::{self, View};
 
 use super::spot::{At, Spot};
 
-/// Begins the hash of each kind of value. The hasher does not tell a short zero from a long one, and `false` is as little as `{}`: these
-/// are none that [`same::hash`] begins with.
+/// Begins the hash of each kind of value. The hasher does not distinguish zeros of different lengths, nor `false` from `{}`. [`same::hash`]
+/// begins with none of these values.
 const LIST: u8 = 17;
 const OBJECT: u8 = 18;
 const MOVING_NUMBER: u8 = 19;
@@ -27,7 +27,7 @@ type Map = HashMap<usize, u64, FixedState>;
 /// Hashes of the lists and objects of two answers, by their addresses, so that each is found out once.
 #[derive(Debug, Default)]
 pub(super) struct Hashes {
-    /// Of values but for what may vary.
+    /// Of values without what may vary.
     varying: Map,
     /// Of values as they are.
     exact: Map,
@@ -137,7 +137,7 @@ impl Hashes {
         hasher.finish()
     }
 
-    /// Hashes of what a value consists of, sorted, for telling how much two have in common.
+    /// Sorted hashes of a value's parts, to find out how much two values have in common.
     pub(super) fn print<'a>(&mut self, spot: &mut Spot<'a>, value: &'a Value) -> Vec<u64> {
         let none = Vec::new();
         let mut print: Vec<u64> = match value {

@@ -1,9 +1,9 @@
-//! Answers that did not vary while they were recorded: whatever is another in them now is a change.
+//! Answers that did not vary while they were recorded: every difference in them is a change.
 //!
 //! What recording learned to vary may vary, a time may move with the clock, and what is new beside all the old is compatible. How long
-//! something took, or how long ago it was, is shown and no more. Everything else must be as it was: this is no grading.
+//! something took, or how long ago it was, is only shown. Everything else must be equal; nothing is graded.
 //!
-//! - `spot`: where the comparison is, and what is known of that place. `notes`: what is told of the differences.
+//! - `spot`: where the comparison is, and what is known of that place. `notes`: the notes on the differences.
 //! - `elements`: which elements of two lists belong together. `hashes`: by which those that are the same find each other.
 
 mod elements;
@@ -46,7 +46,7 @@ pub(in crate::score) use self::spot::Known;
 /// How many times a text may hold JSON that again holds a text that holds JSON.
 const EMBEDDINGS: usize = 4;
 
-/// One key that comes and goes may look made up by chance.
+/// The fewest generated keys for which the keys of an object count as generated; a single key may look so by chance.
 const FEW_KEYS: usize = 2;
 
 /// Compares an answer with the recorded one; the differences carry no losses yet.
@@ -172,7 +172,7 @@ impl<'a> Walk<'a> {
         let plain = Tree::under(at, "text");
         let is_open =
             |it: Option<&Variation>| matches!(it, Some(Variation::SameType | Variation::Anything));
-        // Where a take had JSON and another had none, it is the text that is not looked at.
+        // If one take had JSON and another had not, the path without `json` is the one that is not compared.
         if is_open(Tree::variation(at)) || Tree::variation(&plain) == Some(&Variation::Anything) {
             return;
         }
@@ -195,7 +195,7 @@ impl<'a> Walk<'a> {
         self.spot.place.leave();
     }
 
-    /// `key` is the one that says what the values are.
+    /// Compares two values; `key` is the innermost key that names them.
     fn values(&mut self, b: &'a Value, c: &'a Value, at: &At<'a>, key: &str) {
         if self.spot.is_left_out() || !self.spot.known.work.spend(1) {
             return;
@@ -265,7 +265,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Compares two texts as the JSON they hold. Whether that is what they are to be compared as.
+    /// Compares two texts as JSON where the recorded one holds some; false where they have to be compared as texts.
     fn texts_as_json(&mut self, b: &str, c: &str, at: &At<'a>, key: &str) -> bool {
         if b == c {
             return true;
@@ -308,18 +308,18 @@ impl<'a> Walk<'a> {
             Some(_) => return,
             None => &[],
         };
-        // Where changes are only counted, it does not matter at which word they begin.
+        // If changes are only counted, the costly search for the first differing word is not needed.
         if varying.is_empty() && self.notes.found.is_full() && variation::differ_in_a_word(b, c) {
             self.notes.is_one_too_many();
             return;
         }
         let (b_at, c_at) = match variation::compare(b, c, varying, &self.spot.known.clock) {
-            // White space says nothing in prose, but much in code, YAML and nested lists.
+            // White space is ignored in prose, but indentation has a meaning in code, YAML and nested lists.
             Likeness::Same if is_indented_otherwise(b, c) => {
                 return self.tolerated_texts("indented otherwise", b, c);
             }
             Likeness::Same => return,
-            // A value that is nothing but a duration is what its key says.
+            // A value that is only a duration is excused only if its key says that it is one.
             Likeness::OtherDuration
                 if !key.is_empty()
                     && !key::is_duration(key)
@@ -384,7 +384,7 @@ impl<'a> Walk<'a> {
             made_up_keys::is_made_up(it)
                 && matches!(Tree::variation(&under), Some(Variation::Anything))
         };
-        // Where keys are made up anew, new ones are no additions, and none at all is a change.
+        // Where keys are generated, new ones are no additions, and it is a change if there are none.
         let are_made_up = b.keys().filter(is_free).count() >= FEW_KEYS;
         if are_made_up && !c.keys().any(|it| made_up_keys::is_made_up(it)) {
             let (of_b, of_c) = (excerpt::of_keys(b), excerpt::of_keys(c));
@@ -420,7 +420,7 @@ impl<'a> Walk<'a> {
             });
         }
         let (b_keys, c_keys) = (paired.b_keys, paired.c_keys);
-        // What is the same and stands elsewhere is neither missing nor new.
+        // An equal element at another position is neither missing nor new.
         let mut elsewhere: HashMap<u64, Vec<usize>> = HashMap::new();
         for &it in c_alone.iter().rev() {
             elsewhere.entry(c_keys[it]).or_default().push(it);
@@ -453,7 +453,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The same elements in whatever order, but for what varies in them; those that have no equal are compared in the order they came in.
+    /// Compares lists whose elements may be in any order. Elements that have no equal one, apart from what varies, are compared in order.
     fn in_any_order(&mut self, b: &'a [Value], c: &'a [Value], at: &At<'a>, key: &str) {
         let (mut b_alone, mut c_alone) = ((0..b.len()).collect(), (0..c.len()).collect());
         elements::in_any_order(&mut b_alone, &mut c_alone, |side, at| {
@@ -537,7 +537,7 @@ fn is_indented_otherwise(b: &str, c: &str) -> bool {
     let (Some(b_first), Some(c_first)) = (indents(b).next(), indents(c).next()) else {
         return false;
     };
-    // Lines that were broken elsewhere are prose.
+    // Texts whose lines are broken at different places are prose.
     let mut pairs = indents(b).zip(indents(c));
     indents(b).count() == indents(c).count() && pairs.any(|(b, c)| b - b_first != c - c_first)
 }

@@ -1,4 +1,4 @@
-//! What is told of the differences between two answers.
+//! Notes on the differences between two answers.
 
 use crate::model::comparison::Difference;
 use crate::score::response::finding::Findings;
@@ -11,7 +11,7 @@ pub(in crate::score) enum Apart {
     Same,
     /// Only something that says how long it took, or how old it is.
     Tolerated,
-    /// One has more to say.
+    /// The current answer has additions.
     Added,
     Changed,
 }
@@ -58,20 +58,20 @@ impl Notes {
         }
     }
 
-    /// A difference that is shown and no more.
+    /// Notes a difference that is shown but is no change.
     pub(super) fn tolerate(&mut self, spot: &Spot<'_>, rule: &str, b: String, c: String) {
         self.apart = self.apart.max(Apart::Tolerated);
         self.note(spot.place.to_string(), rule, None, (Some(b), Some(c)));
     }
 
-    /// A change of what was the same in all takes.
+    /// Notes a change of what was the same in all takes.
     pub(super) fn change(&mut self, spot: &Spot<'_>, what: &str, shown: impl FnOnce() -> Shown) {
         if self.is_one_too_many() {
             return;
         }
         self.apart = Apart::Changed;
         let path = spot.place.to_string();
-        let same_in = match spot.heard(&path) {
+        let same_in = match spot.agreement(&path) {
             (agreed, takes) if agreed == takes => format!("all {takes}"),
             (agreed, takes) => format!("{agreed} of {takes}"),
         };
@@ -79,11 +79,11 @@ impl Notes {
         self.note(path, what, Some(&contract), shown());
     }
 
-    /// A change of what varies into what it never was.
+    /// Notes that a varying place has a value of a kind that it had in no take.
     pub(super) fn never(&mut self, spot: &Spot<'_>, what: &str, b: String, c: String) {
         self.apart = Apart::Changed;
         let path = spot.place.to_string();
-        let contract = match spot.heard(&path) {
+        let contract = match spot.agreement(&path) {
             (agreed, takes) if agreed == takes => {
                 format!("{what}, which it was in none of {takes} takes")
             }

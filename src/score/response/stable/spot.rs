@@ -11,10 +11,10 @@ use crate::score::values::path::{Pattern, Place, Step};
 use crate::score::values::same::same;
 use crate::score::work::Work;
 
-/// What an answer is held against.
+/// What is known of a recorded answer, and the rules for comparing with it.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::score) struct Known<'a> {
-    /// What was heard of it.
+    /// What was learned of it while recording.
     pub(in crate::score) learned: &'a Learned,
     /// What varied in them.
     pub(in crate::score) varies: &'a Tree<'a>,
@@ -52,12 +52,12 @@ impl<'a> Spot<'a> {
     }
 
     /// How many of how many takes agreed on this place, whose path is given.
-    pub(super) fn heard(&self, path: &str) -> (usize, usize) {
+    pub(super) fn agreement(&self, path: &str) -> (usize, usize) {
         let learned = self.known.learned;
         if learned.odd.is_empty() {
             return (learned.takes, learned.takes);
         }
-        // What a text holds lies one step further on.
+        // The JSON of a text has the path of the text with the step `json`.
         let of_text = learned.agreed(&format!("{path}/json"));
         (learned.agreed(path).min(of_text), learned.takes)
     }

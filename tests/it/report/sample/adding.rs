@@ -1,7 +1,5 @@
 //! The scenario that fails in every way a comparison can: other arguments, other answers, missing and extra calls.
 
-use std::sync::Arc;
-
 use mcp_eval::model::comparison::{
     Band, Comparison, ContractChange, Difference, Drift, ExecutionStatus, Loss, ParameterScore,
     Reason, ReasonKind, ResponseScore, Row, SlowerCall, Verdict,
@@ -15,6 +13,7 @@ use mcp_eval::model::trajectory::{
 use serde_json::json;
 
 use super::comparisons::{check, comparison, loss, pair, parameter, reason, request, scored};
+use super::kept;
 use super::scenario;
 use super::trajectories::{
     assistant, call, commit, stamp, text_answer, time, timed, tool_call, trajectory, user,
@@ -38,8 +37,8 @@ pub(crate) fn failed() -> ScenarioResult {
             ExperimentChange::Scenario,
         ],
         notes: vec!["the server was slow to start".to_owned()],
-        baseline: Some(Arc::new(adding_before())),
-        current: Some(Arc::new(adding_now())),
+        baseline: Some(kept(adding_before())),
+        current: Some(kept(adding_now())),
         comparison: Some(adding()),
         ..scenario("servers/add", "Add a server", Status::Failed)
     }

@@ -1,7 +1,5 @@
 //! The scenario that passes, and in which nearly everything that a gate tolerates has changed.
 
-use std::sync::Arc;
-
 use mcp_eval::model::comparison::{
     Band, Change, ChangeKind, Comparison, Drift, ExecutionStatus, Row, SlowerCall, Verdict,
 };
@@ -11,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::comparisons::{comparison, pair, parameter, request, same_response};
 use super::hostile::{ESCAPES, OVERRIDE, SCRIPT};
+use super::kept;
 use super::scenario;
 use super::trajectories::{assistant, call, text_answer, timed, trajectory, user};
 
@@ -18,11 +17,8 @@ use super::trajectories::{assistant, call, text_answer, timed, trajectory, user}
 pub(crate) fn changed(answers: usize) -> ScenarioResult {
     ScenarioResult {
         duration_ms: Some(1210.0),
-        baseline: Some(Arc::new(shopping(
-            &json!({"total": 3, "item": "lamp"}),
-            40.0,
-        ))),
-        current: Some(Arc::new(shopping(
+        baseline: Some(kept(shopping(&json!({"total": 3, "item": "lamp"}), 40.0))),
+        current: Some(kept(shopping(
             &json!({"total": 3, "item": "lamp", "note": SCRIPT}),
             1100.0,
         ))),
@@ -30,8 +26,8 @@ pub(crate) fn changed(answers: usize) -> ScenarioResult {
             baseline_status: ExecutionStatus::Success,
             current_status: ExecutionStatus::Success,
             rows: vec![
-                heard(1, false, 2, &["/content/0/json/took"]),
-                heard(2, false, 1, &[]),
+                equal_pair(1, false, 2, &["/content/0/json/took"]),
+                equal_pair(2, false, 1, &[]),
             ],
             drift: vec![Drift {
                 server: "shop".to_owned(),
@@ -109,8 +105,8 @@ fn change(kind: ChangeKind, call: Option<usize>, what: &str) -> Change {
     }
 }
 
-/// A pair that is the same, heard so often.
-fn heard(number: usize, effect: bool, takes: usize, unseen: &[&str]) -> Row {
+/// A pair that is the same, its answer received `takes` times.
+fn equal_pair(number: usize, effect: bool, takes: usize, unseen: &[&str]) -> Row {
     let same = request(1.0, vec![parameter("item")]);
     let Row::Pair(mut pair) = pair(number, number, effect, same, same_response(), 1.0) else {
         unreachable!("a pair is a pair");

@@ -1,7 +1,5 @@
 //! A server, a model and a scenario author who all mean harm.
 
-use std::sync::Arc;
-
 use mcp_eval::model::comparison::{
     Band, Comparison, ContractChange, Difference, Drift, Reason, ReasonKind, ResponseScore, Verdict,
 };
@@ -10,6 +8,7 @@ use mcp_eval::model::suite::{ScenarioResult, Status};
 use serde_json::json;
 
 use super::comparisons::{bound, check, comparison, loss, pair, parameter, reason, request};
+use super::kept;
 use super::scenario;
 use super::trajectories::{assistant, call, text_answer, trajectory, user};
 
@@ -43,8 +42,8 @@ pub(crate) fn hostile() -> ScenarioResult {
         }],
         notes: vec![answer.clone()],
         checks: vec![check(SCRIPT, false, ESCAPES)],
-        baseline: Some(Arc::new(current.clone())),
-        current: Some(Arc::new(current)),
+        baseline: Some(kept(current.clone())),
+        current: Some(kept(current)),
         comparison: Some(Comparison {
             rows: vec![bound(pair(
                 1,

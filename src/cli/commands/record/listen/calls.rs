@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::agent;
 use crate::model::Object;
 use crate::model::binding::{Binding, Source};
+use crate::model::redacted::Redacted;
 use crate::model::trajectory::{FailureKind, Outcome, Step, Trajectory};
 use crate::scenario_file::SessionCall;
 
@@ -45,31 +46,33 @@ fn with_reference(
     };
     let filled = |arguments: &Object| {
         let mut filled = arguments.clone();
-        agent::fill_references(&mut filled, trajectory);
+        agent::fill_references(&mut filled, &[], trajectory);
         filled
     };
     (filled(&referring) == filled(arguments)).then_some(referring)
 }
 
 /// Takes out calls that the server did not answer: asked again, they would hold up everybody. Says which.
-pub(super) fn leave_out_unanswered(trajectory: &mut Trajectory) -> Vec<String> {
+pub(super) fn leave_out_unanswered(trajectory: &mut Redacted<Trajectory>) -> Vec<String> {
     let mut left_out = Vec::new();
-    trajectory.steps.retain(|step| {
-        let Step::ToolCall(call) = step else {
-            return true;
-        };
-        let Outcome::Failure(failure) = &call.outcome else {
-            return true;
-        };
-        if failure.kind == FailureKind::Rpc {
-            return true;
-        }
-        left_out.push(format!(
-            "left out, because it was not answered: `{}`: {}",
-            call.full_name(),
-            failure.message
-        ));
-        false
+    trajectory.refine(|it| {
+        it.steps.retain(|step| {
+            let Step::ToolCall(call) = step else {
+                return true;
+            };
+            let Outcome::Failure(failure) = &call.outcome else {
+                return true;
+            };
+            if failure.kind == FailureKind::Rpc {
+                return true;
+            }
+            left_out.push(format!(
+                "left out, because it was not answered: `{}`: {}",
+                call.full_name(),
+                failure.message
+            ));
+            false
+        });
     });
     left_out
 }

@@ -1,4 +1,4 @@
-//! `mcp-eval record --listen`: a session that somebody has with the servers becomes a scenario and its baseline.
+//! `mcp-eval record --listen`: makes a scenario and its baseline of a session that a person or a program has with the servers.
 
 mod calls;
 mod plan;
@@ -13,7 +13,7 @@ use tokio::io::AsyncBufReadExt;
 use tokio_util::sync::CancellationToken;
 
 use self::calls::{calls, leave_out_unanswered};
-use self::plan::{Plan, SCENARIOS, load, plan, told};
+use self::plan::{Plan, SCENARIOS, invalid, load, plan};
 use self::player::Player;
 use crate::agent::{Listener, mcp_config};
 use crate::cli::args::{OutputArgs, RecordArgs};
@@ -23,6 +23,7 @@ use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::progress::{ScenarioProgress, SuiteProgress};
 use crate::docker::{self, Guard};
+use crate::json;
 use crate::model::trajectory::Ending;
 use crate::scenario_file::{self, Session};
 use crate::score;
@@ -61,8 +62,8 @@ pub(super) fn run(
         let servers = plan.servers.clone();
         let abort = endings.abort.clone();
         let context = SuiteContext::new(servers, ours, containers.clone(), None, endings.abort);
-        let place = ContainerSlot::default();
-        // Whoever has the session wants to see what is heard of it.
+        let slot = ContainerSlot::default();
+        // The user wants to see which calls are recorded.
         let output = OutputArgs {
             verbose: true,
             no_progress: true,
@@ -74,7 +75,7 @@ pub(super) fn run(
         let done = endings.done.clone();
         let announce = Box::new(move |endpoints: &[_]| {
             begun.cancel();
-            Console::document(&mcp_config(endpoints));
+            Console::document(&json::escaped(mcp_config(endpoints)));
             console.note(
                 "listening: give this to your MCP client, and end it here with Ctrl-C, or Enter on a terminal",
             );
@@ -91,18 +92,18 @@ pub(super) fn run(
             } else {
                 Reads::Twice
             };
-            let ran = context.listen(&plan.opened, (session, port), reads, &place, &progress);
+            let ran = context.listen(&plan.opened, (session, port), reads, &slot, &progress);
             let ran = Box::pin(ran).await;
             let player = Player {
                 takes: args.takes.unwrap_or(if fresh { USUAL_TAKES } else { 1 }),
                 context: &context,
-                place: &place,
+                slot: &slot,
                 progress: &progress,
                 abort,
             };
             keep(plan, ran, &player, (args, console)).await
         };
-        if let Some(note) = place.release(false).await {
+        if let Some(note) = slot.release(false).await {
             console.note(&note);
         }
         if let Some(containers) = &containers {
@@ -115,7 +116,7 @@ pub(super) fn run(
     listened
 }
 
-/// Ends the session when somebody presses Enter; where nobody can, nothing.
+/// Ends the session when Enter is pressed; does nothing without a terminal.
 fn end_with_enter(done: CancellationToken) {
     if std::io::stdin().is_terminal() {
         tokio::spawn(async move {
@@ -128,7 +129,7 @@ fn end_with_enter(done: CancellationToken) {
     }
 }
 
-/// Makes a scenario and its baseline of what was heard.
+/// Makes a scenario and its baseline of the recorded session.
 async fn keep(
     plan: Plan,
     ran: Ran,
@@ -149,7 +150,7 @@ async fn keep(
         let failure = Failure::incomplete(message.clone());
         return Err(details.iter().fold(failure, Failure::hint));
     }
-    score::mark_breaches(&mut trajectory);
+    trajectory.refine(score::mark_breaches);
     for left_out in leave_out_unanswered(&mut trajectory) {
         console.note(&left_out);
     }
@@ -167,21 +168,24 @@ async fn keep(
         ..
     } = plan;
     let folder = target.parent().unwrap_or(Path::new(""));
-    let clean = |text: &str| redactor.text(text).into_owned();
+    let clean = |text: &str| redactor.text(text).into_inner();
     let write_scenario = |session: &Session| {
         let text = scenario_file::session_scenario(base.as_ref(), session, folder, &clean);
-        write(&target, text.map_err(|it| told(&it))?.as_bytes())?;
+        write(&target, text.map_err(|it| invalid(&it))?.as_bytes())?;
         load(&target, &[])
     };
     let before = fs::read(&target).ok();
     let kept = async {
         // First without its calls: they are written with what is learned by playing it.
         let scenario = write_scenario(&session)?;
-        trajectory.scenario.clone_from(&scenario.id);
-        trajectory.name.clone_from(&scenario.name);
-        trajectory.scenario_hash = Some(scenario.hash.clone());
-        "listen".clone_into(&mut trajectory.stamp.agent);
-        trajectory.stamp.agent_hash = None;
+        let redacted = redactor.scenario(&scenario);
+        trajectory.refine(|it| {
+            it.scenario.clone_from(&redacted.id);
+            it.name.clone_from(&redacted.name);
+            it.scenario_hash = Some(redacted.hash.clone());
+            "listen".clone_into(&mut it.stamp.agent);
+            it.stamp.agent_hash = None;
+        });
         for note in player.learn(&scenario, &mut trajectory).await? {
             console.note(&note);
         }

@@ -13,13 +13,13 @@ use crate::cli::select;
 use crate::model::agent::Limits;
 use crate::model::scenario::{Agent, Scenario, Server};
 use crate::scenario_file::{self, Found, Session};
-use crate::store::{Baselines, Runs};
+use crate::store::{Baselines, Runs, check_writable};
 use crate::suite::{BASELINES, RUNS};
 
 /// Where scenarios go.
 pub(super) const SCENARIOS: &str = "scenarios";
 
-/// How long a session may last: nobody means to wait for the end of it.
+/// How long a session may last: long enough never to be reached.
 const LONGEST_SESSION: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// What the session is had with, and what becomes of it.
@@ -36,7 +36,7 @@ pub(super) struct Plan {
     pub(super) runs: Runs,
 }
 
-/// Everything that can be refused before anybody begins.
+/// Checks everything that can be refused before the session begins.
 pub(super) fn plan(args: &RecordArgs, console: Console) -> Result<Plan, Failure> {
     let started_at = Timestamp::now();
     let name = match &args.listen.name {
@@ -65,6 +65,9 @@ pub(super) fn plan(args: &RecordArgs, console: Console) -> Result<Plan, Failure>
         return Err(Failure::usage(format!("{path} is there already"))
             .hint("choose another --name, or replace it with --force"));
     }
+    // What could not be kept is not recorded: nobody wants to have the session again.
+    check_writable(&target)?;
+    check_writable(&baselines.path(&name))?;
     let client_config = args.execute.mcp_config.clone().map(|path| {
         let names = servers.iter().map(|it| it.name.clone());
         (path, names.collect())
@@ -148,7 +151,7 @@ fn without_base(session: &Session) -> Result<Scenario, Failure> {
     let folder = tempfile::tempdir().map_err(failed)?;
     let path = folder.path().join("session.yaml");
     let text = scenario_file::session_scenario(None, session, folder.path(), &str::to_owned);
-    fs::write(&path, text.map_err(|it| told(&it))?).map_err(failed)?;
+    fs::write(&path, text.map_err(|it| invalid(&it))?).map_err(failed)?;
     load(&path, &[])
 }
 
@@ -160,10 +163,10 @@ pub(super) fn load(path: &Path, variables: &[(String, String)]) -> Result<Scenar
     };
     let mut loaded = scenario_file::load(&found, &options);
     findings.append(&mut loaded.findings);
-    loaded.scenarios.pop().ok_or_else(|| told(&findings))
+    loaded.scenarios.pop().ok_or_else(|| invalid(&findings))
 }
 
-pub(super) fn told(findings: &[scenario_file::Finding]) -> Failure {
+pub(super) fn invalid(findings: &[scenario_file::Finding]) -> Failure {
     let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
     Failure::usage(findings.join("\n\n"))
 }

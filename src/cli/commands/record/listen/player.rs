@@ -7,21 +7,22 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::progress::ScenarioProgress;
+use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::score;
 use crate::suite::containers::ContainerSlot;
 use crate::suite::execute::Reads;
 use crate::suite::patience::Patience;
-use crate::suite::record::told;
+use crate::suite::record::learned_notes;
 use crate::suite::suite_context::SuiteContext;
 
 /// What it takes to play a session again.
 pub(super) struct Player<'a> {
     pub(super) context: &'a SuiteContext,
-    pub(super) place: &'a ContainerSlot,
+    pub(super) slot: &'a ContainerSlot,
     pub(super) progress: &'a ScenarioProgress,
-    /// How often the session is played, that which was heard included.
+    /// How often the session is played in all, the user's own session included.
     pub(super) takes: u16,
     pub(super) abort: CancellationToken,
 }
@@ -44,11 +45,11 @@ impl Player<'_> {
     pub(super) async fn learn(
         &self,
         scenario: &Scenario,
-        trajectory: &mut Trajectory,
+        trajectory: &mut Redacted<Trajectory>,
     ) -> Result<Vec<String>, Failure> {
         let rules = &scenario.scoring;
         let patience = Patience::until(&self.abort);
-        let learn = |takes: &[Trajectory]| {
+        let learn = |takes: &[Redacted<Trajectory>]| {
             let learned =
                 patience.spend_on(|is_unwanted| score::learn_until(takes, rules, is_unwanted));
             learned.map_err(|_| interrupted())
@@ -56,16 +57,17 @@ impl Player<'_> {
         let mut takes = vec![trajectory.clone()];
         let mut notes = Vec::new();
         if self.takes > 1 {
-            trajectory.bindings = learn(&takes)?.bindings;
+            let bindings = learn(&takes)?.bindings;
+            trajectory.refine(|it| it.bindings = bindings);
         }
         for _ in 1..self.takes {
             let played = Arc::new(trajectory.clone());
-            let (place, progress) = (self.place, self.progress);
+            let (slot, progress) = (self.slot, self.progress);
             let again = self
                 .context
-                .execute(scenario, Some(&played), Reads::Once, place, progress);
+                .execute(scenario, Some(&played), Reads::Once, slot, progress);
             let mut again = Box::pin(again).await.trajectory;
-            tokio::task::block_in_place(|| score::mark_breaches(&mut again));
+            tokio::task::block_in_place(|| again.refine(score::mark_breaches));
             if again.ending == Ending::Completed {
                 takes.push(again);
             } else {
@@ -75,9 +77,11 @@ impl Player<'_> {
             }
         }
         let learned = learn(&takes)?;
-        trajectory.learned.clone_from(&learned.answers);
-        trajectory.bindings.clone_from(&learned.bindings);
-        let compare = |again: &Trajectory| {
+        trajectory.refine(|it| {
+            it.learned.clone_from(&learned.answers);
+            it.bindings.clone_from(&learned.bindings);
+        });
+        let compare = |again: &Redacted<Trajectory>| {
             let compared = patience.spend_on(|is_unwanted| {
                 score::compare_until(trajectory, again, rules, is_unwanted)
             });
@@ -88,7 +92,7 @@ impl Player<'_> {
             notes.push("played again, in one session, it was answered differently: a comparison will say how");
         }
         let notes = notes.into_iter().map(str::to_owned);
-        Ok(notes.chain(told(trajectory, &learned)).collect())
+        Ok(notes.chain(learned_notes(trajectory, &learned)).collect())
     }
 }
 

@@ -1,0 +1,478 @@
+//! Finds the secrets in one text, in one pass over its bytes: an automaton tells where one may be, and only there is looked closer.
+
+use std::ops::Range;
+use std::sync::{Arc, LazyLock};
+
+use aho_corasick::automaton::Automaton;
+use aho_corasick::dfa::DFA;
+use aho_corasick::{Anchored, MatchKind, StartKind};
+use parking_lot::Mutex;
+
+use super::assigned;
+use super::example::is_example;
+use super::hit::{Hit, Name};
+use super::keys::{HINTS, TOKEN};
+use super::secrets::Known;
+use super::shapes::{self, BASIC, PRIVATE_KEY, SHAPES};
+use super::spelling::{WITHIN_BASE64, spellings};
+use crate::model::redaction::Pattern;
+
+/// What the automaton may come across.
+#[derive(Debug, Clone, Copy)]
+enum Sign {
+    /// Part of a key that may name a secret.
+    Key,
+    Shape(usize),
+    /// The word `Bearer`.
+    Bearer,
+    /// The word `Basic`.
+    Basic,
+    /// `://`.
+    Address,
+    /// `-----BEGIN `.
+    Block,
+    /// `:AA`, within a Telegram bot's token.
+    Telegram,
+    /// `sig=`, the signature of an address of Azure's.
+    Signature,
+    /// `-u` or `--user` of a command line.
+    User,
+    /// A declared secret in one of its spellings.
+    Declared(usize),
+}
+
+/// Looks for secrets.
+#[derive(Debug, Clone)]
+pub(super) struct Finder {
+    automaton: Arc<DFA>,
+    signs: Arc<[(Sign, usize)]>,
+    /// The spellings of declared secrets: name, spelling, text.
+    declared: Vec<Spelled>,
+    /// Declared values that are hidden only where a secret would stand.
+    words: Vec<(String, String)>,
+    patterns: Vec<Pattern>,
+    /// What is never hidden.
+    keep: Vec<String>,
+}
+
+/// A declared secret as it is looked for: its name, the name of the spelling, the text.
+type Spelled = (String, String, String);
+
+/// The automaton, and what each text that it knows stands for, with its length.
+type Search = (Arc<DFA>, Arc<[(Sign, usize)]>);
+
+/// What looks for secrets nobody has declared; most scenarios declare none.
+static PLAIN: LazyLock<Search> = LazyLock::new(|| build(&[]));
+
+/// Automata for declared secrets, the latest first: the same few are wanted again for each run of a scenario.
+static BUILT: Mutex<Vec<(Vec<Spelled>, Search)>> = Mutex::new(Vec::new());
+
+/// How many automata are kept.
+const KEPT: usize = 8;
+
+fn search_for(declared: &[Spelled]) -> Search {
+    if declared.is_empty() {
+        return PLAIN.clone();
+    }
+    let mut built = BUILT.lock();
+    if let Some(at) = built.iter().position(|(known, _)| known == declared) {
+        let known = built.remove(at);
+        let search = known.1.clone();
+        built.insert(0, known);
+        return search;
+    }
+    let search = build(declared);
+    built.insert(0, (declared.to_vec(), search.clone()));
+    built.truncate(KEPT);
+    search
+}
+
+/// Signs besides keys and shapes.
+const WORDS: [(&str, Sign); 8] = [
+    ("bearer", Sign::Bearer),
+    ("basic", Sign::Basic),
+    ("://", Sign::Address),
+    ("-----begin ", Sign::Block),
+    (":aa", Sign::Telegram),
+    ("sig=", Sign::Signature),
+    (" -u", Sign::User),
+    (" --user", Sign::User),
+];
+
+fn build(declared: &[Spelled]) -> Search {
+    let keys = HINTS.iter().map(|it| (*it, Sign::Key));
+    let shapes = SHAPES.iter().enumerate();
+    let shapes = shapes.map(|(index, it)| (it.prefix, Sign::Shape(index)));
+    let declared = declared.iter().enumerate();
+    let declared = declared.map(|(index, it)| (it.2.as_str(), Sign::Declared(index)));
+    let all: Vec<(&str, Sign)> = WORDS
+        .into_iter()
+        .chain(keys)
+        .chain(shapes)
+        .chain(declared)
+        .collect();
+    let automaton = DFA::builder()
+        .match_kind(MatchKind::Standard)
+        .start_kind(StartKind::Unanchored)
+        .ascii_case_insensitive(true)
+        .prefilter(false)
+        .build(all.iter().map(|it| it.0))
+        .expect("fewer states than fit into 32 bits");
+    let signs = all.iter().map(|(text, sign)| (*sign, text.len()));
+    (Arc::new(automaton), signs.collect())
+}
+
+impl Finder {
+    pub(super) fn new(known: Vec<Known>, patterns: Vec<Pattern>, keep: Vec<String>) -> Self {
+        let (everywhere, words): (Vec<Known>, Vec<Known>) =
+            known.into_iter().partition(|it| it.is_everywhere);
+        let declared: Vec<Spelled> = everywhere
+            .iter()
+            .flat_map(|it| {
+                spellings(&it.value)
+                    .into_iter()
+                    .map(|spelling| (it.name.clone(), spelling.name, spelling.text))
+            })
+            .collect();
+        let (automaton, signs) = search_for(&declared);
+        Self {
+            automaton,
+            signs,
+            declared,
+            words: words.into_iter().map(|it| (it.value, it.name)).collect(),
+            patterns,
+            keep,
+        }
+    }
+
+    /// The name of a value that is declared, and is hidden where a secret would stand.
+    pub(super) fn declared(&self, value: &str) -> Option<Name<'_>> {
+        let everywhere = self
+            .declared
+            .iter()
+            .map(|(name, spelling, text)| (text, name, spelling.as_str()));
+        let words = self.words.iter().map(|(text, name)| (text, name, ""));
+        let mut all = everywhere.chain(words);
+        all.find(|(text, ..)| *text == value)
+            .map(|(_, name, spelling)| Name::Declared(name, spelling))
+    }
+
+    /// Whether a value is never hidden.
+    pub(super) fn keeps(&self, value: &str) -> bool {
+        self.keep.iter().any(|it| it == value)
+    }
+
+    /// Whether a key may name a secret: a quick look, which says yes to some that do not.
+    pub(super) fn may_be_secret_key(&self, key: &str) -> bool {
+        let mut is_hinted = false;
+        self.signs(key, |sign, _| is_hinted |= matches!(sign, Sign::Key));
+        is_hinted
+    }
+
+    /// The secrets in a text, in order; none overlaps another. `shown` says what a key above has shown to be one.
+    pub(super) fn find(&self, text: &str, shown: Option<Hit<'static>>) -> Vec<Hit<'_>> {
+        let mut sure = Vec::new();
+        let mut context = Vec::new();
+        context.extend(shown);
+        let (mut assigned_to, mut looked_through, mut shaped_to) = (0, 0, 0);
+        self.signs(text, |sign, at| match sign {
+            Sign::Key if at.end > assigned_to => {
+                let assigned = assigned::after_key(text, at, looked_through);
+                assigned_to = assigned.end;
+                looked_through = assigned.looked_through;
+                context.extend(assigned.values);
+            }
+            Sign::Key => {}
+            Sign::Declared(index) => {
+                let (name, spelling, written) = &self.declared[index];
+                if text[at.clone()] == *written {
+                    let at = if spelling == WITHIN_BASE64 {
+                        whole_letters(text, at)
+                    } else {
+                        at
+                    };
+                    sure.push(Hit {
+                        at,
+                        name: Name::Declared(name, spelling),
+                    });
+                }
+            }
+            // Within a key that was found, nothing else is.
+            Sign::Shape(_) if at.start < shaped_to => {}
+            Sign::Shape(index) => {
+                let shape = &SHAPES[index];
+                let length = shape
+                    .length(&text[at.start..])
+                    .filter(|_| may_begin(shape, text, at.start));
+                let found = length
+                    .map(|it| at.start..at.start + it)
+                    .filter(|it| !is_example(&text[it.clone()]));
+                if let Some(at) = found {
+                    shaped_to = at.end;
+                    sure.push(Hit {
+                        at: at.clone(),
+                        name: Name::Shape(shapes::kind_of(&text[at]).unwrap_or(shape.kind)),
+                    });
+                }
+            }
+            Sign::Telegram => {
+                let found = text[at.clone()]
+                    .starts_with(":AA")
+                    .then(|| shapes::telegram(text, at.start))
+                    .flatten();
+                if let Some((start, end)) = found {
+                    sure.push(Hit {
+                        at: start..end,
+                        name: Name::Shape("telegram-token"),
+                    });
+                }
+            }
+            Sign::Block => {
+                if let Some(end) = shapes::private_key(text, at.start) {
+                    sure.push(Hit {
+                        at: at.start..end,
+                        name: Name::Shape(PRIVATE_KEY),
+                    });
+                }
+            }
+            Sign::Bearer => context.extend(bearer(text, at)),
+            Sign::Basic => context.extend(basic(text, at)),
+            Sign::Address => context.extend(address(text, at.start)),
+            Sign::Signature => context.extend(signature(text, at)),
+            Sign::User => context.extend(user(text, at.end)),
+        });
+        for pattern in &self.patterns {
+            let found = pattern.regex().find_iter(text).filter(|it| !it.is_empty());
+            sure.extend(found.map(|it| Hit {
+                at: it.range(),
+                name: Name::Shape(shapes::BY_PATTERN),
+            }));
+        }
+        if sure.is_empty() && context.is_empty() {
+            return Vec::new();
+        }
+        for hit in &mut context {
+            if let Some(name) = self.declared(&text[hit.at.clone()]) {
+                hit.name = name;
+            } else if let Some(kind) = shapes::kind_of(&text[hit.at.clone()]) {
+                hit.name = Name::Context(kind);
+            }
+        }
+        let mut hits = apart(text, sure, context);
+        hits.retain(|it| !self.keeps(&text[it.at.clone()]));
+        hits
+    }
+
+    /// Runs the automaton over a text.
+    fn signs(&self, text: &str, mut tell: impl FnMut(Sign, Range<usize>)) {
+        let dfa = &*self.automaton;
+        let Ok(mut state) = dfa.start_state(Anchored::No) else {
+            return;
+        };
+        for (index, byte) in text.bytes().enumerate() {
+            state = dfa.next_state(Anchored::No, state, byte);
+            if dfa.is_special(state) && dfa.is_match(state) {
+                for number in 0..dfa.match_len(state) {
+                    let (sign, length) = self.signs[dfa.match_pattern(state, number).as_usize()];
+                    tell(sign, index + 1 - length..index + 1);
+                }
+            }
+        }
+    }
+}
+
+/// Prefixes of few letters stand in words by chance (`task-`, `desk-`); long ones follow anything.
+fn may_begin(shape: &shapes::Shape, text: &str, at: usize) -> bool {
+    let is_unmistakable =
+        shape.prefix.len() >= 4 && shape.prefix.bytes().any(|it| b"_-./".contains(&it));
+    is_unmistakable || shapes::begins_word(text, at)
+}
+
+/// The whole of what is encoded in base64 around a value: its letters depend on the value, too, the nearest by some bits and those
+/// behind it by its length. Of a long one, only the nearest letters.
+fn whole_letters(text: &str, at: Range<usize>) -> Range<usize> {
+    const LONGEST: usize = 1024;
+    let is_letter = |it: &&u8| it.is_ascii_alphanumeric() || b"+/-_".contains(it);
+    let bytes = text.as_bytes();
+    let before = bytes[..at.start].iter().rev().take_while(is_letter).count();
+    let behind = bytes[at.end..].iter().take_while(is_letter).count();
+    if before + behind > LONGEST {
+        return at.start - before.min(1)..at.end + behind.min(1);
+    }
+    let padding = bytes[at.end + behind..]
+        .iter()
+        .take_while(|it| **it == b'=')
+        .count();
+    at.start - before..at.end + behind + padding
+}
+
+/// Where the run of bytes at a place ends.
+fn run(text: &str, from: usize, belongs: impl Fn(u8) -> bool) -> usize {
+    from + text.as_bytes()[from..]
+        .iter()
+        .take_while(|it| belongs(**it))
+        .count()
+}
+
+/// What stands behind the word `Bearer`, where it is a token.
+fn bearer(text: &str, at: Range<usize>) -> Option<Hit<'static>> {
+    let start = gap(text, at.end)?;
+    let end = run(text, start, |it| {
+        it.is_ascii_alphanumeric() || b"._~+/-=".contains(&it)
+    });
+    let end = start + text[start..end].trim_end_matches(['.', '-']).len();
+    let token = &text[start..end];
+    let is_header = ends_with(&text.as_bytes()[..at.start], b"authorization:");
+    let goes_on = text[end..].starts_with(' ')
+        && text[end..]
+            .trim_start()
+            .starts_with(|it: char| it.is_lowercase());
+    let is_meant = shapes::is_bearer_token(token) || is_header && token.len() >= 6 && !goes_on;
+    let is_meant = is_meant && shapes::begins_word(text, at.start) && !is_example(token);
+    is_meant.then_some(Hit {
+        at: start..end,
+        name: Name::Context(TOKEN),
+    })
+}
+
+/// Whether a text ends with a word, in whatever case, but for white space.
+fn ends_with(text: &[u8], word: &[u8]) -> bool {
+    let text = text.trim_ascii_end();
+    let from = text.len().saturating_sub(word.len());
+    text[from..].eq_ignore_ascii_case(word)
+}
+
+/// What stands behind the word `Basic`, where it is a name and a password.
+fn basic(text: &str, at: Range<usize>) -> Option<Hit<'static>> {
+    let start = gap(text, at.end)?;
+    let end = run(text, start, |it| {
+        it.is_ascii_alphanumeric() || b"+/=".contains(&it)
+    });
+    let encoded = &text[start..end];
+    let is_meant = encoded.len() >= 4 && shapes::is_name_and_password(encoded);
+    is_meant.then_some(Hit {
+        at: start..end,
+        name: Name::Context(BASIC),
+    })
+}
+
+/// Where the next word begins, behind spaces or what stands for one.
+fn gap(text: &str, from: usize) -> Option<usize> {
+    let start = run(text, from, |it| it == b' ' || it == b'\t');
+    let coded = ["%20", "+"]
+        .iter()
+        .find(|it| text[from..].starts_with(**it));
+    match coded {
+        _ if start > from => Some(start),
+        Some(it) => Some(from + it.len()),
+        None => None,
+    }
+}
+
+/// The password, or the token, before the `@` of an address.
+fn address(text: &str, colon: usize) -> Option<Hit<'static>> {
+    let (kind, at) = shapes::in_address(text, colon)?;
+    (!is_example(&text[at.clone()])).then_some(Hit {
+        at,
+        name: Name::Context(kind),
+    })
+}
+
+/// The signature of an address that lets whoever has it in (Azure's shared access signatures).
+fn signature(text: &str, at: Range<usize>) -> Option<Hit<'static>> {
+    const SHORTEST: usize = 30;
+    let end = run(text, at.end, |it| {
+        it.is_ascii_alphanumeric() || b"%+/=_-".contains(&it)
+    });
+    let before = text[..at.start].bytes().last();
+    let is_parameter = before.is_none_or(|it| !it.is_ascii_alphanumeric());
+    (is_parameter && end - at.end >= SHORTEST).then_some(Hit {
+        at: at.end..end,
+        name: Name::Context("azure-signature"),
+    })
+}
+
+/// The password in `curl -u name:password`.
+fn user(text: &str, from: usize) -> Option<Hit<'static>> {
+    const PROGRAMS: [&str; 4] = ["curl", "wget", "http", "xh"];
+    // The program stands in front, in the same line, and not far away.
+    const FAR: usize = 512;
+    let before = &text.as_bytes()[from.saturating_sub(FAR)..from];
+    let line = before.rsplit(|it| *it == b'\n').next().unwrap_or_default();
+    let line = String::from_utf8_lossy(line).to_ascii_lowercase();
+    if !PROGRAMS.iter().any(|it| line.contains(it)) {
+        return None;
+    }
+    let start = run(text, from, |it| b" \t=\"'\\".contains(&it));
+    let end = run(text, start, |it| {
+        !it.is_ascii_whitespace() && !b"\"'\\".contains(&it)
+    });
+    let (name, password) = text[start..end].split_once(':')?;
+    let at = start + name.len() + 1..end;
+    let is_number = password.bytes().all(|it| it.is_ascii_digit())
+        && name.bytes().all(|it| it.is_ascii_digit());
+    (!password.is_empty() && !is_number && !is_example(password)).then_some(Hit {
+        at,
+        name: Name::Context("password"),
+    })
+}
+
+/// Puts hits in order, none over another: of two that overlap the longer one counts. What stands in the context of a secret is hidden
+/// where nothing surer is.
+fn apart<'a>(text: &str, mut sure: Vec<Hit<'a>>, context: Vec<Hit<'a>>) -> Vec<Hit<'a>> {
+    let rank = |it: &Hit<'_>| match it.name {
+        // What can be put back goes before what cannot.
+        Name::Declared(_, spelling) => u8::from(spelling == WITHIN_BASE64),
+        Name::Shape(_) => 2,
+        Name::Context(_) => 3,
+    };
+    sure.sort_by_key(|it| (it.at.start, std::cmp::Reverse(it.at.end), rank(it)));
+    let mut hits: Vec<Hit<'a>> = Vec::new();
+    for hit in sure {
+        match hits.last_mut() {
+            Some(last) if hit.at.end <= last.at.end => {
+                if hit.at == last.at && rank(&hit) < rank(last) {
+                    *last = hit;
+                }
+            }
+            // Half of a secret is called by no name: nothing could be put in its place again.
+            Some(last) if hit.at.start < last.at.end => {
+                let at = last.at.end..hit.at.end;
+                hits.push(Hit {
+                    at,
+                    name: Name::Context("secret"),
+                });
+            }
+            _ => hits.push(hit),
+        }
+    }
+    let mut context = context;
+    context.sort_by_key(|it| (it.at.start, std::cmp::Reverse(it.at.end), rank(it)));
+    let mut all: Vec<Hit<'a>> = Vec::new();
+    let mut surer = hits.into_iter().peekable();
+    let mut from = 0;
+    for it in context {
+        while let Some(hit) = surer.next_if(|hit| hit.at.end <= it.at.start) {
+            from = hit.at.end;
+            all.push(hit);
+        }
+        let mut start = it.at.start.max(from);
+        while let Some(hit) = surer.next_if(|hit| hit.at.start < it.at.end) {
+            piece(text, start..hit.at.start, it.name, &mut all);
+            start = start.max(hit.at.end);
+            from = hit.at.end;
+            all.push(hit);
+        }
+        piece(text, start..it.at.end, it.name, &mut all);
+        from = from.max(it.at.end);
+    }
+    all.extend(surer);
+    all
+}
+
+/// A piece of a context between surer hits; punctuation there is none.
+fn piece<'a>(text: &str, at: Range<usize>, name: Name<'a>, all: &mut Vec<Hit<'a>>) {
+    if at.start < at.end && text[at.clone()].contains(char::is_alphanumeric) {
+        all.push(Hit { at, name });
+    }
+}

@@ -1,0 +1,448 @@
+//! What the keys that secrets stand under are called, and which values there are worth hiding.
+
+use super::example::is_example;
+use super::random;
+
+/// A key that says its value is a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SecretKey {
+    /// The kind its secrets are called by.
+    pub(super) kind: &'static str,
+    /// Whether nothing but a secret stands under such a key. Under others (`token`, `auth`) a word or a small number is none.
+    pub(super) is_sure: bool,
+}
+
+/// The kind of all that lets whoever shows it in: what an answer calls `token` is sent as `Authorization` later, and stays the same.
+pub(super) const TOKEN: &str = "token";
+
+/// What such keys have in common, in small letters: one of these is in each.
+pub(super) const HINTS: [&str; 10] = [
+    "pass",
+    "pwd",
+    "token",
+    "secret",
+    "key",
+    "cred",
+    "cookie",
+    "auth",
+    "connection",
+    "connstr",
+];
+
+/// Tokens of these kinds are places in a list or counts of words.
+const INNOCENT_TOKENS: [&str; 36] = [
+    "max",
+    "min",
+    "input",
+    "output",
+    "total",
+    "next",
+    "page",
+    "prev",
+    "previous",
+    "continuation",
+    "progress",
+    "pagination",
+    "prompt",
+    "completion",
+    "cached",
+    "num",
+    "number",
+    "count",
+    "reasoning",
+    "sync",
+    "resume",
+    "stop",
+    "end",
+    "start",
+    "pad",
+    "eos",
+    "bos",
+    "unk",
+    "mask",
+    "sep",
+    "cls",
+    "cancel",
+    "per",
+    "special",
+    "used",
+    "remaining",
+];
+
+/// Whether a key says that its value is a secret; as whole words in snake, camel, kebab or upper case. `max_tokens`, `tokenizer` and
+/// `password_policy` say no such thing.
+pub(super) fn secret_key(key: &str) -> Option<SecretKey> {
+    let words = words(key);
+    let words = words.iter().map(String::as_str).collect::<Vec<_>>();
+    let (last, before) = words.split_last()?;
+    let before = before.last().copied().unwrap_or_default();
+    let sure = |kind| {
+        Some(SecretKey {
+            kind,
+            is_sure: true,
+        })
+    };
+    let unsure = |kind| {
+        Some(SecretKey {
+            kind,
+            is_sure: false,
+        })
+    };
+    match (before, *last) {
+        ("connection", "string") | (_, "connectionstring" | "connstr") => sure("connection-string"),
+        ("api" | "access", "key" | "keys") | (_, "apikey" | "apikeys") => sure("api-key"),
+        ("private" | "signing" | "encryption" | "secret" | "master", "key" | "keys")
+        | (_, "privatekey" | "signingkey" | "secretkey") => sure("private-key"),
+        ("account" | "shared" | "storage" | "auth", "key" | "keys") => unsure("private-key"),
+        (_, "pass") => unsure("password"),
+        (_, "pwd" | "passphrase" | "passcode") => sure("password"),
+        (_, it) if it.ends_with("password") || it.ends_with("passwd") => sure("password"),
+        (_, "passwords") => sure("password"),
+        (_, it) if it.ends_with("secret") || it == "secrets" => sure("secret"),
+        (_, "credential" | "credentials" | "creds") => sure("credentials"),
+        (_, "authorization") => sure(TOKEN),
+        (_, "cookie") => sure("cookie"),
+        (_, "cookies") => unsure("cookie"),
+        (before, "token" | "tokens") if !INNOCENT_TOKENS.contains(&before) => unsure(TOKEN),
+        (
+            _,
+            "auth" | "accesstoken" | "authtoken" | "apitoken" | "refreshtoken" | "sessiontoken"
+            | "idtoken" | "bearertoken",
+        ) => unsure(TOKEN),
+        _ => None,
+    }
+}
+
+/// The key of an option of a command line whose value comes next: `--password`.
+pub(super) fn secret_flag(argument: &str) -> Option<SecretKey> {
+    let is_flag = argument.starts_with('-') && !argument.contains(['=', ' ']);
+    secret_key(argument).filter(|_| is_flag)
+}
+
+/// Whether an environment variable, a header or a parameter of this name holds a secret. Looser than for keys of answers: who names a
+/// variable so means it.
+pub(super) fn is_secret_name(name: &str) -> bool {
+    const WORDS: [&str; 17] = [
+        "token",
+        "secret",
+        "secrets",
+        "password",
+        "passwd",
+        "passphrase",
+        "pass",
+        "pwd",
+        "pw",
+        "pat",
+        "credential",
+        "credentials",
+        "creds",
+        "cookie",
+        "authorization",
+        "auth",
+        "dsn",
+    ];
+    const ENDINGS: [&str; 4] = ["password", "passwd", "apikey", "secret"];
+    // `key` alone is most often a place in a list, in a store or on a keyboard.
+    const NO_SECRET_KEYS: [&str; 12] = [
+        "partition",
+        "primary",
+        "sort",
+        "foreign",
+        "public",
+        "cache",
+        "routing",
+        "shard",
+        "object",
+        "row",
+        "hash",
+        "index",
+    ];
+    // What such a name is about, and not the secret itself: where it lies, how it is called, how long it holds.
+    const ABOUT: [&str; 22] = [
+        "file", "path", "dir", "folder", "sock", "socket", "url", "uri", "id", "name", "type",
+        "kind", "length", "size", "ttl", "expiry", "timeout", "count", "limit", "enabled",
+        "required", "env",
+    ];
+    let words = words(name);
+    if words.last().is_some_and(|it| ABOUT.contains(&it.as_str())) {
+        return false;
+    }
+    let key_of = |at: usize| at.checked_sub(1).map_or("", |it| words[it].as_str());
+    words.iter().enumerate().any(|(at, word)| {
+        WORDS.contains(&word.as_str())
+            || ENDINGS.iter().any(|it| word.ends_with(it))
+            || word == "key" && !NO_SECRET_KEYS.contains(&key_of(at))
+    })
+}
+
+/// Whether a value under such a key is a secret, and not a blank, an example, a count or a word of the interface.
+pub(super) fn is_secret_value(key: SecretKey, value: &str) -> bool {
+    /// Words that stand for a kind of secret, not for one.
+    const KINDS: [&str; 40] = [
+        "set",
+        "unset",
+        "missing",
+        "present",
+        "valid",
+        "invalid",
+        "revoked",
+        "expired",
+        "required",
+        "enabled",
+        "disabled",
+        "unknown",
+        "default",
+        "changed",
+        "unchanged",
+        "empty",
+        "hidden",
+        "failed",
+        "ok",
+        "str",
+        "int",
+        "bool",
+        "text",
+        "string",
+        "optional",
+        "given",
+        "active",
+        "inactive",
+        "oauth",
+        "oauth2",
+        "jwt",
+        "apikey",
+        "api_key",
+        "bearer",
+        "basic",
+        "none",
+        "yes",
+        "no",
+        "on",
+        "off",
+    ];
+    let value = value.trim();
+    if value.is_empty() || is_example(value) || KINDS.contains(&value.to_ascii_lowercase().as_str())
+    {
+        return false;
+    }
+    // `21/22`, `1,234`: counts.
+    let is_count = value.len() < 8
+        && value.contains(['/', ',', '%'])
+        && value
+            .bytes()
+            .all(|it| it.is_ascii_digit() || b"/,.%".contains(&it));
+    if is_count {
+        return false;
+    }
+    if key.is_sure {
+        return true;
+    }
+    let is_number = value.bytes().all(|it| it.is_ascii_digit());
+    let is_too_short = value.len() < if is_number { 8 } else { 4 };
+    !is_too_short && !value.contains(char::is_whitespace) && !random::is_word(value)
+}
+
+/// Whether a text that stands somewhere under a secret key, as the member of this name, is the secret: not what says of which kind or
+/// whose it is, and in lists of tokens no word, as tokenizers make them.
+pub(super) fn is_secret_within(key: SecretKey, member: &str, value: &str) -> bool {
+    const ABOUT: [&str; 22] = [
+        "type",
+        "name",
+        "kind",
+        "user",
+        "username",
+        "id",
+        "email",
+        "url",
+        "uri",
+        "host",
+        "description",
+        "title",
+        "scheme",
+        "format",
+        "status",
+        "provider",
+        "expires",
+        "expires_at",
+        "created_at",
+        "scope",
+        "scopes",
+        "$ref",
+    ];
+    // Under all keys but those of passwords, members are also about secrets; what is one looks like it, or is called a value.
+    let is_value = matches!(member, "" | "value" | "data" | "current" | "secret")
+        || secret_key(member).is_some();
+    let is_meant = key.kind == "password" || is_value || random::is_random(value);
+    !ABOUT.contains(&member) && is_meant && is_secret_value(key, value)
+}
+
+/// Whether the `type` of an object says that it describes values (JSON Schema) and holds none.
+pub(super) fn is_schema_type(value: &str) -> bool {
+    matches!(
+        value,
+        "string" | "object" | "array" | "number" | "integer" | "boolean" | "null"
+    )
+}
+
+/// A header's credentials: how long the scheme is with what follows it. All of it is secret where no known scheme begins it.
+pub(super) fn scheme(text: &str) -> usize {
+    const SCHEMES: [&str; 6] = ["bearer", "basic", "token", "apikey", "digest", "negotiate"];
+    let secret = text
+        .split_once(' ')
+        .map(|(scheme, rest)| (scheme, rest.trim_start()));
+    match secret {
+        Some((scheme, secret))
+            if SCHEMES.contains(&scheme.to_ascii_lowercase().as_str()) && !secret.is_empty() =>
+        {
+            text.len() - secret.len()
+        }
+        _ => 0,
+    }
+}
+
+/// The words of a key in snake, kebab or camel case, in lower case.
+fn words(key: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut before = ' ';
+    let letters: Vec<char> = key.chars().collect();
+    for (index, &it) in letters.iter().enumerate() {
+        if it.is_alphanumeric() {
+            // `clientSecret`, and `DBPassword` before its last capital.
+            let ends_capitals = before.is_uppercase()
+                && it.is_uppercase()
+                && letters.get(index + 1).is_some_and(|it| it.is_lowercase());
+            let begins = it.is_uppercase() && (before.is_lowercase() || before.is_numeric());
+            if begins || ends_capitals {
+                words.push(String::new());
+            }
+            if let Some(word) = words.last_mut() {
+                word.extend(it.to_lowercase());
+            }
+        } else {
+            words.push(String::new());
+        }
+        before = it;
+    }
+    words.retain(|it| !it.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_secret_name, is_secret_value, secret_key};
+
+    #[test]
+    fn keys_are_read_as_whole_words() {
+        for key in [
+            "password",
+            "PASSWORD",
+            "db_password",
+            "dbPassword",
+            "DBPassword",
+            "pass",
+            "pwd",
+            "passphrase",
+            "secrets",
+            "tokens",
+            "credentials",
+            "auth",
+            "session_token",
+            "sessionToken",
+            "SESSION-TOKEN",
+            "signing_key",
+            "private_key",
+            "connection_string",
+            "connectionString",
+            "cookie",
+            "set-cookie",
+            "Set-Cookie",
+            "x-api-key",
+            "apiKey",
+            "accessToken",
+            "clientSecret",
+            "access_key",
+            "client_secret",
+            "PGPASSWORD",
+        ] {
+            assert!(secret_key(key).is_some(), "{key}");
+        }
+        for key in [
+            "max_tokens",
+            "input_tokens",
+            "tokenizer",
+            "password_policy",
+            "next_page_token",
+            "nextPageToken",
+            "progressToken",
+            "key",
+            "primary_key",
+            "author",
+            "passenger",
+            "compass",
+            "authority",
+            "secretary",
+            "keyboard",
+            "access_key_id",
+            "token_count",
+            "tokens_used",
+            "max_completion_tokens",
+        ] {
+            assert!(secret_key(key).is_none(), "{key}");
+        }
+    }
+
+    #[test]
+    fn names_of_variables_and_headers_tell_secrets() {
+        for name in [
+            "PGPASSWORD",
+            "DB_PASS",
+            "GITHUB_PAT",
+            "SECRET_KEY_BASE",
+            "CREDENTIALS",
+            "API_TOKEN",
+            "X-Api-Key",
+            "Authorization",
+            "key",
+        ] {
+            assert!(is_secret_name(name), "{name}");
+        }
+        for name in [
+            "PATH",
+            "HOME",
+            "LOG_LEVEL",
+            "MAX_TOKENS",
+            "KEYBOARD",
+            "PASSENGER",
+            "TOKENIZER",
+            "MODE",
+            "PARTITION_KEY",
+            "AUTHOR",
+            "SSH_AUTH_SOCK",
+            "TOKEN_FILE",
+            "CLIENT_SECRET_NAME",
+        ] {
+            assert!(!is_secret_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_word_is_no_token_but_may_be_a_password() {
+        let (token, password) = (
+            secret_key("token").unwrap(),
+            secret_key("password").unwrap(),
+        );
+        for (value, as_token, as_password) in [
+            ("hunter2", true, true),
+            ("sesame", false, true),
+            ("12", false, true),
+            ("", false, false),
+            ("${TOKEN}", false, false),
+            ("your-token-here", false, false),
+            ("must be given", false, true),
+            ("tok_9f8e7d", true, true),
+        ] {
+            assert_eq!(is_secret_value(token, value), as_token, "{value}");
+            assert_eq!(is_secret_value(password, value), as_password, "{value}");
+        }
+    }
+}

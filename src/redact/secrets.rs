@@ -1,0 +1,221 @@
+//! Values that are known to be secret, and the names they are called by.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::keys;
+use super::random;
+use super::shapes;
+use crate::model::placeholder;
+use crate::model::redaction::Redaction;
+
+/// The shortest declared value that is looked for inside of texts: a shorter one stands everywhere by chance.
+const SHORTEST: usize = 4;
+
+/// Values that are known to be secret: a scenario says so, or the name they are given under.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct Secrets {
+    entries: Vec<Entry>,
+    /// Names whose values are secret although the names do not say so.
+    marked: BTreeSet<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Entry {
+    /// With a dot: `var.token`, `env.API_KEY`, `header.Authorization`.
+    name: String,
+    /// Who is given it: of two values of one name, each is called by its owner, too.
+    owner: String,
+    value: String,
+    is_declared: bool,
+}
+
+/// A value known to be secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Known {
+    pub(super) name: String,
+    pub(super) value: String,
+    /// Whether it is hidden wherever it stands. What only the name of a variable says to be secret may be a common word: it is hidden
+    /// where a password would stand.
+    pub(super) is_everywhere: bool,
+}
+
+impl Secrets {
+    /// None yet, of what a scenario is given: it may have marked some names.
+    pub fn given_to(redaction: &Redaction) -> Self {
+        Self {
+            marked: redaction.marked.iter().cloned().collect(),
+            ..Self::default()
+        }
+    }
+
+    /// A value that somebody has declared to be secret.
+    pub fn declare(&mut self, name: &str, owner: &str, value: &str) {
+        self.add(name, owner, value, true);
+    }
+
+    /// Values given by name, in `env`, headers or an address: those whose names say that they are secret, and passwords in addresses. Of a
+    /// value in two parts, such as `Bearer abc`, the second is the secret.
+    pub fn named<'a>(
+        &mut self,
+        place: &str,
+        owner: &str,
+        named: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) {
+        for (name, value) in named {
+            let is_marked = self.marked.contains(name);
+            if is_marked || keys::is_secret_name(name) {
+                let secret = &value[keys::scheme(value)..];
+                self.add(&format!("{place}.{name}"), owner, secret.trim(), is_marked);
+            }
+            // An address of a database, whatever it is called.
+            let colon = value.find("://");
+            if let Some((_, at)) = colon.and_then(|it| shapes::in_address(value, it)) {
+                self.add(&format!("{place}.{name}"), owner, &value[at], false);
+            }
+        }
+    }
+
+    /// What the environment of this program holds under names that say it is secret.
+    pub fn of_environment() -> Self {
+        let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        let mut secrets = Self::default();
+        secrets.environment(&names.collect::<Vec<_>>());
+        secrets
+    }
+
+    /// The environment variables of these names whose names say that they are secret.
+    pub fn environment<N: AsRef<str>>(&mut self, variables: &[N]) {
+        for name in variables.iter().map(AsRef::as_ref) {
+            if let Ok(value) = std::env::var(name) {
+                self.named("env", "", [(name, value.as_str())]);
+            }
+        }
+    }
+
+    /// The secret variables of a scenario.
+    pub fn of_scenario(&mut self, redaction: &Redaction) {
+        for it in &redaction.secrets {
+            self.declare(&format!("var.{}", it.name), "", &it.value);
+        }
+    }
+
+    /// All that others know, too.
+    pub fn extend(&mut self, others: &Self) {
+        self.marked.extend(others.marked.iter().cloned());
+        for it in &others.entries {
+            if !self.entries.contains(it) {
+                self.entries.push(it.clone());
+            }
+        }
+    }
+
+    /// The value that a placeholder's name stands for.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        let named = self.by_name().into_iter();
+        let mut found = named
+            .filter(|(it, _)| it == name)
+            .map(|(_, entry)| entry.value.as_str());
+        found.next()
+    }
+
+    fn add(&mut self, name: &str, owner: &str, value: &str, is_declared: bool) {
+        if !value.is_empty() {
+            self.entries.push(Entry {
+                name: placeholder::name(name),
+                owner: placeholder::name(owner),
+                value: value.to_owned(),
+                is_declared,
+            });
+        }
+    }
+
+    /// Every value under its name, with the owner's before it where a name has several values.
+    fn by_name(&self) -> Vec<(String, &Entry)> {
+        let mut values: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for it in &self.entries {
+            values.entry(&it.name).or_default().insert(&it.value);
+        }
+        let named = self.entries.iter().map(|it| {
+            let is_shared = values.get(it.name.as_str()).is_some_and(|it| it.len() > 1);
+            let name = match it.owner.as_str() {
+                owner if is_shared && !owner.is_empty() => format!("{owner}.{}", it.name),
+                _ => it.name.clone(),
+            };
+            (name, it)
+        });
+        named.collect()
+    }
+
+    /// Each value once, by the first of its names.
+    pub(super) fn known(&self) -> Vec<Known> {
+        let mut first: BTreeMap<&str, (String, bool)> = BTreeMap::new();
+        for (name, entry) in self.by_name() {
+            let known = first
+                .entry(&entry.value)
+                .or_insert_with(|| (name.clone(), false));
+            known.0 = name.min(std::mem::take(&mut known.0));
+            known.1 |= entry.is_declared || !random::is_word(&entry.value);
+        }
+        let known = first
+            .into_iter()
+            .map(|(value, (name, is_everywhere))| Known {
+                name,
+                value: value.to_owned(),
+                is_everywhere: is_everywhere && value.len() >= SHORTEST,
+            });
+        known.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Secrets;
+
+    fn known(secrets: &Secrets) -> Vec<(String, String, bool)> {
+        let known = secrets.known().into_iter();
+        known
+            .map(|it| (it.value, it.name, it.is_everywhere))
+            .collect()
+    }
+
+    #[test]
+    fn values_are_called_by_the_first_of_their_names() {
+        let mut secrets = Secrets::default();
+        secrets.declare("var.token", "", "abc-1234");
+        secrets.named("env", "files", [("TOKEN", "abc-1234"), ("MODE", "test")]);
+        let expected = [("abc-1234".to_owned(), "env.TOKEN".to_owned(), true)];
+        assert_eq!(known(&secrets), expected);
+        assert_eq!(secrets.value("env.TOKEN"), Some("abc-1234"));
+        assert_eq!(secrets.value("var.token"), Some("abc-1234"));
+        assert_eq!(secrets.value("var.other"), None);
+    }
+
+    #[test]
+    fn servers_that_differ_are_told_apart() {
+        let mut secrets = Secrets::default();
+        secrets.named("env", "files", [("TOKEN", "first-1")]);
+        secrets.named(
+            "env",
+            "web",
+            [("TOKEN", "second-2"), ("PGPASSWORD", "postgres")],
+        );
+        secrets.named("header", "web", [("Authorization", "Bearer third-3")]);
+        secrets.named(
+            "env",
+            "db",
+            [("DATABASE_URL", "postgres://me:fourth-4@h/x")],
+        );
+        let names: Vec<_> = known(&secrets);
+        let expected = [
+            ("first-1", "files.env.TOKEN", true),
+            ("fourth-4", "env.DATABASE_URL", true),
+            ("postgres", "env.PGPASSWORD", false),
+            ("second-2", "web.env.TOKEN", true),
+            ("third-3", "header.Authorization", true),
+        ];
+        let expected = expected.map(|(value, name, is)| (value.to_owned(), name.to_owned(), is));
+        assert_eq!(names, expected);
+    }
+}

@@ -1,0 +1,69 @@
+//! The arguments of a call, in which texts may refer to earlier answers.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+
+use crate::model::Object;
+use crate::model::scenario::FilledText;
+use crate::scenario_file::decode::Decode;
+use crate::scenario_file::yaml::node::{Content, Node};
+use crate::scenario_file::yaml::source::Findings;
+
+/// The arguments of a call, and where in them values of variables stand: what looks like a reference there is none.
+#[derive(Debug, Clone, Default)]
+pub(in crate::scenario_file) struct Arguments {
+    pub(in crate::scenario_file) object: Object,
+    pub(in crate::scenario_file) filled: Vec<FilledText>,
+}
+
+impl Decode for Arguments {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let object = Object::decode(node, findings)?;
+        let mut filled = Vec::new();
+        find(node, &mut String::new(), findings, &mut filled);
+        Some(Self { object, filled })
+    }
+}
+
+fn find(node: &Node, at: &mut String, findings: &Findings, filled: &mut Vec<FilledText>) {
+    let mut step = |name: &str, node: &Node| {
+        let length = at.len();
+        at.push('/');
+        at.push_str(&name.replace('~', "~0").replace('/', "~1"));
+        find(node, at, findings, filled);
+        at.truncate(length);
+    };
+    match &node.content {
+        Content::List(items) => {
+            for (index, item) in items.iter().enumerate() {
+                step(&index.to_string(), item);
+            }
+        }
+        Content::Map(entries) => entries.iter().for_each(|it| step(&it.key, &it.value)),
+        Content::Text(_) => {
+            let values = findings.filled(node.at);
+            if !values.is_empty() {
+                filled.push(FilledText {
+                    at: at.clone(),
+                    values: values.to_vec(),
+                });
+            }
+        }
+        Content::Null | Content::Bool(_) | Content::Number(_) => {}
+    }
+}
+
+impl JsonSchema for Arguments {
+    fn inline_schema() -> bool {
+        Object::inline_schema()
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        Object::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Object::json_schema(generator)
+    }
+}

@@ -1,0 +1,84 @@
+//! What is played and what is expected: the calls of a script and of `expected_trajectory`.
+
+use crate::model::scenario::{ExpectedCall, ScriptedCall};
+
+use super::arguments::Arguments;
+use crate::scenario_file::decode::values::Word;
+use crate::scenario_file::decode::{At, section};
+
+section! {
+    /// One call of a script.
+    CallSection {
+        /// `mcp__<server>__<tool>`, or the tool's bare name where only one server has it.
+        tool: At<Word>,
+        /// The arguments; `{{calls.0.json:/id}}` stands for a part of an earlier answer.
+        args: Option<Arguments>,
+        /// Whether the run ends when the call fails; the name of the operation decides unless given.
+        critical: Option<bool>,
+        /// The call is meant to fail.
+        is_error: Option<bool>,
+    }
+}
+
+section! {
+    /// One call that is expected of a run.
+    ExpectedSection {
+        /// What the call is for, in a word.
+        action: Option<String>,
+        /// `mcp__<server>__<tool>`, or the tool's bare name where only one server has it.
+        tool: At<Word>,
+        /// The arguments that are expected.
+        args: Option<Arguments>,
+        /// Remarks for the reader.
+        notes: Option<String>,
+        /// The call is meant to fail.
+        is_error: Option<bool>,
+        /// Whether the run ends when the call fails; the name of the operation decides unless given.
+        critical: Option<bool>,
+    }
+}
+
+impl CallSection {
+    pub(in crate::scenario_file) fn call(&self) -> ScriptedCall {
+        let args = self.args.clone().unwrap_or_default();
+        ScriptedCall {
+            tool: self.tool.0.clone(),
+            arguments: args.object,
+            filled: args.filled,
+            critical: unless_meant(self.critical, self.is_error),
+            is_error: self.is_error.unwrap_or(false),
+        }
+    }
+}
+
+/// Whether a call's failure ends the run. One that is meant to fail ends nothing by failing, unless the scenario says so.
+fn unless_meant(critical: Option<bool>, is_error: Option<bool>) -> Option<bool> {
+    critical.or(is_error.filter(|it| *it).map(|_| false))
+}
+
+impl ExpectedSection {
+    pub(in crate::scenario_file) fn expected(&self) -> ExpectedCall {
+        let args = self.args.clone().unwrap_or_default();
+        ExpectedCall {
+            action: self.action.clone(),
+            tool: self.tool.0.clone(),
+            arguments: args.object,
+            filled: args.filled,
+            notes: self.notes.clone(),
+            is_error: self.is_error.unwrap_or(false),
+            critical: self.critical,
+        }
+    }
+
+    /// The call as a script plays it.
+    pub(in crate::scenario_file) fn call(&self) -> ScriptedCall {
+        let args = self.args.clone().unwrap_or_default();
+        ScriptedCall {
+            tool: self.tool.0.clone(),
+            arguments: args.object,
+            filled: args.filled,
+            critical: unless_meant(self.critical, self.is_error),
+            is_error: self.is_error.unwrap_or(false),
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! How are sections declared, and read so that all that is wrong is found?
+//!
+//! - `section`: maps with keys that are known; `section!` declares one.
+//! - `kinds`: sections whose `kind` or `type` tells which keys fit; `kinds!` declares the kinds.
+//! - `words`: words of which a key holds one (`choice!`), and maps that hold one key of several.
+//! - `holders`: values with their place, lists, maps with names of the author's choosing.
+//! - `values`: numbers, waits, patterns. `template`: texts with `${…}`. `secrets`: what is secret, and what is not.
+
+pub(super) mod holders;
+pub(super) mod kinds;
+pub(super) mod secrets;
+pub(super) mod section;
+pub(super) mod template;
+pub(super) mod values;
+pub(super) mod words;
+
+pub(in crate::scenario_file) use self::holders::{At, Field, Named};
+pub(in crate::scenario_file) use self::section::{Decode, NO_HINT, section, wrong_kind};
+pub(in crate::scenario_file) use self::words::{choice, choose, one_key, only_entry, shapes};

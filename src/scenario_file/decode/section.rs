@@ -1,0 +1,217 @@
+//! Sections: maps with keys that are known, read so that every wrong key and type is found, not only the first.
+
+use schemars::{Schema, SchemaGenerator};
+
+use crate::scenario_file::yaml::finding::quoted;
+use crate::scenario_file::yaml::nearest::did_you_mean;
+use crate::scenario_file::yaml::node::{Content, Entry, Node};
+use crate::scenario_file::yaml::source::{Findings, Mark};
+
+pub(in crate::scenario_file) const NO_HINT: Option<&str> = None;
+
+/// A value that can be read from a node.
+pub(in crate::scenario_file) trait Decode: Sized {
+    /// Reads a node; `None` after saying what is wrong with it.
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self>;
+
+    /// What a key that is not given stands for; `None` when it must be given.
+    fn absent() -> Option<Self> {
+        None
+    }
+
+    /// What `null` stands for; `None` where it means the same as nothing at all.
+    fn of_null() -> Option<Self> {
+        None
+    }
+
+    /// The same, for a wrapper that wants to know the place.
+    fn null(_: &Node) -> Option<Self> {
+        Self::of_null()
+    }
+
+    /// What a key stands for that is wrong, or missing, after that was said; `None` when its section is lost with it.
+    fn failed() -> Option<Self> {
+        None
+    }
+
+    /// Visits every text in it that may hold `${…}`, with its place.
+    fn templates<'a>(&'a self, _visit: &mut dyn FnMut(Mark, &'a str)) {}
+}
+
+/// A map with keys that are known.
+pub(in crate::scenario_file) trait Section: Decode {
+    /// Its keys.
+    fn keys() -> Vec<&'static str>;
+
+    /// Reads its keys, whatever stands beside them.
+    fn read(fields: &Fields<'_>, findings: &mut Findings) -> Option<Self>;
+
+    /// Says what is wrong beyond single keys.
+    fn check(&self, at: Mark, findings: &mut Findings);
+
+    /// The JSON Schema of a map with these keys and no others.
+    fn schema(generator: &mut SchemaGenerator) -> Schema;
+}
+
+/// Declares a section of the file: a map with these keys and no others, but for those starting with `x-`.
+///
+/// The doc comments become the descriptions in the JSON Schema. `checked by` names a function that is called with every
+/// section read, to say what is wrong beyond single keys.
+macro_rules! section {
+    (
+        $(#[$attr:meta])+
+        $name:ident $(, checked by $check:path)? {
+            $( $(#[$field_attr:meta])+ $field:ident: $type:ty, )*
+        }
+    ) => {
+        $(#[$attr])+
+        #[derive(Debug, Clone, schemars::JsonSchema)]
+        #[schemars(deny_unknown_fields, extend("patternProperties" = {"^x-": true}))]
+        pub(in crate::scenario_file) struct $name {
+            $( $(#[$field_attr])+ pub(in crate::scenario_file) $field: $type, )*
+        }
+
+        impl $crate::scenario_file::decode::section::Section for $name {
+            fn keys() -> Vec<&'static str> {
+                vec![$( $crate::scenario_file::decode::section::key_name(stringify!($field)) ),*]
+            }
+
+            fn read(
+                fields: &$crate::scenario_file::decode::section::Fields<'_>,
+                findings: &mut $crate::scenario_file::yaml::source::Findings,
+            ) -> Option<Self> {
+                let _ = (fields, &findings);
+                $( let $field = fields.read(
+                    $crate::scenario_file::decode::section::key_name(stringify!($field)),
+                    findings,
+                ); )*
+                Some(Self { $( $field: $field?, )* })
+            }
+
+            fn check(
+                &self,
+                at: $crate::scenario_file::yaml::source::Mark,
+                findings: &mut $crate::scenario_file::yaml::source::Findings,
+            ) {
+                let _ = (at, &findings);
+                $( $check(self, at, findings); )?
+            }
+
+            fn schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                <Self as schemars::JsonSchema>::json_schema(generator)
+            }
+        }
+
+        impl $crate::scenario_file::decode::section::Decode for $name {
+            fn decode(
+                node: &$crate::scenario_file::yaml::node::Node,
+                findings: &mut $crate::scenario_file::yaml::source::Findings,
+            ) -> Option<Self> {
+                $crate::scenario_file::decode::section::read_section(node, findings)
+            }
+
+            fn templates<'a>(
+                &'a self,
+                visit: &mut dyn FnMut($crate::scenario_file::yaml::source::Mark, &'a str),
+            ) {
+                let _ = &visit;
+                $( $crate::scenario_file::decode::section::Decode::templates(&self.$field, visit); )*
+            }
+        }
+    };
+}
+pub(in crate::scenario_file) use section;
+
+/// The key a field stands for: raw identifiers lose their mark.
+pub(in crate::scenario_file) fn key_name(field: &'static str) -> &'static str {
+    field.trim_start_matches("r#")
+}
+
+/// Reads a section that stands for itself.
+pub(in crate::scenario_file) fn read_section<T: Section>(
+    node: &Node,
+    findings: &mut Findings,
+) -> Option<T> {
+    let keys = T::keys();
+    let fields = Fields::open(node, "", findings)?;
+    for Entry { key, key_at, .. } in node.entries() {
+        let is_known = keys.contains(&key.as_str()) || key.starts_with("x-");
+        if !is_known && unknown(key, *key_at, &keys, &[], findings) {
+            break;
+        }
+    }
+    let section = T::read(&fields, findings)?;
+    if !findings.partial {
+        section.check(node.at, findings);
+    }
+    Some(section)
+}
+
+/// Says that a key is unknown. A likely one is looked for among those known here, then `elsewhere`. Returns whether no more is said of the
+/// file.
+pub(in crate::scenario_file) fn unknown(
+    key: &str,
+    at: Mark,
+    known: &[&str],
+    elsewhere: &[&str],
+    findings: &mut Findings,
+) -> bool {
+    let hint = did_you_mean(key, known.iter().copied())
+        .or_else(|| did_you_mean(key, elsewhere.iter().copied()))
+        .unwrap_or_else(|| format!("known here: {}", known.join(", ")));
+    findings.error(at, format!("unknown key {}", quoted(key)), Some(hint));
+    findings.is_full(at)
+}
+
+/// The keys of a section being read.
+pub(in crate::scenario_file) struct Fields<'a> {
+    node: &'a Node,
+    /// Said of a missing key: what needs it.
+    needed_by: &'a str,
+}
+
+impl<'a> Fields<'a> {
+    /// Opens a map; `None`, after saying so, for anything else.
+    pub(in crate::scenario_file) fn open(
+        node: &'a Node,
+        needed_by: &'a str,
+        findings: &mut Findings,
+    ) -> Option<Self> {
+        if !matches!(node.content, Content::Map(_)) {
+            wrong_kind(node, "a map", findings);
+            return None;
+        }
+        Some(Self { node, needed_by })
+    }
+
+    pub(in crate::scenario_file) fn read<T: Decode>(
+        &self,
+        key: &str,
+        findings: &mut Findings,
+    ) -> Option<T> {
+        match self.node.get(key) {
+            Some(value) if !matches!(value.content, Content::Null) => {
+                T::decode(value, findings).or_else(T::failed)
+            }
+            given => given.and_then(T::null).or_else(T::absent).or_else(|| {
+                if !findings.partial {
+                    let message = format!("missing key `{key}`{}", self.needed_by);
+                    findings.error(self.node.at, message, NO_HINT);
+                }
+                T::failed()
+            }),
+        }
+    }
+}
+
+/// Says that a node is not what belongs in its place.
+pub(in crate::scenario_file) fn wrong_kind(node: &Node, expected: &str, findings: &mut Findings) {
+    let hint = match node.content {
+        Content::Bool(_) | Content::Number(_) if expected.contains("text") => {
+            Some("put it into quotes if it is meant as text")
+        }
+        _ => None,
+    };
+    let message = format!("expected {expected}, found {}", node.kind());
+    findings.error(node.at, message, hint);
+}

@@ -1,0 +1,166 @@
+//! Texts with `${NAME}` in them: what they are made of, and how sections hold them.
+
+use std::borrow::Cow;
+use std::ops::Deref;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+
+use super::holders::{At, Named, same_schema};
+use super::section::Decode;
+use crate::scenario_file::yaml::finding::quoted;
+use crate::scenario_file::yaml::node::Node;
+use crate::scenario_file::yaml::source::{Findings, Mark};
+
+/// The name that stands for the address of the scenario's container, without a path: `http://127.0.0.1:49153`.
+pub const CONTAINER_URL: &str = "docker.url";
+/// The name that stands for the port the container is published on.
+pub const CONTAINER_PORT: &str = "docker.port";
+/// All names a container gives.
+pub(in crate::scenario_file) const CONTAINER_NAMES: [&str; 2] = [CONTAINER_URL, CONTAINER_PORT];
+
+/// A text of a section in which `${…}` stands for something. That every reference in it can be read is checked when it is read.
+#[derive(Debug, Clone)]
+pub(in crate::scenario_file) struct Template<T = String>(At<T>);
+
+impl<T: Decode + AsRef<str>> Decode for Template<T> {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let text = At::<T>::decode(node, findings)?;
+        let read = parts(text.value.as_ref()).try_for_each(|it| it.map(drop));
+        if let Err(problem) = read
+            && !findings.partial
+        {
+            findings.error(text.at, problem.message, problem.hint);
+        }
+        Some(Self(text))
+    }
+
+    fn templates<'a>(&'a self, visit: &mut dyn FnMut(Mark, &'a str)) {
+        visit(self.0.at, self.0.value.as_ref());
+    }
+}
+
+impl<T> Deref for Template<T> {
+    type Target = At<T>;
+
+    fn deref(&self) -> &At<T> {
+        &self.0
+    }
+}
+
+same_schema!(Template);
+
+/// Names with their texts, as the model has them.
+pub(in crate::scenario_file) fn pairs(named: Option<&Named<Template>>) -> Vec<(String, String)> {
+    let named = named.iter().flat_map(|it| &it.0);
+    named
+        .map(|(name, text)| (name.value.clone(), text.value.clone()))
+        .collect()
+}
+
+/// Whether a text refers to the scenario's container.
+pub fn mentions_container(text: &str) -> bool {
+    names(text).any(|it| CONTAINER_NAMES.contains(&it))
+}
+
+/// Whether a text refers to this name without a default.
+pub(in crate::scenario_file) fn needs(text: &str, wanted: &str) -> bool {
+    parts(text)
+        .any(|it| matches!(it, Ok(Part::Reference { name, default: None }) if name == wanted))
+}
+
+/// Whether a text refers to this name.
+pub(in crate::scenario_file) fn mentions(text: &str, name: &str) -> bool {
+    names(text).any(|it| it == name)
+}
+
+/// A reference that cannot be read.
+#[derive(Debug)]
+pub(in crate::scenario_file) struct Problem {
+    pub(in crate::scenario_file) message: String,
+    pub(in crate::scenario_file) hint: Option<&'static str>,
+}
+
+/// Whether every `${…}` of a text can be read.
+pub(in crate::scenario_file) fn check(text: &str) -> Result<(), Problem> {
+    parts(text).try_for_each(|it| it.map(drop))
+}
+
+/// The names a text refers to.
+pub(in crate::scenario_file) fn names(text: &str) -> impl Iterator<Item = &str> {
+    parts(text).filter_map(|it| match it {
+        Ok(Part::Reference { name, .. }) => Some(name),
+        _ => None,
+    })
+}
+
+/// A part of a text.
+#[derive(Debug)]
+pub(in crate::scenario_file) enum Part<'a> {
+    Text(&'a str),
+    Reference {
+        name: &'a str,
+        default: Option<&'a str>,
+    },
+}
+
+/// A text in its parts; the reading goes on behind a reference that cannot be read.
+pub(in crate::scenario_file) fn parts(
+    text: &str,
+) -> impl Iterator<Item = Result<Part<'_>, Problem>> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        if let Some(behind) = rest.strip_prefix("$${") {
+            let literal = &rest[1..3];
+            rest = behind;
+            return Some(Ok(Part::Text(literal)));
+        }
+        let Some(behind) = rest.strip_prefix("${") else {
+            let next = match rest.find("${") {
+                // `$${` begins one character before the `${` in it.
+                Some(next) if rest[..next].ends_with('$') => next - 1,
+                Some(next) => next,
+                None => rest.len(),
+            };
+            let (text, behind) = rest.split_at(next);
+            rest = behind;
+            return Some(Ok(Part::Text(text)));
+        };
+        let Some(end) = behind.find('}') else {
+            let message = format!("{} has no closing `}}`", quoted(rest));
+            rest = "";
+            return Some(Err(Problem {
+                message,
+                hint: Some("write `$${` for a literal `${`"),
+            }));
+        };
+        let inner = &behind[..end];
+        let whole = &rest[..end + 3];
+        rest = &behind[end + 1..];
+        let (name, default) = match inner.split_once(":-") {
+            Some((name, default)) => (name, Some(default)),
+            None => (inner, None),
+        };
+        Some(if is_name(name) {
+            Ok(Part::Reference { name, default })
+        } else {
+            Err(Problem {
+                message: format!("{} names no environment variable", quoted(whole)),
+                hint: Some("write `${NAME}` or `${NAME:-default}`, and `$${` for a literal `${`"),
+            })
+        })
+    })
+}
+
+/// Letters, digits and underscores, not starting with a digit; dots between such names.
+fn is_name(name: &str) -> bool {
+    name.split('.').all(|part| {
+        !part.is_empty()
+            && !part.starts_with(|it: char| it.is_ascii_digit())
+            && part
+                .chars()
+                .all(|it| it.is_ascii_alphanumeric() || it == '_')
+    })
+}

@@ -1,0 +1,433 @@
+//! The kinds of values that keys hold.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use jiff::fmt::friendly::SpanParser;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::Value;
+
+use crate::model::json_path::JsonPath;
+use crate::model::{Object, redaction};
+
+use super::section::{Decode, NO_HINT, wrong_kind};
+use crate::scenario_file::yaml::finding::quoted;
+use crate::scenario_file::yaml::node::{Content, Node};
+use crate::scenario_file::yaml::source::Findings;
+
+impl Decode for String {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        if let Content::Text(text) = &node.content {
+            return Some(text.clone());
+        }
+        wrong_kind(node, "text", findings);
+        None
+    }
+}
+
+impl Decode for bool {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        if let Content::Bool(value) = node.content {
+            return Some(value);
+        }
+        wrong_kind(node, "true or false", findings);
+        None
+    }
+}
+
+/// `true`, where `false` would mean nothing.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::scenario_file) struct OnlyTrue;
+
+impl Decode for OnlyTrue {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let is_true = bool::decode(node, findings)?;
+        if !is_true {
+            findings.error(node.at, "only `true` has a meaning here", NO_HINT);
+        }
+        is_true.then_some(Self)
+    }
+}
+
+impl Decode for i64 {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let Content::Number(number) = &node.content else {
+            wrong_kind(node, "a whole number", findings);
+            return None;
+        };
+        let value = number.as_i64();
+        if value.is_none() {
+            let message = format!("expected a whole number, found {number}");
+            findings.error(node.at, message, NO_HINT);
+        }
+        value
+    }
+}
+
+impl Decode for Value {
+    fn decode(node: &Node, _: &mut Findings) -> Option<Self> {
+        Some(node.to_json())
+    }
+}
+
+impl Decode for Object {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        if let Content::Map(entries) = &node.content {
+            return Some(Node::object(entries));
+        }
+        wrong_kind(node, "a map", findings);
+        None
+    }
+}
+
+/// Text that is not empty.
+#[derive(Debug, Clone)]
+pub(in crate::scenario_file) struct Word(pub(in crate::scenario_file) String);
+
+impl AsRef<str> for Word {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Decode for Word {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let text = String::decode(node, findings)?;
+        if text.trim().is_empty() {
+            findings.error(node.at, "must not be empty", NO_HINT);
+            return None;
+        }
+        Some(Self(text))
+    }
+}
+
+/// A regular expression that compiles.
+#[derive(Debug, Clone)]
+pub(in crate::scenario_file) struct Pattern(pub(in crate::scenario_file) String);
+
+impl Decode for Pattern {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let text = String::decode(node, findings)?;
+        if let Err(error) = regex::Regex::new(&text) {
+            // The message draws the pattern with a caret; its last line says what is wrong.
+            let error = error.to_string();
+            let reason = error.lines().last().unwrap_or_default();
+            let reason = reason.trim_start_matches("error: ");
+            let message = format!("{} is no regular expression: {reason}", quoted(&text));
+            findings.error(node.at, message, NO_HINT);
+            return None;
+        }
+        Some(Self(text))
+    }
+}
+
+/// A JSON pointer or JSON path.
+#[derive(Debug, Clone)]
+pub(in crate::scenario_file) struct PathText(pub(in crate::scenario_file) JsonPath);
+
+impl Decode for PathText {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let text = String::decode(node, findings)?;
+        match JsonPath::parse(&text) {
+            Ok(path) => Some(Self(path)),
+            Err(problem) => {
+                let message = format!("{} is no path: {problem}", quoted(&text));
+                let hint = "write `/tools/0/name` or `$.tools[*].name`, and `$` for all of it";
+                findings.error(node.at, message, Some(hint));
+                None
+            }
+        }
+    }
+}
+
+/// An HTTP status.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::scenario_file) struct Status(pub(in crate::scenario_file) u16);
+
+impl Decode for Status {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let value = i64::decode(node, findings)?;
+        let status = u16::try_from(value)
+            .ok()
+            .filter(|it| (100..600).contains(it));
+        if status.is_none() {
+            let message = format!("expected an HTTP status from 100 to 599, found {value}");
+            findings.error(node.at, message, NO_HINT);
+        }
+        status.map(Self)
+    }
+}
+
+/// A regular expression for secrets, which must not match just anything.
+#[derive(Debug, Clone)]
+pub(in crate::scenario_file) struct SecretPattern(pub(in crate::scenario_file) redaction::Pattern);
+
+impl Decode for SecretPattern {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let text = String::decode(node, findings)?;
+        match redaction::Pattern::new(&text) {
+            Ok(pattern) => Some(Self(pattern)),
+            Err(problem) => {
+                let message = format!("{} {problem}", quoted(&text));
+                let hint = "describe the secrets alone, such as `acme_[0-9a-f]{16}`";
+                findings.error(node.at, message, Some(hint));
+                None
+            }
+        }
+    }
+}
+
+/// A number within bounds.
+pub(in crate::scenario_file) fn number(
+    node: &Node,
+    expected: &str,
+    fits: impl Fn(f64) -> bool,
+    findings: &mut Findings,
+) -> Option<f64> {
+    let Content::Number(number) = &node.content else {
+        wrong_kind(node, expected, findings);
+        return None;
+    };
+    let value = number.as_f64().filter(|it| fits(*it));
+    if value.is_none() {
+        let message = format!("expected {expected}, found {number}");
+        findings.error(node.at, message, NO_HINT);
+    }
+    value
+}
+
+/// A number from 0 to 1.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::scenario_file) struct Fraction(pub(in crate::scenario_file) f64);
+
+impl Decode for Fraction {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let fits = |it| (0.0..=1.0).contains(&it);
+        number(node, "a number from 0 to 1", fits, findings).map(Self)
+    }
+}
+
+/// A number above 0.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::scenario_file) struct Positive(pub(in crate::scenario_file) f64);
+
+impl Decode for Positive {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        number(node, "a number above 0", |it| it > 0.0, findings).map(Self)
+    }
+}
+
+/// A number from 0: a sum of money.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::scenario_file) struct Amount(pub(in crate::scenario_file) f64);
+
+impl Decode for Amount {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        number(node, "a number from 0", |it| it >= 0.0, findings).map(Self)
+    }
+}
+
+/// A whole number from 1.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::scenario_file) struct Count(pub(in crate::scenario_file) u32);
+
+impl Decode for Count {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let value = i64::decode(node, findings)?;
+        let count = u32::try_from(value).ok().filter(|it| *it > 0);
+        if count.is_none() {
+            let message = format!("expected a number from 1 to {}, found {value}", u32::MAX);
+            findings.error(node.at, message, NO_HINT);
+        }
+        count.map(Self)
+    }
+}
+
+/// A port: a whole number from 1 to 65535.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::scenario_file) struct Port(pub(in crate::scenario_file) u16);
+
+impl Decode for Port {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let value = i64::decode(node, findings)?;
+        let port = u16::try_from(value).ok().filter(|it| *it > 0);
+        if port.is_none() {
+            let message = format!("expected a port from 1 to 65535, found {value}");
+            findings.error(node.at, message, NO_HINT);
+        }
+        port.map(Self)
+    }
+}
+
+/// An amount of memory: text such as `512m` or `2g`, or a number of bytes.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::scenario_file) struct Size(pub(in crate::scenario_file) u64);
+
+/// A size's units and how many bits they shift by, as the engine reads them: powers of 1024.
+const UNITS: [(&str, u32); 5] = [("b", 0), ("k", 10), ("m", 20), ("g", 30), ("t", 40)];
+
+impl Decode for Size {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        if !matches!(node.content, Content::Text(_) | Content::Number(_)) {
+            wrong_kind(node, "an amount of memory", findings);
+            return None;
+        }
+        let written = node.as_written();
+        let size = bytes(&written.to_ascii_lowercase()).filter(|it| i64::try_from(*it).is_ok());
+        if size.is_none_or(|it| it == 0) {
+            let message = format!("{} is no amount of memory", quoted(&written));
+            findings.error(node.at, message, Some("write it like 512m, 2g or 1.5g"));
+            return None;
+        }
+        size.map(Self)
+    }
+}
+
+fn bytes(text: &str) -> Option<u64> {
+    let number = text.trim_end_matches(|it: char| it.is_ascii_alphabetic());
+    let unit = text[number.len()..].trim_end_matches("ib");
+    // `mb` means the same as `m`.
+    let unit = unit
+        .strip_suffix('b')
+        .filter(|it| !it.is_empty())
+        .unwrap_or(unit);
+    let (_, shift) = UNITS
+        .iter()
+        .find(|(name, _)| *name == unit || unit.is_empty())?;
+    let (whole, part) = number.trim().split_once('.').unwrap_or((number.trim(), ""));
+    let whole = whole.parse::<u64>().ok()?.checked_mul(1 << shift)?;
+    if part.is_empty() {
+        return (!number.contains('.')).then_some(whole);
+    }
+    let places = u32::try_from(part.len()).ok().filter(|it| *it <= 6)?;
+    let part = part.parse::<u64>().ok()? << shift;
+    whole.checked_add(part / 10_u64.pow(places))
+}
+
+/// A length of time: text such as `60s`, `1m30s`, `250ms`, or a number of seconds.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::scenario_file) struct Wait(pub(in crate::scenario_file) Duration);
+
+/// A length of time above zero, written like [`Wait`].
+#[derive(Debug, Clone, Copy)]
+pub(in crate::scenario_file) struct Timeout(pub(in crate::scenario_file) Duration);
+
+/// Longer waits are mistakes, and far longer ones would overflow the clock.
+const MAX_WAIT: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+impl Decode for Wait {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let hint = Some("write it like 60s, 1m30s or 250ms");
+        let wait = match &node.content {
+            Content::Text(text) => SpanParser::new().parse_unsigned_duration(text).ok(),
+            Content::Number(number) => number
+                .as_f64()
+                .and_then(|it| Duration::try_from_secs_f64(it).ok()),
+            _ => {
+                wrong_kind(node, "a length of time", findings);
+                return None;
+            }
+        };
+        let Some(wait) = wait else {
+            let message = format!("{} is no length of time", quoted(&node.as_written()));
+            findings.error(node.at, message, hint);
+            return None;
+        };
+        if wait > MAX_WAIT {
+            findings.error(node.at, "is longer than a week", hint);
+            return None;
+        }
+        Some(Self(wait))
+    }
+}
+
+impl Decode for Timeout {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let Wait(wait) = Wait::decode(node, findings)?;
+        if wait.is_zero() {
+            findings.error(node.at, "must be above zero", NO_HINT);
+            return None;
+        }
+        Some(Self(wait))
+    }
+}
+
+/// Gives a type the schema of another, or one written out, in place.
+macro_rules! schema {
+    ($type:ty, $name:literal, |$generator:pat_param| $schema:expr) => {
+        impl JsonSchema for $type {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> Cow<'static, str> {
+                $name.into()
+            }
+
+            fn json_schema($generator: &mut SchemaGenerator) -> Schema {
+                $schema
+            }
+        }
+    };
+}
+
+schema!(
+    Word,
+    "Word",
+    |_| json_schema!({"type": "string", "pattern": r"\S"})
+);
+schema!(OnlyTrue, "OnlyTrue", |_| json_schema!({"const": true}));
+schema!(
+    Pattern,
+    "Pattern",
+    |_| json_schema!({"type": "string", "format": "regex"})
+);
+schema!(
+    PathText,
+    "PathText",
+    |_| json_schema!({"type": "string", "pattern": r"\S"})
+);
+schema!(
+    Status,
+    "Status",
+    |_| json_schema!({"type": "integer", "minimum": 100, "maximum": 599})
+);
+schema!(
+    SecretPattern,
+    "SecretPattern",
+    |_| json_schema!({"type": "string", "format": "regex", "minLength": 1})
+);
+schema!(
+    Fraction,
+    "Fraction",
+    |_| json_schema!({"type": "number", "minimum": 0, "maximum": 1})
+);
+schema!(
+    Positive,
+    "Positive",
+    |_| json_schema!({"type": "number", "exclusiveMinimum": 0})
+);
+schema!(
+    Amount,
+    "Amount",
+    |_| json_schema!({"type": "number", "minimum": 0})
+);
+schema!(
+    Count,
+    "Count",
+    |_| json_schema!({"type": "integer", "minimum": 1, "maximum": u32::MAX})
+);
+schema!(
+    Port,
+    "Port",
+    |_| json_schema!({"type": "integer", "minimum": 1, "maximum": u16::MAX})
+);
+schema!(Size, "Size", |_| json_schema!({
+    "anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "pattern": r"^\d"}]
+}));
+schema!(Wait, "Wait", |_| json_schema!({
+    "anyOf": [{"type": "number", "minimum": 0}, {"type": "string", "pattern": r"^\s*\d"}]
+}));
+schema!(Timeout, "Timeout", |_| json_schema!({
+    "anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string", "pattern": r"^\s*\d"}]
+}));

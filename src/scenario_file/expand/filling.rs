@@ -1,0 +1,200 @@
+//! Values from the environment in the place of `${NAME}`.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::model::agent::{CommandAgent, MODEL};
+
+use crate::scenario_file::decode::template::{Part, parts};
+use crate::scenario_file::yaml::finding::quoted;
+
+use super::places::{Place, Templates};
+
+/// What the environment does not give, of all servers together.
+#[derive(Debug, Clone, Default, PartialEq, Eq, thiserror::Error)]
+pub struct MissingVariables {
+    /// Environment variables that are not set and have no default, sorted.
+    pub unset: Vec<String>,
+    /// Names with a dot, such as `docker.url`, that nothing in the scenario provides, sorted.
+    pub unprovided: Vec<String>,
+    /// References that cannot be read, with the reason.
+    pub malformed: Vec<String>,
+}
+
+impl fmt::Display for MissingVariables {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |names: &[String]| {
+            let names: Vec<_> = names.iter().map(|it| quoted(it)).collect();
+            names.join(", ")
+        };
+        let mut parts = Vec::new();
+        match self.unset.as_slice() {
+            [] => {}
+            [name] => parts.push(format!(
+                "the environment variable {} is not set: set it, or give a default with `${{{name}:-…}}`",
+                quoted(name)
+            )),
+            [first, ..] => parts.push(format!(
+                "the environment variables {} are not set: set them, or give defaults with `${{{first}:-…}}`",
+                names(&self.unset)
+            )),
+        }
+        if !self.unprovided.is_empty() {
+            let provided = names(&self.unprovided);
+            parts.push(format!("nothing in the scenario provides {provided}"));
+        }
+        parts.extend(self.malformed.iter().cloned());
+        f.write_str(&parts.join("; "))
+    }
+}
+
+/// Fills in `${NAME}` and `${NAME:-default}` wherever they may stand; with it come the variables whose values went into it or will be sent,
+/// sorted: their values may be secret.
+///
+/// `lookup` gives the value of an environment variable, and of the names with a dot that the scenario provides. As in a shell, the default also stands in for an empty value, and it
+/// is plain text up to the next `}`. `$${` is a literal `${`. A bearer token's variable must be set, too.
+///
+/// # Errors
+///
+/// Everything that is missing.
+pub fn expand<T: Templates + Clone>(
+    thing: &T,
+    lookup: impl Fn(&str) -> Option<String>,
+) -> Result<(T, Vec<String>), MissingVariables> {
+    let mut filling = Filling::new(&lookup);
+    let mut filled = thing.clone();
+    filled.templates(&mut |it| filling.fill(it));
+    Ok((filled, filling.finish()?))
+}
+
+/// The same for an agent that is a program. `lookup` also gives what the run gives the agent, such as [`PROMPT`]; the model is known from
+/// the agent itself.
+///
+/// [`PROMPT`]: crate::model::agent::PROMPT
+///
+/// # Errors
+///
+/// Everything that is missing.
+pub fn expand_command(
+    agent: &CommandAgent,
+    lookup: impl Fn(&str) -> Option<String>,
+) -> Result<(CommandAgent, Vec<String>), MissingVariables> {
+    let mut filling = Filling::new(&lookup);
+    let model = agent.model.as_deref().map(|it| filling.text(it));
+    let with_model = |name: &str| match name {
+        MODEL => model.clone(),
+        _ => lookup(name),
+    };
+    filling.lookup = &with_model;
+    let mut filled = CommandAgent {
+        model: model.clone(),
+        ..agent.clone()
+    };
+    filled.templates(&mut |it| filling.fill(it));
+    Ok((filled, filling.finish()?))
+}
+
+struct Filling<'a> {
+    lookup: &'a dyn Fn(&str) -> Option<String>,
+    used: BTreeSet<String>,
+    unset: BTreeSet<String>,
+    unprovided: BTreeSet<String>,
+    malformed: BTreeSet<String>,
+}
+
+impl<'a> Filling<'a> {
+    fn new(lookup: &'a dyn Fn(&str) -> Option<String>) -> Self {
+        Self {
+            lookup,
+            used: BTreeSet::new(),
+            unset: BTreeSet::new(),
+            unprovided: BTreeSet::new(),
+            malformed: BTreeSet::new(),
+        }
+    }
+
+    /// The environment variables used, or all that is missing.
+    fn finish(self) -> Result<Vec<String>, MissingVariables> {
+        let Self {
+            lookup: _,
+            used,
+            unset,
+            unprovided,
+            malformed,
+        } = self;
+        if unset.is_empty() && unprovided.is_empty() && malformed.is_empty() {
+            return Ok(used.into_iter().collect());
+        }
+        Err(MissingVariables {
+            unset: unset.into_iter().collect(),
+            unprovided: unprovided.into_iter().collect(),
+            malformed: malformed.into_iter().collect(),
+        })
+    }
+
+    fn fill(&mut self, place: Place<'_>) {
+        match place {
+            Place::Text(text) => *text = self.text(text),
+            Place::Path(path) => *path = self.path(path),
+            Place::Program(program) if program.contains('/') => {
+                *program = self.path(Path::new(program)).to_string_lossy().into_owned();
+            }
+            Place::Program(program) => *program = self.text(program),
+            Place::Variable(name) => drop(self.environment(name, None)),
+        }
+    }
+
+    /// A reference at the start of a part of a path may hold an absolute path. It then replaces what stands before it, as
+    /// when paths are joined: the loader has put the scenario file's folder there.
+    fn path(&mut self, path: &Path) -> PathBuf {
+        let Some(text) = path.to_str() else {
+            return path.to_owned();
+        };
+        match text.find("/${") {
+            Some(slash) => {
+                let rest = self.text(&text[slash + 1..]);
+                Path::new(&text[..=slash]).join(rest)
+            }
+            None => PathBuf::from(self.text(text)),
+        }
+    }
+
+    fn text(&mut self, text: &str) -> String {
+        let mut filled = String::new();
+        for part in parts(text) {
+            match part {
+                Ok(Part::Text(text)) => filled.push_str(text),
+                Ok(Part::Reference { name, default }) => {
+                    if !name.contains('.') {
+                        filled.push_str(&self.environment(name, default));
+                    } else if let Some(value) = (self.lookup)(name) {
+                        filled.push_str(&value);
+                    } else {
+                        self.unprovided.insert(name.to_owned());
+                    }
+                }
+                Err(problem) => {
+                    self.malformed.insert(problem.message);
+                }
+            }
+        }
+        filled
+    }
+
+    fn environment(&mut self, name: &str, default: Option<&str>) -> String {
+        let value = (self.lookup)(name);
+        if value.is_some() {
+            self.used.insert(name.to_owned());
+        }
+        match (value, default) {
+            (Some(value), None) => value,
+            (Some(value), Some(_)) if !value.is_empty() => value,
+            (_, Some(default)) => default.to_owned(),
+            (None, None) => {
+                self.unset.insert(name.to_owned());
+                String::new()
+            }
+        }
+    }
+}

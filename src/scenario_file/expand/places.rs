@@ -1,0 +1,163 @@
+//! Where `${…}` may stand in what a scenario describes.
+
+use std::path::PathBuf;
+
+use crate::model::agent::{CommandAgent, ModelAgent};
+use crate::model::container::{Container, Image, MountSource};
+use crate::model::ready::{HealthPage, PageAddress};
+use crate::model::scenario::{Server, Transport};
+
+/// Something in which `${…}` stands for something, before it is filled in.
+pub trait Templates {
+    /// Visits every place in it where `${…}` may stand.
+    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>));
+}
+
+/// A place where `${…}` may stand.
+#[derive(Debug)]
+pub enum Place<'a> {
+    /// Any text.
+    Text(&'a mut String),
+    /// A path; a reference in it may stand for an absolute one.
+    Path(&'a mut PathBuf),
+    /// A program, which may be named by its path.
+    Program(&'a mut String),
+    /// The name of an environment variable whose value is read later.
+    Variable(&'a str),
+}
+
+/// Whether any text of it, or the program it starts, is such a one.
+pub(in crate::scenario_file) fn any_text(
+    thing: &(impl Templates + Clone),
+    fits: impl Fn(&str) -> bool,
+) -> bool {
+    let mut found = false;
+    thing.clone().templates(&mut |it| {
+        found |= match it {
+            Place::Text(text) | Place::Program(text) => fits(text),
+            Place::Path(_) | Place::Variable(_) => false,
+        }
+    });
+    found
+}
+
+impl Templates for String {
+    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
+        visit(Place::Text(self));
+    }
+}
+
+impl Templates for PathBuf {
+    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
+        visit(Place::Path(self));
+    }
+}
+
+/// A name and its value.
+impl<T: Templates> Templates for (String, T) {
+    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
+        self.1.templates(visit);
+    }
+}
+
+impl<T: Templates> Templates for Vec<T> {
+    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
+        for it in self {
+            it.templates(visit);
+        }
+    }
+}
+
+impl<T: Templates> Templates for Option<T> {
+    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
+        if let Some(it) = self {
+            it.templates(visit);
+        }
+    }
+}
+
+impl Templates for Server {
+    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
+        match &mut self.transport {
+            Transport::Stdio {
+                command,
+                args,
+                env,
+                cwd,
+            } => {
+                command.templates(visit);
+                args.templates(visit);
+                env.templates(visit);
+                cwd.templates(visit);
+            }
+            Transport::Http {
+                url,
+                headers,
+                bearer_token_env,
+            } => {
+                url.templates(visit);
+                headers.templates(visit);
+                if let Some(name) = bearer_token_env {
+                    visit(Place::Variable(name));
+                }
+            }
+            Transport::Mock | Transport::Recorded { .. } => {}
+        }
+    }
+}
+
+impl Templates for HealthPage {
+    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
+        let (PageAddress::Url(address) | PageAddress::Path { path: address, .. }) = &mut self.at;
+        address.templates(visit);
+        self.headers.templates(visit);
+    }
+}
+
+impl Templates for ModelAgent {
+    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
+        self.model.templates(visit);
+        self.base_url.templates(visit);
+        self.extra_headers.templates(visit);
+    }
+}
+
+/// All but the model, which the other texts refer to.
+impl Templates for CommandAgent {
+    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
+        if let [program, args @ ..] = &mut self.command[..] {
+            visit(Place::Program(program));
+            for arg in args {
+                arg.templates(visit);
+            }
+        }
+        self.cwd.templates(visit);
+        self.env.templates(visit);
+    }
+}
+
+impl Templates for Container {
+    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
+        match &mut self.image {
+            Image::Named(name) => name.templates(visit),
+            Image::Built(build) => {
+                build.context.templates(visit);
+                build.dockerfile.templates(visit);
+                build.args.templates(visit);
+            }
+        }
+        for mount in &mut self.mounts {
+            match &mut mount.source {
+                MountSource::Path(path) => path.templates(visit),
+                MountSource::Volume(name) => name.templates(visit),
+                MountSource::Memory => {}
+            }
+            mount.target.templates(visit);
+        }
+        self.config_target.templates(visit);
+        self.network.templates(visit);
+        self.user.templates(visit);
+        self.command.templates(visit);
+        self.env.templates(visit);
+    }
+}

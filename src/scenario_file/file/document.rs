@@ -1,0 +1,188 @@
+//! The scenario file as a whole.
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+
+use super::scoring::ScoringSection;
+use crate::scenario_file::agent::criteria::CriterionSection;
+use crate::scenario_file::agent::limits::LimitsSection;
+use crate::scenario_file::agent::script::ExpectedSection;
+use crate::scenario_file::agent::section::{AgentKind, AgentSection};
+use crate::scenario_file::decode::kinds::drop_foreign;
+use crate::scenario_file::decode::secrets::RedactSection;
+use crate::scenario_file::decode::values::{Timeout, Word};
+use crate::scenario_file::decode::{At, Decode, Field, Named, section, wrong_kind};
+use crate::scenario_file::mock::llm::InteractionSection;
+use crate::scenario_file::mock::server::MockSection;
+use crate::scenario_file::servers::container::ContainerSection;
+use crate::scenario_file::servers::ready::ReadySection;
+use crate::scenario_file::servers::server::{ServerKind, ServerSection};
+use crate::scenario_file::yaml::node::{Content, Node};
+use crate::scenario_file::yaml::source::Findings;
+
+section! {
+    /// A scenario: what a user wants from MCP servers, who asks, what is expected, and how it is scored.
+    Document {
+        /// What the scenario is called.
+        name: Field<Word>,
+        /// What the scenario is about.
+        description: Option<Field<String>>,
+        /// Whether the scenario runs; one that does not is reported as skipped.
+        enabled: Option<Field<bool>>,
+        /// Words to pick scenarios by.
+        tags: Option<Field<Vec<Word>>>,
+        /// A configuration file, looked for beside this file, above it and in the working directory; one of an MCP client gives servers.
+        config_file: Option<Field<At<Word>>>,
+        /// What the user asks for. `{{name}}` stands for a variable.
+        user_intent: Option<Field<String>>,
+        /// What the user says, message by message, each after the agent is done with the one before; instead of `user_intent`.
+        turns: Option<Field<At<Vec<Word>>>>,
+        /// The calls that are expected, in order. An empty list says that an agent that decides for itself calls nothing.
+        expected_trajectory: Option<Field<At<Vec<ExpectedSection>>>>,
+        /// What must hold for a run to pass: text that appears in it, or a condition on its calls.
+        success_criteria: Option<Field<Vec<CriterionSection>>>,
+        /// Values for `{{name}}` in the user's intent, the expectations and the script. One without a value must be given with `--var`.
+        variables: Option<Field<Named<VariableValue>>>,
+        /// Regular expressions for texts that are secret, and texts that are none: secrets are replaced before anything is stored or shown.
+        redact: Option<Field<RedactSection>>,
+        /// The servers, by the name their tools are addressed with.
+        servers: Option<Field<Named<ServerSection>>>,
+        /// What the mock servers offer and answer, by the server's name.
+        mcp_interactions: Option<Field<Named<MockSection>>>,
+        /// What a stand-in for a model expects and answers, request by request: `mcp-eval mock --llm FILE` serves it.
+        llm_interactions: Option<Field<Vec<InteractionSection>>>,
+        /// The container a server under test runs in.
+        docker: Option<Field<At<ContainerSection>>>,
+        /// What proves that the servers can be asked, before a run begins: all of them together. Each may have a section of its own, too.
+        ready: Option<Field<ReadySection>>,
+        /// Who asks; a scripted agent that plays `expected_trajectory` unless given.
+        agent: Option<Field<At<AgentSection>>>,
+        /// The system under test.
+        source: Option<Field<SourceSection>>,
+        /// How long the whole run may take; 300s unless given.
+        timeout: Option<Field<Timeout>>,
+        /// How long a server may take from its start to its list of tools; 30s unless given.
+        connect_timeout: Option<Field<Timeout>>,
+        /// How long one tool call may take; 60s unless given.
+        tool_timeout: Option<Field<Timeout>>,
+        /// What ends a run as failed.
+        limits: Option<Field<LimitsSection>>,
+        /// How the scenario is scored.
+        scoring: Option<Field<ScoringSection>>,
+    }
+}
+
+section! {
+    /// The system under test.
+    SourceSection {
+        /// The folder of its git repository, relative to this file.
+        repo: Option<At<Word>>,
+    }
+}
+
+section! {
+    /// A variable whose value is secret, or not.
+    VariableSection {
+        /// The value; a secret one may refer to environment variables: `${NAME}` or `${NAME:-default}`.
+        value: VariableLeaf,
+        /// Whether the value is taken out of everything stored or shown; false unless given.
+        secret: Option<bool>,
+    }
+}
+
+/// A value by itself, or `{ value: …, secret: true }`.
+///
+/// Values are filled in before sections are read, so that only the type is of interest here.
+#[derive(Debug, Clone)]
+pub(in crate::scenario_file) struct VariableValue;
+
+impl Decode for VariableValue {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        if matches!(node.content, Content::Map(_)) {
+            VariableSection::decode(node, findings)?;
+        } else {
+            VariableLeaf::decode(node, findings)?;
+        }
+        Some(Self)
+    }
+}
+
+/// Text, a number, true or false; nothing, when `--var` must give the value.
+#[derive(Debug, Clone)]
+pub(in crate::scenario_file) struct VariableLeaf;
+
+impl Decode for VariableLeaf {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        if matches!(node.content, Content::List(_) | Content::Map(_)) {
+            wrong_kind(node, "text, a number, true or false", findings);
+            return None;
+        }
+        Some(Self)
+    }
+}
+
+impl JsonSchema for VariableLeaf {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "VariableLeaf".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        schemars::json_schema!({"type": ["string", "number", "boolean", "null"]})
+    }
+}
+
+impl JsonSchema for VariableValue {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "VariableValue".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let (leaf, section) = (
+            generator.subschema_for::<VariableLeaf>(),
+            generator.subschema_for::<VariableSection>(),
+        );
+        schemars::json_schema!({"anyOf": [leaf, section]})
+    }
+}
+
+/// Takes out of a document over its defaults what these say of another kind of agent or server than the document has.
+pub(in crate::scenario_file) fn drop_foreign_defaults(document: &mut Node) {
+    if let Some(agent) = document.get_mut("agent") {
+        drop_foreign::<AgentKind>(agent);
+    }
+    if let Some(servers) = document.get_mut("servers") {
+        for server in servers.entries_mut() {
+            drop_foreign::<ServerKind>(&mut server.value);
+        }
+    }
+}
+
+/// The value of an optional key, where it is given and right.
+pub(in crate::scenario_file) fn given<T>(field: Option<&Field<T>>) -> Option<&T> {
+    field.and_then(Field::given)
+}
+
+/// Whether a key is given but wrong, so that nothing can be said of what it should hold.
+pub(in crate::scenario_file) fn is_wrong<T>(field: Option<&Field<T>>) -> bool {
+    matches!(field, Some(Field::Wrong))
+}
+
+impl Document {
+    pub(in crate::scenario_file) fn config_file(&self) -> Option<&At<Word>> {
+        given(self.config_file.as_ref())
+    }
+
+    /// Whether the configuration file is for the container, and says nothing of the servers we talk to.
+    pub(in crate::scenario_file) fn config_is_mounted(&self) -> bool {
+        given(self.docker.as_ref()).is_some_and(|it| it.config_target.is_some())
+    }
+}

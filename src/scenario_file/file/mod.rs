@@ -1,0 +1,9 @@
+//! What sections has a scenario file?
+//!
+//! - `document`: all of them.
+//! - `scoring`: the section `scoring`.
+//! - `schema`: the document once more, as JSON Schema.
+
+pub(super) mod document;
+pub(super) mod schema;
+pub(super) mod scoring;

@@ -1,0 +1,297 @@
+//! From files to scenarios.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+use crate::model::scenario::{Scenario, Server};
+
+use super::find::{DEFAULTS, Found};
+use super::variables;
+use crate::scenario_file::decode::values::Word;
+use crate::scenario_file::decode::{At, Decode};
+use crate::scenario_file::file::document::{Document, drop_foreign_defaults};
+use crate::scenario_file::mock::references;
+use crate::scenario_file::servers::client_config::{ClientConfigError, client_config};
+use crate::scenario_file::yaml::finding::{Finding, Severity, quoted};
+use crate::scenario_file::yaml::nearest::did_you_mean;
+use crate::scenario_file::yaml::node::{Content, Node};
+use crate::scenario_file::yaml::parse::parse;
+use crate::scenario_file::yaml::source::{Findings, Mark};
+
+/// What the caller knows beside the files.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Values for variables (`--var name=value`); they win over those of the files, and a later one over an earlier.
+    pub variables: Vec<(String, String)>,
+    /// Where a `config_file` is looked for last.
+    pub working_dir: PathBuf,
+}
+
+/// What became of the files.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The scenarios of the files without errors, in the order found.
+    pub scenarios: Vec<Scenario>,
+    /// Everything that is wrong, sorted by path, line and column.
+    pub findings: Vec<Finding>,
+}
+
+/// Reads scenario files with their defaults, variables and configuration files.
+///
+/// All files are read and everything wrong with them is found in one go, but for what lies behind broken YAML syntax.
+pub fn load(found: &[Found], options: &Options) -> Loaded {
+    loaded(found, Loader::new(options))
+}
+
+/// The same where the files themselves are what is asked about: one is wrong then that names tools which its own mocks lack, and doubtful
+/// that expects nothing. To whoever runs them, the runs tell.
+pub fn check(found: &[Found], options: &Options) -> Loaded {
+    let mut loader = Loader::new(options);
+    loader.findings.thorough = true;
+    loaded(found, loader)
+}
+
+fn loaded(found: &[Found], mut loader: Loader<'_>) -> Loaded {
+    let scenarios: Vec<Scenario> = found.iter().filter_map(|it| loader.scenario(it)).collect();
+    if loader.all_parsed && !found.is_empty() {
+        loader.check_overrides();
+    }
+    Loaded {
+        scenarios,
+        findings: loader.findings.into_list(),
+    }
+}
+
+pub(in crate::scenario_file) struct Loader<'a> {
+    options: &'a Options,
+    findings: Findings,
+    /// The defaults of each folder that has some; `Err` for those with errors.
+    defaults: HashMap<PathBuf, Result<Option<Node>, ()>>,
+    /// The variables that any scenario declares.
+    variables: BTreeSet<String>,
+    /// Whether the variables of all scenarios are known.
+    all_parsed: bool,
+}
+
+impl<'a> Loader<'a> {
+    pub(in crate::scenario_file) fn new(options: &'a Options) -> Self {
+        Self {
+            options,
+            findings: Findings::default(),
+            defaults: HashMap::new(),
+            variables: BTreeSet::new(),
+            all_parsed: true,
+        }
+    }
+
+    pub(in crate::scenario_file) fn into_findings(self) -> Findings {
+        self.findings
+    }
+
+    /// A file's document over its defaults; `None` after saying why there is none.
+    pub(in crate::scenario_file) fn merged(&mut self, found: &Found) -> Option<Node> {
+        let own = self.document(&found.path)?;
+        let (merged, are_right) = self.over_defaults(own, found);
+        are_right.then_some(merged)
+    }
+
+    /// One scenario; `None` after saying why there is none.
+    fn scenario(&mut self, found: &Found) -> Option<Scenario> {
+        let errors = self.findings.errors();
+        let Some(own) = self.document(&found.path) else {
+            self.all_parsed = false;
+            return None;
+        };
+        let start = own.at;
+        let (mut document, are_right) = self.over_defaults(own, found);
+        let overrides = &self.options.variables;
+        let (declared, secrets) = variables::fill(&mut document, overrides, &mut self.findings);
+        self.variables.extend(declared);
+        if let Some(mocks) = document.get("mcp_interactions") {
+            references::check(mocks, &mut self.findings);
+        }
+        let decoded = Document::decode(&document, &mut self.findings)?;
+        let mounted = decoded.config_is_mounted();
+        let config = decoded
+            .config_file()
+            .and_then(|it| self.config_file(it, mounted));
+        let scenario = decoded.scenario(found, secrets, config, start, &mut self.findings)?;
+        (are_right && self.findings.errors() == errors).then_some(scenario)
+    }
+
+    /// The document of a file, which must be a map.
+    pub(in crate::scenario_file) fn document(&mut self, path: &Path) -> Option<Node> {
+        let errors = self.findings.errors();
+        let source = self.findings.read(path)?;
+        let document = parse(source, &mut self.findings);
+        let start = Mark {
+            source,
+            line: 1,
+            column: 1,
+        };
+        match document {
+            Some(document) if matches!(document.content, Content::Map(_)) => Some(document),
+            Some(Node {
+                content: Content::Null,
+                ..
+            })
+            | None => {
+                if self.findings.errors() == errors {
+                    let hint = "a scenario needs at least `name` and `expected_trajectory`";
+                    self.findings.error(start, "the file is empty", Some(hint));
+                }
+                None
+            }
+            Some(other) => {
+                let message = format!("expected a map of keys, found {}", other.kind());
+                self.findings.error(other.at, message, None::<&str>);
+                None
+            }
+        }
+    }
+
+    /// A document over the defaults that reach its file, and whether all of those are right.
+    fn over_defaults(&mut self, own: Node, found: &Found) -> (Node, bool) {
+        let (defaults, are_right) = self.defaults_of(found);
+        let Some(defaults) = defaults else {
+            return (own, are_right);
+        };
+        let mut merged = own.over(defaults);
+        drop_foreign_defaults(&mut merged);
+        (merged, are_right)
+    }
+
+    /// The defaults that reach a file, merged, and whether all of them are right.
+    fn defaults_of(&mut self, found: &Found) -> (Option<Node>, bool) {
+        let mut merged: Option<Node> = None;
+        let mut are_right = true;
+        for folder in folders(found) {
+            if !self.defaults.contains_key(&folder) {
+                let read = self.read_defaults(&folder);
+                self.defaults.insert(folder.clone(), read);
+            }
+            match self.defaults.get(&folder).cloned().unwrap_or(Ok(None)) {
+                Ok(Some(defaults)) => {
+                    merged = Some(match merged {
+                        Some(nearer) => nearer.over(defaults),
+                        None => defaults,
+                    });
+                }
+                Ok(None) => {}
+                Err(()) => are_right = false,
+            }
+        }
+        (merged, are_right)
+    }
+
+    fn read_defaults(&mut self, folder: &Path) -> Result<Option<Node>, ()> {
+        let errors = self.findings.errors();
+        let mut files = DEFAULTS
+            .iter()
+            .map(|it| folder.join(it))
+            .filter(|it| it.symlink_metadata().is_ok());
+        let Some(path) = files.next() else {
+            return Ok(None);
+        };
+        if let Some(other) = files.next() {
+            let message = format!(
+                "stands beside `{}`; a folder has one file of defaults",
+                path.display()
+            );
+            let finding = Finding::about(other.display(), Severity::Error, message);
+            self.findings.push(finding);
+        }
+        let source = self.findings.read(&path).ok_or(())?;
+        let document = parse(source, &mut self.findings);
+        if let Some(document) = &document {
+            if let Some(name) = document.entries().iter().find(|it| it.key == "name") {
+                let message = "`name` has no place among defaults";
+                let hint = "each scenario has a name of its own";
+                self.findings.error(name.key_at, message, Some(hint));
+            }
+            if !matches!(document.content, Content::Null) {
+                self.findings.partial = true;
+                let _ = Document::decode(document, &mut self.findings);
+                self.findings.partial = false;
+            }
+        }
+        if self.findings.errors() == errors {
+            Ok(document.filter(|it| matches!(it.content, Content::Map(_))))
+        } else {
+            Err(())
+        }
+    }
+
+    /// Where a scenario's configuration file lies, and the servers in it if it is one for MCP clients and not for the container.
+    fn config_file(&mut self, named: &At<Word>, mounted: bool) -> Option<(PathBuf, Vec<Server>)> {
+        let folder = self.findings.folder(named.at);
+        let path = folder
+            .ancestors()
+            .chain([self.options.working_dir.as_path()])
+            .map(|it| it.join(&named.0))
+            .find(|it| it.is_file());
+        let Some(path) = path else {
+            let message = format!("the file {} is found nowhere", quoted(&named.0));
+            let hint =
+                "looked beside this file, in the folders above it and in the working directory";
+            if mounted {
+                self.findings.error(named.at, message, Some(hint));
+            } else {
+                self.findings.warning(named.at, message, Some(hint));
+            }
+            return None;
+        };
+        if mounted {
+            return Some((path, Vec::new()));
+        }
+        let servers = match client_config(&path) {
+            Ok(servers) => servers,
+            // A system under test may be configured by any kind of file.
+            Err(ClientConfigError::NoClientServers { .. }) => Vec::new(),
+            Err(ClientConfigError::Unreadable(findings)) => {
+                for finding in findings {
+                    let message =
+                        format!("no servers are taken from this file: {}", finding.message);
+                    self.findings.warning(named.at, message, None::<&str>);
+                }
+                Vec::new()
+            }
+            Err(ClientConfigError::Invalid(findings)) => {
+                for finding in findings {
+                    self.findings.push(finding);
+                }
+                Vec::new()
+            }
+        };
+        Some((path, servers))
+    }
+
+    fn check_overrides(&mut self) {
+        for (name, _) in &self.options.variables {
+            if !self.variables.contains(name) {
+                let message = format!("no scenario declares the variable {}", quoted(name));
+                let hint = did_you_mean(name, self.variables.iter().map(String::as_str));
+                let finding = Finding::about("--var", Severity::Error, message).with_hint(hint);
+                self.findings.push(finding);
+            }
+        }
+    }
+}
+
+/// The folders whose defaults reach a file, the nearest first, named as the user named the file where that is possible.
+fn folders(found: &Found) -> Vec<PathBuf> {
+    let full = super::find::absolute(&found.path);
+    let named = found.path.ancestors().skip(1).map(Path::to_owned);
+    let named = named.chain(std::iter::repeat(PathBuf::from("/")));
+    full.ancestors()
+        .skip(1)
+        .take_while(|it| it.starts_with(&found.root))
+        .zip(named)
+        .map(|(full, named)| {
+            let same = named.as_os_str().is_empty()
+                && super::find::absolute(Path::new(".")) == full
+                || super::find::absolute(&named) == full;
+            if same { named } else { full.to_owned() }
+        })
+        .collect()
+}

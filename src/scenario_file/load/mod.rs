@@ -1,0 +1,13 @@
+//! How do paths become scenarios?
+//!
+//! - `find`: paths, folders and patterns become files with ids.
+//! - `loader`: defaults are laid beneath, sections read, scenarios made. `variables`: `{{…}}` is filled in.
+//! - `mocks`, `llm`: the mock servers of a file alone, and the script of a stand-in for a model.
+//! - `session`: a scenario file made from a session that somebody had.
+
+pub(super) mod find;
+pub(super) mod llm;
+pub(super) mod loader;
+pub(super) mod mocks;
+pub(super) mod session;
+pub(super) mod variables;

@@ -1,0 +1,280 @@
+//! A scenario file made from a session that somebody had with servers.
+
+use std::path::{Component, Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::model::Object;
+use crate::model::texts;
+
+use super::find::{Found, absolute};
+use super::loader::{Loader, Options};
+use crate::scenario_file::yaml::finding::{Finding, Severity};
+use crate::scenario_file::yaml::node::{Content, Node};
+use crate::scenario_file::yaml::source::Findings;
+
+/// What was done in a session.
+#[derive(Debug, Clone, Default)]
+pub struct Session {
+    /// The name of the scenario.
+    pub name: String,
+    pub description: String,
+    pub user_intent: Option<String>,
+    /// A client's configuration file that gives servers, and their names; they win over those of the same name in a scenario.
+    pub client_config: Option<(PathBuf, Vec<String>)>,
+    /// The configuration file of the scenario, resolved.
+    pub config_file: Option<PathBuf>,
+    pub calls: Vec<SessionCall>,
+}
+
+/// A call that was made.
+#[derive(Debug, Clone)]
+pub struct SessionCall {
+    /// `mcp__<server>__<tool>`
+    pub tool: String,
+    pub arguments: Object,
+    /// The tool said that it failed.
+    pub is_error: bool,
+}
+
+/// The sections of a scenario that say what servers there are and how they are treated, whatever they are asked.
+const KEPT: [&str; 12] = [
+    "variables",
+    "redact",
+    "servers",
+    "config_file",
+    "docker",
+    "ready",
+    "mcp_interactions",
+    "source",
+    "timeout",
+    "connect_timeout",
+    "tool_timeout",
+    "scoring",
+];
+
+/// The text of a scenario file in `folder` that replays a session. Its servers are those of another scenario's file, as written there, with
+/// relative paths that lead to the same places; or those of a client's configuration, which it refers to. `clean` takes secrets out of a
+/// text.
+///
+/// # Errors
+///
+/// What is wrong with the other scenario's file by now.
+pub fn session_scenario(
+    base: Option<&Found>,
+    session: &Session,
+    folder: &Path,
+    clean: &dyn Fn(&str) -> String,
+) -> Result<String, Vec<Finding>> {
+    let folder = absolute(folder);
+    let options = Options::default();
+    let mut loader = Loader::new(&options);
+    let mut document = match base {
+        None => None,
+        Some(base) => {
+            // Beside it, the same defaults apply.
+            let is_beside = absolute(&base.path).parent() == Some(&folder);
+            let read = if is_beside {
+                loader.document(&base.path)
+            } else {
+                loader.merged(base)
+            };
+            if read.is_none() {
+                return Err(loader.into_findings().into_list());
+            }
+            read
+        }
+    };
+    let findings = loader.into_findings();
+    if let Some(document) = &mut document {
+        rebase(document, &findings, &folder);
+    }
+
+    let mut written = Object::new();
+    written.insert("name".to_owned(), json!(session.name));
+    written.insert("description".to_owned(), json!(session.description));
+    if let Some(intent) = &session.user_intent {
+        written.insert("user_intent".to_owned(), json!(clean(intent)));
+    }
+    let configured = session.client_config.iter().flat_map(|(_, names)| names);
+    let configured: Vec<&str> = configured.map(String::as_str).collect();
+    let asked = document.as_ref().map(asked_when_ready).unwrap_or_default();
+    for entry in document.iter().flat_map(Node::entries) {
+        if !KEPT.contains(&entry.key.as_str()) {
+            continue;
+        }
+        let mut value = entry.value.to_json();
+        if ["servers", "mcp_interactions"].contains(&entry.key.as_str())
+            && let Value::Object(servers) = &mut value
+        {
+            servers.retain(|name, _| !configured.contains(&name.as_str()));
+        }
+        // These say what is taken out, or what is asked to see whether servers are ready; nothing refers to the others here.
+        if entry.key == "variables"
+            && let Value::Object(variables) = &mut value
+        {
+            variables.retain(|name, it| {
+                it.get("secret") == Some(&json!(true)) || asked.contains(&format!("{{{{{name}}}}}"))
+            });
+            if variables.is_empty() {
+                continue;
+            }
+        }
+        texts::each_mut(&mut value, &mut |text| *text = clean(text));
+        written.insert(entry.key.clone(), value);
+    }
+    let given = session.client_config.as_ref().map(|(path, _)| path);
+    if let Some(config) = given.or(session.config_file.as_ref()) {
+        let config = relative(&folder, &absolute(config));
+        written.insert("config_file".to_owned(), json!(config));
+    }
+    written.insert("agent".to_owned(), json!({ "kind": "replay" }));
+    let calls = Value::Array(session.calls.iter().map(expected).collect());
+    // What looks like a variable is not one here, and cannot be written otherwise.
+    let has_variables = calls.to_string().replace("{{calls.", "").contains("{{");
+    if !session.calls.is_empty() && !has_variables {
+        written.insert("expected_trajectory".to_owned(), calls);
+    }
+    serde_yaml::to_string(&written).map_err(|error| {
+        let path = folder.display();
+        let message = format!("the scenario cannot be written: {error}");
+        vec![Finding::about(path, Severity::Error, message)]
+    })
+}
+
+/// All that is written in the document's `ready` sections, without the spaces in it.
+fn asked_when_ready(document: &Node) -> String {
+    let servers = document.get("servers").into_iter().flat_map(Node::entries);
+    let sections = servers.map(|it| &it.value).chain(document.get("docker"));
+    let sections = sections.filter_map(|it| it.get("ready"));
+    let sections = sections.chain(document.get("ready"));
+    let written = sections.map(|it| it.to_json().to_string());
+    written.collect::<String>().replace(' ', "")
+}
+
+fn expected(call: &SessionCall) -> Value {
+    let mut expected = json!({ "tool": call.tool });
+    if !call.arguments.is_empty() {
+        expected["args"] = json!(call.arguments);
+    }
+    if call.is_error {
+        expected["is_error"] = json!(true);
+    }
+    expected
+}
+
+/// Lets relative paths of a document lead to the same places from another folder.
+fn rebase(document: &mut Node, findings: &Findings, folder: &Path) {
+    let rebased = |node: &Node, text: &str| -> String {
+        let full = absolute(&findings.folder(node.at).join(text));
+        relative(folder, &full)
+    };
+    let path = |node: &mut Node| {
+        if let Content::Text(text) = &node.content
+            && is_relative(text)
+        {
+            node.content = Content::Text(rebased(node, text));
+        }
+    };
+    if let Some(Content::Map(servers)) = document.get_mut("servers").map(|it| &mut it.content) {
+        for server in servers {
+            if let Some(cwd) = server.value.get_mut("cwd") {
+                path(cwd);
+            }
+            if let Some(command) = server.value.get_mut("command")
+                && let Content::Text(text) = &command.content
+                && (text.starts_with("./") || text.starts_with("../"))
+            {
+                let text = rebased(command, text);
+                let is_plain = !text.starts_with("../");
+                let here = if is_plain { "./" } else { "" };
+                command.content = Content::Text(format!("{here}{text}"));
+            }
+        }
+    }
+    if let Some(docker) = document.get_mut("docker") {
+        if let Some(build) = docker.get_mut("build") {
+            path(build);
+            if let Some(context) = build.get_mut("context") {
+                path(context);
+            }
+        }
+        for mount in docker
+            .get_mut("mounts")
+            .map_or(&mut [][..], Node::items_mut)
+        {
+            if let Some(source) = mount.get_mut("source") {
+                path(source);
+            }
+            if let Content::Text(text) = &mount.content
+                && text.starts_with('.')
+                && let Some((source, target)) = text.split_once(":/")
+            {
+                let source = rebased(mount, source);
+                mount.content = Content::Text(format!("./{source}:/{target}"));
+            }
+        }
+    }
+    if let Some(repo) = document.get_mut("source").and_then(|it| it.get_mut("repo")) {
+        path(repo);
+    }
+    if let Some(mocks) = document.get_mut("mcp_interactions") {
+        data_files(mocks, &path);
+    }
+}
+
+/// Files that mock servers answer with, wherever they are named.
+fn data_files(node: &mut Node, path: &impl Fn(&mut Node)) {
+    match &mut node.content {
+        Content::List(items) => items.iter_mut().for_each(|it| data_files(it, path)),
+        Content::Map(entries) => {
+            for entry in entries {
+                if ["data_file", "blob_file"].contains(&entry.key.as_str()) {
+                    path(&mut entry.value);
+                } else {
+                    data_files(&mut entry.value, path);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether a path starts at the file that names it.
+fn is_relative(path: &str) -> bool {
+    !path.starts_with('/') && !path.starts_with("${")
+}
+
+/// The way from a folder to a path, both absolute and plain.
+fn relative(folder: &Path, path: &Path) -> String {
+    let common = folder.components().zip(path.components());
+    let common = common.take_while(|(a, b)| a == b).count();
+    let up = folder
+        .components()
+        .skip(common)
+        .map(|_| Component::ParentDir);
+    let way: PathBuf = up.chain(path.components().skip(common)).collect();
+    if way.as_os_str().is_empty() {
+        return ".".to_owned();
+    }
+    way.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::relative;
+
+    #[test]
+    fn ways_lead_from_folder_to_folder() {
+        for (folder, path, way) in [
+            ("/a/b", "/a/b/c", "c"),
+            ("/a/b", "/a/c", "../c"),
+            ("/a/b/c", "/a", "../.."),
+            ("/a", "/a", "."),
+        ] {
+            assert_eq!(relative(Path::new(folder), Path::new(path)), way);
+        }
+    }
+}

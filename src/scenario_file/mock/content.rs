@@ -1,0 +1,260 @@
+//! Content blocks of a mock server's results: snake case here, camel case on the wire.
+
+use serde_json::{Value, json};
+
+use crate::model::Object;
+use crate::model::interactions::AnswerBlock;
+
+use super::data::{DataFile, check_base64};
+use crate::scenario_file::decode::kinds::{Untold, Variant, kinds};
+use crate::scenario_file::decode::values::{Fraction, Word};
+use crate::scenario_file::decode::{At, NO_HINT, choice, section};
+use crate::scenario_file::yaml::source::{Findings, Mark};
+
+/// One content block of a result.
+pub(in crate::scenario_file) type BlockSection = Variant<BlockKeys, BlockKind>;
+
+kinds! {
+    /// One content block of a result.
+    BlockKind, by "type" of "block", named "BlockSection", untold Untold::Is("text"); {
+        /// A text; what a block is unless `type` is given.
+        "text" => Text(TextKeys),
+        /// A picture.
+        "image" => Image(BytesKeys),
+        /// A sound.
+        "audio" => Audio(BytesKeys),
+        /// A resource, with all it holds.
+        "resource" => Resource(ResourceKeys),
+        /// A resource, by its address.
+        "resource_link" => ResourceLink(LinkKeys),
+    }
+}
+
+section! {
+    /// What is said of every content block.
+    BlockKeys {
+        /// For whom the block is meant, and how important it is.
+        annotations: Option<BlockAnnotationsSection>,
+        /// `_meta` of the block, served as written.
+        _meta: Option<Object>,
+    }
+}
+
+section! {
+    /// What is said of a text.
+    TextKeys, checked by check_text {
+        /// The text.
+        text: Option<String>,
+        /// Instead of `text`: any value, which becomes the text as compact JSON.
+        json: Option<Value>,
+    }
+}
+
+section! {
+    /// What is said of a picture or a sound.
+    BytesKeys, checked by check_bytes {
+        /// The bytes, in Base64.
+        data: Option<At<String>>,
+        /// Instead of `data`: a file, relative to this one.
+        data_file: Option<DataFile>,
+        /// The MIME type of the bytes.
+        mime_type: String,
+    }
+}
+
+section! {
+    /// What is said of a resource that is embedded.
+    ResourceKeys {
+        /// What the block embeds.
+        resource: EmbeddedSection,
+    }
+}
+
+section! {
+    /// What is said of a resource by its address.
+    LinkKeys {
+        /// The address the link leads to.
+        uri: Word,
+        /// The name of the link.
+        name: String,
+        /// The name that people are shown.
+        title: Option<String>,
+        /// What the link leads to, in words.
+        description: Option<String>,
+        /// The MIME type of what the link leads to.
+        mime_type: Option<String>,
+        /// How large the target is, in bytes.
+        size: Option<i64>,
+    }
+}
+
+section! {
+    /// A resource embedded in a result.
+    EmbeddedSection, checked by check_resource {
+        /// The address of the resource.
+        uri: Word,
+        /// The MIME type of the resource.
+        mime_type: Option<String>,
+        /// The resource, where it is text.
+        text: Option<String>,
+        /// The resource, where it is not text, in Base64.
+        blob: Option<At<String>>,
+        /// Instead of `blob`: a file, relative to this one.
+        blob_file: Option<DataFile>,
+    }
+}
+
+section! {
+    /// For whom a content block is meant, and how important it is.
+    BlockAnnotationsSection {
+        /// `user`, `assistant` or both.
+        audience: Option<Vec<AudienceWord>>,
+        /// From 0, not important, to 1, required.
+        priority: Option<Fraction>,
+        /// When the content changed last (ISO 8601).
+        last_modified: Option<String>,
+    }
+}
+
+choice! {
+    /// A side of the conversation.
+    AudienceWord for &'static str {
+        "user" => "user",
+        "assistant" => "assistant",
+    }
+}
+
+fn check_text(block: &TextKeys, at: Mark, findings: &mut Findings) {
+    if block.text.is_some() == block.json.is_some() {
+        findings.error(at, "a text block needs either `text` or `json`", NO_HINT);
+    }
+}
+
+fn check_bytes(block: &BytesKeys, at: Mark, findings: &mut Findings) {
+    match (&block.data, &block.data_file) {
+        (None, None) => {
+            let message = "missing key `data`, which this type of block needs";
+            findings.error(at, message, NO_HINT);
+        }
+        (Some(_), Some(_)) => {
+            findings.error(at, "a block has `data` or a `data_file`, not both", NO_HINT);
+        }
+        _ => {}
+    }
+    check_base64(block.data.as_ref(), findings);
+}
+
+fn check_resource(resource: &EmbeddedSection, at: Mark, findings: &mut Findings) {
+    let given = [
+        resource.text.is_some(),
+        resource.blob.is_some(),
+        resource.blob_file.is_some(),
+    ];
+    if given.iter().filter(|it| **it).count() != 1 {
+        let message = "a resource needs exactly one of `text`, `blob` and `blob_file`";
+        findings.error(at, message, NO_HINT);
+    }
+    check_base64(resource.blob.as_ref(), findings);
+}
+
+impl BlockSection {
+    pub(in crate::scenario_file) fn block(&self) -> AnswerBlock {
+        let json = match &self.kind {
+            BlockKind::Text(text) => text.json.clone(),
+            _ => None,
+        };
+        AnswerBlock {
+            served: self.served(),
+            json,
+        }
+    }
+
+    /// The block as it goes over the wire, but for the text that its `json` becomes.
+    fn served(&self) -> Value {
+        let text = |it: &Option<String>| it.as_ref().map(|it| json!(it));
+        let mut served = match &self.kind {
+            BlockKind::Text(it) => {
+                object([("type", Some(json!("text"))), ("text", text(&it.text))])
+            }
+            BlockKind::Image(it) => it.served("image"),
+            BlockKind::Audio(it) => it.served("audio"),
+            BlockKind::Resource(it) => object([
+                ("type", Some(json!("resource"))),
+                ("resource", Some(it.resource.served())),
+            ]),
+            BlockKind::ResourceLink(it) => object([
+                ("type", Some(json!("resource_link"))),
+                ("uri", Some(json!(it.uri.0))),
+                ("name", Some(json!(it.name))),
+                ("title", text(&it.title)),
+                ("description", text(&it.description)),
+                ("mimeType", text(&it.mime_type)),
+                ("size", it.size.map(|it| json!(it))),
+            ]),
+        };
+        let annotations = self.all.annotations.as_ref();
+        served.extend(object([
+            (
+                "annotations",
+                annotations.map(BlockAnnotationsSection::served),
+            ),
+            ("_meta", self.all._meta.clone().map(Value::Object)),
+        ]));
+        Value::Object(served)
+    }
+}
+
+impl BytesKeys {
+    fn served(&self, kind: &str) -> Object {
+        let written = self.data.as_ref().map(|it| json!(it.value));
+        object([
+            ("type", Some(json!(kind))),
+            (
+                "data",
+                written.or(self.data_file.as_ref().map(|it| json!(it.0))),
+            ),
+            ("mimeType", Some(json!(self.mime_type))),
+        ])
+    }
+}
+
+impl EmbeddedSection {
+    fn served(&self) -> Value {
+        Value::Object(object([
+            ("uri", Some(json!(self.uri.0))),
+            ("mimeType", self.mime_type.as_ref().map(|it| json!(it))),
+            ("text", self.text.as_ref().map(|it| json!(it))),
+            (
+                "blob",
+                self.blob
+                    .as_ref()
+                    .map(|it| json!(it.value))
+                    .or(self.blob_file.as_ref().map(|it| json!(it.0))),
+            ),
+        ]))
+    }
+}
+
+impl BlockAnnotationsSection {
+    pub(in crate::scenario_file) fn served(&self) -> Value {
+        let audience = |it: &Vec<AudienceWord>| it.iter().map(|it| it.0).collect::<Value>();
+        Value::Object(object([
+            ("audience", self.audience.as_ref().map(audience)),
+            ("priority", self.priority.map(|it| json!(it.0))),
+            (
+                "lastModified",
+                self.last_modified.as_ref().map(|it| json!(it)),
+            ),
+        ]))
+    }
+}
+
+/// An object of the parts that are there.
+pub(in crate::scenario_file) fn object<const N: usize>(
+    parts: [(&str, Option<Value>); N],
+) -> Object {
+    let given = parts.into_iter();
+    given
+        .filter_map(|(name, value)| value.map(|it| (name.to_owned(), it)))
+        .collect()
+}

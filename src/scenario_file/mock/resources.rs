@@ -1,0 +1,186 @@
+//! Resources of a mock server, and templates of their addresses.
+
+use serde_json::{Value, json};
+
+use crate::model::Object;
+use crate::model::interactions::{MockBody, MockContents, MockResource, MockResourceTemplate};
+
+use super::content::{BlockAnnotationsSection, object};
+use super::data::{DataFile, check_base64};
+use crate::scenario_file::decode::values::Word;
+use crate::scenario_file::decode::{At, NO_HINT, Named, section};
+use crate::scenario_file::yaml::source::{Findings, Mark};
+
+section! {
+    /// A resource.
+    ResourceSection, checked by check_resource {
+        /// Its address.
+        uri: At<Word>,
+        /// What it is called; its address unless given.
+        name: Option<Word>,
+        /// The name people are shown.
+        title: Option<String>,
+        /// What it is, in words.
+        description: Option<String>,
+        /// Its MIME type.
+        mime_type: Option<String>,
+        /// How large it is, in bytes.
+        size: Option<i64>,
+        /// For whom it is meant, and how important it is.
+        annotations: Option<BlockAnnotationsSection>,
+        /// `_meta` of the resource, served as written.
+        _meta: Option<Object>,
+        /// What it holds: text, which may refer to what the server remembers.
+        text: Option<String>,
+        /// What it holds: any value, which becomes the text as compact JSON.
+        json: Option<Value>,
+        /// What it holds: bytes, in Base64.
+        blob: Option<At<String>>,
+        /// What it holds: the bytes of a file, relative to this one.
+        blob_file: Option<DataFile>,
+    }
+}
+
+section! {
+    /// Resources that share a URI template.
+    TemplateSection, checked by check_template {
+        /// The template of their addresses: `notes://{id}` (RFC 6570; `{+path}` also takes slashes).
+        uri_template: At<Word>,
+        /// What they are called; the template unless given.
+        name: Option<Word>,
+        /// The name people are shown.
+        title: Option<String>,
+        /// What they are, in words.
+        description: Option<String>,
+        /// Their MIME type.
+        mime_type: Option<String>,
+        /// For whom they are meant, and how important they are.
+        annotations: Option<BlockAnnotationsSection>,
+        /// `_meta` of the template, served as written.
+        _meta: Option<Object>,
+        /// What they hold: text; `{{uri.NAME}}` stands for a variable of the template.
+        text: Option<String>,
+        /// What they hold: any value, which becomes the text as compact JSON.
+        json: Option<Value>,
+        /// What they hold: bytes, in Base64.
+        blob: Option<At<String>>,
+        /// Values proposed for variables of the template.
+        complete: Option<Named<Vec<String>>>,
+    }
+}
+
+/// What a resource holds is said once.
+fn check_body(given: &[bool], blob: Option<&At<String>>, at: Mark, findings: &mut Findings) {
+    if given.iter().filter(|it| **it).count() != 1 {
+        let message = "a resource needs exactly one of `text`, `json`, `blob` and `blob_file`";
+        findings.error(at, message, NO_HINT);
+    }
+    check_base64(blob, findings);
+}
+
+fn check_resource(resource: &ResourceSection, at: Mark, findings: &mut Findings) {
+    let given = [
+        resource.text.is_some(),
+        resource.json.is_some(),
+        resource.blob.is_some(),
+        resource.blob_file.is_some(),
+    ];
+    check_body(&given, resource.blob.as_ref(), at, findings);
+}
+
+fn check_template(template: &TemplateSection, at: Mark, findings: &mut Findings) {
+    let given = [
+        template.text.is_some(),
+        template.json.is_some(),
+        template.blob.is_some(),
+    ];
+    check_body(&given, template.blob.as_ref(), at, findings);
+    let uri = &template.uri_template.0;
+    let opened = uri.matches('{').count();
+    let names_all = !uri.contains("{}") && opened > 0 && opened == uri.matches('}').count();
+    if !names_all {
+        let message = "a URI template names its variables in braces: `notes://{id}`";
+        findings.error(template.uri_template.at, message, NO_HINT);
+    }
+}
+
+fn body(text: Option<&String>, json: Option<&Value>, blob: Option<&String>) -> MockBody {
+    match (text, json, blob) {
+        (_, Some(json), _) => MockBody::Json(json.clone()),
+        (_, _, Some(blob)) => MockBody::Blob(blob.clone()),
+        (text, ..) => MockBody::Text(text.cloned().unwrap_or_default()),
+    }
+}
+
+impl ResourceSection {
+    pub(in crate::scenario_file) fn resource(&self) -> MockResource {
+        let text = |it: &Option<String>| it.as_ref().map(|it| json!(it));
+        let uri = &self.uri.0;
+        let annotations = self.annotations.as_ref();
+        let served = object([
+            ("uri", Some(json!(uri))),
+            (
+                "name",
+                Some(json!(self.name.as_ref().map_or(uri, |it| &it.0))),
+            ),
+            ("title", text(&self.title)),
+            ("description", text(&self.description)),
+            ("mimeType", text(&self.mime_type)),
+            ("size", self.size.map(|it| json!(it))),
+            (
+                "annotations",
+                annotations.map(BlockAnnotationsSection::served),
+            ),
+            ("_meta", self._meta.clone().map(Value::Object)),
+        ]);
+        let blob = self.blob.as_ref().map(|it| &it.value);
+        let blob = blob.or(self.blob_file.as_ref().map(|it| &it.0));
+        MockResource {
+            uri: uri.clone(),
+            served,
+            contents: MockContents {
+                mime_type: self.mime_type.clone(),
+                body: body(self.text.as_ref(), self.json.as_ref(), blob),
+            },
+        }
+    }
+}
+
+impl TemplateSection {
+    pub(in crate::scenario_file) fn template(&self) -> MockResourceTemplate {
+        let text = |it: &Option<String>| it.as_ref().map(|it| json!(it));
+        let uri = &self.uri_template.0;
+        let annotations = self.annotations.as_ref();
+        let served = object([
+            ("uriTemplate", Some(json!(uri))),
+            (
+                "name",
+                Some(json!(self.name.as_ref().map_or(uri, |it| &it.0))),
+            ),
+            ("title", text(&self.title)),
+            ("description", text(&self.description)),
+            ("mimeType", text(&self.mime_type)),
+            (
+                "annotations",
+                annotations.map(BlockAnnotationsSection::served),
+            ),
+            ("_meta", self._meta.clone().map(Value::Object)),
+        ]);
+        let completions = self.complete.iter().flat_map(|it| &it.0);
+        MockResourceTemplate {
+            uri_template: uri.clone(),
+            served,
+            contents: MockContents {
+                mime_type: self.mime_type.clone(),
+                body: body(
+                    self.text.as_ref(),
+                    self.json.as_ref(),
+                    self.blob.as_ref().map(|it| &it.value),
+                ),
+            },
+            completions: completions
+                .map(|(name, values)| (name.value.clone(), values.clone()))
+                .collect(),
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! The `mcp_interactions` section: mock servers and their tools.
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+
+use crate::model::Object;
+use crate::model::interactions::{DeclaredServer, HttpResponses, MockTool, OnExhausted};
+
+use super::content::object;
+use super::prompts::PromptSection;
+use super::resources::{ResourceSection, TemplateSection};
+use super::responses::ResponseSection;
+use crate::scenario_file::decode::values::{Count, Word};
+use crate::scenario_file::decode::{At, NO_HINT, Named, choice, section};
+use crate::scenario_file::yaml::finding::quoted;
+use crate::scenario_file::yaml::source::Findings;
+
+/// The most tools of one server.
+const MAX_TOOLS: usize = 1000;
+
+section! {
+    /// A mock server: what it offers and how it answers.
+    MockSection {
+        /// The name the server gives itself; its name in the scenario unless given.
+        name: Option<Word>,
+        /// The name people are shown.
+        title: Option<String>,
+        /// The version the server gives itself; `1.0.0` unless given.
+        version: Option<Word>,
+        /// Usage instructions the server hands to models.
+        instructions: Option<String>,
+        /// The tools it offers, in this order.
+        tools: Option<Vec<ToolSection>>,
+        /// The resources it offers, in this order.
+        resources: Option<Vec<ResourceSection>>,
+        /// The resource templates it offers, in this order.
+        resource_templates: Option<Vec<TemplateSection>>,
+        /// The prompts it offers, in this order.
+        prompts: Option<Vec<PromptSection>>,
+        /// Answers to requests other than tool calls, by method; where none matches, the server answers by itself.
+        methods: Option<Named<Vec<ResponseSection>>>,
+        /// The server offers logging, even if no step logs.
+        logging: Option<bool>,
+        /// What the server remembers before anything was set.
+        state: Option<Object>,
+        /// How many entries a page of a list holds; all unless given.
+        page_size: Option<Count>,
+        /// Whether the server says that its lists may change.
+        list_changed: Option<bool>,
+        /// How answers to HTTP requests are sent.
+        http_responses: Option<HttpResponsesWord>,
+    }
+}
+
+choice! {
+    /// How answers to HTTP requests are sent: `auto` sends JSON, and an event stream where something comes before the answer.
+    HttpResponsesWord for HttpResponses {
+        "auto" => HttpResponses::Auto,
+        "event_stream" => HttpResponses::EventStream,
+    }
+}
+
+section! {
+    /// A tool of a mock server.
+    ToolSection {
+        /// The name the tool is called by.
+        name: At<Word>,
+        /// The name people are shown.
+        title: Option<String>,
+        /// What the tool is for.
+        description: Option<String>,
+        /// JSON Schema of the arguments, served as written.
+        input_schema: Option<Object>,
+        /// JSON Schema of the structured content, served as written.
+        output_schema: Option<Object>,
+        /// What the tool says about its effects.
+        annotations: Option<AnnotationsSection>,
+        /// `_meta` of the tool, served as written.
+        _meta: Option<Object>,
+        /// The tool is unknown until a step shows it.
+        hidden: Option<bool>,
+        /// Its answers; the first that matches a call is given. Without any, the tool tells what it was called with.
+        responses: Option<Vec<ResponseSection>>,
+        /// What follows when all answers that match are used up; `error` unless given.
+        on_exhausted: Option<OnExhaustedWord>,
+    }
+}
+
+choice! {
+    /// What follows when all answers that match a call are used up: a tool error, the last of them again, or the answer of a tool without any.
+    OnExhaustedWord for OnExhausted {
+        "error" => OnExhausted::Error,
+        "repeat_last" => OnExhausted::RepeatLast,
+        "default" => OnExhausted::Default,
+    }
+}
+
+section! {
+    /// What a tool says about its effects.
+    AnnotationsSection {
+        /// The name people are shown.
+        title: Option<String>,
+        /// The tool changes nothing.
+        read_only_hint: Option<bool>,
+        /// The tool may destroy something.
+        destructive_hint: Option<bool>,
+        /// Calling it again with the same arguments changes nothing more.
+        idempotent_hint: Option<bool>,
+        /// The tool deals with things beyond the server, such as the web.
+        open_world_hint: Option<bool>,
+    }
+}
+
+impl MockSection {
+    /// The tools it declares, shown or not.
+    pub(in crate::scenario_file) fn tool_names(&self) -> impl Iterator<Item = &str> {
+        self.tools.iter().flatten().map(|it| it.name.0.as_str())
+    }
+
+    pub(in crate::scenario_file) fn server(&self) -> DeclaredServer {
+        let tools = self.tools.iter().flatten();
+        let resources = self.resources.iter().flatten();
+        let templates = self.resource_templates.iter().flatten();
+        let prompts = self.prompts.iter().flatten();
+        let methods = self.methods.iter().flat_map(|it| &it.0);
+        let page_size = self.page_size.map(|it| usize::try_from(it.0));
+        DeclaredServer {
+            name: self.name.as_ref().map(|it| it.0.clone()),
+            title: self.title.clone(),
+            version: self.version.as_ref().map(|it| it.0.clone()),
+            instructions: self.instructions.clone(),
+            tools: tools.map(ToolSection::tool).collect(),
+            state: self.state.clone().unwrap_or_default(),
+            page_size: page_size.and_then(Result::ok),
+            list_changed: self.list_changed,
+            http_responses: self.http_responses.map(|it| it.0).unwrap_or_default(),
+            resources: resources.map(ResourceSection::resource).collect(),
+            resource_templates: templates.map(TemplateSection::template).collect(),
+            prompts: prompts.map(PromptSection::prompt).collect(),
+            methods: methods
+                .map(|(method, responses)| {
+                    let responses = responses.iter().map(ResponseSection::response);
+                    (method.value.clone(), responses.collect())
+                })
+                .collect(),
+            logging: self.logging.unwrap_or(false),
+        }
+    }
+
+    /// Says so when something is declared twice, or in a place where it means nothing.
+    pub(in crate::scenario_file) fn check(&self, findings: &mut Findings) {
+        self.check_tools(findings);
+        let resources = self.resources.iter().flatten().map(|it| &it.uri);
+        let templates = self
+            .resource_templates
+            .iter()
+            .flatten()
+            .map(|it| &it.uri_template);
+        let prompts = self.prompts.iter().flatten().map(|it| &it.name);
+        check_unique("resource", resources, findings);
+        check_unique("resource template", templates, findings);
+        check_unique("prompt", prompts, findings);
+        for (method, responses) in self.methods.iter().flat_map(|it| &it.0) {
+            if method.value == "tools/call" {
+                let message = "calls are answered by the `responses` of their tool";
+                findings.error(method.at, message, NO_HINT);
+            }
+            for response in responses {
+                response.check_method(method.at, findings);
+            }
+        }
+    }
+
+    fn check_tools(&self, findings: &mut Findings) {
+        let mut names = HashSet::new();
+        for tool in self.tools.iter().flatten() {
+            if !names.insert(tool.name.0.as_str()) {
+                let message = format!("the tool `{}` is declared twice", tool.name.0);
+                findings.error(tool.name.at, message, NO_HINT);
+            } else if names.len() == MAX_TOOLS + 1 {
+                let message = format!("a mock server has at most {MAX_TOOLS} tools");
+                findings.error(tool.name.at, message, NO_HINT);
+            }
+        }
+    }
+}
+
+fn check_unique<'a>(
+    what: &str,
+    names: impl Iterator<Item = &'a At<Word>>,
+    findings: &mut Findings,
+) {
+    let mut seen = HashSet::new();
+    for name in names {
+        if !seen.insert(name.0.as_str()) {
+            let message = format!("the {what} {} is declared twice", quoted(&name.0));
+            findings.error(name.at, message, NO_HINT);
+        }
+    }
+}
+
+impl ToolSection {
+    pub(in crate::scenario_file) fn tool(&self) -> MockTool {
+        let responses = self.responses.iter().flatten();
+        let text = |it: &Option<String>| it.clone().map(Value::String);
+        let schema = self.input_schema.clone().map(Value::Object);
+        let served = [
+            ("name", Some(json!(self.name.0))),
+            ("title", text(&self.title)),
+            ("description", text(&self.description)),
+            (
+                "inputSchema",
+                Some(schema.unwrap_or_else(|| json!({ "type": "object" }))),
+            ),
+            (
+                "outputSchema",
+                self.output_schema.clone().map(Value::Object),
+            ),
+            (
+                "annotations",
+                self.annotations.as_ref().map(AnnotationsSection::served),
+            ),
+            ("_meta", self._meta.clone().map(Value::Object)),
+        ];
+        MockTool {
+            name: self.name.0.clone(),
+            served: object(served),
+            hidden: self.hidden.unwrap_or(false),
+            responses: responses.map(ResponseSection::response).collect(),
+            on_exhausted: self.on_exhausted.map(|it| it.0).unwrap_or_default(),
+            recorded: None,
+        }
+    }
+}
+
+impl AnnotationsSection {
+    /// The annotations as they go over the wire.
+    fn served(&self) -> Value {
+        Value::Object(object([
+            ("title", self.title.as_ref().map(|it| json!(it))),
+            ("readOnlyHint", self.read_only_hint.map(Value::Bool)),
+            ("destructiveHint", self.destructive_hint.map(Value::Bool)),
+            ("idempotentHint", self.idempotent_hint.map(Value::Bool)),
+            ("openWorldHint", self.open_world_hint.map(Value::Bool)),
+        ]))
+    }
+}

@@ -1,0 +1,255 @@
+//! Steps: what a mock server does between a request and its answer.
+
+use serde_json::{Value, json};
+
+use crate::model::Object;
+use crate::model::interactions::Step;
+
+use super::content::object;
+use super::prompts::MessageSection;
+use crate::scenario_file::decode::values::{Fraction, OnlyTrue, Wait, Word};
+use crate::scenario_file::decode::{NO_HINT, choice, one_key, section, shapes};
+use crate::scenario_file::yaml::source::{Findings, Mark};
+
+one_key! {
+    /// Something the server does before it answers.
+    StepSection {
+        /// Wait for so long.
+        "wait" => Wait(Wait),
+        /// Send a log message.
+        "log" => Log(LogEntry),
+        /// Report progress, where the client asks for it.
+        "progress" => Progress(ProgressSection),
+        /// Ask the client's model.
+        "sample" => Sample(Box<SampleSection>),
+        /// Ask the user.
+        "elicit" => Elicit(Box<ElicitSection>),
+        /// Ask for the client's roots; the answer is `{{roots.…}}` from here on.
+        "list_roots" => ListRoots(OnlyTrue),
+        /// Send any notification.
+        "notify" => Notify(NotifySection),
+        /// Tell the subscribers of a resource that it changed.
+        "update_resource" => UpdateResource(Word),
+        /// Tell all clients that a list changed.
+        "list_changed" => ListChanged(ListWord),
+        /// Put tools into the list, and tell all clients.
+        "show_tools" => ShowTools(Vec<String>),
+        /// Take tools out of the list, and tell all clients.
+        "hide_tools" => HideTools(Vec<String>),
+    }
+}
+
+choice! {
+    /// How severe a log message is.
+    LevelWord for &'static str {
+        "debug" => "debug",
+        "info" => "info",
+        "notice" => "notice",
+        "warning" => "warning",
+        "error" => "error",
+        "critical" => "critical",
+        "alert" => "alert",
+        "emergency" => "emergency",
+    }
+}
+
+choice! {
+    /// A list that may change.
+    ListWord for &'static str {
+        "tools" => "tools",
+        "resources" => "resources",
+        "prompts" => "prompts",
+    }
+}
+
+section! {
+    /// A log message.
+    LogSection {
+        /// How severe it is; `info` unless given.
+        level: Option<LevelWord>,
+        /// Who logs.
+        logger: Option<String>,
+        /// What is logged: text, or anything else.
+        data: Value,
+    }
+}
+
+section! {
+    /// A report of progress, sent to clients that ask for it.
+    ProgressSection {
+        /// How far the work is; grows from report to report.
+        progress: Value,
+        /// How far it will be at the end.
+        total: Option<Value>,
+        /// What is being done.
+        message: Option<String>,
+    }
+}
+
+section! {
+    /// A request to the client's model; the answer is `{{sampling.…}}` from here on.
+    SampleSection {
+        /// The conversation so far.
+        messages: Vec<MessageSection>,
+        /// The longest answer, in tokens; 100 unless given.
+        max_tokens: Option<i64>,
+        /// The system prompt.
+        system_prompt: Option<String>,
+        /// Which context of servers to include: `none`, `thisServer` or `allServers`.
+        include_context: Option<String>,
+        /// How varied the answer may be.
+        temperature: Option<Value>,
+        /// Texts at which the answer ends.
+        stop_sequences: Option<Vec<String>>,
+        /// Which model would be good.
+        model_preferences: Option<PreferencesSection>,
+        /// Anything more, sent as written.
+        metadata: Option<Object>,
+    }
+}
+
+section! {
+    /// Which model would be good.
+    PreferencesSection {
+        /// Names of models, or parts of them, the best first.
+        hints: Option<Vec<String>>,
+        /// How much a low price matters.
+        cost_priority: Option<Fraction>,
+        /// How much speed matters.
+        speed_priority: Option<Fraction>,
+        /// How much capability matters.
+        intelligence_priority: Option<Fraction>,
+    }
+}
+
+section! {
+    /// A question to the user; the answer is `{{elicitation.…}}` from here on.
+    ElicitSection, checked by check_elicit {
+        /// What is asked.
+        message: String,
+        /// JSON Schema of the answer, sent as written.
+        requested_schema: Option<Object>,
+        /// Instead of a schema: the address of a page to answer on.
+        url: Option<Word>,
+        /// Names the question that is answered on a page.
+        elicitation_id: Option<Word>,
+    }
+}
+
+section! {
+    /// Any notification.
+    NotifySection {
+        /// Its method, such as `notifications/message`.
+        method: Word,
+        /// Its parameters, sent as written.
+        params: Option<Object>,
+    }
+}
+
+fn check_elicit(elicit: &ElicitSection, at: Mark, findings: &mut Findings) {
+    let by_page = (elicit.url.is_some(), elicit.elicitation_id.is_some());
+    if elicit.requested_schema.is_some() == elicit.url.is_some() || by_page.0 != by_page.1 {
+        let message = "a question needs a `requested_schema`, or a `url` with an `elicitation_id`";
+        findings.error(at, message, NO_HINT);
+    }
+}
+
+shapes! {
+    /// A log message, or its text.
+    LogEntry, "text or a map" {
+        Text => Text(String),
+        Map => Section(LogSection),
+    }
+}
+
+impl StepSection {
+    pub(in crate::scenario_file) fn step(&self) -> Step {
+        match self {
+            Self::Wait(wait) => Step::Wait(wait.0),
+            Self::Log(LogEntry::Text(text)) => Step::Log {
+                level: "info".to_owned(),
+                logger: None,
+                data: json!(text),
+            },
+            Self::Log(LogEntry::Section(log)) => Step::Log {
+                level: log.level.map_or("info", |it| it.0).to_owned(),
+                logger: log.logger.clone(),
+                data: log.data.clone(),
+            },
+            Self::Progress(it) => Step::Progress {
+                progress: it.progress.clone(),
+                total: it.total.clone(),
+                message: it.message.clone(),
+            },
+            Self::Sample(it) => Step::Sample {
+                params: it.params(),
+            },
+            Self::Elicit(it) => Step::Elicit {
+                params: it.params(),
+            },
+            Self::ListRoots(_) => Step::ListRoots,
+            Self::Notify(it) => Step::Notify {
+                method: it.method.0.clone(),
+                params: it.params.clone().map(Value::Object).unwrap_or_default(),
+            },
+            Self::UpdateResource(uri) => Step::UpdateResource { uri: uri.0.clone() },
+            Self::ListChanged(list) => Step::ListChanged { list: list.0 },
+            Self::ShowTools(names) => Step::ShowTools(names.clone()),
+            Self::HideTools(names) => Step::HideTools(names.clone()),
+        }
+    }
+}
+
+impl SampleSection {
+    /// The parameters as they go over the wire.
+    fn params(&self) -> Value {
+        let text = |it: &Option<String>| it.as_ref().map(|it| json!(it));
+        let messages = self.messages.iter().map(MessageSection::served);
+        let preferences = self.model_preferences.as_ref();
+        Value::Object(object([
+            ("messages", Some(messages.collect())),
+            (
+                "modelPreferences",
+                preferences.map(PreferencesSection::served),
+            ),
+            ("systemPrompt", text(&self.system_prompt)),
+            ("includeContext", text(&self.include_context)),
+            ("temperature", self.temperature.clone()),
+            ("maxTokens", Some(json!(self.max_tokens.unwrap_or(100)))),
+            (
+                "stopSequences",
+                self.stop_sequences.as_ref().map(|it| json!(it)),
+            ),
+            ("metadata", self.metadata.clone().map(Value::Object)),
+        ]))
+    }
+}
+
+impl PreferencesSection {
+    fn served(&self) -> Value {
+        let hints = |it: &Vec<String>| it.iter().map(|it| json!({ "name": it })).collect();
+        let priority = |it: Option<Fraction>| it.map(|it| json!(it.0));
+        Value::Object(object([
+            ("hints", self.hints.as_ref().map(hints)),
+            ("costPriority", priority(self.cost_priority)),
+            ("speedPriority", priority(self.speed_priority)),
+            ("intelligencePriority", priority(self.intelligence_priority)),
+        ]))
+    }
+}
+
+impl ElicitSection {
+    fn params(&self) -> Value {
+        let word = |it: &Option<Word>| it.as_ref().map(|it| json!(it.0));
+        Value::Object(object([
+            ("mode", self.url.as_ref().map(|_| json!("url"))),
+            ("message", Some(json!(self.message))),
+            (
+                "requestedSchema",
+                self.requested_schema.clone().map(Value::Object),
+            ),
+            ("url", word(&self.url)),
+            ("elicitationId", word(&self.elicitation_id)),
+        ]))
+    }
+}

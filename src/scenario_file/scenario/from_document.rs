@@ -1,0 +1,161 @@
+//! The scenario that a document becomes.
+
+use std::path::PathBuf;
+
+use crate::model::redaction::Redaction;
+use crate::model::scenario::{Replaying, Scenario, Server, Timeouts};
+
+use super::hash::scenario_hash;
+use crate::scenario_file::agent::criteria::CriterionSection;
+use crate::scenario_file::agent::script::ExpectedSection;
+use crate::scenario_file::decode::values::Timeout;
+use crate::scenario_file::decode::{Field, NO_HINT};
+use crate::scenario_file::file::document::{Document, given, is_wrong};
+use crate::scenario_file::file::scoring::ScoringSection;
+use crate::scenario_file::load::find::Found;
+use crate::scenario_file::load::variables::Secrets;
+use crate::scenario_file::servers::ready::ReadySection;
+use crate::scenario_file::servers::server::ServerSection;
+use crate::scenario_file::yaml::source::{Findings, Mark};
+
+impl Document {
+    /// The scenario, with the servers of its configuration file after its own; `None`, after saying why, where it cannot run.
+    pub(in crate::scenario_file) fn scenario(
+        &self,
+        found: &Found,
+        secrets: Secrets,
+        config: Option<(PathBuf, Vec<Server>)>,
+        start: Mark,
+        findings: &mut Findings,
+    ) -> Option<Scenario> {
+        let declared = given(self.servers.as_ref())
+            .into_iter()
+            .flat_map(|it| &it.0);
+        let mut servers: Vec<Server> = declared
+            .map(|(name, it)| it.server(name, findings))
+            .collect();
+        let (config_file, configured) = config.unzip();
+        for server in configured.into_iter().flatten() {
+            if !servers.iter().any(|it| it.name == server.name) {
+                servers.push(server);
+            }
+        }
+        self.check_mocks(findings);
+        self.check_container(&servers, config_file.is_some(), findings);
+        self.check_ready(&servers, findings);
+        if !is_wrong(self.servers.as_ref()) {
+            self.check_tools(&servers, findings);
+            self.check_mocked_tools(&servers, findings);
+        }
+        let agent = self.agent(start, findings);
+        let timeouts = Timeouts::default();
+        let wait = |field: &Option<Field<Timeout>>, default| {
+            given(field.as_ref()).map_or(default, |it| it.0)
+        };
+        let limits = given(self.limits.as_ref());
+        let limits = limits.map(|it| it.limits(agent.as_ref(), findings));
+        let turns = self.turns(findings);
+        let interactions = given(self.mcp_interactions.as_ref());
+        let tags = given(self.tags.as_ref()).into_iter().flatten();
+        let expected = given(self.expected_trajectory.as_ref());
+        let criteria = given(self.success_criteria.as_ref());
+        let source = given(self.source.as_ref()).and_then(|it| it.repo.as_ref());
+        let whole = wait(&self.timeout, timeouts.scenario);
+        let replaying = given(self.agent.as_ref()).map(|it| it.replaying(whole, findings));
+        let replaying = replaying.unwrap_or_else(|| Replaying::within(whole));
+        let agent = agent?;
+        self.check_expectations(&agent, start, findings);
+        let mut scenario = Scenario {
+            id: found.id.clone(),
+            hash: String::new(),
+            path: found.path.clone(),
+            defaults_root: found.root.clone(),
+            name: self.name.given()?.0.clone(),
+            description: given(self.description.as_ref()).cloned(),
+            enabled: given(self.enabled.as_ref()).copied().unwrap_or(true),
+            tags: tags.map(|it| it.0.clone()).collect(),
+            user_intent: given(self.user_intent.as_ref())
+                .cloned()
+                .or_else(|| (!turns.is_empty()).then(|| turns.join("\n\n"))),
+            turns,
+            config_file,
+            servers,
+            interactions: interactions
+                .into_iter()
+                .flat_map(|it| &it.0)
+                .map(|(name, it)| (name.value.clone(), it.server()))
+                .collect(),
+            container: given(self.docker.as_ref()).and_then(|it| it.container(findings)),
+            ready: given(self.ready.as_ref()).map(ReadySection::ready),
+            agent,
+            replaying,
+            expected_trajectory: expected
+                .into_iter()
+                .flat_map(|it| &it.value)
+                .map(ExpectedSection::expected)
+                .collect(),
+            expects_no_call: expected.is_some_and(|it| it.value.is_empty()),
+            success_criteria: criteria
+                .into_iter()
+                .flatten()
+                .map(CriterionSection::criterion)
+                .collect(),
+            source: source.map(|it| findings.folder(it.at).join(&it.0)),
+            redaction: self.redaction(secrets),
+            scoring: given(self.scoring.as_ref())
+                .map(ScoringSection::rules)
+                .unwrap_or_default(),
+            timeouts: Timeouts {
+                connect: wait(&self.connect_timeout, timeouts.connect),
+                tool: wait(&self.tool_timeout, timeouts.tool),
+                scenario: whole,
+            },
+            limits: limits.unwrap_or_default(),
+        };
+        scenario.hash = scenario_hash(&scenario.messages(), &scenario.redaction);
+        Some(scenario)
+    }
+
+    /// What is secret in all that the scenario is given.
+    fn redaction(&self, secrets: Secrets) -> Redaction {
+        let mut redaction = Redaction {
+            secrets: secrets.values,
+            unset: secrets.unset,
+            ..Redaction::default()
+        };
+        if let Some(rules) = given(self.redact.as_ref()) {
+            rules.add_to(&mut redaction);
+        }
+        let servers = given(self.servers.as_ref()).into_iter();
+        let servers = servers.flat_map(|it| &it.0).map(|(_, it)| it);
+        redaction.marked = servers.flat_map(ServerSection::marked).collect();
+        let ready = given(self.ready.as_ref()).into_iter();
+        redaction
+            .marked
+            .extend(ready.flat_map(ReadySection::marked));
+        let container = given(self.docker.as_ref());
+        redaction
+            .marked
+            .extend(container.iter().flat_map(|it| it.value.marked()));
+        let agent = given(self.agent.as_ref());
+        redaction
+            .marked
+            .extend(agent.iter().flat_map(|it| it.value.kind.marked()));
+        redaction
+    }
+
+    /// What the user says, message by message.
+    fn turns(&self, findings: &mut Findings) -> Vec<String> {
+        let Some(turns) = given(self.turns.as_ref()) else {
+            return Vec::new();
+        };
+        if given(self.user_intent.as_ref()).is_some() {
+            let message = "`turns` and `user_intent` both say what the user wants";
+            findings.error(turns.at, message, Some("keep one of the two"));
+        }
+        if turns.is_empty() {
+            findings.error(turns.at, "lists no message", NO_HINT);
+        }
+        turns.iter().map(|it| it.0.clone()).collect()
+    }
+}

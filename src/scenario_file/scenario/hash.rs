@@ -1,0 +1,95 @@
+//! What tells one experiment from another: hashes of what is asked, and of what the agent is given.
+//!
+//! The servers are not in them, nor mocks and containers that stand for them: they are what is tested, and that they changed is why
+//! runs are compared. Neither is what only describes, picks, limits or judges a run, nor where a model is reached.
+
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::model::agent::{CommandAgent, ModelAgent, ModelApi, Temperature, ToolChoice};
+use crate::model::redaction::Redaction;
+use crate::model::scenario::{Agent, ScriptedCall};
+use crate::model::texts;
+
+/// SHA-256 of the messages of the user, in hexadecimal.
+///
+/// Variables are filled in, but for the values of secret ones: what is asked does not change with a new token.
+pub(in crate::scenario_file) fn scenario_hash(
+    messages: &[String],
+    redaction: &Redaction,
+) -> String {
+    hash(json!({ "messages": messages }), redaction)
+}
+
+/// SHA-256 of the calls an agent plays, of all a model is given besides the messages and its name, or of how a program is started, in
+/// hexadecimal. `None` for a replay, whose calls are those of its baseline.
+///
+/// The values of secret variables are left out, as from [`Scenario::hash`](crate::model::scenario::Scenario::hash).
+pub fn agent_hash(agent: &Agent, redaction: &Redaction) -> Option<String> {
+    let given = match agent {
+        Agent::Scripted { calls } => json!({ "calls": calls.iter().map(call).collect::<Value>() }),
+        Agent::Model { settings, .. } => model(settings),
+        Agent::Command { settings, .. } => command(settings),
+        Agent::Replay { .. } => return None,
+    };
+    Some(hash(given, redaction))
+}
+
+fn call(call: &ScriptedCall) -> Value {
+    json!({ "tool": call.tool, "arguments": call.arguments, "critical": call.is_critical() })
+}
+
+fn model(settings: &ModelAgent) -> Value {
+    json!({
+        "api": match settings.api {
+            ModelApi::Anthropic => "messages",
+            ModelApi::OpenAiChat => "chat",
+            ModelApi::OpenAiResponses => "responses",
+            ModelApi::Ollama => "ollama",
+        },
+        "system": settings.system,
+        "temperature": match settings.temperature {
+            Temperature::Lowest => Some(0.0),
+            Temperature::Unset => None,
+            Temperature::Value(it) => Some(it),
+        },
+        "max_tokens": settings.max_tokens,
+        "tool_choice": match &settings.tool_choice {
+            None | Some(ToolChoice::Auto) => json!("auto"),
+            Some(ToolChoice::None) => json!("none"),
+            Some(ToolChoice::Required) => json!("required"),
+            Some(ToolChoice::Tool(name)) => json!({ "tool": name }),
+        },
+        "max_result_chars": settings.max_result_chars,
+        "extra_body": settings.extra_body,
+    })
+}
+
+/// The program by its name alone: the same program may lie elsewhere.
+fn command(settings: &CommandAgent) -> Value {
+    let program = settings.command.first();
+    json!({
+        "program": program.and_then(|it| it.rsplit('/').next()),
+        "args": settings.command.get(1..),
+        "format": settings.format.name(),
+        "env": settings.env,
+    })
+}
+
+/// SHA-256 of a value as JSON with sorted keys, in hexadecimal.
+fn hash(mut value: Value, redaction: &Redaction) -> String {
+    hide(&mut value, redaction);
+    value.sort_all_objects();
+    hex::encode(Sha256::digest(value.to_string()))
+}
+
+/// Puts one and the same text in place of each secret.
+fn hide(value: &mut Value, redaction: &Redaction) {
+    texts::each_mut(value, &mut |text| {
+        for secret in redaction.values().filter(|it| !it.is_empty()) {
+            if text.contains(secret) {
+                *text = text.replace(secret, "{{secret}}");
+            }
+        }
+    });
+}

@@ -1,0 +1,8 @@
+//! What scenario does a document become?
+//!
+//! - `from_document`: the scenario as a whole. `asker`: its agent.
+//! - `hash`: what tells one experiment from another.
+
+pub(super) mod asker;
+pub(super) mod from_document;
+pub(super) mod hash;

@@ -1,0 +1,238 @@
+//! The configuration of MCP clients: `{"mcpServers": {…}}` or `{"servers": {…}}`.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use crate::model::scenario::{Server, Transport};
+
+use super::server::command_from;
+use crate::scenario_file::decode::template;
+use crate::scenario_file::decode::wrong_kind;
+use crate::scenario_file::yaml::finding::{Finding, quoted};
+use crate::scenario_file::yaml::nearest::did_you_mean;
+use crate::scenario_file::yaml::node::{Content, Entry, Node};
+use crate::scenario_file::yaml::parse::parse;
+use crate::scenario_file::yaml::source::Findings;
+
+/// Why a file gives no client servers.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ClientConfigError {
+    /// The file cannot be read, or is neither JSON nor YAML.
+    #[error("{}", Lines(.0))]
+    Unreadable(Vec<Finding>),
+    /// The file is sound but is no configuration of an MCP client.
+    #[error("{path} holds no client servers: {reason}", path = .path.display())]
+    NoClientServers { path: PathBuf, reason: &'static str },
+    /// The file is one, but servers in it are wrong.
+    #[error("{}", Lines(.0))]
+    Invalid(Vec<Finding>),
+}
+
+/// Findings, one below the other.
+struct Lines<'a>(&'a [Finding]);
+
+impl fmt::Display for Lines<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let texts: Vec<_> = self.0.iter().map(Finding::to_string).collect();
+        f.write_str(&texts.join("\n"))
+    }
+}
+
+/// The servers of a client's configuration file, JSON or YAML, in the order written.
+///
+/// Keys that only other clients know are passed over, and so are entries switched off with `disabled: true` or
+/// `enabled: false`. Without `type`, `url` means Streamable HTTP and `command` a child process. Relative folders, and commands
+/// starting with `./` or `../`, are resolved against the file's folder.
+///
+/// # Errors
+///
+/// All that is wrong, at once; [`ClientConfigError::NoClientServers`] when the file is about something else.
+pub fn client_config(path: &Path) -> Result<Vec<Server>, ClientConfigError> {
+    let mut findings = Findings::default();
+    let document = findings
+        .read(path)
+        .and_then(|source| parse(source, &mut findings));
+    if findings.errors() > 0 {
+        return Err(ClientConfigError::Unreadable(findings.into_list()));
+    }
+    let no_servers = |reason| ClientConfigError::NoClientServers {
+        path: path.to_owned(),
+        reason,
+    };
+    let entries = document
+        .as_ref()
+        .ok_or("it is empty")
+        .and_then(client_servers)
+        .map_err(no_servers)?;
+    let mut reader = Reader {
+        findings: &mut findings,
+    };
+    let servers = entries.iter().filter_map(|it| reader.server(it)).collect();
+    if findings.errors() > 0 {
+        return Err(ClientConfigError::Invalid(findings.into_list()));
+    }
+    Ok(servers)
+}
+
+/// The entries of the map of servers, or why there is none.
+fn client_servers(document: &Node) -> Result<&[Entry], &'static str> {
+    match document.get("mcpServers").map(|it| &it.content) {
+        Some(Content::Map(entries)) => return Ok(entries),
+        Some(Content::List(_)) => {
+            return Err("its `mcpServers` is a list, as in the configuration of a proxy");
+        }
+        Some(_) => return Err("its `mcpServers` is not a map"),
+        None => {}
+    }
+    let entries = match document.get("servers").map(|it| &it.content) {
+        Some(Content::Map(entries)) => entries,
+        Some(_) => return Err("its `servers` is not a map"),
+        None => return Err("it has neither `mcpServers` nor `servers`"),
+    };
+    // Many kinds of files have something they call servers.
+    let is_mcp = |it: &Entry| {
+        ["url", "command"]
+            .iter()
+            .any(|key| it.value.get(key).is_some())
+    };
+    if entries.is_empty() || entries.iter().any(is_mcp) {
+        Ok(entries)
+    } else {
+        Err("nothing under its `servers` has a `url` or a `command`")
+    }
+}
+
+struct Reader<'a> {
+    findings: &'a mut Findings,
+}
+
+impl Reader<'_> {
+    /// One entry; `None` when it is switched off or after saying what is wrong with it.
+    fn server(&mut self, entry: &Entry) -> Option<Server> {
+        let node = &entry.value;
+        if !matches!(node.content, Content::Map(_)) {
+            wrong_kind(node, "a map", self.findings);
+            return None;
+        }
+        let is = |key: &str, wanted: bool| matches!(node.get(key).map(|it| &it.content), Some(Content::Bool(it)) if *it == wanted);
+        if is("disabled", true) || is("enabled", false) {
+            return None;
+        }
+        let transport = if self.is_http(entry)? {
+            Transport::Http {
+                url: self.required(entry, "url")?,
+                headers: self.pairs(node.get("headers"))?,
+                bearer_token_env: None,
+            }
+        } else {
+            let folder = self.findings.folder(node.at);
+            let cwd = match node.get("cwd") {
+                Some(cwd) if !matches!(cwd.content, Content::Null) => Some(self.text(cwd)?),
+                _ => None,
+            };
+            Transport::Stdio {
+                command: command_from(&self.required(entry, "command")?, &folder),
+                args: self.list(node.get("args"))?,
+                env: self.pairs(node.get("env"))?,
+                cwd: cwd.map(|it| folder.join(it)),
+            }
+        };
+        Some(Server {
+            name: entry.key.clone(),
+            transport,
+            connect_timeout: None,
+            tool_timeout: None,
+            ready: None,
+        })
+    }
+
+    /// Whether the server is reached over HTTP rather than as a child process.
+    fn is_http(&mut self, entry: &Entry) -> Option<bool> {
+        let node = &entry.value;
+        let Some(kind) = node.get("type").or_else(|| node.get("transport")) else {
+            if node.get("url").is_none() && node.get("command").is_none() {
+                let message = format!(
+                    "the server {} has neither `url` nor `command`",
+                    quoted(&entry.key)
+                );
+                self.findings.error(entry.key_at, message, None::<&str>);
+                return None;
+            }
+            return Some(node.get("url").is_some());
+        };
+        match self.text(kind)?.as_str() {
+            "http" | "streamable-http" | "streamableHttp" => Some(true),
+            "stdio" => Some(false),
+            "sse" => {
+                let message = "legacy SSE is not supported";
+                let hint = "give the server's Streamable HTTP endpoint with `type: http`";
+                self.findings.error(kind.at, message, Some(hint));
+                None
+            }
+            other => {
+                let message = format!("unknown type of server {}", quoted(other));
+                let known = ["http", "streamable-http", "stdio"];
+                let hint = did_you_mean(other, known)
+                    .unwrap_or_else(|| format!("known are {}", known.join(", ")));
+                self.findings.error(kind.at, message, Some(hint));
+                None
+            }
+        }
+    }
+
+    fn required(&mut self, entry: &Entry, key: &str) -> Option<String> {
+        let Some(value) = entry.value.get(key) else {
+            let message = format!("the server {} has no `{key}`", quoted(&entry.key));
+            self.findings.error(entry.key_at, message, None::<&str>);
+            return None;
+        };
+        let text = self.text(value)?;
+        if text.trim().is_empty() {
+            self.findings
+                .error(value.at, format!("`{key}` is empty"), None::<&str>);
+            return None;
+        }
+        Some(text)
+    }
+
+    /// Text; numbers and truth values count as they are written in JSON, as many clients have it.
+    fn text(&mut self, node: &Node) -> Option<String> {
+        let text = match &node.content {
+            Content::Text(_) | Content::Number(_) | Content::Bool(_) => node.as_written(),
+            _ => {
+                wrong_kind(node, "text", self.findings);
+                return None;
+            }
+        };
+        if let Err(problem) = template::check(&text) {
+            self.findings.error(node.at, problem.message, problem.hint);
+            return None;
+        }
+        Some(text)
+    }
+
+    fn list(&mut self, node: Option<&Node>) -> Option<Vec<String>> {
+        match node.map(|it| (it, &it.content)) {
+            None | Some((_, Content::Null)) => Some(Vec::new()),
+            Some((_, Content::List(items))) => items.iter().map(|it| self.text(it)).collect(),
+            Some((node, _)) => {
+                wrong_kind(node, "a list", self.findings);
+                None
+            }
+        }
+    }
+
+    fn pairs(&mut self, node: Option<&Node>) -> Option<Vec<(String, String)>> {
+        match node.map(|it| (it, &it.content)) {
+            None | Some((_, Content::Null)) => Some(Vec::new()),
+            Some((_, Content::Map(entries))) => entries
+                .iter()
+                .map(|it| Some((it.key.clone(), self.text(&it.value)?)))
+                .collect(),
+            Some((node, _)) => {
+                wrong_kind(node, "a map", self.findings);
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! The `docker` section: the container a server under test runs in.
+
+use crate::model::container::{Build, Container, Image, Keep, Reset};
+
+use super::mounts::{MountEntry, check_absolute};
+use super::ready::ReadySection;
+use crate::scenario_file::decode::secrets::{Given, given_pairs, marked_names};
+use crate::scenario_file::decode::template::{Template, pairs};
+use crate::scenario_file::decode::values::{Count, Port, Positive, Size, Word};
+use crate::scenario_file::decode::{At, NO_HINT, Named, choice, section, shapes};
+use crate::scenario_file::yaml::source::{Findings, Mark};
+
+choice! {
+    /// When the container is replaced by a fresh one: `scenario` (before every run), `suite` (once for all scenarios with the same container) or `never` (it is left running).
+    ResetWord for Reset {
+        "scenario" => Reset::Scenario,
+        "suite" => Reset::Suite,
+        "never" => Reset::Never,
+    }
+}
+
+choice! {
+    /// Whether the container of a scenario that has not passed is kept for a look at it: `never` or `on-failure`.
+    KeepWord for Keep {
+        "never" => Keep::Never,
+        "on-failure" => Keep::OnFailure,
+    }
+}
+
+section! {
+    /// The container a server under test runs in, reset before each run. `${NAME}` stands for an environment variable.
+    ContainerSection, checked by check {
+        /// The name of an image the engine has.
+        image: Option<Template<Word>>,
+        /// Instead of `image`: the folder an image is built from, or more about how.
+        build: Option<At<BuildSection>>,
+        /// Whether the scenario is skipped, and no error, where the image is not there; a text that says how to get it means yes.
+        optional: Option<At<OptionalSection>>,
+        /// The port the server listens on in the container; published on this machine as `${docker.port}`, and `${docker.url}` leads to it.
+        port: Port,
+        /// The port of this machine it is published on; a free one unless given.
+        host_port: Option<Port>,
+        /// Environment variables of the container.
+        env: Option<Named<Given>>,
+        /// What is run in the container, after the image's entry point; the image's own command unless given.
+        command: Option<Vec<Template>>,
+        /// What is mounted: `SOURCE:TARGET` or `SOURCE:TARGET:ro`, where a source with `/` is a path and one without a volume; or a map.
+        mounts: Option<Vec<At<MountEntry>>>,
+        /// Where the scenario's `config_file` is mounted, read-only. The file then gives no servers.
+        config_target: Option<Template<Word>>,
+        /// The network the container joins; one that is not there is made, and removed in the end.
+        network: Option<Template<Word>>,
+        /// How much memory it may use, such as `512m`.
+        memory: Option<Size>,
+        /// How many processors it may use, such as `1.5`.
+        cpus: Option<Positive>,
+        /// How many processes it may have.
+        pids: Option<Count>,
+        /// The user it runs as, such as `1000:1000`.
+        user: Option<Template<Word>>,
+        /// Whether its own file system is read-only.
+        read_only: Option<bool>,
+        /// Whether the engine's socket is mounted as `/var/run/docker.sock`, for servers that start containers themselves.
+        docker_socket: Option<At<bool>>,
+        /// What proves that the server can be asked, besides the image's health check and an MCP `initialize`.
+        ready: Option<ReadySection>,
+        /// When the container is replaced by a fresh one; `scenario` unless given.
+        reset: Option<ResetWord>,
+        /// Whether the container of a scenario that has not passed is kept for a look at it; `never` unless given.
+        keep: Option<At<KeepWord>>,
+    }
+}
+
+section! {
+    /// How an image is built.
+    BuildFields {
+        /// The folder whose files the build may use, relative to this file.
+        context: Template<Word>,
+        /// The Dockerfile, relative to the context; `Dockerfile` unless given.
+        dockerfile: Option<Template<Word>>,
+        /// Values for the Dockerfile's `ARG`s.
+        args: Option<Named<Template>>,
+    }
+}
+
+shapes! {
+    /// Whether a scenario can do without its image, or how to get it.
+    OptionalSection, "true, false or how to get the image" {
+        Bool => Whether(bool),
+        Text => How(Word),
+    }
+}
+
+impl OptionalSection {
+    fn how(&self) -> Option<String> {
+        match self {
+            Self::Whether(false) => None,
+            Self::Whether(true) => Some("get it with `docker pull`, or build it".to_owned()),
+            Self::How(how) => Some(how.0.clone()),
+        }
+    }
+}
+
+shapes! {
+    /// The folder an image is built from, or more about how.
+    BuildSection, "a folder or a map" {
+        Text => Context(Template<Word>),
+        Map => Fields(BuildFields),
+    }
+}
+
+impl ContainerSection {
+    /// The names of values that are marked as secret.
+    pub(in crate::scenario_file) fn marked(&self) -> impl Iterator<Item = String> {
+        marked_names(self.env.as_ref())
+    }
+
+    /// The container; `None` where a check has found it incomplete.
+    pub(in crate::scenario_file) fn container(&self, findings: &Findings) -> Option<Container> {
+        let image = match (&self.image, &self.build) {
+            (Some(name), _) => Image::Named(name.0.clone()),
+            (None, Some(build)) => Image::Built(build.build(findings)),
+            (None, None) => return None,
+        };
+        let word = |it: &Option<Template<Word>>| it.as_ref().map(|it| it.0.clone());
+        let ready = self.ready.as_ref().map(ReadySection::ready);
+        let command = self.command.as_ref();
+        Some(Container {
+            image,
+            optional: self.optional.as_ref().and_then(|it| it.how()),
+            port: self.port.0,
+            host_port: self.host_port.map(|it| it.0),
+            env: given_pairs(self.env.as_ref()),
+            command: command.map(|it| it.iter().map(|it| it.value.clone()).collect()),
+            mounts: self
+                .mounts
+                .iter()
+                .flatten()
+                .filter_map(|it| it.mount(findings))
+                .collect(),
+            config_target: word(&self.config_target),
+            network: word(&self.network),
+            memory: self.memory.map(|it| it.0),
+            cpus: self.cpus.map(|it| it.0),
+            pids: self.pids.map(|it| it.0),
+            user: word(&self.user),
+            read_only: self.read_only.unwrap_or(false),
+            docker_socket: self.docker_socket.as_ref().is_some_and(|it| it.value),
+            ready: ready.unwrap_or_default(),
+            reset: self.reset.map_or(Reset::Scenario, |it| it.0),
+            keep: self.keep.as_ref().map_or(Keep::Never, |it| it.value.0),
+        })
+    }
+}
+
+impl BuildSection {
+    fn build(&self, findings: &Findings) -> Build {
+        let (context, dockerfile, args) = match self {
+            Self::Context(context) => (context, None, None),
+            Self::Fields(it) => (&it.context, it.dockerfile.as_ref(), it.args.as_ref()),
+        };
+        Build {
+            context: findings.folder(context.at).join(&context.0),
+            dockerfile: dockerfile.map_or_else(|| "Dockerfile".to_owned(), |it| it.0.clone()),
+            args: pairs(args),
+        }
+    }
+}
+
+fn check(section: &ContainerSection, at: Mark, findings: &mut Findings) {
+    match (&section.image, &section.build) {
+        (None, None) => {
+            let hint = "give `image` with its name, or `build` with the folder to build it from";
+            findings.error(at, "does not say which image to use", Some(hint));
+        }
+        (Some(_), Some(build)) => {
+            let hint =
+                "`image: null` takes back what a file of defaults says, and so does `build: null`";
+            findings.error(
+                build.at,
+                "`image` and `build` exclude each other",
+                Some(hint),
+            );
+        }
+        _ => {}
+    }
+    if let (Some(optional), Some(build)) = (&section.optional, &section.build)
+        && optional.how().is_some()
+    {
+        let hint = "an image that is built here can always be there";
+        findings.error(
+            build.at,
+            "`optional` means nothing beside `build`",
+            Some(hint),
+        );
+    }
+    if let (Some(ResetWord(Reset::Never)), Some(keep)) = (section.reset, &section.keep)
+        && keep.value.0 == Keep::OnFailure
+    {
+        let message =
+            "`keep` means nothing beside `reset: never`, which always keeps the container";
+        findings.error(keep.at, message, NO_HINT);
+    }
+    if let Some(socket) = section.docker_socket.as_ref().filter(|it| it.value) {
+        let message =
+            "`docker_socket` gives the container the engine, and with it this whole machine";
+        let hint = "leave it out unless the server starts containers itself and you trust it";
+        findings.warning(socket.at, message, Some(hint));
+    }
+    if let Some(target) = &section.config_target {
+        check_absolute(target, findings);
+    }
+}

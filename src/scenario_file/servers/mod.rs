@@ -1,0 +1,11 @@
+//! What servers are there, and what proves that they can be asked?
+//!
+//! - `server`: a section of `servers`. `client_config`: servers of the configuration of an MCP client.
+//! - `container`, `mounts`: the section `docker`.
+//! - `ready`: the sections `ready`.
+
+pub(super) mod client_config;
+pub(super) mod container;
+pub(super) mod mounts;
+pub(super) mod ready;
+pub(super) mod server;

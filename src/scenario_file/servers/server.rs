@@ -1,0 +1,124 @@
+//! The `servers` section.
+
+use std::path::Path;
+
+use crate::model::scenario::{Server, Transport};
+
+use super::ready::ReadySection;
+use crate::scenario_file::decode::kinds::{Nothing, Untold, Variant, kinds};
+use crate::scenario_file::decode::secrets::{Given, given_pairs, marked_names};
+use crate::scenario_file::decode::template::Template;
+use crate::scenario_file::decode::values::{Timeout, Word};
+use crate::scenario_file::decode::{Named, section};
+use crate::scenario_file::yaml::source::Findings;
+
+/// A server the scenario uses.
+pub(in crate::scenario_file) type ServerSection = Variant<ServerKeys, ServerKind>;
+
+kinds! {
+    /// A server the scenario uses. `${NAME}` and `${NAME:-default}` stand for environment variables.
+    ServerKind, by "type" of "server", named "ServerSection", untold Untold::Keys(
+        &[("url", "http"), ("command", "stdio")],
+        (
+            "does not say how the server is reached",
+            "give `type: http` with `url`, `type: stdio` with `command`, or `type: mock`",
+        ),
+    ); {
+        /// A server that is reached over Streamable HTTP; `type` may be left out.
+        "http" => Http(HttpKeys),
+        /// A child process; `type` may be left out.
+        "stdio" => Stdio(StdioKeys),
+        /// A mock server, declared under `mcp_interactions`.
+        "mock" => Mock(Nothing),
+    }
+}
+
+section! {
+    /// What is said of every server.
+    ServerKeys {
+        /// How long the server may take from its start to its list of tools; overrides that of the scenario.
+        connect_timeout: Option<Timeout>,
+        /// How long one tool call may take; overrides that of the scenario.
+        tool_timeout: Option<Timeout>,
+        /// What proves that the server can be asked, before a run begins.
+        ready: Option<ReadySection>,
+    }
+}
+
+section! {
+    /// What is said of a server over HTTP.
+    HttpKeys {
+        /// The Streamable HTTP endpoint.
+        url: Template<Word>,
+        /// Headers sent with every request.
+        headers: Option<Named<Given>>,
+        /// The environment variable that holds the bearer token.
+        bearer_token_env: Option<Word>,
+    }
+}
+
+section! {
+    /// What is said of a child process.
+    StdioKeys {
+        /// The program.
+        command: Template<Word>,
+        /// The arguments of the program.
+        args: Option<Vec<Template>>,
+        /// Environment variables for the program.
+        env: Option<Named<Given>>,
+        /// The folder the program runs in, relative to this file.
+        cwd: Option<Template<Word>>,
+    }
+}
+
+impl ServerSection {
+    /// The names of values that are marked as secret.
+    pub(in crate::scenario_file) fn marked(&self) -> Vec<String> {
+        let mut marked: Vec<String> = match &self.kind {
+            ServerKind::Http(http) => marked_names(http.headers.as_ref()).collect(),
+            ServerKind::Stdio(stdio) => marked_names(stdio.env.as_ref()).collect(),
+            ServerKind::Mock(_) => Vec::new(),
+        };
+        let ready = self.all.ready.iter();
+        marked.extend(ready.flat_map(ReadySection::marked));
+        marked
+    }
+
+    pub(in crate::scenario_file) fn server(&self, name: &str, findings: &Findings) -> Server {
+        let transport = match &self.kind {
+            ServerKind::Http(http) => Transport::Http {
+                url: http.url.0.clone(),
+                headers: given_pairs(http.headers.as_ref()),
+                bearer_token_env: http.bearer_token_env.as_ref().map(|it| it.0.clone()),
+            },
+            ServerKind::Stdio(stdio) => {
+                let command = &stdio.command;
+                let args = stdio.args.iter().flatten();
+                let cwd = stdio.cwd.as_ref();
+                Transport::Stdio {
+                    command: command_from(&command.0, &findings.folder(command.at)),
+                    args: args.map(|it| it.value.clone()).collect(),
+                    env: given_pairs(stdio.env.as_ref()),
+                    cwd: cwd.map(|it| findings.folder(it.at).join(&it.0)),
+                }
+            }
+            ServerKind::Mock(_) => Transport::Mock,
+        };
+        Server {
+            name: name.to_owned(),
+            transport,
+            connect_timeout: self.all.connect_timeout.map(|it| it.0),
+            tool_timeout: self.all.tool_timeout.map(|it| it.0),
+            ready: self.all.ready.as_ref().map(ReadySection::ready),
+        }
+    }
+}
+
+/// A program named by a relative path belongs to the file that names it; a bare name is looked up in `PATH`.
+pub(in crate::scenario_file) fn command_from(command: &str, folder: &Path) -> String {
+    if command.starts_with("./") || command.starts_with("../") {
+        folder.join(command).to_string_lossy().into_owned()
+    } else {
+        command.to_owned()
+    }
+}

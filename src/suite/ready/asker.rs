@@ -1,0 +1,192 @@
+//! Asks servers whether they are ready, in the sessions that the run will use or in fresh ones.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, try_join_all};
+
+use super::proof::expanded;
+use crate::docker::Reached;
+use crate::http_client;
+use crate::mcp::{self, Launch, Target};
+use crate::model::catalogue::Catalogue;
+use crate::model::comparison::Row;
+use crate::model::ready::{HealthPage, PageAddress};
+use crate::model::scenario::Scenario;
+use crate::model::stamp::Stamp;
+use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
+use crate::redact::Redactor;
+use crate::run::ready::{Asks, PageAnswer};
+use crate::run::{Observer, Part, Progress, Together, Tools, Unlisted};
+use crate::score;
+
+/// What all askers of one run have in common.
+#[derive(Clone, Copy)]
+pub(crate) struct Asking<'a> {
+    pub(crate) scenario: &'a Scenario,
+    pub(crate) reached: Option<&'a Reached>,
+    pub(crate) redactor: &'a Redactor,
+    pub(crate) observer: &'a dyn Observer,
+}
+
+/// Asks some servers.
+pub(crate) struct Asker<'a> {
+    pub(crate) asking: Asking<'a>,
+    /// The servers that are waited for, as a message begins with them before a colon; empty where they need not be named.
+    pub(crate) who: String,
+    /// In the order of the scenario, or why they cannot be asked.
+    pub(crate) targets: Result<Vec<Target>, String>,
+    /// The servers whose sessions the run will use, because a child process has only one session.
+    pub(crate) kept: Vec<Arc<Box<dyn Tools>>>,
+    /// The stamp of the trajectories that answers are compared as.
+    pub(crate) stamp: Stamp,
+}
+
+impl Asks for Asker<'_> {
+    fn open(&self, limit: Duration) -> BoxFuture<'_, Result<Box<dyn Tools>, Unlisted>> {
+        async move {
+            let targets = match &self.targets {
+                Ok(targets) => targets,
+                Err(why) => return Err(Unlisted::NotYet(why.clone())),
+            };
+            let name = |it: &Target| it.name.clone();
+            let kept = self.kept.iter().flat_map(|it| &it.catalogue().servers);
+            let kept: Vec<&str> = kept.map(|it| it.server.as_str()).collect();
+            let mut fresh = targets.clone();
+            fresh.retain(|it| !kept.contains(&it.name.as_str()));
+            for target in &mut fresh {
+                // A server that is still starting is not waited for here, because the next round tries again.
+                target.may_be_starting = false;
+                target.connect_timeout = target.connect_timeout.min(limit);
+            }
+            let listing = self.kept.iter().map(|it| it.list_again(limit));
+            let mut offered = try_join_all(listing).await?;
+            let lent = self.kept.iter().map(|it| Part::Lent(Arc::clone(it)));
+            let mut parts: Vec<Part> = lent.collect();
+            if !fresh.is_empty() {
+                let connected = mcp::connect(&fresh, &|_| ()).await;
+                let connected = connected.map_err(|it| Unlisted::NotYet(it.message))?;
+                offered.push(connected.catalogue().clone());
+                parts.push(Part::Own(connected));
+            }
+            let order: Vec<String> = targets.iter().map(name).collect();
+            Ok(Box::new(Together::new(parts, offered, &order)) as Box<dyn Tools>)
+        }
+        .boxed()
+    }
+
+    fn page<'a>(
+        &'a self,
+        page: &'a HealthPage,
+        limit: Duration,
+    ) -> BoxFuture<'a, Result<PageAnswer, String>> {
+        async move {
+            let expanded = expanded(std::slice::from_ref(page), self.asking.reached);
+            let (pages, _) = expanded.map_err(|it| it.message)?;
+            let page = pages.first().ok_or("there is no page")?;
+            let url = match &page.at {
+                PageAddress::Url(url) => url.clone(),
+                PageAddress::Path { server, path } => {
+                    let address = self.address(server.as_deref())?;
+                    http_client::on_same_server(&address, path)
+                        .ok_or_else(|| format!("`{address}` is no address"))?
+                }
+            };
+            // The parameters are left out, because they may hold keys.
+            let shown = url.split(['?', '#']).next().unwrap_or_default().to_owned();
+            let (status, body) = http_client::page(&url, &page.headers, limit)
+                .await
+                .map_err(|why| format!("{shown}: {why}"))?;
+            Ok(PageAnswer {
+                url: shown,
+                status,
+                body,
+            })
+        }
+        .boxed()
+    }
+
+    fn is_same(&self, before: &Outcome, after: &Outcome) -> bool {
+        if before == after {
+            return true;
+        }
+        let (before, after) = (self.alone(before), self.alone(after));
+        let compared = score::compare(&before, &after, &self.asking.scenario.scoring);
+        compared.rows.iter().all(|row| match row {
+            Row::Pair(pair) => {
+                let response = &pair.response;
+                response.similarity >= 1.0 - 1e-9 && response.contract_changes.is_empty()
+            }
+            Row::Missing { .. } | Row::Extra { .. } => false,
+        })
+    }
+
+    fn clean(&self, text: &str) -> String {
+        self.asking.redactor.text(text).into_inner()
+    }
+
+    fn waiting(&self, what: &str, elapsed: Duration) {
+        let what = match self.who.as_str() {
+            "" => what.to_owned(),
+            who => format!("{who}: {what}"),
+        };
+        let progress = Progress::Waiting {
+            what: &what,
+            elapsed,
+        };
+        self.asking.observer.progress(progress);
+    }
+}
+
+impl Asker<'_> {
+    /// The address of a server, or of the only one that has one.
+    fn address(&self, server: Option<&str>) -> Result<String, String> {
+        let targets = self.targets.as_ref().map_err(Clone::clone)?;
+        if let (None, "", Some(container)) = (server, self.who.as_str(), self.asking.reached) {
+            return Ok(container.url());
+        }
+        let addresses = targets.iter().filter_map(|it| match &it.launch {
+            Launch::Http { url, .. } => Some((it.name.as_str(), url)),
+            Launch::Child(_) => None,
+        });
+        let mut addresses = addresses.filter(|(name, _)| server.is_none_or(|it| it == *name));
+        match (addresses.next(), addresses.next()) {
+            (Some((_, url)), None) => Ok(url.clone()),
+            (None, _) => Err(match server {
+                Some(server) => format!("the server `{server}` has no address: give `url`"),
+                None => "no server has an address: give `url`".to_owned(),
+            }),
+            (Some(_), Some(_)) => Err(
+                "several servers have an address: say whose page it is with `server`".to_owned(),
+            ),
+        }
+    }
+
+    /// A run that made one call.
+    fn alone(&self, outcome: &Outcome) -> Trajectory {
+        Trajectory {
+            scenario: String::new(),
+            name: String::new(),
+            scenario_hash: None,
+            stamp: self.stamp.clone(),
+            catalogue: Catalogue::default(),
+            steps: vec![Step::ToolCall(Box::new(ToolCall {
+                server: Some("asked".to_owned()),
+                tool: "ready".to_owned(),
+                arguments: crate::model::Object::new(),
+                outcome: outcome.clone(),
+                digits: crate::model::Digits::new(),
+                again: Vec::new(),
+                start_ms: None,
+                duration_ms: None,
+            }))],
+            ending: Ending::Completed,
+            duration_ms: None,
+            learned: Vec::new(),
+            bindings: Vec::new(),
+            requests: Vec::new(),
+            repeated: None,
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! What must hold of which servers before a run begins.
+
+use crate::docker::Reached;
+use crate::model::ready::{HealthPage, PageAddress, Ready};
+use crate::model::scenario::{Scenario, Transport};
+use crate::redact::Secrets;
+use crate::run::SetupError;
+use crate::scenario_file;
+use crate::suite::addresses;
+use crate::suite::secrets::{pairs, query};
+use crate::suite::suite_context::SuiteContext;
+
+/// Something that must hold of some servers before a run begins.
+#[derive(Clone)]
+pub(crate) struct Proof {
+    pub(super) ready: Ready,
+    /// The names of the servers that it must hold of at the same time.
+    pub(super) servers: Vec<String>,
+}
+
+impl Proof {
+    pub(crate) fn ready(&self) -> &Ready {
+        &self.ready
+    }
+}
+
+/// What is to be proven of the servers of a scenario, besides what is said of its container.
+pub(crate) fn proofs(context: &SuiteContext, scenario: &Scenario) -> Vec<Proof> {
+    let servers = context.servers(scenario);
+    // Recorded servers are always ready.
+    let live = |it: &Transport| !matches!(it, Transport::Recorded { .. });
+    let all: Vec<String> = (servers.iter())
+        .filter(|it| live(&it.transport))
+        .map(|it| it.name.clone())
+        .collect();
+    let together = scenario.ready.iter().filter(|_| !all.is_empty());
+    let together = together.map(|ready| Proof {
+        ready: ready.clone(),
+        servers: all.clone(),
+    });
+    let single = servers.iter().filter(|it| live(&it.transport));
+    let single = single.filter_map(|it| {
+        Some(Proof {
+            ready: it.ready.clone()?,
+            servers: vec![it.name.clone()],
+        })
+    });
+    together.chain(single).collect()
+}
+
+/// Adds the secrets that pages are asked with to `secrets`.
+pub(crate) fn secrets(
+    ready: &Ready,
+    reached: Option<&Reached>,
+    secrets: &mut Secrets,
+) -> Result<(), SetupError> {
+    let (pages, variables) = expanded(&ready.http, reached)?;
+    secrets.environment(&variables);
+    for page in pages {
+        secrets.named("header", "ready", pairs(&page.headers));
+        let (PageAddress::Url(address) | PageAddress::Path { path: address, .. }) = &page.at;
+        secrets.named("query", "ready", query(address));
+    }
+    Ok(())
+}
+
+/// The pages with their placeholders filled in, and the names of the environment variables that stand in them.
+pub(super) fn expanded(
+    pages: &[HealthPage],
+    reached: Option<&Reached>,
+) -> Result<(Vec<HealthPage>, Vec<String>), SetupError> {
+    let lookup = |name: &str| addresses::lookup(name, reached);
+    scenario_file::expand(&pages.to_vec(), lookup)
+        .map_err(|missing| SetupError::new(missing.to_string()))
+}

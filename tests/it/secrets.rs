@@ -1,0 +1,520 @@
+//! No secret is stored or shown, in whatever spelling and on whatever way; and none distorts a comparison.
+
+mod table;
+
+use std::fs;
+use std::path::Path;
+
+use aho_corasick::AhoCorasick;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use mcp_eval::model::redaction::Redaction;
+use mcp_eval::redact::{Redactor, Secrets};
+
+use crate::common::{Project, Ran, ran};
+use table::{Case, DECLARED, cases, survivors};
+
+/// Finds what must be in no byte written or printed: the canaries, and parts of the declared secret.
+struct Canaries {
+    all: Vec<String>,
+    automaton: AhoCorasick,
+}
+
+impl Canaries {
+    fn of(cases: &[Case]) -> Self {
+        let declared = [
+            "s3cr3t-Tok3n",
+            &hex::encode("s3cr3t-Tok3n")[..16],
+            "czNjcjN0LVRvazNu",
+        ];
+        let declared = declared.into_iter().map(str::to_owned);
+        let of_cases = cases.iter().flat_map(|it| it.canaries.clone());
+        let all: Vec<String> = declared.chain(of_cases).collect();
+        let automaton = AhoCorasick::new(&all).unwrap();
+        Self { all, automaton }
+    }
+
+    fn within(&self, bytes: &[u8]) -> Vec<&String> {
+        let found = self.automaton.find_iter(bytes);
+        found.map(|it| &self.all[it.pattern().as_usize()]).collect()
+    }
+
+    /// Those in files below a folder, but for the scenarios, which hold them as they were written.
+    fn below(&self, folder: &Path) -> Vec<String> {
+        let files = walkdir::WalkDir::new(folder).into_iter().flatten();
+        let files = files.filter(|it| {
+            let path = it.path().strip_prefix(folder).unwrap();
+            it.file_type().is_file() && !path.starts_with("scenarios")
+        });
+        let leaks = files.flat_map(|file| {
+            let bytes = fs::read(file.path()).unwrap();
+            let found = self.within(&bytes).into_iter();
+            let leaks = found.map(|it| format!("{}: {it}", file.path().display()));
+            leaks.collect::<Vec<_>>()
+        });
+        leaks.collect()
+    }
+}
+
+/// A project whose mock server answers with these texts, and is sent the declared secret.
+fn answering(texts: &[(String, String)]) -> Project {
+    let project = Project::new();
+    let responses = texts.iter().map(|(name, text)| {
+        json!({ "match": { "k": name }, "content": [{ "type": "text", "text": text }] })
+    });
+    let calls = texts
+        .iter()
+        .map(|(name, _)| json!({ "tool": "get", "args": { "k": name } }));
+    let sent =
+        json!({ "tool": "put", "args": { "password": "{{token}}", "text": "x {{token}} y" } });
+    let scenario = json!({
+        "name": "s",
+        "variables": { "token": { "value": "${CANARY}", "secret": true } },
+        "user_intent": "Use {{token}} well",
+        "servers": { "files": { "type": "mock" } },
+        "mcp_interactions": { "files": { "tools": [
+            { "name": "get", "annotations": { "read_only_hint": true }, "responses": responses.collect::<Value>() },
+            { "name": "put", "responses": [{ "content": "put {{args.text}}" }] },
+        ] } },
+        "agent": { "kind": "scripted", "calls": calls.chain([sent]).collect::<Value>() },
+    });
+    project.file("scenarios/s.yaml", scenario.to_string());
+    project
+}
+
+fn with_canary(project: &Project, arguments: &[&str], canary: &str) -> Ran {
+    let mut command = project.command();
+    command.args(arguments).env("CANARY", canary);
+    ran(&mut command)
+}
+
+#[test]
+fn no_secret_is_in_any_byte_written_or_printed() {
+    let cases = cases();
+    let texts: Vec<(String, String)> = cases
+        .iter()
+        .map(|it| (it.name.clone(), it.text.clone()))
+        .collect();
+    let project = answering(&texts);
+    let canaries = Canaries::of(&cases);
+    for (arguments, code) in [
+        (&["record", "-v"][..], 0),
+        (&["record", "--takes", "1", "-v"], 0),
+        (&["compare", "-v"], 0),
+        (&["compare", "--format", "json"], 0),
+        (&["compare", "--agent", "replay", "-v"], 0),
+        (&["compare", "--servers", "recorded", "-v"], 0),
+        (&["compare", "--repeat", "2"], 0),
+        (&["compare", "--run", "baselines", "-v"], 0),
+        (&["run", "-v"], 0),
+        (&["report"], 0),
+        (&["explain", "latest", "--scenario", "s"], 0),
+        (&["list", "--format", "json"], 0),
+        (&["validate"], 0),
+    ] {
+        let ran = with_canary(&project, arguments, DECLARED);
+        assert_eq!(ran.code, code, "{arguments:?}: {ran:#?}");
+        let shown = ran.all();
+        let shown = canaries.within(shown.as_bytes());
+        assert!(shown.is_empty(), "{arguments:?}: {shown:?}");
+    }
+    assert_eq!(canaries.below(&project.path("")), [""; 0]);
+    // The same in a file as it is: `scan` finds each.
+    for case in cases.iter().filter(|it| !it.canaries.is_empty()) {
+        project.file(&format!("raw/{}.txt", case.name), &case.text);
+    }
+    let scanned = project.result(1, &["scan", "raw"]);
+    let findings = scanned["findings"].as_array().unwrap();
+    for case in cases.iter().filter(|it| !it.canaries.is_empty()) {
+        let path = format!("raw/{}.txt", case.name);
+        assert!(
+            findings.iter().any(|it| it["path"] == path.as_str()),
+            "{path}: {}",
+            case.text
+        );
+    }
+    let mut command = project.command();
+    command
+        .args(["scan", "baselines", "reports", ".mcp-eval"])
+        .env("CANARY", DECLARED);
+    let clean = ran(&mut command);
+    assert_eq!(clean.code, 0, "{}", clean.stdout);
+}
+
+#[test]
+fn what_only_looks_like_a_secret_stays() {
+    let survivors = survivors();
+    let texts: Vec<(String, String)> = survivors
+        .iter()
+        .map(|(text, _)| ((*text).to_owned(), (*text).to_owned()))
+        .collect();
+    let texts: Vec<(String, String)> = texts
+        .into_iter()
+        .enumerate()
+        .map(|(at, (_, text))| (format!("t{at}"), text))
+        .collect();
+    let project = answering(&texts);
+    assert_eq!(with_canary(&project, &["record"], DECLARED).code, 0);
+    let baseline: Value = serde_json::from_str(&project.read("baselines/s/baseline.json")).unwrap();
+    let stored: Vec<&Value> = baseline["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["outcome"]["content"][0]["text"])
+        .collect();
+    for (text, value) in &survivors {
+        assert!(stored.contains(&value), "{text}");
+    }
+}
+
+#[test]
+fn runs_that_differ_only_in_their_secrets_compare_as_equal() {
+    let project = answering(&[]);
+    assert_eq!(
+        with_canary(&project, &["record"], "my-canary-1 \"x\"").code,
+        0
+    );
+    let baseline = project.read("baselines/s/baseline.json");
+    assert!(
+        baseline.contains("\"<secret:var.token>\"") && baseline.contains("x <secret:var.token> y"),
+        "{baseline}"
+    );
+    for arguments in [
+        &["compare"][..],
+        &["compare", "--agent", "replay"],
+        &["compare", "--servers", "recorded"],
+    ] {
+        let ran = with_canary(&project, arguments, "quite another 2");
+        assert_eq!(ran.code, 0, "{arguments:?}: {ran:#?}");
+        ran.says("1/1 tests passed");
+    }
+}
+
+#[test]
+fn a_secret_in_front_changes_nothing_behind() {
+    let texts = |front: &str| {
+        let first = ("a".to_owned(), format!("{front}ready"));
+        let second = (
+            "b".to_owned(),
+            json!({ "password": "first-of-7all", "api_key": "k-4of-all" }).to_string(),
+        );
+        [first, second]
+    };
+    let project = answering(&texts(""));
+    assert_eq!(
+        with_canary(&project, &["record", "--takes", "1"], DECLARED).code,
+        0
+    );
+    let other = answering(&texts(
+        "see https://h/?access_token=zzzz9yyyy&password=other-7one ",
+    ));
+    project.file("scenarios/s.yaml", other.read("scenarios/s.yaml"));
+    let mut command = project.command();
+    command
+        .args(["compare", "--format", "json"])
+        .env("CANARY", DECLARED);
+    let result: Value = serde_json::from_str(&ran(&mut command).stdout).unwrap();
+    let rows = result["scenarios"][0]["comparison"]["rows"]
+        .as_array()
+        .unwrap();
+    assert!(
+        rows[0]["response"]["similarity"].as_f64() < Some(1.0),
+        "{rows:#?}"
+    );
+    assert_eq!(rows[1]["response"]["similarity"], 1.0, "{rows:#?}");
+}
+
+#[test]
+fn a_secret_that_is_none_any_more_is_a_change() {
+    let texts = |text: &str| [("a".to_owned(), json!({ "api_key": text }).to_string())];
+    let project = answering(&texts("k-41of-all-9"));
+    assert_eq!(with_canary(&project, &["record"], DECLARED).code, 0);
+    for (now, code) in [
+        ("another-51-key", 0),
+        ("your-api-key", 1),
+        ("<secret:api-key>", 1),
+    ] {
+        let other = answering(&texts(now));
+        project.file("scenarios/s.yaml", other.read("scenarios/s.yaml"));
+        let ran = with_canary(&project, &["compare"], DECLARED);
+        assert_eq!(ran.code, code, "{now}: {ran:#?}");
+    }
+}
+
+#[test]
+fn a_placeholder_that_a_server_makes_up_is_never_filled_in() {
+    let project = Project::new();
+    let scenario = |token: &str| {
+        json!({
+            "name": "s",
+            "variables": { "token": { "value": token, "secret": true } },
+            "servers": { "files": { "type": "mock" } },
+            "mcp_interactions": { "files": { "tools": [
+                { "name": "get", "responses": [{ "content": "{\"id\": \"<secret:var.token>\"}" }] },
+                { "name": "put", "responses": [{ "content": "put {{args.id}}" }] },
+            ] } },
+            "agent": { "kind": "scripted", "calls": [
+                { "tool": "get" },
+                { "tool": "put", "args": { "id": "{{calls.0.json:/id}}", "own": "{{token}}" } },
+            ] },
+        })
+        .to_string()
+    };
+    project.file("scenarios/s.yaml", scenario("canary-of-mine-1"));
+    project.expect(0, &["record"]);
+    let baseline = project.read("baselines/s/baseline.json");
+    assert!(
+        baseline.contains("<secret::var.token>")
+            && baseline.contains("\"own\": \"<secret:var.token>\""),
+        "{baseline}"
+    );
+    // The server echoes what it is sent: it must be the text that it made up, not the secret.
+    let ran = project.expect(0, &["compare", "--agent", "replay"]);
+    ran.says("1/1 tests passed");
+    for entry in walkdir::WalkDir::new(project.path(".mcp-eval"))
+        .into_iter()
+        .flatten()
+    {
+        let text = fs::read_to_string(entry.path()).unwrap_or_default();
+        assert!(
+            !text.contains("put <secret:var.token>"),
+            "{}",
+            entry.path().display()
+        );
+    }
+}
+
+#[test]
+fn baselines_of_version_1_load_and_any_placeholder_equals_theirs() {
+    let project = answering(&[(
+        "a".to_owned(),
+        json!({ "password": "first-of-7all" }).to_string(),
+    )]);
+    assert_eq!(with_canary(&project, &["record"], DECLARED).code, 0);
+    let path = "baselines/s/baseline.json";
+    let old = project
+        .read(path)
+        .replace("<secret:var.token:json>", "<redacted:secret:1>");
+    let old = old
+        .replace("<secret:var.token>", "<redacted:secret:1>")
+        .replace("<secret:password>", "<redacted:value:2>");
+    assert!(old.contains("<redacted:value:2>"), "{old}");
+    project.file(path, old);
+    assert_eq!(with_canary(&project, &["compare"], DECLARED).code, 0);
+    assert_eq!(
+        with_canary(&project, &["compare", "--servers", "recorded"], DECLARED).code,
+        0
+    );
+    let replayed = with_canary(&project, &["compare", "--agent", "replay"], DECLARED);
+    assert_eq!(replayed.code, 3, "{replayed:#?}");
+    replayed
+        .says("whose value nobody knows now")
+        .says("secret: true");
+}
+
+#[test]
+fn secrets_in_keys_and_names_are_replaced_put_back_and_never_sent_as_placeholders() {
+    let project = Project::new();
+    let scenario = |token: Value, name: &str, key: &str| {
+        json!({
+            "name": "s",
+            "variables": { "token": token },
+            "servers": { "files": { "type": "mock" } },
+            "mcp_interactions": { "files": { "tools": [
+                { "name": "put", "responses": [{ "content": "put {{args.by}}" }] },
+                { "name": name, "responses": [{ "structured_content": { key: { "of": 1 } } }] },
+            ] } },
+            "agent": { "kind": "scripted", "calls": [
+                { "tool": "put", "args": { "by": { key: { "active": true } } } },
+                { "tool": name },
+            ] },
+        })
+        .to_string()
+    };
+    let canary = "S3cure-Pass/word";
+    let declared = json!({ "value": canary, "secret": true });
+    project.file(
+        "scenarios/s.yaml",
+        scenario(declared, &format!("get_{canary}"), canary),
+    );
+    for arguments in [
+        &["record", "-v"][..],
+        &["compare", "-v"],
+        &["compare", "--agent", "replay", "-v"],
+    ] {
+        let ran = project.expect(0, arguments);
+        assert!(!ran.all().contains(canary), "{arguments:?}: {ran:#?}");
+    }
+    for folder in ["baselines", ".mcp-eval", "reports"] {
+        for entry in walkdir::WalkDir::new(project.path(folder))
+            .into_iter()
+            .flatten()
+        {
+            let text = fs::read_to_string(entry.path()).unwrap_or_default();
+            assert!(!text.contains(canary), "{}", entry.path().display());
+        }
+    }
+    // A script that was made of what is stored, without the secret.
+    let unknown = scenario(json!("other"), "get", "<secret:var.password>");
+    project.file("scenarios/s.yaml", unknown);
+    project
+        .expect(3, &["run"])
+        .says("call 1 of the script holds `<secret:var.password>`")
+        .says("secret: true");
+}
+
+#[test]
+fn findings_repeat_no_secret_of_the_line_they_show() {
+    let project = Project::new();
+    let token = format!("{}{}", "ghp_", "a1B2c3D4e5F6".repeat(3));
+    project.file(
+        "scenarios/s.yaml",
+        format!(
+            "name: s
+variables: {{ pw: {{ value: canary-of-7mine, secret: true }} }}
+servers: {{ x: {{ command: nothing, args: [\"--token={token}\", \"--password\", hunter-22], envv: {{ API_TOKEN: zzz-41-canary }}, env: {{ A: canary-of-7mine }} }} }}
+agent: {{ kind: \"{token}\" }}
+timeout: canary-of-7mine
+"
+        ),
+    );
+    for arguments in [
+        &["validate"][..],
+        &["validate", "--format", "json"],
+        &["run"],
+        &["list"],
+        &["mock", "scenarios/s.yaml"],
+        &["run", "--format", "json"],
+    ] {
+        let ran = project.run(arguments);
+        assert_ne!(ran.code, 0, "{ran:#?}");
+        let all = ran.all();
+        for canary in ["a1B2c3D4", "hunter-22", "zzz-41", "canary-of-7mine"] {
+            assert!(!all.contains(canary), "{arguments:?}: {canary}: {all}");
+        }
+    }
+    // The caret stands where the line says so.
+    let shown = project.run(&["validate"]).all();
+    let lines: Vec<&str> = shown.lines().collect();
+    let at = lines
+        .iter()
+        .position(|it| it.contains("unknown key `envv`"))
+        .unwrap();
+    let caret = lines[at + 2].find('^').unwrap();
+    let column = lines[at + 1].char_indices().nth(caret).unwrap().0;
+    assert!(lines[at + 1][column..].starts_with("envv"), "{shown}");
+}
+
+#[test]
+fn values_of_any_name_may_be_marked_and_texts_be_kept() {
+    let project = Project::new();
+    let kept = format!("{}{}", "sk-ant-", "example1".repeat(3));
+    let more = json!({
+        "redact": { "patterns": ["acme_[0-9a-f]{8}"], "keep": [kept] },
+        "agent": { "kind": "scripted", "calls": [{ "tool": "echo", "args": { "text": format!("hidden-mode acme_01234567 {kept} customer") } }] },
+    });
+    project.faulty_with("s", &[], &[], &more);
+    let text = project.read("scenarios/s.yaml");
+    let mut scenario: Value = serde_json::from_str(&text).unwrap();
+    scenario["servers"]["s"]["env"] =
+        json!({ "MODE": { "value": "hidden-mode", "secret": true }, "PARTITION_KEY": "customer" });
+    project.file("scenarios/s.yaml", scenario.to_string());
+    project.expect(0, &["record"]);
+    let baseline = project.read("baselines/s/baseline.json");
+    let expected = format!("<secret:env.MODE> <secret:pattern> {kept} customer");
+    assert!(baseline.contains(&expected), "{baseline}");
+}
+
+/// Values as servers answer them, some with secrets.
+fn answers() -> impl Strategy<Value = Value> {
+    let texts = prop_oneof![
+        "[a-z]{0,8}",
+        Just("hunter2-canary".to_owned()),
+        "(password|token|api_key)[=:] ?[a-z0-9]{0,12}",
+        "<secret:[a-z.]{1,6}>",
+        "https://u:[a-z0-9]{1,9}@h/",
+        "\\PC{0,12}",
+    ];
+    let leaf = prop_oneof![
+        texts.prop_map(Value::from),
+        any::<i32>().prop_map(Value::from),
+        Just(Value::Null)
+    ];
+    leaf.prop_recursive(3, 24, 4, |inner| {
+        let key = prop_oneof![
+            "[a-z]{1,4}",
+            Just("password".to_owned()),
+            Just("token".to_owned())
+        ];
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::vec((key, inner), 0..4)
+                .prop_map(|it| Value::Object(it.into_iter().collect())),
+        ]
+    })
+}
+
+fn redactor() -> Redactor {
+    let mut secrets = Secrets::default();
+    secrets.declare("var.token", "", "hunter2-canary");
+    Redactor::new(&secrets, &Redaction::default())
+}
+
+fn texts_of(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::String(text) => found.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|it| texts_of(it, found)),
+        Value::Object(members) => members.values().for_each(|it| texts_of(it, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn reversed(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(reversed).collect(),
+        Value::Object(members) => {
+            let members = members
+                .iter()
+                .rev()
+                .map(|(key, it)| (key.clone(), reversed(it)));
+            Value::Object(members.collect())
+        }
+        other => other.clone(),
+    }
+}
+
+/// Without the numbers that tell secrets of one kind apart, which follow the order they are met in.
+fn unnumbered(value: &Value) -> String {
+    let numbers = regex::Regex::new("#[0-9]+>").unwrap();
+    let mut sorted = value.clone();
+    sorted.sort_all_objects();
+    numbers.replace_all(&sorted.to_string(), ">").into_owned()
+}
+
+proptest! {
+    #[test]
+    fn redacting_twice_is_redacting_once(value in answers()) {
+        let once = redactor().value(value).into_inner();
+        let mut texts = Vec::new();
+        texts_of(&once, &mut texts);
+        for text in texts {
+            let twice = redactor().text(&text);
+            prop_assert_eq!(&*twice, &text);
+        }
+    }
+
+    #[test]
+    fn the_order_of_keys_is_of_no_matter(value in answers()) {
+        let there = redactor().value(value.clone()).into_inner();
+        let back = redactor().value(reversed(&value)).into_inner();
+        prop_assert_eq!(unnumbered(&there), unnumbered(&back));
+    }
+
+    #[test]
+    fn what_is_added_changes_nothing_beside_it(value in answers(), added in "[a-z ]{0,9}") {
+        let alone = redactor().value(value.clone()).into_inner();
+        let beside = redactor().value(json!({ "x": value, "added": added })).into_inner();
+        prop_assert_eq!(unnumbered(&beside["x"]), unnumbered(&alone));
+    }
+}
