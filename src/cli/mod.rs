@@ -22,13 +22,24 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::cli::args::{Cli, Command};
+use crate::cli::args::{Cli, Color, Command};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::process;
 
 /// Runs the program as its arguments ask and returns the code to exit with.
 pub fn main() -> ExitCode {
+    if let Some(supervised) = supervise() {
+        return supervised.map_or_else(
+            |error| {
+                let why = format!("`{}` is for mcp-eval itself: {error}", process::SUPERVISE);
+                Console::new(Color::Never, false).failure(&Failure::usage(why));
+                Exit::Usage.into()
+            },
+            |()| Exit::Passed.into(),
+        );
+    }
     file_limit::report();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -60,7 +71,28 @@ pub fn main() -> ExitCode {
             exit.and(failure.exit)
         }
     };
+    if process::may_leave_some() {
+        console.note(
+            "this system lets nobody supervise processes: what a server starts in a session of its own may still run",
+        );
+    }
     exit.into()
+}
+
+/// Supervises a process for another `mcp-eval`, if that is what this one was started for. Arguments are not read as a user's, and the
+/// environment, which is the process's, is not read at all.
+#[cfg(target_os = "linux")]
+fn supervise() -> Option<std::io::Result<()>> {
+    let mut args = std::env::args_os().skip(1);
+    args.next().filter(|it| it == process::SUPERVISE)?;
+    let program = args.next()?;
+    let args: Vec<_> = args.collect();
+    Some(process::supervise(&program, &args))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn supervise() -> Option<std::io::Result<()>> {
+    None
 }
 
 fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {

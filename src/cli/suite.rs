@@ -25,6 +25,7 @@ pub(super) fn settings(args: &ExecuteArgs) -> Result<Settings, Failure> {
             .map_err(|problem| Failure::usage(problem.to_string()))?,
     };
     Ok(Settings {
+        program: Some(program()),
         servers,
         jobs: args.jobs,
         times: args.repeat.unwrap_or(1),
@@ -33,6 +34,12 @@ pub(super) fn settings(args: &ExecuteArgs) -> Result<Settings, Failure> {
         budget: args.budget,
         ..Settings::default()
     })
+}
+
+/// This program. Where its file was removed or replaced while it runs, the system still has it.
+pub(super) fn program() -> PathBuf {
+    let there = std::env::current_exe().ok().filter(|it| it.exists());
+    there.unwrap_or_else(|| PathBuf::from("/proc/self/exe"))
 }
 
 /// Where baselines lie.

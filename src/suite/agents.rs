@@ -1,5 +1,6 @@
 //! Who asks: the agent of a scenario, with what it needs from outside.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -313,6 +314,7 @@ pub(crate) fn agent(
     reached: Reached,
     baseline: Option<&Arc<Redacted<Trajectory>>>,
     (redactor, secrets): (Redactor, Secrets),
+    supervisor: Option<&Path>,
 ) -> Result<Box<dyn run::Agent>, SetupError> {
     Ok(match (&scenario.agent, baseline, reached) {
         (Agent::Replay { .. }, Some(baseline), _) => Box::new(Replay::new(
@@ -326,7 +328,8 @@ pub(crate) fn agent(
             Box::new(Chat::new(settings, key.as_ref(), scenario.messages())?)
         }
         (_, _, Reached::Command(settings, prompt, workplace)) => {
-            Box::new(Command::new(settings, prompt, workplace))
+            let supervisor = supervisor.map(Path::to_owned);
+            Box::new(Command::new(settings, prompt, workplace, supervisor))
         }
         (other, baseline, _) => Box::new(
             Scripted::new(scenario.messages(), calls_to_send(other.calls(), &secrets)?)

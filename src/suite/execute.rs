@@ -238,9 +238,13 @@ impl SuiteContext {
         let mut known = secrets.clone();
         known.of_scenario(&scenario.redaction);
         let agent: Box<dyn run::Agent> = match who {
-            Who::Scenario(baseline) => {
-                agents::agent(scenario, reachable, baseline, (of_agent, known))?
-            }
+            Who::Scenario(baseline) => agents::agent(
+                scenario,
+                reachable,
+                baseline,
+                (of_agent, known),
+                self.program.as_deref(),
+            )?,
             Who::Else(listener, _) => Box::new(listener),
         };
         Ok(Prepared {

@@ -117,6 +117,7 @@ where
     });
     let _guard = containers.clone().map(Guard);
     let context = Arc::new(SuiteContext::new(
+        settings.program.clone(),
         settings.servers.clone(),
         ours,
         containers.clone(),

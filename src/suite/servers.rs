@@ -129,6 +129,7 @@ impl SuiteContext {
                     args: args.iter().map(Into::into).collect(),
                     env: env.clone(),
                     cwd: cwd.clone(),
+                    supervisor: self.program.clone(),
                 })
             }
             Transport::Http {
@@ -174,10 +175,15 @@ impl SuiteContext {
         let mut args: Vec<OsString> = ["mock", "--server", server].map(Into::into).to_vec();
         args.extend(from);
         ChildCommand {
-            program: self.program.clone(),
+            program: self
+                .program
+                .as_ref()
+                .map_or_else(|| "mcp-eval".into(), Into::into),
             args,
             env: Vec::new(),
             cwd: None,
+            // It starts nothing, and ends by itself with its stdin.
+            supervisor: None,
         }
     }
 }

@@ -15,6 +15,11 @@ pub const RUNS: &str = ".mcp-eval/runs";
 /// How scenarios are run and judged. [`Settings::default`] is what a command without options does.
 #[derive(Debug, Clone)]
 pub struct Settings {
+    /// The `mcp-eval` program: it serves mock servers, and it supervises the processes of servers and agents, so that all they start ends
+    /// with them. `None` finds `mcp-eval` in `PATH` for mock servers, and supervises nothing: see [`ChildCommand::supervisor`].
+    ///
+    /// [`ChildCommand::supervisor`]: crate::process::ChildCommand::supervisor
+    pub program: Option<PathBuf>,
     /// Servers that win over a scenario's own of the same name.
     pub servers: Vec<Server>,
     /// How many scenarios run at once, at least 1.
@@ -73,6 +78,7 @@ pub struct ScoreSettings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
+            program: None,
             servers: Vec::new(),
             jobs: 1,
             times: 1,

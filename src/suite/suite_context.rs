@@ -1,7 +1,6 @@
 //! What all runs of one command share: servers of the command line, containers, the budget, and the stamps of repositories.
 
 use std::collections::{BTreeMap, HashMap};
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -28,8 +27,8 @@ const SOURCE_PATH: &str = "MCPPROXY_SOURCE_PATH";
 pub(crate) struct SuiteContext {
     /// Servers given on the command line; they win over a scenario's own.
     pub(crate) servers: Vec<Server>,
-    /// Our own program, which is also the mock server.
-    pub(crate) program: OsString,
+    /// The `mcp-eval` program, which is also the mock server and the supervisor of processes; `None` supervises nothing.
+    pub(crate) program: Option<PathBuf>,
     pub(super) interrupt: CancellationToken,
     /// Where containers are reset; `None` to use the servers as they stand.
     pub(crate) containers: Option<Arc<Session>>,
@@ -43,14 +42,13 @@ pub(crate) struct SuiteContext {
 
 impl SuiteContext {
     pub(crate) fn new(
+        program: Option<PathBuf>,
         servers: Vec<Server>,
         ours: Vec<PathBuf>,
         containers: Option<Arc<Session>>,
         budget: Option<Arc<Budget>>,
         interrupt: CancellationToken,
     ) -> Self {
-        let program =
-            std::env::current_exe().map_or_else(|_| "mcp-eval".into(), PathBuf::into_os_string);
         Self {
             servers,
             program,

@@ -91,6 +91,7 @@ impl Desk {
                 args: words.into_iter().chain([log]).collect(),
                 env: Vec::new(),
                 cwd: Some(project.path("")),
+                supervisor: None,
             })
         };
         Self {

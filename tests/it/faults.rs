@@ -217,6 +217,7 @@ fn answers_to_many_calls_at_once_are_all_kept_as_served() {
         args: vec!["reverse=400".into()],
         env: Vec::new(),
         cwd: None,
+        supervisor: None,
     });
     calls_at_once(launch, 400);
 }
@@ -298,6 +299,55 @@ fn grandchildren_and_stubborn_servers_are_gone_afterwards() {
     let state = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
     assert!(state.is_empty() || state.contains(") Z "), "{state}");
     assert_eq!(project.survivors(), [""; 0]);
+}
+
+/// Whether the process whose id is in this file still runs, after a moment.
+fn survives(file: &std::path::Path) -> bool {
+    let id = fs::read_to_string(file).unwrap();
+    let stat = format!("/proc/{}/stat", id.trim());
+    (0..100).all(|_| {
+        std::thread::sleep(Duration::from_millis(20));
+        fs::read_to_string(&stat).is_ok_and(|it| !it.contains(") Z "))
+    })
+}
+
+#[test]
+fn a_daemon_that_a_server_starts_ends_with_the_run() {
+    let project = Project::new();
+    let file = project.path("daemon");
+    let daemon = format!("daemon={}", file.display());
+    project.faulty("s", &[&daemon], &echo());
+    project.expect(0, &["run"]);
+    assert!(!survives(&file));
+}
+
+#[test]
+fn nothing_survives_when_we_are_killed() {
+    let project = Project::new();
+    let (daemon, grandchild) = (project.path("daemon"), project.path("grandchild"));
+    let faults = [
+        &format!("daemon={}", daemon.display()),
+        &format!("grandchild={}", grandchild.display()),
+        "hang",
+    ];
+    project.faulty("s", &faults, &echo());
+    let mut run = project.command().arg("run").spawn().unwrap();
+    while !(daemon.exists() && grandchild.exists()) {
+        assert!(run.try_wait().unwrap().is_none(), "it has ended by itself");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    run.kill().unwrap();
+    run.wait().unwrap();
+    assert!(!survives(&daemon) && !survives(&grandchild));
+    assert_eq!(project.survivors(), [""; 0]);
+}
+
+#[test]
+fn a_process_is_supervised_for_us_alone() {
+    let project = Project::new();
+    project
+        .expect(2, &["supervise", "true"])
+        .says("`supervise` is for mcp-eval itself");
 }
 
 #[test]

@@ -46,6 +46,7 @@ pub struct Command {
     settings: CommandAgent,
     prompt: Prompt,
     workplace: Workplace,
+    supervisor: Option<PathBuf>,
     recorder: OutputRecorder,
     /// Why it should have been stopped, found when it was gone already.
     late: Option<Stop>,
@@ -60,9 +61,15 @@ pub struct Prompt {
 }
 
 impl Command {
-    /// An agent with these settings, every `${…}` of them filled in.
-    pub fn new(settings: CommandAgent, prompt: Prompt, workplace: Workplace) -> Self {
+    /// An agent with these settings, every `${…}` of them filled in, whose program is supervised as [`ChildCommand::supervisor`] says.
+    pub fn new(
+        settings: CommandAgent,
+        prompt: Prompt,
+        workplace: Workplace,
+        supervisor: Option<PathBuf>,
+    ) -> Self {
         Self {
+            supervisor,
             recorder: output_recorder(&settings, Names::default()),
             settings,
             prompt,
@@ -213,6 +220,7 @@ impl Command {
                     .clone()
                     .unwrap_or_else(|| self.workplace.empty()),
             ),
+            supervisor: self.supervisor.clone(),
         })
     }
 }

@@ -96,6 +96,7 @@ pub(super) fn child(faults: &[&str]) -> Launch {
         args: faults.iter().map(Into::into).collect(),
         env: Vec::new(),
         cwd: None,
+        supervisor: None,
     })
 }
 

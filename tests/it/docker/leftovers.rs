@@ -131,7 +131,12 @@ fn what_killed_runs_leave_is_removed_later_and_nothing_else() {
             searching(&project, &json!({}));
             project.expect(0, &["run", "scenarios/s.yaml"]);
         }
-        assert_eq!(containers(&[&label]), [""; 0], "{by}");
+        // Another run may be at it as well, and not quite done.
+        let is_gone = (0..50).any(|_| {
+            std::thread::sleep(Duration::from_millis(20));
+            containers(&[&label]).is_empty()
+        });
+        assert!(is_gone, "{by}");
     }
 
     assert_eq!(containers(&[&alive.label()]).len(), 1);

@@ -22,6 +22,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::progress::{ScenarioProgress, SuiteProgress};
+use crate::cli::suite::program;
 use crate::docker::{self, Guard};
 use crate::json;
 use crate::model::trajectory::Ending;
@@ -61,7 +62,7 @@ pub(super) fn run(
         ours.push(plan.baselines.root().to_owned());
         let servers = plan.servers.clone();
         let abort = endings.abort.clone();
-        let context = SuiteContext::new(servers, ours, containers.clone(), None, endings.abort);
+        let context = SuiteContext::new(Some(program()), servers, ours, containers.clone(), None, endings.abort);
         let slot = ContainerSlot::default();
         // The user wants to see which calls are recorded.
         let output = OutputArgs {

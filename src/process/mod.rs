@@ -1,0 +1,266 @@
+//! Child processes: each in a process group of its own, with a small environment, its stderr kept, gone when we are gone.
+
+mod stderr;
+#[cfg(target_os = "linux")]
+mod supervised;
+#[cfg(target_os = "linux")]
+mod supervisor;
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+
+use stderr::StderrExcerpt;
+#[cfg(target_os = "linux")]
+use supervised::Supervised;
+#[cfg(target_os = "linux")]
+pub use supervisor::supervise;
+
+/// The argument by which our own program is asked to [`supervise`] the rest of its arguments.
+pub const SUPERVISE: &str = "supervise";
+
+/// How long a process may take to leave after its stdin was closed, and again after SIGTERM.
+const LEAVE_TIMEOUT: Duration = Duration::from_secs(1);
+const TERM_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// How long it may take from the end of a process's stdout to its own end; generous, for busy machines.
+const END_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Variables a child inherits; the rest of our environment may hold secrets that it must not get. These are the ones the
+/// official SDKs pass on, with what proxies, certificates and locales need.
+const INHERITED: [&str; 27] = [
+    "HOME",
+    "LOGNAME",
+    "PATH",
+    "SHELL",
+    "TERM",
+    "USER",
+    "TMPDIR",
+    "TMP",
+    "TEMP",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "DOCKER_HOST",
+    "SYSTEMROOT",
+];
+
+/// Whether a child was started whose processes may outlive us, though they should not.
+static MAY_LEAVE_SOME: AtomicBool = AtomicBool::new(false);
+
+/// How to start a process.
+#[derive(Debug, Clone)]
+pub struct ChildCommand {
+    pub program: OsString,
+    pub args: Vec<OsString>,
+    /// Set besides the few variables every child inherits.
+    pub env: Vec<(String, String)>,
+    /// The folder it runs in; the current one unless given.
+    pub cwd: Option<PathBuf>,
+    /// The `mcp-eval` program that supervises the process: with it, everything the process has started ends with us, also what has left
+    /// its process group and also when we are killed. Without it, or on another system than Linux, its process group ends with us, unless
+    /// we are killed.
+    pub supervisor: Option<PathBuf>,
+}
+
+/// A running process. Dropping it kills its whole process group, and where it is supervised everything it has started.
+#[derive(Debug)]
+pub struct Child {
+    process: Process,
+    group: Option<Pid>,
+    stderr: Arc<Mutex<StderrExcerpt>>,
+    stderr_ended: tokio::task::JoinHandle<()>,
+}
+
+#[derive(Debug)]
+enum Process {
+    Own(tokio::process::Child),
+    #[cfg(target_os = "linux")]
+    Supervised(Supervised),
+}
+
+impl Child {
+    /// Starts the process and returns it with its stdin and stdout. Needs a running runtime.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be started.
+    pub fn start(command: &ChildCommand) -> std::io::Result<(Self, ChildStdin, ChildStdout)> {
+        if let Some(cwd) = command.cwd.as_ref().filter(|it| !it.is_dir()) {
+            // Spawning would blame the command.
+            let message = format!("its `cwd` {} is no folder", cwd.display());
+            return Err(std::io::Error::new(std::io::ErrorKind::NotFound, message));
+        }
+        let (process, id, stdin, stdout, stderr_pipe) = match &command.supervisor {
+            #[cfg(target_os = "linux")]
+            Some(supervisor) => {
+                let mut supervising = prepared(supervisor.as_os_str(), command);
+                supervising.args([SUPERVISE.as_ref(), command.program.as_os_str()]);
+                supervising.args(&command.args);
+                let (supervised, stdin, stdout, stderr) = Supervised::start(supervising)?;
+                MAY_LEAVE_SOME.fetch_or(!supervised.adopts, Ordering::Relaxed);
+                let id = Some(supervised.child);
+                (Process::Supervised(supervised), id, stdin, stdout, stderr)
+            }
+            supervisor => {
+                MAY_LEAVE_SOME.fetch_or(supervisor.is_some(), Ordering::Relaxed);
+                let mut process = prepared(&command.program, command);
+                process.args(&command.args).kill_on_drop(true);
+                let (child, stdin, stdout, stderr) = start_own(process)?;
+                let id = child.id();
+                (Process::Own(child), id, stdin, stdout, stderr)
+            }
+        };
+        let group = id.and_then(|it| Pid::from_raw(i32::try_from(it).ok()?));
+        let stderr = Arc::<Mutex<StderrExcerpt>>::default();
+        let stderr_ended = tokio::spawn(stderr::keep_lines(stderr_pipe, Arc::clone(&stderr)));
+        let child = Self {
+            process,
+            group,
+            stderr,
+            stderr_ended,
+        };
+        Ok((child, stdin, stdout))
+    }
+
+    /// Waits for the process itself; others of its group may go on. May be dropped and called again.
+    ///
+    /// # Errors
+    ///
+    /// When the system does not answer.
+    pub async fn wait(&mut self) -> std::io::Result<ExitStatus> {
+        match &mut self.process {
+            Process::Own(process) => process.wait().await,
+            #[cfg(target_os = "linux")]
+            Process::Supervised(process) => Ok(process.wait().await),
+        }
+    }
+
+    /// How the process ended, once its connection is gone: waits a moment for it.
+    pub async fn describe_end(&mut self) -> String {
+        let end = match tokio::time::timeout(END_TIMEOUT, self.wait()).await {
+            Ok(Ok(status)) => describe(status),
+            Ok(Err(error)) => format!("cannot be waited for: {error}"),
+            Err(_) => "closed its stdout but is still running".to_owned(),
+        };
+        self.stderr_settled().await;
+        end
+    }
+
+    /// Waits a moment for what it wrote to stderr last, which may still be on the way.
+    pub async fn stderr_settled(&mut self) {
+        if !self.stderr_ended.is_finished() {
+            let _ = tokio::time::timeout(Duration::from_millis(200), &mut self.stderr_ended).await;
+        }
+    }
+
+    /// The first and the last lines it wrote to stderr, with how many there were between them.
+    pub fn stderr(&self) -> Vec<String> {
+        self.stderr.lock().lines()
+    }
+
+    /// Ends the process, whose stdin must have been closed: waits for it, then asks, then forces. Nothing it has started stays behind.
+    pub async fn end(mut self) {
+        if tokio::time::timeout(LEAVE_TIMEOUT, self.wait())
+            .await
+            .is_err()
+        {
+            self.signal(Signal::TERM);
+            let _ = tokio::time::timeout(TERM_TIMEOUT, self.wait()).await;
+        }
+        self.kill();
+        #[cfg(target_os = "linux")]
+        if let Process::Supervised(process) = &mut self.process {
+            process.gone().await;
+        }
+    }
+
+    /// Ends everything it has started at once.
+    pub fn kill(&self) {
+        self.signal(Signal::KILL);
+        #[cfg(target_os = "linux")]
+        if let Process::Supervised(process) = &self.process {
+            process.let_go();
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(group) = self.group {
+            // Fails only when the group has no process left.
+            let _ = kill_process_group(group, signal);
+        }
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Whether some processes may outlive us: children should be supervised, and the system cannot do it.
+pub fn may_leave_some() -> bool {
+    MAY_LEAVE_SOME.load(Ordering::Relaxed)
+}
+
+/// A command with the environment, the folder and the process group that the child gets.
+fn prepared(program: &OsStr, child: &ChildCommand) -> Command {
+    let mut command = Command::new(program);
+    let inherited = INHERITED
+        .iter()
+        .filter_map(|name| Some((name, std::env::var_os(name)?)));
+    command
+        .env_clear()
+        .envs(inherited)
+        .envs(child.env.iter().map(|(name, value)| (name, value)))
+        .process_group(0);
+    if let Some(cwd) = &child.cwd {
+        command.current_dir(cwd);
+    }
+    command
+}
+
+type Started = (tokio::process::Child, ChildStdin, ChildStdout, ChildStderr);
+
+fn start_own(mut command: Command) -> std::io::Result<Started> {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let missing = || std::io::Error::other("a standard stream of the child is missing");
+    let stdin = child.stdin.take().ok_or_else(missing)?;
+    let stdout = child.stdout.take().ok_or_else(missing)?;
+    let stderr = child.stderr.take().ok_or_else(missing)?;
+    Ok((child, stdin, stdout, stderr))
+}
+
+/// How a process ended, in words that follow its name.
+pub fn describe(status: ExitStatus) -> String {
+    use std::os::unix::process::ExitStatusExt;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exited with code {code}"),
+        (None, Some(signal)) => format!("was killed by signal {signal}"),
+        (None, None) => "ended".to_owned(),
+    }
+}
