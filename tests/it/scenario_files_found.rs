@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 use mcp_eval::scenario_file::{self, Options};
 use tempfile::TempDir;
 
+use crate::common::many;
+
 const SOUND: &str = "name: x\nexpected_trajectory: [{ tool: a }]\n";
 
 /// A folder with these files, all of them sound scenarios.
@@ -292,20 +294,20 @@ fn numbered(numbers: std::ops::Range<usize>, text: impl Fn(usize) -> String) -> 
 fn hostile_files_end_soon() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.yaml");
-    let size = 1024 * 1024 - 100;
+    let size = many(1024 * 1024 - 100);
     let repeated = |unit: &str| unit.repeat(size / unit.len());
     let big_text = format!(
         "a: &a {}\nb: [{}]\n",
-        "x".repeat(500_000),
-        "*a, ".repeat(100_000)
+        "x".repeat(many(500_000)),
+        "*a, ".repeat(many(100_000))
     );
     let nested_anchors = numbered(0..90, |it| format!("&a{it} ["));
-    let many_keys = numbered(0..60_000, |it| format!("k{it}: {{}}\n"));
-    let one_line = numbered(0..60_000, |it| format!("k{it}: 1, "));
-    let variables = numbered(0..25_000, |it| format!("v{it}: 1, "));
-    let undeclared = numbered(0..50_000, |it| format!("{{{{w{it}}}}}"));
-    let servers = numbered(0..20_000, |it| format!("s{it}: {{type: mock}}, "));
-    let tools = numbered(0..20_000, |it| format!("{{tool: mcp__t{it}__x}}, "));
+    let many_keys = numbered(0..many(60_000), |it| format!("k{it}: {{}}\n"));
+    let one_line = numbered(0..many(60_000), |it| format!("k{it}: 1, "));
+    let variables = numbered(0..many(25_000), |it| format!("v{it}: 1, "));
+    let undeclared = numbered(0..many(50_000), |it| format!("{{{{w{it}}}}}"));
+    let servers = numbered(0..many(20_000), |it| format!("s{it}: {{type: mock}}, "));
+    let tools = numbered(0..many(20_000), |it| format!("{{tool: mcp__t{it}__x}}, "));
     let hostile = [
         format!("variables: {{ {variables} }}\nuser_intent: '{undeclared}'"),
         format!("servers: {{ {servers} }}\nexpected_trajectory: [{tools}]"),
@@ -320,19 +322,25 @@ fn hostile_files_end_soon() {
         repeated("'"),
         repeated("a\n"),
         big_text,
-        format!("name: x\nv: {nested_anchors}{}", "1, ".repeat(200_000)),
+        format!(
+            "name: x\nv: {nested_anchors}{}",
+            "1, ".repeat(many(200_000))
+        ),
         many_keys,
         format!("{{ {one_line} }}"),
-        format!("name: x\nexpected_trajectory: [{}]", "{}, ".repeat(200_000)),
+        format!(
+            "name: x\nexpected_trajectory: [{}]",
+            "{}, ".repeat(many(200_000))
+        ),
         format!(
             "variables: {{ a: {} }}\nuser_intent: '{}'",
-            "x".repeat(400_000),
-            "{{a}}".repeat(100_000)
+            "x".repeat(many(400_000)),
+            "{{a}}".repeat(many(100_000))
         ),
-        format!("user_intent: '{}'", "{{".repeat(400_000)),
+        format!("user_intent: '{}'", "{{".repeat(many(400_000))),
         format!(
             "name: x\nservers: {{ a: {{ url: '{}' }} }}",
-            "${A}$${".repeat(100_000)
+            "${A}$${".repeat(many(100_000))
         ),
     ];
     for text in hostile {

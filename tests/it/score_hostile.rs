@@ -10,6 +10,7 @@ use mcp_eval::model::rules::{Match, Rules};
 use mcp_eval::score;
 use serde_json::{Value, json};
 
+use crate::common::many;
 use crate::score_kit::{assert_losses_add_up, compare, only_pair, recorded, trajectory};
 
 fn within(limit: u64, what: &str, run: impl FnOnce() -> Comparison) -> Comparison {
@@ -143,7 +144,7 @@ fn long_calls_in_any_order() {
 
 #[test]
 fn long_texts() {
-    let long = |word: &str| word.repeat(500_000);
+    let long = |word: &str| word.repeat(many(500_000));
     within(120, "one long word", || {
         answers(json!(long("a")), json!(long("b")))
     });
@@ -151,7 +152,7 @@ fn long_texts() {
         answers(json!(long("ab cd ")), json!(long("cd ab ")))
     });
     let different = |from: usize| {
-        let words: Vec<String> = (from..from + 20_000)
+        let words: Vec<String> = (from..from + many(20_000))
             .map(|it| format!("word{it}"))
             .collect();
         words.join(" ")
@@ -162,7 +163,7 @@ fn long_texts() {
     let letters = |from: usize| {
         let letter = |it: u8| char::from(it - b'0' + b'a');
         let word = |it: usize| it.to_string().bytes().map(letter).collect::<String>();
-        (from..from + 20_000)
+        (from..from + many(20_000))
             .map(word)
             .collect::<Vec<_>>()
             .join(" ")
@@ -171,7 +172,7 @@ fn long_texts() {
         answers(json!(letters(10_000)), json!(letters(1_000_000)))
     });
     within(120, "turned round", || {
-        let mut words: Vec<String> = (0..20_000).map(|it| format!("w{it}")).collect();
+        let mut words: Vec<String> = (0..many(20_000)).map(|it| format!("w{it}")).collect();
         let forth = words.join(" ");
         words.reverse();
         answers(json!(forth), json!(words.join(" ")))
@@ -181,13 +182,13 @@ fn long_texts() {
 #[test]
 fn wide_objects() {
     let wide = |name: &str| -> Value {
-        (0..100_000)
+        (0..many(100_000))
             .map(|it| (format!("{name}{it}"), json!(it)))
             .collect()
     };
     within(120, "all keys renamed", || answers(wide("a"), wide("b")));
     let same_value = |name: &str| -> Value {
-        (0..100_000)
+        (0..many(100_000))
             .map(|it| (format!("{name}{it}"), json!(0)))
             .collect()
     };
@@ -199,7 +200,7 @@ fn wide_objects() {
 #[test]
 fn long_lists() {
     let list = |from: usize| -> Value {
-        (from..from + 20_000)
+        (from..from + many(20_000))
             .map(|it| json!({"id": it, "name": format!("n {it}")}))
             .collect()
     };
@@ -209,7 +210,7 @@ fn long_lists() {
     within(120, "half as long", || {
         answers(
             list(0),
-            (0..10_000).map(|it| json!({"id": 2 * it})).collect(),
+            (0..many(10_000)).map(|it| json!({"id": 2 * it})).collect(),
         )
     });
     let matrix = |from: usize| -> Value {
@@ -390,7 +391,7 @@ fn ten_thousand_calls() {
             ..Rules::default()
         };
         within(120, "equal calls", || {
-            score::compare(&equal(10_000), &equal(9_000), &rules)
+            score::compare(&equal(many(10_000)), &equal(many(9_000)), &rules)
         });
     }
     let different = |word: &str, count: usize| {
