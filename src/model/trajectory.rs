@@ -246,4 +246,15 @@ impl Ending {
     pub fn is_complete(&self) -> bool {
         matches!(self, Self::Completed | Self::Blocked { .. })
     }
+
+    /// Why the run ended before it was done; `None` where it was done, or somebody stopped it.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Completed | Self::Interrupted => None,
+            Self::Blocked { message }
+            | Self::LimitReached { message }
+            | Self::TimedOut { message }
+            | Self::Error { message, .. } => Some(message),
+        }
+    }
 }

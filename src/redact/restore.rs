@@ -91,7 +91,16 @@ fn unknown(text: &str, placeholder: &Placeholder<'_>) -> Unknown {
         Some(("env", name)) => format!("set the environment variable `{name}`, as when it was recorded"),
         Some(("var", name)) => format!("declare it again: `variables: {{ {name}: {{ value: \"${{{}}}\", secret: true }} }}`", name.to_uppercase()),
         Some((_, name)) => format!("give `{name}` as when it was recorded"),
-        None => "declare it, so that it has a name: `variables: { password: { value: \"${PASSWORD}\", secret: true } }`, use `{{password}}` in the scenario, and record again".to_owned(),
+        None => {
+            let variable = name.replace(['-', '.'], "_");
+            let (variable, environment) = match variable.as_str() {
+                "" => ("password", "PASSWORD".to_owned()),
+                it => (it, it.to_uppercase()),
+            };
+            format!(
+                "declare it, so that it has a name: `variables: {{ {variable}: {{ value: \"${{{environment}}}\", secret: true }} }}`. Then record again, with `{{{{{variable}}}}}` in its place, or a session with `record --listen` and that scenario"
+            )
+        }
     };
     Unknown {
         placeholder: text.to_owned(),
@@ -137,6 +146,10 @@ mod tests {
     fn what_nobody_knows_is_told() {
         for (text, hint) in [
             ("<secret:password>", "declare it"),
+            (
+                "<secret:github-token>",
+                "`variables: { github_token: { value: \"${GITHUB_TOKEN}\"",
+            ),
             ("<secret:var.other>", "`variables: { other:"),
             ("<secret:env.API_KEY>", "`API_KEY`"),
             (

@@ -18,8 +18,8 @@ pub struct Spotted {
     pub kind: String,
     /// Where it stands, in bytes.
     pub at: Range<usize>,
-    /// Its first characters, at most four, and how long it is.
-    pub masked: String,
+    /// How long it is, in characters.
+    pub length: usize,
 }
 
 /// A placeholder as pages and scripts in them write it.
@@ -63,17 +63,9 @@ impl Scanner {
                 Name::Declared(name, _) => name.to_owned(),
                 Name::Shape(kind) | Name::Context(kind) => kind.to_owned(),
             },
-            masked: masked(&text[it.at.clone()]),
+            length: text[it.at.clone()].chars().count(),
             at: it.at,
         });
         spotted.collect()
     }
-}
-
-/// Enough of a secret to know it again: of a long one its first four characters, of a short one nothing.
-fn masked(secret: &str) -> String {
-    let length = secret.chars().count();
-    let shown = if length >= 16 { 4 } else { 0 };
-    let start: String = secret.chars().take(shown).collect();
-    format!("{start}… ({length} characters)")
 }

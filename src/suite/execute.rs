@@ -348,10 +348,10 @@ impl SuiteContext {
         scenario: &Scenario,
         baseline: Option<&Arc<Redacted<Trajectory>>>,
     ) -> Result<(), SetupError> {
-        if let [first, ..] = scenario.redaction.unset.as_slice() {
-            let names = scenario.redaction.unset.join(", ");
+        if !scenario.redaction.unset.is_empty() {
+            let names = scenario.redaction.unset.join("`, `");
             return Err(SetupError::new(format!(
-                "a secret variable needs {names} from the environment, where it is not set: set it, or give a default with `${{{first}:-…}}`"
+                "secret `variables` of the scenario have their values from the environment, and there is no `{names}`: set it"
             )));
         }
         // What a script plays is not of the baseline.

@@ -105,13 +105,13 @@ fn what_cannot_have_been_learned_is_an_error() {
         (
             of_first(&json!([{ "path": "/content/0/json/load" }])),
             "`learned`, call 1, `/content/0/json/load`: it says neither what `may_be` there (`same_type`, `any_order`, \
-             `any_elements` or `anything`) nor which `tokens` of a text vary",
+             `any_elements` or `anything`) nor which `parts` of a text vary",
         ),
         (
             json!([{ "call": 2, "takes": 2, "varies": [
-                { "path": "/content/0/text", "may_be": "anything", "tokens": [{ "token": 2, "may_be": ["number"] }] },
+                { "path": "/content/0/text", "may_be": "anything", "parts": [{ "token": 2, "may_be": ["number"] }] },
             ] }]),
-            "`learned`, call 2, `/content/0/text`: it says both what `may_be` there and which `tokens` vary: take one of them out",
+            "`learned`, call 2, `/content/0/text`: it says both what `may_be` there and which `parts` vary: take one of them out",
         ),
         (
             of_tokens(&json!([{ "token": 0, "may_be": ["number"] }])),
@@ -138,7 +138,7 @@ fn what_cannot_have_been_learned_is_an_error() {
         ),
         (
             of_first(
-                &json!([{ "path": "/content/0/json/load", "tokens": [{ "token": 1, "may_be": ["number"] }] }]),
+                &json!([{ "path": "/content/0/json/load", "parts": [{ "token": 1, "may_be": ["number"] }] }]),
             ),
             "no text stands there, so none of its tokens can vary",
         ),

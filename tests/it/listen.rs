@@ -390,3 +390,32 @@ fn what_makes_no_sense_is_refused() {
     let arguments = ["record", "--listen", file, "--port", &port];
     project.expect(3, &arguments).says("cannot listen on port");
 }
+
+#[test]
+fn a_secret_that_was_typed_in_a_session_is_played_again_once_it_has_a_name() {
+    let project = tickets();
+    let key = format!("ghp_{}", "A1b2C3d4".repeat(5));
+    let step = format!(r#"call desk open {{"title": "{key}"}}"#);
+    let session = |file: &str| {
+        let mut command = project.command();
+        command.env("GITHUB_TOKEN", &key);
+        let listening = listen(&mut command, &[file, "--name", "mine", "--force"]);
+        listening.session(&project, &[&step]);
+        listening.done(0)
+    };
+    session("scenarios/s.yaml")
+        .says("could not be played again")
+        .says(r#"`variables: { github_token: { value: "${GITHUB_TOKEN}", secret: true } }`"#)
+        .says("a session with `record --listen` and that scenario")
+        .says_not("ghp_");
+    project.expect(3, &["compare", "scenarios/mine.yaml"]);
+
+    let scenario = project.read("scenarios/mine.yaml");
+    let declared = "variables: { github_token: { value: \"${GITHUB_TOKEN}\", secret: true } }\n";
+    project.file("scenarios/mine.yaml", format!("{declared}{scenario}"));
+    session("scenarios/mine.yaml").says_not("could not be played again");
+    let mut compare = project.command();
+    compare.env("GITHUB_TOKEN", &key);
+    let ran = ran(compare.args(["compare", "scenarios/mine.yaml"]));
+    assert_eq!(ran.code, 0, "{ran:#?}");
+}

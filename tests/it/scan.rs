@@ -32,24 +32,24 @@ fn secrets_are_found_where_they_stand_and_never_shown() {
     );
     let ran = project.expect(1, &["scan"]);
     for place in [
-        "baselines/b.json:3:13: github-token: ghp_… (40 characters)",
-        "baselines/b.json:4:25: api-key: Zq81… (19 characters)",
-        "reports/page.html:2:20: github-token: ghp_",
-        "scenarios/notes.env:1:10: password: … (8 characters)",
+        "baselines/b.json:3:13: github-token, 40 characters",
+        "baselines/b.json:4:25: api-key, 19 characters",
+        "reports/page.html:2:20: github-token, 40 characters",
+        "scenarios/notes.env:1:10: password, 8 characters",
         ".mcp-eval/key.pem:1:1: private-key",
-        "reports/query.txt:1:37: token: … (12 characters)",
+        "reports/query.txt:1:37: token, 12 characters",
         "6 secrets in 5 files",
     ] {
         ran.says(place);
     }
-    for secret in [&token, "Zq81-mmP0", "zQ8!kk2p", "Zm9vYmFyMTIz"] {
+    for secret in [&token, "ghp_", "Zq81", "zQ8!kk2p", "Zm9vYmFyMTIz"] {
         ran.says_not(secret);
     }
     let document = project.result(1, &["scan", "baselines"]);
     assert_eq!(document["found"], 2);
     assert_eq!(
         document["findings"][0],
-        json!({ "path": "baselines/b.json", "line": 3, "column": 13, "kind": "github-token", "masked": "ghp_… (40 characters)" })
+        json!({ "path": "baselines/b.json", "line": 3, "column": 13, "kind": "github-token", "length": 40 })
     );
 }
 
@@ -67,6 +67,28 @@ fn what_only_looks_like_a_secret_is_none() {
     project
         .expect(0, &["scan", "baselines", "notes.yaml", "notes.txt"])
         .says("0 secrets in 3 files");
+}
+
+#[test]
+fn what_a_baseline_has_learned_of_ids_is_no_secret() {
+    let project = Project::new();
+    let content =
+        json!([{ "type": "text", "text": "created task 5f3c{{uuid}}9b in project alpha" }]);
+    let scenario = json!({
+        "name": "s",
+        "user_intent": "Look",
+        "servers": { "s": { "type": "mock" } },
+        "expected_trajectory": [{ "tool": "get" }],
+        "mcp_interactions": { "s": { "tools": [{ "name": "get", "responses": [{ "content": content }] }] } },
+    });
+    project.file("scenarios/s.yaml", scenario.to_string());
+    project.expect(0, &["record"]);
+    assert!(
+        project
+            .read("baselines/s/baseline.json")
+            .contains("\"heard\"")
+    );
+    project.expect(0, &["scan"]).says("0 secrets");
 }
 
 #[test]

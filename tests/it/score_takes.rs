@@ -98,3 +98,26 @@ fn what_is_learned_of_an_id_of_many_pieces_may_be_kept() {
     assert!(!kept.learned[0].varies.is_empty(), "{:?}", kept.learned);
     assert_eq!(score::check_tokens(&kept), Ok(()));
 }
+
+#[test]
+fn the_number_of_a_secret_is_nothing_that_varies() {
+    let take = |text: &str| trajectory(&[read(&json!({}), text)]);
+    let takes = [
+        take("key <secret:token#2>, load 3"),
+        take("key <secret:token#3>, load 5"),
+    ];
+    let known = score::learn(&takes, &Rules::default());
+    let mut baseline = takes[0].clone();
+    baseline.learned = known.answers;
+    let [answer] = baseline.learned.as_slice() else {
+        panic!("{:?}", baseline.learned)
+    };
+    assert_eq!(answer.varies.len(), 1);
+    let passes = |text: &str| {
+        let compared = score::compare(&baseline, &take(text), &Rules::default());
+        compared.verdict.passed
+    };
+    assert!(passes("key <secret:token>, load 7"));
+    assert!(!passes("key <secret:token#2>, load high"));
+    assert!(!passes("key 2, load 7"));
+}

@@ -243,6 +243,17 @@ fn a_secret_that_is_none_any_more_is_a_change() {
 }
 
 #[test]
+fn what_is_taken_for_a_secret_is_told_with_its_call() {
+    let text = "password: hunter2x, key ghp_A1b2C3d4A1b2C3d4A1b2C3d4A1b2C3d4A1b2".to_owned();
+    let project = answering(&[
+        ("odd".to_owned(), "nothing".to_owned()),
+        ("even".to_owned(), text),
+    ]);
+    with_canary(&project, &["record"], DECLARED)
+        .says("taken for secrets in the answers to call 2 (github-token, password): what is none is shown, and compared, if `redact.keep` names it");
+}
+
+#[test]
 fn a_placeholder_that_a_server_makes_up_is_never_filled_in() {
     let project = Project::new();
     let scenario = |token: &str| {

@@ -247,12 +247,12 @@ impl Scan {
     }
 
     fn add(&mut self, path: &Path, (line, column): (usize, usize), spotted: Spotted) {
-        let Spotted { kind, masked, .. } = spotted;
-        let masked = text::line(&masked).into_owned();
+        let Spotted { kind, length, .. } = spotted;
         let path = self.shown(path);
         self.document.found += 1;
         if self.format == ResultFormat::Terminal {
-            let text = format!("{path}:{line}:{column}: {kind}: {masked}\n");
+            let length = plural(length, "character");
+            let text = format!("{path}:{line}:{column}: {kind}, {length}\n");
             self.bar.suspend(|| self.console.result(&text));
         } else if self.document.findings.len() < MOST_LISTED {
             let finding = Finding {
@@ -260,7 +260,7 @@ impl Scan {
                 line,
                 column,
                 kind,
-                masked,
+                length,
             };
             self.document.findings.push(finding);
         }

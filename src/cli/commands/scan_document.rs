@@ -36,8 +36,8 @@ pub(super) struct Finding {
     pub(super) column: usize,
     /// The word its placeholder would have, such as `github-token`.
     pub(super) kind: String,
-    /// Its first characters, at most four, and how long it is.
-    pub(super) masked: String,
+    /// How long it is, in characters.
+    pub(super) length: usize,
 }
 
 /// The JSON Schema (draft 2020-12) of the document, made from the types.

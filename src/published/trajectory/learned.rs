@@ -43,9 +43,9 @@ pub(super) struct Varying {
     /// What may stand there; `tokens` unless given.
     #[serde(default, skip_serializing_if = "MayBe::is_tokens")]
     may_be: MayBe,
-    /// Where only a few tokens of a text varied: these.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    tokens: Vec<VaryingToken>,
+    /// Where only parts of a text varied: these. They were once `tokens`, which is what secrets are kept under.
+    #[serde(default, alias = "tokens", skip_serializing_if = "Vec::is_empty")]
+    parts: Vec<VaryingToken>,
     /// What was heard there, shortened.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     heard: Vec<String>,
@@ -198,23 +198,23 @@ impl Learned {
 
 impl Varying {
     fn check(&self) -> Result<(), String> {
-        match (self.may_be.is_tokens(), self.tokens.is_empty()) {
+        match (self.may_be.is_tokens(), self.parts.is_empty()) {
             (true, true) => {
                 return Err(
-                    "it says neither what `may_be` there (`same_type`, `any_order`, `any_elements` or `anything`) nor which `tokens` of a \
+                    "it says neither what `may_be` there (`same_type`, `any_order`, `any_elements` or `anything`) nor which `parts` of a \
                      text vary"
                         .to_owned(),
                 );
             }
             (false, false) => {
                 return Err(
-                    "it says both what `may_be` there and which `tokens` vary: take one of them out"
+                    "it says both what `may_be` there and which `parts` vary: take one of them out"
                         .to_owned(),
                 );
             }
             (true, false) | (false, true) => {}
         }
-        let mut tokens: Vec<&VaryingToken> = self.tokens.iter().collect();
+        let mut tokens: Vec<&VaryingToken> = self.parts.iter().collect();
         tokens.sort_by_key(|it| it.token);
         if let Some(it) = tokens.iter().find(|it| it.may_be.is_empty()) {
             let kinds: Vec<&str> = learned::TokenKind::ALL.iter().map(|it| it.name()).collect();
@@ -305,7 +305,7 @@ impl From<&learned::Varying> for Varying {
         Self {
             path: it.path.clone(),
             may_be,
-            tokens: tokens.iter().map(Into::into).collect(),
+            parts: tokens.iter().map(Into::into).collect(),
             heard: it.examples.clone(),
         }
     }
@@ -320,7 +320,7 @@ impl From<Varying> for learned::Varying {
                 MayBe::AnyOrder => Variation::AnyOrder,
                 MayBe::AnyElements => Variation::AnyElements,
                 MayBe::Anything => Variation::Anything,
-                MayBe::Tokens => Variation::Tokens(it.tokens.into_iter().map(Into::into).collect()),
+                MayBe::Tokens => Variation::Tokens(it.parts.into_iter().map(Into::into).collect()),
             },
             examples: it.heard,
         }

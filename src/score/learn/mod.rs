@@ -27,6 +27,7 @@ use crate::score::pairing::polls::Polled;
 use crate::score::text::excerpt;
 use crate::score::values::exact::exact;
 use crate::score::values::same::same;
+use crate::score::values::secrets::by_name;
 use crate::score::work::{Cancelled, Work};
 
 use self::differing::Differing;
@@ -98,8 +99,9 @@ fn learn_with<T: Borrow<Trajectory>>(takes: &[T], rules: &Rules, work: &Work<'_>
         learned: Vec::new(),
         ..first.clone()
     };
-    let others: Vec<Cow<'_, Trajectory>> = others.iter().copied().map(exact).collect();
-    let mut learned = learn_answers(&exact(&first), &others, rules, work);
+    let comparable = |it| by_name(exact(it));
+    let others: Vec<Cow<'_, Trajectory>> = others.iter().copied().map(comparable).collect();
+    let mut learned = learn_answers(&comparable(&first), &others, rules, work);
     learned.bindings = first.bindings;
     learned
 }

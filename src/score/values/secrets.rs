@@ -12,31 +12,34 @@ pub(in crate::score) fn alike<'t>(
     baseline: Cow<'t, Trajectory>,
     current: Cow<'t, Trajectory>,
 ) -> (Cow<'t, Trajectory>, Cow<'t, Trajectory>) {
-    let mut is_nameless = false;
-    let mut is_detailed = false;
-    each_text(&baseline, &mut |text| {
+    match difference(&baseline) {
+        Some(Alike::All) => (unified(baseline, Alike::All), unified(current, Alike::All)),
+        None if difference(&current).is_none() => (baseline, current),
+        _ => (by_name(baseline), by_name(current)),
+    }
+}
+
+/// One of several takes that are compared with each other, likewise.
+pub(in crate::score) fn by_name(take: Cow<'_, Trajectory>) -> Cow<'_, Trajectory> {
+    match difference(&take) {
+        None => take,
+        Some(_) => unified(take, Alike::Names),
+    }
+}
+
+/// In what the placeholders of a run may differ from those of another that stand for the same: `None` where they are names alone.
+fn difference(trajectory: &Trajectory) -> Option<Alike> {
+    let mut difference = None;
+    each_text(trajectory, &mut |text| {
         for it in placeholder::placeholders(text) {
-            is_nameless |= it.name.is_none();
-            is_detailed |= it.spelling.is_some() || text[it.at].contains('#');
+            if it.name.is_none() {
+                difference = Some(Alike::All);
+            } else if it.spelling.is_some() || text[it.at].contains('#') {
+                difference = difference.or(Some(Alike::Names));
+            }
         }
     });
-    if !is_nameless && !is_detailed {
-        each_text(&current, &mut |text| {
-            is_detailed |= placeholder::placeholders(text)
-                .any(|it| it.spelling.is_some() || text[it.at].contains('#'));
-        });
-    }
-    let how = match (is_nameless, is_detailed) {
-        (true, _) => Alike::All,
-        (false, true) => Alike::Names,
-        (false, false) => return (baseline, current),
-    };
-    let unified = |side: Cow<'t, Trajectory>| {
-        let mut side = side.into_owned();
-        unify(&mut side, how);
-        Cow::Owned(side)
-    };
-    (unified(baseline), unified(current))
+    difference
 }
 
 fn each_text(trajectory: &Trajectory, visit: &mut dyn FnMut(&str)) {
@@ -45,16 +48,20 @@ fn each_text(trajectory: &Trajectory, visit: &mut dyn FnMut(&str)) {
             visit(name);
             texts::each(value, visit);
         }
-        call.outcome.each_text(visit);
+        for outcome in std::iter::once(&call.outcome).chain(&call.again) {
+            outcome.each_text(visit);
+        }
     }
 }
 
-fn unify(trajectory: &mut Trajectory, how: Alike) {
+fn unified(trajectory: Cow<'_, Trajectory>, how: Alike) -> Cow<'_, Trajectory> {
+    let mut trajectory = trajectory.into_owned();
     for step in &mut trajectory.steps {
-        if let Step::ToolCall(call) = step {
-            how.object(&mut call.arguments);
-            call.outcome.each_value_mut(&mut |it| how.value(it));
-            if let Outcome::Failure(failure) = &mut call.outcome
+        let Step::ToolCall(call) = step else { continue };
+        how.object(&mut call.arguments);
+        for outcome in std::iter::once(&mut call.outcome).chain(&mut call.again) {
+            outcome.each_value_mut(&mut |it| how.value(it));
+            if let Outcome::Failure(failure) = outcome
                 && let Some(unified) = how.text(&failure.message)
             {
                 failure.message = unified;
@@ -64,4 +71,5 @@ fn unify(trajectory: &mut Trajectory, how: Alike) {
     for binding in &mut trajectory.bindings {
         how.value(&mut binding.value);
     }
+    Cow::Owned(trajectory)
 }

@@ -1,11 +1,17 @@
 //! What recording learned from several takes, in words.
 
+use std::collections::BTreeSet;
+
 use crate::model::learned::Learned;
+use crate::model::placeholder::placeholders;
 use crate::model::trajectory::Trajectory;
 use crate::score;
 
-/// Notes on what recording learned: what varies and what is bound in the baseline, takes that disagreed, what they left behind, and which
-/// calls were answered once.
+/// How many calls a note names one by one.
+const MOST_CALLS: usize = 5;
+
+/// Notes on what recording learned: what varies and what is bound in the baseline, takes that disagreed, what they left behind, which calls
+/// were answered once, and where something was taken for a secret.
 pub(crate) fn learned_notes(trajectory: &Trajectory, learned: &score::Learned) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(it) = &learned.left_behind {
@@ -39,8 +45,32 @@ pub(crate) fn learned_notes(trajectory: &Trajectory, learned: &score::Learned) -
         }));
     }
     notes.extend(answered_once(trajectory));
+    notes.extend(recognised(trajectory));
     notes.extend(trajectory.bindings.iter().map(|it| format!("bound: {it}")));
     notes
+}
+
+/// A note on what was taken for secrets, because of its shape or its key: a change of it is no change.
+fn recognised(trajectory: &Trajectory) -> Option<String> {
+    let calls = trajectory.calls().enumerate().filter_map(|(index, call)| {
+        let mut kinds = BTreeSet::new();
+        let outcome = &call.outcome;
+        outcome.each_text(&mut |text| {
+            let names = placeholders(text).filter_map(|it| it.name);
+            kinds.extend(names.filter(|it| !it.contains('.')).map(str::to_owned));
+        });
+        let kinds: Vec<String> = kinds.into_iter().collect();
+        (!kinds.is_empty()).then(|| format!("call {} ({})", index + 1, kinds.join(", ")))
+    });
+    let calls: Vec<String> = calls.collect();
+    let more = match calls.len().saturating_sub(MOST_CALLS) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let first = calls.get(..MOST_CALLS).unwrap_or(&calls).join(", ");
+    (!calls.is_empty()).then(|| {
+        format!("taken for secrets in the answers to {first}{more}: what is none is shown, and compared, if `redact.keep` names it")
+    })
 }
 
 /// A note on a place where takes had values of different kinds.

@@ -72,7 +72,13 @@ impl Player<'_> {
                 takes.push(again);
             } else {
                 takes.truncate(1);
-                notes.push("it could not be played again, so nothing was learned of what varies");
+                let why = again.ending.reason().unwrap_or("it was stopped");
+                notes.push(format!(
+                    "it could not be played again, so nothing was learned of what varies: {why}"
+                ));
+                if let Ending::Error { details, .. } = &again.ending {
+                    notes.extend_from_slice(details);
+                }
                 break;
             }
         }
@@ -89,10 +95,10 @@ impl Player<'_> {
         };
         let compared = takes.get(1).map(compare).transpose()?;
         if compared.is_some_and(|it| !it.verdict.passed) {
-            notes.push("played again, in one session, it was answered differently: a comparison will say how");
+            notes.push("played again, in one session, it was answered differently: a comparison will say how".to_owned());
         }
-        let notes = notes.into_iter().map(str::to_owned);
-        Ok(notes.chain(learned_notes(trajectory, &learned)).collect())
+        notes.extend(learned_notes(trajectory, &learned));
+        Ok(notes)
     }
 }
 
