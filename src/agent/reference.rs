@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::model::Object;
 use crate::model::scenario::FilledText;
 use crate::model::trajectory::{Answer, Outcome, Trajectory};
-use crate::text::shorten;
+use crate::text::beginning;
 
 static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\{\{\s*calls\.(\d+)\.(?:json:([^}]*?)|(text))\s*\}\}").expect("a valid pattern")
@@ -163,7 +163,7 @@ fn look_up(reference: &Captures<'_>, answers: &[Option<Answer>]) -> Result<Value
 }
 
 fn excerpt(text: &str) -> String {
-    format!("`{}`", shorten(text, 120))
+    format!("`{}`", beginning(text, 120))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::text::shorten;
+use crate::text::beginning;
 
 /// How much of an API's message is shown, in characters.
 const EXCERPT: usize = 400;
@@ -72,7 +72,7 @@ impl ApiError {
         Self {
             kind: kind(status, &everything, &said.to_lowercase()),
             status,
-            said: shorten(&said, EXCERPT).into_owned(),
+            said: beginning(&said, EXCERPT).into_owned(),
         }
     }
 

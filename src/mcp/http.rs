@@ -21,7 +21,7 @@ use sse_stream::{Sse, SseStream};
 
 use crate::http_client;
 use crate::mcp::wire::{NOT_UTF8, Wire};
-use crate::text::shorten;
+use crate::text::beginning;
 
 const JSON: &str = "application/json";
 const EVENT_STREAM: &str = "text/event-stream";
@@ -205,7 +205,7 @@ fn unexpected(status: StatusCode, content_type: &str, body: &str) -> Error {
 
 /// A response that is no answer.
 pub(super) fn describe(status: StatusCode, content_type: &str, body: &str) -> String {
-    let excerpt = shorten(body.trim(), EXCERPT);
+    let excerpt = beginning(body.trim(), EXCERPT);
     let kind = if content_type.is_empty() {
         "no content type"
     } else {

@@ -13,7 +13,7 @@ use crate::digits;
 use crate::mcp::wire::{Reply, Wire};
 use crate::model::Digits;
 use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome};
-use crate::text::shorten;
+use crate::text::beginning;
 
 /// The end of messages about a connection that was closed: how the process ended is added behind it.
 pub(super) const CLOSED: &str = "closed the connection";
@@ -236,7 +236,7 @@ fn read_answer(result: Value) -> Result<Answer, String> {
 }
 
 pub(super) fn excerpt(text: &str) -> Cow<'_, str> {
-    shorten(text, 200)
+    beginning(text, 200)
 }
 
 /// What went wrong, without the layers it went through: of an HTTP client's error the cause at its root.

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use tokio::sync::Notify;
 
 use crate::digits;
-use crate::text::shorten;
+use crate::text::beginning;
 
 /// How many lines that are no MCP message are kept for error messages, and how much of each.
 const NOISE_LINES: usize = 5;
@@ -190,7 +190,7 @@ impl Wire {
         if text.is_empty() {
             return;
         }
-        let short = shorten(text, NOISE_LENGTH).into_owned();
+        let short = beginning(text, NOISE_LENGTH).into_owned();
         let mut seen = self.seen.lock();
         if seen.noise.len() == NOISE_LINES {
             seen.noise.pop_front();

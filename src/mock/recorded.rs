@@ -10,7 +10,7 @@ use crate::model::interactions::{
 use crate::model::placeholder::{self, Alike};
 use crate::model::texts;
 use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome, ToolCall, Trajectory};
-use crate::text::shorten;
+use crate::text::beginning;
 
 /// How many differences to the nearest call an error lists, and how much of each value.
 const MAX_DIFFERENCES: usize = 5;
@@ -229,5 +229,5 @@ fn differences(recorded: &Object, given: &Object) -> Vec<String> {
 }
 
 fn shown(value: &Value) -> String {
-    shorten(&value.to_string(), MAX_VALUE).into_owned()
+    beginning(&value.to_string(), MAX_VALUE).into_owned()
 }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crate::text::beginning;
 use parking_lot::Mutex;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 
@@ -21,10 +22,7 @@ pub(super) struct StderrExcerpt {
 
 impl StderrExcerpt {
     fn add(&mut self, line: &str) {
-        let mut kept: String = line.chars().take(LINE_LENGTH).collect();
-        if kept.len() < line.len() {
-            kept.push('…');
-        }
+        let kept = beginning(line, LINE_LENGTH).into_owned();
         if self.first.len() < FIRST_LINES {
             self.first.push(kept);
             return;
@@ -102,8 +100,8 @@ mod tests {
         let expected = [numbered(1..=10), mark("980 lines"), numbered(991..=1000)].concat();
         assert_eq!(lines(1000), expected);
 
-        let long = "é".repeat(200_000);
-        let cut = format!("{}…", "é".repeat(500));
+        let long = "é ".repeat(100_000);
+        let cut = format!("{}…", "é ".repeat(250).trim_end());
         assert_eq!(read(&format!("{long}\nend")), [cut, "end".to_owned()]);
     }
 }

@@ -103,9 +103,8 @@ impl Redactor {
                 .info
                 .iter_mut()
                 .for_each(|it| self.any(it, Origin::Outside, None));
-            server
-                .instructions
-                .iter_mut()
+            let told = server.instructions.iter_mut();
+            told.chain(&mut server.protocol_version)
                 .for_each(|it| self.string(it));
             for tool in &mut server.tools {
                 // Not by key: a schema may well describe a property named `token`.

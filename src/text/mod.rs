@@ -55,6 +55,23 @@ pub fn shorten(text: &str, limit: usize) -> Cow<'_, str> {
     }
 }
 
+/// The beginning of a text that may hold secrets, with at most `limit` characters and an ellipsis, or the whole text when it is no longer.
+///
+/// No word is cut, and what stands between quotes is a word: of a part of a secret, nobody knows that it is one.
+pub fn beginning(text: &str, limit: usize) -> Cow<'_, str> {
+    let Some((end, _)) = text.char_indices().nth(limit) else {
+        return Cow::Borrowed(text);
+    };
+    let ends_word = |it: char| it.is_whitespace() || matches!(it, '"' | '\'' | '`' | '<' | '>');
+    let kept = if text[end..].starts_with(ends_word) {
+        &text[..end]
+    } else {
+        let last = text[..end].rfind(ends_word);
+        last.map_or("", |it| &text[..it])
+    };
+    Cow::Owned(format!("{kept}…"))
+}
+
 fn replaced(text: &str, hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&hidden) {
         return Cow::Borrowed(text);

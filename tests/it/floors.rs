@@ -19,7 +19,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("http_client", &[]),
     ("http_server", &[]),
     ("lines", &[]),
-    ("process", &[]),
+    ("process", &["text"]),
     ("llm", &["model", "text"]),
     (
         "agent",

@@ -10,9 +10,10 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use mcp_eval::model::redaction::Redaction;
+use mcp_eval::published::trajectory;
 use mcp_eval::redact::{Redactor, Secrets};
 
-use crate::common::{Project, Ran, ran};
+use crate::common::{Project, Ran, ran, root};
 use table::{Case, DECLARED, cases, survivors};
 
 /// Finds what must be in no byte written or printed: the canaries, and parts of the declared secret.
@@ -240,6 +241,63 @@ fn a_secret_that_is_none_any_more_is_a_change() {
         let ran = with_canary(&project, &["compare"], DECLARED);
         assert_eq!(ran.code, code, "{now}: {ran:#?}");
     }
+}
+
+/// Puts a text in the place of the n-th text of a value; false where there are not as many.
+fn plant(value: &mut Value, n: &mut usize, planted: &str) -> bool {
+    match value {
+        Value::String(text) if *n == 0 => {
+            planted.clone_into(text);
+            true
+        }
+        Value::String(_) => {
+            *n -= 1;
+            false
+        }
+        Value::Array(items) => items.iter_mut().any(|it| plant(it, n, planted)),
+        Value::Object(members) => members.values_mut().any(|it| plant(it, n, planted)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+#[test]
+fn no_field_of_a_trajectory_is_forgotten() {
+    const SECRET: &str = "s3cr3t-Tok3n-of-32-characters-xx";
+    // What we make ourselves; the id is the path of a file, and is redacted with its scenario.
+    let ours = ["id", "hash", "mcp_eval", "agent", "agent_hash"].map(|it| format!("\"{it}\": "));
+    let mut secrets = Secrets::default();
+    secrets.declare("var.token", "", SECRET);
+    let redactor = Redactor::new(&secrets, &Redaction::default());
+    let (mut planted, mut leaks) = (0, Vec::new());
+    for baseline in ["baselines/flows/ticket", "baselines/proxy/failing_tool"] {
+        let text = fs::read(root().join(baseline).join("baseline.json")).unwrap();
+        let mut whole: Value = serde_json::from_slice(&text).unwrap();
+        // Made of what is redacted already.
+        for made in ["bindings", "learned"] {
+            whole.as_object_mut().unwrap().remove(made);
+        }
+        for n in 0.. {
+            let mut changed = whole.clone();
+            if !plant(&mut changed, &mut n.clone(), SECRET) {
+                break;
+            }
+            // Where nothing but certain words may stand, no secret can.
+            let Ok(trajectory) = trajectory::parse(changed.to_string().as_bytes()) else {
+                continue;
+            };
+            let stored = trajectory::to_json(&redactor.trajectory(trajectory));
+            let is_ours = |it: &&str| ours.iter().any(|own| it.trim_start().starts_with(own));
+            leaks.extend(
+                stored
+                    .lines()
+                    .filter(|it| it.contains(SECRET) && !is_ours(it))
+                    .map(str::to_owned),
+            );
+            planted += 1;
+        }
+    }
+    assert_eq!(leaks, [""; 0]);
+    assert!(planted > 50, "{planted}");
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::llm::errors::{ApiError, Asked};
 use crate::llm::wire::Wire;
 use crate::model::agent::ModelAgent;
 use crate::run::{Conversation, SetupError};
-use crate::text::shorten;
+use crate::text::beginning;
 
 /// How often a request is made before it is given up.
 const ATTEMPTS: u32 = 5;
@@ -172,7 +172,7 @@ impl Client {
         let answer: Value = serde_json::from_str(&text).map_err(|error| {
             let problem = format!("the answer is not JSON: {error}");
             let mut failed = self.failed(Some(status), &problem);
-            let beginning = format!("it begins with: {}", shorten(&text, 200));
+            let beginning = format!("it begins with: {}", beginning(&text, 200));
             failed.error.details.push(beginning);
             failed
         })?;

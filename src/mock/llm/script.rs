@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use super::dialect::Asked;
 use crate::mock::answers::Condition;
 use crate::model::interactions::{LlmExpectation, LlmInteraction};
-use crate::text::shorten;
+use crate::text::beginning;
 
 #[derive(Debug)]
 pub(super) struct Script {
@@ -141,7 +141,7 @@ impl Interaction {
         if let Some(missing) = tools.iter().find(|it| !asked.tools.contains(it)) {
             return Some(format!(
                 "the tool `{missing}` among those on offer, which are {}",
-                shorten(&asked.tools.join(", "), 300)
+                beginning(&asked.tools.join(", "), 300)
             ));
         }
         if let Some(conditions) = &expected.tool_results {
@@ -186,7 +186,7 @@ impl Interaction {
 
 fn shown(value: Option<&Value>) -> String {
     value.map_or("nothing".to_owned(), |it| {
-        shorten(&it.to_string(), 200).into_owned()
+        beginning(&it.to_string(), 200).into_owned()
     })
 }
 

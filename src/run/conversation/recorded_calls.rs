@@ -9,7 +9,7 @@ use crate::run::call_recorder::{CallRecorder, Endpoint, Event, RecordedCall};
 use crate::run::clock::Clock;
 use crate::run::ports::{Gateway, Progress};
 use crate::run::stop::Stop;
-use crate::text::shorten;
+use crate::text::beginning;
 
 /// How much is kept of the outcome that an agent reports of a call which was not made.
 const EXCERPT: usize = 500;
@@ -143,7 +143,7 @@ impl<'a> Conversation<'a> {
             Outcome::Answer(answer) => answer.text(),
             Outcome::Failure(failure) => failure.message.clone(),
         };
-        let text = shorten(text.trim(), EXCERPT);
+        let text = beginning(text.trim(), EXCERPT);
         if !text.is_empty() {
             let why = format!("the agent told of this call and never made it: {text}");
             call.outcome = not_sent(&why, None);

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::model::json_path::{JsonPath, Part};
 use crate::model::ready::{AtPath, Expected};
 use crate::model::trajectory::{Answer, FailureKind, Outcome};
-use crate::text::shorten;
+use crate::text::beginning;
 
 /// How much of a found value is shown, in characters.
 const SHOWN: usize = 80;
@@ -131,7 +131,7 @@ fn equal(a: &Value, b: &Value) -> bool {
 }
 
 fn excerpt(value: &Value) -> String {
-    format!("`{}`", shorten(&value.to_string(), SHOWN))
+    format!("`{}`", beginning(&value.to_string(), SHOWN))
 }
 
 #[cfg(test)]

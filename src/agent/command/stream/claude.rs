@@ -13,7 +13,7 @@ use crate::agent::command::agent_event::{AgentEvent, ModelAnswer};
 use crate::agent::command::names::{Names, plain};
 use crate::model::usage::Usage;
 use crate::run::{SetupError, Stop};
-use crate::text::shorten;
+use crate::text::beginning;
 
 /// How much is shown of the error the agent ended with.
 const EXCERPT: usize = 400;
@@ -279,7 +279,7 @@ fn end(event: &Value, said: &str) -> Result<(), Stop> {
     } else {
         errors.join("; ")
     };
-    let said = shorten(&said, EXCERPT).into_owned();
+    let said = beginning(&said, EXCERPT).into_owned();
     let limit = |option: &str| {
         let message = format!("`{option}` of Claude Code ended the run: {said}");
         Err(Stop::LimitReached { message })

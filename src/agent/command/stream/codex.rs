@@ -11,7 +11,7 @@ use crate::agent::command::agent_event::{AgentEvent, ModelAnswer};
 use crate::agent::command::names::Names;
 use crate::model::usage::Usage;
 use crate::run::{SetupError, Stop};
-use crate::text::shorten;
+use crate::text::beginning;
 
 /// How much is shown of the error the agent ended with.
 const EXCERPT: usize = 400;
@@ -143,7 +143,7 @@ impl Codex {
         };
         Some(AgentEvent::Retry {
             status: http_status(problem),
-            problem: shorten(problem, EXCERPT).into_owned(),
+            problem: beginning(problem, EXCERPT).into_owned(),
             pause: None,
         })
     }
@@ -192,7 +192,7 @@ impl Events for Codex {
 }
 
 fn failed(said: &str) -> Stop {
-    let said = shorten(said, EXCERPT);
+    let said = beginning(said, EXCERPT);
     Stop::Error(SetupError::new(format!(
         "Codex ended with an error: {said}"
     )))

@@ -6,7 +6,7 @@ use crate::agent::command::agent_event::{AgentEvent, Stream, Verdict};
 use crate::model::Object;
 use crate::model::trajectory::{Answer, Outcome};
 use crate::run::{SetupError, Stop};
-use crate::text::shorten;
+use crate::text::beginning;
 
 /// How much is shown of a line that is no event, in bytes.
 const EXCERPT: usize = 200;
@@ -51,7 +51,7 @@ impl<E: Events> Stream for Lines<E> {
             _ => {
                 let line = line.trim();
                 if !line.is_empty() && self.noise.is_none() {
-                    self.noise = Some(shorten(line, EXCERPT).into_owned());
+                    self.noise = Some(beginning(line, EXCERPT).into_owned());
                 }
                 Vec::new()
             }

@@ -9,7 +9,7 @@ use crate::agent::command::agent_event::{AgentEvent, ModelAnswer};
 use crate::agent::command::names::Names;
 use crate::model::usage::Usage;
 use crate::run::{SetupError, Stop};
-use crate::text::shorten;
+use crate::text::beginning;
 
 /// How much is shown of the error the agent ended with.
 const EXCERPT: usize = 400;
@@ -129,7 +129,7 @@ impl Gemini {
         let trouble = self.trouble.take();
         let error = &event["error"];
         let said = text(&error["message"]).or(trouble).unwrap_or_default();
-        let said = shorten(&said, EXCERPT).into_owned();
+        let said = beginning(&said, EXCERPT).into_owned();
         let is_limit = error["type"] == "FatalTurnLimitedError"
             || said.starts_with("Maximum session turns exceeded");
         if is_limit {
