@@ -160,7 +160,10 @@ impl Replay {
                 Some((value, told)) => {
                     // A secret that has a name is one token there, whatever its value is made of. Else what a server says now stands for
                     // itself, whatever it looks like.
-                    let value = if self.secrets.can_restore(&told) {
+                    let value = if self
+                        .secrets
+                        .can_restore(&told, call.server.as_deref().unwrap_or_default())
+                    {
                         told.clone()
                     } else {
                         escaped(value)
@@ -175,7 +178,10 @@ impl Replay {
                 )),
             }
         }
-        match self.secrets.restore(&mut arguments) {
+        match self
+            .secrets
+            .restore(&mut arguments, call.server.as_deref().unwrap_or_default())
+        {
             Ok(()) => Ok(Ok(arguments)),
             // The server gave it when the baseline was recorded; that it does not now is a finding.
             Err(unknown) if lacks_secret => Ok(Err(format!(
@@ -203,7 +209,7 @@ impl Replay {
         conversation: &mut Conversation<'_>,
         asked: &Asked<'_>,
     ) -> Result<Outcomes, Stop> {
-        let restored = self.secrets.restore_text(&asked.call.tool);
+        let restored = self.secrets.restore_text(&asked.call.tool, asked.server);
         let tool = &restored
             .map_err(|unknown| Self::cannot_be_known(asked.number, asked.call, unknown))?;
         let started = Instant::now();

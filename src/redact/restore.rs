@@ -17,36 +17,39 @@ pub struct Unknown {
 }
 
 impl Secrets {
-    /// Arguments as they were when they were recorded, or as they would be with the secrets of today.
+    /// Arguments of a call on a server as they were when they were recorded, or as they would be with the secrets of today. What only
+    /// others are given is not sent to it, whoever has written its placeholder.
     ///
     /// # Errors
     ///
     /// The first [`Unknown`] placeholder: what is recorded of a secret must not be sent in its place.
-    pub fn restore(&self, arguments: &mut Object) -> Result<(), Unknown> {
+    pub fn restore(&self, arguments: &mut Object, server: &str) -> Result<(), Unknown> {
         for value in arguments.values_mut() {
-            self.restore_in(value)?;
+            self.restore_in(value, server)?;
         }
         if arguments.keys().any(|it| may_hold(it)) {
             let members = std::mem::take(arguments).into_iter();
-            let members = members.map(|(key, value)| Ok((self.restore_text(&key)?, value)));
+            let members = members.map(|(key, value)| Ok((self.restore_text(&key, server)?, value)));
             *arguments = members.collect::<Result<_, Unknown>>()?;
         }
         Ok(())
     }
 
     /// Whether the secrets of all placeholders in a value are known.
-    pub fn can_restore(&self, value: &Value) -> bool {
-        self.restore_in(&mut value.clone()).is_ok()
+    pub fn can_restore(&self, value: &Value, server: &str) -> bool {
+        self.restore_in(&mut value.clone(), server).is_ok()
     }
 
-    fn restore_in(&self, value: &mut Value) -> Result<(), Unknown> {
+    fn restore_in(&self, value: &mut Value, server: &str) -> Result<(), Unknown> {
         match value {
             Value::String(text) => {
-                *text = self.restore_text(text)?;
+                *text = self.restore_text(text, server)?;
                 Ok(())
             }
-            Value::Array(items) => items.iter_mut().try_for_each(|it| self.restore_in(it)),
-            Value::Object(members) => self.restore(members),
+            Value::Array(items) => items
+                .iter_mut()
+                .try_for_each(|it| self.restore_in(it, server)),
+            Value::Object(members) => self.restore(members, server),
             Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
         }
     }
@@ -56,26 +59,31 @@ impl Secrets {
     /// # Errors
     ///
     /// As [`Self::restore`].
-    pub fn restore_text(&self, text: &str) -> Result<String, Unknown> {
+    pub fn restore_text(&self, text: &str, server: &str) -> Result<String, Unknown> {
         let mut restored = String::new();
         let mut from = 0;
         for it in placeholders(text) {
             restored.push_str(&unescaped(&text[from..it.at.start]));
-            restored.push_str(
-                &self
-                    .behind(&it)
-                    .ok_or_else(|| unknown(&text[it.at.clone()], &it))?,
-            );
+            let recorded = &text[it.at.clone()];
+            let value = match it.name.map(|name| self.value_for(name, server)) {
+                Some(Err(owner)) => return Err(of_another(recorded, &owner, server)),
+                Some(Ok(Some(value))) => spelled(value, it.spelling.unwrap_or_default()),
+                Some(Ok(None)) | None => None,
+            };
+            restored.push_str(&value.ok_or_else(|| unknown(recorded, &it))?);
             from = it.at.end;
         }
         restored.push_str(&unescaped(&text[from..]));
         Ok(restored)
     }
+}
 
-    /// The value that a placeholder stands for, spelled as it was.
-    fn behind(&self, placeholder: &Placeholder<'_>) -> Option<String> {
-        let value = self.value(placeholder.name?)?;
-        spelled(value, placeholder.spelling.unwrap_or_default())
+fn of_another(text: &str, owner: &str, server: &str) -> Unknown {
+    Unknown {
+        placeholder: text.to_owned(),
+        hint: format!(
+            "it is given to `{owner}`, so it is not sent to `{server}`: declare a variable with `secret: true` for what both are told"
+        ),
     }
 }
 
@@ -138,7 +146,7 @@ mod tests {
         let mut stored = redactor.object(raw.clone()).into_inner();
         assert_ne!(stored, raw);
         assert!(!Value::from(stored.clone()).to_string().contains("mine"));
-        secrets.restore(&mut stored).unwrap();
+        secrets.restore(&mut stored, "s").unwrap();
         assert_eq!(stored, raw);
     }
 
@@ -161,9 +169,34 @@ mod tests {
             let Value::Object(mut arguments) = json!({ "a": { "b": format!("x {text}") } }) else {
                 unreachable!()
             };
-            let unknown = secrets().restore(&mut arguments).unwrap_err();
+            let unknown = secrets().restore(&mut arguments, "s").unwrap_err();
             assert_eq!(unknown.placeholder, text);
             assert!(unknown.hint.contains(hint), "{}", unknown.hint);
+        }
+    }
+
+    #[test]
+    fn what_a_server_is_given_is_sent_to_no_other() {
+        let mut secrets = secrets();
+        let env = [
+            ("API_TOKEN", "t0ken-of-files"),
+            ("SAME_KEY", "s3cret \"of\" mine"),
+        ];
+        secrets.named("env", "files", env);
+        let sent = |text: &str, server: &str| secrets.restore_text(text, server);
+        assert_eq!(
+            sent("<secret:env.API_TOKEN>", "files").unwrap(),
+            "t0ken-of-files"
+        );
+        let refused = sent("x <secret:env.API_TOKEN:base64>", "web").unwrap_err();
+        assert!(
+            refused.hint.contains("given to `files`"),
+            "{}",
+            refused.hint
+        );
+        // Where it is a variable's value, too, anybody may be told.
+        for name in ["env.SAME_KEY", "var.token"] {
+            assert!(sent(&format!("<secret:{name}>"), "web").is_ok());
         }
     }
 }

@@ -25,7 +25,7 @@ pub struct Secrets {
 struct Entry {
     /// With a dot: `var.token`, `env.API_KEY`, `header.Authorization`.
     name: String,
-    /// Who is given it: of two values of one name, each is called by its owner, too.
+    /// Who is given it, and empty where anybody may be: of two values of one name, each is called by its owner, too.
     owner: String,
     value: String,
     is_declared: bool,
@@ -81,15 +81,15 @@ impl Secrets {
     pub fn of_environment() -> Self {
         let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
         let mut secrets = Self::default();
-        secrets.environment(&names.collect::<Vec<_>>());
+        secrets.environment("", &names.collect::<Vec<_>>());
         secrets
     }
 
-    /// The environment variables of these names whose names say that they are secret.
-    pub fn environment<N: AsRef<str>>(&mut self, variables: &[N]) {
+    /// The environment variables of these names whose names say that they are secret, and who is given them.
+    pub fn environment<N: AsRef<str>>(&mut self, owner: &str, variables: &[N]) {
         for name in variables.iter().map(AsRef::as_ref) {
             if let Ok(value) = std::env::var(name) {
-                self.named("env", "", [(name, value.as_str())]);
+                self.named("env", owner, [(name, value.as_str())]);
             }
         }
     }
@@ -109,6 +109,25 @@ impl Secrets {
                 self.entries.push(it.clone());
             }
         }
+    }
+
+    /// The same for what may be sent to a server: nothing that only others are given.
+    ///
+    /// # Errors
+    ///
+    /// Who is given it instead.
+    pub(super) fn value_for(&self, name: &str, server: &str) -> Result<Option<&str>, String> {
+        let Some(value) = self.value(name) else {
+            return Ok(None);
+        };
+        let server = placeholder::name(server);
+        let mut owners = self.entries.iter().filter(|it| it.value == value);
+        let is_given = |it: &Entry| it.owner.is_empty() || it.owner == server;
+        if owners.clone().any(is_given) {
+            return Ok(Some(value));
+        }
+        let owner = owners.next().map(|it| it.owner.clone());
+        Err(owner.unwrap_or_default())
     }
 
     /// The value that a placeholder's name stands for.

@@ -238,7 +238,7 @@ fn reach_command(
     let mut env = vendors_own(settings.format);
     env.append(&mut filled.env);
     filled.env = env;
-    secrets.environment(&variables);
+    secrets.environment("agent", &variables);
     secrets.named("env", "agent", pairs(&filled.env));
     secrets.named("env", "agent", packed(&filled.env));
     let on_stdin = scenario_file::reads_prompt(settings);
@@ -271,7 +271,7 @@ fn reach_model(settings: &ModelAgent, secrets: &mut Secrets) -> Result<Reached, 
     let lookup = |name: &str| std::env::var(name).ok();
     let (settings, variables) = scenario_file::expand(settings, lookup)
         .map_err(|missing| SetupError::new(missing.to_string()))?;
-    secrets.environment(&variables);
+    secrets.environment("agent", &variables);
     secrets.named("header", "agent", pairs(&settings.extra_headers));
     secret_members(&settings.extra_body, secrets);
     if let Some(url) = &settings.base_url {
@@ -332,10 +332,21 @@ pub(crate) fn agent(
             Box::new(Command::new(settings, prompt, workplace, supervisor))
         }
         (other, baseline, _) => Box::new(
-            Scripted::new(scenario.messages(), calls_to_send(other.calls(), &secrets)?)
-                .after(baseline.cloned()),
+            Scripted::new(
+                scenario.messages(),
+                calls_to_send(scenario, other.calls(), &secrets)?,
+            )
+            .after(baseline.cloned()),
         ),
     })
+}
+
+/// The server that a tool's full name, `mcp__<server>__<tool>`, begins with; empty where it is a bare name.
+fn addressed(tool: &str) -> &str {
+    let named = tool
+        .strip_prefix("mcp__")
+        .and_then(|it| it.split_once("__"));
+    named.map_or("", |(server, _)| server)
 }
 
 /// The calls of a script with secrets in the place of placeholders, as a script has them that was made of a session.
@@ -344,6 +355,7 @@ pub(crate) fn agent(
 ///
 /// When nobody knows what stood there: a placeholder is never sent.
 fn calls_to_send(
+    scenario: &Scenario,
     calls: &[ScriptedCall],
     secrets: &Secrets,
 ) -> Result<Vec<ScriptedCall>, SetupError> {
@@ -355,8 +367,13 @@ fn calls_to_send(
         if !holds && !placeholder::holds(&call.tool) {
             continue;
         }
-        let restored = secrets.restore(&mut call.arguments);
-        let restored = restored.and_then(|()| secrets.restore_text(&call.tool));
+        let mut servers = scenario.servers.iter().map(|it| it.name.as_str());
+        let server = match (servers.len(), servers.next()) {
+            (1, Some(only)) => only.to_owned(),
+            _ => addressed(&call.tool).to_owned(),
+        };
+        let restored = secrets.restore(&mut call.arguments, &server);
+        let restored = restored.and_then(|()| secrets.restore_text(&call.tool, &server));
         call.tool = restored.map_err(|unknown| SetupError {
             message: format!(
                 "call {number} of the script holds `{}`, a secret whose value nobody knows now",

@@ -144,7 +144,7 @@ pub(crate) fn expand(
     let lookup = |name: &str| std::env::var(name).ok();
     let (container, variables) = scenario_file::expand(container, lookup)
         .map_err(|missing| SetupError::new(missing.to_string()))?;
-    secrets.environment(&variables);
+    secrets.environment("docker", &variables);
     secrets.named("env", "docker", pairs(&container.env));
     // Only secrets are collected here, and the address, which is not known yet, is none.
     let anywhere = Reached {

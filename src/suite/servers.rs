@@ -67,9 +67,15 @@ impl SuiteContext {
             .cloned()
             .or_else(|| addresses::as_it_stands(scenario));
         let lookup = |name: &str| addresses::lookup(name, reached.as_ref());
-        let (servers, variables) = scenario_file::expand(&servers, lookup)
+        // Everything that is missing is told at once.
+        let (expanded, _) = scenario_file::expand(&servers, lookup)
             .map_err(|missing| SetupError::new(missing.to_string()))?;
-        secrets.environment(&variables);
+        for server in &servers {
+            if let Ok((_, variables)) = scenario_file::expand(server, lookup) {
+                secrets.environment(&server.name, &variables);
+            }
+        }
+        let servers = expanded;
         servers
             .into_iter()
             .map(|server| {

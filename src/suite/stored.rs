@@ -112,7 +112,7 @@ fn redacted(scenario: &Scenario, all: &mut Secrets) -> Redacted<Scenario> {
     let lookup = |name: &str| addresses::lookup(name, reached.as_ref());
     // A name that cannot be resolved has no value, so no secret.
     if let Ok((_, variables)) = scenario_file::expand(&scenario.servers, lookup) {
-        secrets.environment(&variables);
+        secrets.environment("", &variables);
     }
     let _ = agents::reach(scenario, &mut secrets);
     all.extend(&secrets);

@@ -55,7 +55,7 @@ pub(crate) fn secrets(
     secrets: &mut Secrets,
 ) -> Result<(), SetupError> {
     let (pages, variables) = expanded(&ready.http, reached)?;
-    secrets.environment(&variables);
+    secrets.environment("ready", &variables);
     for page in pages {
         secrets.named("header", "ready", pairs(&page.headers));
         let (PageAddress::Url(address) | PageAddress::Path { path: address, .. }) = &page.at;
