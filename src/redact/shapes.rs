@@ -93,13 +93,16 @@ fn has_two_parts(run: &str) -> bool {
         .is_some_and(|(id, secret)| id.len() >= 12 && secret.len() >= 16)
 }
 
+/// The fewest characters that the header, behind its first three, and the payload of a JWT have.
+const SHORTEST_JWT_PART: usize = 8;
+
 /// Header and payload of a JWT (RFC 7519, section 3), both objects in base64url, and a signature, which may be empty.
 fn is_jwt(run: &str) -> bool {
     let mut parts = run.split('.');
-    let header = parts.next().is_some_and(|it| it.len() >= 8);
+    let header = parts.next().is_some_and(|it| it.len() >= SHORTEST_JWT_PART);
     let payload = parts
         .next()
-        .is_some_and(|it| it.starts_with("eyJ") && it.len() >= 8);
+        .is_some_and(|it| it.starts_with("eyJ") && it.len() >= SHORTEST_JWT_PART);
     header && payload
 }
 
@@ -211,11 +214,21 @@ impl Shape {
     /// How long the key is that has its prefix at the start of a text, if there is one.
     pub(super) fn length(&self, text: &str) -> Option<usize> {
         let behind = text.strip_prefix(self.prefix)?.as_bytes();
-        // A JWT without a payload is none, however long.
         let longest = match self.prefix {
+            // What does not begin as one is none, however long.
             "eyJ" => {
                 let header = &behind[..behind.len().min(LONGEST_JWT.1)];
-                memchr::memchr(b'.', header)?;
+                let dot = memchr::memchr(b'.', header)?;
+                let begins = behind.get(..dot + 1 + SHORTEST_JWT_PART)?;
+                let (header, payload) = (&begins[..dot], &begins[dot + 1..]);
+                let is_run = |part: &[u8]| part.iter().all(|it| (self.alphabet)(*it));
+                if dot < SHORTEST_JWT_PART
+                    || !payload.starts_with(b"eyJ")
+                    || !is_run(payload)
+                    || !is_run(header)
+                {
+                    return None;
+                }
                 LONGEST_JWT.0
             }
             // So short a prefix stands in many texts.
@@ -422,6 +435,12 @@ mod tests {
             assert_eq!(kind_of(&key), Some(shape.kind), "{key}");
         }
         assert_eq!(kind_of("sk-learn-pipeline-of-2024-in-production"), None);
+    }
+
+    #[test]
+    fn what_almost_is_a_token_takes_no_longer_for_being_long() {
+        // Each of these begins like a JWT whose header is too short; to look at the whole run for each takes a minute.
+        assert_eq!(kind_of(&"eyJhbGciOi.".repeat(100_000)), None);
     }
 
     #[test]
