@@ -7,6 +7,7 @@
 //! | file | what is there |
 //! |---|---|
 //! | `secrets` | values known to be secret, and what they are called |
+//! | `parts` | what of such a value is secret by itself: the password in an address |
 //! | `spelling` | how programs write such a value: escaped, encoded, within base64 |
 //! | `shapes` | what vendors' keys look like |
 //! | `keys`, `assigned` | keys that name secrets, and what they are given in texts |
@@ -24,6 +25,7 @@ mod find;
 pub mod handed_on;
 mod hit;
 mod keys;
+mod parts;
 mod random;
 mod restore;
 pub mod scan;

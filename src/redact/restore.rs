@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::Secrets;
-use super::spelling::spelled;
+use super::parts::{ONE_OF_SEVERAL, spelled};
+use super::spelling::WITHIN_BASE64;
 use crate::model::Object;
 use crate::model::placeholder::{Placeholder, may_hold, placeholders, unescaped};
 
@@ -61,11 +62,11 @@ impl Secrets {
         let mut from = 0;
         for it in placeholders(text) {
             restored.push_str(&unescaped(&text[from..it.at.start]));
-            restored.push_str(
-                &self
-                    .behind(&it)
-                    .ok_or_else(|| unknown(&text[it.at.clone()], &it))?,
-            );
+            let secret = self.behind(&it).ok_or_else(|| {
+                let is_known = it.name.and_then(|it| self.value(it)).is_some();
+                unknown(&text[it.at.clone()], &it, is_known)
+            })?;
+            restored.push_str(&secret);
             from = it.at.end;
         }
         restored.push_str(&unescaped(&text[from..]));
@@ -79,14 +80,21 @@ impl Secrets {
     }
 }
 
-fn unknown(text: &str, placeholder: &Placeholder<'_>) -> Unknown {
+/// What to tell of a placeholder; `is_known` says that its name has a value, which cannot be spelled so.
+fn unknown(text: &str, placeholder: &Placeholder<'_>, is_known: bool) -> Unknown {
     let name = placeholder.name.unwrap_or_default();
     let place = name
         .rsplit_once('.')
         .map(|(place, name)| (place.rsplit('.').next().unwrap_or_default(), name));
     let hint = match place {
-        _ if placeholder.spelling == Some(super::spelling::WITHIN_BASE64) => {
+        _ if placeholder.spelling == Some(ONE_OF_SEVERAL) => {
+            format!("it was a part of `{name}` that nobody can tell from others: let a script make the call")
+        }
+        _ if placeholder.spelling == Some(WITHIN_BASE64) => {
             "only a part of what is encoded there was the secret, so nobody can put it together again: let a script make the call".to_owned()
+        }
+        _ if is_known => {
+            format!("`{name}` has no such part now: give it in the form in which it was recorded, or let a script make the call")
         }
         Some(("env", name)) => format!("set the environment variable `{name}`, as when it was recorded"),
         Some(("var", name)) => format!("declare it again: `variables: {{ {name}: {{ value: \"${{{}}}\", secret: true }} }}`", name.to_uppercase()),
@@ -143,6 +151,8 @@ mod tests {
                 "<secret:var.token:within-base64>",
                 "nobody can put it together",
             ),
+            ("<secret:var.token:one-of-several>", "nobody can tell"),
+            ("<secret:var.token:part>", "no such part now"),
             ("<redacted:value:1>", "declare it"),
         ] {
             let Value::Object(mut arguments) = json!({ "a": { "b": format!("x {text}") } }) else {
