@@ -192,8 +192,16 @@ fn values(
         }
         return judged(text, line, secret, hit);
     }
-    let value = bare(text, at, begins_line(bytes, start));
-    if is_prose(text, &value, separator) || is_code(text, &value) {
+    let mut value = bare(text, at, begins_line(bytes, start));
+    if bytes[..start].ends_with(b"//") || bytes[..start].ends_with(b"\\/") {
+        // The user of an address: `https://x-access-token:x@host/path`.
+        let authority = text[value.clone()].split('/').next().unwrap_or_default();
+        let Some(password) = authority.rfind('@') else {
+            return Vec::new();
+        };
+        value.end = value.start + password;
+    }
+    if is_prose(text, &value, separator) || is_code(text, key, &value) {
         return Vec::new();
     }
     judged(text, value, secret, hit)
@@ -253,7 +261,7 @@ fn value_of_named(text: &str, at: usize) -> Option<Range<usize>> {
 }
 
 /// The texts inside an object or a list under a secret key, but for what only says of which kind they are; and up to where it was looked
-/// through.
+/// through. Nothing in a program's table of tokens is one: `tokens = {'root': [(r'\s+', Text)]}`.
 fn container(text: &str, from: usize, key: SecretKey) -> (Vec<Hit<'static>>, usize) {
     let bytes = text.as_bytes();
     let hit = |at: Range<usize>| Hit {
@@ -267,6 +275,7 @@ fn container(text: &str, from: usize, key: SecretKey) -> (Vec<Hit<'static>>, usi
     let mut at = from;
     while at < limit {
         match bytes[at] {
+            b'(' if !key.is_sure => return (Vec::new(), at),
             b'{' | b'[' => depth += 1,
             b'}' | b']' => {
                 depth = depth.saturating_sub(1);
@@ -410,21 +419,29 @@ fn is_prose(text: &str, value: &Range<usize>, separator: &[u8]) -> bool {
     separator == b":" && random::is_word(word) && goes_on
 }
 
-/// Whether a value is an expression of a program: `token=self.token`, `password = getpass()`.
-fn is_code(text: &str, value: &Range<usize>) -> bool {
+/// Whether a value is an expression of a program: `token=self.token`, `password = getpass()`, `key_password=key_password`.
+fn is_code(text: &str, key: &str, value: &Range<usize>) -> bool {
     let word = &text[value.clone()];
+    let behind = &text[value.end..];
     let is_name =
         |it: &str| !it.is_empty() && it.chars().all(|it| it.is_ascii_alphabetic() || it == '_');
-    let is_path = word.contains('.') && word.split('.').all(is_name);
-    let is_call = word.contains(['(', '['])
-        && word
-            .split(['(', '['])
-            .next()
-            .is_some_and(|it| it.split('.').all(is_name));
+    let is_path = |it: &str| it.replace("::", ".").split('.').all(is_name);
+    let callee = |it: &str| it.split(['(', '[']).next().is_some_and(is_path);
+    let is_member = word.contains('.') && is_path(word);
+    let is_call = word.contains(['(', '[']) && callee(word);
+    // `await f(x)`
+    let next = behind.strip_prefix(' ').unwrap_or_default();
+    let next = next.split_inclusive(['(', ' ', '\n']).next();
+    let is_called = random::is_word(word) && next.is_some_and(|it| it.ends_with('(') && callee(it));
     let is_variable = random::is_word(word) && keys::secret_key(word).is_some();
+    // `DB_PASSWORD=my_password` is a setting, in which nothing stands for something else.
+    let is_setting = !key.contains(char::is_lowercase);
+    let is_named_alike = !is_setting && is_name(word) && keys::is_named_alike(key, word);
     // `Option<String>`
-    let is_type = text[value.end..].starts_with('<') && word.chars().all(char::is_alphabetic);
-    is_path || is_call || is_variable || is_type
+    let is_type = behind.starts_with('<') && word.chars().all(char::is_alphabetic);
+    // As minifiers write `true` and `false`.
+    let is_bool = ["!0", "!1"].contains(&word);
+    is_member || is_call || is_called || is_variable || is_named_alike || is_type || is_bool
 }
 
 #[cfg(test)]
@@ -478,6 +495,9 @@ mod tests {
             ("Cookie: a=b; c=d\nHost: x", "ookie", &["a=b; c=d"]),
             ("Authorization: Token abc", "uth", &["abc"]),
             ("  - password: x1 # of the database", "pass", &["x1"]),
+            ("DB_PASSWORD=my_password", "PASS", &["my_password"]),
+            ("https://x-access-token:abc-1@h/a.git", "token", &["abc-1"]),
+            (r"https:\/\/api-key:abc-1@h\/a.git", "key", &["abc-1"]),
         ] {
             assert_eq!(hidden(text, hint), expected, "{text}");
         }
@@ -499,6 +519,16 @@ mod tests {
                 "token",
             ),
             ("secret: true", "secret"),
+            ("tls(key_password=key_password, x)", "pass"),
+            ("let secret = Secret::new(value);", "secret"),
+            ("password = await ask(user)", "pass"),
+            ("def f(user, password: bytes) -> None", "pass"),
+            ("cookies: RequestsCookieJar | None", "ookie"),
+            (
+                "tokens = {'root': [(r'[a-z]1\\w+', Text), 'a1B2c3D4']}",
+                "token",
+            ),
+            ("https://token:8080/x", "token"),
             ("password:\n  policy: strict", "pass"),
         ] {
             assert_eq!(hidden(text, hint), [""; 0], "{text}");

@@ -1,6 +1,7 @@
 //! What the keys that secrets stand under are called, and which values there are worth hiding.
 
 use super::example::is_example;
+use super::ordinary::is_ordinary;
 use super::random;
 
 /// A key that says its value is a secret.
@@ -175,54 +176,10 @@ pub(super) fn is_secret_name(name: &str) -> bool {
     })
 }
 
-/// Whether a value under such a key is a secret, and not a blank, an example, a count or a word of the interface.
+/// Whether a value under such a key is a secret, and not a blank, an example, a count or a message about one.
 pub(super) fn is_secret_value(key: SecretKey, value: &str) -> bool {
-    /// Words that stand for a kind of secret, not for one.
-    const KINDS: [&str; 40] = [
-        "set",
-        "unset",
-        "missing",
-        "present",
-        "valid",
-        "invalid",
-        "revoked",
-        "expired",
-        "required",
-        "enabled",
-        "disabled",
-        "unknown",
-        "default",
-        "changed",
-        "unchanged",
-        "empty",
-        "hidden",
-        "failed",
-        "ok",
-        "str",
-        "int",
-        "bool",
-        "text",
-        "string",
-        "optional",
-        "given",
-        "active",
-        "inactive",
-        "oauth",
-        "oauth2",
-        "jwt",
-        "apikey",
-        "api_key",
-        "bearer",
-        "basic",
-        "none",
-        "yes",
-        "no",
-        "on",
-        "off",
-    ];
     let value = value.trim();
-    if value.is_empty() || is_example(value) || KINDS.contains(&value.to_ascii_lowercase().as_str())
-    {
+    if value.is_empty() || is_example(value) {
         return false;
     }
     // `21/22`, `1,234`: counts.
@@ -235,11 +192,13 @@ pub(super) fn is_secret_value(key: SecretKey, value: &str) -> bool {
         return false;
     }
     if key.is_sure {
-        return true;
+        return !is_ordinary(value);
     }
     let is_number = value.bytes().all(|it| it.is_ascii_digit());
     let is_too_short = value.len() < if is_number { 8 } else { 4 };
-    !is_too_short && !value.contains(char::is_whitespace) && !random::is_word(value)
+    let may_be_one =
+        !is_too_short && !value.contains(char::is_whitespace) && !random::is_word(value);
+    may_be_one && !is_ordinary(value)
 }
 
 /// Whether a text that stands somewhere under a secret key, as the member of this name, is the secret: not what says of which kind or
@@ -300,8 +259,16 @@ pub(super) fn scheme(text: &str) -> usize {
     }
 }
 
+/// Whether a name of several words has the last word of a key in it: `refreshToken` for `token`.
+pub(super) fn is_named_alike(key: &str, name: &str) -> bool {
+    let (of_key, of_name) = (words(key), words(name));
+    let singular = |it: &String| it.trim_end_matches('s').to_owned();
+    let noun = of_key.last().map(singular);
+    of_name.len() > 1 && of_name.iter().any(|it| Some(singular(it)) == noun)
+}
+
 /// The words of a key in snake, kebab or camel case, in lower case.
-fn words(key: &str) -> Vec<String> {
+pub(super) fn words(key: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = ' ';
     let letters: Vec<char> = key.chars().collect();
@@ -438,7 +405,8 @@ mod tests {
             ("", false, false),
             ("${TOKEN}", false, false),
             ("your-token-here", false, false),
-            ("must be given", false, true),
+            ("must be given", false, false),
+            ("be gone", false, true),
             ("tok_9f8e7d", true, true),
         ] {
             assert_eq!(is_secret_value(token, value), as_token, "{value}");

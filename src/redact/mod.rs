@@ -13,7 +13,7 @@
 //! | `keys`, `assigned` | keys that name secrets, and what they are given in texts |
 //! | `find` | one pass over a text that finds all of these |
 //! | `seen` | the secrets that were met so far: their numbers, and those that are secret wherever they stand |
-//! | `random`, `example` | which values mean nothing but themselves, and which only stand where a secret would |
+//! | `random`, `example`, `ordinary` | which values mean nothing but themselves, which only stand where a secret would, and which clearly are none |
 //! | `walk` | trajectories, calls, scenarios, stamps |
 //! | `restore` | secrets put back where what was recorded is sent again |
 //! | `scan` | files that are already on disk |
@@ -25,6 +25,7 @@ mod find;
 pub mod handed_on;
 mod hit;
 mod keys;
+mod ordinary;
 mod parts;
 mod random;
 mod restore;

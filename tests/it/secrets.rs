@@ -529,6 +529,29 @@ fn what_is_secret_within_a_declared_value_is_hidden_by_itself() {
 }
 
 #[test]
+fn what_may_be_a_password_stays_hidden() {
+    for value in [
+        "hunter2",
+        "swordfish",
+        "correct horse battery staple",
+        "production-database",
+        "s3cr3t",
+        "P@ssw0rd!",
+        "mypassword",
+        "changeit123",
+        "Password-123",
+        "token!7",
+    ] {
+        let clean = redactor()
+            .value(json!({ "password": value, "text": format!("db_password: '{value}'") }))
+            .into_inner();
+        let expected =
+            json!({ "password": "<secret:password>", "text": "db_password: '<secret:password>'" });
+        assert_eq!(clean, expected, "{value}");
+    }
+}
+
+#[test]
 fn a_private_key_in_json_is_one_secret() {
     let block = format!(
         "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n",
