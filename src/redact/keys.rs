@@ -143,37 +143,103 @@ pub(super) fn is_secret_name(name: &str) -> bool {
         "dsn",
     ];
     const ENDINGS: [&str; 4] = ["password", "passwd", "apikey", "secret"];
-    // `key` alone is most often a place in a list, in a store or on a keyboard.
-    const NO_SECRET_KEYS: [&str; 12] = [
-        "partition",
-        "primary",
-        "sort",
-        "foreign",
-        "public",
-        "cache",
-        "routing",
-        "shard",
-        "object",
-        "row",
-        "hash",
-        "index",
+    // What a `key` opens; others are most often places in a list, in a store or on a keyboard.
+    const KEYS_TO: [&str; 15] = [
+        "api",
+        "secret",
+        "private",
+        "access",
+        "auth",
+        "signing",
+        "encryption",
+        "master",
+        "account",
+        "shared",
+        "storage",
+        "service",
+        "license",
+        "webhook",
+        "deploy",
     ];
     // What such a name is about, and not the secret itself: where it lies, how it is called, how long it holds.
-    const ABOUT: [&str; 22] = [
-        "file", "path", "dir", "folder", "sock", "socket", "url", "uri", "id", "name", "type",
-        "kind", "length", "size", "ttl", "expiry", "timeout", "count", "limit", "enabled",
-        "required", "env",
+    const ABOUT: [&str; 56] = [
+        "file",
+        "path",
+        "dir",
+        "folder",
+        "sock",
+        "socket",
+        "url",
+        "uri",
+        "id",
+        "name",
+        "type",
+        "kind",
+        "length",
+        "size",
+        "ttl",
+        "expiry",
+        "timeout",
+        "count",
+        "limit",
+        "enabled",
+        "required",
+        "env",
+        "user",
+        "username",
+        "domain",
+        "host",
+        "port",
+        "header",
+        "prefix",
+        "suffix",
+        "min",
+        "max",
+        "method",
+        "mode",
+        "scheme",
+        "provider",
+        "policy",
+        "endpoint",
+        "server",
+        "issuer",
+        "audience",
+        "scope",
+        "scopes",
+        "algorithm",
+        "format",
+        "field",
+        "column",
+        "param",
+        "expires",
+        "expiration",
+        "lifetime",
+        "age",
+        "interval",
+        "days",
+        "region",
+        "version",
     ];
     let words = words(name);
     if words.last().is_some_and(|it| ABOUT.contains(&it.as_str())) {
         return false;
     }
-    let key_of = |at: usize| at.checked_sub(1).map_or("", |it| words[it].as_str());
+    let is_alone = words.len() == 1;
+    let opens = |at: usize| {
+        let before = at.checked_sub(1).map(|it| words[it].as_str());
+        is_alone || before.is_some_and(|it| KEYS_TO.contains(&it))
+    };
     words.iter().enumerate().any(|(at, word)| {
         WORDS.contains(&word.as_str())
             || ENDINGS.iter().any(|it| word.ends_with(it))
-            || word == "key" && !NO_SECRET_KEYS.contains(&key_of(at))
+            || word == "key" && opens(at)
+            || word == "keys" && !is_alone && opens(at)
     })
+}
+
+/// Whether a name ends with `key` and says nothing more: what it holds is a secret where it looks like one.
+pub(super) fn is_key_name(name: &str) -> bool {
+    words(name).last().is_some_and(|it| it == "key")
 }
 
 /// Whether a value under such a key is a secret, and not a blank, an example, a count or a message about one.
@@ -370,6 +436,10 @@ mod tests {
             "X-Api-Key",
             "Authorization",
             "key",
+            "API_KEYS",
+            "AWS_SECRET_ACCESS_KEY",
+            "API_KEY_PRODUCTION",
+            "GITHUB_TOKEN_2",
         ] {
             assert!(is_secret_name(name), "{name}");
         }
@@ -387,6 +457,20 @@ mod tests {
             "SSH_AUTH_SOCK",
             "TOKEN_FILE",
             "CLIENT_SECRET_NAME",
+            "AUTH_USER",
+            "COOKIE_DOMAIN",
+            "API_KEY_HEADER",
+            "REDIS_KEY_PREFIX",
+            "PASSWORD_MIN",
+            "TOKEN_TTL",
+            "TOKEN_URL",
+            "SECRET_NAME",
+            "SECRETS_FILE",
+            "PASSWORD_FILE",
+            "GITHUB_REPOSITORY_KEY",
+            "private_key_id",
+            "token_type",
+            "auth_method",
         ] {
             assert!(!is_secret_name(name), "{name}");
         }

@@ -67,8 +67,9 @@ impl Secrets {
     ) {
         for (name, value) in named {
             let is_marked = self.marked.contains(name);
-            if is_marked || keys::is_secret_name(name) {
-                let secret = &value[keys::scheme(value)..];
+            let secret = &value[keys::scheme(value)..];
+            let is_key = keys::is_key_name(name) && random::is_random(secret);
+            if is_marked || is_key || keys::is_secret_name(name) {
                 self.add(&format!("{place}.{name}"), owner, secret.trim(), is_marked);
                 continue;
             }

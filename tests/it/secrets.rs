@@ -473,7 +473,7 @@ fn what_is_secret_within_a_declared_value_is_hidden_by_itself() {
             vec!["x7-yZ9"],
         ),
         (
-            "API_KEY",
+            "API_KEYS",
             "first-key-1,second-key-2".to_owned(),
             vec!["first-key-1", "second-key-2"],
         ),
@@ -519,7 +519,7 @@ fn what_is_secret_within_a_declared_value_is_hidden_by_itself() {
         );
     }
     let mut secrets = Secrets::default();
-    secrets.named("env", "", [("API_KEY", "first-key-1,second-key-2")]);
+    secrets.named("env", "", [("API_KEYS", "first-key-1,second-key-2")]);
     let redactor = Redactor::new(&secrets, &Redaction::default());
     let mut stored = redactor.value(json!({ "a": "second-key-2" })).into_inner();
     let unknown = secrets
