@@ -274,6 +274,15 @@ impl Cases {
         with("user of an address", &|it| {
             format!("https://x-access-token:{it}@github.com/a/b.git")
         });
+        with("block of yaml", &|it| {
+            format!("a:\n  client_secret: |-\n    {it}\n  b: c\n")
+        });
+        with("xml", &|it| format!("<db><password>{it}</password></db>"));
+        with("bytes of python", &|it| format!("{{'password': b'{it}'}}"));
+        with("sql", &|it| format!("ALTER USER me WITH PASSWORD '{it}'"));
+        with("netrc", &|it| format!("machine h login me password {it}"));
+        with("prose", &|it| format!("Your new API key is {it}."));
+        with("password in quotes", &|it| format!("run --password '{it}'"));
         with("env of kubernetes", &|it| {
             format!("env:\n- name: DB_PASSWORD\n  value: {it}\n")
         });
