@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::keys::words;
+use super::words::words;
 
 /// What states, messages and types of secrets are made of.
 const WORDS: &str = "

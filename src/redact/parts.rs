@@ -8,12 +8,10 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
 use super::find::Finder;
 use super::keys;
+use super::known::{ONE_OF_SEVERAL, Part, Role};
 use super::random;
 use super::shapes;
-use super::spelling::{self, Spelling, WITHIN_BASE64};
-
-/// The spelling of a part of which nobody can say which one it was.
-pub(super) const ONE_OF_SEVERAL: &str = "one-of-several";
+use super::spelling::{self, WITHIN_BASE64};
 
 /// How often parts of parts are looked for: an address within JSON within base64.
 const DEPTH: usize = 4;
@@ -26,50 +24,6 @@ const SHORTEST_ELEMENT: usize = 8;
 
 /// Finds secrets nobody has declared.
 static FINDER: LazyLock<Finder> = LazyLock::new(|| Finder::new(Vec::new(), Vec::new(), Vec::new()));
-
-/// What a text is of a declared value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Role {
-    Whole,
-    /// All of it, decoded.
-    Decoded,
-    /// The only part there is.
-    Part,
-    OneOfSeveral,
-    /// A line of a block that is encoded already: nobody encodes it again by itself.
-    Line,
-}
-
-/// A declared value, or what of it is secret by itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Part {
-    pub(super) role: Role,
-    pub(super) text: String,
-}
-
-impl Part {
-    /// How programs write it. A spelling is called so that the text can be made of the whole value again, or so that it cannot.
-    pub(super) fn spellings(&self) -> Vec<Spelling> {
-        let mut all = spelling::spellings(&self.text);
-        if self.role == Role::Line {
-            all.truncate(1);
-        }
-        let prefix = match self.role {
-            Role::Whole => return all,
-            Role::Decoded => Some("decoded"),
-            Role::Part => Some("part"),
-            Role::OneOfSeveral | Role::Line => None,
-        };
-        for it in all.iter_mut().filter(|it| it.name != WITHIN_BASE64) {
-            it.name = match prefix {
-                Some(prefix) if it.name.is_empty() => prefix.to_owned(),
-                Some(prefix) => format!("{prefix}-{}", it.name),
-                None => ONE_OF_SEVERAL.to_owned(),
-            };
-        }
-        all
-    }
-}
 
 /// A declared value, and what of it is secret by itself.
 pub(super) fn parts(value: &str) -> Vec<Part> {

@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::Secrets;
-use super::parts::{ONE_OF_SEVERAL, spelled};
+use super::known::ONE_OF_SEVERAL;
+use super::parts::spelled;
 use super::spelling::WITHIN_BASE64;
 use crate::model::Object;
 use crate::model::placeholder::{Placeholder, may_hold, placeholders, unescaped};

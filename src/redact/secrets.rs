@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::keys;
-use super::parts::{Part, Role, parts};
+use super::known::{Known, Part, Role};
+use super::parts::parts;
 use super::random;
 use super::shapes;
 use crate::model::placeholder;
@@ -30,17 +31,6 @@ struct Entry {
     owner: String,
     value: String,
     is_declared: bool,
-}
-
-/// A value known to be secret.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Known {
-    pub(super) name: String,
-    /// All of it, or what of it is secret by itself.
-    pub(super) part: Part,
-    /// Whether it is hidden wherever it stands. What only the name of a variable says to be secret may be a common word: it is hidden
-    /// where a password would stand.
-    pub(super) is_everywhere: bool,
 }
 
 impl Secrets {
