@@ -51,6 +51,10 @@ pub(super) fn after_key(text: &str, hint: Range<usize>, looked_through: usize) -
     if bytes[..start].ends_with(b"\\") && start < hint.start {
         start += if bytes[start] == b'u' { 5 } else { 1 };
     }
+    // As people write it: `API key: x`.
+    if text[start..end].eq_ignore_ascii_case("key") && ends_with_word(&bytes[..start], b"api ") {
+        start -= 4;
+    }
     let nothing = Assigned {
         end,
         looked_through,
@@ -105,8 +109,9 @@ fn may_be_given(bytes: &[u8], key: &str, end: usize) -> bool {
     let quote = quote_at(bytes, end);
     let at = spaces(bytes, quote.map_or(end, |it| end + it.backslashes + 1));
     match bytes.get(at) {
-        Some(b'=' | b':' | b',' | b'\n' | b'\r' | b'\\') => true,
-        Some(_) => key.starts_with('-'),
+        Some(b'=' | b':' | b',' | b'\n' | b'\r' | b'\\' | b'>' | b'\'') => true,
+        Some(b'i') => bytes[at..].starts_with(b"is "),
+        Some(_) => key.starts_with('-') || key.eq_ignore_ascii_case("password"),
         None => false,
     }
 }
@@ -149,10 +154,28 @@ fn values(
             let value = bare(text, from, false);
             return judged(text, value, secret, hit);
         }
-        // `--password x`
-        let is_flag = key.starts_with("--") && quote.is_none() && at > end;
-        let value = is_flag
-            .then(|| bare(text, at, false))
+        if quote.is_some() || at == end {
+            return element(text, start, end)
+                .map(|it| judged(text, it, secret, hit))
+                .unwrap_or_default();
+        }
+        // `the password is x`, where nobody would write it by chance.
+        if let Some(from) = bytes[at..]
+            .starts_with(b"is ")
+            .then(|| spaces(bytes, at + 3))
+        {
+            let value = given(text, from);
+            let random = Some(value).filter(|it| random::is_random(&text[it.clone()]));
+            return random
+                .map(|it| judged(text, it, secret, hit))
+                .unwrap_or_default();
+        }
+        // `--password x`, `WITH PASSWORD 'x'`, and `login me password x` in a `.netrc`.
+        let is_given = key.starts_with("--")
+            || bytes.get(at) == Some(&b'\'') && ends_with_word(&bytes[..start], b"with ")
+            || text[..start].split_whitespace().rev().nth(1) == Some("login");
+        let value = is_given
+            .then(|| given(text, at))
             .filter(|it| !text[it.clone()].starts_with('-'));
         return value
             .map(|it| judged(text, it, secret, hit))
@@ -163,6 +186,14 @@ fn values(
         return Vec::new();
     }
     at = spaces(bytes, at + separator.len());
+    if let Some(lines) = block(text, start, at) {
+        let lines = lines.into_iter();
+        return lines.flat_map(|it| judged(text, it, secret, hit)).collect();
+    }
+    // As Python writes bytes: `b'x'`.
+    if matches!(bytes.get(at), Some(b'b' | b'u')) && quote_at(bytes, at + 1).is_some() {
+        at += 1;
+    }
     if let Some(opening) = quote_at(bytes, at) {
         let from = at + opening.backslashes + 1;
         // The quote closes what ends with the key: `{"label": "Password:"}`.
@@ -192,11 +223,71 @@ fn values(
         }
         return judged(text, line, secret, hit);
     }
-    let value = bare(text, at, begins_line(bytes, start));
-    if is_prose(text, &value, separator) || is_code(text, &value) {
+    let mut value = bare(text, at, begins_line(bytes, start));
+    if bytes[..start].ends_with(b"//") || bytes[..start].ends_with(b"\\/") {
+        // The user of an address: `https://x-access-token:x@host/path`.
+        let authority = text[value.clone()].split('/').next().unwrap_or_default();
+        let Some(password) = authority.rfind('@') else {
+            return Vec::new();
+        };
+        value.end = value.start + password;
+    }
+    if is_prose(text, &value, separator) || is_code(text, key, &value) {
         return Vec::new();
     }
     judged(text, value, secret, hit)
+}
+
+/// The text of an element that is called so: `<password>x</password>`.
+fn element(text: &str, start: usize, end: usize) -> Option<Range<usize>> {
+    let from = end + 1;
+    let is_element = text[..start].ends_with('<') && text[end..].starts_with('>');
+    let length = text.get(from..).filter(|_| is_element)?.find('<')?;
+    let closes = text[from + length..].strip_prefix("</")?;
+    closes
+        .starts_with(&text[start..end])
+        .then_some(from..from + length)
+}
+
+/// A value with or without quotes.
+fn given(text: &str, from: usize) -> Range<usize> {
+    match quote_at(text.as_bytes(), from) {
+        Some(opening) => {
+            let from = from + opening.backslashes + 1;
+            from..closing(text.as_bytes(), from, opening)
+        }
+        None => bare(text, from, false),
+    }
+}
+
+/// The lines of a block of YAML (`password: |`), which are indented more than the key.
+fn block(text: &str, key: usize, from: usize) -> Option<Vec<Range<usize>>> {
+    const HEADS: [&str; 6] = ["|\n", "|-\n", "|+\n", ">\n", ">-\n", ">+\n"];
+    let head = HEADS.iter().find(|it| text[from..].starts_with(**it))?;
+    let indent = |line: &str| line.len() - line.trim_start_matches([' ', '-']).len();
+    let line = text[..key].rfind('\n').map_or(0, |it| it + 1);
+    let own = indent(&text[line..]);
+    let mut at = from + head.len();
+    let limit = at + LONGEST_VALUE;
+    let mut lines = Vec::new();
+    for line in text[at..].split_inclusive('\n') {
+        let value = line.trim();
+        let before = line.len() - line.trim_start().len();
+        if !value.is_empty() {
+            if before <= own || at > limit {
+                break;
+            }
+            lines.push(at + before..at + before + value.len());
+        }
+        at += line.len();
+    }
+    Some(lines)
+}
+
+/// Whether a text ends with a word and a space, in whatever case.
+fn ends_with_word(text: &[u8], word: &[u8]) -> bool {
+    let from = text.len().saturating_sub(word.len());
+    text[from..].eq_ignore_ascii_case(word)
 }
 
 /// Keeps a value that is worth hiding, without the scheme of a header before it.
@@ -253,7 +344,7 @@ fn value_of_named(text: &str, at: usize) -> Option<Range<usize>> {
 }
 
 /// The texts inside an object or a list under a secret key, but for what only says of which kind they are; and up to where it was looked
-/// through.
+/// through. Nothing in a program's table of tokens is one: `tokens = {'root': [(r'\s+', Text)]}`.
 fn container(text: &str, from: usize, key: SecretKey) -> (Vec<Hit<'static>>, usize) {
     let bytes = text.as_bytes();
     let hit = |at: Range<usize>| Hit {
@@ -267,6 +358,7 @@ fn container(text: &str, from: usize, key: SecretKey) -> (Vec<Hit<'static>>, usi
     let mut at = from;
     while at < limit {
         match bytes[at] {
+            b'(' if !key.is_sure => return (Vec::new(), at),
             b'{' | b'[' => depth += 1,
             b'}' | b']' => {
                 depth = depth.saturating_sub(1);
@@ -410,21 +502,29 @@ fn is_prose(text: &str, value: &Range<usize>, separator: &[u8]) -> bool {
     separator == b":" && random::is_word(word) && goes_on
 }
 
-/// Whether a value is an expression of a program: `token=self.token`, `password = getpass()`.
-fn is_code(text: &str, value: &Range<usize>) -> bool {
+/// Whether a value is an expression of a program: `token=self.token`, `password = getpass()`, `key_password=key_password`.
+fn is_code(text: &str, key: &str, value: &Range<usize>) -> bool {
     let word = &text[value.clone()];
+    let behind = &text[value.end..];
     let is_name =
         |it: &str| !it.is_empty() && it.chars().all(|it| it.is_ascii_alphabetic() || it == '_');
-    let is_path = word.contains('.') && word.split('.').all(is_name);
-    let is_call = word.contains(['(', '['])
-        && word
-            .split(['(', '['])
-            .next()
-            .is_some_and(|it| it.split('.').all(is_name));
+    let is_path = |it: &str| it.replace("::", ".").split('.').all(is_name);
+    let callee = |it: &str| it.split(['(', '[']).next().is_some_and(is_path);
+    let is_member = word.contains('.') && is_path(word);
+    let is_call = word.contains(['(', '[']) && callee(word);
+    // `await f(x)`
+    let next = behind.strip_prefix(' ').unwrap_or_default();
+    let next = next.split_inclusive(['(', ' ', '\n']).next();
+    let is_called = random::is_word(word) && next.is_some_and(|it| it.ends_with('(') && callee(it));
     let is_variable = random::is_word(word) && keys::secret_key(word).is_some();
+    // `DB_PASSWORD=my_password` is a setting, in which nothing stands for something else.
+    let is_setting = !key.contains(char::is_lowercase);
+    let is_named_alike = !is_setting && is_name(word) && keys::is_named_alike(key, word);
     // `Option<String>`
-    let is_type = text[value.end..].starts_with('<') && word.chars().all(char::is_alphabetic);
-    is_path || is_call || is_variable || is_type
+    let is_type = behind.starts_with('<') && word.chars().all(char::is_alphabetic);
+    // As minifiers write `true` and `false`.
+    let is_bool = ["!0", "!1"].contains(&word);
+    is_member || is_call || is_called || is_variable || is_named_alike || is_type || is_bool
 }
 
 #[cfg(test)]
@@ -478,6 +578,29 @@ mod tests {
             ("Cookie: a=b; c=d\nHost: x", "ookie", &["a=b; c=d"]),
             ("Authorization: Token abc", "uth", &["abc"]),
             ("  - password: x1 # of the database", "pass", &["x1"]),
+            ("DB_PASSWORD=my_password", "PASS", &["my_password"]),
+            ("run --password 'a b-1' --x", "pass", &["a b-1"]),
+            (
+                "<db><password>hunter2</password></db>",
+                "pass",
+                &["hunter2"],
+            ),
+            (
+                "a:\n  client_secret: |\n    hunter2-x\n\n    abc-1\n  b: c",
+                "secret",
+                &["hunter2-x", "abc-1"],
+            ),
+            ("{'password': b'hunter2'}", "pass", &["hunter2"]),
+            (
+                "ALTER USER me WITH PASSWORD 'hunter2'",
+                "PASS",
+                &["hunter2"],
+            ),
+            ("machine h login me password hunter2", "pass", &["hunter2"]),
+            ("Your new API key is Zx9k2Lq81pQ.", "key", &["Zx9k2Lq81pQ"]),
+            ("API key: Zx9k2Lq8", "key", &["Zx9k2Lq8"]),
+            ("https://x-access-token:abc-1@h/a.git", "token", &["abc-1"]),
+            (r"https:\/\/api-key:abc-1@h\/a.git", "key", &["abc-1"]),
         ] {
             assert_eq!(hidden(text, hint), expected, "{text}");
         }
@@ -499,6 +622,20 @@ mod tests {
                 "token",
             ),
             ("secret: true", "secret"),
+            ("tls(key_password=key_password, x)", "pass"),
+            ("let secret = Secret::new(value);", "secret"),
+            ("password = await ask(user)", "pass"),
+            ("def f(user, password: bytes) -> None", "pass"),
+            ("cookies: RequestsCookieJar | None", "ookie"),
+            (
+                "tokens = {'root': [(r'[a-z]1\\w+', Text), 'a1B2c3D4']}",
+                "token",
+            ),
+            ("https://token:8080/x", "token"),
+            ("the password is wrong", "pass"),
+            ("a password 'of yours'", "pass"),
+            ("<password>", "pass"),
+            ("the login form's password field", "pass"),
             ("password:\n  policy: strict", "pass"),
         ] {
             assert_eq!(hidden(text, hint), [""; 0], "{text}");

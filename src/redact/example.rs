@@ -6,7 +6,7 @@ use regex::Regex;
 
 /// References to variables, brackets to fill in, and words that are the whole value.
 const WHOLE: &str = r"(?xi)
-      \$\{ | \{\{ | \$\( | ^\$[a-z_][a-z0-9_]*$ | ^%[a-z0-9_]+%$   # references
+      \$\{ | \{\{ | \$\( | ^\$[a-z_][a-z0-9_]*$ | ^%[a-z0-9_]+%$ | ^%\([a-z_]+\)   # references
     | ^[<\[(] | [>\]]$                                             # <token>, [REDACTED]
     | (?-i: EXAMPLE (?: KEY )? $)                                  # as Amazon's documentation ends its keys
     | ^(?: true | false | null | none | nil | undefined | string | text | number | boolean | object | required | optional

@@ -1,5 +1,6 @@
 //! Finds the secrets in one text, in one pass over its bytes: an automaton tells where one may be, and only there is looked closer.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
@@ -12,9 +13,9 @@ use super::assigned;
 use super::example::is_example;
 use super::hit::{Hit, Name};
 use super::keys::{HINTS, TOKEN};
-use super::secrets::Known;
+use super::known::{Known, ONE_OF_SEVERAL};
 use super::shapes::{self, BASIC, PRIVATE_KEY, SHAPES};
-use super::spelling::{WITHIN_BASE64, spellings};
+use super::spelling::WITHIN_BASE64;
 use crate::model::redaction::Pattern;
 
 /// What the automaton may come across.
@@ -49,7 +50,7 @@ pub(super) struct Finder {
     /// The spellings of declared secrets: name, spelling, text.
     declared: Vec<Spelled>,
     /// Declared values that are hidden only where a secret would stand.
-    words: Vec<(String, String)>,
+    words: Vec<Spelled>,
     patterns: Vec<Pattern>,
     /// What is never hidden.
     keep: Vec<String>,
@@ -124,22 +125,26 @@ fn build(declared: &[Spelled]) -> Search {
 
 impl Finder {
     pub(super) fn new(known: Vec<Known>, patterns: Vec<Pattern>, keep: Vec<String>) -> Self {
-        let (everywhere, words): (Vec<Known>, Vec<Known>) =
-            known.into_iter().partition(|it| it.is_everywhere);
-        let declared: Vec<Spelled> = everywhere
-            .iter()
-            .flat_map(|it| {
-                spellings(&it.value)
-                    .into_iter()
-                    .map(|spelling| (it.name.clone(), spelling.name, spelling.text))
-            })
-            .collect();
+        // What can be put back goes before what cannot.
+        let mut known = known;
+        known.sort_by_key(|it| it.part.role);
+        let (mut declared, mut words): (Vec<Spelled>, Vec<Spelled>) = Default::default();
+        let mut texts = HashSet::new();
+        for it in known {
+            let spellings = it.part.spellings().into_iter();
+            let spelled = spellings.map(|spelling| (it.name.clone(), spelling.name, spelling.text));
+            if it.is_everywhere {
+                declared.extend(spelled.filter(|it| texts.insert(it.2.clone())));
+            } else {
+                words.extend(spelled.take(1));
+            }
+        }
         let (automaton, signs) = search_for(&declared);
         Self {
             automaton,
             signs,
             declared,
-            words: words.into_iter().map(|it| (it.value, it.name)).collect(),
+            words,
             patterns,
             keep,
         }
@@ -147,14 +152,9 @@ impl Finder {
 
     /// The name of a value that is declared, and is hidden where a secret would stand.
     pub(super) fn declared(&self, value: &str) -> Option<Name<'_>> {
-        let everywhere = self
-            .declared
-            .iter()
-            .map(|(name, spelling, text)| (text, name, spelling.as_str()));
-        let words = self.words.iter().map(|(text, name)| (text, name, ""));
-        let mut all = everywhere.chain(words);
-        all.find(|(text, ..)| *text == value)
-            .map(|(_, name, spelling)| Name::Declared(name, spelling))
+        let mut all = self.declared.iter().chain(&self.words);
+        all.find(|(_, _, text)| *text == value)
+            .map(|(name, spelling, _)| Name::Declared(name, spelling))
     }
 
     /// Whether a value is never hidden.
@@ -422,7 +422,9 @@ fn user(text: &str, from: usize) -> Option<Hit<'static>> {
 fn apart<'a>(text: &str, mut sure: Vec<Hit<'a>>, context: Vec<Hit<'a>>) -> Vec<Hit<'a>> {
     let rank = |it: &Hit<'_>| match it.name {
         // What can be put back goes before what cannot.
-        Name::Declared(_, spelling) => u8::from(spelling == WITHIN_BASE64),
+        Name::Declared(_, spelling) => {
+            u8::from([WITHIN_BASE64, ONE_OF_SEVERAL].contains(&spelling))
+        }
         Name::Shape(_) => 2,
         Name::Context(_) => 3,
     };
@@ -470,9 +472,13 @@ fn apart<'a>(text: &str, mut sure: Vec<Hit<'a>>, context: Vec<Hit<'a>>) -> Vec<H
     all
 }
 
-/// A piece of a context between surer hits; punctuation there is none.
+/// A piece of a context between surer hits; punctuation and the ends of lines there are none.
 fn piece<'a>(text: &str, at: Range<usize>, name: Name<'a>, all: &mut Vec<Hit<'a>>) {
-    if at.start < at.end && text[at.clone()].contains(char::is_alphanumeric) {
+    let mut escapes = text.get(at.clone()).unwrap_or_default().split('\\');
+    let first = escapes.next().unwrap_or_default();
+    let rest = escapes.map(|it| it.strip_prefix(['n', 'r', 't']).unwrap_or(it));
+    let mut pieces = std::iter::once(first).chain(rest);
+    if pieces.any(|it| it.contains(char::is_alphanumeric)) {
         all.push(Hit { at, name });
     }
 }

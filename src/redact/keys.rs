@@ -1,7 +1,9 @@
 //! What the keys that secrets stand under are called, and which values there are worth hiding.
 
 use super::example::is_example;
+use super::ordinary::is_ordinary;
 use super::random;
+use super::words::words;
 
 /// A key that says its value is a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,87 +144,109 @@ pub(super) fn is_secret_name(name: &str) -> bool {
         "dsn",
     ];
     const ENDINGS: [&str; 4] = ["password", "passwd", "apikey", "secret"];
-    // `key` alone is most often a place in a list, in a store or on a keyboard.
-    const NO_SECRET_KEYS: [&str; 12] = [
-        "partition",
-        "primary",
-        "sort",
-        "foreign",
-        "public",
-        "cache",
-        "routing",
-        "shard",
-        "object",
-        "row",
-        "hash",
-        "index",
+    // What a `key` opens; others are most often places in a list, in a store or on a keyboard.
+    const KEYS_TO: [&str; 15] = [
+        "api",
+        "secret",
+        "private",
+        "access",
+        "auth",
+        "signing",
+        "encryption",
+        "master",
+        "account",
+        "shared",
+        "storage",
+        "service",
+        "license",
+        "webhook",
+        "deploy",
     ];
     // What such a name is about, and not the secret itself: where it lies, how it is called, how long it holds.
-    const ABOUT: [&str; 22] = [
-        "file", "path", "dir", "folder", "sock", "socket", "url", "uri", "id", "name", "type",
-        "kind", "length", "size", "ttl", "expiry", "timeout", "count", "limit", "enabled",
-        "required", "env",
+    const ABOUT: [&str; 56] = [
+        "file",
+        "path",
+        "dir",
+        "folder",
+        "sock",
+        "socket",
+        "url",
+        "uri",
+        "id",
+        "name",
+        "type",
+        "kind",
+        "length",
+        "size",
+        "ttl",
+        "expiry",
+        "timeout",
+        "count",
+        "limit",
+        "enabled",
+        "required",
+        "env",
+        "user",
+        "username",
+        "domain",
+        "host",
+        "port",
+        "header",
+        "prefix",
+        "suffix",
+        "min",
+        "max",
+        "method",
+        "mode",
+        "scheme",
+        "provider",
+        "policy",
+        "endpoint",
+        "server",
+        "issuer",
+        "audience",
+        "scope",
+        "scopes",
+        "algorithm",
+        "format",
+        "field",
+        "column",
+        "param",
+        "expires",
+        "expiration",
+        "lifetime",
+        "age",
+        "interval",
+        "days",
+        "region",
+        "version",
     ];
     let words = words(name);
     if words.last().is_some_and(|it| ABOUT.contains(&it.as_str())) {
         return false;
     }
-    let key_of = |at: usize| at.checked_sub(1).map_or("", |it| words[it].as_str());
+    let is_alone = words.len() == 1;
+    let opens = |at: usize| {
+        let before = at.checked_sub(1).map(|it| words[it].as_str());
+        is_alone || before.is_some_and(|it| KEYS_TO.contains(&it))
+    };
     words.iter().enumerate().any(|(at, word)| {
         WORDS.contains(&word.as_str())
             || ENDINGS.iter().any(|it| word.ends_with(it))
-            || word == "key" && !NO_SECRET_KEYS.contains(&key_of(at))
+            || word == "key" && opens(at)
+            || word == "keys" && !is_alone && opens(at)
     })
 }
 
-/// Whether a value under such a key is a secret, and not a blank, an example, a count or a word of the interface.
+/// Whether a name ends with `key` and says nothing more: what it holds is a secret where it looks like one.
+pub(super) fn is_key_name(name: &str) -> bool {
+    words(name).last().is_some_and(|it| it == "key")
+}
+
+/// Whether a value under such a key is a secret, and not a blank, an example, a count or a message about one.
 pub(super) fn is_secret_value(key: SecretKey, value: &str) -> bool {
-    /// Words that stand for a kind of secret, not for one.
-    const KINDS: [&str; 40] = [
-        "set",
-        "unset",
-        "missing",
-        "present",
-        "valid",
-        "invalid",
-        "revoked",
-        "expired",
-        "required",
-        "enabled",
-        "disabled",
-        "unknown",
-        "default",
-        "changed",
-        "unchanged",
-        "empty",
-        "hidden",
-        "failed",
-        "ok",
-        "str",
-        "int",
-        "bool",
-        "text",
-        "string",
-        "optional",
-        "given",
-        "active",
-        "inactive",
-        "oauth",
-        "oauth2",
-        "jwt",
-        "apikey",
-        "api_key",
-        "bearer",
-        "basic",
-        "none",
-        "yes",
-        "no",
-        "on",
-        "off",
-    ];
     let value = value.trim();
-    if value.is_empty() || is_example(value) || KINDS.contains(&value.to_ascii_lowercase().as_str())
-    {
+    if value.is_empty() || is_example(value) {
         return false;
     }
     // `21/22`, `1,234`: counts.
@@ -235,11 +259,13 @@ pub(super) fn is_secret_value(key: SecretKey, value: &str) -> bool {
         return false;
     }
     if key.is_sure {
-        return true;
+        return !is_ordinary(value);
     }
     let is_number = value.bytes().all(|it| it.is_ascii_digit());
     let is_too_short = value.len() < if is_number { 8 } else { 4 };
-    !is_too_short && !value.contains(char::is_whitespace) && !random::is_word(value)
+    let may_be_one =
+        !is_too_short && !value.contains(char::is_whitespace) && !random::is_word(value);
+    may_be_one && !is_ordinary(value)
 }
 
 /// Whether a text that stands somewhere under a secret key, as the member of this name, is the secret: not what says of which kind or
@@ -300,31 +326,12 @@ pub(super) fn scheme(text: &str) -> usize {
     }
 }
 
-/// The words of a key in snake, kebab or camel case, in lower case.
-fn words(key: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut before = ' ';
-    let letters: Vec<char> = key.chars().collect();
-    for (index, &it) in letters.iter().enumerate() {
-        if it.is_alphanumeric() {
-            // `clientSecret`, and `DBPassword` before its last capital.
-            let ends_capitals = before.is_uppercase()
-                && it.is_uppercase()
-                && letters.get(index + 1).is_some_and(|it| it.is_lowercase());
-            let begins = it.is_uppercase() && (before.is_lowercase() || before.is_numeric());
-            if begins || ends_capitals {
-                words.push(String::new());
-            }
-            if let Some(word) = words.last_mut() {
-                word.extend(it.to_lowercase());
-            }
-        } else {
-            words.push(String::new());
-        }
-        before = it;
-    }
-    words.retain(|it| !it.is_empty());
-    words
+/// Whether a name of several words has the last word of a key in it: `refreshToken` for `token`.
+pub(super) fn is_named_alike(key: &str, name: &str) -> bool {
+    let (of_key, of_name) = (words(key), words(name));
+    let singular = |it: &String| it.trim_end_matches('s').to_owned();
+    let noun = of_key.last().map(singular);
+    of_name.len() > 1 && of_name.iter().any(|it| Some(singular(it)) == noun)
 }
 
 #[cfg(test)]
@@ -403,6 +410,10 @@ mod tests {
             "X-Api-Key",
             "Authorization",
             "key",
+            "API_KEYS",
+            "AWS_SECRET_ACCESS_KEY",
+            "API_KEY_PRODUCTION",
+            "GITHUB_TOKEN_2",
         ] {
             assert!(is_secret_name(name), "{name}");
         }
@@ -420,6 +431,20 @@ mod tests {
             "SSH_AUTH_SOCK",
             "TOKEN_FILE",
             "CLIENT_SECRET_NAME",
+            "AUTH_USER",
+            "COOKIE_DOMAIN",
+            "API_KEY_HEADER",
+            "REDIS_KEY_PREFIX",
+            "PASSWORD_MIN",
+            "TOKEN_TTL",
+            "TOKEN_URL",
+            "SECRET_NAME",
+            "SECRETS_FILE",
+            "PASSWORD_FILE",
+            "GITHUB_REPOSITORY_KEY",
+            "private_key_id",
+            "token_type",
+            "auth_method",
         ] {
             assert!(!is_secret_name(name), "{name}");
         }
@@ -438,7 +463,8 @@ mod tests {
             ("", false, false),
             ("${TOKEN}", false, false),
             ("your-token-here", false, false),
-            ("must be given", false, true),
+            ("must be given", false, false),
+            ("be gone", false, true),
             ("tok_9f8e7d", true, true),
         ] {
             assert_eq!(is_secret_value(token, value), as_token, "{value}");

@@ -7,12 +7,13 @@
 //! | file | what is there |
 //! |---|---|
 //! | `secrets` | values known to be secret, and what they are called |
+//! | `known`, `parts` | what of such a value is secret by itself: the password in an address |
 //! | `spelling` | how programs write such a value: escaped, encoded, within base64 |
 //! | `shapes` | what vendors' keys look like |
-//! | `keys`, `assigned` | keys that name secrets, and what they are given in texts |
+//! | `keys`, `words`, `assigned` | keys that name secrets, and what they are given in texts |
 //! | `find` | one pass over a text that finds all of these |
 //! | `seen` | the secrets that were met so far: their numbers, and those that are secret wherever they stand |
-//! | `random`, `example` | which values mean nothing but themselves, and which only stand where a secret would |
+//! | `random`, `example`, `ordinary` | which values mean nothing but themselves, which only stand where a secret would, and which clearly are none |
 //! | `walk` | trajectories, calls, scenarios, stamps |
 //! | `restore` | secrets put back where what was recorded is sent again |
 //! | `scan` | files that are already on disk |
@@ -24,6 +25,9 @@ mod find;
 pub mod handed_on;
 mod hit;
 mod keys;
+mod known;
+mod ordinary;
+mod parts;
 mod random;
 mod restore;
 pub mod scan;
@@ -32,6 +36,7 @@ mod seen;
 mod shapes;
 mod spelling;
 mod walk;
+mod words;
 
 use std::collections::HashSet;
 use std::ops::Range;

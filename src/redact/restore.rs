@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use super::Secrets;
-use super::spelling::spelled;
+use super::known::ONE_OF_SEVERAL;
+use super::parts::spelled;
+use super::spelling::WITHIN_BASE64;
 use crate::model::Object;
 use crate::model::placeholder::{Placeholder, may_hold, placeholders, unescaped};
 
@@ -65,12 +67,13 @@ impl Secrets {
         for it in placeholders(text) {
             restored.push_str(&unescaped(&text[from..it.at.start]));
             let recorded = &text[it.at.clone()];
-            let value = match it.name.map(|name| self.value_for(name, server)) {
-                Some(Err(owner)) => return Err(of_another(recorded, &owner, server)),
-                Some(Ok(Some(value))) => spelled(value, it.spelling.unwrap_or_default()),
-                Some(Ok(None)) | None => None,
-            };
-            restored.push_str(&value.ok_or_else(|| unknown(recorded, &it))?);
+            let known = it.name.map(|name| self.value_for(name, server));
+            let known = known.transpose();
+            let known = known.map_err(|owner| of_another(recorded, &owner, server))?;
+            let value = known.flatten();
+            let spelling = it.spelling.unwrap_or_default();
+            let secret = value.and_then(|value| spelled(value, spelling));
+            restored.push_str(&secret.ok_or_else(|| unknown(recorded, &it, value.is_some()))?);
             from = it.at.end;
         }
         restored.push_str(&unescaped(&text[from..]));
@@ -87,14 +90,21 @@ fn of_another(text: &str, owner: &str, server: &str) -> Unknown {
     }
 }
 
-fn unknown(text: &str, placeholder: &Placeholder<'_>) -> Unknown {
+/// What to tell of a placeholder; `is_known` says that its name has a value, which cannot be spelled so.
+fn unknown(text: &str, placeholder: &Placeholder<'_>, is_known: bool) -> Unknown {
     let name = placeholder.name.unwrap_or_default();
     let place = name
         .rsplit_once('.')
         .map(|(place, name)| (place.rsplit('.').next().unwrap_or_default(), name));
     let hint = match place {
-        _ if placeholder.spelling == Some(super::spelling::WITHIN_BASE64) => {
+        _ if placeholder.spelling == Some(ONE_OF_SEVERAL) => {
+            format!("it was a part of `{name}` that nobody can tell from others: let a script make the call")
+        }
+        _ if placeholder.spelling == Some(WITHIN_BASE64) => {
             "only a part of what is encoded there was the secret, so nobody can put it together again: let a script make the call".to_owned()
+        }
+        _ if is_known => {
+            format!("`{name}` has no such part now: give it in the form in which it was recorded, or let a script make the call")
         }
         Some(("env", name)) => format!("set the environment variable `{name}`, as when it was recorded"),
         Some(("var", name)) => format!("declare it again: `variables: {{ {name}: {{ value: \"${{{}}}\", secret: true }} }}`", name.to_uppercase()),
@@ -164,6 +174,8 @@ mod tests {
                 "<secret:var.token:within-base64>",
                 "nobody can put it together",
             ),
+            ("<secret:var.token:one-of-several>", "nobody can tell"),
+            ("<secret:var.token:part>", "no such part now"),
             ("<redacted:value:1>", "declare it"),
         ] {
             let Value::Object(mut arguments) = json!({ "a": { "b": format!("x {text}") } }) else {

@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::keys;
+use super::known::{Known, Part, Role};
+use super::parts::parts;
 use super::random;
 use super::shapes;
 use crate::model::placeholder;
@@ -31,16 +33,6 @@ struct Entry {
     is_declared: bool,
 }
 
-/// A value known to be secret.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Known {
-    pub(super) name: String,
-    pub(super) value: String,
-    /// Whether it is hidden wherever it stands. What only the name of a variable says to be secret may be a common word: it is hidden
-    /// where a password would stand.
-    pub(super) is_everywhere: bool,
-}
-
 impl Secrets {
     /// None yet, of what a scenario is given: it may have marked some names.
     pub fn given_to(redaction: &Redaction) -> Self {
@@ -65,9 +57,11 @@ impl Secrets {
     ) {
         for (name, value) in named {
             let is_marked = self.marked.contains(name);
-            if is_marked || keys::is_secret_name(name) {
-                let secret = &value[keys::scheme(value)..];
+            let secret = &value[keys::scheme(value)..];
+            let is_key = keys::is_key_name(name) && random::is_random(secret);
+            if is_marked || is_key || keys::is_secret_name(name) {
                 self.add(&format!("{place}.{name}"), owner, secret.trim(), is_marked);
+                continue;
             }
             // An address of a database, whatever it is called.
             let colon = value.find("://");
@@ -167,22 +161,27 @@ impl Secrets {
         named.collect()
     }
 
-    /// Each value once, by the first of its names.
+    /// Each value once, by the first of its names, and what of it is secret by itself.
     pub(super) fn known(&self) -> Vec<Known> {
-        let mut first: BTreeMap<&str, (String, bool)> = BTreeMap::new();
+        let mut first: BTreeMap<String, (Role, String, bool)> = BTreeMap::new();
         for (name, entry) in self.by_name() {
-            let known = first
-                .entry(&entry.value)
-                .or_insert_with(|| (name.clone(), false));
-            known.0 = name.min(std::mem::take(&mut known.0));
-            known.1 |= entry.is_declared || !random::is_word(&entry.value);
+            for Part { role, text } in parts(&entry.value) {
+                let is_meant = entry.is_declared && role == Role::Whole;
+                let mut everywhere = is_meant || !random::is_word(&text);
+                let mut named = (role, name.clone());
+                if let Some((role, name, too)) = first.remove(&text) {
+                    named = named.min((role, name));
+                    everywhere |= too;
+                }
+                first.insert(text, (named.0, named.1, everywhere));
+            }
         }
         let known = first
             .into_iter()
-            .map(|(value, (name, is_everywhere))| Known {
+            .map(|(text, (role, name, is_everywhere))| Known {
+                is_everywhere: is_everywhere && text.len() >= SHORTEST,
                 name,
-                value: value.to_owned(),
-                is_everywhere: is_everywhere && value.len() >= SHORTEST,
+                part: Part { role, text },
             });
         known.collect()
     }
@@ -195,7 +194,7 @@ mod tests {
     fn known(secrets: &Secrets) -> Vec<(String, String, bool)> {
         let known = secrets.known().into_iter();
         known
-            .map(|it| (it.value, it.name, it.is_everywhere))
+            .map(|it| (it.part.text, it.name, it.is_everywhere))
             .collect()
     }
 

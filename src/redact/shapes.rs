@@ -66,6 +66,11 @@ fn path(it: u8) -> bool {
     dashed(it) || it == b'/'
 }
 
+/// As hashes of passwords are written (crypt(5)).
+fn hashed(it: u8) -> bool {
+    it.is_ascii_alphanumeric() || b"./$".contains(&it)
+}
+
 fn capital(it: u8) -> bool {
     it.is_ascii_uppercase() || it.is_ascii_digit()
 }
@@ -206,6 +211,11 @@ pub(super) const SHAPES: &[Shape] = &[
     shape("doppler-token", "dp.ct.", dotted, (20, ANY)),
     shape("doppler-token", "dp.scim.", dotted, (20, ANY)),
     shape("doppler-token", "dp.audit.", dotted, (20, ANY)),
+    shape("age-key", "AGE-SECRET-KEY-1", capital, (58, 58)),
+    shape("password-hash", "$apr1$", hashed, (20, ANY)),
+    shape("password-hash", "$2a$", hashed, (40, ANY)),
+    shape("password-hash", "$2b$", hashed, (40, ANY)),
+    shape("password-hash", "$2y$", hashed, (40, ANY)),
     shape("linear-key", "lin_api_", alphanumeric, (20, ANY)),
     shape("linear-key", "lin_oauth_", alphanumeric, (20, ANY)),
 ];
@@ -429,6 +439,7 @@ mod tests {
                 "SG." => format!("{}.{}", "a1B2c3".repeat(3), "d4E5f6".repeat(4)),
                 "dop_v1_" | "doo_v1_" | "dor_v1_" => "a1b2c3d4".repeat(8),
                 "AKIA" | "ASIA" => "A1B2C3D4".repeat(2),
+                "AGE-SECRET-KEY-1" => "A1".repeat(29),
                 _ => "a1B2c3D4".repeat(8),
             };
             let key = format!("{}{run}", shape.prefix);

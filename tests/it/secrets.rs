@@ -6,6 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use aho_corasick::AhoCorasick;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -493,6 +495,143 @@ fn values_of_any_name_may_be_marked_and_texts_be_kept() {
     let baseline = project.read("baselines/s/baseline.json");
     let expected = format!("<secret:env.MODE> <secret:pattern> {kept} customer");
     assert!(baseline.contains(&expected), "{baseline}");
+}
+
+#[test]
+fn what_is_secret_within_a_declared_value_is_hidden_by_itself() {
+    let base64 = |text: &str| STANDARD.encode(text);
+    let line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC".repeat(2);
+    let block =
+        format!("-----BEGIN PRIVATE KEY-----\n{line}\n{line}9\n-----END PRIVATE KEY-----\n");
+    let account = json!({ "private_key": block, "client_secret": "acc-7Hu8Yg", "client_id": "me" });
+    let cases = [
+        (
+            "DATABASE_URL",
+            "postgres://app:p%40ss%2F7Hu8Yg@host/db".to_owned(),
+            vec!["p@ss/7Hu8Yg", "p%40ss%2F7Hu8Yg", "p%40ss%2f7Hu8Yg"],
+        ),
+        (
+            "DB_DSN",
+            "postgres://app:p%40ss%2F7Hu8Yg@host/db".to_owned(),
+            vec!["p@ss/7Hu8Yg"],
+        ),
+        (
+            "BASIC_AUTH",
+            base64("app:p@ss/7Hu8Yg"),
+            vec!["app:p@ss/7Hu8Yg", "p@ss/7Hu8Yg"],
+        ),
+        (
+            "Authorization",
+            format!("Basic {}", base64("app:p@ss/7Hu8Yg")),
+            vec!["p@ss/7Hu8Yg"],
+        ),
+        (
+            "CREDENTIALS",
+            account.to_string(),
+            vec!["acc-7Hu8Yg", &line],
+        ),
+        (
+            "CREDENTIALS",
+            base64(&account.to_string()),
+            vec!["acc-7Hu8Yg", &line],
+        ),
+        ("PRIVATE_KEY", block.clone(), vec![&line]),
+        (
+            "DB_SECRET",
+            "Server=host;Database=app;Password=x7-yZ9;Encrypt=true".to_owned(),
+            vec!["x7-yZ9"],
+        ),
+        (
+            "API_KEYS",
+            "first-key-1,second-key-2".to_owned(),
+            vec!["first-key-1", "second-key-2"],
+        ),
+        (
+            "Cookie",
+            "sid=a7B9x2Qz4L; Path=/; Domain=host".to_owned(),
+            vec!["a7B9x2Qz4L"],
+        ),
+        ("api_key", "uk%2Bq8Zr4Tn6".to_owned(), vec!["uk+q8Zr4Tn6"]),
+    ];
+    for (name, value, parts) in cases {
+        let mut secrets = Secrets::default();
+        secrets.named("env", "", [(name, value.as_str())]);
+        let redactor = Redactor::new(&secrets, &Redaction::default());
+        for part in parts {
+            for text in [
+                format!("it is {part} here"),
+                json!({ "a": json!({ "b": part }).to_string() }).to_string(),
+            ] {
+                let clean = redactor.text(&text);
+                assert!(
+                    !clean.contains(part) && clean.contains(&format!("<secret:env.{name}")),
+                    "{name}: {part} in {}",
+                    *clean
+                );
+            }
+            let encoded = redactor.text(&base64(&format!("x{part}"))).into_inner();
+            assert!(
+                part == line || part.len() < 9 || part.contains('%') || encoded.starts_with('<'),
+                "{name}: {part} in {encoded}"
+            );
+        }
+        let stays = "the app on host has a db of its own, sslmode=require";
+        assert_eq!(*redactor.text(stays), stays, "{name}");
+        // What can be put back is put back as it was; what cannot is told.
+        let raw = json!({ "a": value, "b": "p@ss/7Hu8Yg", "c": "x7-yZ9" });
+        let mut stored = redactor.value(raw.clone()).into_inner();
+        assert!(
+            secrets
+                .restore(stored.as_object_mut().unwrap())
+                .is_ok_and(|()| stored == raw),
+            "{name}: {stored}"
+        );
+    }
+    let mut secrets = Secrets::default();
+    secrets.named("env", "", [("API_KEYS", "first-key-1,second-key-2")]);
+    let redactor = Redactor::new(&secrets, &Redaction::default());
+    let mut stored = redactor.value(json!({ "a": "second-key-2" })).into_inner();
+    let unknown = secrets
+        .restore(stored.as_object_mut().unwrap())
+        .unwrap_err();
+    assert!(unknown.hint.contains("nobody can tell"), "{}", unknown.hint);
+}
+
+#[test]
+fn what_may_be_a_password_stays_hidden() {
+    for value in [
+        "hunter2",
+        "swordfish",
+        "correct horse battery staple",
+        "production-database",
+        "s3cr3t",
+        "P@ssw0rd!",
+        "mypassword",
+        "changeit123",
+        "Password-123",
+        "token!7",
+    ] {
+        let clean = redactor()
+            .value(json!({ "password": value, "text": format!("db_password: '{value}'") }))
+            .into_inner();
+        let expected =
+            json!({ "password": "<secret:password>", "text": "db_password: '<secret:password>'" });
+        assert_eq!(clean, expected, "{value}");
+    }
+}
+
+#[test]
+fn a_private_key_in_json_is_one_secret() {
+    let block = format!(
+        "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n",
+        "MIIEabc1".repeat(8)
+    );
+    let text = json!({ "private_key": block }).to_string();
+    let clean = redactor().text(&text);
+    assert_eq!(
+        *clean,
+        r#"{"private_key": "<secret:private-key>\n"}"#.replace(": ", ":")
+    );
 }
 
 /// Values as servers answer them, some with secrets.

@@ -271,6 +271,18 @@ impl Cases {
         with("query", &|it| {
             format!("GET /x?page=2&access_token={it} HTTP/1.1")
         });
+        with("user of an address", &|it| {
+            format!("https://x-access-token:{it}@github.com/a/b.git")
+        });
+        with("block of yaml", &|it| {
+            format!("a:\n  client_secret: |-\n    {it}\n  b: c\n")
+        });
+        with("xml", &|it| format!("<db><password>{it}</password></db>"));
+        with("bytes of python", &|it| format!("{{'password': b'{it}'}}"));
+        with("sql", &|it| format!("ALTER USER me WITH PASSWORD '{it}'"));
+        with("netrc", &|it| format!("machine h login me password {it}"));
+        with("prose", &|it| format!("Your new API key is {it}."));
+        with("password in quotes", &|it| format!("run --password '{it}'"));
         with("env of kubernetes", &|it| {
             format!("env:\n- name: DB_PASSWORD\n  value: {it}\n")
         });
@@ -302,6 +314,13 @@ pub(super) fn survivors() -> Vec<(&'static str, Value)> {
         "export API_KEY=your-api-key-here TOKEN=${TOKEN}",
         "docker run -u 1000:1000 git@github.com ssh://git@github.com/x",
         "/srv/production-database/file",
+        "{\"token\": \"valid\", \"password\": \"is too short (minimum is 8 characters)\", \"secret\": \"EXPIRED_TOKEN\"}",
+        "{\"password\": \"too_short\", \"api_key\": \"configured via env\", \"credentials\": \"~/.aws/credentials\"}",
+        "{\"cookie\": \"^0.7.1\", \"js-tokens\": \">=2.1.3 <3\", \"secret\": \"projects/p/secrets/db/versions/1\"}",
+        "PWD=/home/bob/project PWD='/tmp' private_key: /etc/k.pem",
+        "def login(user: str, password: bytes, auth: AuthTypes, cookies: CookieTypes) -> None",
+        "connect(client_secret=client_secret, password=await ask(user), secret=Secret::new(value))",
+        "passwords stay hidden and so do secrets: token: refreshToken",
     ]
     .into_iter()
     .map(|it| (it, json!(it)))
