@@ -10,10 +10,11 @@ use aho_corasick::{Anchored, MatchKind, StartKind};
 use parking_lot::Mutex;
 
 use super::assigned;
+use super::escaped::{ESCAPED, Escapable};
 use super::example::is_example;
 use super::hit::{Hit, Name};
 use super::keys::{HINTS, TOKEN};
-use super::known::{Known, ONE_OF_SEVERAL};
+use super::known::{Known, ONE_OF_SEVERAL, Role};
 use super::shapes::{self, BASIC, PRIVATE_KEY, SHAPES};
 use super::spelling::WITHIN_BASE64;
 use crate::model::redaction::Pattern;
@@ -40,6 +41,8 @@ enum Sign {
     User,
     /// A declared secret in one of its spellings.
     Declared(usize),
+    /// What of a declared secret no program escapes.
+    Core(usize),
 }
 
 /// Looks for secrets.
@@ -49,6 +52,8 @@ pub(super) struct Finder {
     signs: Arc<[(Sign, usize)]>,
     /// The spellings of declared secrets: name, spelling, text.
     declared: Vec<Spelled>,
+    /// Declared values that may be escaped in ways that have no name, each with the name of its secret.
+    escapable: Arc<[(String, Escapable)]>,
     /// Declared values that are hidden only where a secret would stand.
     words: Vec<Spelled>,
     patterns: Vec<Pattern>,
@@ -63,7 +68,7 @@ type Spelled = (String, String, String);
 type Search = (Arc<DFA>, Arc<[(Sign, usize)]>);
 
 /// What looks for secrets nobody has declared; most scenarios declare none.
-static PLAIN: LazyLock<Search> = LazyLock::new(|| build(&[]));
+static PLAIN: LazyLock<Search> = LazyLock::new(|| build(&[], &[]));
 
 /// Automata for declared secrets, the latest first: the same few are wanted again for each run of a scenario.
 static BUILT: Mutex<Vec<(Vec<Spelled>, Search)>> = Mutex::new(Vec::new());
@@ -71,7 +76,7 @@ static BUILT: Mutex<Vec<(Vec<Spelled>, Search)>> = Mutex::new(Vec::new());
 /// How many automata are kept.
 const KEPT: usize = 8;
 
-fn search_for(declared: &[Spelled]) -> Search {
+fn search_for(declared: &[Spelled], cores: &[&str]) -> Search {
     if declared.is_empty() {
         return PLAIN.clone();
     }
@@ -82,7 +87,7 @@ fn search_for(declared: &[Spelled]) -> Search {
         built.insert(0, known);
         return search;
     }
-    let search = build(declared);
+    let search = build(declared, cores);
     built.insert(0, (declared.to_vec(), search.clone()));
     built.truncate(KEPT);
     search
@@ -100,17 +105,20 @@ const WORDS: [(&str, Sign); 8] = [
     (" --user", Sign::User),
 ];
 
-fn build(declared: &[Spelled]) -> Search {
+fn build(declared: &[Spelled], cores: &[&str]) -> Search {
     let keys = HINTS.iter().map(|it| (*it, Sign::Key));
     let shapes = SHAPES.iter().enumerate();
     let shapes = shapes.map(|(index, it)| (it.prefix, Sign::Shape(index)));
     let declared = declared.iter().enumerate();
     let declared = declared.map(|(index, it)| (it.2.as_str(), Sign::Declared(index)));
+    let cores = cores.iter().enumerate();
+    let cores = cores.map(|(index, it)| (*it, Sign::Core(index)));
     let all: Vec<(&str, Sign)> = WORDS
         .into_iter()
         .chain(keys)
         .chain(shapes)
         .chain(declared)
+        .chain(cores)
         .collect();
     let automaton = DFA::builder()
         .match_kind(MatchKind::Standard)
@@ -125,6 +133,12 @@ fn build(declared: &[Spelled]) -> Search {
 
 impl Finder {
     pub(super) fn new(known: Vec<Known>, patterns: Vec<Pattern>, keep: Vec<String>) -> Self {
+        let escapable = known
+            .iter()
+            .filter(|it| it.is_everywhere && it.part.role != Role::Line);
+        let escapable: Arc<[_]> = escapable
+            .filter_map(|it| Some((it.name.clone(), Escapable::new(&it.part.text)?)))
+            .collect();
         // What can be put back goes before what cannot.
         let mut known = known;
         known.sort_by_key(|it| it.part.role);
@@ -139,11 +153,13 @@ impl Finder {
                 words.extend(spelled.take(1));
             }
         }
-        let (automaton, signs) = search_for(&declared);
+        let cores: Vec<&str> = escapable.iter().map(|(_, it)| it.core()).collect();
+        let (automaton, signs) = search_for(&declared, &cores);
         Self {
             automaton,
             signs,
             declared,
+            escapable,
             words,
             patterns,
             keep,
@@ -175,6 +191,7 @@ impl Finder {
         let mut context = Vec::new();
         context.extend(shown);
         let (mut assigned_to, mut looked_through, mut shaped_to) = (0, 0, 0);
+        let mut escaped_to = 0;
         self.signs(text, |sign, at| match sign {
             Sign::Key if at.end > assigned_to => {
                 let assigned = assigned::after_key(text, at, looked_through);
@@ -194,6 +211,19 @@ impl Finder {
                     sure.push(Hit {
                         at,
                         name: Name::Declared(name, spelling),
+                    });
+                }
+            }
+            Sign::Core(_) if at.start < escaped_to => {}
+            Sign::Core(index) => {
+                let (name, escapable) = &self.escapable[index];
+                let is_core = text[at.clone()] == *escapable.core();
+                let whole = is_core.then(|| escapable.around(text, &at)).flatten();
+                if let Some(at) = whole {
+                    escaped_to = at.end;
+                    sure.push(Hit {
+                        at,
+                        name: Name::Declared(name, ESCAPED),
                     });
                 }
             }
@@ -423,7 +453,7 @@ fn apart<'a>(text: &str, mut sure: Vec<Hit<'a>>, context: Vec<Hit<'a>>) -> Vec<H
     let rank = |it: &Hit<'_>| match it.name {
         // What can be put back goes before what cannot.
         Name::Declared(_, spelling) => {
-            u8::from([WITHIN_BASE64, ONE_OF_SEVERAL].contains(&spelling))
+            u8::from([WITHIN_BASE64, ONE_OF_SEVERAL, ESCAPED].contains(&spelling))
         }
         Name::Shape(_) => 2,
         Name::Context(_) => 3,

@@ -20,6 +20,7 @@
 //! | `handed_on` | what is secret, for a mock server of ours that answers in the place of recorded servers |
 
 mod assigned;
+mod escaped;
 mod example;
 mod find;
 pub mod handed_on;

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
+use super::escaped::ESCAPED;
 use super::find::Finder;
 use super::keys;
 use super::known::{ONE_OF_SEVERAL, Part, Role};
@@ -54,7 +55,7 @@ pub(super) fn parts(value: &str) -> Vec<Part> {
 
 /// A part of a value in the spelling of this name; `None` where it cannot be told.
 pub(super) fn spelled(value: &str, name: &str) -> Option<String> {
-    if [WITHIN_BASE64, ONE_OF_SEVERAL].contains(&name) {
+    if [WITHIN_BASE64, ONE_OF_SEVERAL, ESCAPED].contains(&name) {
         return None;
     }
     let spellings = parts(value).into_iter().flat_map(|it| it.spellings());

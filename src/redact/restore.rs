@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::Secrets;
+use super::escaped::ESCAPED;
 use super::known::ONE_OF_SEVERAL;
 use super::parts::spelled;
 use super::spelling::WITHIN_BASE64;
@@ -103,6 +104,9 @@ fn unknown(text: &str, placeholder: &Placeholder<'_>, is_known: bool) -> Unknown
         _ if placeholder.spelling == Some(WITHIN_BASE64) => {
             "only a part of what is encoded there was the secret, so nobody can put it together again: let a script make the call".to_owned()
         }
+        _ if placeholder.spelling == Some(ESCAPED) => {
+            "it was escaped there in a way that has no name, so nobody can write it again: let a script make the call".to_owned()
+        }
         _ if is_known => {
             format!("`{name}` has no such part now: give it in the form in which it was recorded, or let a script make the call")
         }
@@ -192,7 +196,7 @@ mod tests {
         let mut secrets = secrets();
         let env = [
             ("API_TOKEN", "t0ken-of-files"),
-            ("SAME_KEY", "s3cret \"of\" mine"),
+            ("SAME_TOKEN", "s3cret \"of\" mine"),
         ];
         secrets.named("env", "files", env);
         let sent = |text: &str, server: &str| secrets.restore_text(text, server);
@@ -207,7 +211,7 @@ mod tests {
             refused.hint
         );
         // Where it is a variable's value, too, anybody may be told.
-        for name in ["env.SAME_KEY", "var.token"] {
+        for name in ["env.SAME_TOKEN", "var.token"] {
             assert!(sent(&format!("<secret:{name}>"), "web").is_ok());
         }
     }

@@ -582,7 +582,7 @@ fn what_is_secret_within_a_declared_value_is_hidden_by_itself() {
         let mut stored = redactor.value(raw.clone()).into_inner();
         assert!(
             secrets
-                .restore(stored.as_object_mut().unwrap())
+                .restore(stored.as_object_mut().unwrap(), "s")
                 .is_ok_and(|()| stored == raw),
             "{name}: {stored}"
         );
@@ -592,7 +592,7 @@ fn what_is_secret_within_a_declared_value_is_hidden_by_itself() {
     let redactor = Redactor::new(&secrets, &Redaction::default());
     let mut stored = redactor.value(json!({ "a": "second-key-2" })).into_inner();
     let unknown = secrets
-        .restore(stored.as_object_mut().unwrap())
+        .restore(stored.as_object_mut().unwrap(), "s")
         .unwrap_err();
     assert!(unknown.hint.contains("nobody can tell"), "{}", unknown.hint);
 }

@@ -135,6 +135,51 @@ impl Cases {
         ] {
             self.add(name, text, &[]);
         }
+        self.escaped_twice();
+    }
+
+    /// The declared value, escaped by one program and then by another.
+    fn escaped_twice(&mut self) {
+        let escaped = |style: &str, text: &str| {
+            let json = || json!(text).to_string();
+            let numbered = |number: &dyn Fn(char) -> String| {
+                let number = |it: char| {
+                    let stays = it.is_ascii_alphanumeric() || " -.".contains(it);
+                    if stays { it.to_string() } else { number(it) }
+                };
+                text.chars().map(number).collect::<String>()
+            };
+            match style {
+                "php" => json().replace('/', "\\/").replace('é', "\\u00E9"),
+                "go" => json().replace('&', "\\u0026").replace('<', "\\u003c"),
+                "python" => json().replace('é', "\\u00e9"),
+                "mustache" => numbered(&|it| format!("&#x{:X};", u32::from(it))),
+                "xml" => numbered(&|it| format!("&#{};", u32::from(it))),
+                _ => {
+                    let byte = |it: u8| match it {
+                        it if it.is_ascii_alphanumeric() => char::from(it).to_string(),
+                        it => format!("%{it:02x}"),
+                    };
+                    text.bytes().map(byte).collect()
+                }
+            }
+        };
+        let styles = ["php", "go", "python", "mustache", "xml", "percent"];
+        for inner in styles {
+            for outer in styles {
+                // Spaces stay, so that only the value is in question.
+                let text = escaped(outer, &escaped(inner, DECLARED));
+                self.add(&format!("{inner} in {outer}"), text, &[]);
+            }
+        }
+        for quoted in ["'\\''", "''", "\\'"] {
+            let text = DECLARED.replace('\'', quoted);
+            self.add(
+                &format!("quoted as {quoted}"),
+                format!("echo '{text}'"),
+                &[],
+            );
+        }
     }
 
     /// Keys of known shapes, wherever they stand.
