@@ -93,13 +93,14 @@ fn pattern(value: &str) -> Result<Regex, regex::Error> {
             continue;
         }
         let literal = regex::escape(it.encode_utf8(&mut [0; 4]));
-        let (mut units, mut bytes) = ([0; 2], [0; 4]);
-        let units = it.encode_utf16(&mut units).iter();
-        let units: String = units
-            .map(|it| format!("{BACKSLASH}+u(?i:{it:04x})"))
-            .collect();
-        let bytes = it.encode_utf8(&mut bytes).bytes();
-        let bytes: String = bytes.map(|it| format!("{PERCENT}(?i:{it:02x})")).collect();
+        let (mut units, mut bytes) = (String::new(), String::new());
+        // Writing to a string cannot fail.
+        for unit in it.encode_utf16(&mut [0; 2]) {
+            let _ = write!(units, "{BACKSLASH}+u(?i:{unit:04x})");
+        }
+        for byte in it.encode_utf8(&mut [0; 4]).bytes() {
+            let _ = write!(bytes, "{PERCENT}(?i:{byte:02x})");
+        }
         let code = u32::from(it);
         let name = match it {
             '&' => "|amp",
@@ -126,7 +127,6 @@ fn pattern(value: &str) -> Result<Regex, regex::Error> {
         } else {
             String::new()
         };
-        // Writing to a string cannot fail.
         let _ = write!(
             pattern,
             "(?:{BACKSLASH}*(?:{literal}|{bytes}|{entity})|{units}{in_byte}{more})"

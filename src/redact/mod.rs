@@ -315,7 +315,9 @@ impl Redactor {
                 Origin::Ours => written.push_str(between),
             }
             if let Some(hit) = hits.next_if(|it| it.at == next) {
-                written.push_str(&self.placeholder(hit.name, &text[next.clone()]));
+                let quote = quote_of_number(text, &next).unwrap_or_default();
+                let placeholder = self.placeholder(hit.name, &text[next.clone()]);
+                written.extend([quote, &placeholder, quote]);
             } else if ours.next_if(|it| **it == next).is_some() {
                 written.push_str(&text[next.clone()]);
             } else {
@@ -359,6 +361,18 @@ fn shown_by_key(key: SecretKey, member: &str, text: &str) -> Option<Hit<'static>
         at: scheme..text.len(),
         name: Name::Context(key.kind),
     })
+}
+
+/// The quotes that a placeholder needs in the place of a number that is a member of a JSON object, so that it stays JSON: those of its key.
+fn quote_of_number<'t>(text: &'t str, at: &Range<usize>) -> Option<&'t str> {
+    let is_number = text[at.clone()]
+        .bytes()
+        .all(|it| it.is_ascii_digit() || b"+-.eE".contains(&it));
+    let ends = text[at.end..].trim_ascii_start().starts_with([',', '}']);
+    let key = text[..at.start].trim_ascii_end().strip_suffix(':');
+    let key = key.filter(|_| is_number && ends)?.trim_ascii_end();
+    let name = key.strip_suffix('"')?.trim_end_matches('\\');
+    Some(&key[name.len()..])
 }
 
 #[cfg(test)]

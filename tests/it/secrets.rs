@@ -303,6 +303,23 @@ fn no_field_of_a_trajectory_is_forgotten() {
 }
 
 #[test]
+fn a_number_that_is_a_secret_leaves_json_what_it_is() {
+    let redactor = Redactor::new(&Secrets::default(), &Redaction::default());
+    let answer = json!({ "password": 12_345_678, "a": 1 });
+    for text in [
+        answer.to_string(),
+        json!({ "inner": answer.to_string() }).to_string(),
+    ] {
+        let stored = redactor.text(&text);
+        let stored: Value = serde_json::from_str(&stored).unwrap();
+        assert!(!stored.to_string().contains("12345678"), "{stored}");
+        let inner = stored["inner"].as_str();
+        let inner = inner.map_or(stored.clone(), |it| serde_json::from_str(it).unwrap());
+        assert_eq!(inner["a"], 1, "{inner}");
+    }
+}
+
+#[test]
 fn what_is_taken_for_a_secret_is_told_with_its_call() {
     let text = "password: hunter2x, key ghp_A1b2C3d4A1b2C3d4A1b2C3d4A1b2C3d4A1b2".to_owned();
     let project = answering(&[
