@@ -44,7 +44,7 @@ pub struct Replay {
 #[derive(Debug, Clone)]
 struct Answered {
     raw: Answer,
-    told: Answer,
+    redacted: Answer,
 }
 
 impl Replay {
@@ -151,25 +151,25 @@ impl Replay {
             let recorded = baseline.calls().nth(binding.from.call.wrapping_sub(1));
             let values = match (recorded.map(|it| &it.outcome), live) {
                 (Some(Outcome::Answer(recorded)), Some(Some(live))) => {
-                    let told = score::resolve(binding, recorded, &live.told);
-                    score::resolve(binding, recorded, &live.raw).zip(told)
+                    let redacted = score::resolve(binding, recorded, &live.redacted);
+                    score::resolve(binding, recorded, &live.raw).zip(redacted)
                 }
                 _ => None,
             };
             match values {
-                Some((value, told)) => {
+                Some((value, redacted)) => {
                     // A secret that has a name is one token there, whatever its value is made of. Else what a server says now stands for
                     // itself, whatever it looks like.
                     let value = if self
                         .secrets
-                        .can_restore(&told, call.server.as_deref().unwrap_or_default())
+                        .can_restore(&redacted, call.server.as_deref().unwrap_or_default())
                     {
-                        told.clone()
+                        redacted.clone()
                     } else {
                         escaped(value)
                     };
                     score::fill(&mut arguments, binding, &value);
-                    self.followed.push((binding.value.clone(), told));
+                    self.followed.push((binding.value.clone(), redacted));
                 }
                 // There is no other: what was recorded of a secret cannot be sent.
                 None if placeholder::holds_any(&binding.value) => lacks_secret = true,
@@ -233,10 +233,10 @@ impl Replay {
                 }
             };
             let raw = call.outcome.clone();
-            let told = self.redactor.call(call.clone()).into_inner();
+            let redacted = self.redactor.call(call.clone()).into_inner();
             let outcomes = Outcomes {
                 raw,
-                told: told.outcome,
+                redacted: redacted.outcome,
             };
             let Some(poll) = asked.poll else {
                 return Ok(outcomes);
@@ -246,7 +246,7 @@ impl Replay {
                 &self.baseline,
                 &self.rules,
                 poll,
-                &outcomes.told,
+                &outcomes.redacted,
                 &translation,
             ) {
                 return Ok(outcomes);
@@ -305,13 +305,13 @@ struct Asked<'a> {
 /// What became of a call, as it came and as it will be stored.
 struct Outcomes {
     raw: Outcome,
-    told: Outcome,
+    redacted: Outcome,
 }
 
 impl Outcomes {
     fn answered(self) -> Option<Answered> {
-        match (self.raw, self.told) {
-            (Outcome::Answer(raw), Outcome::Answer(told)) => Some(Answered { raw, told }),
+        match (self.raw, self.redacted) {
+            (Outcome::Answer(raw), Outcome::Answer(redacted)) => Some(Answered { raw, redacted }),
             _ => None,
         }
     }

@@ -60,7 +60,7 @@ enum Way {
 }
 
 /// What one run came to.
-pub(crate) struct Ran {
+pub(crate) struct FinishedRun {
     pub(crate) trajectory: Redacted<Trajectory>,
     /// Has taken secrets out of it.
     pub(crate) redactor: Redactor,
@@ -118,7 +118,7 @@ impl SuiteContext {
         reads: Reads,
         place: &ContainerSlot,
         observer: &dyn Observer,
-    ) -> Ran {
+    ) -> FinishedRun {
         let who = Who::Scenario(baseline);
         Box::pin(self.perform(scenario, who, reads, place, observer)).await
     }
@@ -131,7 +131,7 @@ impl SuiteContext {
         reads: Reads,
         place: &ContainerSlot,
         observer: &dyn Observer,
-    ) -> Ran {
+    ) -> FinishedRun {
         let who = Who::Else(listener, port);
         Box::pin(self.perform(scenario, who, reads, place, observer)).await
     }
@@ -144,7 +144,7 @@ impl SuiteContext {
         reads: Reads,
         place: &ContainerSlot,
         observer: &dyn Observer,
-    ) -> Ran {
+    ) -> FinishedRun {
         let begun = Timestamp::now();
         // Recorded servers are given nothing: what the servers are given that they stand for is known from before.
         let is_recorded = recorded::servers(scenario) == Servers::Recorded;
@@ -206,7 +206,7 @@ impl SuiteContext {
             }
         };
         let log = place.log(begun, &redactor).await;
-        Ran {
+        FinishedRun {
             trajectory,
             redactor,
             notes,

@@ -10,7 +10,7 @@ use crate::model::trajectory::{Ending, Trajectory};
 use crate::score;
 use crate::store::Runs;
 use crate::suite::containers::ContainerSlot;
-use crate::suite::execute::{Ran, Reads};
+use crate::suite::execute::{FinishedRun, Reads};
 use crate::suite::observer::ScenarioObserver;
 use crate::suite::outcome::result;
 use crate::suite::patience::Patience;
@@ -80,7 +80,7 @@ impl RunContext {
         let ran = self
             .suite
             .execute(scenario, baseline, reads, &self.slot, &*self.progress);
-        let Ran {
+        let FinishedRun {
             mut trajectory,
             redactor,
             notes: agent_notes,

@@ -202,3 +202,45 @@ fn patterns_that_match_anything_are_refused_with_their_place() {
         project.expect(2, &["validate"]).says("_defaults.yaml:3:5");
     }
 }
+
+#[test]
+fn what_is_staged_is_looked_at_as_it_would_be_committed() {
+    let project = Project::new();
+    let git = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        let as_somebody = ["-c", "user.name=a", "-c", "user.email=a@b"];
+        command.args(as_somebody).args(arguments);
+        let done = command.current_dir(project.path("")).output();
+        assert!(done.unwrap().status.success(), "{arguments:?}");
+    };
+    project
+        .expect(2, &["scan", "--staged"])
+        .says("--staged: not in a git repository");
+    git(&["init", "-q"]);
+    let token = format!("ghp_{}", "A1b2C3d4".repeat(4) + "E5f6");
+    project.file("scenarios/s.yaml", format!("name: s\n# {token}\n"));
+    project.file("notes/old.txt", &token);
+    project.file("notes/fine.txt", "nothing");
+    git(&["add", "."]);
+    // The file is clean by now, what is staged is not.
+    project.file("scenarios/s.yaml", "name: s\n");
+    project
+        .expect(1, &["scan", "--staged"])
+        .says("scenarios/s.yaml:2:3: github-token")
+        .says("notes/old.txt:1:1: github-token")
+        .says("2 secrets in 3 files");
+    project
+        .expect(1, &["scan", "--staged", "notes"])
+        .says("1 secret in 2 files");
+    git(&["add", "."]);
+    git(&["commit", "-q", "-m", "x"]);
+    // What is committed is not staged any more, and what is not staged is not looked at.
+    project.file("scenarios/t.yaml", format!("# {token}\n"));
+    project
+        .expect(0, &["scan", "--staged"])
+        .says("0 secrets in 0 files");
+    git(&["rm", "-q", "notes/old.txt"]);
+    project
+        .expect(0, &["scan", "--staged"])
+        .says("0 secrets in 0 files");
+}

@@ -39,6 +39,9 @@ pub(in crate::cli) struct ScanArgs {
     /// Files and folders, with all below [default: those of baselines, reports, .mcp-eval and scenarios that are here]
     #[arg(value_name = "PATHS")]
     pub(in crate::cli) paths: Vec<PathBuf>,
+    /// Look at what is staged in git and differs from the last commit, as it would be committed; below PATHS, or all of it
+    #[arg(long)]
+    pub(in crate::cli) staged: bool,
     /// Also find what this regular expression matches; may be given several times. The scenarios' own `redact` and secret variables
     /// are looked for anyway
     #[arg(long, value_name = "REGEX", value_parser = Pattern::new)]

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use walkdir::WalkDir;
@@ -15,6 +15,7 @@ use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::select::{self, plural};
+use crate::git;
 use crate::json;
 use crate::redact::scan::{Scanner, Spotted};
 use crate::redact::{Redactor, Secrets};
@@ -28,6 +29,9 @@ const LONGEST_PIECE: usize = 16 * 1024 * 1024;
 
 /// How much of a piece is looked at again with the next one: a secret may stand across the cut.
 const OVERLAP: usize = 16 * 1024;
+
+/// How many bytes of a file show whether it is binary.
+const HEAD: usize = 8192;
 
 /// How many findings a document lists.
 const MOST_LISTED: usize = 10_000;
@@ -47,7 +51,11 @@ pub(in crate::cli) fn run(
     output: OutputArgs,
     console: Console,
 ) -> Result<Exit, Failure> {
-    let paths = paths(args)?;
+    let paths = if args.staged {
+        args.paths.clone()
+    } else {
+        paths(args)?
+    };
     let mut scan = Scan {
         scanner: scanner(args, console),
         redactor: Redactor::default(),
@@ -64,7 +72,11 @@ pub(in crate::cli) fn run(
             problems: Vec::new(),
         },
     };
-    scan.walk(&paths);
+    if args.staged {
+        scan.staged(&paths)?;
+    } else {
+        scan.walk(&paths);
+    }
     scan.bar.finish_and_clear();
     Ok(scan.end())
 }
@@ -164,11 +176,34 @@ impl Scan {
         }
     }
 
+    /// Looks at what is staged, below these paths where there are some.
+    fn staged(&mut self, paths: &[PathBuf]) -> Result<(), Failure> {
+        let whole = |it: &PathBuf| it.canonicalize().or_else(|_| absolute(it));
+        let paths: Result<Vec<PathBuf>, _> = paths.iter().map(whole).collect();
+        let paths = paths.map_err(|error| Failure::usage(error.to_string()))?;
+        let here = std::env::current_dir().unwrap_or_default();
+        let looked = git::staged(&here, |path, content| {
+            if paths.is_empty() || paths.iter().any(|it| path.starts_with(it)) {
+                let shown = path.strip_prefix(&here).unwrap_or(path);
+                let is_text = !content[..content.len().min(HEAD)].contains(&0);
+                let read = is_text.then(|| self.pieces(shown, content)).transpose();
+                self.looked_at(shown, read.map(|it| it.is_some()));
+            }
+        });
+        looked.map_err(|why| Failure::usage(format!("--staged: {why}")))
+    }
+
     fn file(&mut self, path: &Path) {
+        let read = self.read(path);
+        self.looked_at(path, read);
+    }
+
+    /// Keeps what became of a file: whether it was text.
+    fn looked_at(&mut self, path: &Path, read: io::Result<bool>) {
         let shown = text::line(&path.to_string_lossy()).into_owned();
         self.bar.set_message(shown);
         self.bar.inc(1);
-        match self.read(path) {
+        match read {
             Ok(true) => self.document.files += 1,
             Ok(false) => {
                 let shown = self.shown(path);
@@ -183,7 +218,7 @@ impl Scan {
     fn read(&mut self, path: &Path) -> io::Result<bool> {
         let mut file = File::open(path)?;
         let mut head = Vec::new();
-        (&mut file).take(8192).read_to_end(&mut head)?;
+        (&mut file).take(HEAD as u64).read_to_end(&mut head)?;
         if head.contains(&0) {
             return Ok(false);
         }

@@ -4,7 +4,7 @@ use super::command::CommandKeys;
 use super::model::{ApiKeys, ModelKeys, ToolChoiceKeys};
 use super::replaying::{BindingSection, PaceWord};
 use super::script::CallSection;
-use crate::scenario_file::decode::kinds::{Nothing, Untold, Variant, kinds};
+use crate::scenario_file::decode::kinds::{Nothing, Unnamed, Variant, kinds};
 use crate::scenario_file::decode::secrets::marked_names;
 use crate::scenario_file::decode::values::Timeout;
 use crate::scenario_file::decode::{At, section};
@@ -14,7 +14,7 @@ pub(in crate::scenario_file) type AgentSection = Variant<AgentKeys, AgentKind>;
 
 kinds! {
     /// Who asks.
-    AgentKind, by "kind" of "agent", named "AgentSection", untold Untold::Default("scripted"); {
+    AgentKind, by "kind" of "agent", named "AgentSection", unnamed Unnamed::Default("scripted"); {
         /// Plays listed calls; what an agent is unless `kind` is given.
         "scripted" => Scripted(Nothing),
         /// Plays the calls of the accepted baseline.

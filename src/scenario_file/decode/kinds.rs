@@ -29,7 +29,7 @@ pub(in crate::scenario_file) trait Kinds: Sized {
     /// What is of several kinds, in a word.
     const THING: &'static str;
     /// What kind it is without that key.
-    const UNTOLD: Untold;
+    const UNNAMED: Unnamed;
 
     /// All kinds there are.
     fn all() -> Vec<Kind<Self>>;
@@ -43,7 +43,7 @@ pub(in crate::scenario_file) trait Kinds: Sized {
 
 /// What kind a section is that does not tell.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::scenario_file) enum Untold {
+pub(in crate::scenario_file) enum Unnamed {
     /// This one.
     Is(&'static str),
     /// That of a file of defaults, or else this one.
@@ -72,7 +72,7 @@ pub(in crate::scenario_file) struct Kind<K> {
 macro_rules! kinds {
     (
         $(#[doc = $doc:literal])+
-        $name:ident, by $tag:literal of $thing:literal, named $schema:literal, untold $untold:expr; {
+        $name:ident, by $tag:literal of $thing:literal, named $schema:literal, unnamed $unnamed:expr; {
             $( $(#[doc = $kind_doc:literal])+ $word:literal => $kind:ident($section:ty), )+
         }
     ) => {
@@ -87,7 +87,7 @@ macro_rules! kinds {
             const ABOUT: &'static str = concat!($($doc),+);
             const TAG: &'static str = $tag;
             const THING: &'static str = $thing;
-            const UNTOLD: $crate::scenario_file::decode::kinds::Untold = $untold;
+            const UNNAMED: $crate::scenario_file::decode::kinds::Unnamed = $unnamed;
 
             fn all() -> Vec<$crate::scenario_file::decode::kinds::Kind<Self>> {
                 use $crate::scenario_file::decode::section::Section;
@@ -171,14 +171,14 @@ fn said<'a>(node: &'a Node, key: &str) -> Option<&'a Node> {
 }
 
 /// The kind a section is of; `None` where it tells none that there is.
-fn told<K: Kinds>(node: &Node) -> Option<Kind<K>> {
-    let word = match (said(node, K::TAG), K::UNTOLD) {
+fn named_kind<K: Kinds>(node: &Node) -> Option<Kind<K>> {
+    let word = match (said(node, K::TAG), K::UNNAMED) {
         (Some(tag), _) => match &tag.content {
             Content::Text(word) => Some(word.as_str()),
             _ => None,
         },
-        (None, Untold::Is(word) | Untold::Default(word)) => Some(word),
-        (None, Untold::Keys(keys, _)) => {
+        (None, Unnamed::Is(word) | Unnamed::Default(word)) => Some(word),
+        (None, Unnamed::Keys(keys, _)) => {
             // What the section says itself counts before what a file of defaults says.
             let own = |it: &Entry| it.key_at.source == node.at.source;
             let has = |key: &str, fits: &dyn Fn(&Entry) -> bool| {
@@ -199,7 +199,7 @@ fn is_null(entry: &Entry) -> bool {
 
 /// Takes out of a merged section what a file of defaults says of another kind than the section is. What the section says itself stays.
 pub(in crate::scenario_file) fn drop_foreign<K: Kinds>(section: &mut Node) {
-    let Some(kind) = told::<K>(section) else {
+    let Some(kind) = named_kind::<K>(section) else {
         return;
     };
     // A merged map stands where the file on top has it.
@@ -219,10 +219,10 @@ impl<C: Section, K: Kinds> Decode for Variant<C, K> {
         let fields = Fields::open(node, &needed_by, findings)?;
         let kinds = K::all();
         let words: Vec<_> = kinds.iter().map(|it| it.word).collect();
-        let kind = told::<K>(node);
-        match (said(node, K::TAG), K::UNTOLD) {
+        let kind = named_kind::<K>(node);
+        match (said(node, K::TAG), K::UNNAMED) {
             (Some(tag), _) => drop(choose(tag, &words, findings)),
-            (None, Untold::Keys(_, (message, hint))) if kind.is_none() && !findings.partial => {
+            (None, Unnamed::Keys(_, (message, hint))) if kind.is_none() && !findings.partial => {
                 findings.error(node.at, message, Some(hint));
             }
             _ => {}
@@ -314,29 +314,29 @@ impl<C: Section, K: Kinds> JsonSchema for Variant<C, K> {
             let tag = json!({ "description": kind.about.trim(), "const": kind.word });
             let mut properties = Map::from_iter([(K::TAG.to_owned(), tag)]);
             properties.extend(keys);
-            let told = json!({ "required": [K::TAG] });
+            let named_kind = json!({ "required": [K::TAG] });
             // Where a file of defaults may give the other keys, only what tells the kind must be here.
-            let condition = match K::UNTOLD {
-                Untold::Is(word) if word == kind.word => json!({ "required": needed }),
-                Untold::Is(_) => {
+            let condition = match K::UNNAMED {
+                Unnamed::Is(word) if word == kind.word => json!({ "required": needed }),
+                Unnamed::Is(_) => {
                     let needed = [vec![K::TAG.into()], needed].concat();
                     json!({ "required": needed })
                 }
-                Untold::Default(_) => told,
-                Untold::Keys(keys, _) => match keys.iter().find(|it| it.1 == kind.word) {
-                    Some((key, _)) => json!({ "anyOf": [told, { "required": [key] }] }),
-                    None => told,
+                Unnamed::Default(_) => named_kind,
+                Unnamed::Keys(keys, _) => match keys.iter().find(|it| it.1 == kind.word) {
+                    Some((key, _)) => json!({ "anyOf": [named_kind, { "required": [key] }] }),
+                    None => named_kind,
                 },
             };
             kinds.push(closed(kind.about, properties, condition));
             every.push(own);
         }
-        let telling: &[(&str, &str)] = match K::UNTOLD {
-            Untold::Is(_) => {
+        let telling: &[(&str, &str)] = match K::UNNAMED {
+            Unnamed::Is(_) => {
                 return json_schema!({ "description": K::ABOUT.trim(), "oneOf": kinds });
             }
-            Untold::Default(_) => &[],
-            Untold::Keys(keys, _) => keys,
+            Unnamed::Default(_) => &[],
+            Unnamed::Keys(keys, _) => keys,
         };
         // A file of defaults may tell the kind.
         every.push(all);

@@ -6,7 +6,7 @@ use crate::model::Object;
 use crate::model::interactions::AnswerBlock;
 
 use super::data::{DataFile, check_base64};
-use crate::scenario_file::decode::kinds::{Untold, Variant, kinds};
+use crate::scenario_file::decode::kinds::{Unnamed, Variant, kinds};
 use crate::scenario_file::decode::values::{Fraction, Word};
 use crate::scenario_file::decode::{At, NO_HINT, choice, section};
 use crate::scenario_file::yaml::source::{Findings, Mark};
@@ -16,7 +16,7 @@ pub(in crate::scenario_file) type BlockSection = Variant<BlockKeys, BlockKind>;
 
 kinds! {
     /// One content block of a result.
-    BlockKind, by "type" of "block", named "BlockSection", untold Untold::Is("text"); {
+    BlockKind, by "type" of "block", named "BlockSection", unnamed Unnamed::Is("text"); {
         /// A text; what a block is unless `type` is given.
         "text" => Text(TextKeys),
         /// A picture.

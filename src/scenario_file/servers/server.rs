@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::model::scenario::{Server, Transport};
 
 use super::ready::ReadySection;
-use crate::scenario_file::decode::kinds::{Nothing, Untold, Variant, kinds};
+use crate::scenario_file::decode::kinds::{Nothing, Unnamed, Variant, kinds};
 use crate::scenario_file::decode::secrets::{Given, given_pairs, marked_names};
 use crate::scenario_file::decode::template::Template;
 use crate::scenario_file::decode::values::{Timeout, Word};
@@ -17,7 +17,7 @@ pub(in crate::scenario_file) type ServerSection = Variant<ServerKeys, ServerKind
 
 kinds! {
     /// A server the scenario uses. `${NAME}` and `${NAME:-default}` stand for environment variables.
-    ServerKind, by "type" of "server", named "ServerSection", untold Untold::Keys(
+    ServerKind, by "type" of "server", named "ServerSection", unnamed Unnamed::Keys(
         &[("url", "http"), ("command", "stdio")],
         (
             "does not say how the server is reached",

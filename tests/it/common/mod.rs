@@ -247,18 +247,26 @@ pub(crate) fn stand_in(project: &Project, file: &str) -> (StandIn, String) {
 
 /// Says that a test did not run for want of something. In the gate, which installs all it needs, that is a failure.
 pub(crate) fn skipped(what: &str, why: &str) {
-    assert!(
-        std::env::var_os("MCP_EVAL_TESTS_MUST_RUN").is_none(),
-        "{what}, because {why}"
-    );
+    assert!(!is_gate(), "{what}, because {why}");
     // Past the capture of the test harness, which would swallow the line of a test that passes.
     let _ = writeln!(std::io::stderr(), "skipped: {what}, because {why}");
 }
 
+fn is_gate() -> bool {
+    std::env::var_os("MCP_EVAL_TESTS_MUST_RUN").is_some()
+}
+
 /// How many of something large: all of them in the gate, a fifth where somebody waits.
 pub(crate) fn many(all: usize) -> usize {
-    let is_gate = std::env::var_os("MCP_EVAL_TESTS_MUST_RUN").is_some();
-    if is_gate { all } else { all / 5 }
+    if is_gate() { all } else { all / 5 }
+}
+
+/// Whether a test runs that takes half a minute: in the gate alone. Says so elsewhere.
+pub(crate) fn takes_its_time(what: &str) -> bool {
+    if !is_gate() {
+        skipped(what, "it takes long: `.ci/run` tries it");
+    }
+    is_gate()
 }
 
 /// The project's own folder.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{Project, ran, root, skipped};
+use crate::common::{Project, ran, root, skipped, takes_its_time};
 use crate::docker::kit::{A, docker, engine};
 
 /// An image with a shell and what the start script calls, from this machine's own files: there may be no registry to take one from.
@@ -53,7 +53,7 @@ fn without_its_image_the_scenarios_for_mcpproxy_are_skipped_and_nothing_else() {
 #[test]
 fn the_shipped_image_and_scenarios_for_mcpproxy_fit_together() {
     let what = "the image for mcpproxy";
-    if !engine(what) {
+    if !takes_its_time(what) || !engine(what) {
         return;
     }
     let project = Project::all_shipped();

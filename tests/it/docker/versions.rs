@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::common::Project;
+use crate::common::{Project, takes_its_time};
 use crate::docker::kit::{A, B, engine, scenario};
 
 /// Eight scenarios, one for each tool that version B changes, and one that leaves servers behind.
@@ -65,7 +65,8 @@ fn result(project: &Project, code: i32, image: &str, arguments: &[&str]) -> Valu
 
 #[test]
 fn the_same_image_scores_one_and_a_worse_one_is_found_out() {
-    if !engine("comparing two versions of an image") {
+    let what = "comparing two versions of an image";
+    if !takes_its_time(what) || !engine(what) {
         return;
     }
     let project = project();

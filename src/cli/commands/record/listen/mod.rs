@@ -31,7 +31,7 @@ use crate::score;
 use crate::store::write;
 use crate::suite::BASELINES;
 use crate::suite::containers::ContainerSlot;
-use crate::suite::execute::{Ran, Reads};
+use crate::suite::execute::{FinishedRun, Reads};
 use crate::suite::record::USUAL_TAKES;
 use crate::suite::suite_context::SuiteContext;
 
@@ -133,11 +133,11 @@ fn end_with_enter(done: CancellationToken) {
 /// Makes a scenario and its baseline of the recorded session.
 async fn keep(
     plan: Plan,
-    ran: Ran,
+    ran: FinishedRun,
     player: &Player<'_>,
     (args, console): (&RecordArgs, Console),
 ) -> Result<Exit, Failure> {
-    let Ran {
+    let FinishedRun {
         mut trajectory,
         redactor,
         notes,
