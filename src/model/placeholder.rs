@@ -59,7 +59,12 @@ pub fn name(text: &str) -> String {
 
 /// Whether a text may hold a placeholder, of any version: a quick look.
 pub fn may_hold(text: &str) -> bool {
-    SECRET.find(text.as_bytes()).is_some() || VERSION_1.find(text.as_bytes()).is_some()
+    // Most texts have no such sign, and are short.
+    let Some(from) = memchr::memchr(b'<', text.as_bytes()) else {
+        return false;
+    };
+    let rest = &text.as_bytes()[from..];
+    SECRET.find(rest).is_some() || VERSION_1.find(rest).is_some()
 }
 
 /// The placeholders in a text.
