@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -17,6 +18,10 @@ use crate::scenario_file;
 use crate::suite::ready::{self, Asker, Asking};
 use crate::suite::secrets::pairs;
 use crate::suite::suite_context::SuiteContext;
+
+/// How often, and how far apart, it is looked again whether a container has ended when a call found nobody there.
+const LOOKS: u32 = 10;
+const LOOK_PAUSE: Duration = Duration::from_millis(200);
 
 /// Where the container of one scenario is, once there is one.
 #[derive(Default)]
@@ -43,7 +48,16 @@ impl ContainerSlot {
         else {
             return;
         };
-        let found = match slot.post_mortem().await {
+        let mut found = slot.post_mortem().await;
+        // An engine learns a moment after the server's clients do that a container has ended.
+        for _ in 0..LOOKS {
+            if !matches!(found, Ok(None)) || !lost_connection(trajectory) {
+                break;
+            }
+            tokio::time::sleep(LOOK_PAUSE).await;
+            found = slot.post_mortem().await;
+        }
+        let found = match found {
             Ok(None) => return,
             Ok(Some(mut found)) => {
                 found.message.push_str(" during the run");
@@ -108,6 +122,14 @@ fn all_answered(trajectory: &Trajectory) -> bool {
             FailureKind::Timeout | FailureKind::Disconnected | FailureKind::Transport => false,
         },
     })
+}
+
+/// Whether a call found nobody there.
+fn lost_connection(trajectory: &Trajectory) -> bool {
+    let lost = [FailureKind::Disconnected, FailureKind::Transport];
+    trajectory
+        .calls()
+        .any(|it| matches!(&it.outcome, Outcome::Failure(failure) if lost.contains(&failure.kind)))
 }
 
 /// Asks the servers in a scenario's container.
