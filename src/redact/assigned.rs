@@ -52,7 +52,10 @@ pub(super) fn after_key(text: &str, hint: Range<usize>, looked_through: usize) -
         start += if bytes[start] == b'u' { 5 } else { 1 };
     }
     // As people write it: `API key: x`.
-    if text[start..end].eq_ignore_ascii_case("key") && ends_with_word(&bytes[..start], b"api ") {
+    let is_key_alone = text
+        .get(start..end)
+        .is_some_and(|it| it.eq_ignore_ascii_case("key"));
+    if is_key_alone && ends_with_word(&bytes[..start], b"api ") {
         start -= 4;
     }
     let nothing = Assigned {
@@ -639,6 +642,13 @@ mod tests {
             ("password:\n  policy: strict", "pass"),
         ] {
             assert_eq!(hidden(text, hint), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn an_escape_that_is_cut_off_is_no_part_of_a_key() {
+        for text in ["\\ukey: hunter2", "\\ukey", "é\\ukey=x"] {
+            assert_eq!(hidden(text, "key"), [""; 0], "{text}");
         }
     }
 }

@@ -319,6 +319,31 @@ fn a_number_that_is_a_secret_leaves_json_what_it_is() {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    /// Made of what the rules look for, so that each of them is met half.
+    #[test]
+    fn no_text_is_too_odd_to_be_looked_through(
+        pieces in proptest::collection::vec(
+            prop::sample::select(vec![
+                "\\", "u", "n", "key", "api ", "token", "password", "Cookie", ":", "=", "=>", ",", "\"", "'", "é", "\n", " ", "<", ">",
+                "</", "|", "x", "7", "-", "--", "//", "@", "is ", "with ", "login ", "value", "name", "{", "}", "[", "]", "(", "eyJ",
+                ".", "sk-", "sig=", " -u ", "Bearer ", "Basic ", "-----BEGIN ", "<secret:", "%", "&#", ";", "s3cr3t", "Tok3n",
+            ]),
+            0..24,
+        ),
+    ) {
+        let mut secrets = Secrets::default();
+        secrets.declare("var.token", "", DECLARED);
+        let redactor = Redactor::new(&secrets, &Redaction::default());
+        let text = pieces.concat();
+        let clean = redactor.text(&text).into_inner();
+        prop_assert_eq!(&*redactor.text(&clean), &clean);
+        let _ = redactor.value(json!({ "password": text, "a": [text] }));
+    }
+}
+
 #[test]
 fn what_is_taken_for_a_secret_is_told_with_its_call() {
     let text = "password: hunter2x, key ghp_A1b2C3d4A1b2C3d4A1b2C3d4A1b2C3d4A1b2".to_owned();
