@@ -272,12 +272,12 @@ impl Redactor {
     /// A text without secrets; `None` when it may stay as it is.
     fn clean(&self, text: &str, shown: Option<Hit<'static>>, origin: Origin) -> Option<String> {
         let mut hits = self.finder.find(text, shown);
-        let ours: Vec<Range<usize>> = placeholders(text)
-            .filter(|it| origin == Origin::Ours || self.recorded.contains(&text[it.at.clone()]))
-            .map(|it| it.at)
+        let alike: Vec<Range<usize>> = placeholders(text).map(|it| it.at).collect();
+        let ours = alike.iter().cloned();
+        let ours: Vec<Range<usize>> = ours
+            .filter(|it| origin == Origin::Ours || self.recorded.contains(&text[it.clone()]))
             .collect();
         // What is inside of something that looks like a placeholder stands behind no key.
-        let alike: Vec<Range<usize>> = placeholders(text).map(|it| it.at).collect();
         hits.retain(|hit| {
             let next = alike.partition_point(|it| it.end <= hit.at.start);
             let is_within = alike.get(next).is_some_and(|it| it.start < hit.at.end);
