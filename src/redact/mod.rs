@@ -20,8 +20,10 @@
 //! | `handed_on` | what is secret, for a mock server of ours that answers in the place of recorded servers |
 
 mod assigned;
+mod code;
 mod escaped;
 mod example;
+mod extent;
 mod find;
 pub mod handed_on;
 mod hit;
