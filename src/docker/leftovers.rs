@@ -153,7 +153,7 @@ impl Engine {
                 vec![label.to_owned()],
             )]))
         };
-        let this = Owner::this();
+        let this = Owner::another();
         let mut left = Vec::new();
         let options = ListContainersOptions {
             all: true,

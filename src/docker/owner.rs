@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use sha2::{Digest, Sha256};
 
@@ -43,11 +44,13 @@ pub(super) enum Fate {
 }
 
 impl Owner {
-    /// This run of the program.
-    pub(super) fn this() -> Self {
+    /// Another run in this process: one is all of a command, but who uses the library may have several at once.
+    pub(super) fn another() -> Self {
+        static RUNS: AtomicUsize = AtomicUsize::new(0);
+        let run = RUNS.fetch_add(1, Ordering::Relaxed);
         let process = std::process::id();
         let (machine, boot, started) = (machine(), boot(), started(process).unwrap_or_default());
-        let name = format!("{machine} {boot} {process} {started}");
+        let name = format!("{machine} {boot} {process} {started} {run}");
         Self {
             session: hex::encode(Sha256::digest(name.as_bytes()))[..12].to_owned(),
             machine,
@@ -133,4 +136,16 @@ fn started(process: u32) -> Option<String> {
     let state = fields.next()?;
     (!matches!(state, "Z" | "X")).then_some(())?;
     fields.nth(18).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fate, Owner};
+
+    #[test]
+    fn runs_in_one_process_have_names_of_their_own_and_live_as_long_as_it() {
+        let (one, other) = (Owner::another(), Owner::another());
+        assert_ne!(one.session, other.session);
+        assert_eq!(one.fate(&other.labels(false)), Fate::Lives);
+    }
 }

@@ -68,7 +68,7 @@ impl Session {
     pub fn new(variable: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
         Self {
             variable: Box::new(variable),
-            owner: Owner::this(),
+            owner: Owner::another(),
             engine: OnceCell::new(),
             built: Mutex::default(),
             idle: Mutex::default(),
