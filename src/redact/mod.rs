@@ -272,7 +272,23 @@ impl Redactor {
     }
 
     /// A text without secrets; `None` when it may stay as it is.
+    ///
+    /// What stands beside a placeholder may read as a secret where it did not before (`Cookie://Bearer tokeneyJ`), so a text that was
+    /// changed is looked through again: redacting what is redacted changes nothing.
     fn clean(&self, text: &str, shown: Option<Hit<'static>>, origin: Origin) -> Option<String> {
+        const ROUNDS: usize = 8;
+        let mut clean = self.cleaner(text, shown, origin)?;
+        for _ in 0..ROUNDS {
+            match self.cleaner(&clean, None, Origin::Ours) {
+                Some(cleaner) if cleaner != clean => clean = cleaner,
+                _ => break,
+            }
+        }
+        Some(clean)
+    }
+
+    /// A text without the secrets that show as it is written; `None` when there are none.
+    fn cleaner(&self, text: &str, shown: Option<Hit<'static>>, origin: Origin) -> Option<String> {
         let mut hits = self.finder.find(text, shown);
         let alike: Vec<Range<usize>> = placeholders(text).map(|it| it.at).collect();
         let ours = alike.iter().cloned();
