@@ -349,58 +349,64 @@ fn recorded_calls(
 
 #[test]
 fn each_read_is_asked_again_and_nothing_else() {
-    for (over, gateway) in WAYS {
-        let desk = Desk::new(over);
-        let none = json!({});
-        let calls = [
-            ("same", none.clone()),
-            ("write", json!({ "text": "a" })),
-            ("list", none.clone()),
-            ("new", none.clone()),
-            ("late", none.clone()),
-            ("breaks", none.clone()),
-            ("hangs", none.clone()),
-            ("fails", none.clone()),
-            ("either", json!({ "do": "look", "n": 1.0 })),
-            ("either", json!({ "do": "change" })),
-            ("tells", none.clone()),
-            ("write", json!({ "text": "b" })),
-        ];
-        // What is asked again counts for no limit.
-        let scenario = json!({
-            "limits": { "max_steps": calls.len() },
-            "scoring": { "reads": [{ "tool": "either", "args": { "do": "look", "n": 1 } }] },
-        });
-        let trajectory = recorded_calls(&desk, gateway, &calls, &scenario);
-        let again = again(&trajectory);
-        let (late, timed_out) = (r#"{"tools":["a"]}"#, FailureKind::Timeout.words());
-        assert!(again[3][0].contains("Ada"), "{again:#?}");
-        let expected: [&[&str]; 12] = [
-            &["as ever"],
-            &[],
-            &[r#"{"notes":["a"]}"#],
-            &[&again[3][0].clone()],
-            &[late, late],
-            &["no more", "no more"],
-            &[timed_out, timed_out],
-            &[],
-            &["done"],
-            &[],
-            &["told"],
-            &[],
-        ];
-        assert_eq!(again, expected, "{over:?} {gateway}");
-        let first = trajectory.calls().nth(3).unwrap();
-        let Outcome::Answer(answer) = &first.outcome else {
-            panic!("{first:?}")
-        };
-        assert_ne!(again[3][0], answer.text(), "a new id each time");
-        let counts = ["same", "late", "hangs", "fails", "either", "write"].map(|it| desk.calls(it));
-        assert_eq!(counts, [2, 3, 3, 1, 3, 2], "{over:?} {gateway}");
-        // Waiting for the answer that hangs is part of no call's duration.
-        let longest = trajectory.calls().filter_map(|it| it.duration_ms);
-        assert!(longest.fold(0.0, f64::max) < 2500.0, "{trajectory:#?}");
-    }
+    std::thread::scope(|scope| {
+        for (over, gateway) in WAYS {
+            scope.spawn(move || reads_alone_are_asked_again(over, gateway));
+        }
+    });
+}
+
+fn reads_alone_are_asked_again(over: Over, gateway: bool) {
+    let desk = Desk::new(over);
+    let none = json!({});
+    let calls = [
+        ("same", none.clone()),
+        ("write", json!({ "text": "a" })),
+        ("list", none.clone()),
+        ("new", none.clone()),
+        ("late", none.clone()),
+        ("breaks", none.clone()),
+        ("hangs", none.clone()),
+        ("fails", none.clone()),
+        ("either", json!({ "do": "look", "n": 1.0 })),
+        ("either", json!({ "do": "change" })),
+        ("tells", none.clone()),
+        ("write", json!({ "text": "b" })),
+    ];
+    // What is asked again counts for no limit.
+    let scenario = json!({
+        "limits": { "max_steps": calls.len() },
+        "scoring": { "reads": [{ "tool": "either", "args": { "do": "look", "n": 1 } }] },
+    });
+    let trajectory = recorded_calls(&desk, gateway, &calls, &scenario);
+    let again = again(&trajectory);
+    let (late, timed_out) = (r#"{"tools":["a"]}"#, FailureKind::Timeout.words());
+    assert!(again[3][0].contains("Ada"), "{again:#?}");
+    let expected: [&[&str]; 12] = [
+        &["as ever"],
+        &[],
+        &[r#"{"notes":["a"]}"#],
+        &[&again[3][0].clone()],
+        &[late, late],
+        &["no more", "no more"],
+        &[timed_out, timed_out],
+        &[],
+        &["done"],
+        &[],
+        &["told"],
+        &[],
+    ];
+    assert_eq!(again, expected, "{over:?} {gateway}");
+    let first = trajectory.calls().nth(3).unwrap();
+    let Outcome::Answer(answer) = &first.outcome else {
+        panic!("{first:?}")
+    };
+    assert_ne!(again[3][0], answer.text(), "a new id each time");
+    let counts = ["same", "late", "hangs", "fails", "either", "write"].map(|it| desk.calls(it));
+    assert_eq!(counts, [2, 3, 3, 1, 3, 2], "{over:?} {gateway}");
+    // Waiting for the answer that hangs is part of no call's duration.
+    let longest = trajectory.calls().filter_map(|it| it.duration_ms);
+    assert!(longest.fold(0.0, f64::max) < 2500.0, "{trajectory:#?}");
 }
 
 #[test]

@@ -78,7 +78,6 @@ fn what_comes_late_is_waited_for_in_the_session_of_the_run_and_is_no_part_of_it(
 
 #[test]
 fn servers_that_never_get_ready_are_an_error_that_says_why() {
-    let project = Project::new();
     let secret = "s3cr3t-value-of-mine";
     let long = format!("text={secret} {}", "x".repeat(3000));
     let call = |expect: Value| json!([{ "tool": "count", "args": { "a": 1 }, "expect": expect }]);
@@ -138,21 +137,28 @@ fn servers_that_never_get_ready_are_an_error_that_says_why() {
             "",
         ),
     ];
-    for (faults, mut ready, why, last) in cases {
-        ready["timeout"] = json!("900ms");
-        let more = json!({ "variables": { "mine": { "value": secret, "secret": true } } });
-        one_call(&project, faults, &ready, &more);
-        let ran = project.expect(3, &["record"]);
-        ran.says(why).says(last).says("(`ready.timeout` changes");
-        ran.says("[1 error]".replace(['[', ']'], "").as_str());
-        assert!(!ran.all().contains(secret), "{ran:#?}");
-        assert!(ran.all().len() < 2500, "{ran:#?}");
-        assert!(!project.path("baselines").exists(), "{why}");
-        assert!(ran.took < Duration::from_secs(10), "{why}: {:?}", ran.took);
-        assert_eq!(project.survivors(), [""; 0], "{why}");
-        let result = project.result(3, &["run"]);
-        assert_eq!(result["scenarios"][0]["status"], "error", "{why}");
-    }
+    std::thread::scope(|scope| {
+        for (faults, ready, why, last) in cases {
+            scope.spawn(move || never_gets_ready(secret, faults, ready, why, last));
+        }
+    });
+}
+
+fn never_gets_ready(secret: &str, faults: &[&str], mut ready: Value, why: &str, last: &str) {
+    let project = Project::new();
+    ready["timeout"] = json!("900ms");
+    let more = json!({ "variables": { "mine": { "value": secret, "secret": true } } });
+    one_call(&project, faults, &ready, &more);
+    let ran = project.expect(3, &["record"]);
+    ran.says(why).says(last).says("(`ready.timeout` changes");
+    ran.says("[1 error]".replace(['[', ']'], "").as_str());
+    assert!(!ran.all().contains(secret), "{ran:#?}");
+    assert!(ran.all().len() < 2500, "{ran:#?}");
+    assert!(!project.path("baselines").exists(), "{why}");
+    assert!(ran.took < Duration::from_secs(10), "{why}: {:?}", ran.took);
+    assert_eq!(project.survivors(), [""; 0], "{why}");
+    let result = project.result(3, &["run"]);
+    assert_eq!(result["scenarios"][0]["status"], "error", "{why}");
 }
 
 #[test]
