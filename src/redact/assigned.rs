@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::code::{is_code, is_prose};
 use super::extent::{
-    bare, begins_line, block, closing, element, given, line_end, quote_at, spaces,
+    Quote, bare, begins_line, block, closing, element, given, line_end, quote_at, spaces,
 };
 use super::hit::{Hit, Name};
 use super::keys::{self, SecretKey};
@@ -252,12 +252,12 @@ fn value_of_named(text: &str, at: usize) -> Option<Range<usize>> {
         }
     }
     let quote = quote_at(bytes, at);
-    let key = at + quote.map_or(0, |it| it.len());
+    let key = at + quote.map_or(0, Quote::len);
     let end = key + 5;
     if !text.get(key..end)?.eq_ignore_ascii_case("value") || quote_at(bytes, end) != quote {
         return None;
     }
-    let colon = spaces(bytes, end + quote.map_or(0, |it| it.len()));
+    let colon = spaces(bytes, end + quote.map_or(0, Quote::len));
     if bytes.get(colon) != Some(&b':') {
         return None;
     }
