@@ -31,6 +31,11 @@ impl Engine {
         on_progress: OnProgress<'_>,
     ) -> Result<Found, SetupError> {
         let folder = build.context.display();
+        let name = name(build);
+        // What was built of the same is the same.
+        if build.state.is_some() && self.has_image(&name).await.unwrap_or(false) {
+            return self.image(&name).await;
+        }
         on_progress(&format!("building {folder}"));
         let owned = build.clone();
         let packed = tokio::task::spawn_blocking(move || context::pack(&owned)).await;
@@ -38,7 +43,6 @@ impl Engine {
             .map_err(|error| error.to_string())
             .and_then(|it| it)
             .map_err(|why| SetupError::new(format!("the image cannot be built: {why}")))?;
-        let name = name(build);
         let options = BuildImageOptions {
             dockerfile: build.dockerfile.clone(),
             t: Some(name.clone()),
@@ -94,8 +98,9 @@ fn failed(build: &Build, error: &EngineError, output: Vec<String>) -> SetupError
     }
 }
 
-/// The name of a built image: readable, the same for the same folder and arguments, and different for others.
-fn name(build: &Build) -> String {
+/// The name of a built image: readable, the same for the same folder and arguments, or for what it is made of where that is known, and
+/// different for others.
+pub(super) fn name(build: &Build) -> String {
     let context = std::path::absolute(&build.context).unwrap_or_else(|_| build.context.clone());
     let folder = plain(&context);
     let identity = format!(
@@ -104,6 +109,7 @@ fn name(build: &Build) -> String {
         build.dockerfile,
         build.args
     );
+    let identity = build.state.as_ref().unwrap_or(&identity);
     let hash = hex::encode(Sha256::digest(identity.as_bytes()));
     format!("mcp-eval/{folder}:{}", &hash[..12])
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::model::ready::Ready;
+use crate::model::source::Prepare;
 
 /// A container that is reset before a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -56,6 +57,11 @@ pub struct Build {
     /// Below the context.
     pub dockerfile: String,
     pub args: Vec<(String, String)>,
+    /// What is done before.
+    pub prepare: Option<Prepare>,
+    /// What the image is made of, as a hash: one that was built of the same is used again. `None` where that is not known, and the engine
+    /// finds out while it builds.
+    pub state: Option<String>,
 }
 
 /// Something mounted into the container.

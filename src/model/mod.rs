@@ -18,6 +18,7 @@ pub mod redaction;
 pub mod repeated;
 pub mod rules;
 pub mod scenario;
+pub mod source;
 pub mod stamp;
 pub mod status;
 pub mod suite;

@@ -12,6 +12,7 @@ use crate::model::interactions::DeclaredServer;
 use crate::model::ready::Ready;
 use crate::model::redaction::Redaction;
 use crate::model::rules::Rules;
+use crate::model::source::Source;
 
 /// One thing a user wants from the servers, and what is expected of it.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,8 +50,8 @@ pub struct Scenario {
     /// It says that no call is expected: its list of expected calls is given, and is empty. It holds for agents that decide for themselves.
     pub expects_no_call: bool,
     pub success_criteria: Vec<Criterion>,
-    /// Where the repository of the system under test lies.
-    pub source: Option<PathBuf>,
+    /// Where the source of the system under test lies, and what makes of it what is started.
+    pub source: Source,
     /// What it declares to be secret.
     pub redaction: Redaction,
     pub scoring: Rules,

@@ -21,6 +21,7 @@ use crate::suite::containers::{self, ContainerSlot, ServersProbe};
 use crate::suite::ready::{self, Asking, Proof};
 use crate::suite::recorded;
 use crate::suite::replay;
+use crate::suite::source;
 use crate::suite::suite_context::SuiteContext;
 
 /// Who makes the calls of a run.
@@ -146,6 +147,7 @@ impl SuiteContext {
         observer: &dyn Observer,
     ) -> FinishedRun {
         let begun = Timestamp::now();
+        let scenario = &*source::settled(scenario);
         // Recorded servers are given nothing: what the servers are given that they stand for is known from before.
         let is_recorded = recorded::servers(scenario) == Servers::Recorded;
         let mut secrets = if is_recorded {
@@ -163,7 +165,12 @@ impl SuiteContext {
         };
         // Whoever cannot ask needs no container.
         let able = reachable.as_ref().map(|_| ()).map_err(Clone::clone);
-        let standing = match able.and_then(|()| self.check(scenario, baseline)) {
+        let tell = |doing: &str| observer.progress(Progress::Preparing { doing });
+        let prepared = match able.and_then(|()| self.check(scenario, baseline)) {
+            Ok(()) => self.prepare_source(scenario, &mut secrets, &tell).await,
+            Err(problem) => Err(problem),
+        };
+        let standing = match prepared {
             Ok(()) => self.stand(scenario, place, observer, &mut secrets).await,
             Err(problem) => Err(problem),
         };
@@ -375,7 +382,10 @@ impl SuiteContext {
         let (Some(container), Some(session)) = (&scenario.container, &self.containers) else {
             return Ok(None);
         };
-        let container = containers::expand(container, secrets)?;
+        let mut container = containers::expand(container, secrets)?;
+        let tell = |doing: &str| observer.progress(Progress::Preparing { doing });
+        let image = self.prepare_image(&container.image, scenario, secrets, &tell);
+        container.image = image.await?;
         let slot = place.slot(session, container, scenario.config_file.clone());
         let mut known = secrets.clone();
         // What cannot be resolved holds no secret.
@@ -387,7 +397,6 @@ impl SuiteContext {
             observer,
             redactor: &redactor,
         };
-        let tell = |doing: &str| observer.progress(Progress::Preparing { doing });
         tokio::select! {
             biased;
             // The run notices it for itself.
@@ -399,6 +408,7 @@ impl SuiteContext {
     /// The scenario as it may be told: without secrets.
     pub(crate) fn redacted(&self, scenario: &Scenario) -> Redacted<Scenario> {
         let mut secrets = Secrets::given_to(&scenario.redaction);
+        let scenario = &*source::settled(scenario);
         // What cannot be resolved holds no secret.
         let _ = self.targets(scenario, None, &mut secrets);
         let _ = agents::reach(scenario, &mut secrets);

@@ -45,6 +45,7 @@ mod observer;
 pub(crate) mod outcome;
 pub(crate) mod patience;
 mod play;
+mod prepare;
 pub(crate) mod ready;
 pub(crate) mod record;
 pub(crate) mod recorded;
@@ -54,6 +55,7 @@ pub(crate) mod run_context;
 mod secrets;
 mod servers;
 mod settings;
+mod source;
 mod stored;
 pub(crate) mod suite_context;
 

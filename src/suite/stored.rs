@@ -14,7 +14,7 @@ use super::outcome::problem;
 use super::patience::Patience;
 use super::play::{Files, Finished};
 use super::settings::{Judging, RUNS};
-use super::{addresses, agents, ci, replay};
+use super::{addresses, agents, ci, replay, source};
 use crate::git;
 use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
@@ -108,6 +108,7 @@ pub fn compare_stored(
 /// are added to `all`.
 fn redacted(scenario: &Scenario, all: &mut Secrets) -> Redacted<Scenario> {
     let mut secrets = Secrets::given_to(&scenario.redaction);
+    let scenario = &*source::settled(scenario);
     let reached = addresses::as_it_stands(scenario);
     let lookup = |name: &str| addresses::lookup(name, reached.as_ref());
     // A name that cannot be resolved has no value, so no secret.

@@ -9,7 +9,8 @@ use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::patience::Patience;
-use super::recorded;
+use super::prepare::Prepared;
+use super::{recorded, source};
 use crate::docker::Session;
 use crate::git;
 use crate::model::redaction::Redaction;
@@ -19,9 +20,6 @@ use crate::model::trajectory::Trajectory;
 use crate::redact::{Redactor, Secrets};
 use crate::run::Budget;
 use crate::scenario_file;
-
-/// Names the repository of the system under test for scenarios without `source.repo`.
-const SOURCE_PATH: &str = "MCPPROXY_SOURCE_PATH";
 
 /// What all runs of one command share.
 pub(crate) struct SuiteContext {
@@ -33,7 +31,9 @@ pub(crate) struct SuiteContext {
     /// Where containers are reset; `None` to use the servers as they stand.
     pub(crate) containers: Option<Arc<Session>>,
     /// Folders we write to: changes there do not make a repository dirty.
-    ours: Vec<PathBuf>,
+    pub(super) ours: Vec<PathBuf>,
+    /// What was done before servers could be started.
+    pub(super) prepared: Prepared,
     pub(super) budget: Option<Arc<Budget>>,
     stamps: Mutex<HashMap<PathBuf, GitStamp>>,
     /// What its scenarios, by id, with their servers and agents were given so far.
@@ -55,6 +55,7 @@ impl SuiteContext {
             interrupt,
             containers,
             ours,
+            prepared: Prepared::default(),
             budget,
             stamps: Mutex::default(),
             secrets: Mutex::default(),
@@ -101,11 +102,7 @@ impl SuiteContext {
             .filter(|it| *it != Path::new(""))
             .unwrap_or(Path::new("."));
         let servers = recorded::servers(scenario);
-        let source = scenario.source.clone().or_else(|| {
-            std::env::var_os(SOURCE_PATH)
-                .filter(|it| !it.is_empty())
-                .map(PathBuf::from)
-        });
+        let source = source::folder(scenario);
         Stamp {
             recorded_at: Timestamp::now(),
             mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),

@@ -30,6 +30,7 @@ mod kept;
 mod listen;
 mod mock;
 mod own_certificate;
+mod prepare;
 mod readme;
 mod ready;
 mod real_servers;

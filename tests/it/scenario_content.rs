@@ -91,7 +91,7 @@ fn every_key_of_servers_and_surroundings_arrives() {
         scenario.user_intent.as_deref(),
         Some("Find environment tools")
     );
-    assert_eq!(scenario.source, Some(home.join("../repo")));
+    assert_eq!(scenario.source.repo, Some(home.join("../repo")));
     assert_eq!(scenario.timeouts.scenario, Duration::from_secs(120));
     assert_eq!(scenario.timeouts.connect, Duration::from_millis(1500));
     assert_eq!(scenario.timeouts.tool, Duration::from_secs(10));
@@ -448,8 +448,8 @@ fn the_nearest_defaults_win_and_lists_replace() {
     };
     assert_eq!(command, &home.join("./run").display().to_string());
     assert_eq!(cwd, &Some(home.join("a/b/own")));
-    assert_eq!(x.source, Some(home.join("repo")));
-    assert_eq!(y.source, None);
+    assert_eq!(x.source.repo, Some(home.join("repo")));
+    assert_eq!(y.source.repo, None);
 }
 
 /// What a run of this scenario is known by: the hashes of what is asked, and of what the agent is given.

@@ -298,7 +298,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         expected_trajectory: expected.iter().map(call).collect(),
         expects_no_call: false,
         success_criteria: Vec::new(),
-        source: None,
+        source: mcp_eval::model::source::Source::default(),
         redaction: Redaction::default(),
         scoring: Rules::default(),
         timeouts: Timeouts::default(),

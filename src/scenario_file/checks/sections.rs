@@ -73,7 +73,8 @@ impl Document {
         for (at, text) in texts {
             for name in template::names(text).filter(|it| it.contains('.')) {
                 let known = CONTAINER_NAMES.contains(&name);
-                if known && container.is_some() {
+                // The environment may name the folder of the source, too.
+                if known && container.is_some() || name == template::SOURCE_DIR {
                     continue;
                 }
                 let hint = if known {

@@ -15,6 +15,8 @@ use crate::scenario_file::yaml::source::{Findings, Mark};
 pub const CONTAINER_URL: &str = "docker.url";
 /// The name that stands for the port the container is published on.
 pub const CONTAINER_PORT: &str = "docker.port";
+/// The name that stands for the folder of the source of the system under test.
+pub const SOURCE_DIR: &str = "source.dir";
 /// All names a container gives.
 pub(in crate::scenario_file) const CONTAINER_NAMES: [&str; 2] = [CONTAINER_URL, CONTAINER_PORT];
 

@@ -95,6 +95,33 @@ pub fn expand_command(
     Ok((filled, filling.finish()?))
 }
 
+/// Puts a path in the place of one `${name}`, wherever it stands in what is described, and leaves all other references as they are.
+pub fn fill_in(thing: &mut impl Templates, name: &str, value: &str) {
+    let written = format!("${{{name}}}");
+    // Nothing in it is a reference.
+    let value = value.replace("${", "$${");
+    let fill = |text: &str| text.replace(&written, &value);
+    thing.templates(&mut |place| match place {
+        Place::Text(text) => *text = fill(text),
+        Place::Program(text) => {
+            *text = from_reference(text, &written).map_or_else(|| text.clone(), &fill)
+        }
+        Place::Path(path) => {
+            if let Some(rest) = path.to_str().and_then(|it| from_reference(it, &written)) {
+                *path = PathBuf::from(fill(rest));
+            }
+        }
+        Place::Variable(_) => {}
+    });
+}
+
+/// A path from where this reference begins a part of it: it stands for an absolute path, which replaces what the loader put before it.
+fn from_reference<'a>(path: &'a str, reference: &str) -> Option<&'a str> {
+    let at = path.find(reference)?;
+    let begins = at == 0 || path[..at].ends_with('/');
+    Some(if begins { &path[at..] } else { path })
+}
+
 struct Filling<'a> {
     lookup: &'a dyn Fn(&str) -> Option<String>,
     used: BTreeSet<String>,

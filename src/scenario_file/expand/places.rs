@@ -6,6 +6,7 @@ use crate::model::agent::{CommandAgent, ModelAgent};
 use crate::model::container::{Container, Image, MountSource};
 use crate::model::ready::{HealthPage, PageAddress};
 use crate::model::scenario::{Server, Transport};
+use crate::model::source::Prepare;
 
 /// Something in which `${…}` stands for something, before it is filled in.
 pub trait Templates {
@@ -106,6 +107,22 @@ impl Templates for Server {
     }
 }
 
+impl Templates for Prepare {
+    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
+        for command in &mut self.commands {
+            if let [program, args @ ..] = &mut command[..] {
+                visit(Place::Program(program));
+                for arg in args {
+                    arg.templates(visit);
+                }
+            }
+        }
+        self.cwd.templates(visit);
+        self.env.templates(visit);
+        self.inputs.templates(visit);
+    }
+}
+
 impl Templates for HealthPage {
     fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
         let (PageAddress::Url(address) | PageAddress::Path { path: address, .. }) = &mut self.at;
@@ -144,6 +161,7 @@ impl Templates for Container {
                 build.context.templates(visit);
                 build.dockerfile.templates(visit);
                 build.args.templates(visit);
+                build.prepare.templates(visit);
             }
         }
         for mount in &mut self.mounts {

@@ -18,6 +18,7 @@ use crate::scenario_file::mock::server::MockSection;
 use crate::scenario_file::servers::container::ContainerSection;
 use crate::scenario_file::servers::ready::ReadySection;
 use crate::scenario_file::servers::server::{ServerKind, ServerSection};
+use crate::scenario_file::servers::source::SourceSection;
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::Findings;
 
@@ -70,14 +71,6 @@ section! {
         limits: Option<Field<LimitsSection>>,
         /// How the scenario is scored.
         scoring: Option<Field<ScoringSection>>,
-    }
-}
-
-section! {
-    /// The system under test.
-    SourceSection {
-        /// The folder of its git repository, relative to this file.
-        repo: Option<At<Word>>,
     }
 }
 

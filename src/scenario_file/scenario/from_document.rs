@@ -59,7 +59,6 @@ impl Document {
         let tags = given(self.tags.as_ref()).into_iter().flatten();
         let expected = given(self.expected_trajectory.as_ref());
         let criteria = given(self.success_criteria.as_ref());
-        let source = given(self.source.as_ref()).and_then(|it| it.repo.as_ref());
         let whole = wait(&self.timeout, timeouts.scenario);
         let replaying = given(self.agent.as_ref()).map(|it| it.replaying(whole, findings));
         let replaying = replaying.unwrap_or_else(|| Replaying::within(whole));
@@ -100,7 +99,9 @@ impl Document {
                 .flatten()
                 .map(CriterionSection::criterion)
                 .collect(),
-            source: source.map(|it| findings.folder(it.at).join(&it.0)),
+            source: given(self.source.as_ref())
+                .map(|it| it.source(findings))
+                .unwrap_or_default(),
             redaction: self.redaction(secrets),
             scoring: given(self.scoring.as_ref())
                 .map(ScoringSection::rules)
@@ -137,6 +138,10 @@ impl Document {
         redaction
             .marked
             .extend(container.iter().flat_map(|it| it.value.marked()));
+        let source = given(self.source.as_ref());
+        redaction
+            .marked
+            .extend(source.iter().flat_map(|it| it.marked()));
         let agent = given(self.agent.as_ref());
         redaction
             .marked

@@ -4,9 +4,10 @@ use crate::model::container::{Build, Container, Image, Keep, Reset};
 
 use super::mounts::{MountEntry, check_absolute};
 use super::ready::ReadySection;
+use super::source::{PrepareKeys, check_prepare};
 use crate::scenario_file::decode::secrets::{Given, given_pairs, marked_names};
 use crate::scenario_file::decode::template::{Template, pairs};
-use crate::scenario_file::decode::values::{Count, Port, Positive, Size, Word};
+use crate::scenario_file::decode::values::{Count, Port, Positive, Size, Timeout, Word};
 use crate::scenario_file::decode::{At, NO_HINT, Named, choice, section, shapes};
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
@@ -73,13 +74,23 @@ section! {
 
 section! {
     /// How an image is built.
-    BuildFields {
+    BuildFields, checked by check_build {
         /// The folder whose files the build may use, relative to this file.
         context: Template<Word>,
         /// The Dockerfile, relative to the context; `Dockerfile` unless given.
         dockerfile: Option<Template<Word>>,
         /// Values for the Dockerfile's `ARG`s.
         args: Option<Named<Template>>,
+        /// Commands that make what the build needs, each a program with its arguments; run in order, and again when `inputs` have changed.
+        prepare: Option<Vec<At<Vec<Template>>>>,
+        /// The folder these commands run in, relative to this file; the context unless given.
+        cwd: Option<Template<Word>>,
+        /// Environment variables for these commands, besides all of ours.
+        env: Option<Named<Given>>,
+        /// How long each of these commands may take; 10m unless given.
+        timeout: Option<Timeout>,
+        /// Files, folders and patterns of what the commands and the build depend on, relative to this file; the state of the repository of `source`, and the files of the context that git does not ignore, unless given.
+        inputs: Option<Vec<Template<Word>>>,
     }
 }
 
@@ -112,7 +123,11 @@ shapes! {
 impl ContainerSection {
     /// The names of values that are marked as secret.
     pub(in crate::scenario_file) fn marked(&self) -> impl Iterator<Item = String> {
-        marked_names(self.env.as_ref())
+        let build = match self.build.as_ref().map(|it| &it.value) {
+            Some(BuildSection::Fields(it)) => it.env.as_ref(),
+            Some(BuildSection::Context(_)) | None => None,
+        };
+        marked_names(self.env.as_ref()).chain(marked_names(build))
     }
 
     /// The container; `None` where a check has found it incomplete.
@@ -155,16 +170,35 @@ impl ContainerSection {
 
 impl BuildSection {
     fn build(&self, findings: &Findings) -> Build {
-        let (context, dockerfile, args) = match self {
-            Self::Context(context) => (context, None, None),
-            Self::Fields(it) => (&it.context, it.dockerfile.as_ref(), it.args.as_ref()),
+        let (context, fields) = match self {
+            Self::Context(context) => (context, None),
+            Self::Fields(it) => (&it.context, Some(it)),
         };
+        let dockerfile = fields.and_then(|it| it.dockerfile.as_ref());
+        let prepare = fields.map(|it| PrepareKeys {
+            commands: it.prepare.as_deref(),
+            cwd: it.cwd.as_ref(),
+            env: it.env.as_ref(),
+            timeout: it.timeout,
+            inputs: it.inputs.as_deref(),
+        });
         Build {
             context: findings.folder(context.at).join(&context.0),
             dockerfile: dockerfile.map_or_else(|| "Dockerfile".to_owned(), |it| it.0.clone()),
-            args: pairs(args),
+            args: pairs(fields.and_then(|it| it.args.as_ref())),
+            prepare: prepare.and_then(|it| it.prepare(findings)),
+            state: None,
         }
     }
+}
+
+fn check_build(build: &BuildFields, at: Mark, findings: &mut Findings) {
+    let is_given = [
+        ("cwd", build.cwd.is_some()),
+        ("env", build.env.is_some()),
+        ("timeout", build.timeout.is_some()),
+    ];
+    check_prepare(build.prepare.as_deref(), &is_given, at, findings);
 }
 
 fn check(section: &ContainerSection, at: Mark, findings: &mut Findings) {

@@ -2,6 +2,7 @@
 //!
 //! - `server`: a section of `servers`. `client_config`: servers of the configuration of an MCP client.
 //! - `container`, `mounts`: the section `docker`.
+//! - `source`: the section `source`, and what is done before something is started or built.
 //! - `ready`: the sections `ready`.
 
 pub(super) mod client_config;
@@ -9,3 +10,4 @@ pub(super) mod container;
 pub(super) mod mounts;
 pub(super) mod ready;
 pub(super) mod server;
+pub(super) mod source;

@@ -1,0 +1,225 @@
+//! A version of a repository in a folder of its own.
+//!
+//! It is a repository by itself that borrows the objects of the other one (`objects/info/alternates`, gitrepository-layout(5)). So the
+//! other one is not written to, a run that is killed leaves nothing in it, and what is built there sees the commit and the tags.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use git2::build::CheckoutBuilder;
+use git2::{Oid, Repository, Sort};
+
+use super::open;
+
+/// A commit of a repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Commit {
+    /// Its identity, in hexadecimal.
+    pub id: String,
+    pub short: String,
+    /// The first line of its message.
+    pub subject: String,
+}
+
+/// A version of a repository in a folder of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkout {
+    /// The folder of the whole repository.
+    pub root: PathBuf,
+    /// What lies there where the folder that was asked for lies in its repository.
+    pub folder: PathBuf,
+}
+
+/// The commit of this name (`v1.2`, `HEAD~3`, a branch, an identity) in the repository around a folder.
+///
+/// # Errors
+///
+/// Why there is none, in words.
+pub fn resolve(path: &Path, name: &str) -> Result<Commit, String> {
+    let repository = open(path)?;
+    let found = repository
+        .revparse_single(name)
+        .and_then(|it| it.peel_to_commit())
+        .map_err(|_| format!("the repository has no commit `{name}`"))?;
+    Ok(commit(&found))
+}
+
+/// The commits that lead from one to another along first parents, the older one left out, the oldest first.
+///
+/// # Errors
+///
+/// When the one does not lead to the other.
+pub fn between(path: &Path, good: &str, bad: &str) -> Result<Vec<Commit>, String> {
+    let unreadable = |_| "the history of the repository cannot be read".to_owned();
+    let repository = open(path)?;
+    let id = |it: &str| Oid::from_str(it).map_err(unreadable);
+    let (good, bad) = (id(good)?, id(bad)?);
+    let is_older = repository
+        .graph_descendant_of(bad, good)
+        .map_err(unreadable)?;
+    if !is_older {
+        return Err("the good commit does not come before the bad one".to_owned());
+    }
+    let mut walk = repository.revwalk().map_err(unreadable)?;
+    walk.simplify_first_parent().map_err(unreadable)?;
+    walk.set_sorting(Sort::TOPOLOGICAL | Sort::REVERSE)
+        .map_err(unreadable)?;
+    walk.push(bad).map_err(unreadable)?;
+    walk.hide(good).map_err(unreadable)?;
+    walk.map(|id| {
+        let found = id.and_then(|id| repository.find_commit(id));
+        found.map(|it| commit(&it)).map_err(unreadable)
+    })
+    .collect()
+}
+
+/// Puts a commit of the repository around `path` into the folder `root`, which may hold another version of it already: then files of a
+/// build that git does not know stay.
+///
+/// # Errors
+///
+/// Why it cannot be done, in words.
+pub fn check_out(path: &Path, id: &str, root: &Path) -> Result<Checkout, String> {
+    let failed = |error: &dyn std::fmt::Display| format!("the version cannot be laid out: {error}");
+    let of = |error: git2::Error| failed(&error.message());
+    let from = open(path)?;
+    let workdir = from.workdir().ok_or("the repository has no work tree")?;
+    let real = |it: &Path| it.canonicalize().unwrap_or_else(|_| it.to_owned());
+    let within = real(path);
+    let within = within.strip_prefix(real(workdir)).unwrap_or(Path::new(""));
+    let oid = Oid::from_str(id).map_err(of)?;
+    let to = match Repository::open(root) {
+        Ok(there) => there,
+        Err(_) => borrowing(&from, root).map_err(|error| failed(&error))?,
+    };
+    let commit = to.find_commit(oid).map_err(of)?;
+    to.set_head_detached(oid).map_err(of)?;
+    let mut how = CheckoutBuilder::new();
+    how.force().remove_untracked(false);
+    to.checkout_tree(commit.as_object(), Some(&mut how))
+        .map_err(of)?;
+    Ok(Checkout {
+        root: root.to_owned(),
+        folder: root.join(within),
+    })
+}
+
+/// A repository without files in a folder, with the objects and the tags of another one.
+fn borrowing(from: &Repository, root: &Path) -> std::io::Result<Repository> {
+    let of = |error: git2::Error| std::io::Error::other(error.message().to_owned());
+    let to = Repository::init(root).map_err(of)?;
+    let objects = from.commondir().join("objects").canonicalize()?;
+    let info = to.path().join("objects/info");
+    fs::create_dir_all(&info)?;
+    fs::write(info.join("alternates"), format!("{}\n", objects.display()))?;
+    // Where its history was cut off, it ends for this one, too.
+    let shallow = from.commondir().join("shallow");
+    if shallow.exists() {
+        fs::copy(shallow, to.path().join("shallow"))?;
+    }
+    // The objects of a repository that is open already are not looked for anew.
+    let to = Repository::open(root).map_err(of)?;
+    let tags = from.references_glob("refs/tags/*").map_err(of)?;
+    for tag in tags.flatten() {
+        if let (Ok(name), Some(target)) = (tag.name(), tag.target()) {
+            to.reference(name, target, true, "").map_err(of)?;
+        }
+    }
+    Ok(to)
+}
+
+fn commit(found: &git2::Commit<'_>) -> Commit {
+    let id = found.id().to_string();
+    let short = found.as_object().short_id().ok();
+    let short = short.and_then(|it| it.as_str().ok().map(str::to_owned));
+    let subject = found.summary_bytes().unwrap_or_default();
+    Commit {
+        short: short.unwrap_or_else(|| id.chars().take(7).collect()),
+        subject: String::from_utf8_lossy(subject).into_owned(),
+        id,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use git2::{IndexAddOption, Repository, Signature};
+
+    use super::{between, check_out, resolve};
+    use crate::git::state;
+
+    fn committed(repository: &Repository, content: &str) -> String {
+        let folder = repository.workdir().unwrap().join("app");
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("a"), content).unwrap();
+        let mut index = repository.index().unwrap();
+        index.add_all(["*"], IndexAddOption::DEFAULT, None).unwrap();
+        index.write().unwrap();
+        let tree = repository.find_tree(index.write_tree().unwrap()).unwrap();
+        let who = Signature::now("someone", "someone@example.org").unwrap();
+        let parent = repository.head().and_then(|it| it.peel_to_commit()).ok();
+        let parents: Vec<_> = parent.iter().collect();
+        let id = repository.commit(Some("HEAD"), &who, &who, content, &tree, &parents);
+        id.unwrap().to_string()
+    }
+
+    #[test]
+    fn a_version_lies_in_a_folder_of_its_own_and_the_next_one_takes_its_place() {
+        let (of, into) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let repository = Repository::init(of.path()).unwrap();
+        let ids = ["one", "two", "three"].map(|it| committed(&repository, it));
+        let first = resolve(of.path(), "HEAD~2").unwrap();
+        assert_eq!((&first.id, first.subject.as_str()), (&ids[0], "one"));
+        let object = repository.revparse_single("HEAD~1").unwrap();
+        repository.tag_lightweight("v2", &object, false).unwrap();
+
+        let folder = of.path().join("app");
+        let root = into.path().join("x");
+        let there = check_out(&folder, &ids[0], &root).unwrap();
+        assert_eq!(there.folder, root.join("app"));
+        assert_eq!(fs::read_to_string(there.folder.join("a")).unwrap(), "one");
+        fs::write(there.folder.join("built"), "").unwrap();
+        fs::write(there.folder.join("a"), "changed").unwrap();
+        check_out(&folder, &resolve(of.path(), "v2").unwrap().id, &root).unwrap();
+        assert_eq!(fs::read_to_string(there.folder.join("a")).unwrap(), "two");
+        assert!(there.folder.join("built").exists());
+        assert_eq!(resolve(&root, "v2").unwrap().id, ids[1]);
+        assert_eq!(
+            resolve(of.path(), "nowhere").unwrap_err(),
+            "the repository has no commit `nowhere`"
+        );
+
+        let leading = between(of.path(), &ids[0], &ids[2]).unwrap();
+        let leading: Vec<_> = leading.into_iter().map(|it| it.id).collect();
+        assert_eq!(leading, ids[1..]);
+        assert!(between(of.path(), &ids[2], &ids[0]).is_err());
+    }
+
+    #[test]
+    fn the_state_changes_with_the_files_that_git_does_not_ignore() {
+        let of = tempfile::tempdir().unwrap();
+        let repository = Repository::init(of.path()).unwrap();
+        fs::write(of.path().join(".gitignore"), "*.o\n").unwrap();
+        committed(&repository, "one");
+        let now = |below: &str| state(&of.path().join(below), &[&of.path().join("ours")]).unwrap();
+        let clean = now("");
+        fs::write(of.path().join("x.o"), "").unwrap();
+        fs::create_dir(of.path().join("ours")).unwrap();
+        fs::write(of.path().join("ours/log"), "").unwrap();
+        assert_eq!(now(""), clean);
+        let within = now("app");
+        fs::write(of.path().join("new"), "1").unwrap();
+        let with_new = now("");
+        assert_ne!(with_new.untracked, clean.untracked);
+        assert_eq!(with_new.tracked, clean.tracked);
+        assert_eq!(now("app"), within, "it lies elsewhere");
+        fs::write(of.path().join("new"), "2").unwrap();
+        assert_ne!(now(""), with_new);
+        fs::remove_file(of.path().join("new")).unwrap();
+        fs::write(of.path().join("app/a"), "two").unwrap();
+        assert!(now("").tracked != clean.tracked && now("app").tracked != within.tracked);
+        fs::write(of.path().join("app/a"), "one").unwrap();
+        assert_eq!(now(""), clean);
+    }
+}

@@ -1,0 +1,46 @@
+//! Git repositories: their state, for stamps and for what is built from them; a version of them in a folder of its own; what is staged.
+
+mod checkout;
+mod stamp;
+mod state;
+
+use std::path::Path;
+
+use git2::{ErrorCode, Repository};
+
+pub use self::checkout::{Checkout, Commit, between, check_out, resolve};
+pub use self::stamp::stamp;
+pub use self::state::{State, state};
+
+/// Hands out the files that are staged and differ from the last commit: where they lie in the working tree, and their staged content.
+///
+/// # Errors
+///
+/// Why nothing can be read, in a few words.
+pub fn staged(path: &Path, mut take: impl FnMut(&Path, &[u8])) -> Result<(), String> {
+    let unreadable = |_| "what is staged cannot be read".to_owned();
+    let repository = open(path)?;
+    let folder = repository.workdir().unwrap_or(repository.path());
+    // Before the first commit, everything is new.
+    let last = repository.head().and_then(|it| it.peel_to_tree()).ok();
+    let changes = repository.diff_tree_to_index(last.as_ref(), None, None);
+    for change in changes.map_err(unreadable)?.deltas() {
+        let file = change.new_file();
+        // What is removed has no content, and a submodule is no file.
+        let content = repository.find_blob(file.id());
+        if let (Some(path), Ok(content)) = (file.path(), content) {
+            take(&folder.join(path), content.content());
+        }
+    }
+    Ok(())
+}
+
+fn open(path: &Path) -> Result<Repository, String> {
+    Repository::discover(path).map_err(|error| match error.code() {
+        ErrorCode::NotFound => "not in a git repository".to_owned(),
+        ErrorCode::Owner => {
+            "the repository belongs to another user (git config safe.directory)".to_owned()
+        }
+        _ => "the repository cannot be opened".to_owned(),
+    })
+}

@@ -1,0 +1,169 @@
+//! What is done before a system under test can be started, at the program.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use git2::{IndexAddOption, Repository, Signature};
+use serde_json::{Value, json};
+
+use crate::common::{Project, faulty_server};
+
+/// A project with a repository `server` beside it, whose server answers with what was built from `say`.
+pub(crate) struct Sourced {
+    pub(crate) project: Project,
+}
+
+impl Sourced {
+    /// `source` is merged into the section of the scenario.
+    pub(crate) fn new(source: &Value) -> Self {
+        let project = Project::new();
+        let repository = Repository::init(project.path("server")).unwrap();
+        drop(repository);
+        let sourced = Self { project };
+        let server = faulty_server();
+        let run = format!("#!/bin/sh\nexec {server} \"text=$(cat \"$(dirname \"$0\")/built\")\"\n");
+        sourced.project.file("server/run.sh", run);
+        let run = sourced.project.path("server/run.sh");
+        fs::set_permissions(run, fs::Permissions::from_mode(0o755)).unwrap();
+        let build = "set -e\necho \"building $MARK\"\necho x >> ../built\ncp say built\n";
+        sourced.project.file("server/build.sh", build);
+        sourced.project.file("server/.gitignore", "built\n");
+        let mut section = json!({
+            "repo": "../server",
+            "prepare": [["sh", "build.sh"]],
+            "env": { "MARK": "of-mine" },
+        });
+        for (key, value) in source.as_object().unwrap() {
+            section[key] = value.clone();
+        }
+        let scenario = json!({
+            "name": "Says",
+            "source": section,
+            "servers": { "s": { "command": "${source.dir}/run.sh" } },
+            "agent": { "kind": "scripted", "calls": [{ "tool": "count", "args": { "a": 1 } }] },
+        });
+        sourced
+            .project
+            .file("scenarios/says.yaml", scenario.to_string());
+        sourced
+    }
+
+    /// Writes what the server is to say.
+    pub(crate) fn says(&self, text: &str) -> &Self {
+        self.project.file("server/say", text);
+        self
+    }
+
+    /// Commits all files of the server; returns the commit's identity.
+    pub(crate) fn commit(&self, message: &str) -> String {
+        let repository = Repository::open(self.project.path("server")).unwrap();
+        let mut index = repository.index().unwrap();
+        index.add_all(["*"], IndexAddOption::DEFAULT, None).unwrap();
+        index.write().unwrap();
+        let tree = repository.find_tree(index.write_tree().unwrap()).unwrap();
+        let who = Signature::now("someone", "someone@example.org").unwrap();
+        let parent = repository.head().and_then(|it| it.peel_to_commit()).ok();
+        let parents: Vec<_> = parent.iter().collect();
+        let id = repository.commit(Some("HEAD"), &who, &who, message, &tree, &parents);
+        id.unwrap().to_string()
+    }
+
+    /// How often it was built.
+    pub(crate) fn builds(&self) -> usize {
+        fs::read_to_string(self.project.path("built")).map_or(0, |it| it.lines().count())
+    }
+}
+
+#[test]
+fn a_server_is_built_from_its_source_when_that_has_changed() {
+    let sourced = Sourced::new(&json!({}));
+    sourced.says("seven").commit("Say seven");
+    let project = &sourced.project;
+    project.expect(0, &["record", "-v"]).says("preparing: sh build.sh");
+    assert_eq!(sourced.builds(), 1, "both takes are of one build");
+    project.expect(0, &["compare"]).says("1/1 tests passed");
+    assert_eq!(sourced.builds(), 1, "nothing has changed");
+    let log = fs::read_dir(project.path(".mcp-eval/prepared")).unwrap();
+    let log = log.flatten().map(|it| it.path());
+    let log: Vec<_> = log.filter(|it| it.extension().is_some_and(|it| it == "log")).collect();
+    assert_eq!(
+        fs::read_to_string(&log[0]).unwrap(),
+        "$ sh build.sh\nbuilding of-mine\n"
+    );
+
+    sourced.says("eight");
+    project.expect(1, &["compare"]).says("seven").says("eight");
+    assert_eq!(sourced.builds(), 2, "what is not committed counts");
+    sourced.commit("Say eight");
+    project.expect(1, &["compare"]);
+    project.expect(1, &["compare"]);
+    assert_eq!(sourced.builds(), 3);
+    // Nothing is built for servers that are not started.
+    sourced.says("nine");
+    project.expect(0, &["compare", "--servers", "recorded"]);
+    assert_eq!(sourced.builds(), 3);
+}
+
+#[test]
+fn what_a_build_depends_on_can_be_named() {
+    let inputs = json!({ "inputs": ["../server/s*", "../server/build.sh"] });
+    let sourced = Sourced::new(&inputs);
+    let project = &sourced.project;
+    sourced.says("seven");
+    project.expect(0, &["record"]);
+    project.file("server/else", "1");
+    project.expect(0, &["compare"]);
+    assert_eq!(sourced.builds(), 1);
+    sourced.says("eight");
+    project.expect(1, &["compare"]);
+    assert_eq!(sourced.builds(), 2);
+}
+
+#[test]
+fn a_build_that_fails_is_an_error_that_says_what_it_said() {
+    for (prepare, expected) in [
+        (
+            json!({ "prepare": [["sh", "-c", "echo no such header: $MARK; exit 4"]] }),
+            &["`sh -c echo no such header: $MARK; exit 4` exited with code 4", "no such header: of-mine", "all it said: .mcp-eval/prepared/"][..],
+        ),
+        (
+            json!({ "prepare": [["no-such-compiler", "build"]] }),
+            &["there is no program `no-such-compiler`"],
+        ),
+        (
+            json!({ "prepare": [["sh", "-c", "sleep 60"]], "timeout": "300ms" }),
+            &["did not end within 300ms (`timeout` changes that)"],
+        ),
+        (
+            json!({ "prepare": [["sh", "-c", "echo $API_KEY; exit 1"]], "env": { "API_KEY": "canary-of-mine-77" } }),
+            &["<secret:env.API_KEY>"],
+        ),
+        (
+            json!({ "prepare": [["make"]], "cwd": "../nowhere" }),
+            &["is no folder"],
+        ),
+    ] {
+        let sourced = Sourced::new(&prepare);
+        sourced.says("seven").commit("Say seven");
+        let ran = sourced.project.expect(3, &["record"]);
+        for it in expected {
+            ran.says(it);
+        }
+        assert!(!ran.all().contains("canary-of-mine"), "{ran:#?}");
+        assert!(!sourced.project.path("baselines").exists());
+        // It is no more prepared the next time.
+        sourced.project.expect(3, &["run"]).says(expected[0]);
+    }
+}
+
+#[test]
+fn what_means_nothing_is_said() {
+    let sourced = Sourced::new(&json!({ "prepare": null, "env": null, "inputs": ["x"] }));
+    let ran = sourced.project.expect(2, &["validate"]);
+    ran.says("`inputs` means nothing without `prepare`");
+    let sourced = Sourced::new(&json!({ "prepare": [[]] }));
+    sourced.project.expect(2, &["validate"]).says("names no program");
+    let sourced = Sourced::new(&json!({ "repo": null, "prepare": null, "env": null }));
+    let ran = sourced.project.expect(3, &["record"]);
+    ran.says("nothing in the scenario provides `source.dir`");
+}
