@@ -48,6 +48,10 @@ impl From<suite::Error> for Failure {
                 let failure = Self::usage(message);
                 hint.into_iter().fold(failure, Self::hint)
             }
+            suite::Error::Incomplete { message, hints } => {
+                let failure = Self::incomplete(message);
+                hints.into_iter().fold(failure, Self::hint)
+            }
             suite::Error::Store(error) => error.into(),
         }
     }

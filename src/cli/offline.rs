@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use crate::cli::args::{CompareArgs, OutputArgs};
+use crate::cli::args::{CompareArgs, OutputArgs, run_folder};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -22,13 +22,11 @@ use crate::suite::{self, Judging, Stored};
 pub(super) fn compare(
     args: &CompareArgs,
     run: &Path,
+    root: PathBuf,
     output: OutputArgs,
     console: Console,
 ) -> Result<Exit, Failure> {
-    let root = args
-        .baseline
-        .clone()
-        .unwrap_or_else(|| PathBuf::from("baselines"));
+    let run = &run_folder(&run.to_string_lossy());
     if !root.exists() {
         return Err(
             Failure::usage(format!("there is no {}", root.display())).hint(

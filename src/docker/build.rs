@@ -12,7 +12,7 @@ use crate::docker::context;
 use crate::docker::engine::{Engine, EngineError};
 use crate::docker::image::Found;
 use crate::docker::owner::BUILT;
-use crate::docker::session::OnProgress;
+use crate::docker::session::{OnProgress, Session};
 use crate::model::container::Build;
 use crate::run::SetupError;
 
@@ -81,6 +81,17 @@ impl Engine {
     }
 }
 
+impl Session {
+    /// Whether the engine has an image that was built of the same.
+    pub async fn has_built(&self, build: &Build) -> bool {
+        let name = name(build);
+        match self.engine().await {
+            Ok(engine) if build.state.is_some() => engine.has_image(&name).await.unwrap_or(false),
+            _ => false,
+        }
+    }
+}
+
 fn failed(build: &Build, error: &EngineError, output: Vec<String>) -> SetupError {
     let text = error.to_string();
     let hint = match &text {
@@ -100,7 +111,7 @@ fn failed(build: &Build, error: &EngineError, output: Vec<String>) -> SetupError
 
 /// The name of a built image: readable, the same for the same folder and arguments, or for what it is made of where that is known, and
 /// different for others.
-pub(super) fn name(build: &Build) -> String {
+fn name(build: &Build) -> String {
     let context = std::path::absolute(&build.context).unwrap_or_else(|_| build.context.clone());
     let folder = plain(&context);
     let identity = format!(

@@ -12,12 +12,11 @@ use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore};
 use tokio_util::task::TaskTracker;
 
 use crate::docker::address::Variable;
-use crate::docker::build;
 use crate::docker::container::{Plan, Started};
 use crate::docker::engine::Engine;
 use crate::docker::image::Found;
 use crate::docker::owner::{OUTLIVES, Owner};
-use crate::model::container::{Build, Container, Image, Reset};
+use crate::model::container::{Container, Image, Reset};
 use crate::model::stamp::ImageStamp;
 use crate::run::SetupError;
 
@@ -125,15 +124,6 @@ impl Session {
         };
         let found = cell.get_or_init(|| engine.build(build, on_progress)).await;
         found.clone()
-    }
-
-    /// Whether the engine has an image that was built of the same.
-    pub async fn has_built(&self, build: &Build) -> bool {
-        let name = build::name(build);
-        match self.engine().await {
-            Ok(engine) if build.state.is_some() => engine.has_image(&name).await.unwrap_or(false),
-            _ => false,
-        }
     }
 
     /// Removes everything this run has made, but for what it kept on purpose, and waits for that.

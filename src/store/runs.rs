@@ -71,6 +71,15 @@ impl Runs {
         }
     }
 
+    /// The folder of a run that has been kept, wherever it lies.
+    pub fn at(folder: &Path) -> Self {
+        let id = folder.file_name().unwrap_or_default();
+        Self {
+            id: id.to_string_lossy().into_owned(),
+            folder: folder.to_owned(),
+        }
+    }
+
     /// The folder of one of several attempts at each scenario, laid out like that of a run. Attempts are counted from 1.
     #[must_use]
     pub fn attempt(&self, number: usize) -> Self {

@@ -11,6 +11,9 @@ pub enum Error {
         message: String,
         hint: Option<String>,
     },
+    /// Nothing is wrong with the request, but it could not be carried out.
+    #[error("{message}")]
+    Incomplete { message: String, hints: Vec<String> },
     /// Runs could not be kept.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -21,6 +24,13 @@ impl Error {
         Self::Invalid {
             message: message.into(),
             hint: None,
+        }
+    }
+
+    pub(super) fn incomplete(message: impl Into<String>) -> Self {
+        Self::Incomplete {
+            message: message.into(),
+            hints: Vec::new(),
         }
     }
 
@@ -35,6 +45,10 @@ impl Error {
                 message,
                 hint: Some(hint.to_owned()),
             },
+            Self::Incomplete { message, mut hints } => {
+                hints.push(hint.to_owned());
+                Self::Incomplete { message, hints }
+            }
             error => error,
         }
     }

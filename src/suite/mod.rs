@@ -33,7 +33,10 @@
 //! ```
 
 mod addresses;
+mod against;
 pub(crate) mod agents;
+mod bisect;
+mod build;
 pub(crate) mod ci;
 mod compare;
 pub(crate) mod containers;
@@ -58,8 +61,11 @@ mod settings;
 mod source;
 mod stored;
 pub(crate) mod suite_context;
+mod versions;
 
+pub use self::against::compare_against;
 pub use self::agents::{AgentChoice, Choice, choose};
+pub use self::bisect::{Bisected, Found, Range, STATE as BISECT_STATE, bisect};
 pub use self::compare::compare;
 pub use self::error::Error;
 pub use self::expect::run;
@@ -68,3 +74,4 @@ pub use self::play::{Files, Finished, Suite};
 pub use self::record::record;
 pub use self::settings::{BASELINES, Judging, RUNS, Recording, ScoreSettings, Settings};
 pub use self::stored::{Stored, compare_stored};
+pub use self::versions::Against;

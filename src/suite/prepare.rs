@@ -44,6 +44,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) folder: &'a Path,
     /// What it depends on holds this now; `None` when that is not known, and it is always prepared anew.
     pub(crate) state: &'a (dyn Fn() -> Option<String> + Sync),
+    /// Whether it is kept for later runs of the program what was prepared. A version that is laid out anew for each is not.
+    pub(crate) lasts: bool,
     pub(crate) supervisor: Option<&'a Path>,
     pub(crate) redactor: &'a Redactor,
 }
@@ -64,7 +66,11 @@ impl Prepared {
         }
         let folder = wanted.prepare.cwd.as_deref().unwrap_or(wanted.folder);
         let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-        let identity = format!("{:?} {}", wanted.prepare, folder.display());
+        let mut identity = format!("{:?} {}", wanted.prepare, folder.display());
+        if !wanted.lasts {
+            // Wherever it lies, its log takes the place of the last one's.
+            identity = identity.replace(&*wanted.folder.to_string_lossy(), "");
+        }
         let name = hex::encode(Sha256::digest(identity.as_bytes()))[..16].to_owned();
         let before = (wanted.state)();
         let cell = {
@@ -74,18 +80,20 @@ impl Prepared {
         let record = Path::new(FOLDER).join(format!("{name}.state"));
         let done = cell.get_or_init(|| async {
             let last = std::fs::read_to_string(&record).ok();
-            if before.is_some() && last == before {
+            if wanted.lasts && before.is_some() && last == before {
                 return Ok(());
             }
-            // Until all is done, nothing is.
-            let _ = std::fs::remove_file(&record);
+            if wanted.lasts {
+                // Until all is done, nothing is.
+                let _ = std::fs::remove_file(&record);
+            }
             let log = Path::new(FOLDER).join(format!("{name}.log"));
             let mut log = Log::create(log, wanted.redactor).await;
             for command in &wanted.prepare.commands {
                 run(command, &folder, wanted, &mut log, tell).await?;
             }
             // What the commands made counts, too, where git does not ignore it.
-            if let Some(after) = (wanted.state)() {
+            if let Some(after) = (wanted.state)().filter(|_| wanted.lasts) {
                 // A state that is not kept only means that it is done again.
                 let _ = crate::store::write(&record, after.as_bytes());
             }

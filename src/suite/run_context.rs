@@ -122,10 +122,20 @@ impl RunContext {
         scenario: &Scenario,
         baseline: Option<&Arc<Redacted<Trajectory>>>,
     ) -> Executed {
+        self.perform_unkept(scenario, baseline, Reads::Once).await
+    }
+
+    /// The same for a run that may ask its reads twice.
+    pub(crate) async fn perform_unkept(
+        &self,
+        scenario: &Scenario,
+        baseline: Option<&Arc<Redacted<Trajectory>>>,
+        reads: Reads,
+    ) -> Executed {
         let slot = &self.slot;
         let ran = self
             .suite
-            .execute(scenario, baseline, Reads::Once, slot, &*self.progress);
+            .execute(scenario, baseline, reads, slot, &*self.progress);
         let mut trajectory = Box::pin(ran).await.trajectory;
         let patience = self.suite.patience(scenario, &trajectory);
         tokio::task::block_in_place(|| trajectory.refine(score::mark_breaches));
@@ -134,6 +144,16 @@ impl RunContext {
             trajectory,
             notes: Vec::new(),
             patience,
+        }
+    }
+
+    /// The context of another version of the system under test, which has a container of its own.
+    pub(crate) fn beside(&self) -> Self {
+        Self {
+            suite: Arc::clone(&self.suite),
+            runs: Arc::clone(&self.runs),
+            progress: Arc::clone(&self.progress),
+            slot: Arc::default(),
         }
     }
 

@@ -32,7 +32,7 @@ pub struct Stored {
     /// The file or folder they were looked for in, for naming them.
     pub within: PathBuf,
     pub files: Vec<PathBuf>,
-    /// A folder of baselines, the folder of one, or a `baseline.json`.
+    /// A folder of baselines, the folder of one, a `baseline.json`, or the folder of a stored run.
     pub baselines: PathBuf,
     /// The scenarios whose rules and criteria apply; may be empty.
     pub scenarios: Vec<Scenario>,
@@ -201,12 +201,25 @@ impl Comparison<'_> {
         .unwrap_or(open)
     }
 
-    /// The accepted trajectories: of a file, of the folder of one baseline, or of a folder of baselines.
+    /// The trajectory of a scenario in a stored run, where that is what is compared with.
+    fn of_run(&self, scenario: &str) -> Option<PathBuf> {
+        let is_run = self.root.join("current").is_dir();
+        is_run.then(|| Runs::at(self.root).path(scenario))
+    }
+
+    /// The accepted trajectories: of a stored run, of a file, of the folder of one baseline, or of a folder of baselines.
     fn accepted(&self, scenario: &str) -> Result<Vec<Redacted<Trajectory>>, StoreError> {
         if self.root.is_file() {
             let accepted = store::load(self.root)?;
             replay::check_learned(self.root, &accepted)?;
             return Ok(vec![accepted]);
+        }
+        if let Some(file) = self.of_run(scenario) {
+            return if file.exists() {
+                Ok(vec![store::load(&file)?])
+            } else {
+                Ok(Vec::new())
+            };
         }
         let mut baselines = Baselines::new(self.root);
         let mut accepted = replay::load(&baselines, scenario)?;
@@ -222,6 +235,9 @@ impl Comparison<'_> {
     fn accepted_file(&self, scenario: &str, variant: usize) -> PathBuf {
         if self.root.is_file() {
             return self.root.to_owned();
+        }
+        if let Some(file) = self.of_run(scenario) {
+            return file;
         }
         let mut baselines = Baselines::new(self.root);
         if self.single && !baselines.path(scenario).exists() {

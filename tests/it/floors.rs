@@ -69,6 +69,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "http_server",
             "import",
             "json",
+            "lines",
             "mcp",
             "mock",
             "model",

@@ -4,6 +4,7 @@
 )]
 //! The project's tests, one module per subject.
 
+mod against;
 mod agent;
 mod asked_again;
 mod browser;

@@ -79,13 +79,17 @@ fn a_server_is_built_from_its_source_when_that_has_changed() {
     let sourced = Sourced::new(&json!({}));
     sourced.says("seven").commit("Say seven");
     let project = &sourced.project;
-    project.expect(0, &["record", "-v"]).says("preparing: sh build.sh");
+    project
+        .expect(0, &["record", "-v"])
+        .says("preparing: sh build.sh");
     assert_eq!(sourced.builds(), 1, "both takes are of one build");
     project.expect(0, &["compare"]).says("1/1 tests passed");
     assert_eq!(sourced.builds(), 1, "nothing has changed");
     let log = fs::read_dir(project.path(".mcp-eval/prepared")).unwrap();
     let log = log.flatten().map(|it| it.path());
-    let log: Vec<_> = log.filter(|it| it.extension().is_some_and(|it| it == "log")).collect();
+    let log: Vec<_> = log
+        .filter(|it| it.extension().is_some_and(|it| it == "log"))
+        .collect();
     assert_eq!(
         fs::read_to_string(&log[0]).unwrap(),
         "$ sh build.sh\nbuilding of-mine\n"
@@ -124,7 +128,11 @@ fn a_build_that_fails_is_an_error_that_says_what_it_said() {
     for (prepare, expected) in [
         (
             json!({ "prepare": [["sh", "-c", "echo no such header: $MARK; exit 4"]] }),
-            &["`sh -c echo no such header: $MARK; exit 4` exited with code 4", "no such header: of-mine", "all it said: .mcp-eval/prepared/"][..],
+            &[
+                "`sh -c echo no such header: $MARK; exit 4` exited with code 4",
+                "no such header: of-mine",
+                "all it said: .mcp-eval/prepared/",
+            ][..],
         ),
         (
             json!({ "prepare": [["no-such-compiler", "build"]] }),
@@ -162,7 +170,10 @@ fn what_means_nothing_is_said() {
     let ran = sourced.project.expect(2, &["validate"]);
     ran.says("`inputs` means nothing without `prepare`");
     let sourced = Sourced::new(&json!({ "prepare": [[]] }));
-    sourced.project.expect(2, &["validate"]).says("names no program");
+    sourced
+        .project
+        .expect(2, &["validate"])
+        .says("names no program");
     let sourced = Sourced::new(&json!({ "repo": null, "prepare": null, "env": null }));
     let ran = sourced.project.expect(3, &["record"]);
     ran.says("nothing in the scenario provides `source.dir`");

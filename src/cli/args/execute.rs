@@ -90,7 +90,7 @@ pub(in crate::cli) enum Preset {
     Classic,
 }
 
-fn parse_threshold(text: &str) -> Result<f64, String> {
+pub(super) fn parse_threshold(text: &str) -> Result<f64, String> {
     text.parse()
         .ok()
         .filter(|it| (0.0..=1.0).contains(it))

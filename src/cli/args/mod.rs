@@ -17,7 +17,9 @@ pub(super) use look::{ExplainArgs, ListArgs, ReportArgs, ReportFormat, ValidateA
 pub(super) use mock::{MockArgs, MockTransport};
 pub(super) use output::{Color, OutputArgs, ResultFormat};
 pub(super) use select::SelectArgs;
-pub(super) use suite::{CompareArgs, RecordArgs, RunArgs, ServersChoice};
+pub(super) use suite::{
+    AgainstChoice, BisectArgs, CompareArgs, RecordArgs, RunArgs, ServersChoice, run_folder,
+};
 pub(super) use upkeep::{CleanArgs, ImportArgs, ImportedTool, ScanArgs, SchemaArgs, SchemaKind};
 
 /// Tells whether a change broke the way AI agents use your tools.
@@ -53,6 +55,8 @@ pub(super) enum Command {
     Compare(CompareArgs),
     /// Run scenarios against their own expectations; no baseline needed
     Run(RunArgs),
+    /// Find the first commit of a server or proxy at which a scenario fails
+    Bisect(BisectArgs),
     /// Render a stored result again
     Report(ReportArgs),
     /// Show every number and rule that led to a score

@@ -1,11 +1,13 @@
 //! The commands that run scenarios.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::execute::{ExecuteArgs, ScoreArgs};
+use super::execute::{ExecuteArgs, ScoreArgs, parse_threshold};
+use super::output::FormatArgs;
 use super::select::SelectArgs;
+use crate::suite::{Against, RUNS};
 
 #[derive(Debug, Clone, Args)]
 pub(in crate::cli) struct RecordArgs {
@@ -63,11 +65,15 @@ pub(in crate::cli) struct CompareArgs {
     /// Where baselines lie; for a single scenario, also the folder of its baseline [default: baselines/]
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) baseline: Option<PathBuf>,
-    /// Score this stored trajectory, or all of a folder, without running anything
+    /// Run the scenarios on another version, too, and compare with that in place of baselines: `git:REF` (of `source.repo`),
+    /// `image:NAME`, `config:FILE`, `url:URL`, `run:ID` (a stored run) or `baseline:DIR`
+    #[arg(long, value_name = "WHAT", value_parser = parse_against, conflicts_with_all = ["baseline", "repeat"])]
+    pub(in crate::cli) against: Option<AgainstChoice>,
+    /// Score this stored trajectory, or all of a folder or of the run of this id, without running anything
     #[arg(long, value_name = "FILE", conflicts_with_all = ["mcp_config", "agent", "model", "budget", "pace", "jobs", "repeat", "fail_fast"])]
     pub(in crate::cli) run: Option<PathBuf>,
     /// Who answers: the servers, or what the baseline has recorded of them, for changes of the prompt, the agent or the model
-    #[arg(long, value_enum, default_value_t = ServersChoice::Live, conflicts_with_all = ["mcp_config", "run"])]
+    #[arg(long, value_enum, default_value_t = ServersChoice::Live, conflicts_with_all = ["mcp_config", "run", "against"])]
     pub(in crate::cli) servers: ServersChoice,
     /// Exit with 3 when a scenario is inconclusive: fewer runs passed than when its baseline was recorded, but too few were made to tell
     /// that from chance
@@ -81,12 +87,83 @@ pub(in crate::cli) struct CompareArgs {
     pub(in crate::cli) output: Option<PathBuf>,
 }
 
+/// What scenarios are compared with.
+#[derive(Debug, Clone)]
+pub(in crate::cli) enum AgainstChoice {
+    /// Something else that is run, or was.
+    Version(Against),
+    /// A folder of baselines.
+    Baselines(PathBuf),
+}
+
+fn parse_against(text: &str) -> Result<AgainstChoice, String> {
+    let (kind, what) = text
+        .split_once(':')
+        .filter(|(_, what)| !what.is_empty())
+        .ok_or("write git:REF, image:NAME, config:FILE, url:URL, run:ID or baseline:DIR")?;
+    Ok(AgainstChoice::Version(match kind {
+        "git" => Against::Git(what.to_owned()),
+        "image" => Against::Image(what.to_owned()),
+        "config" => Against::Config(what.into()),
+        "url" => Against::Url(what.to_owned()),
+        "run" => Against::Run(run_folder(what)),
+        "baseline" => return Ok(AgainstChoice::Baselines(what.into())),
+        "http" | "https" => return Err(format!("write url:{text}")),
+        _ => {
+            return Err(format!(
+                "`{kind}` is none of git, image, config, url, run and baseline"
+            ));
+        }
+    }))
+}
+
+/// The folder of the stored run of this id, or that is named by its path.
+pub(in crate::cli) fn run_folder(run: &str) -> PathBuf {
+    let kept = Path::new(RUNS).join(run);
+    if kept.is_dir() { kept } else { run.into() }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum ServersChoice {
     /// The servers of the scenario
     Live,
     /// Mocks made from the baseline: no server is started, and what was recorded is answered again
     Recorded,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct BisectArgs {
+    #[command(flatten)]
+    pub(in crate::cli) select: SelectArgs,
+    /// A commit of `source.repo` at which the scenarios pass
+    #[arg(long, value_name = "REF")]
+    pub(in crate::cli) good: String,
+    /// A later one at which one of them fails
+    #[arg(long, value_name = "REF", default_value = "HEAD")]
+    pub(in crate::cli) bad: String,
+    /// Go on with a search that was interrupted
+    #[arg(long)]
+    pub(in crate::cli) resume: bool,
+    /// The lowest score that is good, 0 to 1 [default: the scenario's, else 0.8]
+    #[arg(long, value_name = "SCORE", allow_negative_numbers = true, value_parser = parse_threshold)]
+    pub(in crate::cli) threshold: Option<f64>,
+    /// Whatever changed is bad
+    #[arg(long)]
+    pub(in crate::cli) strict: bool,
+    /// How many scenarios run at once
+    #[arg(short, long, value_name = "N", allow_negative_numbers = true, default_value = "1", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(in crate::cli) jobs: u16,
+    /// Use the servers as they stand, without starting or resetting any container
+    #[arg(long)]
+    pub(in crate::cli) no_docker: bool,
+    #[command(flatten)]
+    pub(in crate::cli) printed: FormatArgs,
+    /// Write no pages
+    #[arg(long)]
+    pub(in crate::cli) no_report: bool,
+    /// Where the report of the first bad commit goes [default: reports/RUN/]
+    #[arg(long, value_name = "DIR", conflicts_with = "no_report")]
+    pub(in crate::cli) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Args)]

@@ -1,6 +1,6 @@
 //! `mcp-eval compare`: run scenarios again and score them against their baselines; or score stored trajectories.
 
-use crate::cli::args::{CompareArgs, OutputArgs, ServersChoice};
+use crate::cli::args::{AgainstChoice, CompareArgs, OutputArgs, ServersChoice};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -11,15 +11,32 @@ use crate::cli::stray;
 use crate::cli::suite::{baselines, choose, play, scoring, settings};
 use crate::model::stamp::Servers;
 use crate::store::Baselines;
-use crate::suite::{self, Judging, Settings};
+use crate::suite::{self, Against, Judging, Settings};
 
 pub(in crate::cli) fn run(
     args: &CompareArgs,
     output: OutputArgs,
     console: Console,
 ) -> Result<Exit, Failure> {
+    let baseline = match &args.against {
+        Some(AgainstChoice::Baselines(folder)) => Some(folder),
+        Some(AgainstChoice::Version(_)) | None => args.baseline.as_ref(),
+    };
+    let against = match &args.against {
+        Some(AgainstChoice::Version(version)) => Some(version),
+        Some(AgainstChoice::Baselines(_)) | None => None,
+    };
     if let Some(run) = &args.run {
-        return offline::compare(args, run, output, console);
+        let accepted = match against {
+            None => baselines(baseline),
+            Some(Against::Run(folder)) => folder.clone(),
+            Some(other) => {
+                let why =
+                    format!("`--run` runs nothing, so there is nothing to compare with {other}");
+                return Err(Failure::usage(why).hint("`--against run:ID` names another stored run"));
+            }
+        };
+        return offline::compare(args, run, accepted, output, console);
     }
     let mut scenarios = select::select(&args.select, console)?;
     choose(&mut scenarios, &args.execute)?;
@@ -33,15 +50,20 @@ pub(in crate::cli) fn run(
             ServersChoice::Live => Servers::Live,
             ServersChoice::Recorded => Servers::Recorded,
         },
-        baselines: baselines(args.baseline.as_ref()),
+        baselines: baselines(baseline),
         ..settings(&args.execute)?
     };
     let ids: Vec<String> = scenarios.iter().map(|it| it.id.clone()).collect();
-    let finished = play(scenarios, &settings, (output, console), |suite| {
-        suite::compare(suite, &settings)
+    let finished = play(scenarios, &settings, (output, console), |suite| async {
+        match against {
+            None => suite::compare(suite, &settings).await,
+            Some(version) => suite::compare_against(suite, &settings, version).await,
+        }
     })?;
-    let folder = Baselines::new(&settings.baselines);
-    stray::warn(&args.select, &folder, &ids, console);
+    if against.is_none() {
+        let folder = Baselines::new(&settings.baselines);
+        stray::warn(&args.select, &folder, &ids, console);
+    }
     let options = ReportOptions {
         format: args.execute.printed.format,
         pages: !args.execute.no_report,

@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub(super) mod bisect;
 pub(super) mod clean;
 pub(super) mod compare;
 pub(super) mod explain;

@@ -8,7 +8,7 @@ mod typical;
 
 pub(crate) use self::failing::check_run;
 pub(crate) use self::learned::learned_notes;
-pub(crate) use self::once::USUAL_TAKES;
+pub(crate) use self::once::{USUAL_TAKES, usual_takes};
 
 use std::sync::Arc;
 

@@ -91,7 +91,7 @@ pub(crate) async fn take(
 /// How often the scenario is played without `--takes`. Only once, with its reads asked again, in two cases: where servers outlive a run,
 /// because the effects of a second take would add to those of the first, and where a model decides, because it does not make the same
 /// calls twice and each take costs.
-fn usual_takes(scenario: &Scenario, run_context: &RunContext) -> u16 {
+pub(crate) fn usual_takes(scenario: &Scenario, run_context: &RunContext) -> u16 {
     if scenario.agent.decides() || !run_context.outliving_servers(scenario).is_empty() {
         1
     } else {

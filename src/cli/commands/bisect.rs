@@ -1,0 +1,110 @@
+//! `mcp-eval bisect`: the first commit of a server or proxy at which a scenario fails.
+
+use crate::cli::args::{BisectArgs, OutputArgs, ResultFormat};
+use crate::cli::console::Console;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::finish::{self, ReportOptions};
+use crate::cli::interrupt;
+use crate::cli::select;
+use crate::cli::suite::program;
+use crate::suite::{self, Bisected, Judging, Range, ScoreSettings, Settings, Suite};
+
+pub(in crate::cli) fn run(
+    args: &BisectArgs,
+    output: OutputArgs,
+    console: Console,
+) -> Result<Exit, Failure> {
+    let scenarios = select::select(&args.select, console)?;
+    let settings = Settings {
+        program: Some(program()),
+        jobs: args.jobs,
+        containers: !args.no_docker,
+        judging: Judging {
+            scoring: ScoreSettings {
+                threshold: args.threshold,
+                strict: args.strict,
+                ..ScoreSettings::default()
+            },
+            ..Judging::default()
+        },
+        ..Settings::default()
+    };
+    let range = Range {
+        good: args.good.clone(),
+        bad: args.bad.clone(),
+        resume: args.resume,
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| {
+            Failure::incomplete(format!("cannot start the asynchronous runtime: {error}"))
+        })?;
+    let (found, interrupt) = runtime.block_on(async {
+        let suite = Suite {
+            interrupt: interrupt::token(),
+            ..Suite::new(scenarios)
+        };
+        let interrupt = suite.interrupt.clone();
+        let tell = |doing: &str| console.note(doing);
+        (
+            suite::bisect(suite, &settings, &range, &tell).await,
+            interrupt,
+        )
+    });
+    runtime.shutdown_background();
+    let Bisected {
+        first_bad,
+        skipped,
+        shown,
+    } = found.map_err(|error| {
+        let failure = Failure::from(error);
+        if interrupt.is_cancelled() {
+            Failure {
+                exit: Exit::Interrupted,
+                ..failure
+            }
+        } else {
+            failure
+        }
+    })?;
+    if let Some(finished) = &shown {
+        let options = ReportOptions {
+            format: args.printed.format,
+            pages: !args.no_report,
+            output: args.output.as_deref(),
+            threshold: args.threshold,
+            strict_statistics: false,
+        };
+        // That it fails is what was looked for.
+        finish::finish(finished, &options, output, console)?;
+    }
+    for (commit, why) in &skipped {
+        console.note(&format!(
+            "skipped {} {}: {why}",
+            commit.short, commit.subject
+        ));
+    }
+    let names = first_bad
+        .iter()
+        .map(|it| format!("{} {}", it.id, it.subject));
+    let names: Vec<String> = names.collect();
+    let sentence = match &names[..] {
+        [only] => format!("first bad commit: {only}"),
+        several => format!(
+            "the first bad commit is one of these, because those before the last could not be run:\n  {}",
+            several.join("\n  ")
+        ),
+    };
+    if args.printed.format == ResultFormat::Json {
+        console.note(&sentence);
+    } else {
+        Console::document(&sentence);
+    }
+    Ok(if names.len() == 1 {
+        Exit::Passed
+    } else {
+        Exit::Incomplete
+    })
+}

@@ -1,0 +1,424 @@
+//! Two versions of a system under test in one go: neither needs a baseline.
+//!
+//! The other version takes the part of the baseline. Each is heard twice, both at the same time where nothing is shared, so that what varies
+//! by nature is known from both and a slow moment slows both.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::error::Error;
+use super::judge::judge;
+use super::outcome::{problem, result};
+use super::play::{Finished, Suite, play};
+use super::record::usual_takes;
+use super::run_context::{Executed, RunContext};
+use super::settings::Settings;
+use super::versions::{Against, Versions};
+use super::{execute::Reads, replay};
+use crate::model::learned::Learned;
+use crate::model::redacted::Redacted;
+use crate::model::rules::Rules;
+use crate::model::scenario::{Agent, Scenario};
+use crate::model::suite::{Problem, ScenarioResult, Status};
+use crate::model::trajectory::Trajectory;
+use crate::score;
+use crate::store::{self, Runs};
+use crate::suite::patience::Patience;
+
+type Kept = Arc<Redacted<Trajectory>>;
+
+/// Runs scenarios against their system under test and another version of it, and scores the former by the latter. Needs a runtime with
+/// several threads. No baseline is read, but by an agent that replays one, and none is written.
+///
+/// # Errors
+///
+/// When there is no such version for a scenario, or runs cannot be kept at all. What went wrong with a scenario is in its result.
+pub async fn compare_against(
+    suite: Suite,
+    settings: &Settings,
+    against: &Against,
+) -> Result<Finished, Error> {
+    let versions = Versions::new();
+    let others = others(&versions, &suite.scenarios, against)?;
+    compare_with("compare", suite, settings, others).await
+}
+
+/// The same for scenarios that are set to one commit of their source already, and `originals` that are not, at another one.
+pub(super) async fn compare_against_at(
+    suite: Suite,
+    settings: &Settings,
+    (originals, commit): (&[Scenario], &str),
+) -> Result<Finished, Error> {
+    let versions = Versions::new();
+    let others = others(&versions, originals, &Against::Git(commit.to_owned()))?;
+    compare_with("bisect", suite, settings, others).await
+}
+
+/// The other version of each scenario that is to be run.
+fn others(
+    versions: &Versions,
+    scenarios: &[Scenario],
+    against: &Against,
+) -> Result<HashMap<String, Other>, Error> {
+    let enabled = scenarios.iter().filter(|it| it.enabled);
+    enabled
+        .map(|scenario| match other(versions, scenario, against) {
+            Ok(other) => Ok((scenario.id.clone(), other)),
+            Err(why) => Err(Error::invalid(format!(
+                "`{}` cannot be compared with {against}: {why}",
+                scenario.id
+            ))),
+        })
+        .collect()
+}
+
+async fn compare_with(
+    command: &str,
+    suite: Suite,
+    settings: &Settings,
+    others: HashMap<String, Other>,
+) -> Result<Finished, Error> {
+    let selected = suite.scenarios.len();
+    play(command, suite, settings, |scenario, run_context| {
+        let other = others.get(&scenario.id).cloned();
+        let settings = settings.clone();
+        async move {
+            let baselines = replay::baselines(&settings.baselines, &scenario, selected);
+            let replayed = match replay::to_play(&scenario, &baselines) {
+                Ok(replayed) => replayed,
+                Err(problem) => return unplayed(&scenario, &run_context, problem),
+            };
+            let Some(other) = other else {
+                // Only a disabled scenario has none, and is not run.
+                return unplayed(&scenario, &run_context, problem("it has no other version"));
+            };
+            let comparison = Comparison {
+                scenario: &scenario,
+                rules: settings.judging.scoring.over(&scenario.scoring),
+                allow_changed: settings.judging.allow_changed,
+                run_context: &run_context,
+            };
+            Box::pin(comparison.with(&other, replayed)).await
+        }
+    })
+    .await
+}
+
+/// Runs scenarios, and scores each by what another version was heard to answer.
+pub(super) async fn compare_held(
+    suite: Suite,
+    settings: &Settings,
+    held: &HashMap<String, Kept>,
+) -> Result<Finished, Error> {
+    play("bisect", suite, settings, |scenario, run_context| {
+        let other = held.get(&scenario.id).cloned();
+        let settings = settings.clone();
+        async move {
+            let Some(other) = other else {
+                return unplayed(&scenario, &run_context, problem("nothing is known of it"));
+            };
+            let comparison = Comparison {
+                scenario: &scenario,
+                rules: settings.judging.scoring.over(&scenario.scoring),
+                allow_changed: settings.judging.allow_changed,
+                run_context: &run_context,
+            };
+            let replayed = (!scenario.agent.decides()).then_some(&other);
+            let executed = run_context.execute(&scenario, replayed).await;
+            comparison.judged(executed, &other)
+        }
+    })
+    .await
+}
+
+/// What takes the part of the baseline.
+#[derive(Debug, Clone)]
+enum Other {
+    /// Another version, with its name.
+    Live(Arc<Scenario>, String),
+    /// A stored run.
+    Stored(Kept, String),
+}
+
+fn other(versions: &Versions, scenario: &Scenario, against: &Against) -> Result<Other, String> {
+    if let Against::Run(folder) = against {
+        let path = Runs::at(folder).path(&scenario.id);
+        let stored = store::load(&path).map_err(|error| error.to_string())?;
+        if !stored.ending.is_complete() {
+            return Err(format!("the run in {} did not complete", path.display()));
+        }
+        return Ok(Other::Stored(Arc::new(stored), against.to_string()));
+    }
+    let (other, name) = versions.of(scenario, against)?;
+    Ok(Other::Live(Arc::new(other), name))
+}
+
+fn unplayed(scenario: &Scenario, run_context: &RunContext, problem: Problem) -> ScenarioResult {
+    ScenarioResult {
+        problem: Some(problem),
+        ..result(&run_context.redacted(scenario), Status::Error)
+    }
+}
+
+/// How a scenario is compared with another version.
+struct Comparison<'a> {
+    scenario: &'a Scenario,
+    rules: Rules,
+    allow_changed: bool,
+    run_context: &'a RunContext,
+}
+
+impl Comparison<'_> {
+    async fn with(&self, other: &Other, replayed: Option<Kept>) -> ScenarioResult {
+        match other {
+            Other::Stored(stored, name) => {
+                let heard = self.hear_one(stored, replayed.as_ref()).await;
+                self.finish(heard, name)
+            }
+            Other::Live(other, name) => {
+                let heard = self.hear_both(other, name, replayed.as_ref()).await;
+                self.finish(heard, name)
+            }
+        }
+    }
+
+    /// The result, with what it was compared with.
+    fn finish(&self, mut result: ScenarioResult, name: &str) -> ScenarioResult {
+        result.notes.insert(0, format!("compared with {name}"));
+        if let Some(baseline) = &result.baseline {
+            let unkept = self
+                .run_context
+                .runs
+                .save_baseline(&self.scenario.id, baseline);
+            result.notes.extend(unkept.err().map(|it| it.to_string()));
+        }
+        result
+    }
+
+    /// Hears this version twice, and compares it with a stored run.
+    async fn hear_one(&self, stored: &Kept, replayed: Option<&Kept>) -> ScenarioResult {
+        let played = replayed.or_else(|| (!self.scenario.agent.decides()).then_some(stored));
+        let (takes, reads) = self.how_often(self.scenario);
+        let first = self.run_context.perform(self.scenario, played, reads).await;
+        let mut again = Vec::new();
+        if takes > 1 && first.incomplete().is_none() {
+            again.push(self.run_context.play_again(self.scenario, played).await);
+        }
+        let mut accepted = (**stored).clone();
+        let known = self.learn(&mut accepted, &[], &first, &again);
+        if let Err(result) = known {
+            return *result;
+        }
+        self.judged(first, &accepted)
+    }
+
+    /// Hears both versions, and compares this one with the other.
+    async fn hear_both(
+        &self,
+        other: &Scenario,
+        name: &str,
+        replayed: Option<&Kept>,
+    ) -> ScenarioResult {
+        let (takes, reads) = self.how_often(self.scenario);
+        let beside = self.run_context.beside();
+        let shared = !self.run_context.outliving_servers(self.scenario).is_empty()
+            || !self.run_context.outliving_servers(other).is_empty()
+            || self
+                .scenario
+                .container
+                .as_ref()
+                .is_some_and(|it| it.host_port.is_some());
+        let hear_other = || async {
+            let heard = beside.perform_unkept(other, replayed, reads).await;
+            beside.slot.release(false).await;
+            heard
+        };
+        let hear_own = |first: bool, replayed: Option<Kept>| async move {
+            let context = self.run_context;
+            let heard = if first {
+                context
+                    .perform(self.scenario, replayed.as_ref(), reads)
+                    .await
+            } else {
+                context.play_again(self.scenario, replayed.as_ref()).await
+            };
+            if shared {
+                context.slot.release(false).await;
+            }
+            heard
+        };
+        let (mut others, mut own) = (Vec::new(), Vec::new());
+        for take in 0..takes {
+            let of_other = async { hear_other().await };
+            let first = take == 0;
+            let given = others
+                .first()
+                .map(|it: &Executed| Arc::new(it.trajectory.clone()));
+            let given = replayed
+                .cloned()
+                .or(given.filter(|_| !self.scenario.agent.decides()));
+            let (a, b) = if shared || (first && matches!(self.scenario.agent, Agent::Replay { .. }))
+            {
+                (of_other.await, hear_own(first, given).await)
+            } else {
+                tokio::join!(of_other, hear_own(first, given))
+            };
+            if let Some(mut result) = a.incomplete() {
+                // Nobody was asked for anything by the version that is to be judged.
+                if let Some(problem) = &mut result.problem {
+                    problem.message = format!("{name}: {}", problem.message);
+                }
+                if result.status == Status::Failed {
+                    result.status = Status::Error;
+                }
+                result.current = None;
+                return result;
+            }
+            let is_lost = b.incomplete().is_some();
+            others.push(a);
+            own.push(b);
+            if is_lost {
+                break;
+            }
+        }
+        // A script that does not find a tool may know its server from the other version.
+        if own[0].trajectory.ending.reason().is_some() && !self.scenario.agent.decides() {
+            let given = replayed
+                .cloned()
+                .or_else(|| Some(Arc::new(others[0].trajectory.clone())));
+            own[0] = hear_own(true, given).await;
+        }
+        let mut others = others.into_iter();
+        let mut own = own.into_iter();
+        let (Some(other), Some(first)) = (others.next(), own.next()) else {
+            return unplayed(self.scenario, self.run_context, problem("no run was made"));
+        };
+        let mut accepted = other.trajectory;
+        let others: Vec<_> = others.map(|it| it.trajectory).collect();
+        let again: Vec<Executed> = own.collect();
+        match self.learn(&mut accepted, &others, &first, &again) {
+            Ok(notes) => {
+                let mut result = self.judged(first, &accepted);
+                result.notes.extend(notes);
+                result
+            }
+            Err(result) => *result,
+        }
+    }
+
+    /// How many takes each version is heard in, and how often each asks its reads.
+    fn how_often(&self, scenario: &Scenario) -> (u16, Reads) {
+        match usual_takes(scenario, self.run_context) {
+            1 => (1, Reads::Twice),
+            takes => (takes, Reads::Once),
+        }
+    }
+
+    /// Completes what is accepted with what both versions show to vary; returns what a reader should know of it.
+    fn learn(
+        &self,
+        accepted: &mut Redacted<Trajectory>,
+        others: &[Redacted<Trajectory>],
+        first: &Executed,
+        again: &[Executed],
+    ) -> Result<Vec<String>, Box<ScenarioResult>> {
+        let stopped =
+            |it: super::patience::Stopped| Box::new(it.of(&first.scenario, &first.trajectory));
+        let learn = |takes: &[Redacted<Trajectory>], patience: &Patience| {
+            patience.spend_on(|is_unwanted| score::learn_until(takes, &self.rules, is_unwanted))
+        };
+        let takes: Vec<_> = std::iter::once(accepted.clone())
+            .chain(others.iter().cloned())
+            .collect();
+        let is_known = takes.len() < 2 && accepted.has_answers_received_twice();
+        let of_other = learn(&takes, &first.patience).map_err(stopped)?;
+        let own = again.iter().filter(|it| it.incomplete().is_none());
+        let own = own.map(|it| it.trajectory.clone());
+        let own: Vec<_> = std::iter::once(first.trajectory.clone())
+            .chain(own)
+            .collect();
+        let of_own = learn(&own, &first.patience).map_err(stopped)?;
+        let mut notes = Vec::new();
+        accepted.refine(|it| {
+            if !is_known {
+                it.learned.clone_from(&of_other.answers);
+                it.bindings.clone_from(&of_other.bindings);
+            }
+            notes = add_what_varies(it, &first.trajectory, &of_own.answers);
+        });
+        let bound = replay::bind(std::slice::from_mut(accepted), Some(self.scenario));
+        notes.extend(bound.err().map(|it| it.message));
+        Ok(notes)
+    }
+
+    /// The result of a run of this version, measured by the other one.
+    fn judged(&self, executed: Executed, accepted: &Redacted<Trajectory>) -> ScenarioResult {
+        if let Some(result) = executed.incomplete() {
+            return result;
+        }
+        let open = ScenarioResult {
+            notes: executed.notes,
+            ..result(&executed.scenario, Status::Error)
+        };
+        let judged = judge(
+            open.clone(),
+            Some(&executed.scenario),
+            std::slice::from_ref(accepted),
+            Arc::new(executed.trajectory),
+            (&self.rules, &executed.patience),
+            self.allow_changed,
+        );
+        judged.unwrap_or(open)
+    }
+}
+
+/// Adds the places that vary in the answers of the version under test, where it was asked the same; returns a note on those that did not vary
+/// in the other one's.
+fn add_what_varies(accepted: &mut Trajectory, own: &Trajectory, of_own: &[Learned]) -> Vec<String> {
+    let requests = |it: &Trajectory| -> Vec<(String, crate::model::Object)> {
+        it.calls()
+            .map(|it| (it.tool.clone(), it.arguments.clone()))
+            .collect()
+    };
+    let (theirs, ours) = (requests(accepted), requests(own));
+    let mut notes = Vec::new();
+    for learned in of_own {
+        let at = learned.call.wrapping_sub(1);
+        if theirs.get(at).is_none() || theirs.get(at) != ours.get(at) {
+            continue;
+        }
+        let Some(known) = accepted
+            .learned
+            .iter_mut()
+            .find(|it| it.call == learned.call)
+        else {
+            if accepted
+                .answered_once()
+                .binary_search(&learned.call)
+                .is_ok()
+            {
+                let only_places = Learned {
+                    takes: 1,
+                    ..learned.clone()
+                };
+                accepted.learned.push(only_places);
+            }
+            continue;
+        };
+        for varying in &learned.varies {
+            let is_within = |it: &str| {
+                let rest = varying.path.strip_prefix(it);
+                rest.is_some_and(|it| it.is_empty() || it.starts_with('/'))
+            };
+            if !known.paths().any(is_within) {
+                notes.push(format!(
+                    "call {}: {} varies from one run to the next, and did not before",
+                    learned.call, varying.path
+                ));
+                known.varies.push(varying.clone());
+            }
+        }
+    }
+    accepted.learned.sort_by_key(|it| it.call);
+    notes
+}

@@ -1,0 +1,325 @@
+//! The first commit of a system under test at which a scenario fails.
+//!
+//! The good version is heard once, as by `compare --against`, and takes the part of the baseline for all others. Each further commit halves
+//! what is left. What is known is kept in a file after each, so that a search that was interrupted can go on.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::against::{compare_against_at, compare_held};
+use super::error::Error;
+use super::play::{Finished, Suite};
+use super::settings::Settings;
+use super::source;
+use super::versions::{Against, Versions};
+use crate::git::{self, Commit};
+use crate::model::redacted::Redacted;
+use crate::model::scenario::Scenario;
+use crate::model::suite::{ScenarioResult, Status};
+use crate::model::trajectory::Trajectory;
+use crate::store;
+
+/// Where a search is kept until it has come to its end.
+pub const STATE: &str = ".mcp-eval/bisect.json";
+
+/// How often a commit at which a scenario fails is asked again before that decides.
+const AGAIN: usize = 2;
+
+/// Which commits are searched.
+#[derive(Debug, Clone)]
+pub struct Range {
+    /// A commit at which the scenarios pass.
+    pub good: String,
+    /// A later one at which one fails.
+    pub bad: String,
+    /// Whether to go on with a search that was interrupted.
+    pub resume: bool,
+}
+
+/// What was found of one commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Found {
+    Good,
+    Bad,
+    /// It cannot be built, or run.
+    Skipped,
+}
+
+/// Called with what is under way, and with what was found.
+type OnProgress<'a> = &'a dyn Fn(&str);
+
+/// Where a search has ended.
+#[derive(Debug)]
+pub struct Bisected {
+    /// The first bad commit, or several of which one is it, where those between cannot be run; the oldest first.
+    pub first_bad: Vec<Commit>,
+    /// Those that could not be built or run, each with why.
+    pub skipped: Vec<(Commit, String)>,
+    /// The run of the bad commit that was found, compared with the good version.
+    pub shown: Option<Finished>,
+}
+
+/// What is kept of a search.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct State {
+    good: String,
+    bad: String,
+    scenarios: Vec<String>,
+    found: BTreeMap<String, Found>,
+}
+
+/// Finds the first commit at which a scenario fails. Needs a runtime with several threads.
+///
+/// # Errors
+///
+/// When the range is none, the scenarios do not pass at the good commit and fail at the bad one, or the search was interrupted.
+pub async fn bisect(
+    suite: Suite,
+    settings: &Settings,
+    range: &Range,
+    tell: OnProgress<'_>,
+) -> Result<Bisected, Error> {
+    let folder = one_source(&suite.scenarios)?;
+    let resolve = |name: &str| {
+        git::resolve(&folder, name)
+            .map_err(|why| Error::invalid(format!("{}: {why}", folder.display())))
+    };
+    let (good, bad) = (resolve(&range.good)?, resolve(&range.bad)?);
+    let leading = git::between(&folder, &good.id, &bad.id)
+        .map_err(|why| Error::invalid(format!("{}..{}: {why}", good.short, bad.short)))?;
+    let mut state = State {
+        good: good.id.clone(),
+        bad: bad.id.clone(),
+        scenarios: suite.scenarios.iter().map(|it| it.id.clone()).collect(),
+        ..State::default()
+    };
+    if range.resume {
+        state.found = earlier(&state)?;
+        tell(&format!(
+            "going on with what is known of {} commits",
+            state.found.len()
+        ));
+    }
+    let versions = Versions::new();
+    let at = |commit: &Commit, scenarios: &[Scenario]| -> Result<Vec<Scenario>, Error> {
+        let against = Against::Git(commit.id.clone());
+        let of = |it: &Scenario| versions.of(it, &against).map(|(scenario, _)| scenario);
+        let scenarios: Result<Vec<_>, String> = scenarios.iter().map(of).collect();
+        scenarios.map_err(Error::invalid)
+    };
+    tell(&format!(
+        "{} commits between {} and {}",
+        leading.len() - 1,
+        good.short,
+        bad.short
+    ));
+    let ends = Suite {
+        scenarios: at(&bad, &suite.scenarios)?,
+        ..suite.clone()
+    };
+    tell(&format!(
+        "hearing {} {} and {} {}",
+        good.short, good.subject, bad.short, bad.subject
+    ));
+    let first = compare_against_at(ends, settings, (&suite.scenarios, &good.id)).await?;
+    let held = held(&first)?;
+    let failing: Vec<Scenario> = (suite.scenarios.iter())
+        .filter(|it| held.contains_key(&it.id))
+        .cloned()
+        .collect();
+    let mut shown = Some(first);
+    let mut skipped: Vec<(Commit, String)> = Vec::new();
+    // The places of the last good commit, before all, and of the first bad one.
+    let (mut low, mut high) = (0, leading.len() - 1);
+    loop {
+        let known = |it: &Commit| state.found.get(&it.id).copied();
+        while low < high && known(&leading[low]) == Some(Found::Good) {
+            low += 1;
+        }
+        if let Some(at) = (low..high).find(|it| known(&leading[*it]) == Some(Found::Bad)) {
+            high = at;
+            continue;
+        }
+        if let Some(at) = (low..high)
+            .rev()
+            .find(|it| known(&leading[*it]) == Some(Found::Good))
+        {
+            low = at + 1;
+            continue;
+        }
+        let open: Vec<usize> = (low..high)
+            .filter(|it| known(&leading[*it]).is_none())
+            .collect();
+        let Some(next) = middle(&open, low, high) else {
+            break;
+        };
+        let commit = &leading[next];
+        let left = open.len();
+        tell(&format!(
+            "{} {} ({left} commits left)",
+            commit.short, commit.subject
+        ));
+        let scenarios = at(commit, &failing)?;
+        let (found, why, finished) = test(&suite, scenarios, settings, &held).await?;
+        tell(&format!("  {}", words(found, &why)));
+        match found {
+            Found::Bad => shown = finished,
+            Found::Skipped => skipped.push((commit.clone(), why)),
+            Found::Good => {}
+        }
+        state.found.insert(commit.id.clone(), found);
+        keep(&state)?;
+    }
+    let _ = std::fs::remove_file(STATE);
+    Ok(Bisected {
+        first_bad: leading[low..=high].to_vec(),
+        skipped,
+        shown,
+    })
+}
+
+/// The commit to look at next: the middle of those that are open, or the nearest to the middle of what is left.
+fn middle(open: &[usize], low: usize, high: usize) -> Option<usize> {
+    let middle = low + (high - low) / 2;
+    open.iter().copied().min_by_key(|it| it.abs_diff(middle))
+}
+
+fn words(found: Found, why: &str) -> String {
+    match found {
+        Found::Good => "good".to_owned(),
+        Found::Bad => format!("bad: {why}"),
+        Found::Skipped => format!("skipped: {why}"),
+    }
+}
+
+/// The folder that all scenarios have their source in.
+fn one_source(scenarios: &[Scenario]) -> Result<PathBuf, Error> {
+    let mut folders = scenarios.iter().map(|it| (it, source::folder(it)));
+    let missing =
+        "does not say where the source of its system under test lies: `source: { repo: FOLDER }`";
+    let Some((first, folder)) = folders.next() else {
+        return Err(Error::invalid("there are no scenarios"));
+    };
+    let folder = folder.ok_or_else(|| Error::invalid(format!("`{}` {missing}", first.id)))?;
+    for (scenario, other) in folders {
+        if other.as_ref() != Some(&folder) {
+            let why = format!(
+                "`{}` and `{}` have their sources in different folders: name one of them",
+                first.id, scenario.id
+            );
+            return Err(Error::invalid(why));
+        }
+    }
+    Ok(folder)
+}
+
+/// What the good version answered, for each scenario that fails at the bad one.
+fn held(first: &Finished) -> Result<HashMap<String, Arc<Redacted<Trajectory>>>, Error> {
+    let scenarios = &first.suite.scenarios;
+    if first.suite.interrupted {
+        return Err(Error::incomplete("interrupted before anything was known"));
+    }
+    let lost = |it: &&ScenarioResult| {
+        !matches!(it.status, Status::Passed | Status::Failed | Status::Skipped)
+    };
+    if let Some(lost) = scenarios.iter().find(lost) {
+        let why = lost.problem.as_ref().map(|it| it.message.clone());
+        let details = lost.problem.iter().flat_map(|it| &it.details).cloned();
+        let message = format!(
+            "`{}` cannot be compared: {}",
+            lost.id,
+            why.unwrap_or_default()
+        );
+        let failed = Error::incomplete(message);
+        return Err(details.fold(failed, |it, detail| it.hint(&detail)));
+    }
+    let failed = scenarios.iter().filter(|it| it.status == Status::Failed);
+    let held: HashMap<_, _> = failed
+        .filter_map(|it| Some((it.id.clone(), it.baseline.clone()?)))
+        .collect();
+    if held.is_empty() {
+        return Err(Error::incomplete(
+            "no scenario fails at the bad commit, so there is nothing to look for",
+        ));
+    }
+    Ok(held)
+}
+
+/// What a commit is. One at which a scenario fails is asked again, because an answer may be wrong only now and then.
+async fn test(
+    suite: &Suite,
+    scenarios: Vec<Scenario>,
+    settings: &Settings,
+    held: &HashMap<String, Arc<Redacted<Trajectory>>>,
+) -> Result<(Found, String, Option<Finished>), Error> {
+    let mut failed: Option<(String, Finished)> = None;
+    let (mut bad, mut good) = (0, 0);
+    while bad.max(good) < AGAIN {
+        let again = Suite {
+            scenarios: scenarios.clone(),
+            ..suite.clone()
+        };
+        let finished = compare_held(again, settings, held).await?;
+        if finished.suite.interrupted {
+            return Err(Error::incomplete("interrupted")
+                .hint("what is known is kept: the same command with `--resume` goes on"));
+        }
+        let results = &finished.suite.scenarios;
+        let lost = results
+            .iter()
+            .find(|it| !matches!(it.status, Status::Passed | Status::Failed));
+        if let Some(lost) = lost {
+            let why = lost.problem.as_ref().map(|it| it.message.clone());
+            return Ok((Found::Skipped, why.unwrap_or_default(), None));
+        }
+        match results.iter().find(|it| it.status == Status::Failed) {
+            None if failed.is_none() => return Ok((Found::Good, String::new(), None)),
+            None => good += 1,
+            Some(result) => {
+                bad += 1;
+                failed = Some((reason(result), finished));
+            }
+        }
+    }
+    Ok(match failed {
+        Some((why, finished)) if bad > good => (Found::Bad, why, Some(finished)),
+        _ => (Found::Good, String::new(), None),
+    })
+}
+
+/// The first thing that speaks against a result.
+fn reason(result: &ScenarioResult) -> String {
+    let verdict = result.comparison.iter().flat_map(|it| &it.verdict.reasons);
+    let unmet = result.checks.iter().filter(|it| it.fails());
+    let mut reasons = verdict
+        .map(ToString::to_string)
+        .chain(unmet.map(|it| format!("{}: {}", it.name, it.message)));
+    reasons.next().unwrap_or_default()
+}
+
+/// What an interrupted search of the same kind has found.
+fn earlier(state: &State) -> Result<BTreeMap<String, Found>, Error> {
+    let none = || Error::invalid(format!("there is no search to go on with in {STATE}"));
+    let text = std::fs::read_to_string(STATE).map_err(|_| none())?;
+    let earlier: State =
+        serde_json::from_str(&text).map_err(|error| Error::invalid(format!("{STATE}: {error}")))?;
+    let is_same = (&earlier.good, &earlier.bad, &earlier.scenarios)
+        == (&state.good, &state.bad, &state.scenarios);
+    if is_same {
+        Ok(earlier.found)
+    } else {
+        Err(Error::invalid(format!(
+            "the search in {STATE} is one of other commits or scenarios"
+        )))
+    }
+}
+
+fn keep(state: &State) -> Result<(), Error> {
+    let text = serde_json::to_string_pretty(state).unwrap_or_default();
+    store::write(Path::new(STATE), text.as_bytes())?;
+    Ok(())
+}

@@ -1,0 +1,211 @@
+//! Other versions of a system under test than the one that stands there: its source at a commit, another image, configuration or address.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use rustix::process::{Pid, test_kill_process};
+use sha2::{Digest, Sha256};
+
+use crate::git;
+use crate::model::container::Image;
+use crate::model::scenario::{Scenario, Transport};
+use crate::model::source::Version;
+use crate::scenario_file;
+use crate::suite::source;
+
+/// Where versions of sources are laid out, each run of the program in a folder of its own.
+const FOLDER: &str = ".mcp-eval/sources";
+
+/// What a system under test is compared with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Against {
+    /// A commit of the repository of `source.repo`.
+    Git(String),
+    /// Another image for the container.
+    Image(String),
+    /// Other servers, or another configuration of what runs in the container.
+    Config(PathBuf),
+    /// The server at another address.
+    Url(String),
+    /// The folder of a stored run.
+    Run(PathBuf),
+}
+
+impl fmt::Display for Against {
+    /// As the command line takes it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Git(name) => write!(f, "git:{name}"),
+            Self::Image(name) => write!(f, "image:{name}"),
+            Self::Config(path) => write!(f, "config:{}", path.display()),
+            // Without its parameters, which may hold a key.
+            Self::Url(url) => write!(f, "url:{}", url.split('?').next().unwrap_or_default()),
+            Self::Run(path) => write!(f, "run:{}", path.display()),
+        }
+    }
+}
+
+/// Versions of sources in folders of their own, which are removed in the end.
+#[derive(Debug)]
+pub(crate) struct Versions {
+    folder: PathBuf,
+}
+
+impl Versions {
+    /// Removes what runs that were killed have left.
+    pub(crate) fn new() -> Self {
+        let root = std::path::absolute(FOLDER).unwrap_or_else(|_| PathBuf::from(FOLDER));
+        for left in std::fs::read_dir(&root).into_iter().flatten().flatten() {
+            let name = left.file_name();
+            let owner = name
+                .to_str()
+                .and_then(|it| it.split('-').next()?.parse().ok());
+            let lives = owner
+                .and_then(Pid::from_raw)
+                .is_some_and(|it| test_kill_process(it).is_ok());
+            if !lives {
+                let _ = std::fs::remove_dir_all(left.path());
+            }
+        }
+        let random = uuid::Uuid::new_v4().simple().to_string();
+        Self {
+            folder: root.join(format!("{}-{}", std::process::id(), &random[..8])),
+        }
+    }
+
+    /// The scenario as it is run against this version of its system under test, and what the version is called.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no such version of it, in words.
+    pub(crate) fn of(
+        &self,
+        scenario: &Scenario,
+        against: &Against,
+    ) -> Result<(Scenario, String), String> {
+        let mut other = scenario.clone();
+        let mut name = against.to_string();
+        match against {
+            Against::Git(reference) => {
+                let commit = self.check_out(&mut other, reference)?;
+                name = format!("{name} ({} {})", commit.short, commit.subject);
+            }
+            Against::Image(image) => match &mut other.container {
+                Some(container) => container.image = Image::Named(image.clone()),
+                None => {
+                    return Err(
+                        "it has no container (`docker`), so there is no image to replace"
+                            .to_owned(),
+                    );
+                }
+            },
+            Against::Config(path) => configured(&mut other, path)?,
+            Against::Url(url) => at_address(&mut other, url)?,
+            Against::Run(_) => {}
+        }
+        Ok((other, name))
+    }
+
+    /// Lays out a commit of the scenario's source, and has the scenario use it.
+    fn check_out(&self, scenario: &mut Scenario, reference: &str) -> Result<git::Commit, String> {
+        let folder = source::folder(scenario).ok_or(
+            "it does not say where the source of its system under test lies: `source: { repo: FOLDER }`",
+        )?;
+        let commit = git::resolve(&folder, reference)
+            .map_err(|why| format!("{}: {why}", folder.display()))?;
+        let name = hex::encode(Sha256::digest(folder.to_string_lossy().as_bytes()));
+        let checkout = git::check_out(&folder, &commit.id, &self.folder.join(&name[..12]))?;
+        let before = source::settled(scenario).into_owned();
+        if let Some(Image::Built(build)) = scenario.container.as_mut().map(|it| &mut it.image) {
+            let context = std::path::absolute(&build.context).unwrap_or_default();
+            let within = context.canonicalize().unwrap_or(context);
+            let folder = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+            if let Ok(within) = within.strip_prefix(folder) {
+                build.context = checkout.folder.join(within);
+            }
+        }
+        scenario.source.repo = Some(checkout.folder);
+        scenario.source.version = Some(Version {
+            name: reference.to_owned(),
+            commit: commit.id.clone(),
+        });
+        let after = source::settled(scenario);
+        if before.servers == after.servers
+            && before.container == after.container
+            && before.agent == after.agent
+        {
+            return Err(
+                "nothing that it starts comes from its source: put `${source.dir}` in a server's `command`, `args` or `cwd`, or in `docker.build`"
+                    .to_owned(),
+            );
+        }
+        Ok(commit)
+    }
+}
+
+impl Drop for Versions {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+        // Only where nobody else uses it.
+        let _ = std::fs::remove_dir(FOLDER);
+    }
+}
+
+/// The file is a configuration for the container, where that takes one, or of a client: then its servers replace those of the same name.
+fn configured(scenario: &mut Scenario, path: &Path) -> Result<(), String> {
+    if !path.is_file() {
+        return Err(format!("there is no file {}", path.display()));
+    }
+    if scenario
+        .container
+        .as_ref()
+        .is_some_and(|it| it.config_target.is_some())
+    {
+        scenario.config_file = Some(path.to_owned());
+        return Ok(());
+    }
+    let servers = scenario_file::client_config(path).map_err(|problem| problem.to_string())?;
+    let mut replaced = false;
+    for server in servers {
+        if let Some(own) = scenario
+            .servers
+            .iter_mut()
+            .find(|it| it.name == server.name)
+        {
+            own.transport = server.transport;
+            replaced = true;
+        }
+    }
+    if replaced {
+        Ok(())
+    } else {
+        Err(format!(
+            "{} has no server of a name that the scenario knows",
+            path.display()
+        ))
+    }
+}
+
+/// Its one server over HTTP is at this address.
+fn at_address(scenario: &mut Scenario, url: &str) -> Result<(), String> {
+    let mut over_http: Vec<_> = (scenario.servers.iter_mut())
+        .filter_map(|it| match &mut it.transport {
+            Transport::Http { url, .. } => Some(url),
+            _ => None,
+        })
+        .collect();
+    match &mut over_http[..] {
+        [own] => url.clone_into(own),
+        [] => {
+            return Err("it has no server over HTTP, so there is no address to replace".to_owned());
+        }
+        _ => {
+            return Err(
+                "it has several servers over HTTP: `config:FILE` says where each of them is"
+                    .to_owned(),
+            );
+        }
+    }
+    scenario.container = None;
+    Ok(())
+}

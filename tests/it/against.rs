@@ -1,0 +1,189 @@
+//! Two versions of a system under test in one command, at the program.
+
+use serde_json::{Value, json};
+
+use crate::common::Project;
+use crate::prepare::Sourced;
+
+fn sourced() -> Sourced {
+    let sourced = Sourced::new(&json!({}));
+    sourced
+        .says("the price is 7 at 12:00:01")
+        .commit("Say seven");
+    sourced
+}
+
+#[test]
+fn the_working_copy_is_compared_with_a_commit_and_nothing_else_is_written() {
+    let sourced = sourced();
+    let project = &sourced.project;
+    project
+        .expect(0, &["compare", "-v", "--against", "git:HEAD"])
+        .says("1/1 tests passed")
+        .says("compared with git:HEAD (");
+    sourced.says("the price is 8 at 12:00:01");
+    let ran = project.expect(1, &["compare", "--against", "git:HEAD"]);
+    ran.says("price is 7").says("price is 8").says("Say seven");
+    let result = project.result(1, &["compare", "--against", "git:HEAD"]);
+    let scenario = &result["scenarios"][0];
+    let stamp = |side: &str| scenario[side]["stamp"]["source"].clone();
+    assert_eq!(stamp("baseline")["subject"], "Say seven");
+    assert_eq!(stamp("baseline")["dirty"], false);
+    assert_eq!(stamp("current")["dirty"], true);
+    assert!(!project.path("baselines").exists());
+    assert!(!project.path(".mcp-eval/sources").exists());
+    // What was changed is committed: the new commit is the one before no more.
+    sourced.commit("Say eight");
+    project.expect(0, &["compare", "--against", "git:HEAD"]);
+    project
+        .expect(1, &["compare", "--against", "git:HEAD~1"])
+        .says("price is 8");
+}
+
+#[test]
+fn what_varies_is_known_from_both_versions() {
+    let sourced = sourced();
+    let project = &sourced.project;
+    let server = crate::common::faulty_server();
+    let run = format!("#!/bin/sh\nexec {server} \"text=now $(date +%s%N), id $$\"\n");
+    project.file("server/run.sh", run);
+    let ran = project.expect(1, &["compare", "--against", "git:HEAD"]);
+    ran.says("the price is 7");
+    sourced.commit("Say now");
+    project
+        .expect(0, &["compare", "--against", "git:HEAD"])
+        .says("1/1 tests passed");
+}
+
+#[test]
+fn what_cannot_be_compared_is_an_error() {
+    let sourced = sourced();
+    let project = &sourced.project;
+    let expect = |against: &str, says: &str| {
+        project
+            .expect(2, &["compare", "--against", against])
+            .says(says);
+    };
+    expect("git:no-such", "has no commit `no-such`");
+    expect(
+        "v1.0",
+        "write git:REF, image:NAME, config:FILE, url:URL, run:ID or baseline:DIR",
+    );
+    expect("https://host/mcp", "write url:https://host/mcp");
+    expect("gti:HEAD", "`gti` is none of git");
+    expect("image:x", "no container");
+    expect("url:http://127.0.0.1:1/mcp", "no server over HTTP");
+    expect("config:nowhere.json", "there is no file nowhere.json");
+    expect("run:nowhere", "nowhere");
+    // A version that cannot be built is no failure of the other one.
+    let id = sourced.commit("x");
+    project.edit("server/build.sh", "set -e", "exit 5");
+    let broken = sourced.commit("Break the build");
+    project.edit("server/build.sh", "exit 5", "set -e");
+    project
+        .expect(3, &["compare", "--against", &format!("git:{broken}")])
+        .says("exited with code 5")
+        .says("Break the build");
+    project.expect(0, &["compare", "--against", &format!("git:{id}")]);
+    // Nothing of what is run comes from the source: the two would be one.
+    let server = crate::common::faulty_server();
+    project.edit("scenarios/says.yaml", "${source.dir}/run.sh", &server);
+    expect("git:HEAD", "nothing that it starts comes from its source");
+}
+
+#[test]
+fn a_run_is_compared_with_a_stored_one() {
+    let sourced = sourced();
+    let project = &sourced.project;
+    let kept = |project: &Project, code: i32| -> String {
+        project.result(code, &["run"])["run_id"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    let seven = kept(project, 0);
+    sourced.says("the price is 8 at 12:00:01");
+    let eight = kept(project, 0);
+    let against = |id: &str| format!("run:{id}");
+    project
+        .expect(1, &["compare", "--against", &against(&seven)])
+        .says("price is 7");
+    project.expect(0, &["compare", "--against", &against(&eight)]);
+    let stored = |code: i32, run: &str, of: &str| -> Value {
+        project.result(code, &["compare", "--run", run, "--against", &against(of)])
+    };
+    assert_eq!(
+        stored(1, &eight, &seven)["scenarios"][0]["status"],
+        "failed"
+    );
+    assert_eq!(
+        stored(0, &eight, &eight)["scenarios"][0]["status"],
+        "passed"
+    );
+    project
+        .expect(2, &["compare", "--run", &eight, "--against", "git:HEAD"])
+        .says("`--run` runs nothing");
+    project.expect(0, &["record"]);
+    project.expect(0, &["compare", "--against", "baseline:baselines"]);
+}
+
+#[test]
+fn another_configuration_takes_the_part_of_the_baseline() {
+    let project = Project::new();
+    project.faulty("s", &["text=seven"], &[("count", json!({ "a": 1 }))]);
+    let other = |text: &str| {
+        json!({ "mcpServers": { "s": {
+            "command": crate::common::faulty_server(), "args": [format!("text={text}")],
+        } } })
+    };
+    project.file("same.json", other("seven").to_string());
+    project.file("other.json", other("eight").to_string());
+    project.expect(0, &["compare", "--against", "config:same.json"]);
+    project
+        .expect(1, &["compare", "--against", "config:other.json"])
+        .says("eight");
+}
+
+#[test]
+fn the_first_bad_commit_is_found() {
+    let sourced = sourced();
+    let project = &sourced.project;
+    let mut ids = vec![sourced.commit("Good")];
+    for number in 1..=9 {
+        project.file("server/else", number.to_string());
+        match number {
+            4 => drop(project.edit("server/build.sh", "set -e", "exit 5")),
+            5 => drop(project.edit("server/build.sh", "exit 5", "set -e")),
+            7 => drop(sourced.says("the price is 8 at 12:00:01")),
+            _ => {}
+        }
+        ids.push(sourced.commit(&format!("Change {number}")));
+    }
+    let ran = project.expect(0, &["bisect", "--good", &ids[0]]);
+    ran.says(&format!("first bad commit: {} Change 7", ids[7]))
+        .says("price is 8");
+    assert!(!project.path(".mcp-eval/bisect.json").exists());
+    // Where the commit before it cannot be run, it may have been that one.
+    let ran = project.expect(3, &["bisect", "--good", &ids[3], "--bad", &ids[4]]);
+    ran.says("cannot be compared");
+    project
+        .expect(3, &["bisect", "--good", &ids[0], "--bad", &ids[3]])
+        .says("no scenario fails at the bad commit");
+    project
+        .expect(2, &["bisect", "--good", &ids[9], "--bad", &ids[1]])
+        .says("does not come before");
+    project
+        .expect(2, &["bisect", "--good", &ids[0], "--resume"])
+        .says("no search to go on with");
+    let known = json!({
+        "good": ids[0], "bad": ids[9], "scenarios": ["says"],
+        "found": { &ids[8]: "bad", &ids[6]: "good", &ids[7]: "skipped" },
+    });
+    project.file(".mcp-eval/bisect.json", known.to_string());
+    let ran = project.expect(3, &["bisect", "--good", &ids[0], "--resume"]);
+    ran.says("going on with what is known of 3 commits")
+        .says("one of these")
+        .says("Change 7")
+        .says("Change 8");
+    ran.says_not("Change 6");
+}
