@@ -176,7 +176,8 @@ impl Comparison<'_> {
                 self.finish(heard, name)
             }
             Other::Live(other, name) => {
-                let heard = self.hear_both(other, name, replayed.as_ref()).await;
+                let hearing = self.hear_both(other, name, replayed.as_ref());
+                let heard = Box::pin(hearing).await;
                 self.finish(heard, name)
             }
         }

@@ -80,16 +80,16 @@ impl SuiteContext {
             let all = folder.map_or(all.clone(), |it| all.replace(&*it, "${source.dir}"));
             hex::encode(Sha256::digest(all.as_bytes()))
         });
-        let built = Build {
+        let made = Build {
             state: made_of,
             ..build.clone()
         };
-        if !self.has_built(&built).await {
+        if !self.has_built(&made).await {
             let state = |prepare: &Prepare| state(&prepare.inputs);
             self.do_before(prepare, &build.context, scenario, secrets, &state, tell)
                 .await?;
         }
-        Ok(Image::Built(built))
+        Ok(Image::Built(made))
     }
 
     /// Does what is wanted, in which every `${…}` is filled in.

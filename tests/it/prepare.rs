@@ -3,10 +3,9 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use git2::{IndexAddOption, Repository, Signature};
 use serde_json::{Value, json};
 
-use crate::common::{Project, faulty_server};
+use crate::common::{Project, commit_all, faulty_server};
 
 /// A project with a repository `server` beside it, whose server answers with what was built from `say`.
 pub(crate) struct Sourced {
@@ -17,8 +16,6 @@ impl Sourced {
     /// `source` is merged into the section of the scenario.
     pub(crate) fn new(source: &Value) -> Self {
         let project = Project::new();
-        let repository = Repository::init(project.path("server")).unwrap();
-        drop(repository);
         let sourced = Self { project };
         let server = faulty_server();
         let run = format!("#!/bin/sh\nexec {server} \"text=$(cat \"$(dirname \"$0\")/built\")\"\n");
@@ -56,16 +53,7 @@ impl Sourced {
 
     /// Commits all files of the server; returns the commit's identity.
     pub(crate) fn commit(&self, message: &str) -> String {
-        let repository = Repository::open(self.project.path("server")).unwrap();
-        let mut index = repository.index().unwrap();
-        index.add_all(["*"], IndexAddOption::DEFAULT, None).unwrap();
-        index.write().unwrap();
-        let tree = repository.find_tree(index.write_tree().unwrap()).unwrap();
-        let who = Signature::now("someone", "someone@example.org").unwrap();
-        let parent = repository.head().and_then(|it| it.peel_to_commit()).ok();
-        let parents: Vec<_> = parent.iter().collect();
-        let id = repository.commit(Some("HEAD"), &who, &who, message, &tree, &parents);
-        id.unwrap().to_string()
+        commit_all(&self.project.path("server"), message)
     }
 
     /// How often it was built.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::common::{Project, copy, ran, root, small_agent, stand_in};
+use crate::common::{Project, commit_all, copy, ran, root, small_agent, stand_in};
 use crate::docker::kit as docker;
 
 /// The fenced blocks of a language, without their fences.
@@ -70,6 +70,34 @@ esac
     project.path("bin")
 }
 
+/// The server of the reader: its second commit answers otherwise than the first, `v1.0`; the third changes nothing that matters. What
+/// builds it is no more than a script, called as `make` is.
+fn with_history(project: &Project) {
+    let make = "#!/bin/sh\nprintf '#!/bin/sh\\nexec mcp-eval mock \"$(dirname \"$0\")/mock.yaml\"\\n' > server && chmod +x server\n";
+    project.file("bin/make", make);
+    fs::set_permissions(project.path("bin/make"), fs::Permissions::from_mode(0o755)).unwrap();
+    project.file("my-server/.gitignore", "server\n");
+    for (message, answer) in [
+        ("Answer", "one result"),
+        ("Answer otherwise", "two results"),
+        ("Say more", "two results"),
+    ] {
+        project.file("my-server/README", message);
+        project.file(
+            "my-server/mock.yaml",
+            EVERYTHING
+                .replace("get-sum", "search")
+                .replace("The sum of 2 and 40 is 42.", answer),
+        );
+        let commit = commit_all(&project.path("my-server"), message);
+        if message == "Answer" {
+            let repository = git2::Repository::open(project.path("my-server")).unwrap();
+            let object = repository.revparse_single(&commit).unwrap();
+            repository.tag_lightweight("v1.0", &object, false).unwrap();
+        }
+    }
+}
+
 /// What the README uses of `server-everything`.
 const EVERYTHING: &str = r"
 mcp_interactions:
@@ -108,6 +136,8 @@ fn every_command_of_the_readme_runs() {
     project.file("assistant.yaml", saved("name: Umbrella, asked"));
     project.file("servers.json", blocks(&readme, "json").remove(0));
     let demo = saved("name: Demo");
+    let search = saved("name: Search");
+    with_history(&project);
     let engine = docker::engine("the README's commands with containers");
     if engine {
         copy(&root().join("docker"), &project.path("docker"));
@@ -186,9 +216,20 @@ fn every_command_of_the_readme_runs() {
             }
             project.file("scenarios/demo.yaml", demo);
         }
+        // It has no baseline.
+        let is_mine = command.contains("scenarios/search.yaml");
+        if is_mine {
+            project.file("scenarios/search.yaml", search);
+        }
         let _alone = command.contains("clean").then(docker::alone);
         let ran = ran(&mut bash(&command));
         assert_eq!(ran.code, 0, "{command}: {ran:#?}");
+        if is_mine {
+            fs::remove_file(project.path("scenarios/search.yaml")).unwrap();
+        }
+        if command.contains(" bisect ") {
+            ran.says("Answer otherwise").says("first bad commit: ");
+        }
         if commands == 1 {
             ran.says("Suite Results: 9/9 tests passed");
             fs::rename(

@@ -132,6 +132,10 @@ pub(in crate::cli) enum ServersChoice {
 }
 
 #[derive(Debug, Clone, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of the command line"
+)]
 pub(in crate::cli) struct BisectArgs {
     #[command(flatten)]
     pub(in crate::cli) select: SelectArgs,

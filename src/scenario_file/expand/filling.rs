@@ -104,7 +104,9 @@ pub fn fill_in(thing: &mut impl Templates, name: &str, value: &str) {
     thing.templates(&mut |place| match place {
         Place::Text(text) => *text = fill(text),
         Place::Program(text) => {
-            *text = from_reference(text, &written).map_or_else(|| text.clone(), &fill)
+            if let Some(rest) = from_reference(text, &written) {
+                *text = fill(rest);
+            }
         }
         Place::Path(path) => {
             if let Some(rest) = path.to_str().and_then(|it| from_reference(it, &written)) {

@@ -116,7 +116,7 @@ shapes! {
     /// The folder an image is built from, or more about how.
     BuildSection, "a folder or a map" {
         Text => Context(Template<Word>),
-        Map => Fields(BuildFields),
+        Map => Fields(Box<BuildFields>),
     }
 }
 

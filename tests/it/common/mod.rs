@@ -1,5 +1,6 @@
 //! A project in a temporary folder, and the real program run in it.
 
+use git2::{IndexAddOption, Repository, Signature};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -319,4 +320,19 @@ pub(crate) fn copy(from: &Path, to: &Path) {
             fs::copy(entry.path(), to).unwrap();
         }
     }
+}
+
+/// Commits all files of a folder, which becomes a repository where it is none; returns the commit's identity.
+pub(crate) fn commit_all(folder: &Path, message: &str) -> String {
+    let repository = Repository::open(folder).or_else(|_| Repository::init(folder));
+    let repository = repository.unwrap();
+    let mut index = repository.index().unwrap();
+    index.add_all(["*"], IndexAddOption::DEFAULT, None).unwrap();
+    index.write().unwrap();
+    let tree = repository.find_tree(index.write_tree().unwrap()).unwrap();
+    let who = Signature::now("someone", "someone@example.org").unwrap();
+    let parent = repository.head().and_then(|it| it.peel_to_commit()).ok();
+    let parents: Vec<_> = parent.iter().collect();
+    let id = repository.commit(Some("HEAD"), &who, &who, message, &tree, &parents);
+    id.unwrap().to_string()
 }
