@@ -1,11 +1,14 @@
-//! HTTP clients: TLS without OpenSSL, no redirections, no proxies for servers on this machine.
+//! HTTP clients: TLS without OpenSSL, no redirections to other servers, no proxies for servers on this machine.
 
 mod own_certificate;
+mod redirects;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use reqwest::{Certificate, Client, ClientBuilder, Url};
+
+pub use self::redirects::shown;
 
 /// A builder of a client for one server. A redirection is not followed, because another place is another server and headers with keys
 /// must not go there; servers on this machine are never asked for through a proxy.
@@ -36,6 +39,14 @@ pub fn builder(url: &str, connect_timeout: Duration) -> ClientBuilder {
     } else {
         builder
     }
+}
+
+/// The same for a server that may send its clients to another path of its own: 307 and 308 are followed on the same origin, and any other
+/// redirection is an error that names its status and where it leads.
+pub fn within_origin(url: &str, connect_timeout: Duration) -> ClientBuilder {
+    builder(url, connect_timeout)
+        .redirect(redirects::policy())
+        .referer(false)
 }
 
 /// The most of a page that is read.

@@ -49,7 +49,7 @@ impl WatchedHttp {
         wire: Arc<Wire>,
     ) -> Result<Self, reqwest::Error> {
         Ok(Self {
-            client: http_client::builder(url, connect_timeout).build()?,
+            client: http_client::within_origin(url, connect_timeout).build()?,
             wire,
         })
     }

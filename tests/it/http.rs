@@ -53,12 +53,27 @@ pub(crate) fn serve(mode: Mode) -> (SocketAddr, Server) {
 }
 
 fn serve_at(address: SocketAddr, mode: Mode) -> (SocketAddr, Server) {
+    let (app, server) = routes("/mcp", mode);
+    (serve_app_at(address, move || app), server)
+}
+
+/// What such a server answers at this path.
+pub(crate) fn routes(path: &str, mode: Mode) -> (Router, Server) {
     let server = Server {
         mode,
         seen: Arc::default(),
         kept: Arc::default(),
     };
-    let state = server.clone();
+    let app = Router::new().route(path, post(answer));
+    (app.with_state(server.clone()), server)
+}
+
+/// Serves this on a free port as long as the test process lives.
+pub(crate) fn serve_app(app: impl FnOnce() -> Router + Send + 'static) -> SocketAddr {
+    serve_app_at("127.0.0.1:0".parse().unwrap(), app)
+}
+
+fn serve_app_at(address: SocketAddr, app: impl FnOnce() -> Router + Send + 'static) -> SocketAddr {
     let (ready, bound) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -68,11 +83,10 @@ fn serve_at(address: SocketAddr, mode: Mode) -> (SocketAddr, Server) {
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::bind(address).await.unwrap();
             ready.send(listener.local_addr().unwrap()).unwrap();
-            let app = Router::new().route("/mcp", post(answer)).with_state(state);
-            axum::serve(listener, app).await.unwrap();
+            axum::serve(listener, app()).await.unwrap();
         });
     });
-    (bound.recv().unwrap(), server)
+    bound.recv().unwrap()
 }
 
 async fn answer(State(server): State<Server>, headers: HeaderMap, body: Bytes) -> Response<Body> {

@@ -37,6 +37,7 @@ mod ready;
 mod real_servers;
 mod record;
 mod recorded_servers;
+mod redirects;
 mod repeat;
 mod replay;
 mod report;

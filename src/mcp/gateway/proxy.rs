@@ -74,7 +74,7 @@ impl Proxy {
                 .map_err(|_| "has a bearer token HTTP does not allow".to_owned())?;
             headers.insert(http::header::AUTHORIZATION, value);
         }
-        let client = http_client::builder(url, connect_timeout)
+        let client = http_client::within_origin(url, connect_timeout)
             .no_gzip()
             .build()
             .map_err(|error| format!("has no HTTP client: {}", root(&error)))?;
