@@ -10,6 +10,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use http::{HeaderName, HeaderValue};
+use parking_lot::Mutex;
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{RequestBuilder, Response, StatusCode};
 use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
@@ -23,14 +24,18 @@ use crate::http_client;
 use crate::mcp::wire::{NOT_UTF8, Wire};
 use crate::text::beginning;
 
-const JSON: &str = "application/json";
-const EVENT_STREAM: &str = "text/event-stream";
+pub(super) const JSON: &str = "application/json";
+pub(super) const EVENT_STREAM: &str = "text/event-stream";
 
 /// The most one HTTP response may hold.
 pub(super) const LONGEST_BODY: usize = 64 * 1024 * 1024;
 
 /// How much of an error body goes into a message.
 const EXCERPT: usize = 300;
+
+/// The most of such a body that is read, and for how long.
+const LONGEST_EXCERPT: usize = 64 * 1024;
+const EXCERPT_TIMEOUT: Duration = Duration::from_secs(5);
 
 type Error = StreamableHttpError<reqwest::Error>;
 
@@ -39,6 +44,8 @@ type Error = StreamableHttpError<reqwest::Error>;
 pub(super) struct WatchedHttp {
     client: reqwest::Client,
     wire: Arc<Wire>,
+    /// The status with which the server has refused a message outside of any session.
+    refusal: Arc<Mutex<Option<StatusCode>>>,
 }
 
 impl WatchedHttp {
@@ -51,7 +58,13 @@ impl WatchedHttp {
         Ok(Self {
             client: http_client::within_origin(url, connect_timeout).build()?,
             wire,
+            refusal: Arc::default(),
         })
+    }
+
+    /// The status with which the server has refused to begin a session, if it has.
+    pub(super) fn refusal(&self) -> Option<StatusCode> {
+        *self.refusal.lock()
     }
 
     /// The events of a stream, shown to the wire. What cannot be read of one that brings the answer to a request is known to whoever
@@ -115,6 +128,9 @@ impl StreamableHttpClient for WatchedHttp {
         }
         if status == StatusCode::NOT_FOUND && in_session {
             return Err(StreamableHttpError::SessionExpired);
+        }
+        if !in_session && (status.is_client_error() || status.is_server_error()) {
+            *self.refusal.lock() = Some(status);
         }
         let content_type = content_type(&response);
         let session_id = response
@@ -217,6 +233,22 @@ pub(super) fn describe(status: StatusCode, content_type: &str, body: &str) -> St
         format!("`{excerpt}`")
     };
     format!("HTTP {status}, {kind}: {what}")
+}
+
+/// The beginning of a body, for a message; what of it comes in time.
+pub(super) async fn excerpt_of(mut response: Response) -> String {
+    let mut body = Vec::new();
+    let reading = async {
+        while let Ok(Some(piece)) = response.chunk().await {
+            body.extend_from_slice(&piece);
+            if body.len() > LONGEST_EXCERPT {
+                body.truncate(LONGEST_EXCERPT);
+                return;
+            }
+        }
+    };
+    let _ = tokio::time::timeout(EXCERPT_TIMEOUT, reading).await;
+    String::from_utf8_lossy(&body).into_owned()
 }
 
 /// The whole body, up to the limit.

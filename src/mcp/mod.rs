@@ -1,12 +1,18 @@
-//! Client sessions with MCP servers, over stdio and Streamable HTTP, and the gateway through which agents have sessions of their own.
+//! Client sessions with MCP servers, over stdio, Streamable HTTP and the older HTTP with SSE, and the gateway through which agents have sessions of their own.
 //! The only place that names rmcp's types.
 //!
 //! rmcp runs the protocol; what is recorded comes from the wire, because a typed model drops what it does not know.
 
 mod child;
+mod events;
 mod gateway;
+mod headers;
 mod http;
+mod legacy;
+mod link;
 mod noting;
+mod observed;
+mod problem;
 mod request;
 mod session;
 mod target;
@@ -14,5 +20,6 @@ mod tools;
 mod wire;
 
 pub use gateway::{GatewayPlace, open as open_gateway};
+pub use observed::Observed;
 pub use target::{Launch, OnProgress, Target};
 pub use tools::connect;

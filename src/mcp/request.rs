@@ -10,6 +10,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpError;
 use serde_json::Value;
 
 use crate::digits;
+use crate::mcp::legacy::LegacyError;
 use crate::mcp::wire::{Reply, Wire};
 use crate::model::Digits;
 use crate::model::trajectory::{Answer, Failure, FailureKind, Outcome};
@@ -30,6 +31,8 @@ pub(super) enum Refused {
     Timeout,
     /// The connection is gone.
     Gone(String),
+    /// The server does not know the session any more, and so has not executed the request.
+    LostSession,
     /// This exchange failed; the next one may work.
     Exchange(String),
 }
@@ -86,7 +89,7 @@ fn refused(error: ServiceError) -> Refused {
             Refused::Gone(CLOSED.to_owned())
         }
         ServiceError::TransportSend(error) if is_expired(error.error.as_ref()) => {
-            Refused::Gone(LOST_SESSION.to_owned())
+            Refused::LostSession
         }
         ServiceError::TransportSend(error) => {
             let unreachable = is_unreachable(error.error.as_ref());
@@ -116,7 +119,7 @@ fn is_expired(error: &(dyn Error + 'static)) -> bool {
         matches!(
             it.downcast_ref(),
             Some(StreamableHttpError::<reqwest::Error>::SessionExpired)
-        )
+        ) || matches!(it.downcast_ref(), Some(LegacyError::SessionLost(_)))
     })
 }
 
@@ -135,6 +138,7 @@ impl Refused {
             Self::Invalid(problem) | Self::Exchange(problem) | Self::Gone(problem) => {
                 problem.clone()
             }
+            Self::LostSession => LOST_SESSION.to_owned(),
             Self::Timeout => "no answer in time".to_owned(),
         }
     }

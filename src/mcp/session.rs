@@ -1,36 +1,24 @@
 //! One session with one server: connect, list its tools, call them, close.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use http::{HeaderName, HeaderValue};
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientCapabilities, ClientConfig, ClientRequest,
-    Implementation, ListToolsRequest, PaginatedRequestParams, ProtocolVersion,
+    CallToolRequest, CallToolRequestParams, ClientRequest, ListToolsRequest, PaginatedRequestParams,
 };
-use rmcp::service::{ClientInitializeError, RoleClient, RunningService};
-use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::transport::streamable_http_client::{
-    StreamableHttpClientTransport, StreamableHttpClientTransportConfig,
-};
-use rmcp::{ServiceExt, service::ClientCacheConfig};
 use serde_json::Value;
 
 use crate::digits;
-use crate::mcp::child::{self, LONGEST_LINE};
-use crate::mcp::http::WatchedHttp;
-use crate::mcp::noting::Noting;
-use crate::mcp::request::{
-    CLOSED, LOST_SESSION, Refused, excerpt, failure, is_broken_pipe, is_refused, is_unreachable,
-    outcome, request_raw, root,
-};
-use crate::mcp::target::{Launch, OnProgress, Target};
+use crate::mcp::link::{Link, Linking, Service};
+use crate::mcp::problem::{no_answer, setup_error};
+use crate::mcp::request::{CLOSED, LOST_SESSION, Refused, excerpt, failure, outcome, request_raw};
+use crate::mcp::target::{OnProgress, Target};
 use crate::mcp::wire::{Reply, Wire};
 use crate::model::Object;
 use crate::model::catalogue::{ServerCatalogue, Tool};
-use crate::model::trajectory::{FailureKind, Outcome};
-use crate::process::Child;
+use crate::model::trajectory::FailureKind;
 use crate::run::{Called, SetupError, Unlisted};
 
 /// JSON-RPC's "method not found": a server without tools says so.
@@ -39,20 +27,16 @@ pub(super) const METHOD_NOT_FOUND: i64 = -32601;
 /// The most pages of `tools/list` that are read: a server that never ends its list is broken.
 const MOST_PAGES: usize = 1000;
 
-/// How long to wait before a connection that was refused is tried again: hardly at all at first, then longer and longer.
-const PAUSES_MS: [u64; 5] = [20, 50, 100, 200, 300];
-const LONGEST_PAUSE_MS: u64 = 500;
-
-/// How long closing a session may take before its server is ended anyway.
-const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+/// How often a session is opened anew: a server that ends it again and again is broken.
+const MOST_REOPENED: usize = 3;
 
 /// A connected server.
 pub(super) struct Session {
-    name: String,
-    service: RunningService<RoleClient, ClientConfig>,
-    wire: Arc<Wire>,
-    child: Option<tokio::sync::Mutex<Child>>,
-    tool_timeout: Duration,
+    target: Target,
+    link: tokio::sync::Mutex<Arc<Link>>,
+    /// How many tool calls were begun.
+    calls: AtomicUsize,
+    reopened: AtomicUsize,
 }
 
 impl Session {
@@ -61,250 +45,147 @@ impl Session {
         target: &Target,
         on_progress: OnProgress<'_>,
     ) -> Result<(Self, ServerCatalogue), SetupError> {
-        let wire = Arc::new(Wire::default());
-        let mut child = None;
-        let mut refused = None;
-        let what = target.launch.describe();
+        let mut linking = Linking::new(target, on_progress);
         let connecting = async {
-            let service = match &target.launch {
-                Launch::Child(command) => {
-                    let (started, stdout, stdin) = child::start(command, Arc::clone(&wire))
-                        .map_err(|error| format!("cannot be started: {what}: {error}"))?;
-                    child = Some(started);
-                    let transport = AsyncRwTransport::<RoleClient, _, _>::new(stdout, stdin)
-                        .with_max_line_length(LONGEST_LINE);
-                    let transport = Noting::new(transport, Arc::clone(&wire));
-                    client().serve(transport).await
-                }
-                Launch::Http {
-                    url,
-                    headers,
-                    bearer_token,
-                } => {
-                    let http = WatchedHttp::new(url, target.connect_timeout, Arc::clone(&wire))
-                        .map_err(|error| format!("has no HTTP client: {}", root(&error)))?;
-                    let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
-                        .custom_headers(header_map(headers)?)
-                        .max_sse_event_size(LONGEST_LINE)
-                        // A new session in the middle of a run would lose the server's state unseen.
-                        .reinit_on_expired_session(false);
-                    config.auth_header.clone_from(bearer_token);
-                    let mut pauses = PAUSES_MS.into_iter();
-                    loop {
-                        let (http, config) = (http.clone(), config.clone());
-                        let transport = StreamableHttpClientTransport::with_client(http, config);
-                        let transport = Noting::new(transport, Arc::clone(&wire));
-                        let served = client().serve(transport).await;
-                        let why = served.as_ref().err().and_then(why_refused);
-                        let Some(why) = why.filter(|_| target.may_be_starting) else {
-                            break served;
-                        };
-                        on_progress(&format!(
-                            "waiting for server `{}` at {what}: {why}",
-                            target.name
-                        ));
-                        refused = Some(why);
-                        let pause = pauses.next().unwrap_or(LONGEST_PAUSE_MS);
-                        tokio::time::sleep(Duration::from_millis(pause)).await;
-                    }
-                }
-            };
-            let service = service.map_err(|error| not_initialized(&error, &what))?;
-            // A cached catalogue would hide what the server says now.
-            service
-                .peer()
-                .set_response_cache_config(ClientCacheConfig::disabled())
-                .await;
+            let service = linking.begin().await?;
             let mut catalogue = ServerCatalogue {
                 server: target.name.clone(),
                 ..ServerCatalogue::default()
             };
-            if let Some(Reply::Result(Value::Object(mut initialized))) = wire.take_any() {
+            if let Some(Reply::Result(Value::Object(mut initialized))) = linking.wire().take_any() {
                 digits::take_from(&mut initialized);
                 catalogue.info = initialized.remove("serverInfo");
                 catalogue.protocol_version = text(initialized.remove("protocolVersion"));
                 catalogue.instructions = text(initialized.remove("instructions"));
             }
-            catalogue.tools = list_tools(&service, &wire, target.connect_timeout).await?;
+            catalogue.tools = list_tools(&service, linking.wire(), target.connect_timeout).await?;
             Ok((service, catalogue))
         };
-        let connected: Result<_, String> = tokio::time::timeout(target.connect_timeout, connecting)
-            .await
-            .unwrap_or_else(|_| {
-                let limit = target.connect_timeout;
-                Err(match &refused {
-                    Some(why) => format!(
-                        "cannot be reached: {what}: {why}, tried for {limit:?} (`connect_timeout` changes how long)"
-                    ),
-                    None => format!(
-                        "did not get ready within {limit:?}: {what} (`connect_timeout` changes that)"
-                    ),
-                })
-            });
-        match connected {
+        let connected = tokio::time::timeout(target.connect_timeout, connecting).await;
+        match connected.unwrap_or_else(|_| Err(linking.too_late())) {
             Ok((service, catalogue)) => {
                 let session = Self {
-                    name: target.name.clone(),
-                    service,
-                    wire,
-                    child: child.map(tokio::sync::Mutex::new),
-                    tool_timeout: target.tool_timeout,
+                    target: target.clone(),
+                    link: tokio::sync::Mutex::new(Arc::new(linking.into_link(service))),
+                    calls: AtomicUsize::new(0),
+                    reopened: AtomicUsize::new(0),
                 };
                 Ok((session, catalogue))
             }
-            Err(mut problem) => {
-                let mut details = Vec::new();
-                if let Some(child) = &mut child {
-                    if problem.ends_with(CLOSED) {
-                        problem = format!("{problem}: it {}", child.describe_end().await);
-                    }
-                    details = child.stderr();
-                }
-                Err(setup_error(&target.name, &problem, &wire, details))
-            }
+            Err(problem) => Err(linking.failed(problem).await),
         }
     }
 
     pub(super) fn name(&self) -> &str {
-        &self.name
+        &self.target.name
     }
 
-    /// Calls a tool; every way it can end is an outcome.
+    /// Calls a tool; every way it can end is an outcome. Where the server has ended the session before the call, the session is opened
+    /// anew.
     pub(super) async fn call(&self, tool: &str, arguments: &Object) -> Called {
-        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments.clone());
-        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        let number = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut link = self.link.lock().await.clone();
+        let mut unopened = None;
+        let mut is_new = false;
+        if link.was_dropped() {
+            let what = format!("dropped its event stream before its call {number}");
+            match self.reopen(&link, &what).await {
+                Ok(new) => (link, is_new) = (new, true),
+                Err(problem) => unopened = problem,
+            }
+        }
+        let mut replied = self.ask(&link, tool, arguments).await;
+        // The server did not know the session, so it has not executed the call.
+        if matches!(replied, Err(Refused::LostSession)) && !is_new {
+            let what = format!("ended the session before its call {number}");
+            match self.reopen(&link, &what).await {
+                Ok(new) => {
+                    link = new;
+                    replied = self.ask(&link, tool, arguments).await;
+                }
+                Err(problem) => unopened = problem,
+            }
+        }
         let mut lost = None;
-        let replied = request_raw(&self.service, &self.wire, request, self.tool_timeout).await;
         let outcome = match replied {
             Ok(result) => outcome(Reply::Result(result)),
             Err(Refused::Error(error)) => outcome(Reply::Error(error)),
             Err(Refused::Invalid(problem)) => outcome(Reply::Invalid(problem)),
-            Err(Refused::Timeout) => no_answer(self.tool_timeout, &self.wire),
+            Err(Refused::Timeout) => no_answer(self.target.tool_timeout, &link.wire),
             Err(Refused::Exchange(problem)) => failure(FailureKind::Transport, problem),
-            Err(Refused::Gone(problem)) => {
-                let (end, details) = self.end_of_child().await;
-                let message = format!("{problem}{end}");
-                lost = Some(setup_error(&self.name, &message, &self.wire, details));
+            Err(gone @ (Refused::Gone(_) | Refused::LostSession)) => {
+                let (end, mut details) = link.end().await;
+                let message = format!("{}{end}", gone.describe());
+                if let Some(problem) = unopened {
+                    details.push(format!("it was not opened anew: {}", problem.message));
+                    details.extend(problem.details);
+                }
+                lost = Some(setup_error(self.name(), &message, &link.wire, details));
                 failure(FailureKind::Disconnected, message)
             }
         };
         Called { outcome, lost }
     }
 
+    async fn ask(&self, link: &Link, tool: &str, arguments: &Object) -> Result<Value, Refused> {
+        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments.clone());
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+        request_raw(&link.service, &link.wire, request, self.target.tool_timeout).await
+    }
+
+    /// Opens the session anew that went over this link, unless another call has done so already; `what` says what the server did.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be opened; `None` where that was tried often enough.
+    async fn reopen(&self, lost: &Arc<Link>, what: &str) -> Result<Arc<Link>, Option<SetupError>> {
+        let mut link = self.link.lock().await;
+        if !Arc::ptr_eq(&link, lost) {
+            return Ok(link.clone());
+        }
+        if self.reopened.fetch_add(1, Ordering::Relaxed) >= MOST_REOPENED {
+            return Err(None);
+        }
+        let target = &self.target;
+        let mut linking = Linking::new(target, &|_| ());
+        let opening = tokio::time::timeout(target.connect_timeout, linking.begin()).await;
+        match opening.unwrap_or_else(|_| Err(linking.too_late())) {
+            Ok(service) => {
+                linking.wire().take_any();
+                *link = Arc::new(linking.into_link(service));
+                let name = &target.name;
+                let note = format!("server `{name}` {what}; it was opened anew");
+                target.observed.note(note);
+                Ok(link.clone())
+            }
+            Err(problem) => Err(Some(linking.failed(problem).await)),
+        }
+    }
+
     /// Reads the server's list of tools anew.
     pub(super) async fn list_again(&self, limit: Duration) -> Result<Vec<Tool>, Unlisted> {
-        let listing = list_tools(&self.service, &self.wire, limit);
+        let link = self.link.lock().await.clone();
+        let listing = list_tools(&link.service, &link.wire, limit);
         let listed = tokio::time::timeout(limit, listing).await;
         let problem = match listed.unwrap_or_else(|_| Err("did not list its tools".to_owned())) {
             Ok(tools) => return Ok(tools),
             Err(problem) => problem,
         };
         if problem.ends_with(CLOSED) || problem.ends_with(LOST_SESSION) {
-            let (end, details) = self.end_of_child().await;
+            let (end, details) = link.end().await;
             let problem = format!("{problem}{end}");
-            let lost = setup_error(&self.name, &problem, &self.wire, details);
+            let lost = setup_error(self.name(), &problem, &link.wire, details);
             return Err(Unlisted::Lost(lost));
         }
-        Err(Unlisted::NotYet(format!("`{}` {problem}", self.name)))
+        Err(Unlisted::NotYet(format!("`{}` {problem}", self.name())))
     }
 
     /// Ends the session and, where there is one, the server process.
-    pub(super) async fn close(mut self) {
-        // Ends rmcp's task, which drops the transport and with it the child's stdin.
-        let _ = self.service.close_with_timeout(CLOSE_TIMEOUT).await;
-        drop(self.service);
-        if let Some(child) = self.child {
-            child.into_inner().end().await;
+    pub(super) async fn close(self) {
+        if let Some(link) = Arc::into_inner(self.link.into_inner()) {
+            link.close().await;
         }
     }
-
-    async fn end_of_child(&self) -> (String, Vec<String>) {
-        match &self.child {
-            None => (String::new(), Vec::new()),
-            Some(child) => {
-                let mut child = child.lock().await;
-                let end = child.describe_end().await;
-                (format!(": it {end}"), child.stderr())
-            }
-        }
-    }
-}
-
-fn client() -> ClientConfig {
-    ClientConfig::new(
-        ClientCapabilities::default(),
-        Implementation::new("mcp-eval", env!("CARGO_PKG_VERSION")),
-    )
-    .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
-}
-
-/// A call that was not answered in time.
-pub(super) fn no_answer(tool_timeout: Duration, wire: &Wire) -> Outcome {
-    let noise = wire.noise_lines();
-    let said = noise
-        .last()
-        .map(|it| format!("; it sent something that is no MCP message: `{it}`"));
-    let message = format!(
-        "no answer within {tool_timeout:?}{}",
-        said.unwrap_or_default()
-    );
-    failure(FailureKind::Timeout, message)
-}
-
-pub(super) fn setup_error(
-    server: &str,
-    problem: &str,
-    wire: &Wire,
-    stderr: Vec<String>,
-) -> SetupError {
-    let noise = wire.noise_lines();
-    let mut details: Vec<String> = noise
-        .iter()
-        .map(|it| format!("it sent something that is no MCP message: {it}"))
-        .collect();
-    details.extend(stderr.into_iter().map(|it| format!("stderr: {it}")));
-    SetupError {
-        message: format!("server `{server}` {problem}"),
-        details,
-    }
-}
-
-fn not_initialized(error: &ClientInitializeError, what: &str) -> String {
-    match error {
-        ClientInitializeError::ConnectionClosed(_) => format!("({what}) {CLOSED}"),
-        ClientInitializeError::TransportError { error, .. }
-            if is_broken_pipe(error.error.as_ref()) =>
-        {
-            format!("({what}) {CLOSED}")
-        }
-        ClientInitializeError::TransportError { error, .. }
-            if is_unreachable(error.error.as_ref()) =>
-        {
-            format!("cannot be reached: {what}: {}", root(error.error.as_ref()))
-        }
-        ClientInitializeError::TransportError { error, .. } => {
-            format!(
-                "did not answer `initialize` as MCP asks: {what}: {}",
-                root(error.error.as_ref())
-            )
-        }
-        ClientInitializeError::JsonRpcError(error) => {
-            format!(
-                "refused `initialize`: {} (code {})",
-                error.message, error.code.0
-            )
-        }
-        other => format!("did not answer `initialize` as MCP asks: {other}"),
-    }
-}
-
-/// Why a connection was refused; `None` of any other failure.
-fn why_refused(error: &ClientInitializeError) -> Option<String> {
-    let ClientInitializeError::TransportError { error, .. } = error else {
-        return None;
-    };
-    let error: &(dyn std::error::Error + 'static) = error.error.as_ref();
-    is_refused(error).then(|| root(error))
 }
 
 /// The pages of a list of tools, as they come.
@@ -361,7 +242,7 @@ impl Listing {
 
 /// Reads all pages of the server's tools.
 async fn list_tools(
-    service: &RunningService<RoleClient, ClientConfig>,
+    service: &Service,
     wire: &Wire,
     timeout: Duration,
 ) -> Result<Vec<Tool>, String> {
@@ -387,18 +268,6 @@ async fn list_tools(
             return Ok(listing.into_tools());
         }
     }
-}
-
-pub(super) fn header_map(
-    headers: &[(String, String)],
-) -> Result<HashMap<HeaderName, HeaderValue>, String> {
-    headers
-        .iter()
-        .map(|(name, value)| {
-            let parsed = HeaderName::try_from(name.as_str()).ok().zip(HeaderValue::try_from(value.as_str()).ok());
-            parsed.ok_or_else(|| format!("cannot be asked with the header `{name}`: its name or value has a character HTTP does not allow"))
-        })
-        .collect()
 }
 
 fn text(value: Option<Value>) -> Option<String> {

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::mcp::observed::Observed;
+use crate::model::scenario::HttpStyle;
 use crate::process::ChildCommand;
 
 /// A server to connect to.
@@ -15,6 +17,8 @@ pub struct Target {
     pub connect_timeout: Duration,
     /// For the answer to one tool call.
     pub tool_timeout: Duration,
+    /// What its sessions find out about it.
+    pub observed: Observed,
 }
 
 /// How to get at it.
@@ -22,8 +26,9 @@ pub struct Target {
 pub enum Launch {
     /// Start it as a child process and speak over its standard streams.
     Child(ChildCommand),
-    /// Speak Streamable HTTP with it.
+    /// Speak with it over HTTP.
     Http {
+        style: HttpStyle,
         url: String,
         headers: Vec<(String, String)>,
         bearer_token: Option<String>,

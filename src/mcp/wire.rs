@@ -153,6 +153,11 @@ impl Wire {
         self.seen.lock().awaited.entry(key(id)).or_default();
     }
 
+    /// Whether an answer is expected that has not come.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.seen.lock().awaited.values().any(Option::is_none)
+    }
+
     /// Waits for the answer to a request. Never returns when none comes: bound it. When it is dropped, the answer is not kept.
     pub(super) async fn answer(&self, id: &Value) -> Reply {
         let key = key(id);

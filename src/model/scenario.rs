@@ -83,8 +83,9 @@ pub enum Transport {
         /// Resolved against the folder of the file that declares the server; `None` for the current one.
         cwd: Option<PathBuf>,
     },
-    /// A Streamable HTTP endpoint.
+    /// An endpoint over HTTP.
     Http {
+        style: HttpStyle,
         url: String,
         headers: Vec<(String, String)>,
         /// The environment variable that holds a bearer token.
@@ -97,6 +98,16 @@ pub enum Transport {
         /// The file of the baseline.
         baseline: PathBuf,
     },
+}
+
+/// Which of the two transports of MCP over HTTP a server speaks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum HttpStyle {
+    /// Streamable HTTP; a server that turns out to speak only the older one is spoken to so.
+    #[default]
+    Streamable,
+    /// The older one, with an event stream and a second endpoint for messages.
+    Sse,
 }
 
 /// Who asks.

@@ -306,6 +306,7 @@ impl SuiteContext {
                 proven = ready::connect(&proofs, &targets, gateway, asking, (&stamp, secrets)) => Some(proven),
             }
         };
+        let found: Vec<_> = targets.iter().map(|it| it.observed.clone()).collect();
         let mut notes = Vec::new();
         let proven = proven.map(|it| {
             it.map(|it| {
@@ -345,6 +346,7 @@ impl SuiteContext {
                 it.stamp.model = it.requests.iter().find_map(|it| it.model.clone());
             }
         });
+        notes.extend(found.iter().flat_map(mcp::Observed::notes));
         notes.extend_from_slice(agent.notes());
         (trajectory, notes)
     }

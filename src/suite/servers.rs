@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use crate::docker::Reached;
-use crate::mcp::{Launch, Target};
+use crate::mcp::{Launch, Observed, Target};
 use crate::model::container::Reset;
 use crate::model::scenario::{Scenario, Server, Transport};
 use crate::process::ChildCommand;
@@ -87,6 +87,7 @@ impl SuiteContext {
                         .unwrap_or(scenario.timeouts.tool),
                     may_be_starting: !ready.contains(&server.name),
                     launch: self.launch(scenario, &server, secrets)?,
+                    observed: Observed::default(),
                     name: server.name,
                 })
             })
@@ -139,6 +140,7 @@ impl SuiteContext {
                 })
             }
             Transport::Http {
+                style,
                 url,
                 headers,
                 bearer_token_env,
@@ -153,6 +155,7 @@ impl SuiteContext {
                     secrets.declare(&format!("env.{name}"), &server.name, token);
                 }
                 Launch::Http {
+                    style: *style,
                     url: url.clone(),
                     headers: headers.clone(),
                     bearer_token,

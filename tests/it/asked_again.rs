@@ -80,6 +80,7 @@ impl Desk {
         });
         let launch = if let Some(served) = &served {
             Launch::Http {
+                style: mcp_eval::model::scenario::HttpStyle::default(),
                 url: served.url.clone(),
                 headers: Vec::new(),
                 bearer_token: None,
@@ -102,6 +103,7 @@ impl Desk {
                 may_be_starting: false,
                 connect_timeout: Duration::from_secs(20),
                 tool_timeout: Duration::from_millis(2500),
+                observed: mcp::Observed::default(),
             },
             _served: served,
         }

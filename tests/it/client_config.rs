@@ -21,6 +21,7 @@ fn http(name: &str, url: &str) -> Server {
     Server {
         name: name.to_owned(),
         transport: Transport::Http {
+            style: mcp_eval::model::scenario::HttpStyle::default(),
             url: url.to_owned(),
             headers: Vec::new(),
             bearer_token_env: None,
@@ -126,7 +127,7 @@ fn files_about_something_else_are_told_apart_from_wrong_ones() {
 #[test]
 fn wrong_servers_and_broken_files_are_errors_with_places() {
     let (_folder, path) = config(
-        "{\"mcpServers\": {\n\"a\": {\"type\": \"sse\", \"url\": \"http://a\"},\n\"b\": {\"command\": \"x\", \"cwd\": \"${input:d}\"}}}",
+        "{\"mcpServers\": {\n\"a\": {\"type\": \"websocket\", \"url\": \"http://a\"},\n\"b\": {\"command\": \"x\", \"cwd\": \"${input:d}\"}}}",
     );
     let error = client_config(&path).unwrap_err();
     assert!(
@@ -135,7 +136,7 @@ fn wrong_servers_and_broken_files_are_errors_with_places() {
     );
     let text = error.to_string();
     assert!(
-        text.contains("mcp.json:2:15: error: legacy SSE is not supported"),
+        text.contains("mcp.json:2:15: error: unknown type of server `websocket`"),
         "{text}"
     );
     assert!(

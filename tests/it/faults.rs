@@ -188,6 +188,7 @@ pub(crate) fn calls_at_once(launch: Launch, number: usize) {
         may_be_starting: false,
         connect_timeout: Duration::from_secs(30),
         tool_timeout: Duration::from_secs(30),
+        observed: mcp_eval::mcp::Observed::default(),
     };
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {

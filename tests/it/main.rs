@@ -67,5 +67,6 @@ mod shapes;
 mod shared_causes;
 mod shipped;
 mod special_files;
+mod sse;
 mod statistics;
 mod variable_values;

@@ -109,6 +109,7 @@ fn every_key_of_servers_and_surroundings_arrives() {
     assert_eq!(
         scenario.servers[1].transport,
         Transport::Http {
+            style: mcp_eval::model::scenario::HttpStyle::default(),
             url: "${URL:-http://localhost}/mcp".to_owned(),
             headers: vec![("X-Key".to_owned(), "${KEY}".to_owned())],
             bearer_token_env: Some("TOKEN".to_owned()),

@@ -108,7 +108,7 @@ fn the_schema_proposes_only_keys_that_fit_the_kind() {
     assert_eq!(has(&agents, "tool_choice"), forcing);
     assert_eq!(has(&agents, "calls").len(), agents.len());
     let servers = kinds("ServerSection", "type");
-    assert_eq!(has(&servers, "url"), ["http"]);
+    assert_eq!(has(&servers, "url"), ["http", "sse"]);
     assert_eq!(has(&servers, "cwd"), ["stdio".into(), Value::Null]);
     let blocks = kinds("BlockSection", "type");
     assert_eq!(has(&blocks, "data"), ["image", "audio"]);

@@ -10,11 +10,11 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::deadline::within;
-use super::events::Events;
 use crate::http_server::{EVENT_STREAM, JSON};
+use crate::mcp::events::Events;
 use crate::mcp::http::{LONGEST_BODY, content_type, describe};
+use crate::mcp::problem::no_answer;
 use crate::mcp::request::{failure, outcome, root};
-use crate::mcp::session::no_answer;
 use crate::mcp::wire::{Message, Wire, key, read_bytes};
 use crate::model::trajectory::{FailureKind, Outcome};
 
@@ -55,7 +55,7 @@ async fn answer(response: Response, id: &Value) -> Option<Outcome> {
             Err(error) => return Some(failure(FailureKind::Transport, root(&error))),
         };
         if is_stream {
-            events.read(&piece, LONGEST_BODY, |data| found.look(data, id));
+            events.read(&piece, LONGEST_BODY, |_, data| found.look(data, id));
         } else {
             body.extend_from_slice(&piece);
         }

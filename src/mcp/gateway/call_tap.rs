@@ -183,6 +183,12 @@ impl CallTap {
         self.end_where(|it| it.session == session, why)
     }
 
+    /// The call with this id has not reached the server.
+    pub(super) fn fail(&self, session: &str, id: &Value, why: &Outcome) {
+        let id = key(id);
+        self.end_where(|it| it.session == session && it.id == id, why);
+    }
+
     fn end_where(&self, ends: impl Fn(&Waiting) -> bool, why: &Outcome) -> bool {
         let mut waiting = self.waiting.lock();
         let (ended, rest): (Vec<_>, _) = waiting.drain(..).partition(ends);

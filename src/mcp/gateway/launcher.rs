@@ -1,5 +1,5 @@
-//! A server that is a child process, behind the gateway: each session of the agent gets a process of its own, as a client that starts
-//! the server itself would.
+//! A server that sends all its messages on one stream, behind the gateway: each session of the agent gets a process of its own, as a client
+//! that starts the server itself would, or an event stream of its own.
 //!
 //! Towards the agent: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#streamable-http>
 
@@ -25,21 +25,33 @@ use super::front::{Answer, SESSION_ID, bad_gateway, header_text};
 use super::own::{Own, not_ready};
 use super::piped::{Piped, Reading};
 use super::proxy::outcome_text;
+use super::streamed::over_stream;
 use crate::http_server::{
     EVENT_STREAM, JSON, Refusal, accepts, event, is_json, read_body, respond, stream_response,
 };
 use crate::mcp::http::LONGEST_BODY;
-use crate::mcp::session::{METHOD_NOT_FOUND, no_answer};
-use crate::mcp::wire::{Message, read};
+use crate::mcp::legacy::{self, Inbox, Outbox};
+use crate::mcp::problem::{no_answer, setup_error};
+use crate::mcp::request::root;
+use crate::mcp::session::METHOD_NOT_FOUND;
+use crate::mcp::wire::{Message, Wire, read};
 use crate::process::ChildCommand;
 use crate::run::ready::SessionCheck;
 
 /// After how long without a message a comment is sent to keep the connection open: less than the usual timeouts of HTTP clients.
 const QUIET: Duration = Duration::from_secs(15);
 
-/// A server that is started for each session.
+/// What is begun for each session.
+pub(super) enum Source {
+    /// A child process.
+    Child(ChildCommand),
+    /// A session over the older HTTP with SSE.
+    Sse { url: String, headers: HeaderMap },
+}
+
+/// A server that is started, or asked for a stream, for each session.
 pub(super) struct Launcher {
-    command: ChildCommand,
+    source: Source,
     connect_timeout: Duration,
     tool_timeout: Duration,
     tap: Arc<CallTap>,
@@ -51,14 +63,14 @@ pub(super) struct Launcher {
 
 impl Launcher {
     pub(super) fn new(
-        command: ChildCommand,
+        source: Source,
         (connect_timeout, tool_timeout): (Duration, Duration),
         tap: Arc<CallTap>,
         stop: CancellationToken,
         session_check: Option<Arc<dyn SessionCheck>>,
     ) -> Self {
         Self {
-            command,
+            source,
             connect_timeout,
             tool_timeout,
             tap,
@@ -94,7 +106,7 @@ impl Launcher {
         };
         let named = header_text(&parts.headers, &SESSION_ID);
         let (piped, is_new) = match method.as_ref().map(|(method, _)| method.as_str()) {
-            Some("initialize") => (self.start()?, true),
+            Some("initialize") => (self.start().await?, true),
             // Clients of newer revisions first try to go on without a handshake. A process has one session, so that is refused.
             Some("server/discover") if named.is_empty() => {
                 let request: Value = serde_json::from_str(text).unwrap_or_default();
@@ -229,10 +241,22 @@ impl Launcher {
         Ok(respond(StatusCode::NO_CONTENT, None, Body::empty()))
     }
 
-    /// Starts the server for a new session.
-    fn start(&self) -> Result<Arc<Piped>, Refusal> {
+    /// Starts the server, or asks it for a stream, for a new session.
+    async fn start(&self) -> Result<Arc<Piped>, Refusal> {
         let id = Uuid::new_v4().to_string();
-        let piped = Piped::start(&self.command, id, Arc::clone(&self.tap));
+        let tap = Arc::clone(&self.tap);
+        let piped = match &self.source {
+            Source::Child(command) => Piped::start(command, id, tap),
+            Source::Sse { url, headers } => match self.open(url, headers).await {
+                Ok(ends) => Ok(over_stream(ends, id, tap)),
+                Err(why) => {
+                    let server = &self.tap.server;
+                    let problem = setup_error(server, &why, &Wire::default(), Vec::new());
+                    self.tap.lost(problem.clone());
+                    Err(problem.message)
+                }
+            },
+        };
         let piped = piped.map_err(|message| Refusal {
             status: StatusCode::BAD_GATEWAY,
             message,
@@ -241,6 +265,16 @@ impl Launcher {
             .lock()
             .insert(piped.id.clone(), Arc::clone(&piped));
         Ok(piped)
+    }
+
+    async fn open(&self, url: &str, headers: &HeaderMap) -> Result<(Outbox, Inbox), String> {
+        let (connect, tool) = (self.connect_timeout, self.tool_timeout);
+        let opening = legacy::open(url, headers, connect, legacy::taking(connect, tool));
+        match tokio::time::timeout(connect, opening).await {
+            Ok(Ok(ends)) => Ok(ends),
+            Ok(Err(error)) => Err(format!("opens no session: {}", root(&error))),
+            Err(_) => Err(format!("opened no session within {connect:?}")),
+        }
     }
 
     fn session(&self, id: &str) -> Result<Arc<Piped>, Refusal> {

@@ -7,8 +7,8 @@
 //! | `again`, `asking` | reads are asked again, where recording wants that |
 //! | `front`, `error`, `deadline` | how the gateway itself speaks with agents, and how long it waits |
 //! | `place` | where the gateway is reached, and by whom alone |
-//! | `proxy`, `events` | servers that speak HTTP |
-//! | `launcher`, `piped` | servers that are child processes, and their sessions |
+//! | `proxy` | servers that speak HTTP |
+//! | `launcher`, `piped`, `streamed` | servers that are child processes or speak the older HTTP with SSE, and their sessions |
 //! | `own` | requests of the gateway's own in these sessions |
 
 mod again;
@@ -16,13 +16,13 @@ mod asking;
 mod call_tap;
 mod deadline;
 mod error;
-mod events;
 mod front;
 mod launcher;
 mod own;
 mod piped;
 mod place;
 mod proxy;
+mod streamed;
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -42,22 +42,24 @@ use tokio_util::sync::CancellationToken;
 use self::again::Again;
 use self::call_tap::CallTap;
 use self::error::{GATEWAY_ERROR, error};
-use self::launcher::Launcher;
+use self::launcher::{Launcher, Source};
 pub use self::place::GatewayPlace;
 use self::proxy::Proxy;
 use crate::http_server::{self, JSON, Refusal, from_own_pages, is_secret, respond, same_site};
-use crate::mcp::session::setup_error;
+use crate::mcp::headers::with_token;
+use crate::mcp::problem::setup_error;
 use crate::mcp::target::{Launch, OnProgress, Target};
 use crate::mcp::tools::connect;
 use crate::mcp::wire::Wire;
 use crate::model::catalogue::Catalogue;
+use crate::model::scenario::HttpStyle;
 use crate::run::ready::SessionCheck;
 use crate::run::{self, AskAgain, CallRecorder, Endpoint, SetupError, Tools};
 
 /// One server behind the gateway.
 enum Behind {
     Http(Proxy),
-    Child(Launcher),
+    Streams(Launcher),
 }
 
 /// The servers of a run behind endpoints on this machine. Dropping it ends what was started.
@@ -119,7 +121,7 @@ pub async fn open(
             .map(|it| Again::new(it, Arc::clone(&catalogue), stop.clone()));
         let tap = CallTap::new(&target.name, recorder.clone(), again);
         taps.push(Arc::clone(&tap));
-        let behind = behind(target, tap, &stop, session_check.clone())
+        let behind = behind(target, &tap, &stop, session_check.clone())
             .map_err(|why| setup_error(&target.name, &why, &Wire::default(), Vec::new()))?;
         servers.insert(target.name.clone(), behind);
         endpoints.push(Endpoint {
@@ -155,31 +157,34 @@ pub async fn open(
 
 fn behind(
     target: &Target,
-    tap: Arc<CallTap>,
+    tap: &Arc<CallTap>,
     stop: &CancellationToken,
     session_check: Option<Arc<dyn SessionCheck>>,
 ) -> Result<Behind, String> {
     let timeouts = (target.connect_timeout, target.tool_timeout);
+    let launcher = |source, session_check| {
+        let launcher = Launcher::new(source, timeouts, tap.clone(), stop.clone(), session_check);
+        Behind::Streams(launcher)
+    };
     Ok(match &target.launch {
         Launch::Http {
+            style,
             url,
             headers,
             bearer_token,
         } => {
             let token = bearer_token.as_deref();
-            let stop = stop.clone();
-            Behind::Http(Proxy::new(url, headers, token, timeouts, tap, stop)?)
+            if *style == HttpStyle::Sse || target.observed.is_legacy() {
+                let headers = with_token(headers, token)?;
+                let url = url.clone();
+                // It was proven ready in sessions of our own.
+                launcher(Source::Sse { url, headers }, None)
+            } else {
+                let (tap, stop) = (tap.clone(), stop.clone());
+                Behind::Http(Proxy::new(url, headers, token, timeouts, tap, stop)?)
+            }
         }
-        Launch::Child(command) => {
-            let command = command.clone();
-            Behind::Child(Launcher::new(
-                command,
-                timeouts,
-                tap,
-                stop.clone(),
-                session_check,
-            ))
-        }
+        Launch::Child(command) => launcher(Source::Child(command.clone()), session_check),
     })
 }
 
@@ -194,7 +199,7 @@ async fn pass(
         (Err(refusal), _) => Err(refusal),
         (Ok(()), None) => Err(nothing_here()),
         (Ok(()), Some(Behind::Http(proxy))) => proxy.forward(request).await,
-        (Ok(()), Some(Behind::Child(launcher))) => launcher.speak(request).await,
+        (Ok(()), Some(Behind::Streams(launcher))) => launcher.speak(request).await,
     };
     answered.unwrap_or_else(refused)
 }
@@ -246,7 +251,7 @@ impl run::Gateway for Gateway {
         Box::pin(async move {
             self.stop.cancel();
             let closing = self.servers.values().filter_map(|it| match it {
-                Behind::Child(launcher) => Some(launcher.close()),
+                Behind::Streams(launcher) => Some(launcher.close()),
                 Behind::Http(_) => None,
             });
             join_all(closing).await;
@@ -258,7 +263,7 @@ impl Drop for Gateway {
     fn drop(&mut self) {
         self.stop.cancel();
         for behind in self.servers.values() {
-            if let Behind::Child(launcher) = behind {
+            if let Behind::Streams(launcher) = behind {
                 launcher.kill();
             }
         }

@@ -8,8 +8,9 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
 use super::piped::{NoReply, Piped};
+use crate::mcp::problem::no_answer;
 use crate::mcp::request::{failure, outcome};
-use crate::mcp::session::{Listing, METHOD_NOT_FOUND, no_answer};
+use crate::mcp::session::{Listing, METHOD_NOT_FOUND};
 use crate::mcp::wire::Reply;
 use crate::model::Object;
 use crate::model::catalogue::{Catalogue, ServerCatalogue, Tool};

@@ -1,4 +1,5 @@
-//! One session with a server that is a child process: passes each of its messages on to the request it belongs to.
+//! One session with a server that sends all its messages on one stream, as a child process or over the older HTTP with SSE: passes each of
+//! them on to the request it belongs to.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,10 +16,12 @@ use tokio_util::sync::CancellationToken;
 use super::again::Asker;
 use super::call_tap::{CallTap, Exchange};
 use super::error::{GATEWAY_ERROR, error};
+use super::proxy::outcome_text;
 use crate::lines::{Line, Lines};
 use crate::mcp::child::LONGEST_LINE;
+use crate::mcp::problem::{no_answer, setup_error};
 use crate::mcp::request::{CLOSED, failure, outcome};
-use crate::mcp::session::{METHOD_NOT_FOUND, no_answer, setup_error};
+use crate::mcp::session::METHOD_NOT_FOUND;
 use crate::mcp::wire::{self, Message, NOT_UTF8, Reply, Wire, key};
 use crate::model::trajectory::{FailureKind, Outcome};
 use crate::process::{Child, ChildCommand};
@@ -30,20 +33,21 @@ const WAITING_MESSAGES: usize = 1024;
 /// How long it may take until it is known how a process ended: longer than it is waited for.
 const END_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A process and the requests that wait for its messages.
+/// A process, or an event stream, and the requests that wait for its messages.
 pub(super) struct Piped {
     pub(super) id: String,
     /// Keeps what is no message.
     pub(super) wire: Wire,
-    tap: Arc<CallTap>,
+    pub(super) tap: Arc<CallTap>,
     lines: mpsc::UnboundedSender<String>,
+    /// The process, where there is one.
     child: Mutex<Option<Child>>,
     traffic: Mutex<Traffic>,
     /// Notifies the reader of messages that belong to no request.
     news: Notify,
     has_answered: AtomicBool,
     /// We end it.
-    closing: CancellationToken,
+    pub(super) closing: CancellationToken,
     /// It has ended, and it is known how.
     over: CancellationToken,
     /// Whether it has proven to be ready, once that was tried.
@@ -102,13 +106,26 @@ impl Piped {
             tap.lost(problem.clone());
             problem.message
         })?;
+        let (piped, to_write) = Self::new(id, tap, Some(child));
+        tokio::spawn(write(stdin, to_write, piped.closing.clone()));
+        tokio::spawn(read(stdout, Arc::clone(&piped)));
+        Ok(piped)
+    }
+
+    /// A session over what the caller reads and writes; `child` is the process, where there is one. What is to be written comes out of the
+    /// receiver.
+    pub(super) fn new(
+        id: String,
+        tap: Arc<CallTap>,
+        child: Option<Child>,
+    ) -> (Arc<Self>, mpsc::UnboundedReceiver<String>) {
         let (lines, to_write) = mpsc::unbounded_channel();
         let piped = Arc::new(Self {
             id,
             wire: Wire::default(),
             tap,
             lines,
-            child: Mutex::new(Some(child)),
+            child: Mutex::new(child),
             traffic: Mutex::default(),
             news: Notify::new(),
             has_answered: AtomicBool::new(false),
@@ -116,9 +133,7 @@ impl Piped {
             over: CancellationToken::new(),
             proven: OnceCell::new(),
         });
-        tokio::spawn(write(stdin, to_write, piped.closing.clone()));
-        tokio::spawn(read(stdout, Arc::clone(&piped)));
-        Ok(piped)
+        (piped, to_write)
     }
 
     /// Sends the server a message.
@@ -278,7 +293,7 @@ impl Piped {
     }
 
     /// Passes a message of the server on to the request it belongs to.
-    fn arrived(&self, text: &str) {
+    pub(super) fn arrived(&self, text: &str) {
         match self.tap.observe(&self.id, None, text.as_bytes()) {
             Message::Noise => self.wire.noise(text),
             Message::Reply { id, .. } => {
@@ -321,7 +336,7 @@ impl Piped {
     }
 
     /// Passes a message on that is no text: of an answer, only that it is none.
-    fn arrived_broken(&self, line: &[u8]) {
+    pub(super) fn arrived_broken(&self, line: &[u8]) {
         self.wire.noise(&String::from_utf8_lossy(line));
         if let Message::Reply { id, .. } = self.tap.observe(&self.id, None, line) {
             self.answered(&id, error(&id, GATEWAY_ERROR, NOT_UTF8).to_string());
@@ -341,15 +356,26 @@ impl Piped {
         }
     }
 
-    /// The process says nothing more.
-    async fn gone(&self) {
+    /// A message with this id could not be sent.
+    pub(super) fn unsent(&self, id: &Value, outcome: &Outcome) {
+        self.tap.fail(&self.id, id, outcome);
+        let why = outcome_text(outcome);
+        self.answered(id, error(id, GATEWAY_ERROR, &why).to_string());
+    }
+
+    /// The server says nothing more; `why` says how its event stream ended, where it had one.
+    pub(super) async fn gone(&self, why: Option<String>) {
         let child = self.child.lock().take();
-        let (why, details) = match child {
-            Some(mut child) if !self.closing.is_cancelled() => {
+        let (why, details) = match (child, why) {
+            _ if self.closing.is_cancelled() => {
+                ("was ended with its session".to_owned(), Vec::new())
+            }
+            (Some(mut child), _) => {
                 let end = child.describe_end().await;
                 (format!("{CLOSED}: it {end}"), child.stderr())
             }
-            _ => ("was ended with its session".to_owned(), Vec::new()),
+            (None, Some(why)) => (format!("{CLOSED}: it {why}"), Vec::new()),
+            (None, None) => ("was ended with its session".to_owned(), Vec::new()),
         };
         let problem = self.problem(&why, details);
         let why = failure(FailureKind::Disconnected, why);
@@ -366,7 +392,7 @@ impl Piped {
         self.news.notify_waiters();
     }
 
-    fn problem(&self, why: &str, details: Vec<String>) -> SetupError {
+    pub(super) fn problem(&self, why: &str, details: Vec<String>) -> SetupError {
         setup_error(&self.tap.server, why, &self.wire, details)
     }
 }
@@ -404,5 +430,5 @@ async fn read(stdout: impl AsyncRead + Unpin, piped: Arc<Piped>) {
                 .noise(&format!("a line of more than {LONGEST_LINE} bytes")),
         }
     }
-    piped.gone().await;
+    piped.gone(None).await;
 }

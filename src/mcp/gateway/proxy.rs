@@ -10,7 +10,7 @@ use axum::http::header::{
     ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST, ORIGIN, TE, TRAILER,
     TRANSFER_ENCODING, UPGRADE,
 };
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::http::{HeaderMap, HeaderName, Method, StatusCode};
 use futures_util::{StreamExt, stream};
 use parking_lot::Mutex;
 use reqwest::Client;
@@ -21,13 +21,14 @@ use super::again::Asker;
 use super::asking;
 use super::call_tap::{CallTap, Exchange};
 use super::deadline::within;
-use super::events::Events;
 use super::front::{Answer, SESSION_ID, bad_gateway, header_text};
 use crate::http_client;
 use crate::http_server::{EVENT_STREAM, JSON, event, read_body, respond};
+use crate::mcp::events::Events;
+use crate::mcp::headers::with_token;
 use crate::mcp::http::{LONGEST_BODY, content_type, describe};
+use crate::mcp::problem::{no_answer, setup_error};
 use crate::mcp::request::{LOST_SESSION, failure, is_unreachable, root};
-use crate::mcp::session::{header_map, no_answer, setup_error};
 use crate::mcp::wire::{NOT_UTF8, Wire};
 use crate::model::trajectory::{FailureKind, Outcome};
 
@@ -68,12 +69,7 @@ impl Proxy {
         tap: Arc<CallTap>,
         stop: CancellationToken,
     ) -> Result<Self, String> {
-        let mut headers: HeaderMap = header_map(headers)?.into_iter().collect();
-        if let Some(token) = bearer_token {
-            let value = HeaderValue::try_from(format!("Bearer {token}"))
-                .map_err(|_| "has a bearer token HTTP does not allow".to_owned())?;
-            headers.insert(http::header::AUTHORIZATION, value);
-        }
+        let headers = with_token(headers, bearer_token)?;
         let client = http_client::within_origin(url, connect_timeout)
             .no_gzip()
             .build()
@@ -294,7 +290,7 @@ struct Passing {
 impl Passing {
     fn listen(&mut self, piece: &[u8]) {
         let exchange = &self.exchange;
-        let found = |data: &[u8]| exchange.observe(data);
+        let found = |_: &[u8], data: &[u8]| exchange.observe(data);
         self.events.read(piece, LONGEST_BODY, found);
         if self.events.has_ids && !self.exchange.session.is_empty() {
             self.exchange.may_come_later();

@@ -92,6 +92,7 @@ impl Templates for Server {
                 cwd.templates(visit);
             }
             Transport::Http {
+                style: _,
                 url,
                 headers,
                 bearer_token_env,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::model::scenario::{Server, Transport};
+use crate::model::scenario::{HttpStyle, Server, Transport};
 
 use super::server::command_from;
 use crate::scenario_file::decode::template;
@@ -102,6 +102,13 @@ fn client_servers(document: &Node) -> Result<&[Entry], &'static str> {
     }
 }
 
+/// How a server is reached.
+enum Way {
+    Http(HttpStyle),
+    /// As a child process.
+    Child,
+}
+
 struct Reader<'a> {
     findings: &'a mut Findings,
 }
@@ -118,8 +125,9 @@ impl Reader<'_> {
         if is("disabled", true) || is("enabled", false) {
             return None;
         }
-        let transport = if self.is_http(entry)? {
+        let transport = if let Way::Http(style) = self.way(entry)? {
             Transport::Http {
+                style,
                 url: self.required(entry, "url")?,
                 headers: self.pairs(node.get("headers"))?,
                 bearer_token_env: None,
@@ -146,8 +154,8 @@ impl Reader<'_> {
         })
     }
 
-    /// Whether the server is reached over HTTP rather than as a child process.
-    fn is_http(&mut self, entry: &Entry) -> Option<bool> {
+    /// How the server is reached.
+    fn way(&mut self, entry: &Entry) -> Option<Way> {
         let node = &entry.value;
         let Some(kind) = node.get("type").or_else(|| node.get("transport")) else {
             if node.get("url").is_none() && node.get("command").is_none() {
@@ -158,20 +166,18 @@ impl Reader<'_> {
                 self.findings.error(entry.key_at, message, None::<&str>);
                 return None;
             }
-            return Some(node.get("url").is_some());
+            return Some(match node.get("url") {
+                Some(_) => Way::Http(HttpStyle::Streamable),
+                None => Way::Child,
+            });
         };
         match self.text(kind)?.as_str() {
-            "http" | "streamable-http" | "streamableHttp" => Some(true),
-            "stdio" => Some(false),
-            "sse" => {
-                let message = "legacy SSE is not supported";
-                let hint = "give the server's Streamable HTTP endpoint with `type: http`";
-                self.findings.error(kind.at, message, Some(hint));
-                None
-            }
+            "http" | "streamable-http" | "streamableHttp" => Some(Way::Http(HttpStyle::Streamable)),
+            "sse" => Some(Way::Http(HttpStyle::Sse)),
+            "stdio" => Some(Way::Child),
             other => {
                 let message = format!("unknown type of server {}", quoted(other));
-                let known = ["http", "streamable-http", "stdio"];
+                let known = ["http", "streamable-http", "sse", "stdio"];
                 let hint = did_you_mean(other, known)
                     .unwrap_or_else(|| format!("known are {}", known.join(", ")));
                 self.findings.error(kind.at, message, Some(hint));

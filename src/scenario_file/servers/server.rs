@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::model::scenario::{Server, Transport};
+use crate::model::scenario::{HttpStyle, Server, Transport};
 
 use super::ready::ReadySection;
 use crate::scenario_file::decode::kinds::{Nothing, Unnamed, Variant, kinds};
@@ -21,11 +21,13 @@ kinds! {
         &[("url", "http"), ("command", "stdio")],
         (
             "does not say how the server is reached",
-            "give `type: http` with `url`, `type: stdio` with `command`, or `type: mock`",
+            "give `type: http` or `type: sse` with `url`, `type: stdio` with `command`, or `type: mock`",
         ),
     ); {
-        /// A server that is reached over Streamable HTTP; `type` may be left out.
+        /// A server that is reached over Streamable HTTP; `type` may be left out. One that only speaks the older HTTP with SSE is spoken to so.
         "http" => Http(HttpKeys),
+        /// A server that is reached over HTTP with SSE, as MCP had it before Streamable HTTP.
+        "sse" => Sse(HttpKeys),
         /// A child process; `type` may be left out.
         "stdio" => Stdio(StdioKeys),
         /// A mock server, declared under `mcp_interactions`.
@@ -48,7 +50,7 @@ section! {
 section! {
     /// What is said of a server over HTTP.
     HttpKeys {
-        /// The Streamable HTTP endpoint.
+        /// The endpoint: of a server with `type: sse`, that of the event stream.
         url: Template<Word>,
         /// Headers sent with every request.
         headers: Option<Named<Given>>,
@@ -71,11 +73,24 @@ section! {
     }
 }
 
+impl HttpKeys {
+    fn transport(&self, style: HttpStyle) -> Transport {
+        Transport::Http {
+            style,
+            url: self.url.0.clone(),
+            headers: given_pairs(self.headers.as_ref()),
+            bearer_token_env: self.bearer_token_env.as_ref().map(|it| it.0.clone()),
+        }
+    }
+}
+
 impl ServerSection {
     /// The names of values that are marked as secret.
     pub(in crate::scenario_file) fn marked(&self) -> Vec<String> {
         let mut marked: Vec<String> = match &self.kind {
-            ServerKind::Http(http) => marked_names(http.headers.as_ref()).collect(),
+            ServerKind::Http(http) | ServerKind::Sse(http) => {
+                marked_names(http.headers.as_ref()).collect()
+            }
             ServerKind::Stdio(stdio) => marked_names(stdio.env.as_ref()).collect(),
             ServerKind::Mock(_) => Vec::new(),
         };
@@ -86,11 +101,8 @@ impl ServerSection {
 
     pub(in crate::scenario_file) fn server(&self, name: &str, findings: &Findings) -> Server {
         let transport = match &self.kind {
-            ServerKind::Http(http) => Transport::Http {
-                url: http.url.0.clone(),
-                headers: given_pairs(http.headers.as_ref()),
-                bearer_token_env: http.bearer_token_env.as_ref().map(|it| it.0.clone()),
-            },
+            ServerKind::Http(http) => http.transport(HttpStyle::Streamable),
+            ServerKind::Sse(http) => http.transport(HttpStyle::Sse),
             ServerKind::Stdio(stdio) => {
                 let command = &stdio.command;
                 let args = stdio.args.iter().flatten();

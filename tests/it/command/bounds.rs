@@ -28,6 +28,7 @@ async fn gateway(launch: Launch) -> Box<dyn Gateway> {
         may_be_starting: false,
         connect_timeout: Duration::from_secs(5),
         tool_timeout: Duration::from_secs(30),
+        observed: mcp_eval::mcp::Observed::default(),
     };
     open_gateway(
         &[target],

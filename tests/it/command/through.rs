@@ -144,6 +144,7 @@ pub(super) async fn recorded_run<F: Future<Output = ()> + Send + 'static>(
         may_be_starting: false,
         connect_timeout: Duration::from_secs(5),
         tool_timeout,
+        observed: mcp_eval::mcp::Observed::default(),
     };
     let project = Project::new();
     let scenario =
@@ -250,6 +251,7 @@ pub(super) async fn web(answering: Arc<Answering>) -> Launch {
     let app = axum::Router::new().route("/mcp", axum::routing::any(answer));
     tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
     Launch::Http {
+        style: mcp_eval::model::scenario::HttpStyle::default(),
         url,
         headers: Vec::new(),
         bearer_token: None,

@@ -191,6 +191,7 @@ impl Asks for McpAt {
             let target = Target {
                 name: "proxy".to_owned(),
                 launch: Launch::Http {
+                    style: mcp_eval::model::scenario::HttpStyle::default(),
                     url: self.0.clone(),
                     headers: Vec::new(),
                     bearer_token: None,
@@ -198,6 +199,7 @@ impl Asks for McpAt {
                 may_be_starting: false,
                 connect_timeout: limit,
                 tool_timeout: limit,
+                observed: mcp_eval::mcp::Observed::default(),
             };
             let tools = mcp_eval::mcp::connect(&[target], &|_| ()).await;
             tools.map_err(|error| Unlisted::NotYet(error.message))

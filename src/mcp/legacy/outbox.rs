@@ -1,0 +1,160 @@
+//! The messages to a server: each by a POST of its own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
+use reqwest::{Client, Response, StatusCode, Url};
+use tokio::sync::{mpsc, watch};
+
+use super::error::LegacyError;
+use crate::mcp::events::Events;
+use crate::mcp::http::{EVENT_STREAM, JSON, LONGEST_BODY, content_type, describe, excerpt_of};
+use crate::mcp::wire::{Message, Reply, read_bytes};
+
+/// How much longer than its answer a message may take to be accepted, so that it is the answer that comes too late.
+const LONGER: Duration = Duration::from_secs(1);
+
+/// How long a message may take to be accepted: servers may keep a POST until they have the answer.
+pub(in crate::mcp) fn taking(connect_timeout: Duration, tool_timeout: Duration) -> Duration {
+    connect_timeout.max(tool_timeout) + LONGER
+}
+
+/// Sends messages to the endpoint of one session. Clones send to the same.
+#[derive(Clone)]
+pub(in crate::mcp) struct Outbox(Arc<Endpoint>);
+
+struct Endpoint {
+    client: Client,
+    url: Url,
+    headers: HeaderMap,
+    timeout: Duration,
+    /// Takes what answers a POST.
+    aside: mpsc::UnboundedSender<Vec<u8>>,
+    /// How many messages are on their way.
+    under_way: watch::Sender<usize>,
+}
+
+/// A message on its way.
+struct UnderWay<'a>(&'a watch::Sender<usize>);
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        self.0.send_modify(|it| *it -= 1);
+    }
+}
+
+impl Outbox {
+    pub(super) fn new(
+        client: Client,
+        url: Url,
+        headers: HeaderMap,
+        timeout: Duration,
+        aside: mpsc::UnboundedSender<Vec<u8>>,
+    ) -> Self {
+        Self(Arc::new(Endpoint {
+            client,
+            url,
+            headers,
+            timeout,
+            aside,
+            under_way: watch::Sender::new(0),
+        }))
+    }
+
+    /// Waits until it is known of each message on its way whether it was taken; returns whether there were any.
+    pub(super) async fn settled(&self) -> bool {
+        let any = *self.0.under_way.borrow() > 0;
+        // Cannot fail: the sender is a field of this.
+        let _ = self.0.under_way.subscribe().wait_for(|it| *it == 0).await;
+        any
+    }
+
+    /// Sends a message, and returns once the server has taken it.
+    ///
+    /// # Errors
+    ///
+    /// Why it has not.
+    pub(in crate::mcp) async fn send(&self, message: Vec<u8>) -> Result<(), LegacyError> {
+        self.0.under_way.send_modify(|it| *it += 1);
+        let _under_way = UnderWay(&self.0.under_way);
+        let timeout = self.0.timeout;
+        let sent = tokio::time::timeout(timeout, self.0.post(message)).await;
+        sent.unwrap_or(Err(LegacyError::Late(timeout)))
+    }
+}
+
+impl Endpoint {
+    async fn post(&self, message: Vec<u8>) -> Result<(), LegacyError> {
+        let post = self.client.post(self.url.clone());
+        let response = post
+            .headers(self.headers.clone())
+            .header(CONTENT_TYPE, JSON)
+            .header(ACCEPT, format!("{JSON}, {EVENT_STREAM}"))
+            .body(message)
+            .send()
+            .await?;
+        let (status, kind) = (response.status(), content_type(&response));
+        if status.is_success() && kind.starts_with(EVENT_STREAM) {
+            return self.read_events(response).await;
+        }
+        if status.is_success() && kind.starts_with(JSON) {
+            let body = whole(response).await?;
+            if !matches!(read_bytes(&body), Message::Noise) {
+                self.arrived(body);
+            }
+            return Ok(());
+        }
+        let body = excerpt_of(response).await;
+        if status.is_success() {
+            return Ok(());
+        }
+        // A 401 or 403 is reported by its status, whatever the body says.
+        let about_access = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+        let refusal = read_bytes(body.as_bytes());
+        if let (false, Message::Reply { reply, .. }) = (about_access, refusal)
+            && matches!(reply, Reply::Error(_))
+        {
+            self.arrived(body.into());
+            return Ok(());
+        }
+        let why = describe(status, &kind, &body);
+        Err(if status == StatusCode::NOT_FOUND {
+            LegacyError::SessionLost(why)
+        } else {
+            LegacyError::Answer(why)
+        })
+    }
+
+    async fn read_events(&self, mut response: Response) -> Result<(), LegacyError> {
+        let mut events = Events::default();
+        while let Some(piece) = response.chunk().await? {
+            events.read(&piece, LONGEST_BODY, |_, data| self.arrived(data.to_vec()));
+            if events.is_lost() {
+                return Err(too_long());
+            }
+        }
+        Ok(())
+    }
+
+    fn arrived(&self, message: Vec<u8>) {
+        // Fails when the session has ended.
+        let _ = self.aside.send(message);
+    }
+}
+
+/// The whole body, up to the limit.
+async fn whole(mut response: Response) -> Result<Vec<u8>, LegacyError> {
+    let mut body = Vec::new();
+    while let Some(piece) = response.chunk().await? {
+        body.extend_from_slice(&piece);
+        if body.len() > LONGEST_BODY {
+            return Err(too_long());
+        }
+    }
+    Ok(body)
+}
+
+fn too_long() -> LegacyError {
+    LegacyError::Answer(format!("an answer of more than {LONGEST_BODY} bytes"))
+}

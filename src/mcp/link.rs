@@ -1,0 +1,367 @@
+//! The connection of one session: made with a server of any kind, and ended.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
+use rmcp::service::{ClientCacheConfig, ClientInitializeError, RoleClient, RunningService};
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::streamable_http_client::{
+    StreamableHttpClientTransport, StreamableHttpClientTransportConfig,
+};
+use rmcp::{ServiceExt, transport::Transport};
+
+use crate::mcp::child::{self, LONGEST_LINE};
+use crate::mcp::headers::{header_map, with_token};
+use crate::mcp::http::WatchedHttp;
+use crate::mcp::legacy::{self, LegacyError, LegacyTransport, StreamEnd};
+use crate::mcp::noting::Noting;
+use crate::mcp::problem::setup_error;
+use crate::mcp::request::{CLOSED, is_broken_pipe, is_refused, is_unreachable, root};
+use crate::mcp::target::{Launch, OnProgress, Target};
+use crate::mcp::wire::Wire;
+use crate::model::scenario::HttpStyle;
+use crate::process::{Child, ChildCommand};
+use crate::run::SetupError;
+
+/// How long to wait before a connection that was refused is tried again: hardly at all at first, then longer and longer.
+const PAUSES_MS: [u64; 5] = [20, 50, 100, 200, 300];
+const LONGEST_PAUSE_MS: u64 = 500;
+
+/// How long closing a session may take before its server is ended anyway.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long a server that did not take a message of Streamable HTTP may take to show that it speaks the older transport.
+const SHOWING_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// rmcp's side of a session.
+pub(super) type Service = RunningService<RoleClient, ClientConfig>;
+
+/// A connection over which a session goes.
+pub(super) struct Link {
+    pub(super) service: Service,
+    pub(super) wire: Arc<Wire>,
+    child: Option<tokio::sync::Mutex<Child>>,
+    stream_end: StreamEnd,
+}
+
+impl Link {
+    /// Whether the server has ended its event stream while nothing was asked.
+    pub(super) fn was_dropped(&self) -> bool {
+        self.stream_end.was_idle()
+    }
+
+    /// How a connection ended, to be added to a message that says that it did, and what the process of its server has said.
+    pub(super) async fn end(&self) -> (String, Vec<String>) {
+        match (&self.child, self.stream_end.why()) {
+            (None, None) => (String::new(), Vec::new()),
+            (None, Some(why)) => (format!(": it {why}"), Vec::new()),
+            (Some(child), _) => {
+                let mut child = child.lock().await;
+                let end = child.describe_end().await;
+                (format!(": it {end}"), child.stderr())
+            }
+        }
+    }
+
+    /// Ends the session and, where there is one, the server process.
+    pub(super) async fn close(mut self) {
+        // Ends rmcp's task, which drops the transport and with it the child's stdin.
+        let _ = self.service.close_with_timeout(CLOSE_TIMEOUT).await;
+        drop(self.service);
+        if let Some(child) = self.child {
+            child.into_inner().end().await;
+        }
+    }
+}
+
+/// A connection while it is made.
+pub(super) struct Linking<'a> {
+    target: &'a Target,
+    on_progress: OnProgress<'a>,
+    wire: Arc<Wire>,
+    child: Option<Child>,
+    stream_end: StreamEnd,
+    /// Why the server last refused the connection.
+    refused: Option<String>,
+}
+
+/// Why a session did not begin.
+enum NotBegun {
+    /// There is not even a connection: a description.
+    Unasked(String),
+    /// The older transport was not to be had.
+    Unopened(LegacyError),
+    Uninitialized(Box<ClientInitializeError>),
+}
+
+impl<'a> Linking<'a> {
+    pub(super) fn new(target: &'a Target, on_progress: OnProgress<'a>) -> Self {
+        Self {
+            target,
+            on_progress,
+            wire: Arc::default(),
+            child: None,
+            stream_end: StreamEnd::default(),
+            refused: None,
+        }
+    }
+
+    pub(super) fn wire(&self) -> &Wire {
+        &self.wire
+    }
+
+    /// Connects and initializes. Bound it: it waits for a server that may be starting.
+    ///
+    /// # Errors
+    ///
+    /// Why that fails, in words that follow the name of the server.
+    pub(super) async fn begin(&mut self) -> Result<Service, String> {
+        let target = self.target;
+        let what = target.launch.describe();
+        let begun = match &target.launch {
+            Launch::Child(command) => self.start(command, &what).await,
+            Launch::Http { .. } => self.over_http(&what).await,
+        };
+        let service = begun.map_err(|it| it.describe(&what))?;
+        // A cached catalogue would hide what the server says now.
+        service
+            .peer()
+            .set_response_cache_config(ClientCacheConfig::disabled())
+            .await;
+        Ok(service)
+    }
+
+    pub(super) fn into_link(self, service: Service) -> Link {
+        Link {
+            service,
+            wire: self.wire,
+            child: self.child.map(tokio::sync::Mutex::new),
+            stream_end: self.stream_end,
+        }
+    }
+
+    /// The time to connect has passed.
+    pub(super) fn too_late(&self) -> String {
+        let limit = self.target.connect_timeout;
+        let what = self.target.launch.describe();
+        match &self.refused {
+            Some(why) => format!(
+                "cannot be reached: {what}: {why}, tried for {limit:?} (`connect_timeout` changes how long)"
+            ),
+            None => format!(
+                "did not get ready within {limit:?}: {what} (`connect_timeout` changes that)"
+            ),
+        }
+    }
+
+    /// The failure of this server, with what it has said.
+    pub(super) async fn failed(mut self, mut problem: String) -> SetupError {
+        let mut details = Vec::new();
+        if let Some(child) = &mut self.child {
+            if problem.ends_with(CLOSED) {
+                problem = format!("{problem}: it {}", child.describe_end().await);
+            }
+            details = child.stderr();
+        } else if let (true, Some(why)) = (problem.ends_with(CLOSED), self.stream_end.why()) {
+            problem = format!("{problem}: it {why}");
+        }
+        setup_error(&self.target.name, &problem, &self.wire, details)
+    }
+
+    async fn start(&mut self, command: &ChildCommand, what: &str) -> Result<Service, NotBegun> {
+        let (started, stdout, stdin) = child::start(command, Arc::clone(&self.wire))
+            .map_err(|error| NotBegun::Unasked(format!("cannot be started: {what}: {error}")))?;
+        self.child = Some(started);
+        let transport = AsyncRwTransport::<RoleClient, _, _>::new(stdout, stdin)
+            .with_max_line_length(LONGEST_LINE);
+        self.serve(transport).await
+    }
+
+    /// Tries again while the server refuses connections, where it may be starting.
+    async fn over_http(&mut self, what: &str) -> Result<Service, NotBegun> {
+        let mut pauses = PAUSES_MS.into_iter();
+        loop {
+            let begun = self.over_http_once().await;
+            let why = begun.as_ref().err().and_then(NotBegun::why_refused);
+            let Some(why) = why.filter(|_| self.target.may_be_starting) else {
+                return begun;
+            };
+            (self.on_progress)(&format!(
+                "waiting for server `{}` at {what}: {why}",
+                self.target.name
+            ));
+            self.refused = Some(why);
+            let pause = pauses.next().unwrap_or(LONGEST_PAUSE_MS);
+            tokio::time::sleep(Duration::from_millis(pause)).await;
+        }
+    }
+
+    async fn over_http_once(&mut self) -> Result<Service, NotBegun> {
+        let Target {
+            name,
+            launch,
+            observed,
+            connect_timeout,
+            ..
+        } = self.target;
+        let Launch::Http {
+            style,
+            url,
+            headers,
+            bearer_token,
+        } = launch
+        else {
+            return Err(NotBegun::Unasked("has no address".to_owned()));
+        };
+        if *style == HttpStyle::Sse || observed.is_legacy() {
+            return self
+                .legacy(url, headers, bearer_token.as_deref(), None)
+                .await;
+        }
+        let http = WatchedHttp::new(url, *connect_timeout, Arc::clone(&self.wire));
+        let http = http
+            .map_err(|error| NotBegun::Unasked(format!("has no HTTP client: {}", root(&error))))?;
+        let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
+            .custom_headers(header_map(headers).map_err(NotBegun::Unasked)?)
+            .max_sse_event_size(LONGEST_LINE)
+            // A new session in the middle of a run loses the server's state: we open it, and say so.
+            .reinit_on_expired_session(false);
+        config.auth_header.clone_from(bearer_token);
+        let transport = StreamableHttpClientTransport::with_client(http.clone(), config);
+        let begun = self.serve(transport).await;
+        let status = match (&begun, http.refusal()) {
+            (Err(_), Some(status)) if may_be_legacy(url, status.as_u16()) => status,
+            _ => return begun,
+        };
+        // What was said so far was said to another client, as it were.
+        let streamable = std::mem::take(&mut self.wire);
+        let token = bearer_token.as_deref();
+        let showing = SHOWING_TIMEOUT.min(*connect_timeout / 2);
+        match self.legacy(url, headers, token, Some(showing)).await {
+            Err(NotBegun::Unopened(_) | NotBegun::Unasked(_)) => {
+                self.wire = streamable;
+                begun
+            }
+            legacy => {
+                observed.found_legacy();
+                observed.note(format!(
+                    "server `{name}` answered POST with HTTP {status} and is spoken to over the older HTTP with SSE: `type: sse` says so at once"
+                ));
+                legacy
+            }
+        }
+    }
+
+    /// Over the older transport; `showing` bounds how long it may take until there is one.
+    async fn legacy(
+        &mut self,
+        url: &str,
+        headers: &[(String, String)],
+        bearer_token: Option<&str>,
+        showing: Option<Duration>,
+    ) -> Result<Service, NotBegun> {
+        let headers = with_token(headers, bearer_token).map_err(NotBegun::Unasked)?;
+        let (connect, tool) = (self.target.connect_timeout, self.target.tool_timeout);
+        let opening = legacy::open(url, &headers, connect, legacy::taking(connect, tool));
+        let opened = match showing {
+            None => opening.await,
+            Some(showing) => {
+                let opened = tokio::time::timeout(showing, opening).await;
+                opened.unwrap_or_else(|_| Err(LegacyError::NoEndpoint("it is silent".to_owned())))
+            }
+        };
+        let ends = opened.map_err(NotBegun::Unopened)?;
+        let end = StreamEnd::default();
+        self.stream_end = end.clone();
+        let transport = LegacyTransport::new(ends, Arc::clone(&self.wire), end);
+        self.serve(transport).await
+    }
+
+    async fn serve(
+        &self,
+        transport: impl Transport<RoleClient> + 'static,
+    ) -> Result<Service, NotBegun> {
+        let transport = Noting::new(transport, Arc::clone(&self.wire));
+        let served = client().serve(transport).await;
+        served.map_err(|error| NotBegun::Uninitialized(Box::new(error)))
+    }
+}
+
+/// Whether a server that has refused a message with this status may speak the older transport.
+///
+/// Protocol: <https://modelcontextprotocol.io/specification/2025-11-25/basic/transports#backwards-compatibility>
+fn may_be_legacy(url: &str, status: u16) -> bool {
+    let path = url.split(['?', '#']).next().unwrap_or_default();
+    let path = path.trim_end_matches('/');
+    matches!(status, 400 | 404 | 405) || path.ends_with("/sse")
+}
+
+fn client() -> ClientConfig {
+    ClientConfig::new(
+        ClientCapabilities::default(),
+        Implementation::new("mcp-eval", env!("CARGO_PKG_VERSION")),
+    )
+    .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+}
+
+impl NotBegun {
+    /// Why a connection was refused; `None` of any other failure.
+    fn why_refused(&self) -> Option<String> {
+        let error: &(dyn std::error::Error + 'static) = match self {
+            Self::Unasked(_) => return None,
+            Self::Unopened(error) => error,
+            Self::Uninitialized(error) => match error.as_ref() {
+                ClientInitializeError::TransportError { error, .. } => error.error.as_ref(),
+                _ => return None,
+            },
+        };
+        is_refused(error).then(|| root(error))
+    }
+
+    /// In words that follow the name of the server.
+    fn describe(&self, what: &str) -> String {
+        match self {
+            Self::Unasked(why) => why.clone(),
+            Self::Unopened(error) if is_unreachable(error) => {
+                format!("cannot be reached: {what}: {}", root(error))
+            }
+            Self::Unopened(error) => {
+                format!(
+                    "opens no session over HTTP with SSE: {what}: {}",
+                    root(error)
+                )
+            }
+            Self::Uninitialized(error) => not_initialized(error, what),
+        }
+    }
+}
+
+fn not_initialized(error: &ClientInitializeError, what: &str) -> String {
+    match error {
+        ClientInitializeError::ConnectionClosed(_) => format!("({what}) {CLOSED}"),
+        ClientInitializeError::TransportError { error, .. }
+            if is_broken_pipe(error.error.as_ref()) =>
+        {
+            format!("({what}) {CLOSED}")
+        }
+        ClientInitializeError::TransportError { error, .. }
+            if is_unreachable(error.error.as_ref()) =>
+        {
+            format!("cannot be reached: {what}: {}", root(error.error.as_ref()))
+        }
+        ClientInitializeError::TransportError { error, .. } => {
+            format!(
+                "did not answer `initialize` as MCP asks: {what}: {}",
+                root(error.error.as_ref())
+            )
+        }
+        ClientInitializeError::JsonRpcError(error) => {
+            format!(
+                "refused `initialize`: {} (code {})",
+                error.message, error.code.0
+            )
+        }
+        other => format!("did not answer `initialize` as MCP asks: {other}"),
+    }
+}
