@@ -31,6 +31,10 @@ pub(crate) enum Mode {
     Unauthorized,
     /// Does not know its session any more when a tool is called.
     Forgets,
+    /// Ends each session after so many calls.
+    EndsSessions(usize),
+    /// Ends its session after the first call, and begins no other.
+    EndsForGood,
     /// Answers calls with a text that is no UTF-8.
     Latin1,
     /// The same, as events.
@@ -45,6 +49,8 @@ pub(crate) struct Server {
     /// The headers of every request.
     pub(crate) seen: Arc<Mutex<Vec<HeaderMap>>>,
     kept: Arc<Mutex<Vec<oneshot::Sender<()>>>>,
+    /// How many sessions it has begun, and how many calls came in the last of them.
+    used: Arc<Mutex<(usize, usize)>>,
 }
 
 /// A server on a free port that lives as long as the test process.
@@ -63,6 +69,7 @@ pub(crate) fn routes(path: &str, mode: Mode) -> (Router, Server) {
         mode,
         seen: Arc::default(),
         kept: Arc::default(),
+        used: Arc::default(),
     };
     let app = Router::new().route(path, post(answer));
     (app.with_state(server.clone()), server)
@@ -110,7 +117,15 @@ async fn answer(State(server): State<Server>, headers: HeaderMap, body: Bytes) -
     let Some(id) = request.get("id") else {
         return respond(StatusCode::ACCEPTED, "text/plain", Vec::new());
     };
-    let result = match request["method"].as_str().unwrap() {
+    let method = request["method"].as_str().unwrap();
+    if server.refuses(method) {
+        return respond(
+            StatusCode::NOT_FOUND,
+            "text/plain",
+            "no such session".into(),
+        );
+    }
+    let result = match method {
         "initialize" => json!({
             "protocolVersion": request["params"]["protocolVersion"], "capabilities": { "tools": {} },
             "serverInfo": { "name": "web", "version": "1" },
@@ -182,6 +197,24 @@ async fn answer(State(server): State<Server>, headers: HeaderMap, body: Bytes) -
 }
 
 impl Server {
+    /// Whether the session has ended in which this is asked.
+    fn refuses(&self, method: &str) -> bool {
+        let most = match self.mode {
+            Mode::EndsSessions(most) => most,
+            Mode::EndsForGood => 1,
+            _ => return false,
+        };
+        let mut used = self.used.lock().unwrap();
+        let (begun, calls) = *used;
+        match method {
+            "initialize" => *used = (begun + 1, 0),
+            "tools/call" => *used = (begun, calls + 1),
+            _ => {}
+        }
+        let ended_for_good = self.mode == Mode::EndsForGood && used.0 > 1;
+        used.1 > most || ended_for_good
+    }
+
     fn reversed(&self, most: usize, request: &Value) -> Response<Body> {
         let (release, released) = oneshot::channel();
         let text = request["params"]["arguments"].to_string();
@@ -347,6 +380,68 @@ fn a_session_that_is_lost_in_the_middle_is_an_error_and_no_verdict() {
         message.contains("server `web` has lost the session"),
         "{message}"
     );
+}
+
+/// The same scenario with so many calls.
+fn calling(address: SocketAddr, calls: usize) -> Project {
+    let project = project(address);
+    let call = r#"{"tool":"big","args":{}}"#;
+    project.edit("scenarios/web.yaml", call, &vec![call; calls].join(","));
+    project
+}
+
+#[test]
+fn a_session_that_the_server_ends_is_opened_anew_and_that_is_told() {
+    let (address, server) = serve(Mode::EndsSessions(2));
+    let project = calling(address, 6);
+    let (ran, scenario) = run(&project);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let steps = stored(&project, &scenario)["steps"].clone();
+    let steps = steps.as_array().unwrap();
+    assert_eq!(steps.len(), 6);
+    assert!(
+        steps.iter().all(|it| it["outcome"]["status"] == "ok"),
+        "{steps:?}"
+    );
+    let expected = [3, 5].map(|call| {
+        format!("server `web` ended the session before its call {call}; it was opened anew")
+    });
+    assert_eq!(scenario["notes"], json!(expected), "{scenario}");
+    assert_eq!(server.used.lock().unwrap().0, 3);
+}
+
+#[test]
+fn a_server_that_ends_its_sessions_again_and_again_is_an_error() {
+    let (address, server) = serve(Mode::EndsSessions(1));
+    let (ran, scenario) = run(&calling(address, 6));
+    assert_eq!(ran.code, 3, "{ran:?}");
+    let message = scenario["problem"]["message"].as_str().unwrap();
+    assert!(message.contains("has lost the session"), "{message}");
+    assert_eq!(
+        server.used.lock().unwrap().0,
+        4,
+        "the first, and three more"
+    );
+}
+
+#[test]
+fn a_session_that_cannot_be_opened_anew_is_an_error_and_no_verdict() {
+    let (address, _) = serve(Mode::EndsForGood);
+    let (ran, scenario) = run(&calling(address, 2));
+    assert_eq!(ran.code, 3, "{ran:?}");
+    let problem = &scenario["problem"];
+    let message = problem["message"].as_str().unwrap();
+    assert!(
+        message.contains("server `web` has lost the session"),
+        "{message}"
+    );
+    assert!(
+        problem["details"]
+            .to_string()
+            .contains("it was not opened anew"),
+        "{problem}"
+    );
+    assert!(scenario["comparison"].is_null());
 }
 
 #[test]
