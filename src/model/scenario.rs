@@ -90,6 +90,8 @@ pub enum Transport {
         headers: Vec<(String, String)>,
         /// The environment variable that holds a bearer token.
         bearer_token_env: Option<String>,
+        /// What serves it, where we start that for each run; `None` for a server that somebody else runs.
+        start: Option<Start>,
     },
     /// Our own mock server, declared in the scenario under `mcp_interactions`.
     Mock,
@@ -108,6 +110,16 @@ pub enum HttpStyle {
     Streamable,
     /// The older one, with an event stream and a second endpoint for messages.
     Sse,
+}
+
+/// A program that serves an address and is started for each run. `${port}` in it, and in the address, stands for a port that is free then.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Start {
+    pub command: String,
+    pub args: Vec<String>,
+    pub env: Vec<(String, String)>,
+    /// Resolved against the folder of the file that declares the server; `None` for the current one.
+    pub cwd: Option<PathBuf>,
 }
 
 /// Who asks.

@@ -1,5 +1,7 @@
 //! Child processes: each in a process group of its own, with a small environment, its stderr kept, gone when we are gone.
 
+mod logged;
+mod output;
 mod stderr;
 #[cfg(target_os = "linux")]
 mod supervised;
@@ -17,6 +19,7 @@ use parking_lot::Mutex;
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 
+pub use logged::Logged;
 use stderr::StderrExcerpt;
 #[cfg(target_os = "linux")]
 use supervised::Supervised;
@@ -106,6 +109,15 @@ impl Child {
     ///
     /// Why it cannot be started.
     pub fn start(command: &ChildCommand) -> std::io::Result<(Self, ChildStdin, ChildStdout)> {
+        let (mut child, stdin, stdout, stderr) = Self::start_raw(command)?;
+        child.stderr_ended = tokio::spawn(stderr::keep_lines(stderr, Arc::clone(&child.stderr)));
+        Ok((child, stdin, stdout))
+    }
+
+    /// The same with its stderr, of which nothing is kept.
+    fn start_raw(
+        command: &ChildCommand,
+    ) -> std::io::Result<(Self, ChildStdin, ChildStdout, ChildStderr)> {
         if let Some(cwd) = command.cwd.as_ref().filter(|it| !it.is_dir()) {
             // Spawning would blame the command.
             let message = format!("its `cwd` {} is no folder", cwd.display());
@@ -132,15 +144,13 @@ impl Child {
             }
         };
         let group = id.and_then(|it| Pid::from_raw(i32::try_from(it).ok()?));
-        let stderr = Arc::<Mutex<StderrExcerpt>>::default();
-        let stderr_ended = tokio::spawn(stderr::keep_lines(stderr_pipe, Arc::clone(&stderr)));
         let child = Self {
             process,
             group,
-            stderr,
-            stderr_ended,
+            stderr: Arc::default(),
+            stderr_ended: tokio::spawn(std::future::ready(())),
         };
-        Ok((child, stdin, stdout))
+        Ok((child, stdin, stdout, stderr_pipe))
     }
 
     /// Waits for the process itself; others of its group may go on. May be dropped and called again.
@@ -185,9 +195,21 @@ impl Child {
             .await
             .is_err()
         {
-            self.signal(Signal::TERM);
-            let _ = tokio::time::timeout(TERM_TIMEOUT, self.wait()).await;
+            self.terminate(TERM_TIMEOUT).await;
+            return;
         }
+        self.force().await;
+    }
+
+    /// Asks the process to end, then forces it. Nothing it has started stays behind.
+    async fn terminate(&mut self, patience: Duration) {
+        self.signal(Signal::TERM);
+        let _ = tokio::time::timeout(patience, self.wait()).await;
+        self.force().await;
+    }
+
+    /// Ends everything it has started, and waits for that.
+    async fn force(&mut self) {
         self.kill();
         #[cfg(target_os = "linux")]
         if let Process::Supervised(process) = &mut self.process {

@@ -36,8 +36,10 @@ mod servers;
 mod yaml;
 
 pub use agent::command::{needs, reads_prompt, takes};
-pub use decode::template::{CONTAINER_PORT, CONTAINER_URL, SOURCE_DIR, mentions_container};
-pub use expand::filling::{MissingVariables, expand, expand_command, fill_in};
+pub use decode::template::{
+    CONTAINER_PORT, CONTAINER_URL, PORT, SOURCE_DIR, mentions, mentions_container,
+};
+pub use expand::filling::{MissingVariables, expand, expand_command, expand_servers, fill_in};
 pub use expand::places::{Place, Templates};
 pub use file::schema::json_schema;
 pub use load::find::{Found, find, id_of_folder};

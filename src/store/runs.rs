@@ -127,12 +127,12 @@ impl Runs {
         below(&self.folder.join("baseline"), scenario)
     }
 
-    /// The file that keeps what a scenario's container said.
+    /// The file that keeps what a scenario's container, and the servers that were started for it, said.
     pub fn log_path(&self, scenario: &str) -> PathBuf {
         with_extension(&self.folder.join("logs"), scenario, ".log")
     }
 
-    /// Keeps what a scenario's container said, which must be free of secrets.
+    /// Keeps what a scenario's container and servers said, which must be free of secrets.
     ///
     /// # Errors
     ///

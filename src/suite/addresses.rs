@@ -1,22 +1,64 @@
-//! Where the servers of a scenario are reached: in its container, or where one was started by hand.
+//! Where the servers of a scenario are reached: in its container, where one was started by hand, or at the ports of those that are
+//! started for a run.
+
+use std::collections::BTreeMap;
 
 use crate::docker::Reached;
 use crate::model::scenario::{Scenario, Server, Transport};
 use crate::scenario_file;
 
-/// The value of a `${NAME}` in the description of a server or its pages: of the container where one is reached, else of the environment.
-pub(crate) fn lookup(name: &str, reached: Option<&Reached>) -> Option<String> {
-    match (name, reached) {
-        (scenario_file::CONTAINER_URL, Some(reached)) => Some(reached.url()),
-        (scenario_file::CONTAINER_PORT, Some(reached)) => Some(reached.port.to_string()),
-        _ => std::env::var(name).ok(),
+/// Where the servers of a run are reached, as far as no file says it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Addresses {
+    pub(crate) container: Option<Reached>,
+    /// The ports of the servers that are started for the run, by server.
+    pub(crate) ports: BTreeMap<String, u16>,
+}
+
+impl Addresses {
+    /// Those of a run that is not made, for whoever looks for secrets alone: an address is none.
+    pub(crate) fn anywhere(scenario: &Scenario, servers: &[Server]) -> Self {
+        let started = servers.iter().filter(|it| is_started(it));
+        Self {
+            container: as_it_stands(scenario),
+            ports: started.map(|it| (it.name.clone(), 0)).collect(),
+        }
     }
+
+    /// The value of a `${NAME}` in what is said of a server or its pages: of the container or of the server's own port, else of the
+    /// environment. Where no server is named, the port is that of the only one that is started.
+    pub(crate) fn lookup(&self, name: &str, server: Option<&str>) -> Option<String> {
+        match (name, &self.container) {
+            (scenario_file::CONTAINER_URL, Some(reached)) => return Some(reached.url()),
+            (scenario_file::CONTAINER_PORT, Some(reached)) => {
+                return Some(reached.port.to_string());
+            }
+            _ => {}
+        }
+        let port = match server {
+            _ if name != scenario_file::PORT => None,
+            Some(server) => self.ports.get(server),
+            None => self.ports.values().next().filter(|_| self.ports.len() == 1),
+        };
+        port.map(u16::to_string)
+            .or_else(|| std::env::var(name).ok())
+    }
+}
+
+/// Whether a server is started for each run.
+pub(crate) fn is_started(server: &Server) -> bool {
+    matches!(&server.transport, Transport::Http { start: Some(_), .. })
 }
 
 /// Whether a server of a scenario runs in its container: its address says so, or leads to the fixed port.
 pub(crate) fn holds(scenario: &Scenario, server: &Server) -> bool {
-    let (Some(container), Transport::Http { url, .. }) = (&scenario.container, &server.transport)
+    let Transport::Http {
+        url, start: None, ..
+    } = &server.transport
     else {
+        return false;
+    };
+    let Some(container) = &scenario.container else {
         return false;
     };
     let fixed = |port: u16| {

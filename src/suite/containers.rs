@@ -10,11 +10,13 @@ use crate::docker::{Probe, Reached, Session, Slot};
 use crate::model::container::Container;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
-use crate::model::trajectory::{Ending, FailureKind, Outcome, Trajectory};
+use crate::model::trajectory::{Ending, Trajectory};
 use crate::redact::{Redactor, Secrets};
 use crate::run::ready::Asks;
 use crate::run::{Observer, SetupError};
 use crate::scenario_file;
+use crate::suite::addresses::Addresses;
+use crate::suite::post_mortem::{all_answered, end_as, lost_connection};
 use crate::suite::ready::{self, Asker, Asking};
 use crate::suite::secrets::pairs;
 use crate::suite::suite_context::SuiteContext;
@@ -75,14 +77,9 @@ impl ContainerSlot {
         trajectory.refine(|it| end_as(it, &died));
     }
 
-    /// What the container has said since the run began, without secrets.
-    pub(crate) async fn log(
-        &self,
-        begun: Timestamp,
-        redactor: &Redactor,
-    ) -> Option<Redacted<String>> {
-        let log = self.0.get()?.log(begun).await?;
-        Some(redactor.text(&log))
+    /// What the container has said since the run began.
+    pub(crate) async fn log(&self, begun: Timestamp) -> Option<String> {
+        self.0.get()?.log(begun).await
     }
 
     /// Lets go of the container once the scenario is done. With `look`, which is for scenarios that have not passed, it may be kept for
@@ -92,61 +89,27 @@ impl ContainerSlot {
     }
 }
 
-/// Gives a run another ending; what it ended with before is kept as details.
-fn end_as(trajectory: &mut Trajectory, ending: &Ending) {
-    let before = match &trajectory.ending {
-        Ending::Error { message, details } => {
-            let details = details.iter().cloned();
-            std::iter::once(message.clone()).chain(details).collect()
-        }
-        Ending::Blocked { message }
-        | Ending::LimitReached { message }
-        | Ending::TimedOut { message } => vec![message.clone()],
-        Ending::Completed | Ending::Interrupted => Vec::new(),
-    };
-    trajectory.ending = match ending {
-        Ending::Error { message, details } => Ending::Error {
-            message: message.clone(),
-            details: before.into_iter().chain(details.iter().cloned()).collect(),
-        },
-        other => other.clone(),
-    };
-}
-
-/// Whether every call reached a server that said something.
-fn all_answered(trajectory: &Trajectory) -> bool {
-    trajectory.calls().all(|it| match &it.outcome {
-        Outcome::Answer(_) => true,
-        Outcome::Failure(failure) => match failure.kind {
-            FailureKind::Rpc | FailureKind::InvalidResponse | FailureKind::NotSent => true,
-            FailureKind::Timeout | FailureKind::Disconnected | FailureKind::Transport => false,
-        },
-    })
-}
-
-/// Whether a call found nobody there.
-fn lost_connection(trajectory: &Trajectory) -> bool {
-    let lost = [FailureKind::Disconnected, FailureKind::Transport];
-    trajectory
-        .calls()
-        .any(|it| matches!(&it.outcome, Outcome::Failure(failure) if lost.contains(&failure.kind)))
-}
-
 /// Asks the servers in a scenario's container.
 pub(crate) struct ServersProbe<'a> {
     pub(crate) context: &'a SuiteContext,
     pub(crate) scenario: &'a Scenario,
     pub(crate) observer: &'a dyn Observer,
     pub(crate) redactor: &'a Redactor,
+    /// Once the container has been started.
+    pub(crate) addresses: OnceLock<Addresses>,
 }
 
 impl Probe for ServersProbe<'_> {
     fn asks<'a>(&'a self, reached: &'a Reached) -> Box<dyn Asks + 'a> {
-        let targets = self.context.targets_inside(self.scenario, reached);
+        let addresses = self.addresses.get_or_init(|| Addresses {
+            container: Some(reached.clone()),
+            ..Addresses::anywhere(self.scenario, &self.context.servers(self.scenario))
+        });
+        let targets = self.context.targets_inside(self.scenario, addresses);
         Box::new(Asker {
             asking: Asking {
                 scenario: self.scenario,
-                reached: Some(reached),
+                addresses,
                 redactor: self.redactor,
                 observer: self.observer,
             },
@@ -169,11 +132,14 @@ pub(crate) fn expand(
     secrets.environment("docker", &variables);
     secrets.named("env", "docker", pairs(&container.env));
     // Only secrets are collected here, and the address, which is not known yet, is none.
-    let anywhere = Reached {
-        host: "127.0.0.1".to_owned(),
-        port: container.port,
+    let anywhere = Addresses {
+        container: Some(Reached {
+            host: "127.0.0.1".to_owned(),
+            port: container.port,
+        }),
+        ..Addresses::default()
     };
-    ready::secrets(&container.ready, Some(&anywhere), secrets)?;
+    ready::page_secrets(&container.ready, (&anywhere, None), secrets)?;
     Ok(container)
 }
 

@@ -1,12 +1,12 @@
 //! Runs one scenario for real: its container, its agent, its stamp.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use futures_util::FutureExt;
 use jiff::Timestamp;
 
 use crate::agent::Listener;
-use crate::docker::{self, Standing};
+use crate::docker::Standing;
 use crate::mcp::{self, GatewayPlace, Target};
 use crate::model::redacted::Redacted;
 use crate::model::scenario::{Agent, Scenario};
@@ -15,13 +15,14 @@ use crate::model::trajectory::{Ending, Trajectory};
 use crate::redact::{Redactor, Secrets};
 use crate::run::{self, AskAgain, Connection, Job, Observer, Progress, SetupError};
 use crate::score;
-use crate::suite::addresses;
+use crate::suite::addresses::{self, Addresses};
 use crate::suite::agents::{self, Reached};
 use crate::suite::containers::{self, ContainerSlot, ServersProbe};
 use crate::suite::ready::{self, Asking, Proof};
 use crate::suite::recorded;
 use crate::suite::replay;
 use crate::suite::source;
+use crate::suite::started::{Port, Program, StartedServers};
 use crate::suite::suite_context::SuiteContext;
 
 /// Who makes the calls of a run.
@@ -46,8 +47,9 @@ struct Prepared {
     targets: Vec<Target>,
     /// What must hold of the servers first.
     proofs: Vec<Proof>,
-    /// Where the container is reached, if there is one.
-    reached: Option<docker::Reached>,
+    addresses: Addresses,
+    /// The servers that are started for the run.
+    programs: Vec<Program>,
     way: Way,
 }
 
@@ -67,7 +69,7 @@ pub(crate) struct FinishedRun {
     pub(crate) redactor: Redactor,
     /// What the agent has to tell of it.
     pub(crate) notes: Vec<String>,
-    /// What the container has said.
+    /// What the container, and the servers that were started, have said.
     pub(crate) log: Option<Redacted<String>>,
 }
 
@@ -107,6 +109,27 @@ fn redactor(secrets: &Secrets, scenario: &Scenario) -> Redactor {
         None => redactor,
         Some(recording) => redactor.of_recorded_servers(&recording),
     }
+}
+
+/// What the container and the servers that were started have written, without secrets; `None` where there are none. Where there are
+/// several, each stands under its name.
+fn log(
+    container: Option<String>,
+    started: &StartedServers,
+    redactor: &Redactor,
+) -> Option<Redacted<String>> {
+    let container = container.map(|it| ("container".to_owned(), it));
+    let logs: Vec<(String, String)> = container.into_iter().chain(started.logs()).collect();
+    let text = match logs.as_slice() {
+        [] => return None,
+        [(_, only)] => only.clone(),
+        several => {
+            let titled = several.iter();
+            let titled = titled.map(|(whose, log)| format!("==> {whose} <==\n{log}"));
+            titled.collect::<Vec<_>>().join("\n")
+        }
+    };
+    Some(redactor.text(&text))
 }
 
 impl SuiteContext {
@@ -192,12 +215,22 @@ impl SuiteContext {
             secrets.declare("gateway.path", "", &place.secret);
         }
         let redactor = redactor(&secrets, scenario);
+        let mut started = StartedServers::default();
+        let prepared = prepared.and_then(|mut it| {
+            started = StartedServers::start(std::mem::take(&mut it.programs))?;
+            Ok(it)
+        });
         let (trajectory, notes) = match prepared {
             Ok(prepared) => {
                 let known = (&redactor, &secrets);
-                let running = self.make(scenario, prepared, stamp, reads, known, observer);
+                let run = (prepared, &mut started);
+                let running = self.make(scenario, run, stamp, reads, known, observer);
                 let (mut trajectory, notes) = Box::pin(running).await;
                 place.examine(&mut trajectory, &redactor).await;
+                started.examine(&mut trajectory, &redactor).await;
+                if trajectory.ending != Ending::Interrupted {
+                    started.stop().await;
+                }
                 (trajectory, notes)
             }
             Err(problem) => {
@@ -212,7 +245,7 @@ impl SuiteContext {
                 )
             }
         };
-        let log = place.log(begun, &redactor).await;
+        let log = log(place.log(begun).await, &started, &redactor);
         FinishedRun {
             trajectory,
             redactor,
@@ -229,13 +262,24 @@ impl SuiteContext {
         standing: Option<Standing>,
         secrets: &mut Secrets,
     ) -> Result<Prepared, SetupError> {
-        let reached = standing.map(|it| it.reached);
-        let reached = reached.or_else(|| addresses::as_it_stands(scenario));
+        let container = standing.map(|it| it.reached);
+        let servers = self.servers(scenario).into_iter();
+        let ports = servers.filter(addresses::is_started);
+        let ports = ports.map(|it| Ok((it.name, Port::free()?)));
+        let ports = ports.collect::<Result<Vec<_>, SetupError>>()?;
+        let numbers = ports
+            .iter()
+            .map(|(name, port)| (name.clone(), port.number()));
+        let addresses = Addresses {
+            container: container.or_else(|| addresses::as_it_stands(scenario)),
+            ports: numbers.collect(),
+        };
         let proofs = ready::proofs(self, scenario);
         for proof in &proofs {
-            ready::secrets(proof.ready(), reached.as_ref(), secrets)?;
+            proof.secrets(&addresses, secrets)?;
         }
-        let targets = self.targets(scenario, reached.as_ref(), secrets)?;
+        let targets = self.targets(scenario, &addresses, secrets)?;
+        let programs = self.programs(scenario, &addresses, ports)?;
         let way = match &who {
             Who::Scenario(_) if scenario.agent.command().is_none() => Way::Direct,
             Who::Scenario(_) => Way::Gateway(GatewayPlace::new(None)?),
@@ -258,7 +302,8 @@ impl SuiteContext {
             agent,
             targets,
             proofs,
-            reached,
+            addresses,
+            programs,
             way,
         })
     }
@@ -267,7 +312,7 @@ impl SuiteContext {
     async fn make(
         &self,
         scenario: &Scenario,
-        prepared: Prepared,
+        (prepared, started): (Prepared, &mut StartedServers),
         stamp: Stamp,
         reads: Reads,
         (redactor, secrets): (&Redactor, &Secrets),
@@ -278,7 +323,8 @@ impl SuiteContext {
             mut agent,
             targets,
             proofs,
-            reached,
+            addresses,
+            programs: _,
             way,
         } = prepared;
         let rules = scenario.scoring.clone();
@@ -288,7 +334,7 @@ impl SuiteContext {
         let tell = |doing: &str| observer.progress(Progress::Preparing { doing });
         let asking = Asking {
             scenario,
-            reached: reached.as_ref(),
+            addresses: &addresses,
             redactor,
             observer,
         };
@@ -303,7 +349,7 @@ impl SuiteContext {
                 biased;
                 // The run notices it for itself.
                 () = self.interrupt.cancelled() => None,
-                proven = ready::connect(&proofs, &targets, gateway, asking, (&stamp, secrets)) => Some(proven),
+                proven = started.during(ready::connect(&proofs, &targets, gateway, asking, (&stamp, secrets))) => Some(proven),
             }
         };
         let found: Vec<_> = targets.iter().map(|it| it.observed.clone()).collect();
@@ -321,12 +367,12 @@ impl SuiteContext {
                 match (proven, way) {
                     (Some(proven), _) => proven,
                     (None, Way::Gateway(place)) => {
-                        mcp::open_gateway(&targets, None, place, gateway_asks, &tell)
-                            .await
-                            .map(Connection::Gateway)
+                        let opening = mcp::open_gateway(&targets, None, place, gateway_asks, &tell);
+                        let opened = started.during(opening).await;
+                        opened.map(Connection::Gateway)
                     }
                     (None, Way::Direct) => {
-                        let connected = mcp::connect(&targets, &tell).await;
+                        let connected = started.during(mcp::connect(&targets, &tell)).await;
                         connected.map(Connection::Tools)
                     }
                 }
@@ -391,13 +437,15 @@ impl SuiteContext {
         let slot = place.slot(session, container, scenario.config_file.clone());
         let mut known = secrets.clone();
         // What cannot be resolved holds no secret.
-        let _ = self.targets(scenario, None, &mut known);
+        let addresses = Addresses::anywhere(scenario, &self.servers(scenario));
+        let _ = self.targets(scenario, &addresses, &mut known);
         let redactor = Redactor::new(&known, &scenario.redaction);
         let probe = ServersProbe {
             context: self,
             scenario,
             observer,
             redactor: &redactor,
+            addresses: OnceLock::new(),
         };
         tokio::select! {
             biased;
@@ -412,11 +460,11 @@ impl SuiteContext {
         let mut secrets = Secrets::given_to(&scenario.redaction);
         let scenario = &*source::settled(scenario);
         // What cannot be resolved holds no secret.
-        let _ = self.targets(scenario, None, &mut secrets);
+        let addresses = Addresses::anywhere(scenario, &self.servers(scenario));
+        let _ = self.targets(scenario, &addresses, &mut secrets);
         let _ = agents::reach(scenario, &mut secrets);
         for proof in ready::proofs(self, scenario) {
-            let reached = addresses::as_it_stands(scenario);
-            let _ = ready::secrets(proof.ready(), reached.as_ref(), &mut secrets);
+            let _ = proof.secrets(&addresses, &mut secrets);
         }
         if let Some(container) = &scenario.container {
             let _ = containers::expand(container, &mut secrets);

@@ -32,7 +32,7 @@
 //! # }
 //! ```
 
-mod addresses;
+pub(crate) mod addresses;
 mod against;
 pub(crate) mod agents;
 mod bisect;
@@ -48,6 +48,7 @@ mod observer;
 pub(crate) mod outcome;
 pub(crate) mod patience;
 mod play;
+pub(crate) mod post_mortem;
 mod prepare;
 pub(crate) mod ready;
 pub(crate) mod record;
@@ -59,6 +60,7 @@ mod secrets;
 mod servers;
 mod settings;
 mod source;
+pub(crate) mod started;
 mod stored;
 pub(crate) mod suite_context;
 mod versions;

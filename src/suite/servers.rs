@@ -2,16 +2,16 @@
 
 use std::ffi::OsString;
 
-use crate::docker::Reached;
 use crate::mcp::{Launch, Observed, Target};
 use crate::model::container::Reset;
-use crate::model::scenario::{Scenario, Server, Transport};
+use crate::model::scenario::{Scenario, Server, Start, Transport};
 use crate::process::ChildCommand;
 use crate::redact::{Secrets, handed_on};
 use crate::run::SetupError;
 use crate::scenario_file;
-use crate::suite::addresses;
+use crate::suite::addresses::{self, Addresses};
 use crate::suite::secrets::{options, pairs, query};
+use crate::suite::started::{Port, Program};
 use crate::suite::suite_context::SuiteContext;
 
 impl SuiteContext {
@@ -21,7 +21,7 @@ impl SuiteContext {
             && (scenario.container.as_ref()).is_some_and(|it| it.reset == Reset::Scenario);
         let servers = self.servers(scenario).into_iter();
         servers
-            .filter(|it| matches!(it.transport, Transport::Http { .. }))
+            .filter(|it| matches!(it.transport, Transport::Http { start: None, .. }))
             .filter(|it| !(fresh && addresses::holds(scenario, it)))
             .map(|it| it.name)
             .collect()
@@ -45,37 +45,18 @@ impl SuiteContext {
         servers
     }
 
-    /// The scenario's servers, ready to connect to; the secrets they are given are added to `secrets`. Without a container, its servers
-    /// are taken to stand where it would have published them.
+    /// The scenario's servers, ready to connect to; the secrets they are given are added to `secrets`.
     pub(crate) fn targets(
         &self,
         scenario: &Scenario,
-        reached: Option<&Reached>,
+        addresses: &Addresses,
         secrets: &mut Secrets,
     ) -> Result<Vec<Target>, SetupError> {
-        let servers = self.servers(scenario);
-        if servers.is_empty() {
-            return Err(SetupError::new(
-                "the scenario has no servers: declare `servers:`, or give them with `--mcp-config FILE`",
-            ));
-        }
         // A container has proven that it is ready.
-        let ready = |it: &&Server| reached.is_some() && addresses::holds(scenario, it);
-        let ready = servers.iter().filter(ready).map(|it| it.name.clone());
-        let ready: Vec<String> = ready.collect();
-        let reached = reached
-            .cloned()
-            .or_else(|| addresses::as_it_stands(scenario));
-        let lookup = |name: &str| addresses::lookup(name, reached.as_ref());
-        // Everything that is missing is told at once.
-        let (expanded, _) = scenario_file::expand(&servers, lookup)
-            .map_err(|missing| SetupError::new(missing.to_string()))?;
-        for server in &servers {
-            if let Ok((_, variables)) = scenario_file::expand(server, lookup) {
-                secrets.environment(&server.name, &variables);
-            }
-        }
-        let servers = expanded;
+        let declared = self.servers(scenario).into_iter();
+        let ready = declared.filter(|it| addresses::holds(scenario, it));
+        let ready: Vec<String> = ready.map(|it| it.name).collect();
+        let servers = self.filled(scenario, addresses, secrets)?;
         servers
             .into_iter()
             .map(|server| {
@@ -94,11 +75,60 @@ impl SuiteContext {
             .collect()
     }
 
+    /// How those of the scenario's servers are started that are started for each run, each with one of these ports.
+    pub(crate) fn programs(
+        &self,
+        scenario: &Scenario,
+        addresses: &Addresses,
+        ports: Vec<(String, Port)>,
+    ) -> Result<Vec<Program>, SetupError> {
+        let servers = self.filled(scenario, addresses, &mut Secrets::default())?;
+        let mut programs = Vec::new();
+        for (server, port) in ports {
+            let named = servers.iter().find(|it| it.name == server);
+            let Some(Transport::Http {
+                start: Some(start), ..
+            }) = named.map(|it| &it.transport)
+            else {
+                continue;
+            };
+            programs.push(Program {
+                server,
+                command: self.command(start),
+                port,
+            });
+        }
+        Ok(programs)
+    }
+
+    /// The scenario's servers with every `${…}` filled in.
+    fn filled(
+        &self,
+        scenario: &Scenario,
+        addresses: &Addresses,
+        secrets: &mut Secrets,
+    ) -> Result<Vec<Server>, SetupError> {
+        let servers = self.servers(scenario);
+        if servers.is_empty() {
+            return Err(SetupError::new(
+                "the scenario has no servers: declare `servers:`, or give them with `--mcp-config FILE`",
+            ));
+        }
+        let lookup = |server: &Server, name: &str| addresses.lookup(name, Some(&server.name));
+        // Everything that is missing is told at once.
+        let filled = scenario_file::expand_servers(&servers, lookup)
+            .map_err(|missing| SetupError::new(missing.to_string()))?;
+        for (server, variables) in &filled {
+            secrets.environment(&server.name, variables);
+        }
+        Ok(filled.into_iter().map(|(server, _)| server).collect())
+    }
+
     /// The servers that run in the scenario's container, ready to connect to.
     pub(crate) fn targets_inside(
         &self,
         scenario: &Scenario,
-        reached: &Reached,
+        addresses: &Addresses,
     ) -> Result<Vec<Target>, SetupError> {
         let inside: Vec<String> = self
             .servers(scenario)
@@ -111,7 +141,7 @@ impl SuiteContext {
                 "no server of the scenario is reached through its container: give one `url: \"${docker.url}/mcp\"`",
             ));
         }
-        let mut targets = self.targets(scenario, Some(reached), &mut Secrets::default())?;
+        let mut targets = self.targets(scenario, addresses, &mut Secrets::default())?;
         targets.retain(|it| inside.contains(&it.name));
         Ok(targets)
     }
@@ -144,7 +174,12 @@ impl SuiteContext {
                 url,
                 headers,
                 bearer_token_env,
+                start,
             } => {
+                if let Some(start) = start {
+                    secrets.named("env", &server.name, pairs(&start.env));
+                    secrets.named("args", &server.name, options(&start.args));
+                }
                 secrets.named("header", &server.name, pairs(headers));
                 secrets.named("query", &server.name, query(url));
                 let bearer_token = bearer_token_env
@@ -177,6 +212,16 @@ impl SuiteContext {
                 Launch::Child(mock)
             }
         })
+    }
+
+    fn command(&self, start: &Start) -> ChildCommand {
+        ChildCommand {
+            program: (&start.command).into(),
+            args: start.args.iter().map(Into::into).collect(),
+            env: start.env.clone(),
+            cwd: start.cwd.clone(),
+            supervisor: self.program.clone(),
+        }
     }
 
     /// Our own program, serving the mock server of this name from where these arguments say.

@@ -8,17 +8,18 @@ use std::time::Instant;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
+use super::addresses::Addresses;
 use super::error::Error;
 use super::judge::judge;
 use super::outcome::problem;
 use super::patience::Patience;
 use super::play::{Files, Finished};
 use super::settings::{Judging, RUNS};
-use super::{addresses, agents, ci, replay, source};
+use super::{agents, ci, replay, source};
 use crate::git;
 use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
-use crate::model::scenario::Scenario;
+use crate::model::scenario::{Scenario, Server};
 use crate::model::suite::{Problem, ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::redact::{Redactor, Secrets};
@@ -109,10 +110,11 @@ pub fn compare_stored(
 fn redacted(scenario: &Scenario, all: &mut Secrets) -> Redacted<Scenario> {
     let mut secrets = Secrets::given_to(&scenario.redaction);
     let scenario = &*source::settled(scenario);
-    let reached = addresses::as_it_stands(scenario);
-    let lookup = |name: &str| addresses::lookup(name, reached.as_ref());
+    let addresses = Addresses::anywhere(scenario, &scenario.servers);
+    let lookup = |server: &Server, name: &str| addresses.lookup(name, Some(&server.name));
     // A name that cannot be resolved has no value, so no secret.
-    if let Ok((_, variables)) = scenario_file::expand(&scenario.servers, lookup) {
+    let expanded = scenario_file::expand_servers(&scenario.servers, lookup);
+    for (_, variables) in expanded.into_iter().flatten() {
         secrets.environment("", &variables);
     }
     let _ = agents::reach(scenario, &mut secrets);

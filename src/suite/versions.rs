@@ -190,12 +190,16 @@ fn configured(scenario: &mut Scenario, path: &Path) -> Result<(), String> {
 fn at_address(scenario: &mut Scenario, url: &str) -> Result<(), String> {
     let mut over_http: Vec<_> = (scenario.servers.iter_mut())
         .filter_map(|it| match &mut it.transport {
-            Transport::Http { url, .. } => Some(url),
+            Transport::Http { url, start, .. } => Some((url, start)),
             _ => None,
         })
         .collect();
     match &mut over_http[..] {
-        [own] => url.clone_into(own),
+        [(own, start)] => {
+            url.clone_into(own);
+            // Whoever serves that address is there already.
+            **start = None;
+        }
         [] => {
             return Err("it has no server over HTTP, so there is no address to replace".to_owned());
         }

@@ -25,6 +25,7 @@ fn http(name: &str, url: &str) -> Server {
             url: url.to_owned(),
             headers: Vec::new(),
             bearer_token_env: None,
+            start: None,
         },
         connect_timeout: None,
         tool_timeout: None,

@@ -68,5 +68,6 @@ mod shared_causes;
 mod shipped;
 mod special_files;
 mod sse;
+mod started;
 mod statistics;
 mod variable_values;

@@ -113,6 +113,7 @@ fn every_key_of_servers_and_surroundings_arrives() {
             url: "${URL:-http://localhost}/mcp".to_owned(),
             headers: vec![("X-Key".to_owned(), "${KEY}".to_owned())],
             bearer_token_env: Some("TOKEN".to_owned()),
+            start: None,
         }
     );
     assert_eq!(

@@ -38,7 +38,8 @@ pub struct Scenario {
     /// The scenario's rules that can have no effect, as far as the run shows it, a sentence each; absent where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub idle_rules: Vec<String>,
-    /// Where the log of the scenario's container is kept, relative to this document; `null` without a container.
+    /// Where the log of the scenario's container, and of servers that were started for it, is kept, relative to this document; `null` where
+    /// there are none.
     #[serde(default)]
     pub container_log: Option<String>,
     /// Expectations of the scenario itself, met or not.

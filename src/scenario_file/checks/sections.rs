@@ -88,10 +88,13 @@ impl Document {
         }
         let Some(container) = container else { return };
         let reached = |it: &Server| match &it.transport {
-            Transport::Http { url, .. } => {
-                template::mentions_container(url) || container.host_port.is_some()
-            }
-            Transport::Stdio { .. } | Transport::Mock | Transport::Recorded { .. } => false,
+            Transport::Http {
+                url, start: None, ..
+            } => template::mentions_container(url) || container.host_port.is_some(),
+            Transport::Http { .. }
+            | Transport::Stdio { .. }
+            | Transport::Mock
+            | Transport::Recorded { .. } => false,
         };
         if !servers.is_empty() && !servers.iter().any(reached) {
             let message = "no server of the scenario is reached through its container";

@@ -17,6 +17,8 @@ pub const CONTAINER_URL: &str = "docker.url";
 pub const CONTAINER_PORT: &str = "docker.port";
 /// The name that stands for the folder of the source of the system under test.
 pub const SOURCE_DIR: &str = "source.dir";
+/// The name that stands for the port of a server that is started for a run.
+pub const PORT: &str = "port";
 /// All names a container gives.
 pub(in crate::scenario_file) const CONTAINER_NAMES: [&str; 2] = [CONTAINER_URL, CONTAINER_PORT];
 
@@ -71,7 +73,7 @@ pub(in crate::scenario_file) fn needs(text: &str, wanted: &str) -> bool {
 }
 
 /// Whether a text refers to this name.
-pub(in crate::scenario_file) fn mentions(text: &str, name: &str) -> bool {
+pub fn mentions(text: &str, name: &str) -> bool {
     names(text).any(|it| it == name)
 }
 

@@ -1,10 +1,12 @@
 //! Values from the environment in the place of `${NAME}`.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::model::agent::{CommandAgent, MODEL};
+use crate::model::scenario::Server;
 
 use crate::scenario_file::decode::template::{Part, parts};
 use crate::scenario_file::yaml::finding::quoted;
@@ -66,6 +68,29 @@ pub fn expand<T: Templates + Clone>(
     let mut filled = thing.clone();
     filled.templates(&mut |it| filling.fill(it));
     Ok((filled, filling.finish()?))
+}
+
+/// The same for servers, each with the variables that it alone uses. What `lookup` gives may depend on the server.
+///
+/// # Errors
+///
+/// Everything that any of them lacks.
+pub fn expand_servers(
+    servers: &[Server],
+    lookup: impl Fn(&Server, &str) -> Option<String>,
+) -> Result<Vec<(Server, Vec<String>)>, MissingVariables> {
+    let current = Cell::new(None);
+    let of_current = |name: &str| lookup(current.get()?, name);
+    let mut filling = Filling::new(&of_current);
+    let mut expanded = Vec::new();
+    for server in servers {
+        current.set(Some(server));
+        let mut filled = server.clone();
+        filled.templates(&mut |it| filling.fill(it));
+        let used = std::mem::take(&mut filling.used);
+        expanded.push((filled, used.into_iter().collect()));
+    }
+    filling.finish().map(|_| expanded)
 }
 
 /// The same for an agent that is a program. `lookup` also gives what the run gives the agent, such as [`PROMPT`]; the model is known from

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::model::agent::{CommandAgent, ModelAgent};
 use crate::model::container::{Container, Image, MountSource};
 use crate::model::ready::{HealthPage, PageAddress};
-use crate::model::scenario::{Server, Transport};
+use crate::model::scenario::{Server, Start, Transport};
 use crate::model::source::Prepare;
 
 /// Something in which `${…}` stands for something, before it is filled in.
@@ -96,9 +96,11 @@ impl Templates for Server {
                 url,
                 headers,
                 bearer_token_env,
+                start,
             } => {
                 url.templates(visit);
                 headers.templates(visit);
+                start.templates(visit);
                 if let Some(name) = bearer_token_env {
                     visit(Place::Variable(name));
                 }
@@ -121,6 +123,15 @@ impl Templates for Prepare {
         self.cwd.templates(visit);
         self.env.templates(visit);
         self.inputs.templates(visit);
+    }
+}
+
+impl Templates for Start {
+    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
+        self.command.templates(visit);
+        self.args.templates(visit);
+        self.env.templates(visit);
+        self.cwd.templates(visit);
     }
 }
 

@@ -176,19 +176,29 @@ fn rebase(document: &mut Node, findings: &Findings, folder: &Path) {
             node.content = Content::Text(rebased(node, text));
         }
     };
+    let command = |node: &mut Node| {
+        if let Content::Text(text) = &node.content
+            && (text.starts_with("./") || text.starts_with("../"))
+        {
+            let text = rebased(node, text);
+            let is_plain = !text.starts_with("../");
+            let here = if is_plain { "./" } else { "" };
+            node.content = Content::Text(format!("{here}{text}"));
+        }
+    };
+    let program = |node: &mut Node| {
+        if let Some(cwd) = node.get_mut("cwd") {
+            path(cwd);
+        }
+        if let Some(it) = node.get_mut("command") {
+            command(it);
+        }
+    };
     if let Some(Content::Map(servers)) = document.get_mut("servers").map(|it| &mut it.content) {
         for server in servers {
-            if let Some(cwd) = server.value.get_mut("cwd") {
-                path(cwd);
-            }
-            if let Some(command) = server.value.get_mut("command")
-                && let Content::Text(text) = &command.content
-                && (text.starts_with("./") || text.starts_with("../"))
-            {
-                let text = rebased(command, text);
-                let is_plain = !text.starts_with("../");
-                let here = if is_plain { "./" } else { "" };
-                command.content = Content::Text(format!("{here}{text}"));
+            program(&mut server.value);
+            if let Some(start) = server.value.get_mut("start") {
+                program(start);
             }
         }
     }

@@ -131,6 +131,7 @@ impl Reader<'_> {
                 url: self.required(entry, "url")?,
                 headers: self.pairs(node.get("headers"))?,
                 bearer_token_env: None,
+                start: None,
             }
         } else {
             let folder = self.findings.folder(node.at);

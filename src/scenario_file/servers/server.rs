@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use crate::model::scenario::{HttpStyle, Server, Transport};
+use crate::model::scenario::{HttpStyle, Server, Start, Transport};
 
 use super::ready::ReadySection;
 use crate::scenario_file::decode::kinds::{Nothing, Unnamed, Variant, kinds};
 use crate::scenario_file::decode::secrets::{Given, given_pairs, marked_names};
-use crate::scenario_file::decode::template::Template;
+use crate::scenario_file::decode::template::{self, PORT, Template};
 use crate::scenario_file::decode::values::{Timeout, Word};
-use crate::scenario_file::decode::{Named, section};
-use crate::scenario_file::yaml::source::Findings;
+use crate::scenario_file::decode::{At, Decode, Named, section};
+use crate::scenario_file::yaml::source::{Findings, Mark};
 
 /// A server the scenario uses.
 pub(in crate::scenario_file) type ServerSection = Variant<ServerKeys, ServerKind>;
@@ -49,18 +49,20 @@ section! {
 
 section! {
     /// What is said of a server over HTTP.
-    HttpKeys {
+    HttpKeys, checked by check_http {
         /// The endpoint: of a server with `type: sse`, that of the event stream.
         url: Template<Word>,
         /// Headers sent with every request.
         headers: Option<Named<Given>>,
         /// The environment variable that holds the bearer token.
         bearer_token_env: Option<Word>,
+        /// What serves the address: started for each run, and ended after it. `${port}` stands for a free port, here, in `url`, `headers` and the pages of `ready`.
+        start: Option<At<StdioKeys>>,
     }
 }
 
 section! {
-    /// What is said of a child process.
+    /// How a program is started.
     StdioKeys {
         /// The program.
         command: Template<Word>,
@@ -74,12 +76,13 @@ section! {
 }
 
 impl HttpKeys {
-    fn transport(&self, style: HttpStyle) -> Transport {
+    fn transport(&self, style: HttpStyle, findings: &Findings) -> Transport {
         Transport::Http {
             style,
             url: self.url.0.clone(),
             headers: given_pairs(self.headers.as_ref()),
             bearer_token_env: self.bearer_token_env.as_ref().map(|it| it.0.clone()),
+            start: self.start.as_ref().map(|it| it.start(findings)),
         }
     }
 }
@@ -89,7 +92,9 @@ impl ServerSection {
     pub(in crate::scenario_file) fn marked(&self) -> Vec<String> {
         let mut marked: Vec<String> = match &self.kind {
             ServerKind::Http(http) | ServerKind::Sse(http) => {
-                marked_names(http.headers.as_ref()).collect()
+                let env = http.start.as_ref().and_then(|it| it.env.as_ref());
+                let headers = marked_names(http.headers.as_ref());
+                headers.chain(marked_names(env)).collect()
             }
             ServerKind::Stdio(stdio) => marked_names(stdio.env.as_ref()).collect(),
             ServerKind::Mock(_) => Vec::new(),
@@ -101,17 +106,20 @@ impl ServerSection {
 
     pub(in crate::scenario_file) fn server(&self, name: &str, findings: &Findings) -> Server {
         let transport = match &self.kind {
-            ServerKind::Http(http) => http.transport(HttpStyle::Streamable),
-            ServerKind::Sse(http) => http.transport(HttpStyle::Sse),
+            ServerKind::Http(http) => http.transport(HttpStyle::Streamable, findings),
+            ServerKind::Sse(http) => http.transport(HttpStyle::Sse, findings),
             ServerKind::Stdio(stdio) => {
-                let command = &stdio.command;
-                let args = stdio.args.iter().flatten();
-                let cwd = stdio.cwd.as_ref();
+                let Start {
+                    command,
+                    args,
+                    env,
+                    cwd,
+                } = stdio.start(findings);
                 Transport::Stdio {
-                    command: command_from(&command.0, &findings.folder(command.at)),
-                    args: args.map(|it| it.value.clone()).collect(),
-                    env: given_pairs(stdio.env.as_ref()),
-                    cwd: cwd.map(|it| findings.folder(it.at).join(&it.0)),
+                    command,
+                    args,
+                    env,
+                    cwd,
                 }
             }
             ServerKind::Mock(_) => Transport::Mock,
@@ -123,6 +131,42 @@ impl ServerSection {
             tool_timeout: self.all.tool_timeout.map(|it| it.0),
             ready: self.all.ready.as_ref().map(ReadySection::ready),
         }
+    }
+}
+
+impl StdioKeys {
+    fn start(&self, findings: &Findings) -> Start {
+        let command = &self.command;
+        let args = self.args.iter().flatten();
+        let cwd = self.cwd.as_ref();
+        Start {
+            command: command_from(&command.0, &findings.folder(command.at)),
+            args: args.map(|it| it.value.clone()).collect(),
+            env: given_pairs(self.env.as_ref()),
+            cwd: cwd.map(|it| findings.folder(it.at).join(&it.0)),
+        }
+    }
+}
+
+/// The program listens where the address leads.
+fn check_http(section: &HttpKeys, _: Mark, findings: &mut Findings) {
+    let Some(start) = &section.start else { return };
+    let mut is_told = false;
+    start
+        .value
+        .templates(&mut |_, text| is_told |= template::mentions(text, PORT));
+    match (template::mentions(&section.url.0, PORT), is_told) {
+        (true, false) => {
+            let message = "nothing tells the program which port `url` leads to";
+            let hint = "give it `${port}`, in `args` or in `env`";
+            findings.error(start.at, message, Some(hint));
+        }
+        (false, true) => {
+            let message = "the program listens at a port that the address does not lead to";
+            let hint = "write `${port}` in its place: `http://127.0.0.1:${port}/mcp`";
+            findings.error(section.url.at, message, Some(hint));
+        }
+        _ => {}
     }
 }
 

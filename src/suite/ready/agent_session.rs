@@ -15,12 +15,14 @@ use crate::model::stamp::Stamp;
 use crate::redact::{Redactor, Secrets};
 use crate::run::ready::{SessionCheck, wait};
 use crate::run::{Observer, Progress, SetupError, Tools};
+use crate::suite::addresses::Addresses;
 
 /// Checks each server process that is started for a session of the agent itself, which then makes its calls without us.
 #[derive(Clone)]
 pub(super) struct AgentSessionCheck {
     scenario: Arc<Scenario>,
     redactor: Arc<Redactor>,
+    addresses: Addresses,
     proofs: Vec<Proof>,
     targets: Vec<Target>,
     /// What all servers offered when they were ready.
@@ -45,6 +47,7 @@ impl AgentSessionCheck {
         Self {
             scenario: Arc::new(asking.scenario.clone()),
             redactor: Arc::new(Redactor::new(secrets, &asking.scenario.redaction)),
+            addresses: asking.addresses.clone(),
             proofs: proofs.to_vec(),
             targets: targets.to_vec(),
             catalogue,
@@ -91,7 +94,7 @@ impl SessionCheck for AgentSessionCheck {
             let asker = Asker {
                 asking: Asking {
                     scenario: &check.scenario,
-                    reached: None,
+                    addresses: &check.addresses,
                     redactor: &check.redactor,
                     observer: &NoProgress,
                 },

@@ -6,8 +6,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, try_join_all};
 
-use super::proof::expanded;
-use crate::docker::Reached;
+use super::proof::{expanded, only};
 use crate::http_client;
 use crate::mcp::{self, Launch, Target};
 use crate::model::catalogue::Catalogue;
@@ -20,12 +19,13 @@ use crate::redact::Redactor;
 use crate::run::ready::{Asks, PageAnswer};
 use crate::run::{Observer, Part, Progress, Together, Tools, Unlisted};
 use crate::score;
+use crate::suite::addresses::Addresses;
 
 /// What all askers of one run have in common.
 #[derive(Clone, Copy)]
 pub(crate) struct Asking<'a> {
     pub(crate) scenario: &'a Scenario,
-    pub(crate) reached: Option<&'a Reached>,
+    pub(crate) addresses: &'a Addresses,
     pub(crate) redactor: &'a Redactor,
     pub(crate) observer: &'a dyn Observer,
 }
@@ -82,7 +82,10 @@ impl Asks for Asker<'_> {
         limit: Duration,
     ) -> BoxFuture<'a, Result<PageAnswer, String>> {
         async move {
-            let expanded = expanded(std::slice::from_ref(page), self.asking.reached);
+            let names = self.targets.iter().flatten().map(|it| it.name.as_str());
+            let names: Vec<&str> = names.collect();
+            let of = (self.asking.addresses, only(&names));
+            let expanded = expanded(std::slice::from_ref(page), of);
             let (pages, _) = expanded.map_err(|it| it.message)?;
             let page = pages.first().ok_or("there is no page")?;
             let url = match &page.at {
@@ -143,7 +146,9 @@ impl Asker<'_> {
     /// The address of a server, or of the only one that has one.
     fn address(&self, server: Option<&str>) -> Result<String, String> {
         let targets = self.targets.as_ref().map_err(Clone::clone)?;
-        if let (None, "", Some(container)) = (server, self.who.as_str(), self.asking.reached) {
+        if let (None, "", Some(container)) =
+            (server, self.who.as_str(), &self.asking.addresses.container)
+        {
             return Ok(container.url());
         }
         let addresses = targets.iter().filter_map(|it| match &it.launch {

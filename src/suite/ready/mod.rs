@@ -14,4 +14,4 @@ mod proof;
 
 pub(crate) use asker::{Asker, Asking};
 pub(crate) use connect::connect;
-pub(crate) use proof::{Proof, proofs, secrets};
+pub(crate) use proof::{Proof, page_secrets, proofs};

@@ -1,12 +1,11 @@
 //! What must hold of which servers before a run begins.
 
-use crate::docker::Reached;
 use crate::model::ready::{HealthPage, PageAddress, Ready};
 use crate::model::scenario::{Scenario, Transport};
 use crate::redact::Secrets;
 use crate::run::SetupError;
 use crate::scenario_file;
-use crate::suite::addresses;
+use crate::suite::addresses::Addresses;
 use crate::suite::secrets::{pairs, query};
 use crate::suite::suite_context::SuiteContext;
 
@@ -19,8 +18,13 @@ pub(crate) struct Proof {
 }
 
 impl Proof {
-    pub(crate) fn ready(&self) -> &Ready {
-        &self.ready
+    /// Adds the secrets that its pages are asked with to `secrets`.
+    pub(crate) fn secrets(
+        &self,
+        addresses: &Addresses,
+        secrets: &mut Secrets,
+    ) -> Result<(), SetupError> {
+        page_secrets(&self.ready, (addresses, only(&self.servers)), secrets)
     }
 }
 
@@ -48,13 +52,21 @@ pub(crate) fn proofs(context: &SuiteContext, scenario: &Scenario) -> Vec<Proof> 
     together.chain(single).collect()
 }
 
-/// Adds the secrets that pages are asked with to `secrets`.
-pub(crate) fn secrets(
+/// The only one of several servers.
+pub(super) fn only<T: AsRef<str>>(servers: &[T]) -> Option<&str> {
+    match servers {
+        [only] => Some(only.as_ref()),
+        _ => None,
+    }
+}
+
+/// Adds the secrets that pages, of this server or of any, are asked with to `secrets`.
+pub(crate) fn page_secrets(
     ready: &Ready,
-    reached: Option<&Reached>,
+    of: (&Addresses, Option<&str>),
     secrets: &mut Secrets,
 ) -> Result<(), SetupError> {
-    let (pages, variables) = expanded(&ready.http, reached)?;
+    let (pages, variables) = expanded(&ready.http, of)?;
     secrets.environment("ready", &variables);
     for page in pages {
         secrets.named("header", "ready", pairs(&page.headers));
@@ -67,9 +79,20 @@ pub(crate) fn secrets(
 /// The pages with their placeholders filled in, and the names of the environment variables that stand in them.
 pub(super) fn expanded(
     pages: &[HealthPage],
-    reached: Option<&Reached>,
+    (addresses, server): (&Addresses, Option<&str>),
 ) -> Result<(Vec<HealthPage>, Vec<String>), SetupError> {
-    let lookup = |name: &str| addresses::lookup(name, reached);
-    scenario_file::expand(&pages.to_vec(), lookup)
-        .map_err(|missing| SetupError::new(missing.to_string()))
+    let mut filled = Vec::new();
+    let mut variables = Vec::new();
+    for page in pages {
+        let named = match &page.at {
+            PageAddress::Path { server, .. } => server.as_deref(),
+            PageAddress::Url(_) => None,
+        };
+        let lookup = |name: &str| addresses.lookup(name, named.or(server));
+        let (page, used) = scenario_file::expand(page, lookup)
+            .map_err(|missing| SetupError::new(missing.to_string()))?;
+        filled.push(page);
+        variables.extend(used);
+    }
+    Ok((filled, variables))
 }

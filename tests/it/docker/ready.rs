@@ -100,7 +100,7 @@ fn a_container_that_exits_at_once_is_quoted() {
     assert!(log.contains("--nonsense"), "{log}");
     let page = project.read("reports/latest/s.html");
     assert!(
-        page.contains("/logs/s.log\">Log of the container</a>"),
+        page.contains("/logs/s.log\">Log of what was started for it</a>"),
         "{page}"
     );
 }

@@ -1,0 +1,78 @@
+//! The output of a process, both of its streams: whole lines in the order in which they came.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
+
+/// The most that is kept, in bytes; the oldest output is dropped.
+const MOST: usize = 4 * 1024 * 1024;
+
+/// The longest line that is kept in one piece.
+const LINE: u64 = 64 * 1024;
+
+/// What a process has written so far.
+#[derive(Debug, Default)]
+pub(super) struct Output {
+    lines: VecDeque<Vec<u8>>,
+    length: usize,
+}
+
+impl Output {
+    fn add(&mut self, line: &[u8]) {
+        self.length += line.len();
+        self.lines.push_back(line.to_vec());
+        while self.length > MOST && self.lines.len() > 1 {
+            self.length -= self.lines.pop_front().map_or(0, |it| it.len());
+        }
+    }
+
+    pub(super) fn text(&self) -> String {
+        let (front, back) = self.lines.as_slices();
+        String::from_utf8_lossy(&[front.concat(), back.concat()].concat()).into_owned()
+    }
+}
+
+/// Reads a stream to its end.
+pub(super) async fn keep(stream: impl AsyncRead + Unpin, kept: Arc<Mutex<Output>>) {
+    let mut stream = BufReader::new(stream);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = (&mut stream).take(LINE).read_until(b'\n', &mut line).await;
+        if !matches!(read, Ok(1..)) {
+            return;
+        }
+        if !line.ends_with(b"\n") {
+            line.push(b'\n');
+        }
+        kept.lock().add(&line);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use parking_lot::Mutex;
+
+    use super::{MOST, Output, keep};
+
+    #[test]
+    fn the_end_of_a_long_output_is_kept_in_whole_lines() {
+        let read = |text: String| {
+            let runtime = tokio::runtime::Builder::new_current_thread().build();
+            let kept = Arc::<Mutex<Output>>::default();
+            let reading = keep(text.as_bytes(), Arc::clone(&kept));
+            runtime.unwrap().block_on(reading);
+            kept.lock().text()
+        };
+        assert_eq!(read(String::new()), "");
+        assert_eq!(read("one\n\ntwo".to_owned()), "one\n\ntwo\n");
+        let line = format!("{}\n", "x".repeat(99));
+        let long = read(format!("first\n{}last\n", line.repeat(MOST / 100 + 1)));
+        assert!(long.len() <= MOST && long.len() > MOST - 200);
+        assert!(long.starts_with("xxx") && long.ends_with("x\nlast\n"));
+    }
+}
