@@ -6,6 +6,7 @@ pub mod catalogue;
 pub mod comparison;
 pub mod container;
 pub mod experiment;
+pub mod hook;
 pub mod interactions;
 pub mod json_path;
 pub mod learned;

@@ -8,6 +8,7 @@ use crate::model::Object;
 use crate::model::agent::{CommandAgent, Limits, ModelAgent, Price};
 use crate::model::binding::BindingRule;
 use crate::model::container::Container;
+use crate::model::hook::Hook;
 use crate::model::interactions::DeclaredServer;
 use crate::model::ready::Ready;
 use crate::model::redaction::Redaction;
@@ -43,6 +44,9 @@ pub struct Scenario {
     pub container: Option<Container>,
     /// What proves that all its servers together can be asked.
     pub ready: Option<Ready>,
+    /// What is run before each run, and after it, with `${…}` not yet filled in.
+    pub before: Vec<Hook>,
+    pub after: Vec<Hook>,
     pub agent: Agent,
     /// How its baseline is replayed.
     pub replaying: Replaying,

@@ -8,7 +8,7 @@
 //! | How does YAML become a tree with places? How is a finding shown? | `yaml` |
 //! | How is a section declared? How do `kind` and `type` choose its keys? | `decode::section`, `decode::kinds` |
 //! | What sections does a file have? Where is the JSON Schema made? | `file` |
-//! | Where is a server read? A container? A `ready` check? | `servers` |
+//! | Where is a server read? A container? A `ready` check? What is run before and after? | `servers` |
 //! | Where is a mock server read, with its answers and faults? | `mock` |
 //! | Where is the agent read? A call? A success criterion? | `agent` |
 //! | Where are the rules of the comparison read? | `file::scoring` |

@@ -27,7 +27,7 @@ use crate::store::Baselines;
 pub async fn compare(mut suite: Suite, settings: &Settings) -> Result<Finished, Error> {
     if settings.answered_by == Servers::Recorded {
         let scenarios = suite.scenarios.into_iter();
-        suite.scenarios = scenarios.map(recorded::without_container).collect();
+        suite.scenarios = scenarios.map(recorded::without_surroundings).collect();
     }
     let selected = suite.scenarios.len();
     play("compare", suite, settings, |scenario, run_context| {

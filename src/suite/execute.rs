@@ -18,6 +18,7 @@ use crate::score;
 use crate::suite::addresses::{self, Addresses};
 use crate::suite::agents::{self, Reached};
 use crate::suite::containers::{self, ContainerSlot, ServersProbe};
+use crate::suite::hooks::Hooks;
 use crate::suite::ready::{self, Asking, Proof};
 use crate::suite::recorded;
 use crate::suite::replay;
@@ -188,12 +189,19 @@ impl SuiteContext {
         };
         // Whoever cannot ask needs no container.
         let able = reachable.as_ref().map(|_| ()).map_err(Clone::clone);
+        let able = able.and_then(|()| self.check(scenario, baseline));
         let tell = |doing: &str| observer.progress(Progress::Preparing { doing });
-        let prepared = match able.and_then(|()| self.check(scenario, baseline)) {
+        let mut hooks = self.hooks(scenario, &mut secrets);
+        let prepared = match able {
             Ok(()) => self.prepare_source(scenario, &mut secrets, &tell).await,
             Err(problem) => Err(problem),
         };
-        let standing = match prepared {
+        let cleared = match (prepared, &mut hooks) {
+            (Err(problem), _) => Err(problem),
+            (Ok(()), Err(problem)) => Err(problem.clone()),
+            (Ok(()), Ok(hooks)) => hooks.before(&tell).await,
+        };
+        let standing = match cleared {
             Ok(()) => self.stand(scenario, place, observer, &mut secrets).await,
             Err(problem) => Err(problem),
         };
@@ -220,7 +228,7 @@ impl SuiteContext {
             started = StartedServers::start(std::mem::take(&mut it.programs))?;
             Ok(it)
         });
-        let (trajectory, notes) = match prepared {
+        let (trajectory, mut notes) = match prepared {
             Ok(prepared) => {
                 let known = (&redactor, &secrets);
                 let run = (prepared, &mut started);
@@ -246,6 +254,9 @@ impl SuiteContext {
             }
         };
         let log = log(place.log(begun).await, &started, &redactor);
+        if let Ok(hooks) = hooks {
+            notes.extend(hooks.after(&tell).await);
+        }
         FinishedRun {
             trajectory,
             redactor,
@@ -397,6 +408,12 @@ impl SuiteContext {
         (trajectory, notes)
     }
 
+    /// The commands around a run; the secrets that they are given are added to `secrets`.
+    fn hooks(&self, scenario: &Scenario, secrets: &mut Secrets) -> Result<Hooks, SetupError> {
+        let (supervisor, interrupt) = (self.program.clone(), self.interrupt.clone());
+        Hooks::new(scenario, secrets, supervisor, interrupt)
+    }
+
     /// The secrets of the scenario are known, and the servers that a baseline was recorded with are those of this run.
     fn check(
         &self,
@@ -469,6 +486,7 @@ impl SuiteContext {
         if let Some(container) = &scenario.container {
             let _ = containers::expand(container, &mut secrets);
         }
+        let _ = self.hooks(scenario, &mut secrets);
         self.remember(scenario, &secrets);
         Redactor::new(&secrets, &scenario.redaction).scenario(scenario)
     }

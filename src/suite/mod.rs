@@ -5,7 +5,7 @@
 //! Suite ─ play ─► each scenario: compare | record | expect ─ repeat ─► RunContext ─ SuiteContext ─► run::run ─► judge ─► ScenarioResult
 //! ```
 //!
-//! `execute` puts one run together from `agents`, `servers`, `containers` and `ready`, with what all runs share in `suite_context` and what one scenario's runs need in `run_context`; `replay` and `recorded` hold one side of a baseline
+//! `execute` puts one run together from `agents`, `servers`, `started`, `containers`, `hooks` and `ready`, with what all runs share in `suite_context` and what one scenario's runs need in `run_context`; `replay` and `recorded` hold one side of a baseline
 //! still; `judge` and `outcome` say what came of a run.
 //!
 //! # Example
@@ -43,6 +43,7 @@ pub(crate) mod containers;
 mod error;
 pub(crate) mod execute;
 mod expect;
+pub(crate) mod hooks;
 pub(crate) mod judge;
 mod observer;
 pub(crate) mod outcome;

@@ -13,6 +13,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::error::Error;
+use super::hooks;
 use super::observer::{Observer, Silent};
 use super::outcome::{broken, is_fine, not_run, was_interrupted};
 use super::run_context::RunContext;
@@ -75,7 +76,7 @@ pub struct Files {
 /// Why a disabled scenario is not run.
 const DISABLED: &str = "the scenario is disabled (`enabled: false`)";
 
-/// How long running scenarios may take to stop when the program is asked to.
+/// How long running scenarios may take to stop when the program is asked to, but for what they run afterwards.
 const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Runs every scenario with `work` and gathers the results in the scenarios' order.
@@ -202,7 +203,12 @@ where
             }
         }
     };
-    let _ = tokio::time::timeout(STOP_TIMEOUT, stopping).await;
+    let grace = if scenarios.iter().any(|it| !it.after.is_empty()) {
+        hooks::GRACE
+    } else {
+        Duration::ZERO
+    };
+    let _ = tokio::time::timeout(STOP_TIMEOUT + grace, stopping).await;
     running.abort_all();
     // The index of the first scenario that has not begun.
     let not_begun = waiting.peek().map_or(usize::MAX, |(index, _)| *index);

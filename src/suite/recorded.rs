@@ -69,10 +69,12 @@ pub(crate) fn hold_still(
     })
 }
 
-/// The scenario without the container that nobody needs whose servers are recorded ones.
-pub(crate) fn without_container(scenario: Scenario) -> Scenario {
+/// The scenario without what nobody needs whose servers are recorded ones: its container, and what resets that which outlives a run.
+pub(crate) fn without_surroundings(scenario: Scenario) -> Scenario {
     Scenario {
         container: None,
+        before: Vec::new(),
+        after: Vec::new(),
         ..scenario
     }
 }

@@ -22,6 +22,7 @@ mod file_limit;
 mod floors;
 mod fuzz;
 mod help;
+mod hooks;
 mod http;
 mod import;
 mod import_log;

@@ -293,6 +293,8 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         interactions: Vec::new(),
         container: None,
         ready: None,
+        before: Vec::new(),
+        after: Vec::new(),
         agent: Agent::Scripted { calls: Vec::new() },
         replaying: Replaying::within(std::time::Duration::from_secs(300)),
         expected_trajectory: expected.iter().map(call).collect(),

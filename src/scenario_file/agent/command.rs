@@ -1,12 +1,10 @@
 //! An agent that is a program: the keys of its section, and what its command line takes.
 
-use std::path::Path;
-
 use crate::model::agent::{CommandAgent, CommandFormat, PROMPT};
 
 use super::model::PriceSection;
 use crate::scenario_file::decode::secrets::{Given, given_pairs};
-use crate::scenario_file::decode::template::{self, Template};
+use crate::scenario_file::decode::template::{self, Template, command_line};
 use crate::scenario_file::decode::values::{Timeout, Word};
 use crate::scenario_file::decode::{At, NO_HINT, Named, choice, section};
 use crate::scenario_file::expand::places::any_text;
@@ -92,26 +90,6 @@ impl CommandKeys {
             tool_timeout: self.tool_timeout.map(|it| it.0),
             price: self.price.as_ref().map(|it| it.price()),
         })
-    }
-}
-
-/// The program and its arguments.
-fn command_line(command: &At<Vec<Template>>, findings: &mut Findings) -> Option<Vec<String>> {
-    let [program, args @ ..] = command.as_slice() else {
-        findings.error(command.at, "names no program", NO_HINT);
-        return None;
-    };
-    let program = program_from(program, &findings.folder(program.at));
-    let args = args.iter().map(|it| it.value.clone());
-    Some(std::iter::once(program).chain(args).collect())
-}
-
-/// A program named by a relative path belongs to the file that names it; a bare name is looked up in `PATH`.
-fn program_from(program: &str, folder: &Path) -> String {
-    if program.contains('/') {
-        folder.join(program).to_string_lossy().into_owned()
-    } else {
-        program.to_owned()
     }
 }
 

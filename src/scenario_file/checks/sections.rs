@@ -86,6 +86,17 @@ impl Document {
                 findings.error(at, message, hint);
             }
         }
+        let mut texts = Vec::new();
+        self.before
+            .templates(&mut |at, text| texts.push((at, text)));
+        self.after.templates(&mut |at, text| texts.push((at, text)));
+        for (at, text) in texts {
+            if let Some(name) = template::names(text).find(|it| it.contains('.')) {
+                let message = format!("nothing provides {} here", quoted(name));
+                let hint = "these commands are run without the container: `${NAME}` stands for an environment variable";
+                findings.error(at, message, Some(hint));
+            }
+        }
         let Some(container) = container else { return };
         let reached = |it: &Server| match &it.transport {
             Transport::Http {

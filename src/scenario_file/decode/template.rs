@@ -6,7 +6,7 @@ use std::ops::Deref;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::holders::{At, Named, same_schema};
-use super::section::Decode;
+use super::section::{Decode, NO_HINT};
 use crate::scenario_file::yaml::finding::quoted;
 use crate::scenario_file::yaml::node::Node;
 use crate::scenario_file::yaml::source::{Findings, Mark};
@@ -59,6 +59,26 @@ pub(in crate::scenario_file) fn pairs(named: Option<&Named<Template>>) -> Vec<(S
     named
         .map(|(name, text)| (name.value.clone(), text.value.clone()))
         .collect()
+}
+
+/// A program and its arguments; `None`, after saying so, where there is none. A program named by a relative path belongs to the file that
+/// names it; a bare name is looked up in `PATH`.
+pub(in crate::scenario_file) fn command_line(
+    command: &At<Vec<Template>>,
+    findings: &mut Findings,
+) -> Option<Vec<String>> {
+    let [program, args @ ..] = command.as_slice() else {
+        findings.error(command.at, "names no program", NO_HINT);
+        return None;
+    };
+    let name = if program.contains('/') {
+        let path = findings.folder(program.at).join(&program.value);
+        path.to_string_lossy().into_owned()
+    } else {
+        program.value.clone()
+    };
+    let args = args.iter().map(|it| it.value.clone());
+    Some(std::iter::once(name).chain(args).collect())
 }
 
 /// Whether a text refers to the scenario's container.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::model::agent::{CommandAgent, ModelAgent};
 use crate::model::container::{Container, Image, MountSource};
+use crate::model::hook::Hook;
 use crate::model::ready::{HealthPage, PageAddress};
 use crate::model::scenario::{Server, Start, Transport};
 use crate::model::source::Prepare;
@@ -135,6 +136,24 @@ impl Templates for Start {
     }
 }
 
+impl Templates for Hook {
+    fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
+        command_line(&mut self.command, visit);
+        self.cwd.templates(visit);
+        self.env.templates(visit);
+    }
+}
+
+/// A program and its arguments.
+fn command_line(command: &mut [String], visit: &mut dyn FnMut(Place<'_>)) {
+    if let [program, args @ ..] = command {
+        visit(Place::Program(program));
+        for arg in args {
+            arg.templates(visit);
+        }
+    }
+}
+
 impl Templates for HealthPage {
     fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
         let (PageAddress::Url(address) | PageAddress::Path { path: address, .. }) = &mut self.at;
@@ -154,12 +173,7 @@ impl Templates for ModelAgent {
 /// All but the model, which the other texts refer to.
 impl Templates for CommandAgent {
     fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
-        if let [program, args @ ..] = &mut self.command[..] {
-            visit(Place::Program(program));
-            for arg in args {
-                arg.templates(visit);
-            }
-        }
+        command_line(&mut self.command, visit);
         self.cwd.templates(visit);
         self.env.templates(visit);
     }

@@ -16,6 +16,7 @@ use crate::scenario_file::decode::{At, Decode, Field, Named, section, wrong_kind
 use crate::scenario_file::mock::llm::InteractionSection;
 use crate::scenario_file::mock::server::MockSection;
 use crate::scenario_file::servers::container::ContainerSection;
+use crate::scenario_file::servers::hook::HookSection;
 use crate::scenario_file::servers::ready::ReadySection;
 use crate::scenario_file::servers::server::{ServerKind, ServerSection};
 use crate::scenario_file::servers::source::SourceSection;
@@ -57,6 +58,10 @@ section! {
         docker: Option<Field<At<ContainerSection>>>,
         /// What proves that the servers can be asked, before a run begins: all of them together. Each may have a section of its own, too.
         ready: Option<Field<ReadySection>>,
+        /// Commands that are run before each run, one after another, and before its servers are started: what resets that which outlives a run.
+        before: Option<Field<Vec<HookSection>>>,
+        /// Commands that are run after each run, however it ended.
+        after: Option<Field<Vec<HookSection>>>,
         /// Who asks; a scripted agent that plays `expected_trajectory` unless given.
         agent: Option<Field<At<AgentSection>>>,
         /// The system under test.

@@ -38,13 +38,15 @@ pub struct SessionCall {
 }
 
 /// The sections of a scenario that say what servers there are and how they are treated, whatever they are asked.
-const KEPT: [&str; 12] = [
+const KEPT: [&str; 14] = [
     "variables",
     "redact",
     "servers",
     "config_file",
     "docker",
     "ready",
+    "before",
+    "after",
     "mcp_interactions",
     "source",
     "timeout",
@@ -199,6 +201,28 @@ fn rebase(document: &mut Node, findings: &Findings, folder: &Path) {
             program(&mut server.value);
             if let Some(start) = server.value.get_mut("start") {
                 program(start);
+            }
+        }
+    }
+    for hooks in ["before", "after"] {
+        let hooks = document.get_mut(hooks).map(Node::items_mut);
+        for hook in hooks.into_iter().flatten() {
+            if let Some(cwd) = hook.get_mut("cwd") {
+                path(cwd);
+            }
+            let command = match &hook.content {
+                Content::List(_) => Some(&mut *hook),
+                _ => hook.get_mut("command"),
+            };
+            let named = command.and_then(|it| it.items_mut().first_mut());
+            if let Some(named) = named
+                && let Content::Text(text) = &named.content
+                && text.contains('/')
+                && is_relative(text)
+            {
+                let text = rebased(named, text);
+                let here = if text.contains('/') { "" } else { "./" };
+                named.content = Content::Text(format!("{here}{text}"));
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::model::hook::Hook;
 use crate::model::redaction::Redaction;
 use crate::model::scenario::{Replaying, Scenario, Server, Timeouts};
 
@@ -14,6 +15,7 @@ use crate::scenario_file::file::document::{Document, given, is_wrong};
 use crate::scenario_file::file::scoring::ScoringSection;
 use crate::scenario_file::load::find::Found;
 use crate::scenario_file::load::variables::Secrets;
+use crate::scenario_file::servers::hook::HookSection;
 use crate::scenario_file::servers::ready::ReadySection;
 use crate::scenario_file::servers::server::ServerSection;
 use crate::scenario_file::yaml::source::{Findings, Mark};
@@ -48,6 +50,11 @@ impl Document {
             self.check_mocked_tools(&servers, findings);
         }
         let agent = self.agent(start, findings);
+        let mut hooks = |field: &Option<Field<Vec<HookSection>>>| -> Vec<Hook> {
+            let given = given(field.as_ref()).into_iter().flatten();
+            given.filter_map(|it| it.hook(findings)).collect()
+        };
+        let (before, after) = (hooks(&self.before), hooks(&self.after));
         let timeouts = Timeouts::default();
         let wait = |field: &Option<Field<Timeout>>, default| {
             given(field.as_ref()).map_or(default, |it| it.0)
@@ -86,6 +93,8 @@ impl Document {
                 .collect(),
             container: given(self.docker.as_ref()).and_then(|it| it.container(findings)),
             ready: given(self.ready.as_ref()).map(ReadySection::ready),
+            before,
+            after,
             agent,
             replaying,
             expected_trajectory: expected
@@ -134,6 +143,9 @@ impl Document {
         redaction
             .marked
             .extend(ready.flat_map(ReadySection::marked));
+        let hooks = [&self.before, &self.after].into_iter();
+        let hooks = hooks.filter_map(|it| given(it.as_ref())).flatten();
+        redaction.marked.extend(hooks.flat_map(HookSection::marked));
         let container = given(self.docker.as_ref());
         redaction
             .marked

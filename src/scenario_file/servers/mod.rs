@@ -3,10 +3,11 @@
 //! - `server`: a section of `servers`. `client_config`: servers of the configuration of an MCP client.
 //! - `container`, `mounts`: the section `docker`.
 //! - `source`: the section `source`, and what is done before something is started or built.
-//! - `ready`: the sections `ready`.
+//! - `ready`: the sections `ready`. `hook`: the sections `before` and `after`.
 
 pub(super) mod client_config;
 pub(super) mod container;
+pub(super) mod hook;
 pub(super) mod mounts;
 pub(super) mod ready;
 pub(super) mod server;

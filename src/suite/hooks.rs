@@ -1,0 +1,180 @@
+//! The commands before and after a run, which reset what outlives it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
+
+use crate::model::hook::Hook;
+use crate::model::scenario::Scenario;
+use crate::process::{ChildCommand, Logged};
+use crate::redact::Secrets;
+use crate::run::SetupError;
+use crate::scenario_file;
+use crate::suite::secrets::{options, pairs};
+
+/// How long the commands after a run may still take once the program is asked to stop.
+pub(crate) const GRACE: Duration = Duration::from_secs(5);
+
+/// The commands around one run, with every `${…}` filled in.
+#[derive(Debug)]
+pub(crate) struct Hooks {
+    before: Vec<Hook>,
+    after: Vec<Hook>,
+    /// Supervises their processes.
+    supervisor: Option<PathBuf>,
+    interrupt: CancellationToken,
+    /// Those before the run: what they have left running ends with the run.
+    done: Vec<Logged>,
+    has_begun: bool,
+}
+
+/// How a command came to its end.
+enum End {
+    Ended(Result<(), String>),
+    TimedOut,
+    /// The program was asked to stop.
+    Cut,
+}
+
+impl Hooks {
+    /// The commands of a scenario; the secrets that they are given are added to `secrets`.
+    ///
+    /// # Errors
+    ///
+    /// What the environment lacks.
+    pub(crate) fn new(
+        scenario: &Scenario,
+        secrets: &mut Secrets,
+        supervisor: Option<PathBuf>,
+        interrupt: CancellationToken,
+    ) -> Result<Self, SetupError> {
+        Ok(Self {
+            before: filled("before", &scenario.before, secrets)?,
+            after: filled("after", &scenario.after, secrets)?,
+            supervisor,
+            interrupt,
+            done: Vec::new(),
+            has_begun: false,
+        })
+    }
+
+    /// Runs the commands before a run, one after another. When the program is asked to stop meanwhile, the run notices it for itself.
+    ///
+    /// # Errors
+    ///
+    /// When one of them fails or does not end in time; none is run after that.
+    pub(crate) async fn before(&mut self, tell: &(dyn Fn(&str) + Sync)) -> Result<(), SetupError> {
+        if self.interrupt.is_cancelled() {
+            return Ok(());
+        }
+        self.has_begun = true;
+        for (index, hook) in self.before.iter().enumerate() {
+            let name = name("before", index, &self.before);
+            tell(&format!("running {}", name.trim_end_matches(',')));
+            let (process, end) = self.run(hook, &name, self.interrupt.cancelled()).await?;
+            match end {
+                End::Ended(Ok(())) => self.done.push(process),
+                End::Cut => return Ok(()),
+                end => return Err(failed(&name, hook, &process, end)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the commands after a run that has begun, all of them, however the others ended. Returns what a reader should know of them.
+    pub(crate) async fn after(self, tell: &(dyn Fn(&str) + Sync)) -> Vec<String> {
+        let mut notes = Vec::new();
+        let after = self.after.iter().enumerate();
+        let interrupt = self.interrupt.clone();
+        let cut = async move {
+            interrupt.cancelled().await;
+            tokio::time::sleep(GRACE).await;
+        };
+        tokio::pin!(cut);
+        for (index, hook) in after.filter(|_| self.has_begun) {
+            let name = name("after", index, &self.after);
+            tell(&format!("running {}", name.trim_end_matches(',')));
+            let problem = match self.run(hook, &name, &mut cut).await {
+                Ok((_, End::Ended(Ok(())))) => continue,
+                Ok((_, End::Cut)) => {
+                    notes.push(format!("{name} was cut short by the interruption"));
+                    break;
+                }
+                Ok((process, end)) => failed(&name, hook, &process, end),
+                Err(problem) => problem,
+            };
+            let said = problem.details.join(" ");
+            notes.push(format!("{}; {said}", problem.message));
+        }
+        notes
+    }
+
+    /// Runs one command until it ends, or its time is over, or it is `cut` short.
+    async fn run(
+        &self,
+        hook: &Hook,
+        name: &str,
+        cut: impl Future<Output = ()>,
+    ) -> Result<(Logged, End), SetupError> {
+        let (program, args) = hook.command.split_first().unzip();
+        let command = ChildCommand {
+            program: program.map_or_else(Default::default, Into::into),
+            args: args.unwrap_or_default().iter().map(Into::into).collect(),
+            env: hook.env.clone(),
+            cwd: hook.cwd.clone(),
+            supervisor: self.supervisor.clone(),
+        };
+        let mut process = Logged::start(&command)
+            .map_err(|error| SetupError::new(format!("{name} cannot be started: {error}")))?;
+        process.close_stdin();
+        let end = tokio::select! {
+            biased;
+            ended = process.wait() => End::Ended(ended),
+            () = cut => End::Cut,
+            () = tokio::time::sleep(hook.timeout) => End::TimedOut,
+        };
+        if !matches!(end, End::Ended(Ok(()))) {
+            process.stop().await;
+        }
+        Ok((process, end))
+    }
+}
+
+/// What is wrong with a command that did not succeed.
+fn failed(name: &str, hook: &Hook, process: &Logged, end: End) -> SetupError {
+    let how = match end {
+        End::Ended(Err(how)) => how,
+        End::TimedOut => format!(
+            "did not end within {:?} (its `timeout` changes that)",
+            hook.timeout
+        ),
+        End::Ended(Ok(())) | End::Cut => "was cut short".to_owned(),
+    };
+    SetupError {
+        message: format!("{name} {how}"),
+        details: process.last_words(),
+    }
+}
+
+/// What a command is called: its program, and which one of several it is.
+fn name(section: &str, index: usize, all: &[Hook]) -> String {
+    let program = all.get(index).and_then(|it| it.command.first());
+    let program = program.map_or("", String::as_str);
+    match all.len() {
+        1 => format!("the command `{program}` of `{section}`"),
+        _ => format!("command {} of `{section}`, `{program}`,", index + 1),
+    }
+}
+
+fn filled(section: &str, hooks: &[Hook], secrets: &mut Secrets) -> Result<Vec<Hook>, SetupError> {
+    let lookup = |name: &str| std::env::var(name).ok();
+    let (hooks, variables) = scenario_file::expand(&hooks.to_vec(), lookup)
+        .map_err(|missing| SetupError::new(format!("`{section}`: {missing}")))?;
+    secrets.environment(section, &variables);
+    for hook in &hooks {
+        secrets.named("env", section, pairs(&hook.env));
+        secrets.named("args", section, options(&hook.command));
+    }
+    Ok(hooks)
+}
