@@ -100,7 +100,7 @@ where
 {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         // One more than can be busy with large answers, so that timers and signals are served.
-        .worker_threads(usize::from(settings.jobs).min(8) + 1)
+        .worker_threads(settings.jobs.most(scenarios.len()).min(8) + 1)
         .enable_all()
         .build()
         .map_err(|error| {

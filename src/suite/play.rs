@@ -1,4 +1,4 @@
-//! Runs the scenarios of one command, several at a time, and gathers what came of them.
+//! Runs the scenarios of one command, as many at a time as the schedule says, and gathers what came of them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,6 +17,7 @@ use super::hooks;
 use super::observer::{Observer, Silent};
 use super::outcome::{broken, is_fine, not_run, was_interrupted};
 use super::run_context::RunContext;
+use super::schedule::{Schedule, Turn};
 use super::settings::{BASELINES, Settings};
 use super::suite_context::SuiteContext;
 use crate::docker::{Guard, Session};
@@ -110,7 +111,6 @@ where
         .to_vec();
     ours.push(settings.baselines.clone());
     let mut selected = scenarios.iter().filter(|it| it.enabled).count();
-    let jobs = usize::from(settings.jobs.max(1));
     let budget = settings.budget.map(|it| Arc::new(Budget::new(it)));
     let containers = settings.containers.then(|| {
         let variable = |name: &str| std::env::var(name).ok();
@@ -127,14 +127,19 @@ where
     ));
     let mut results = BTreeMap::new();
     let scenarios: Vec<_> = scenarios.into_iter().map(Arc::new).collect();
-    let mut waiting = scenarios.iter().map(Arc::clone).enumerate().peekable();
+    let mut schedule = Schedule::new(&scenarios, settings, &context);
     let mut running = JoinSet::new();
     let mut stopped = false;
     loop {
-        while running.len() < jobs && !interrupt.is_cancelled() {
-            let Some((index, scenario)) = waiting.next() else {
+        while !interrupt.is_cancelled() {
+            let Some(turn) = schedule.next(running.len()) else {
                 break;
             };
+            let Turn {
+                index,
+                scenario,
+                permit,
+            } = turn;
             let exhausted = budget.as_ref().and_then(|it| it.exhausted());
             let skip = match (scenario.enabled, stopped, exhausted) {
                 (false, _, _) => Some((Status::Skipped, DISABLED.to_owned())),
@@ -164,6 +169,7 @@ where
             let it = Arc::clone(&scenario);
             let task = AssertUnwindSafe(work(scenario, run_context)).catch_unwind();
             running.spawn(async move {
+                let _permit = permit;
                 if let Some(why) = context.why_not(&it).await {
                     return (index, not_run(&context.redacted(&it), Status::Skipped, why));
                 }
@@ -210,11 +216,9 @@ where
     };
     let _ = tokio::time::timeout(STOP_TIMEOUT + grace, stopping).await;
     running.abort_all();
-    // The index of the first scenario that has not begun.
-    let not_begun = waiting.peek().map_or(usize::MAX, |(index, _)| *index);
     for (index, scenario) in scenarios.iter().enumerate() {
         results.entry(index).or_insert_with(|| {
-            match (interrupt.is_cancelled(), index < not_begun) {
+            match (interrupt.is_cancelled(), schedule.has_begun(index)) {
                 // Its task has ended without a result.
                 (false, _) => broken(&context.redacted(scenario)),
                 (true, begun) => unfinished(&context.redacted(scenario), begun),

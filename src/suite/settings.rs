@@ -22,8 +22,7 @@ pub struct Settings {
     pub program: Option<PathBuf>,
     /// Servers that win over a scenario's own of the same name.
     pub servers: Vec<Server>,
-    /// How many scenarios run at once, at least 1.
-    pub jobs: u16,
+    pub jobs: Jobs,
     /// How often each scenario is run, at least 1.
     pub times: u16,
     /// Whether no further scenario is started once one has not passed.
@@ -40,6 +39,16 @@ pub struct Settings {
     pub baselines: PathBuf,
     /// The folder that runs are kept in.
     pub runs: PathBuf,
+}
+
+/// How many scenarios run at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Jobs {
+    /// As many as there are processors, at least 2 and at most 8, but of those that share something with others only one at a time; with
+    /// `fail_fast`, one after another.
+    Auto,
+    /// This many, whatever they share; at least 1.
+    AtMost(u16),
 }
 
 /// How runs are judged.
@@ -80,7 +89,7 @@ impl Default for Settings {
         Self {
             program: None,
             servers: Vec::new(),
-            jobs: 1,
+            jobs: Jobs::Auto,
             times: 1,
             fail_fast: false,
             containers: true,

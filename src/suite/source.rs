@@ -27,6 +27,8 @@ pub(crate) fn settled(scenario: &Scenario) -> Cow<'_, Scenario> {
     let folder = folder.to_string_lossy();
     let mut settled = scenario.clone();
     scenario_file::fill_in(&mut settled.servers, SOURCE_DIR, &folder);
+    scenario_file::fill_in(&mut settled.before, SOURCE_DIR, &folder);
+    scenario_file::fill_in(&mut settled.after, SOURCE_DIR, &folder);
     scenario_file::fill_in(&mut settled.container, SOURCE_DIR, &folder);
     scenario_file::fill_in(&mut settled.source.prepare, SOURCE_DIR, &folder);
     if let Agent::Command { settings, .. } = &mut settled.agent {

@@ -580,7 +580,7 @@ fn what_an_interruption_has_left_undone_is_in_the_result() {
     );
     let mut child = project
         .command()
-        .args(["run", "-v", "--color", "never"])
+        .args(["run", "-v", "--color", "never", "--jobs", "1"])
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()

@@ -27,6 +27,7 @@ mod http;
 mod import;
 mod import_log;
 mod integers;
+mod jobs;
 mod json_written;
 mod kept;
 mod listen;

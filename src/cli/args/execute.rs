@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::output::FormatArgs;
+use crate::suite::Jobs;
 
 /// How to run them.
 #[derive(Debug, Clone, Args)]
@@ -24,13 +25,14 @@ pub(in crate::cli) struct ExecuteArgs {
     /// When a replay makes the next call [default: the scenario's, else fast]
     #[arg(long, value_enum)]
     pub(in crate::cli) pace: Option<PaceChoice>,
-    /// How many scenarios run at once
-    #[arg(short, long, value_name = "N", allow_negative_numbers = true, default_value = "1", value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub(in crate::cli) jobs: u16,
+    /// How many scenarios run at once; `auto`: as many as there are processors, at least 2 and at most 8, but of those that use what others
+    /// may be using (servers that are not started anew for every run, a fixed port, what `before` and `after` reset) one at a time
+    #[arg(short, long, value_name = "N", allow_negative_numbers = true, default_value = "auto", value_parser = parse_jobs)]
+    pub(in crate::cli) jobs: Jobs,
     /// How often each scenario is run, where runs vary: `--pass-threshold` gates on the share that passes
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(in crate::cli) repeat: Option<u16>,
-    /// Start no further scenario once one has not passed
+    /// Start no further scenario once one has not passed; unless --jobs says how many, they then run one after another
     #[arg(short = 'x', long)]
     pub(in crate::cli) fail_fast: bool,
     /// Use the servers as they stand, without starting or resetting any container
@@ -88,6 +90,19 @@ pub(in crate::cli) struct ScoreArgs {
 pub(in crate::cli) enum Preset {
     Standard,
     Classic,
+}
+
+pub(super) fn parse_jobs(text: &str) -> Result<Jobs, String> {
+    if text == "auto" {
+        return Ok(Jobs::Auto);
+    }
+    let number: i64 = text
+        .parse()
+        .map_err(|_| "write a number from 1 to 256, or auto".to_owned())?;
+    match u16::try_from(number) {
+        Ok(number @ 1..=256) => Ok(Jobs::AtMost(number)),
+        _ => Err(format!("{number} is not in 1..=256")),
+    }
 }
 
 pub(super) fn parse_threshold(text: &str) -> Result<f64, String> {

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::execute::{ExecuteArgs, ScoreArgs, parse_threshold};
+use super::execute::{ExecuteArgs, ScoreArgs, parse_jobs, parse_threshold};
 use super::output::FormatArgs;
 use super::select::SelectArgs;
-use crate::suite::{Against, RUNS};
+use crate::suite::{Against, Jobs, RUNS};
 
 #[derive(Debug, Clone, Args)]
 pub(in crate::cli) struct RecordArgs {
@@ -154,9 +154,10 @@ pub(in crate::cli) struct BisectArgs {
     /// Whatever changed is bad
     #[arg(long)]
     pub(in crate::cli) strict: bool,
-    /// How many scenarios run at once
-    #[arg(short, long, value_name = "N", allow_negative_numbers = true, default_value = "1", value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub(in crate::cli) jobs: u16,
+    /// How many scenarios run at once; `auto`: as many as there are processors, at least 2 and at most 8, but of those that use what others
+    /// may be using (servers that are not started anew for every run, a fixed port, what `before` and `after` reset) one at a time
+    #[arg(short, long, value_name = "N", allow_negative_numbers = true, default_value = "auto", value_parser = parse_jobs)]
+    pub(in crate::cli) jobs: Jobs,
     /// Use the servers as they stand, without starting or resetting any container
     #[arg(long)]
     pub(in crate::cli) no_docker: bool,

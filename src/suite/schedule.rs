@@ -1,0 +1,125 @@
+//! Which scenario is run next, and which may run at the same time.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::settings::{Jobs, Settings};
+use super::suite_context::SuiteContext;
+use crate::model::container::Reset;
+use crate::model::scenario::{Scenario, Transport};
+use crate::scenario_file;
+
+/// The fewest and the most scenarios that run at once where nobody says how many.
+const FEWEST: usize = 2;
+const MOST: usize = 8;
+
+impl Jobs {
+    /// How many of so many scenarios run at once at most.
+    pub fn most(self, scenarios: usize) -> usize {
+        let most = match self {
+            Self::AtMost(number) => usize::from(number.max(1)),
+            Self::Auto => {
+                let processors = std::thread::available_parallelism();
+                processors.map_or(FEWEST, usize::from).clamp(FEWEST, MOST)
+            }
+        };
+        most.min(scenarios.max(1))
+    }
+}
+
+/// The scenarios that have not begun, in their order.
+pub(super) struct Schedule {
+    waiting: VecDeque<Waiting>,
+    most: usize,
+    /// Held by the scenario with something shared that runs.
+    shared: Arc<Semaphore>,
+}
+
+struct Waiting {
+    index: usize,
+    scenario: Arc<Scenario>,
+    /// It uses something that another scenario may be using, too.
+    shares: bool,
+}
+
+/// The next scenario.
+pub(super) struct Turn {
+    pub(super) index: usize,
+    pub(super) scenario: Arc<Scenario>,
+    /// To be kept until it has ended.
+    pub(super) permit: Option<OwnedSemaphorePermit>,
+}
+
+impl Schedule {
+    pub(super) fn new(
+        scenarios: &[Arc<Scenario>],
+        settings: &Settings,
+        context: &SuiteContext,
+    ) -> Self {
+        let is_auto = settings.jobs == Jobs::Auto;
+        let waiting = scenarios.iter().enumerate().map(|(index, it)| Waiting {
+            index,
+            shares: is_auto && it.enabled && shares(it, settings, context),
+            scenario: Arc::clone(it),
+        });
+        Self {
+            waiting: waiting.collect(),
+            most: match settings.jobs {
+                // One that has not passed is the last one.
+                Jobs::Auto if settings.fail_fast => 1,
+                jobs => jobs.most(scenarios.len()),
+            },
+            shared: Arc::new(Semaphore::new(1)),
+        }
+    }
+
+    /// The first scenario that can run beside so many others; `None` when all have to wait, or none is left.
+    pub(super) fn next(&mut self, running: usize) -> Option<Turn> {
+        if running >= self.most {
+            return None;
+        }
+        let mut permit = None;
+        let at = self.waiting.iter().position(|it| {
+            if it.shares {
+                permit = Arc::clone(&self.shared).try_acquire_owned().ok();
+            }
+            !it.shares || permit.is_some()
+        })?;
+        let Waiting {
+            index, scenario, ..
+        } = self.waiting.remove(at)?;
+        Some(Turn {
+            index,
+            scenario,
+            permit,
+        })
+    }
+
+    /// Whether the scenario of this index has begun.
+    pub(super) fn has_begun(&self, index: usize) -> bool {
+        self.waiting.iter().all(|it| it.index != index)
+    }
+}
+
+/// Whether a scenario uses something that is not its own: a server or a container that outlives its runs, a port of this machine that is
+/// always the same, what its commands before and after reset, or a budget.
+fn shares(scenario: &Scenario, settings: &Settings, context: &SuiteContext) -> bool {
+    let fixed = |it: &Transport| match it {
+        Transport::Http {
+            url,
+            start: Some(_),
+            ..
+        } => !scenario_file::mentions(url, scenario_file::PORT),
+        _ => false,
+    };
+    let container = scenario.container.as_ref();
+    let container = container.filter(|_| context.containers.is_some());
+    let servers = context.servers(scenario);
+    !context.outliving_servers(scenario).is_empty()
+        || servers.iter().any(|it| fixed(&it.transport))
+        || container.is_some_and(|it| it.host_port.is_some() || it.reset != Reset::Scenario)
+        || !(scenario.before.is_empty() && scenario.after.is_empty())
+        || (settings.budget.is_some() && scenario.agent.decides())
+}
