@@ -1,5 +1,8 @@
 //! Two versions of a system under test in one command, at the program.
 
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
 use crate::common::Project;
@@ -186,4 +189,50 @@ fn the_first_bad_commit_is_found() {
         .says("Change 7")
         .says("Change 8");
     ran.says_not("Change 6");
+}
+
+#[test]
+fn a_search_that_was_interrupted_goes_on() {
+    let slow =
+        json!({ "prepare": [["sh", "-c", "sleep 0.4; cp say built; echo x >> \"$BUILDS\""]] });
+    let sourced = Sourced::new(&slow);
+    let project = &sourced.project;
+    let builds = project.path("built");
+    project.edit("scenarios/says.yaml", "of-mine", "x").edit(
+        "scenarios/says.yaml",
+        "\"MARK\":\"x\"",
+        &format!("\"BUILDS\":{:?}", builds.to_str().unwrap()),
+    );
+    let mut ids = vec![sourced.says("seven").commit("Good")];
+    for number in 1..=8 {
+        project.file("server/else", number.to_string());
+        if number == 3 {
+            sourced.says("eight");
+        }
+        ids.push(sourced.commit(&format!("Change {number}")));
+    }
+    let arguments = ["bisect", "--good", &ids[0]];
+    let mut child = project
+        .command()
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(
+        said.any(|it| it.unwrap().starts_with("  ")),
+        "something is found"
+    );
+    let id = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+    let rest: Vec<String> = said.map(Result::unwrap).collect();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{rest:?}");
+    assert!(rest.iter().any(|it| it.contains("--resume")), "{rest:?}");
+    assert!(!project.path(".mcp-eval/sources").exists());
+    project
+        .expect(0, &["bisect", "--good", &ids[0], "--resume"])
+        .says("going on with what is known of 1 commits")
+        .says(&format!("first bad commit: {} Change 3", ids[3]));
 }

@@ -2,6 +2,7 @@
 
 mod engines;
 mod failures;
+mod from_source;
 pub(crate) mod kit;
 mod leftovers;
 mod mcpproxy;
