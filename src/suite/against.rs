@@ -1,7 +1,7 @@
 //! Two versions of a system under test in one go: neither needs a baseline.
 //!
-//! The other version takes the part of the baseline. Each is heard twice, both at the same time where nothing is shared, so that what varies
-//! by nature is known from both and a slow moment slows both.
+//! The other version takes the part of the baseline. Where anything differs, each is heard twice, both at the same time where nothing is
+//! shared, so that what varies by nature is known from both and a slow moment slows both.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -248,55 +248,50 @@ impl Comparison<'_> {
             }
             heard
         };
-        let (mut others, mut own) = (Vec::new(), Vec::new());
-        for take in 0..takes {
-            let of_other = async { hear_other().await };
-            let first = take == 0;
-            let given = others
-                .first()
-                .map(|it: &Executed| Arc::new(it.trajectory.clone()));
-            let given = replayed
-                .cloned()
-                .or(given.filter(|_| !self.scenario.agent.decides()));
-            let (a, b) = if shared || (first && matches!(self.scenario.agent, Agent::Replay { .. }))
-            {
-                (of_other.await, hear_own(first, given).await)
-            } else {
-                tokio::join!(of_other, hear_own(first, given))
-            };
-            if let Some(mut result) = a.incomplete() {
-                // Nobody was asked for anything by the version that is to be judged.
-                if let Some(problem) = &mut result.problem {
-                    problem.message = format!("{name}: {}", problem.message);
-                }
-                if result.status == Status::Failed {
-                    result.status = Status::Error;
-                }
-                result.current = None;
-                return result;
-            }
-            let is_lost = b.incomplete().is_some();
-            others.push(a);
-            own.push(b);
-            if is_lost {
-                break;
-            }
-        }
-        // A script that does not find a tool may know its server from the other version.
-        if own[0].trajectory.ending.reason().is_some() && !self.scenario.agent.decides() {
-            let given = replayed
-                .cloned()
-                .or_else(|| Some(Arc::new(others[0].trajectory.clone())));
-            own[0] = hear_own(true, given).await;
-        }
-        let mut others = others.into_iter();
-        let mut own = own.into_iter();
-        let (Some(other), Some(first)) = (others.next(), own.next()) else {
-            return unplayed(self.scenario, self.run_context, problem("no run was made"));
+        let known = |other: &Executed| {
+            let other =
+                (!self.scenario.agent.decides()).then(|| Arc::new(other.trajectory.clone()));
+            replayed.cloned().or(other)
         };
+        // Whoever replays plays what the other version was asked, which has to be known first.
+        let waits = shared || matches!(self.scenario.agent, Agent::Replay { .. });
+        let (other, mut first) = if waits {
+            let other = hear_other().await;
+            let given = known(&other);
+            let first = hear_own(true, given).await;
+            (other, first)
+        } else {
+            tokio::join!(hear_other(), hear_own(true, replayed.cloned()))
+        };
+        if let Some(result) = other.incomplete() {
+            return not_heard(result, name);
+        }
+        if first.incomplete().is_some() && !waits {
+            // A script that does not find a tool may know its server from the other version.
+            first = hear_own(true, known(&other)).await;
+        }
+        let mut others = vec![other.trajectory.clone()];
+        let mut again = Vec::new();
+        // Where nothing differs at all, nothing has to be told from what varies.
+        let is_quiet = self.is_quiet(&other, &first);
+        for _ in 1..takes {
+            if is_quiet || first.incomplete().is_some() {
+                others.push(other.trajectory.clone());
+                continue;
+            }
+            let (a, b) = if shared {
+                (hear_other().await, hear_own(false, known(&other)).await)
+            } else {
+                tokio::join!(hear_other(), hear_own(false, known(&other)))
+            };
+            if let Some(result) = a.incomplete() {
+                return not_heard(result, name);
+            }
+            others.push(a.trajectory);
+            again.push(b);
+        }
         let mut accepted = other.trajectory;
-        let others: Vec<_> = others.map(|it| it.trajectory).collect();
-        let again: Vec<Executed> = own.collect();
+        others.remove(0);
         match self.learn(&mut accepted, &others, &first, &again) {
             Ok(notes) => {
                 let mut result = self.judged(first, &accepted);
@@ -305,6 +300,15 @@ impl Comparison<'_> {
             }
             Err(result) => *result,
         }
+    }
+
+    /// Whether both versions have answered the same to the letter.
+    fn is_quiet(&self, other: &Executed, own: &Executed) -> bool {
+        let compared = own.patience.spend_on(|is_unwanted| {
+            score::compare_until(&other.trajectory, &own.trajectory, &self.rules, is_unwanted)
+        });
+        own.incomplete().is_none()
+            && compared.is_ok_and(|it| it.verdict.passed && it.changes.is_empty())
     }
 
     /// How many takes each version is heard in, and how often each asks its reads.
@@ -371,6 +375,18 @@ impl Comparison<'_> {
         );
         judged.unwrap_or(open)
     }
+}
+
+/// The result where the other version could not be heard: nothing is said of the one that is to be judged.
+fn not_heard(mut result: ScenarioResult, name: &str) -> ScenarioResult {
+    if let Some(problem) = &mut result.problem {
+        problem.message = format!("{name}: {}", problem.message);
+    }
+    if result.status == Status::Failed {
+        result.status = Status::Error;
+    }
+    result.current = None;
+    result
 }
 
 /// Adds the places that vary in the answers of the version under test, where it was asked the same; returns a note on those that did not vary

@@ -99,10 +99,8 @@ pub async fn bisect(
     };
     if range.resume {
         state.found = earlier(&state)?;
-        tell(&format!(
-            "going on with what is known of {} commits",
-            state.found.len()
-        ));
+        let (known, all) = (state.found.len(), leading.len() - 1);
+        tell(&format!("going on: {known} of {all} commits are known"));
     }
     let versions = Versions::new();
     let at = |commit: &Commit, scenarios: &[Scenario]| -> Result<Vec<Scenario>, Error> {

@@ -3,32 +3,21 @@
 //! What they depended on is kept below `.mcp-eval/prepared/`, with a log of what they said.
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
-use tokio::io::AsyncWriteExt;
 use tokio::sync::OnceCell;
 
-use crate::lines::{Line, Lines};
 use crate::model::source::Prepare;
-use crate::process::{self, Child, ChildCommand};
+use crate::process::{ChildCommand, Logged};
 use crate::redact::Redactor;
 use crate::run::SetupError;
+use crate::store;
 
 /// Where it is kept what was prepared.
 const FOLDER: &str = ".mcp-eval/prepared";
-
-/// How many of the last lines of a command that failed are quoted.
-const LAST_LINES: usize = 20;
-
-/// The longest line that is kept of what a command says.
-const LONGEST_LINE: usize = 64 * 1024;
-
-/// The exit code of a shell that found no such program (POSIX, "Exit Status for Commands").
-const NOT_FOUND: i32 = 127;
 
 /// What was prepared by one run of the program: each only once.
 #[derive(Debug, Default)]
@@ -88,14 +77,14 @@ impl Prepared {
                 let _ = std::fs::remove_file(&record);
             }
             let log = Path::new(FOLDER).join(format!("{name}.log"));
-            let mut log = Log::create(log, wanted.redactor).await;
+            let _ = std::fs::remove_file(&log);
             for command in &wanted.prepare.commands {
-                run(command, &folder, wanted, &mut log, tell).await?;
+                run(command, &folder, wanted, &log, tell).await?;
             }
             // What the commands made counts, too, where git does not ignore it.
             if let Some(after) = (wanted.state)().filter(|_| wanted.lasts) {
                 // A state that is not kept only means that it is done again.
-                let _ = crate::store::write(&record, after.as_bytes());
+                let _ = store::write(&record, after.as_bytes());
             }
             Ok(())
         });
@@ -103,115 +92,50 @@ impl Prepared {
     }
 }
 
-/// Runs one command to its end.
+/// Runs one command to its end; what it says goes to the log.
 async fn run(
     command: &[String],
     folder: &Path,
     wanted: &Wanted<'_>,
-    log: &mut Log<'_>,
+    log: &Path,
     tell: &(dyn Fn(&str) + Send + Sync),
 ) -> Result<(), SetupError> {
     let (prepare, redactor) = (wanted.prepare, wanted.redactor);
-    let said = redactor.text(&command.join(" ")).into_inner();
-    let program = command.first().map(String::as_str).unwrap_or_default();
-    let program = redactor.text(program).into_inner();
-    tell(&format!("preparing: {said}"));
-    log.line(format!("$ {said}").as_bytes()).await;
-    let inherited =
-        std::env::vars().filter(|(name, _)| !prepare.env.iter().any(|it| it.0 == *name));
-    // The shell joins what is said on both streams in the order it is said.
-    let joined = ["-c", "exec \"$@\" 2>&1 </dev/null", "sh"].map(Into::into);
+    let name = redactor.text(&command.join(" ")).into_inner();
+    let (program, args) = command.split_first().unzip();
+    tell(&format!("preparing: {name}"));
+    let is_set = |name: &str| prepare.env.iter().any(|it| it.0 == *name);
+    // Compilers and package managers need what the user's own shell gives them.
+    let inherited = std::env::vars().filter(|(name, _)| !is_set(name));
     let child = ChildCommand {
-        program: "/bin/sh".into(),
-        args: joined
-            .into_iter()
-            .chain(command.iter().map(Into::into))
-            .collect(),
+        program: program.map_or_else(Default::default, Into::into),
+        args: args.unwrap_or_default().iter().map(Into::into).collect(),
         env: inherited.chain(prepare.env.iter().cloned()).collect(),
         cwd: Some(folder.to_owned()),
         supervisor: wanted.supervisor.map(Path::to_owned),
     };
-    let failed = |log: &Log<'_>, why: String| SetupError {
-        message: format!("`{said}` {why}"),
-        details: log.last(),
+    let started = Logged::start(&child);
+    let mut process =
+        started.map_err(|error| SetupError::new(format!("`{name}` cannot be started: {error}")))?;
+    process.close_stdin();
+    let ended = process.wait_for(prepare.timeout).await;
+    process.stop().await;
+    let said = redactor.text(&process.output()).into_inner();
+    let before = std::fs::read_to_string(log).unwrap_or_default();
+    // A log that cannot be written is no reason not to go on.
+    let _ = store::write(log, format!("{before}$ {name}\n{said}").as_bytes());
+    let why = match ended {
+        Some(Ok(())) => return Ok(()),
+        Some(Err(how)) => how,
+        None => format!(
+            "did not end within {:?} (`timeout` changes that)",
+            prepare.timeout
+        ),
     };
-    let started = Child::start(&child);
-    let (mut child, stdin, stdout) =
-        started.map_err(|error| failed(log, format!("cannot be started: {error}")))?;
-    drop(stdin);
-    let mut lines = Lines::new(stdout, LONGEST_LINE);
-    let work = async {
-        while let Ok(Some(line)) = lines.next().await {
-            match line {
-                Line::Whole(line) => log.line(&line).await,
-                Line::TooLong => log.line(b"(a line that is too long)").await,
-            }
-        }
-        child.wait().await
-    };
-    let ended = tokio::time::timeout(prepare.timeout, work).await;
-    match ended {
-        Ok(Ok(status)) if status.success() => Ok(()),
-        Ok(Ok(status)) if status.code() == Some(NOT_FOUND) => Err(failed(
-            log,
-            format!(
-                "did not run: there is no program `{program}`, or it starts one that is not there"
-            ),
-        )),
-        Ok(Ok(status)) => Err(failed(log, process::describe(status))),
-        Ok(Err(error)) => Err(failed(log, format!("cannot be waited for: {error}"))),
-        Err(_) => Err(failed(
-            log,
-            format!(
-                "did not end within {:?} (`timeout` changes that)",
-                prepare.timeout
-            ),
-        )),
-    }
-}
-
-/// What commands say: all of it in a file, without secrets, and the last lines at hand.
-struct Log<'a> {
-    path: PathBuf,
-    file: Option<tokio::fs::File>,
-    redactor: &'a Redactor,
-    last: std::collections::VecDeque<String>,
-}
-
-impl<'a> Log<'a> {
-    /// Where no file can be made, only the last lines are kept.
-    async fn create(path: PathBuf, redactor: &'a Redactor) -> Self {
-        let folder = path.parent().unwrap_or(Path::new("."));
-        let _ = tokio::fs::create_dir_all(folder).await;
-        Self {
-            file: tokio::fs::File::create(&path).await.ok(),
-            path,
-            redactor,
-            last: std::collections::VecDeque::new(),
-        }
-    }
-
-    async fn line(&mut self, line: &[u8]) {
-        let text = String::from_utf8_lossy(line);
-        let text = self.redactor.text(text.trim_end()).into_inner();
-        if let Some(file) = &mut self.file {
-            let _ = file.write_all(format!("{text}\n").as_bytes()).await;
-        }
-        if !text.is_empty() {
-            self.last.push_back(text);
-        }
-        while self.last.len() > LAST_LINES {
-            self.last.pop_front();
-        }
-    }
-
-    fn last(&self) -> Vec<String> {
-        let mut lines: Vec<String> = self.last.iter().cloned().collect();
-        if self.file.is_some() {
-            let mut whole = String::new();
-            let _ = write!(whole, "all it said: {}", self.path.display());
-            lines.push(whole);
-        }
-        lines
-    }
+    let mut details = process.last_words();
+    details.push(format!("all it said: {}", log.display()));
+    Err(SetupError {
+        message: format!("`{name}` {why}"),
+        details,
+    })
 }

@@ -184,7 +184,7 @@ fn the_first_bad_commit_is_found() {
     });
     project.file(".mcp-eval/bisect.json", known.to_string());
     let ran = project.expect(3, &["bisect", "--good", &ids[0], "--resume"]);
-    ran.says("going on with what is known of 3 commits")
+    ran.says("going on: 3 of 8 commits are known")
         .says("one of these")
         .says("Change 7")
         .says("Change 8");
@@ -233,6 +233,6 @@ fn a_search_that_was_interrupted_goes_on() {
     assert!(!project.path(".mcp-eval/sources").exists());
     project
         .expect(0, &["bisect", "--good", &ids[0], "--resume"])
-        .says("going on with what is known of 1 commits")
+        .says("going on: 1 of 7 commits are known")
         .says(&format!("first bad commit: {} Change 3", ids[3]));
 }

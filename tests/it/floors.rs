@@ -69,7 +69,6 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "http_server",
             "import",
             "json",
-            "lines",
             "mcp",
             "mock",
             "model",

@@ -124,7 +124,7 @@ fn a_build_that_fails_is_an_error_that_says_what_it_said() {
         ),
         (
             json!({ "prepare": [["no-such-compiler", "build"]] }),
-            &["there is no program `no-such-compiler`"],
+            &["`no-such-compiler build` cannot be started: No such file or directory"],
         ),
         (
             json!({ "prepare": [["sh", "-c", "sleep 60"]], "timeout": "300ms" }),
