@@ -38,8 +38,8 @@ fn an_image_is_built_from_each_version_once() {
     let source = json!({ "source": { "repo": "../server" } });
     scenario(&project, "s", &section, &search(), &source);
     let builds = || {
-        let built = std::fs::read_to_string(project.path("builds"));
-        built.map_or(0, |it| it.lines().count())
+        let made = std::fs::read_to_string(project.path("builds"));
+        made.map_or(0, |it| it.lines().count())
     };
     project.expect(0, &["record"]);
     project.expect(0, &["compare"]);
