@@ -96,6 +96,8 @@ pub enum Transport {
         bearer_token_env: Option<String>,
         /// What serves it, where we start that for each run; `None` for a server that somebody else runs.
         start: Option<Start>,
+        /// A program with its arguments that prints more headers before each run; empty where there is none.
+        headers_command: Vec<String>,
     },
     /// Our own mock server, declared in the scenario under `mcp_interactions`.
     Mock,

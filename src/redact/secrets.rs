@@ -71,6 +71,20 @@ impl Secrets {
         }
     }
 
+    /// Values given by name that are all declared to be secret, whatever their names say. Of a value in two parts, such as `Bearer abc`, the
+    /// second is the secret.
+    pub fn all_named<'a>(
+        &mut self,
+        place: &str,
+        owner: &str,
+        named: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) {
+        for (name, value) in named {
+            let secret = value[keys::scheme(value)..].trim();
+            self.declare(&format!("{place}.{name}"), owner, secret);
+        }
+    }
+
     /// What the environment of this program holds under names that say it is secret.
     pub fn of_environment() -> Self {
         let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());

@@ -16,6 +16,7 @@ use crate::run::ready::Asks;
 use crate::run::{Observer, SetupError};
 use crate::scenario_file;
 use crate::suite::addresses::Addresses;
+use crate::suite::header_commands::PrintedHeaders;
 use crate::suite::post_mortem::{all_answered, end_as, lost_connection};
 use crate::suite::ready::{self, Asker, Asking};
 use crate::suite::secrets::pairs;
@@ -97,6 +98,7 @@ pub(crate) struct ServersProbe<'a> {
     pub(crate) redactor: &'a Redactor,
     /// Once the container has been started.
     pub(crate) addresses: OnceLock<Addresses>,
+    pub(crate) printed: &'a PrintedHeaders,
 }
 
 impl Probe for ServersProbe<'_> {
@@ -105,7 +107,7 @@ impl Probe for ServersProbe<'_> {
             container: Some(reached.clone()),
             ..Addresses::anywhere(self.scenario, &self.context.servers(self.scenario))
         });
-        let targets = self.context.targets_inside(self.scenario, addresses);
+        let targets = (self.context).targets_inside(self.scenario, addresses, self.printed);
         Box::new(Asker {
             asking: Asking {
                 scenario: self.scenario,

@@ -18,6 +18,7 @@ use crate::score;
 use crate::suite::addresses::{self, Addresses};
 use crate::suite::agents::{self, Reached};
 use crate::suite::containers::{self, ContainerSlot, ServersProbe};
+use crate::suite::header_commands::PrintedHeaders;
 use crate::suite::hooks::Hooks;
 use crate::suite::ready::{self, Asking, Proof};
 use crate::suite::recorded;
@@ -201,8 +202,12 @@ impl SuiteContext {
             (Ok(()), Err(problem)) => Err(problem.clone()),
             (Ok(()), Ok(hooks)) => hooks.before(&tell).await,
         };
+        let mut printed = PrintedHeaders::default();
         let standing = match cleared {
-            Ok(()) => self.stand(scenario, place, observer, &mut secrets).await,
+            Ok(()) => {
+                self.stand_with_headers(scenario, place, observer, (&mut printed, &mut secrets))
+                    .await
+            }
             Err(problem) => Err(problem),
         };
         let mut stamp = self.stamp(scenario);
@@ -212,8 +217,10 @@ impl SuiteContext {
         if let Ok(reachable) = &reachable {
             stamp.model = reachable.model().map(str::to_owned);
         }
-        let prepared = standing
-            .and_then(|standing| self.prepare(scenario, (who, reachable?), standing, &mut secrets));
+        let prepared = standing.and_then(|standing| {
+            let with = (standing, &printed);
+            self.prepare(scenario, (who, reachable?), with, &mut secrets)
+        });
         self.remember(scenario, &secrets);
         if let Ok(Prepared {
             way: Way::Gateway(place),
@@ -270,7 +277,7 @@ impl SuiteContext {
         &self,
         scenario: &Scenario,
         (who, reachable): (Who<'_>, Reached),
-        standing: Option<Standing>,
+        (standing, printed): (Option<Standing>, &PrintedHeaders),
         secrets: &mut Secrets,
     ) -> Result<Prepared, SetupError> {
         let container = standing.map(|it| it.reached);
@@ -289,7 +296,7 @@ impl SuiteContext {
         for proof in &proofs {
             proof.secrets(&addresses, secrets)?;
         }
-        let targets = self.targets(scenario, &addresses, secrets)?;
+        let targets = self.targets(scenario, &addresses, printed, secrets)?;
         let programs = self.programs(scenario, &addresses, ports)?;
         let way = match &who {
             Who::Scenario(_) if scenario.agent.command().is_none() => Way::Direct,
@@ -436,13 +443,34 @@ impl SuiteContext {
         replay::check_servers(baseline, &names)
     }
 
+    /// The same as [`Self::stand`], with the headers of its servers printed before, or after it where they depend on where it is reached.
+    async fn stand_with_headers(
+        &self,
+        scenario: &Scenario,
+        place: &ContainerSlot,
+        observer: &dyn Observer,
+        (printed, secrets): (&mut PrintedHeaders, &mut Secrets),
+    ) -> Result<Option<Standing>, SetupError> {
+        self.print_headers(scenario, None, printed, secrets).await?;
+        let standing = self
+            .stand(scenario, place, observer, (printed, secrets))
+            .await?;
+        let reached = standing.as_ref().map(|it| it.reached.clone());
+        let reached = reached.or_else(|| addresses::as_it_stands(scenario));
+        if let Some(reached) = &reached {
+            self.print_headers(scenario, Some(reached), printed, secrets)
+                .await?;
+        }
+        Ok(standing)
+    }
+
     /// Puts a container that is ready in its place; `None` when the scenario has none, or none is to be used.
     async fn stand(
         &self,
         scenario: &Scenario,
         place: &ContainerSlot,
         observer: &dyn Observer,
-        secrets: &mut Secrets,
+        (printed, secrets): (&PrintedHeaders, &mut Secrets),
     ) -> Result<Option<Standing>, SetupError> {
         let (Some(container), Some(session)) = (&scenario.container, &self.containers) else {
             return Ok(None);
@@ -455,7 +483,7 @@ impl SuiteContext {
         let mut known = secrets.clone();
         // What cannot be resolved holds no secret.
         let addresses = Addresses::anywhere(scenario, &self.servers(scenario));
-        let _ = self.targets(scenario, &addresses, &mut known);
+        let _ = self.targets(scenario, &addresses, printed, &mut known);
         let redactor = Redactor::new(&known, &scenario.redaction);
         let probe = ServersProbe {
             context: self,
@@ -463,6 +491,7 @@ impl SuiteContext {
             observer,
             redactor: &redactor,
             addresses: OnceLock::new(),
+            printed,
         };
         tokio::select! {
             biased;
@@ -478,7 +507,12 @@ impl SuiteContext {
         let scenario = &*source::settled(scenario);
         // What cannot be resolved holds no secret.
         let addresses = Addresses::anywhere(scenario, &self.servers(scenario));
-        let _ = self.targets(scenario, &addresses, &mut secrets);
+        let _ = self.targets(
+            scenario,
+            &addresses,
+            &PrintedHeaders::default(),
+            &mut secrets,
+        );
         let _ = agents::reach(scenario, &mut secrets);
         for proof in ready::proofs(self, scenario) {
             let _ = proof.secrets(&addresses, &mut secrets);

@@ -43,6 +43,7 @@ pub(crate) mod containers;
 mod error;
 pub(crate) mod execute;
 mod expect;
+mod header_commands;
 pub(crate) mod hooks;
 pub(crate) mod judge;
 mod observer;

@@ -10,6 +10,7 @@ use crate::redact::{Secrets, handed_on};
 use crate::run::SetupError;
 use crate::scenario_file;
 use crate::suite::addresses::{self, Addresses};
+use crate::suite::header_commands::PrintedHeaders;
 use crate::suite::secrets::{options, pairs, query};
 use crate::suite::started::{Port, Program};
 use crate::suite::suite_context::SuiteContext;
@@ -50,6 +51,7 @@ impl SuiteContext {
         &self,
         scenario: &Scenario,
         addresses: &Addresses,
+        printed: &PrintedHeaders,
         secrets: &mut Secrets,
     ) -> Result<Vec<Target>, SetupError> {
         // A container has proven that it is ready.
@@ -67,7 +69,7 @@ impl SuiteContext {
                         .or(scenario.agent.tool_timeout())
                         .unwrap_or(scenario.timeouts.tool),
                     may_be_starting: !ready.contains(&server.name),
-                    launch: self.launch(scenario, &server, secrets)?,
+                    launch: self.launch(scenario, &server, printed, secrets)?,
                     observed: Observed::default(),
                     name: server.name,
                 })
@@ -129,6 +131,7 @@ impl SuiteContext {
         &self,
         scenario: &Scenario,
         addresses: &Addresses,
+        printed: &PrintedHeaders,
     ) -> Result<Vec<Target>, SetupError> {
         let inside: Vec<String> = self
             .servers(scenario)
@@ -141,7 +144,7 @@ impl SuiteContext {
                 "no server of the scenario is reached through its container: give one `url: \"${docker.url}/mcp\"`",
             ));
         }
-        let mut targets = self.targets(scenario, addresses, &mut Secrets::default())?;
+        let mut targets = self.targets(scenario, addresses, printed, &mut Secrets::default())?;
         targets.retain(|it| inside.contains(&it.name));
         Ok(targets)
     }
@@ -150,6 +153,7 @@ impl SuiteContext {
         &self,
         scenario: &Scenario,
         server: &Server,
+        printed: &PrintedHeaders,
         secrets: &mut Secrets,
     ) -> Result<Launch, SetupError> {
         Ok(match &server.transport {
@@ -175,12 +179,15 @@ impl SuiteContext {
                 headers,
                 bearer_token_env,
                 start,
+                headers_command,
             } => {
                 if let Some(start) = start {
                     secrets.named("env", &server.name, pairs(&start.env));
                     secrets.named("args", &server.name, options(&start.args));
                 }
                 secrets.named("header", &server.name, pairs(headers));
+                secrets.all_named("header", &server.name, pairs(printed.of(&server.name)));
+                secrets.named("args", &server.name, options(headers_command));
                 secrets.named("query", &server.name, query(url));
                 let bearer_token = bearer_token_env
                     .as_ref()
@@ -192,8 +199,10 @@ impl SuiteContext {
                 Launch::Http {
                     style: *style,
                     url: url.clone(),
-                    headers: headers.clone(),
-                    bearer_token,
+                    headers: printed.with(&server.name, headers),
+                    // A header that was printed is newer than the environment.
+                    bearer_token: bearer_token
+                        .filter(|_| !printed.have(&server.name, "authorization")),
                 }
             }
             Transport::Mock => Launch::Child(self.mock(

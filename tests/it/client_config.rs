@@ -26,6 +26,7 @@ fn http(name: &str, url: &str) -> Server {
             headers: Vec::new(),
             bearer_token_env: None,
             start: None,
+            headers_command: Vec::new(),
         },
         connect_timeout: None,
         tool_timeout: None,

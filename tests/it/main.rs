@@ -21,6 +21,7 @@ mod file_cycles;
 mod file_limit;
 mod floors;
 mod fuzz;
+mod header_commands;
 mod help;
 mod hooks;
 mod http;

@@ -114,6 +114,7 @@ fn every_key_of_servers_and_surroundings_arrives() {
             headers: vec![("X-Key".to_owned(), "${KEY}".to_owned())],
             bearer_token_env: Some("TOKEN".to_owned()),
             start: None,
+            headers_command: Vec::new(),
         }
     );
     assert_eq!(

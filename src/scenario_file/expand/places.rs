@@ -98,10 +98,12 @@ impl Templates for Server {
                 headers,
                 bearer_token_env,
                 start,
+                headers_command,
             } => {
                 url.templates(visit);
                 headers.templates(visit);
                 start.templates(visit);
+                headers_command.templates(visit);
                 if let Some(name) = bearer_token_env {
                     visit(Place::Variable(name));
                 }

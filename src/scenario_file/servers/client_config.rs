@@ -132,6 +132,7 @@ impl Reader<'_> {
                 headers: self.pairs(node.get("headers"))?,
                 bearer_token_env: None,
                 start: None,
+                headers_command: Vec::new(),
             }
         } else {
             let folder = self.findings.folder(node.at);

@@ -58,6 +58,8 @@ section! {
         bearer_token_env: Option<Word>,
         /// What serves the address: started for each run, and ended after it. `${port}` stands for a free port, here, in `url`, `headers` and the pages of `ready`.
         start: Option<At<StdioKeys>>,
+        /// A program with its arguments that prints more headers before each run, as a JSON object or in lines `Name: value`: for tokens that expire. What it prints is secret.
+        headers_command: Option<At<Vec<Template>>>,
     }
 }
 
@@ -77,12 +79,18 @@ section! {
 
 impl HttpKeys {
     fn transport(&self, style: HttpStyle, findings: &Findings) -> Transport {
+        let command = self.headers_command.iter().flat_map(|it| &it.value);
+        let mut headers_command: Vec<String> = command.map(|it| it.value.clone()).collect();
+        if let (Some(program), Some(at)) = (headers_command.first_mut(), &self.headers_command) {
+            *program = command_from(program, &findings.folder(at.at));
+        }
         Transport::Http {
             style,
             url: self.url.0.clone(),
             headers: given_pairs(self.headers.as_ref()),
             bearer_token_env: self.bearer_token_env.as_ref().map(|it| it.0.clone()),
             start: self.start.as_ref().map(|it| it.start(findings)),
+            headers_command,
         }
     }
 }
@@ -150,6 +158,12 @@ impl StdioKeys {
 
 /// The program listens where the address leads.
 fn check_http(section: &HttpKeys, _: Mark, findings: &mut Findings) {
+    if let Some(command) = &section.headers_command
+        && command.first().is_none_or(|it| it.value.trim().is_empty())
+    {
+        let hint = Some("list the program and its arguments");
+        findings.error(command.at, "names no program", hint);
+    }
     let Some(start) = &section.start else { return };
     let mut is_told = false;
     start

@@ -1,0 +1,242 @@
+//! Headers that a command prints, for keys that are only valid for a while.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+
+use crate::docker::Reached;
+use crate::model::scenario::{Scenario, Server, Transport};
+use crate::process::{Child, ChildCommand, describe};
+use crate::redact::Secrets;
+use crate::run::SetupError;
+use crate::scenario_file;
+use crate::suite::addresses::Addresses;
+use crate::suite::secrets::options;
+use crate::suite::suite_context::SuiteContext;
+
+/// How long a command may take.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The most that is read of what it prints.
+const LONGEST: u64 = 1024 * 1024;
+
+/// The headers that commands have printed for one run, by the names of the servers.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PrintedHeaders(HashMap<String, Vec<(String, String)>>);
+
+impl PrintedHeaders {
+    /// The headers of a server: those its command has printed, in place of those of the same name that it is given.
+    pub(crate) fn with(&self, server: &str, given: &[(String, String)]) -> Vec<(String, String)> {
+        let printed = self.of(server);
+        let is_printed = |name: &str| has(printed, name);
+        let given = given.iter().filter(|(name, _)| !is_printed(name));
+        given.chain(printed).cloned().collect()
+    }
+
+    /// Whether a server's command has printed this header.
+    pub(crate) fn have(&self, server: &str, header: &str) -> bool {
+        has(self.of(server), header)
+    }
+
+    pub(crate) fn of(&self, server: &str) -> &[(String, String)] {
+        self.0.get(server).map_or(&[], Vec::as_slice)
+    }
+}
+
+fn has(headers: &[(String, String)], wanted: &str) -> bool {
+    headers
+        .iter()
+        .any(|(name, _)| name.eq_ignore_ascii_case(wanted))
+}
+
+/// When the command of a server is run: once it is known where the scenario's container is reached, if it asks for that, else before.
+fn is_due(command: &[String], reached: Option<&Reached>) -> bool {
+    let mentions = command
+        .iter()
+        .any(|it| scenario_file::mentions_container(it));
+    mentions == reached.is_some()
+}
+
+impl SuiteContext {
+    /// Runs the commands that print headers for a scenario's servers: before the container stands those that do not ask where it is
+    /// reached, then the others. What they print is added to `printed` and, because it is secret, to `secrets`. Interrupted, they are ended.
+    ///
+    /// # Errors
+    ///
+    /// What one of them failed with.
+    pub(crate) async fn print_headers(
+        &self,
+        scenario: &Scenario,
+        reached: Option<&Reached>,
+        printed: &mut PrintedHeaders,
+        secrets: &mut Secrets,
+    ) -> Result<(), SetupError> {
+        let servers = self.servers(scenario);
+        let addresses = Addresses {
+            container: reached.cloned(),
+            ..Addresses::default()
+        };
+        let mut due = Vec::new();
+        for server in &servers {
+            let Some(command) = command_of(server).filter(|it| is_due(it, reached)) else {
+                continue;
+            };
+            let lookup = |name: &str| addresses.lookup(name, None);
+            let (command, variables) = scenario_file::expand(command, lookup)
+                .map_err(|missing| SetupError::new(missing.to_string()))?;
+            // Also what it says when it fails must be told without them.
+            secrets.environment(&server.name, &variables);
+            secrets.named("args", &server.name, options(&command));
+            due.push((server, command));
+        }
+        let running = due.into_iter().map(|(server, command)| async move {
+            let headers = self.headers(server, &command).await;
+            (server, headers)
+        });
+        let all = join_all(running);
+        let all = tokio::select! {
+            biased;
+            // The run notices it for itself.
+            () = self.interrupt.cancelled() => Vec::new(),
+            all = all => all,
+        };
+        let mut failed = Ok(());
+        for (server, headers) in all {
+            match headers {
+                Ok(headers) => {
+                    let pairs = headers
+                        .iter()
+                        .map(|(name, value)| (name.as_str(), value.as_str()));
+                    secrets.all_named("header", &server.name, pairs);
+                    printed.0.insert(server.name.clone(), headers);
+                }
+                Err(problem) => failed = failed.and(Err(problem)),
+            }
+        }
+        failed
+    }
+
+    /// The headers that the command of one server prints.
+    async fn headers(
+        &self,
+        server: &Server,
+        command: &[String],
+    ) -> Result<Vec<(String, String)>, SetupError> {
+        let [program, args @ ..] = command else {
+            return Ok(Vec::new());
+        };
+        let command = ChildCommand {
+            program: program.into(),
+            args: args.iter().map(Into::into).collect(),
+            env: Vec::new(),
+            cwd: None,
+            supervisor: self.program.clone(),
+        };
+        let wrong = |why: &str| {
+            SetupError::new(format!(
+                "server `{}`: `headers_command` `{program}` {why}",
+                server.name
+            ))
+        };
+        let output = output(&command).await.map_err(|why| wrong(&why))?;
+        headers_in(&output).map_err(wrong)
+    }
+}
+
+/// The command that prints the headers of a server, where it has one.
+fn command_of(server: &Server) -> Option<&Vec<String>> {
+    match &server.transport {
+        Transport::Http {
+            headers_command, ..
+        } => Some(headers_command).filter(|it| !it.is_empty()),
+        _ => None,
+    }
+}
+
+/// What a command prints, once it has ended well. Nobody talks to it.
+async fn output(command: &ChildCommand) -> Result<Vec<u8>, String> {
+    let started = Child::start(command);
+    let (mut child, stdin, stdout) =
+        started.map_err(|error| format!("cannot be started: {error}"))?;
+    drop(stdin);
+    let running = async {
+        let output = read(stdout).await;
+        (output, child.wait().await)
+    };
+    let ran = tokio::time::timeout(TIMEOUT, running).await;
+    let problem = match ran {
+        Ok((Ok(output), Ok(status))) if status.success() => {
+            child.kill();
+            return Ok(output);
+        }
+        Ok((Err(error), _) | (_, Err(error))) => format!("cannot be read: {error}"),
+        Ok((Ok(_), Ok(status))) => describe(status),
+        Err(_) => format!("did not end within {TIMEOUT:?}"),
+    };
+    child.kill();
+    child.stderr_settled().await;
+    let said = child.stderr().pop();
+    Err(said.map_or_else(|| problem.clone(), |it| format!("{problem}: {it}")))
+}
+
+/// All that is printed, up to the limit.
+async fn read(stdout: impl AsyncRead + Unpin) -> std::io::Result<Vec<u8>> {
+    let mut output = Vec::new();
+    let mut bounded = stdout.take(LONGEST + 1);
+    bounded.read_to_end(&mut output).await?;
+    if output.len() as u64 > LONGEST {
+        let message = format!("it prints more than {LONGEST} bytes");
+        return Err(std::io::Error::other(message));
+    }
+    Ok(output)
+}
+
+/// The headers in what a command has printed: a JSON object, or lines `Name: value`. What is wrong is told without any of it.
+fn headers_in(output: &[u8]) -> Result<Vec<(String, String)>, &'static str> {
+    let text = std::str::from_utf8(output).map_err(|_| "printed something that is no UTF-8")?;
+    let text = text.trim();
+    if text.starts_with('{') {
+        let read = serde_json::from_str::<serde_json::Map<String, Value>>(text);
+        let object = read.map_err(|_| "printed something that begins like JSON and is none")?;
+        let headers = object.into_iter().map(|(name, value)| match value {
+            Value::String(value) => Ok((name, value)),
+            _ => Err("printed a JSON object with a value that is no text"),
+        });
+        return headers.collect();
+    }
+    let lines = text.lines().filter(|it| !it.trim().is_empty());
+    let headers = lines.map(|line| {
+        let (name, value) = line.split_once(':')?;
+        Some((name.trim().to_owned(), value.trim().to_owned()))
+    });
+    let headers: Option<Vec<_>> = headers.collect();
+    match headers {
+        Some(headers) if !headers.is_empty() => Ok(headers),
+        Some(_) => Err("printed no headers"),
+        None => Err("printed neither a JSON object of headers nor lines `Name: value`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::headers_in;
+
+    #[test]
+    fn headers_are_objects_or_lines() {
+        let read = |text: &str| headers_in(text.as_bytes());
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let both = vec![pair("Authorization", "Bearer a:b"), pair("X-Team", "")];
+        assert_eq!(
+            read("\n{\"Authorization\": \"Bearer a:b\", \"X-Team\": \"\"}\n"),
+            Ok(both.clone())
+        );
+        assert_eq!(read("Authorization: Bearer a:b\r\n\r\nX-Team:\n"), Ok(both));
+        for wrong in ["", "token", "{\"a\": 1}", "{\"a\"", "A: b\ntoken"] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+        assert!(headers_in(b"A: \xff").is_err());
+    }
+}
