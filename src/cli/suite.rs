@@ -1,6 +1,6 @@
 //! From the arguments of a command that runs scenarios to a suite: settings, a runtime, progress and signals.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::cli::args::{AgentChoice, ExecuteArgs, OutputArgs, PaceChoice, Preset, ScoreArgs};
@@ -9,8 +9,8 @@ use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::progress::{SuiteObserver, SuiteProgress};
 use crate::model::rules;
-use crate::model::scenario::{Pace, Scenario};
-use crate::scenario_file;
+use crate::model::scenario::{Pace, Scenario, Server};
+use crate::scenario_file::{self, ClientServers, Finding};
 use crate::suite::{self, BASELINES, Choice, Finished, ScoreSettings, Settings, Suite};
 
 /// What the arguments say of how scenarios are run.
@@ -18,11 +18,14 @@ use crate::suite::{self, BASELINES, Choice, Finished, ScoreSettings, Settings, S
 /// # Errors
 ///
 /// When the servers given on the command line cannot be read.
-pub(super) fn settings(args: &ExecuteArgs) -> Result<Settings, Failure> {
+pub(super) fn settings(
+    args: &ExecuteArgs,
+    scenarios: &[Scenario],
+    console: Console,
+) -> Result<Settings, Failure> {
     let servers = match &args.mcp_config {
         None => Vec::new(),
-        Some(path) => scenario_file::client_config(path)
-            .map_err(|problem| Failure::usage(problem.to_string()))?,
+        Some(path) => servers(path, scenarios, console)?,
     };
     Ok(Settings {
         program: Some(program()),
@@ -34,6 +37,37 @@ pub(super) fn settings(args: &ExecuteArgs) -> Result<Settings, Failure> {
         budget: args.budget,
         ..Settings::default()
     })
+}
+
+/// The servers of a client's configuration. Those that cannot be read must be ones that no scenario needs.
+fn servers(path: &Path, scenarios: &[Scenario], console: Console) -> Result<Vec<Server>, Failure> {
+    let read = scenario_file::client_servers(path);
+    let ClientServers { servers, unread } =
+        read.map_err(|problem| Failure::usage(problem.to_string()))?;
+    let is_needed = |name: &str| {
+        let mut run = scenarios.iter().filter(|it| it.enabled);
+        run.any(|it| scenario_file::may_need(it, name))
+    };
+    let (needed, other): (Vec<_>, Vec<_>) = unread.into_iter().partition(|it| is_needed(&it.name));
+    if !needed.is_empty() {
+        let findings: Vec<_> = needed.into_iter().flat_map(|it| it.findings).collect();
+        return Err(invalid(&findings));
+    }
+    for it in other {
+        let why: Vec<_> = it.findings.into_iter().map(|it| it.message).collect();
+        console.note(&format!(
+            "note: the server `{}` of {} is left out, because no scenario names it and it cannot be used: {}",
+            it.name,
+            path.display(),
+            why.join("; ")
+        ));
+    }
+    Ok(servers)
+}
+
+fn invalid(findings: &[Finding]) -> Failure {
+    let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    Failure::usage(findings.join("\n"))
 }
 
 /// This program. Where its file was removed or replaced while it runs, the system still has it.

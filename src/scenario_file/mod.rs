@@ -48,5 +48,8 @@ pub use load::loader::{Loaded, Options, check, load};
 pub use load::mocks::{LoadedMocks, mock_tool, mocks};
 pub use load::session::{Session, SessionCall, session_scenario};
 pub use scenario::hash::agent_hash;
-pub use servers::client_config::{ClientConfigError, client_config};
+pub use servers::client_config::{
+    ClientConfigError, ClientServers, UnreadServer, client_config, client_servers,
+};
+pub use servers::named::may_need;
 pub use yaml::finding::{Finding, Severity, sort};

@@ -89,6 +89,69 @@ fn both_forms_give_servers_in_the_order_written() {
 }
 
 #[test]
+fn addresses_have_several_keys() {
+    let (_folder, path) = config(
+        r#"{"mcpServers": {
+            "g": {"httpUrl": "http://g", "url": "http://old"},
+            "h": {"type": "http", "httpUrl": "http://h"},
+            "e": {"type": "sse", "url": "http://e/sse"}
+        }}"#,
+    );
+    let mut old = http("e", "http://e/sse");
+    if let Transport::Http { style, .. } = &mut old.transport {
+        *style = mcp_eval::model::scenario::HttpStyle::Sse;
+    }
+    let expected = [http("g", "http://g"), http("h", "http://h"), old];
+    assert_eq!(client_config(&path).unwrap(), expected);
+    let (_folder, path) = config(r#"{"servers": {"g": {"httpUrl": "http://g"}}}"#);
+    assert_eq!(client_config(&path).unwrap(), [http("g", "http://g")]);
+}
+
+#[test]
+fn what_no_scenario_names_need_not_be_right() {
+    let project = crate::common::Project::new();
+    let wrong = r#""bad": {"type": "websocket", "url": "ws://b"}, "odd": {}"#;
+    let faulty = crate::common::faulty_server();
+    project.file(
+        "mcp.json",
+        format!(r#"{{"mcpServers": {{{wrong}, "good": {{"command": "{faulty}"}}}}}}"#),
+    );
+    let command = ["run", "--mcp-config", "mcp.json"];
+    let call = |tool: &str| {
+        let text = format!("name: S\nagent: {{ kind: scripted, calls: [{{ tool: {tool} }}] }}\n");
+        project.file("scenarios/s.yaml", text);
+    };
+    call("mcp__good__echo");
+    project
+        .expect(0, &command)
+        .says("note: the server `bad` of mcp.json is left out, because no scenario names it and it cannot be used: unknown type of server `websocket`")
+        .says("the server `odd` of mcp.json is left out");
+    for needed in ["mcp__bad__echo", "echo"] {
+        call(needed);
+        project
+            .expect(2, &command)
+            .says("error: unknown type of server `websocket`");
+    }
+    // What is expected of a server names it, too.
+    let named = "name: S\nexpected_trajectory: [{ tool: mcp__good__echo, args: {} }]\nsuccess_criteria: [{ tool_never_called: mcp__odd__x }]\n";
+    project.file("scenarios/s.yaml", named);
+    project
+        .expect(2, &command)
+        .says("the server `odd` has neither `url` nor `command`")
+        .says_not("websocket`");
+    let declared = format!(
+        "name: S\nservers: {{ good: {{ command: {faulty} }} }}\nagent: {{ kind: scripted, calls: [{{ tool: echo }}] }}\n"
+    );
+    project.file("scenarios/s.yaml", &declared);
+    project
+        .expect(0, &command)
+        .says("`bad` of mcp.json is left out");
+    // One that replaces a server of the scenario is needed.
+    project.file("scenarios/s.yaml", declared.replace("good:", "bad:"));
+    project.expect(2, &command).says("unknown type of server");
+}
+
+#[test]
 fn yaml_is_read_as_well() {
     let (_folder, path) =
         config("mcpServers:\n  a: { url: http://a, headers: { X-Key: '${KEY}' } }\n");

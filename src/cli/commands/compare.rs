@@ -51,7 +51,7 @@ pub(in crate::cli) fn run(
             ServersChoice::Recorded => Servers::Recorded,
         },
         baselines: baselines(baseline),
-        ..settings(&args.execute)?
+        ..settings(&args.execute, &scenarios, console)?
     };
     let ids: Vec<String> = scenarios.iter().map(|it| it.id.clone()).collect();
     let finished = play(scenarios, &settings, (output, console), |suite| async {

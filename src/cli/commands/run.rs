@@ -22,7 +22,7 @@ pub(in crate::cli) fn run(
             ..Judging::default()
         },
         baselines: baselines(args.baseline.as_ref()),
-        ..settings(&args.execute)?
+        ..settings(&args.execute, &scenarios, console)?
     };
     let finished = play(scenarios, &settings, (output, console), |suite| {
         suite::run(suite, &settings)

@@ -38,16 +38,47 @@ impl fmt::Display for Lines<'_> {
     }
 }
 
-/// The servers of a client's configuration file, JSON or YAML, in the order written.
-///
-/// Keys that only other clients know are passed over, and so are entries switched off with `disabled: true` or
-/// `enabled: false`. Without `type`, `url` means Streamable HTTP and `command` a child process. Relative folders, and commands
-/// starting with `./` or `../`, are resolved against the file's folder.
+/// What a client's configuration says of servers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClientServers {
+    /// Those that can be used, in the order written.
+    pub servers: Vec<Server>,
+    /// Those that are wrong, or of a kind that is not known.
+    pub unread: Vec<UnreadServer>,
+}
+
+/// A server that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreadServer {
+    pub name: String,
+    /// Why not.
+    pub findings: Vec<Finding>,
+}
+
+/// The servers of a client's configuration file, all of which must be right. See [`client_servers`].
 ///
 /// # Errors
 ///
 /// All that is wrong, at once; [`ClientConfigError::NoClientServers`] when the file is about something else.
 pub fn client_config(path: &Path) -> Result<Vec<Server>, ClientConfigError> {
+    let ClientServers { servers, unread } = client_servers(path)?;
+    if unread.is_empty() {
+        return Ok(servers);
+    }
+    let findings = unread.into_iter().flat_map(|it| it.findings);
+    Err(ClientConfigError::Invalid(findings.collect()))
+}
+
+/// The servers of a client's configuration file, JSON or YAML, and those of its entries that cannot be used.
+///
+/// Keys that only other clients know are passed over, and so are entries switched off with `disabled: true` or
+/// `enabled: false`. Without `type`, `url` and `httpUrl` mean HTTP and `command` a child process. Relative folders, and commands
+/// starting with `./` or `../`, are resolved against the file's folder.
+///
+/// # Errors
+///
+/// All that is wrong with the file; [`ClientConfigError::NoClientServers`] when it is about something else.
+pub fn client_servers(path: &Path) -> Result<ClientServers, ClientConfigError> {
     let mut findings = Findings::default();
     let document = findings
         .read(path)
@@ -62,20 +93,34 @@ pub fn client_config(path: &Path) -> Result<Vec<Server>, ClientConfigError> {
     let entries = document
         .as_ref()
         .ok_or("it is empty")
-        .and_then(client_servers)
+        .and_then(entries)
         .map_err(no_servers)?;
-    let mut reader = Reader {
-        findings: &mut findings,
+    let mut read = ClientServers {
+        servers: Vec::new(),
+        unread: Vec::new(),
     };
-    let servers = entries.iter().filter_map(|it| reader.server(it)).collect();
-    if findings.errors() > 0 {
-        return Err(ClientConfigError::Invalid(findings.into_list()));
+    // Warnings about the file as a whole say nothing about a server.
+    findings.take();
+    for entry in entries {
+        let errors = findings.errors();
+        let mut reader = Reader {
+            findings: &mut findings,
+        };
+        let server = reader.server(entry);
+        if findings.errors() > errors {
+            read.unread.push(UnreadServer {
+                name: entry.key.clone(),
+                findings: findings.take(),
+            });
+        } else {
+            read.servers.extend(server);
+        }
     }
-    Ok(servers)
+    Ok(read)
 }
 
 /// The entries of the map of servers, or why there is none.
-fn client_servers(document: &Node) -> Result<&[Entry], &'static str> {
+fn entries(document: &Node) -> Result<&[Entry], &'static str> {
     match document.get("mcpServers").map(|it| &it.content) {
         Some(Content::Map(entries)) => return Ok(entries),
         Some(Content::List(_)) => {
@@ -91,7 +136,7 @@ fn client_servers(document: &Node) -> Result<&[Entry], &'static str> {
     };
     // Many kinds of files have something they call servers.
     let is_mcp = |it: &Entry| {
-        ["url", "command"]
+        ["url", "httpUrl", "command"]
             .iter()
             .any(|key| it.value.get(key).is_some())
     };
@@ -99,6 +144,14 @@ fn client_servers(document: &Node) -> Result<&[Entry], &'static str> {
         Ok(entries)
     } else {
         Err("nothing under its `servers` has a `url` or a `command`")
+    }
+}
+
+/// The key under which the address of a server is: Gemini CLI has one of its own for Streamable HTTP.
+fn url(node: &Node) -> &'static str {
+    match node.get("httpUrl") {
+        Some(_) => "httpUrl",
+        None => "url",
     }
 }
 
@@ -128,7 +181,7 @@ impl Reader<'_> {
         let transport = if let Way::Http(style) = self.way(entry)? {
             Transport::Http {
                 style,
-                url: self.required(entry, "url")?,
+                url: self.required(entry, url(node))?,
                 headers: self.pairs(node.get("headers"))?,
                 bearer_token_env: None,
                 start: None,
@@ -160,7 +213,8 @@ impl Reader<'_> {
     fn way(&mut self, entry: &Entry) -> Option<Way> {
         let node = &entry.value;
         let Some(kind) = node.get("type").or_else(|| node.get("transport")) else {
-            if node.get("url").is_none() && node.get("command").is_none() {
+            let url = node.get(url(node));
+            if url.is_none() && node.get("command").is_none() {
                 let message = format!(
                     "the server {} has neither `url` nor `command`",
                     quoted(&entry.key)
@@ -168,7 +222,7 @@ impl Reader<'_> {
                 self.findings.error(entry.key_at, message, None::<&str>);
                 return None;
             }
-            return Some(match node.get("url") {
+            return Some(match url {
                 Some(_) => Way::Http(HttpStyle::Streamable),
                 None => Way::Child,
             });

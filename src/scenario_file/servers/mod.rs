@@ -1,6 +1,7 @@
 //! What servers are there, and what proves that they can be asked?
 //!
 //! - `server`: a section of `servers`. `client_config`: servers of the configuration of an MCP client.
+//! - `named`: which of them a scenario names.
 //! - `container`, `mounts`: the section `docker`.
 //! - `source`: the section `source`, and what is done before something is started or built.
 //! - `ready`: the sections `ready`. `hook`: the sections `before` and `after`.
@@ -9,6 +10,7 @@ pub(super) mod client_config;
 pub(super) mod container;
 pub(super) mod hook;
 pub(super) mod mounts;
+pub(super) mod named;
 pub(super) mod ready;
 pub(super) mod server;
 pub(super) mod source;

@@ -185,11 +185,16 @@ impl Findings {
         self.secrets.declare(name, "", value);
     }
 
-    pub(in crate::scenario_file) fn into_list(self) -> Vec<Finding> {
+    pub(in crate::scenario_file) fn into_list(mut self) -> Vec<Finding> {
+        self.take()
+    }
+
+    /// Everything found so far, of which nothing stays.
+    pub(in crate::scenario_file) fn take(&mut self) -> Vec<Finding> {
         let mut secrets = Secrets::of_environment();
         secrets.extend(&self.secrets);
         let redactor = Redactor::new(&secrets, &Redaction::default());
-        let list = self.list.into_iter();
+        let list = std::mem::take(&mut self.list).into_iter();
         let mut list = list.map(|it| it.without_secrets(&redactor)).collect();
         super::finding::sort(&mut list);
         list

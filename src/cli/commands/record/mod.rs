@@ -30,7 +30,7 @@ pub(in crate::cli) fn run(
             of_one_scenario: is_of_one_scenario(args),
         },
         baselines: baselines(args.output.as_ref()),
-        ..settings(&args.execute)?
+        ..settings(&args.execute, &scenarios, console)?
     };
     let finished = play(scenarios, &settings, (output, console), |suite| {
         suite::record(suite, &settings)
