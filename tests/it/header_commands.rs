@@ -22,7 +22,8 @@ fn project(command: &Value, agent: &Value) -> (Project, Server) {
 }
 
 fn scripted() -> Value {
-    json!({ "kind": "scripted", "calls": [{ "tool": "big" }] })
+    let args = json!({ "seen": "printed-canary" });
+    json!({ "kind": "scripted", "calls": [{ "tool": "big", "args": args }] })
 }
 
 fn run(project: &Project, arguments: &[&str]) -> Ran {
@@ -38,12 +39,21 @@ fn what_a_command_prints_is_sent_and_nowhere_shown() {
     for script in [lines, object] {
         for agent in [
             scripted(),
-            json!({ "kind": "command", "command": [small_agent(), "call web big {}"] }),
+            json!({ "kind": "command", "command": [small_agent(), r#"call web big {"seen": "printed-canary"}"#] }),
         ] {
             let (project, server) = project(&json!(["sh", "-c", script]), &agent);
             let ran = run(&project, &["--format", "json"]);
             assert_eq!(ran.code, 0, "{ran:#?}");
             ran.says_not("canary");
+            let result: Value = serde_json::from_str(&ran.stdout).unwrap();
+            let file = result["scenarios"][0]["current"]["file"].as_str().unwrap();
+            let folder = project.path("reports/latest").canonicalize().unwrap();
+            let stored = project.read(folder.join(file));
+            assert!(!stored.contains("canary"), "{stored}");
+            assert!(
+                stored.to_lowercase().contains("header.authorization"),
+                "{stored}"
+            );
             let seen = server.seen.lock().unwrap();
             assert!(seen.len() >= 4);
             for headers in seen.iter() {
