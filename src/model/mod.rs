@@ -9,6 +9,7 @@ pub mod experiment;
 pub mod hook;
 pub mod interactions;
 pub mod json_path;
+pub mod label;
 pub mod learned;
 pub mod number;
 pub mod placeholder;

@@ -10,6 +10,7 @@ use crate::model::binding::BindingRule;
 use crate::model::container::Container;
 use crate::model::hook::Hook;
 use crate::model::interactions::DeclaredServer;
+use crate::model::label::Labels;
 use crate::model::ready::Ready;
 use crate::model::redaction::Redaction;
 use crate::model::rules::Rules;
@@ -59,6 +60,8 @@ pub struct Scenario {
     /// What it declares to be secret.
     pub redaction: Redaction,
     pub scoring: Rules,
+    /// What its calls are called by, besides the tool's name.
+    pub labels: Labels,
     pub timeouts: Timeouts,
     pub limits: Limits,
 }

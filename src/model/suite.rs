@@ -6,6 +6,7 @@ use jiff::Timestamp;
 
 use crate::model::comparison::{Comparison, Reason};
 use crate::model::experiment::ExperimentChange;
+use crate::model::label::Labels;
 use crate::model::redacted::Redacted;
 use crate::model::repeated::Repeated;
 use crate::model::stamp::GitStamp;
@@ -53,6 +54,8 @@ pub struct ScenarioResult {
     /// Expectations of the scenario itself, met or not.
     pub checks: Vec<Check>,
     pub comparison: Option<Comparison>,
+    /// What the calls of both sides are called by, besides their tools' names.
+    pub labels: Labels,
     /// The accepted trajectory, or the expected one for `run`.
     pub baseline: Option<Arc<Redacted<Trajectory>>>,
     pub current: Option<Arc<Redacted<Trajectory>>>,
@@ -85,6 +88,7 @@ impl ScenarioResult {
             problem: None,
             checks: Vec::new(),
             comparison: None,
+            labels: Labels::default(),
             baseline: None,
             current: None,
             notes: Vec::new(),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::published::result::{Cause, Reason, ReasonKind, Scenario, Status};
+use crate::published::result::{Call, Cause, Reason, ReasonKind, Row, Scenario, Status};
 
 /// Stands for any number.
 const NUMBER: char = '#';
@@ -55,10 +55,15 @@ fn sentence(scenario: &Scenario, reason: &Reason) -> Option<String> {
 
 /// ``every `tools/*/name` of `retrieve_tools` gained `everything:` ``.
 fn of_call(scenario: &Scenario, reason: &Reason) -> String {
-    let (tool, what) = match without_number(&reason.text) {
-        Some((tool, what)) => (bare(scenario, reason, tool), what),
-        None => return reason.text.clone(),
+    let Some((named, what)) = without_number(&reason.text) else {
+        return reason.text.clone();
     };
+    let row = row_of(scenario, reason);
+    let tool = row.map_or_else(|| named.to_owned(), Row::tool_name);
+    // The label of the call goes with its tool's name.
+    let label = row.and_then(|it| it.label.as_deref());
+    let rest = label.and_then(|it| what.strip_prefix("→ ")?.strip_prefix(it));
+    let what = rest.map_or(what, |it| it.trim_start_matches(',').trim_start());
     let change = what
         .strip_prefix("asked the same and got another answer: ")
         .or_else(|| what.strip_prefix("changes something and had another result: "));
@@ -93,15 +98,15 @@ fn without_number(text: &str) -> Option<(&str, &str)> {
     Some((tool, what.trim_start()))
 }
 
-/// The tool's own name, where the scenario shows which server it is of.
-fn bare<'a>(scenario: &'a Scenario, reason: &Reason, tool: &'a str) -> &'a str {
-    let rows = scenario.comparison.iter().flat_map(|it| &it.rows);
-    let mut of_call = rows.filter(|row| {
-        let number =
-            |call: &Option<crate::published::result::Call>| call.as_ref().map(|it| it.number);
-        number(&row.baseline) == reason.baseline && number(&row.current) == reason.current
-    });
-    of_call.find_map(|row| row.tool.as_deref()).unwrap_or(tool)
+/// The row of the calls that a reason is about, where it names the tool.
+fn row_of<'a>(scenario: &'a Scenario, reason: &Reason) -> Option<&'a Row> {
+    let mut rows = scenario.comparison.iter().flat_map(|it| &it.rows);
+    rows.find(|row| {
+        let number = |call: &Option<Call>| call.as_ref().map(|it| it.number);
+        row.tool.is_some()
+            && number(&row.baseline) == reason.baseline
+            && number(&row.current) == reason.current
+    })
 }
 
 /// The sentence with its numbers masked. Sentences that differ only in numbers have one cause, because ids and times differ between

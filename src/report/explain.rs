@@ -89,7 +89,7 @@ fn explain_row(text: &mut String, row: &Row, comparison: &Comparison) {
         &format!(
             "call {}: {} of {} ({kind})",
             row.numbers(),
-            line(row.tool_name()),
+            line(&row.tool_name()),
             line(server)
         ),
     );

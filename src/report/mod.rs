@@ -12,6 +12,7 @@
 //! | [`explain`] | every number and rule behind one call's score |
 //! | [`description`] | one sentence on who changed: the agent, the server or the catalogue |
 //! | [`causes`] | causes of failure that several scenarios have in common |
+//! | [`label`] | what a call is for, where its tool only passes calls on |
 //! | [`duration`], [`moment`], [`wrap`] | how times and long lines are written |
 
 pub mod causes;
@@ -21,6 +22,7 @@ pub mod document;
 pub mod duration;
 pub mod explain;
 pub mod html;
+pub mod label;
 pub mod moment;
 pub mod terminal;
 pub mod wrap;

@@ -101,10 +101,14 @@ impl Attempt for Expecting<'_> {
         let compared = patience.spend_on(|is_unwanted| {
             score::compare_with_expectation(&redacted, &trajectory, self.rules, is_unwanted)
         });
-        let (expectation, comparison) = match compared {
+        let (expectation, mut comparison) = match compared {
             Ok(compared) => compared.unzip(),
             Err(stopped) => return stopped.of(&redacted, &trajectory),
         };
+        if let (Some(expectation), Some(comparison)) = (&expectation, &mut comparison) {
+            let labels = &redacted.labels;
+            labels.in_verdict(&mut comparison.verdict, expectation, &trajectory);
+        }
         let passed = !checks.iter().any(Check::fails)
             && comparison.as_ref().is_none_or(|it| it.verdict.passed);
         let problem = impossible_criteria(&impossible);

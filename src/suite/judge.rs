@@ -33,6 +33,8 @@ pub(crate) fn judge(
         Err(stopped) => return Some(stopped.result(result, &current)),
     };
     let baseline = accepted.get(comparison.variant.checked_sub(1)?)?;
+    let labels = &result.labels;
+    labels.in_verdict(&mut comparison.verdict, baseline, &current);
     let mut notes = result.notes;
     if baseline.scenario != result.id {
         notes.push(format!(

@@ -22,6 +22,7 @@ pub(crate) fn result(scenario: &Scenario, status: Status) -> ScenarioResult {
         description: scenario.description.clone(),
         user_intent: scenario.user_intent.clone(),
         tags: scenario.tags.clone(),
+        labels: scenario.labels.clone(),
         ..ScenarioResult::new(&scenario.id, &scenario.name, path, status)
     }
 }

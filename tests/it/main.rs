@@ -31,6 +31,7 @@ mod integers;
 mod jobs;
 mod json_written;
 mod kept;
+mod labels;
 mod listen;
 mod mock;
 mod own_certificate;

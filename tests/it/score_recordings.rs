@@ -303,6 +303,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         source: mcp_eval::model::source::Source::default(),
         redaction: Redaction::default(),
         scoring: Rules::default(),
+        labels: mcp_eval::model::label::Labels::default(),
         timeouts: Timeouts::default(),
         limits: Limits::default(),
     }

@@ -5,6 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::model::label::labelled;
 use crate::text::shorten;
 use crate::text::word_diff::around_difference;
 
@@ -21,6 +22,9 @@ pub struct Change {
     pub current: Option<usize>,
     /// The full name of the tool concerned.
     pub tool: Option<String>,
+    /// What the call is for, where its tool only passes calls on: `everything:echo`; absent for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// Where: `arguments/query`, `response/content/0/json/total`, `description`, `inputSchema/properties/limit`; `null` for a call as a whole.
     pub path: Option<String>,
     /// What happened there, in words: `changed`, `is new`, `took much longer`.
@@ -85,6 +89,12 @@ impl Change {
         }
     }
 
+    /// The tool's full name for people, with what the call is for.
+    pub fn tool_name(&self) -> Option<String> {
+        let tool = self.tool.as_ref()?;
+        Some(labelled(tool, self.label.as_deref()))
+    }
+
     /// What is concerned: call, tool and place, as far as there are such.
     fn subject(&self) -> String {
         if self.kind == ChangeKind::Drift {
@@ -92,7 +102,7 @@ impl Change {
             return "catalogue:".to_owned();
         }
         let place = self.path.as_deref().filter(|it| !it.is_empty());
-        let parts = [self.call(), self.tool.clone(), place.map(ToOwned::to_owned)];
+        let parts = [self.call(), self.tool_name(), place.map(ToOwned::to_owned)];
         parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 }

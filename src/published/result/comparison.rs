@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Change, ChangeKind, Row};
+use crate::model::label::labelled;
 use crate::model::points;
 use crate::text::shorten;
 use crate::text::word_diff::around_difference;
@@ -98,6 +99,9 @@ pub struct Loss {
     pub current: Option<usize>,
     /// The tool's full name, where a call is concerned.
     pub tool: Option<String>,
+    /// What the call is for, where its tool only passes calls on; absent for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// The argument or the path into the response, such as `arguments/query` or `response/content/0/text`.
     pub path: Option<String>,
     pub expected: Option<String>,
@@ -261,6 +265,7 @@ impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} lost", points::points(self.points))?;
         if let (Some(number), Some(tool)) = (self.current.or(self.baseline), &self.tool) {
+            let tool = labelled(tool, self.label.as_deref());
             write!(f, " at call {number} of `{tool}`")?;
         }
         if let Some(path) = &self.path {

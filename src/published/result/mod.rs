@@ -32,7 +32,7 @@ pub use row::{
     ResponseComparison, Row, RowKind,
 };
 pub use scenario::{Check, ExperimentChange, ExperimentPart, Problem, Scenario, UNCHANGED};
-pub use side::{BindingSummary, LearnedSummary, ServerSummary, Side, SideStamp};
+pub use side::{BindingSummary, CallLabel, LearnedSummary, ServerSummary, Side, SideStamp};
 pub use status::Status;
 pub use usage::{ModelUse, RequestUse, Tokens, TotalUse};
 

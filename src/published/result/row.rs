@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use crate::model::label::labelled;
 use crate::published::call::{CallStatus, Source};
 
 /// One line of the alignment.
@@ -14,6 +15,9 @@ pub struct Row {
     pub server: Option<String>,
     /// The tool's name on that server; `null` when the trajectory was not at hand.
     pub tool: Option<String>,
+    /// What the call is for, where its tool only passes calls on: `everything:echo`; absent for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
     /// The call changes something, as opposed to only reading.
     pub effect: bool,
     /// The call of the baseline; `null` for an extra call.
@@ -200,9 +204,10 @@ pub struct Difference {
 }
 
 impl Row {
-    /// The tool's name for people: its name on the server, which stands beside it.
-    pub fn tool_name(&self) -> &str {
-        self.tool.as_deref().unwrap_or("unknown tool")
+    /// The tool's name for people: its name on the server, which stands beside it, and what the call is for.
+    pub fn tool_name(&self) -> String {
+        let tool = self.tool.as_deref().unwrap_or("unknown tool");
+        labelled(tool, self.label.as_deref())
     }
 
     /// The numbers of the row's calls, for people: `3`, `3 → 2`, `3 → none`.

@@ -26,6 +26,9 @@ pub struct Side {
     pub duration_ms: Option<f64>,
     /// The number of scored calls.
     pub calls: usize,
+    /// What calls are for whose tools only pass calls on; absent where there are none, and where the rows of a comparison say it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<CallLabel>,
     /// The number of scored calls that failed.
     pub failed_calls: usize,
     /// What its model used; `null` for an agent without one.
@@ -45,6 +48,14 @@ pub struct Side {
     /// How often the recorded version reproduced it; absent where it was recorded once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeated: Option<PassRate>,
+}
+
+/// What a call is for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CallLabel {
+    /// The number of the call.
+    pub call: usize,
+    pub label: String,
 }
 
 /// The surroundings of one run.

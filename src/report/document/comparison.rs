@@ -6,6 +6,7 @@ use crate::model::comparison::{
     Band, Bound, Change, ChangeKind, Comparison, ExecutionStatus, Pair, ParameterScore, Reason,
     ReasonKind, RequestScore, ResponseScore, Row, Scores,
 };
+use crate::model::label::Labels;
 use crate::model::points;
 use crate::model::points::finite;
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
@@ -28,9 +29,18 @@ pub(super) fn comparison(
     comparison: &Comparison,
     baseline: Option<&Trajectory>,
     current: Option<&Trajectory>,
+    labels: &Labels,
 ) -> result::Comparison {
     let before: Vec<&ToolCall> = baseline.iter().flat_map(|it| it.calls()).collect();
     let now: Vec<&ToolCall> = current.iter().flat_map(|it| it.calls()).collect();
+    // The label of the call that a row, a loss or a change names: the baseline's, where it has one.
+    let label = |old: Option<usize>, new: Option<usize>| {
+        let call = match (old, new) {
+            (Some(number), _) => call_at(&before, number),
+            (None, number) => call_at(&now, number?),
+        };
+        labels.of(call?)
+    };
     result::Comparison {
         passed: comparison.verdict.passed,
         scores: scores(comparison.scores),
@@ -45,7 +55,14 @@ pub(super) fn comparison(
         rows: comparison
             .rows
             .iter()
-            .map(|it| row(it, &before, &now))
+            .map(|it| {
+                let row = row(it, &before, &now);
+                let number = |call: &Option<result::Call>| call.as_ref().map(|it| it.number);
+                result::Row {
+                    label: label(number(&row.baseline), number(&row.current)),
+                    ..row
+                }
+            })
             .collect(),
         losses: comparison
             .losses
@@ -55,6 +72,7 @@ pub(super) fn comparison(
                 baseline: it.baseline,
                 current: it.current,
                 tool: it.tool.clone(),
+                label: label(it.baseline, it.current),
                 path: it.path.clone(),
                 expected: it.expected.clone(),
                 got: it.got.clone(),
@@ -86,7 +104,12 @@ pub(super) fn comparison(
                 current_ms: finite(it.current_ms),
             })
             .collect(),
-        changes: comparison.changes.iter().map(change).collect(),
+        changes: (comparison.changes.iter())
+            .map(|it| result::Change {
+                label: label(it.baseline, it.current),
+                ..change(it)
+            })
+            .collect(),
     }
 }
 
@@ -159,6 +182,7 @@ fn row_of(effect: bool, call: Option<&ToolCall>) -> result::Row {
         kind: result::RowKind::Pair,
         server: call.and_then(|it| it.server.clone()),
         tool: call.map(|it| it.tool.clone()),
+        label: None,
         effect,
         baseline: None,
         current: None,
@@ -365,6 +389,7 @@ fn change(change: &Change) -> result::Change {
         baseline: change.baseline,
         current: change.current,
         tool: change.tool.clone(),
+        label: None,
         path: change.path.clone(),
         what: change.what.clone(),
         was: change.was.clone(),

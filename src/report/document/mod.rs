@@ -89,9 +89,17 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
         comparison: result
             .comparison
             .as_ref()
-            .map(|it| comparison::comparison(it, baseline, current)),
+            .map(|it| comparison::comparison(it, baseline, current, &result.labels)),
         repeated: (result.repeated.as_deref()).map(|it| Box::new(repeated::repeated(it))),
     };
+    if let (None, Some(run), Some(side)) = (&scenario.comparison, current, &mut scenario.current) {
+        let labelled = (1..).zip(run.calls());
+        let labelled = labelled.filter_map(|(call, it)| {
+            let label = result.labels.of(it)?;
+            Some(result::CallLabel { call, label })
+        });
+        side.labels = labelled.collect();
+    }
     // Which calls were answered once matters only for baselines, and for runs that become one.
     for (side, is_kept) in [
         (&mut scenario.baseline, command != "run"),
@@ -146,6 +154,7 @@ fn side(trajectory: &Trajectory) -> result::Side {
         ending_message: ending_message.map(str::to_owned),
         duration_ms: trajectory.duration_ms.and_then(finite),
         calls: trajectory.calls().count(),
+        labels: Vec::new(),
         failed_calls: trajectory
             .calls()
             .filter(|it| it.outcome.is_failure())

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::model::Object;
+use crate::model::label::labelled;
 use crate::model::trajectory::{Step, ToolCall, Trajectory};
 use crate::published::call::CallStatus;
 use crate::published::result::{
@@ -46,7 +47,7 @@ pub(super) struct CallBlock<'a> {
     pub(super) anchor: String,
     pub(super) numbers: String,
     pub(super) server: &'a str,
-    pub(super) tool: &'a str,
+    pub(super) tool: String,
     pub(super) effect: Option<bool>,
     /// It was answered once, see [`Trajectory::answered_once`](crate::model::trajectory::Trajectory::answered_once).
     pub(super) answered_once: bool,
@@ -158,7 +159,7 @@ impl<'a> Maker<'a> {
                 anchor: format!("call-{}", index + 1),
                 numbers: (index + 1).to_string(),
                 server: call.server.as_deref().unwrap_or_default(),
-                tool: &call.tool,
+                tool: labelled(&call.tool, self.label(index + 1)),
                 effect: None,
                 answered_once: self.is_recorded_once(index + 1),
                 unseen: &[],
@@ -255,6 +256,13 @@ impl<'a> Maker<'a> {
         let number = |call: &Option<Call>| call.as_ref().map(|it| it.number);
         let calls = (number(&row.baseline), number(&row.current));
         self.changed.contains(&calls)
+    }
+
+    /// What a call of the run is for, where nothing is compared.
+    fn label(&self, call: usize) -> Option<&'a str> {
+        let mut labels = self.scenario.current.iter().flat_map(|it| &it.labels);
+        let label = labels.find(|it| it.call == call)?;
+        Some(&label.label)
     }
 
     /// Whether the answer of a call that is now a baseline's was recorded once.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
+use super::label::LabelPath;
 use super::scoring::ScoringSection;
 use crate::scenario_file::agent::criteria::CriterionSection;
 use crate::scenario_file::agent::limits::LimitsSection;
@@ -74,6 +75,8 @@ section! {
         tool_timeout: Option<Field<Timeout>>,
         /// What ends a run as failed.
         limits: Option<Field<LimitsSection>>,
+        /// What a call is for, where its tool passes calls on: the tool's name, and the way to the text in its arguments that reports call it by, such as `args.name`. The usual tools of gateways are known.
+        label: Option<Field<Named<LabelPath>>>,
         /// How the scenario is scored.
         scoring: Option<Field<ScoringSection>>,
     }

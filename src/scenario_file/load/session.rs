@@ -38,7 +38,7 @@ pub struct SessionCall {
 }
 
 /// The sections of a scenario that say what servers there are and how they are treated, whatever they are asked.
-const KEPT: [&str; 14] = [
+const KEPT: [&str; 15] = [
     "variables",
     "redact",
     "servers",
@@ -52,6 +52,7 @@ const KEPT: [&str; 14] = [
     "timeout",
     "connect_timeout",
     "tool_timeout",
+    "label",
     "scoring",
 ];
 

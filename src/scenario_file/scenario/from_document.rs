@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::model::hook::Hook;
+use crate::model::label::Labels;
 use crate::model::redaction::Redaction;
 use crate::model::scenario::{Replaying, Scenario, Server, Timeouts};
 
@@ -115,6 +116,13 @@ impl Document {
             scoring: given(self.scoring.as_ref())
                 .map(ScoringSection::rules)
                 .unwrap_or_default(),
+            labels: Labels {
+                own: given(self.label.as_ref())
+                    .into_iter()
+                    .flat_map(|it| &it.0)
+                    .map(|(tool, way)| (tool.value.clone(), way.0.clone()))
+                    .collect(),
+            },
             timeouts: Timeouts {
                 connect: wait(&self.connect_timeout, timeouts.connect),
                 tool: wait(&self.tool_timeout, timeouts.tool),
