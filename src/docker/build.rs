@@ -13,7 +13,7 @@ use crate::docker::engine::{Engine, EngineError};
 use crate::docker::image::Found;
 use crate::docker::owner::BUILT;
 use crate::docker::session::{OnProgress, Session};
-use crate::model::container::Build;
+use crate::model::container::{Build, Image};
 use crate::run::SetupError;
 
 /// How many of the last lines of a failed build are quoted.
@@ -82,6 +82,19 @@ impl Engine {
 }
 
 impl Session {
+    /// Has the engine build an image now that a container will be started of.
+    ///
+    /// # Errors
+    ///
+    /// When that fails, with the last lines of its output.
+    pub async fn build(
+        &self,
+        image: &Image,
+        on_progress: OnProgress<'_>,
+    ) -> Result<(), SetupError> {
+        self.image(image, on_progress).await.map(drop)
+    }
+
     /// Whether the engine has an image that was built of the same.
     pub async fn has_built(&self, build: &Build) -> bool {
         let name = name(build);

@@ -10,7 +10,7 @@ use git2::{ErrorCode, Repository};
 
 pub use self::checkout::{Checkout, Commit, between, check_out, resolve};
 pub use self::stamp::stamp;
-pub use self::state::{State, state};
+pub use self::state::{State, state, state_around, tracked};
 
 /// Hands out the files that are staged and differ from the last commit: where they lie in the working tree, and their staged content.
 ///

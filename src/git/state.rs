@@ -1,5 +1,6 @@
 //! What the files of a repository hold right now, as one hash.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use git2::{Repository, Status, StatusOptions};
@@ -16,7 +17,33 @@ pub struct State {
     pub untracked: String,
 }
 
-/// What a folder of a repository holds right now. `ours` are folders we write to, which do not count.
+/// What the whole repository around a folder holds right now, its submodules included. `ours` are files and folders that do not count.
+///
+/// # Errors
+///
+/// Why it is not known, in a few words.
+pub fn state_around(path: &Path, ours: &[&Path]) -> Result<State, String> {
+    let repository = open(path)?;
+    let root = repository
+        .workdir()
+        .ok_or("the repository has no work tree")?;
+    state(root, ours)
+}
+
+/// The files that git knows in the repository around a folder; none where there is no repository.
+pub fn tracked(path: &Path) -> HashSet<PathBuf> {
+    let Ok(repository) = open(path) else {
+        return HashSet::new();
+    };
+    let (Some(root), Ok(index)) = (repository.workdir(), repository.index()) else {
+        return HashSet::new();
+    };
+    let root = real(root);
+    let name = |it: &git2::IndexEntry| String::from_utf8_lossy(&it.path).into_owned();
+    index.iter().map(|it| root.join(name(&it))).collect()
+}
+
+/// What a folder of a repository holds right now. `ours` are files and folders that do not count.
 ///
 /// # Errors
 ///
@@ -35,7 +62,7 @@ pub fn state(path: &Path, ours: &[&Path]) -> Result<State, String> {
         .include_untracked(true)
         .recurse_untracked_dirs(true)
         .include_ignored(false)
-        .exclude_submodules(true);
+        .exclude_submodules(false);
     let statuses = repository
         .statuses(Some(&mut options))
         .map_err(unreadable)?;
@@ -54,8 +81,15 @@ pub fn state(path: &Path, ours: &[&Path]) -> Result<State, String> {
         };
         hash.update(name.as_bytes());
         hash.update([0]);
-        // One that was removed has no content.
-        hash.update(hash_of(&file).as_bytes());
+        // One that was removed has no content; a submodule has what its own repository holds.
+        let within = is_submodule(&file).then(|| state(&file, &[]).ok());
+        match within.flatten() {
+            Some(within) => {
+                hash.update(within.tracked.as_bytes());
+                hash.update(within.untracked.as_bytes());
+            }
+            None => hash.update(hash_of(&file).as_bytes()),
+        }
     }
     Ok(State {
         tracked: hex::encode(tracked.finalize()),
@@ -79,6 +113,10 @@ fn committed(repository: &Repository, below: &Path, root: &Path) -> String {
 /// A path without links in it, so that paths can be compared.
 fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+fn is_submodule(path: &Path) -> bool {
+    path.is_dir() && path.join(".git").exists()
 }
 
 /// The content of a file, or where a link leads, as a hash; empty for what is neither.

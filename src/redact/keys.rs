@@ -221,6 +221,10 @@ pub(super) fn is_secret_name(name: &str) -> bool {
         "region",
         "version",
     ];
+    // Where a shell is and was (POSIX, "Shell Variables").
+    if matches!(name, "PWD" | "OLDPWD") {
+        return false;
+    }
     let words = words(name);
     if words.last().is_some_and(|it| ABOUT.contains(&it.as_str())) {
         return false;

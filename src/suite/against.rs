@@ -10,10 +10,11 @@ use super::error::Error;
 use super::judge::judge;
 use super::outcome::{problem, result};
 use super::play::{Finished, Suite, play};
-use super::record::usual_takes;
+use super::record::{check_run, usual_takes};
 use super::run_context::{Executed, RunContext};
+use super::schedule::uses_what_outlives;
 use super::settings::Settings;
-use super::versions::{Against, Versions};
+use super::versions::{Against, Versions, is_what_stands_there};
 use super::{execute::Reads, replay};
 use crate::model::learned::Learned;
 use crate::model::redacted::Redacted;
@@ -40,6 +41,16 @@ pub async fn compare_against(
 ) -> Result<Finished, Error> {
     let versions = Versions::new();
     let others = others(&versions, &suite.scenarios, against)?;
+    for scenario in &suite.scenarios {
+        if let Some(Other::Live(other, name)) = others.get(&scenario.id)
+            && is_what_stands_there(scenario, other)
+        {
+            return Err(Error::invalid(format!(
+                "`{}` cannot be compared with {name}: that is what stands there, unchanged",
+                scenario.id
+            )));
+        }
+    }
     compare_with("compare", suite, settings, others).await
 }
 
@@ -222,13 +233,9 @@ impl Comparison<'_> {
     ) -> ScenarioResult {
         let (takes, reads) = self.how_often(self.scenario);
         let beside = self.run_context.beside();
-        let shared = !self.run_context.outliving_servers(self.scenario).is_empty()
-            || !self.run_context.outliving_servers(other).is_empty()
-            || self
-                .scenario
-                .container
-                .as_ref()
-                .is_some_and(|it| it.host_port.is_some());
+        let context = &self.run_context.suite;
+        let shared =
+            uses_what_outlives(self.scenario, context) || uses_what_outlives(other, context);
         let hear_other = || async {
             let heard = beside.perform_unkept(other, replayed, reads).await;
             beside.slot.release(false).await;
@@ -292,10 +299,26 @@ impl Comparison<'_> {
         }
         let mut accepted = other.trajectory;
         others.remove(0);
+        let failing = check_run(&first.scenario, &first.trajectory, None)
+            .map_or_else(|it| vec![it.message], |it| it.failing);
+        let fails_on_both = !failing.is_empty() && other_fails(&accepted, &first.scenario);
         match self.learn(&mut accepted, &others, &first, &again) {
             Ok(notes) => {
+                let unseen = unseen(&accepted.learned);
                 let mut result = self.judged(first, &accepted);
                 result.notes.extend(notes);
+                if result.status == Status::Passed && fails_on_both {
+                    let why = format!("it fails on both versions: {}", failing.join("; "));
+                    result.problem = Some(problem(why));
+                    result.status = Status::Error;
+                } else if result.status == Status::Passed && !unseen.is_empty() {
+                    let why = format!(
+                        "the answer to call {} is another one each time, so nothing can be said of it",
+                        unseen.join(", ")
+                    );
+                    result.problem = Some(problem(why));
+                    result.status = Status::Error;
+                }
                 result
             }
             Err(result) => *result,
@@ -336,20 +359,30 @@ impl Comparison<'_> {
             .chain(others.iter().cloned())
             .collect();
         let is_known = takes.len() < 2 && accepted.has_answers_received_twice();
-        let of_other = learn(&takes, &first.patience).map_err(stopped)?;
+        let mut of_other = learn(&takes, &first.patience).map_err(stopped)?;
+        let mut notes = Vec::new();
+        if takes.len() > 1 && !are_independent(&of_other) {
+            notes.push(
+                "the other version answers otherwise when it is asked again, because of what it was asked before or by chance: nothing was learned from that"
+                    .to_owned(),
+            );
+            of_other = learn(&takes[..1], &first.patience).map_err(stopped)?;
+        }
         let own = again.iter().filter(|it| it.incomplete().is_none());
         let own = own.map(|it| it.trajectory.clone());
         let own: Vec<_> = std::iter::once(first.trajectory.clone())
             .chain(own)
             .collect();
-        let of_own = learn(&own, &first.patience).map_err(stopped)?;
-        let mut notes = Vec::new();
+        let mut of_own = learn(&own, &first.patience).map_err(stopped)?;
+        if own.len() > 1 && !are_independent(&of_own) {
+            of_own.answers.clear();
+        }
         accepted.refine(|it| {
             if !is_known {
                 it.learned.clone_from(&of_other.answers);
                 it.bindings.clone_from(&of_other.bindings);
             }
-            notes = add_what_varies(it, &first.trajectory, &of_own.answers);
+            notes.extend(add_what_varies(it, &first.trajectory, &of_own.answers));
         });
         let bound = replay::bind(std::slice::from_mut(accepted), Some(self.scenario));
         notes.extend(bound.err().map(|it| it.message));
@@ -359,7 +392,10 @@ impl Comparison<'_> {
     /// The result of a run of this version, measured by the other one.
     fn judged(&self, executed: Executed, accepted: &Redacted<Trajectory>) -> ScenarioResult {
         if let Some(result) = executed.incomplete() {
-            return result;
+            return ScenarioResult {
+                baseline: Some(Arc::new(accepted.clone())),
+                ..result
+            };
         }
         let open = ScenarioResult {
             notes: executed.notes,
@@ -375,6 +411,26 @@ impl Comparison<'_> {
         );
         judged.unwrap_or(open)
     }
+}
+
+/// Whether a run does not meet what its own scenario expects of it.
+fn other_fails(trajectory: &Trajectory, scenario: &Scenario) -> bool {
+    check_run(scenario, trajectory, None).map_or(true, |it| !it.failing.is_empty())
+}
+
+/// Whether takes differ by nature alone: not because one has left something behind for the next, and not in kind.
+fn are_independent(learned: &score::Learned) -> bool {
+    learned.left_behind.is_none() && learned.disagreements.is_empty()
+}
+
+/// The calls whose whole answer was another one each time, so that nothing can be said of it.
+fn unseen(learned: &[Learned]) -> Vec<String> {
+    let whole = learned.iter().filter(|it| {
+        it.varies
+            .iter()
+            .any(|it| it.path.ends_with("/text") && it.is_unseen())
+    });
+    whole.map(|it| it.call.to_string()).collect()
 }
 
 /// The result where the other version could not be heard: nothing is said of the one that is to be judged.

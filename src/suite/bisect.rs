@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use super::against::{compare_against_at, compare_held};
 use super::error::Error;
@@ -19,7 +20,7 @@ use crate::git::{self, Commit};
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{ScenarioResult, Status};
-use crate::model::trajectory::Trajectory;
+use crate::model::trajectory::{FailureKind, Outcome, Trajectory};
 use crate::store;
 
 /// Where a search is kept until it has come to its end.
@@ -59,7 +60,9 @@ pub struct Bisected {
     pub first_bad: Vec<Commit>,
     /// Those that could not be built or run, each with why.
     pub skipped: Vec<(Commit, String)>,
-    /// The run of the bad commit that was found, compared with the good version.
+    /// What speaks against the bad commit that was found.
+    pub reason: String,
+    /// Its run, compared with the good version.
     pub shown: Option<Finished>,
 }
 
@@ -68,7 +71,8 @@ pub struct Bisected {
 struct State {
     good: String,
     bad: String,
-    scenarios: Vec<String>,
+    /// Names all that decides what a commit is besides its source: the scenarios, and how they are judged.
+    experiment: String,
     found: BTreeMap<String, Found>,
 }
 
@@ -94,7 +98,7 @@ pub async fn bisect(
     let mut state = State {
         good: good.id.clone(),
         bad: bad.id.clone(),
-        scenarios: suite.scenarios.iter().map(|it| it.id.clone()).collect(),
+        experiment: experiment(&suite.scenarios, settings),
         ..State::default()
     };
     if range.resume {
@@ -129,6 +133,14 @@ pub async fn bisect(
         .filter(|it| held.contains_key(&it.id))
         .cloned()
         .collect();
+    // What it answers by chance would make others bad.
+    let again = at(&good, &failing)?;
+    if let (Found::Bad, why, _) = test(&suite, again, settings, &held).await? {
+        return Err(Error::incomplete(format!(
+            "the good commit {} does not answer the same each time, so nothing can be compared with it: {why}",
+            good.short
+        )));
+    }
     let mut shown = Some(first);
     let mut skipped: Vec<(Commit, String)> = Vec::new();
     // The places of the last good commit, before all, and of the first bad one.
@@ -176,6 +188,7 @@ pub async fn bisect(
     Ok(Bisected {
         first_bad: leading[low..=high].to_vec(),
         skipped,
+        reason: shown.as_ref().map(first_reason).unwrap_or_default(),
         shown,
     })
 }
@@ -221,10 +234,11 @@ fn held(first: &Finished) -> Result<HashMap<String, Arc<Redacted<Trajectory>>>, 
     if first.suite.interrupted {
         return Err(Error::incomplete("interrupted before anything was known"));
     }
-    let lost = |it: &&ScenarioResult| {
-        !matches!(it.status, Status::Passed | Status::Failed | Status::Skipped)
+    let is_lost = |it: &&ScenarioResult| {
+        let has_verdict = matches!(it.status, Status::Passed | Status::Failed | Status::Skipped);
+        !has_verdict && went_away(it).is_none()
     };
-    if let Some(lost) = scenarios.iter().find(lost) {
+    if let Some(lost) = scenarios.iter().find(is_lost) {
         let why = lost.problem.as_ref().map(|it| it.message.clone());
         let details = lost.problem.iter().flat_map(|it| &it.details).cloned();
         let message = format!(
@@ -235,7 +249,8 @@ fn held(first: &Finished) -> Result<HashMap<String, Arc<Redacted<Trajectory>>>, 
         let failed = Error::incomplete(message);
         return Err(details.fold(failed, |it, detail| it.hint(&detail)));
     }
-    let failed = scenarios.iter().filter(|it| it.status == Status::Failed);
+    let failed =
+        (scenarios.iter()).filter(|it| it.status == Status::Failed || went_away(it).is_some());
     let held: HashMap<_, _> = failed
         .filter_map(|it| Some((it.id.clone(), it.baseline.clone()?)))
         .collect();
@@ -263,18 +278,25 @@ async fn test(
         };
         let finished = compare_held(again, settings, held).await?;
         if finished.suite.interrupted {
-            return Err(Error::incomplete("interrupted")
-                .hint("what is known is kept: the same command with `--resume` goes on"));
+            return Err(
+                Error::incomplete("interrupted").hint(if Path::new(STATE).exists() {
+                    "what is known is kept: the same command with `--resume` goes on"
+                } else {
+                    "nothing is known yet"
+                }),
+            );
         }
         let results = &finished.suite.scenarios;
         let lost = results
             .iter()
+            .filter(|it| went_away(it).is_none())
             .find(|it| !matches!(it.status, Status::Passed | Status::Failed));
         if let Some(lost) = lost {
             let why = lost.problem.as_ref().map(|it| it.message.clone());
             return Ok((Found::Skipped, why.unwrap_or_default(), None));
         }
-        match results.iter().find(|it| it.status == Status::Failed) {
+        let is_bad = |it: &&ScenarioResult| it.status == Status::Failed || went_away(it).is_some();
+        match results.iter().find(is_bad) {
             None if failed.is_none() => return Ok((Found::Good, String::new(), None)),
             None => good += 1,
             Some(result) => {
@@ -289,8 +311,37 @@ async fn test(
     })
 }
 
+/// All that decides what a commit is besides its source, as a hash.
+fn experiment(scenarios: &[Scenario], settings: &Settings) -> String {
+    let all = format!("{scenarios:?} {:?}", settings.judging);
+    hex::encode(Sha256::digest(all.as_bytes()))
+}
+
+/// Why a run has no verdict although it is a bad one: a server that answered the good version's calls has gone away during one.
+fn went_away(result: &ScenarioResult) -> Option<String> {
+    let run = result
+        .current
+        .as_ref()
+        .filter(|_| result.status == Status::Error)?;
+    let gone = run.calls().find(|it| {
+        matches!(&it.outcome, Outcome::Failure(failure) if failure.kind == FailureKind::Disconnected)
+    })?;
+    let why = result.problem.as_ref().map(|it| it.message.clone());
+    Some(format!("{}: {}", gone.tool, why.unwrap_or_default()))
+}
+
+/// The first thing that speaks against a bad commit.
+fn first_reason(finished: &Finished) -> String {
+    let mut results = finished.suite.scenarios.iter();
+    let bad = results.find(|it| it.status == Status::Failed || went_away(it).is_some());
+    bad.map(reason).unwrap_or_default()
+}
+
 /// The first thing that speaks against a result.
 fn reason(result: &ScenarioResult) -> String {
+    if let Some(why) = went_away(result) {
+        return why;
+    }
     let verdict = result.comparison.iter().flat_map(|it| &it.verdict.reasons);
     let unmet = result.checks.iter().filter(|it| it.fails());
     let mut reasons = verdict
@@ -305,13 +356,13 @@ fn earlier(state: &State) -> Result<BTreeMap<String, Found>, Error> {
     let text = std::fs::read_to_string(STATE).map_err(|_| none())?;
     let earlier: State =
         serde_json::from_str(&text).map_err(|error| Error::invalid(format!("{STATE}: {error}")))?;
-    let is_same = (&earlier.good, &earlier.bad, &earlier.scenarios)
-        == (&state.good, &state.bad, &state.scenarios);
+    let is_same = (&earlier.good, &earlier.bad, &earlier.experiment)
+        == (&state.good, &state.bad, &state.experiment);
     if is_same {
         Ok(earlier.found)
     } else {
         Err(Error::invalid(format!(
-            "the search in {STATE} is one of other commits or scenarios"
+            "the search in {STATE} is one of other commits, scenarios or options: without `--resume`, a new one begins"
         )))
     }
 }

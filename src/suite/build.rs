@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
+use walkdir::WalkDir;
 
 use crate::git;
 use crate::model::container::{Build, Image};
@@ -12,7 +13,7 @@ use crate::model::stamp::Servers;
 use crate::redact::{Redactor, Secrets};
 use crate::run::SetupError;
 use crate::scenario_file;
-use crate::suite::prepare::Wanted;
+use crate::suite::prepare::{Held, State, Wanted};
 use crate::suite::recorded;
 use crate::suite::secrets::pairs;
 use crate::suite::source::folder;
@@ -30,21 +31,26 @@ impl SuiteContext {
         if recorded::servers(scenario) == Servers::Recorded {
             return Ok(());
         }
+        let Some(prepare) = &scenario.source.prepare else {
+            return Ok(());
+        };
         let source = folder(scenario);
-        if let Some(prepare) = &scenario.source.prepare {
-            let state = |prepare: &Prepare| match &prepare.inputs[..] {
-                [] => self.state(source.as_deref()?),
-                inputs => Some(of_files(inputs)),
-            };
-            let folder = source.as_deref().unwrap_or(Path::new("."));
-            let lookup = |name: &str| std::env::var(name).ok();
-            let (prepare, variables) = scenario_file::expand(prepare, lookup)
-                .map_err(|missing| SetupError::new(format!("`source.prepare`: {missing}")))?;
-            secrets.environment("source", &variables);
-            self.do_before(&prepare, folder, scenario, secrets, &state, tell)
-                .await?;
-        }
-        Ok(())
+        let lookup = |name: &str| std::env::var(name).ok();
+        let (prepare, variables) = scenario_file::expand(prepare, lookup)
+            .map_err(|missing| SetupError::new(format!("`source.prepare`: {missing}")))?;
+        secrets.environment("source", &variables);
+        let inputs = files_of(&prepare.inputs)?;
+        let state = |made: &[PathBuf]| {
+            Ok(match (&prepare.inputs[..], source.as_deref()) {
+                ([], None) => None,
+                ([], Some(source)) => self.state(git::state_around, source, made),
+                _ => Some(of_files(&files_of(&prepare.inputs)?)),
+            })
+        };
+        let folder = source.as_deref().unwrap_or(Path::new("."));
+        let wanted = (&prepare, folder, &inputs[..]);
+        let held = self.do_before(wanted, scenario, secrets, &state, tell);
+        held.await.map(drop)
     }
 
     /// The same for the image of a scenario's container, in which every `${…}` is filled in: returns it with what it is made of.
@@ -54,27 +60,36 @@ impl SuiteContext {
         scenario: &Scenario,
         secrets: &mut Secrets,
         tell: &(dyn Fn(&str) + Send + Sync),
-    ) -> Result<Image, SetupError> {
+    ) -> Result<(Image, Option<Held>), SetupError> {
         let Image::Built(build) = image else {
-            return Ok(image.clone());
-        };
-        let source = folder(scenario);
-        let state = |inputs: &[PathBuf]| match inputs {
-            [] => {
-                let of_source = self.state(source.as_deref()?)?;
-                let of_context = self.state(&build.context);
-                let of_context =
-                    of_context.unwrap_or_else(|| of_files(std::slice::from_ref(&build.context)));
-                Some(of_source + &of_context)
-            }
-            inputs => Some(of_files(inputs)),
+            return Ok((image.clone(), None));
         };
         // Only who says what a build depends on can have it left out.
         let Some(prepare) = &build.prepare else {
-            return Ok(image.clone());
+            return Ok((image.clone(), None));
         };
-        let made_of = state(&prepare.inputs).map(|it| {
-            let all = format!("{it} {prepare:?} {} {:?}", build.dockerfile, build.args);
+        let source = folder(scenario);
+        let inputs = files_of(&prepare.inputs)?;
+        let state = |made: &[PathBuf]| {
+            if !prepare.inputs.is_empty() {
+                return Ok(Some(of_files(&files_of(&prepare.inputs)?)));
+            }
+            let of_source = source
+                .as_deref()
+                .and_then(|it| self.state(git::state_around, it, made));
+            let of_context = self.state(git::state, &build.context, made);
+            let of_context = of_context.map_or_else(
+                || files_of(std::slice::from_ref(&build.context)).map(|it| of_files(&it)),
+                Ok,
+            )?;
+            Ok(of_source.map(|it| git::State {
+                tracked: it.tracked + &of_context.tracked,
+                untracked: it.untracked + &of_context.untracked,
+            }))
+        };
+        let made_of = state(&[])?.map(|it| {
+            let parts = (&it, prepare, &build.dockerfile, &build.args);
+            let all = format!("{parts:?}");
             // The same version may lie in another folder next time.
             let folder = source.as_ref().map(|it| it.to_string_lossy());
             let all = folder.map_or(all.clone(), |it| all.replace(&*it, "${source.dir}"));
@@ -84,30 +99,36 @@ impl SuiteContext {
             state: made_of,
             ..build.clone()
         };
+        let mut held = None;
         if !self.has_built(&made).await {
-            let state = |prepare: &Prepare| state(&prepare.inputs);
-            self.do_before(prepare, &build.context, scenario, secrets, &state, tell)
-                .await?;
+            let wanted = (prepare, build.context.as_path(), &inputs[..]);
+            let preparing = self.do_before(wanted, scenario, secrets, &state, tell);
+            held = preparing.await?;
         }
-        Ok(Image::Built(made))
+        Ok((Image::Built(made), held))
     }
 
-    /// Does what is wanted, in which every `${…}` is filled in.
+    /// Does what is wanted, in which every `${…}` is filled in; `None` when the program is asked to stop meanwhile.
     async fn do_before(
         &self,
-        prepare: &Prepare,
-        folder: &Path,
+        (prepare, folder, inputs): (&Prepare, &Path, &[PathBuf]),
         scenario: &Scenario,
         secrets: &mut Secrets,
-        state: &(dyn Fn(&Prepare) -> Option<String> + Sync),
+        state: State<'_>,
         tell: &(dyn Fn(&str) + Send + Sync),
-    ) -> Result<(), SetupError> {
+    ) -> Result<Option<Held>, SetupError> {
+        if prepare.commands.is_empty() {
+            return Ok(None);
+        }
         secrets.named("env", "source", pairs(&prepare.env));
+        // The commands are given all of the environment.
+        secrets.extend(&Secrets::of_environment());
         let redactor = Redactor::new(secrets, &scenario.redaction);
         let wanted = Wanted {
             prepare,
             folder,
-            state: &|| state(prepare),
+            state,
+            inputs,
             lasts: scenario.source.version.is_none(),
             supervisor: self.program.as_deref(),
             redactor: &redactor,
@@ -115,16 +136,20 @@ impl SuiteContext {
         tokio::select! {
             biased;
             // The run notices it for itself.
-            () = self.interrupt.cancelled() => Ok(()),
-            done = self.prepared.prepare(&wanted, tell) => done,
+            () = self.interrupt.cancelled() => Ok(None),
+            done = self.prepared.prepare(&wanted, tell) => done.map(Some),
         }
     }
 
-    /// What a folder of a repository holds; `None` where it is in none.
-    fn state(&self, folder: &Path) -> Option<String> {
-        let ours: Vec<&Path> = self.ours.iter().map(PathBuf::as_path).collect();
-        let state = git::state(folder, &ours).ok()?;
-        Some(state.tracked + &state.untracked)
+    /// What a folder, or the repository around it, holds besides what commands made; `None` where it is in no repository.
+    fn state(
+        &self,
+        of: fn(&Path, &[&Path]) -> Result<git::State, String>,
+        folder: &Path,
+        made: &[PathBuf],
+    ) -> Option<git::State> {
+        let ours: Vec<&Path> = self.ours.iter().chain(made).map(PathBuf::as_path).collect();
+        of(folder, &ours).ok()
     }
 
     /// Whether the engine has an image that was built of the same.
@@ -136,32 +161,48 @@ impl SuiteContext {
     }
 }
 
-/// What files, folders and patterns of them hold, as a hash.
-fn of_files(inputs: &[PathBuf]) -> String {
+/// The files that are named by files, folders and patterns of them.
+///
+/// # Errors
+///
+/// When one of these names none: what cannot change would never be prepared again.
+fn files_of(inputs: &[PathBuf]) -> Result<Vec<PathBuf>, SetupError> {
+    let mut all = Vec::new();
+    for input in inputs {
+        let before = all.len();
+        let found: Vec<PathBuf> = if input.exists() {
+            vec![input.clone()]
+        } else {
+            let found = glob::glob(&input.to_string_lossy()).into_iter();
+            found.flatten().flatten().collect()
+        };
+        for path in found {
+            let files = WalkDir::new(&path).sort_by_file_name().into_iter();
+            let files = files.filter_entry(|it| it.file_name() != ".git").flatten();
+            let files = files.filter(|it| it.file_type().is_file());
+            all.extend(files.map(walkdir::DirEntry::into_path));
+        }
+        if all.len() == before {
+            return Err(SetupError::new(format!(
+                "`inputs`: {} matches no file",
+                input.display()
+            )));
+        }
+    }
+    Ok(all)
+}
+
+/// What files hold, as a hash.
+fn of_files(files: &[PathBuf]) -> git::State {
     let mut hash = Sha256::new();
-    let mut add = |path: &Path| {
+    for path in files {
         hash.update(path.to_string_lossy().as_bytes());
         hash.update([0]);
         let content = std::fs::read(path).unwrap_or_default();
         hash.update(Sha256::digest(content));
-    };
-    for input in inputs {
-        let pattern = input.to_string_lossy();
-        let found: Vec<PathBuf> = if input.exists() {
-            vec![input.clone()]
-        } else {
-            let found = glob::glob(&pattern).into_iter().flatten().flatten();
-            found.collect()
-        };
-        for path in found {
-            let files = walkdir::WalkDir::new(&path).sort_by_file_name().into_iter();
-            let files = files.flatten().filter(|it| it.file_type().is_file());
-            for file in
-                files.filter(|it| !it.path().components().any(|it| it.as_os_str() == ".git"))
-            {
-                add(file.path());
-            }
-        }
     }
-    hex::encode(hash.finalize())
+    git::State {
+        tracked: hex::encode(hash.finalize()),
+        untracked: String::new(),
+    }
 }

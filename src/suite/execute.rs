@@ -478,7 +478,13 @@ impl SuiteContext {
         let mut container = containers::expand(container, secrets)?;
         let tell = |doing: &str| observer.progress(Progress::Preparing { doing });
         let image = self.prepare_image(&container.image, scenario, secrets, &tell);
-        container.image = image.await?;
+        let (image, preparing) = image.await?;
+        if preparing.is_some() {
+            // What was made for it stays as it is until it is built.
+            session.build(&image, &tell).await?;
+        }
+        drop(preparing);
+        container.image = image;
         let slot = place.slot(session, container, scenario.config_file.clone());
         let mut known = secrets.clone();
         // What cannot be resolved holds no secret.

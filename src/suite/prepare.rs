@@ -1,15 +1,22 @@
-//! What is done before a system under test can be started: commands that make it, run again when what they depend on has changed.
+//! What is done before a system under test can be started: commands that make it, run again when what they depend on, or what they made,
+//! has changed.
 //!
-//! What they depended on is kept below `.mcp-eval/prepared/`, with a log of what they said.
+//! What was done last in a folder is kept below `.mcp-eval/prepared/`, with a log of what the commands said. Only one run at a time prepares
+//! in a folder, whichever process it is of.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use tokio::sync::OnceCell;
+use tokio::sync::OwnedMutexGuard;
+use walkdir::WalkDir;
 
+use crate::git;
 use crate::model::source::Prepare;
 use crate::process::{ChildCommand, Logged};
 use crate::redact::Redactor;
@@ -19,28 +26,67 @@ use crate::store;
 /// Where it is kept what was prepared.
 const FOLDER: &str = ".mcp-eval/prepared";
 
-/// What was prepared by one run of the program: each only once.
-#[derive(Debug, Default)]
-pub(crate) struct Prepared(Mutex<HashMap<String, Done>>);
+/// The most files that are remembered of those that commands made.
+const MOST_FILES: usize = 20_000;
 
-/// What came of preparing something, once that is known.
-type Done = Arc<OnceCell<Result<(), SetupError>>>;
+/// How often it is looked whether another process has let go of a folder.
+const LOCK_PAUSE: Duration = Duration::from_millis(100);
+
+/// What was prepared by one run of the program, by folder.
+#[derive(Debug, Default)]
+pub(crate) struct Prepared(Mutex<HashMap<PathBuf, Arc<tokio::sync::Mutex<Last>>>>);
+
+/// What was done last in a folder, and what came of it.
+type Last = Option<(String, Result<(), SetupError>)>;
+
+/// Nobody else prepares anything in a folder while this is held.
+#[derive(Debug)]
+pub(crate) struct Held {
+    last: OwnedMutexGuard<Last>,
+    _file: Option<File>,
+}
+
+/// What is known of the things that commands depend on, and tells whether they have changed; without the files given, which they made.
+pub(crate) type State<'a> =
+    &'a (dyn Fn(&[PathBuf]) -> Result<Option<git::State>, SetupError> + Sync);
 
 /// Something that is to be prepared, its `${…}` filled in.
 pub(crate) struct Wanted<'a> {
     pub(crate) prepare: &'a Prepare,
     /// Where its commands run unless it says so itself.
     pub(crate) folder: &'a Path,
-    /// What it depends on holds this now; `None` when that is not known, and it is always prepared anew.
-    pub(crate) state: &'a (dyn Fn() -> Option<String> + Sync),
+    /// `None` when it is not known, and it is always prepared anew.
+    pub(crate) state: State<'a>,
+    /// The files it depends on by name, which it does not make.
+    pub(crate) inputs: &'a [PathBuf],
     /// Whether it is kept for later runs of the program what was prepared. A version that is laid out anew for each is not.
     pub(crate) lasts: bool,
     pub(crate) supervisor: Option<&'a Path>,
     pub(crate) redactor: &'a Redactor,
 }
 
+/// What was prepared in a folder, as it is kept.
+#[derive(Debug, Serialize, Deserialize)]
+struct Record {
+    /// The commands and their environment, as a hash.
+    commands: String,
+    tracked: String,
+    untracked: String,
+    made: Vec<Made>,
+}
+
+/// A file that commands made, as it was then.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Made {
+    path: PathBuf,
+    length: u64,
+    /// In nanoseconds since 1970.
+    modified: u64,
+}
+
 impl Prepared {
-    /// Does what is wanted, unless nothing it depends on has changed since it was done last. `tell` is called with the step under way.
+    /// Does what is wanted, unless that was done last in its folder and nothing has changed since. `tell` is called with the step under way.
+    /// What is returned keeps others from preparing something else there.
     ///
     /// # Errors
     ///
@@ -49,47 +95,155 @@ impl Prepared {
         &self,
         wanted: &Wanted<'_>,
         tell: &(dyn Fn(&str) + Send + Sync),
-    ) -> Result<(), SetupError> {
-        if wanted.prepare.commands.is_empty() {
-            return Ok(());
+    ) -> Result<Held, SetupError> {
+        let folder =
+            std::path::absolute(wanted.folder).unwrap_or_else(|_| wanted.folder.to_owned());
+        let folder = folder.canonicalize().unwrap_or(folder);
+        let mut held = self.hold(&folder, tell).await;
+        let commands = hash(&format!("{:?}", wanted.prepare));
+        let path = record_path(&folder, wanted);
+        let record = read(&path).filter(|_| wanted.lasts);
+        let made: Vec<PathBuf> = (record.iter().flat_map(|it| &it.made))
+            .map(|it| it.path.clone())
+            .collect();
+        let before = (wanted.state)(&made)?;
+        let key = hash(&format!("{commands} {before:?}"));
+        if let Some((_, done)) = held.last.as_ref().filter(|(last, _)| *last == key) {
+            return done.clone().map(|()| held);
         }
-        let folder = wanted.prepare.cwd.as_deref().unwrap_or(wanted.folder);
-        let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-        let mut identity = format!("{:?} {}", wanted.prepare, folder.display());
-        if !wanted.lasts {
-            // Wherever it lies, its log takes the place of the last one's.
-            identity = identity.replace(&*wanted.folder.to_string_lossy(), "");
-        }
-        let name = hex::encode(Sha256::digest(identity.as_bytes()))[..16].to_owned();
-        let before = (wanted.state)();
-        let cell = {
-            let key = format!("{name} {before:?}");
-            Arc::clone(self.0.lock().entry(key).or_default())
-        };
-        let record = Path::new(FOLDER).join(format!("{name}.state"));
-        let done = cell.get_or_init(|| async {
-            let last = std::fs::read_to_string(&record).ok();
-            if wanted.lasts && before.is_some() && last == before {
-                return Ok(());
-            }
-            if wanted.lasts {
-                // Until all is done, nothing is.
-                let _ = std::fs::remove_file(&record);
-            }
-            let log = Path::new(FOLDER).join(format!("{name}.log"));
-            let _ = std::fs::remove_file(&log);
-            for command in &wanted.prepare.commands {
-                run(command, &folder, wanted, &log, tell).await?;
-            }
-            // What the commands made counts, too, where git does not ignore it.
-            if let Some(after) = (wanted.state)().filter(|_| wanted.lasts) {
-                // A state that is not kept only means that it is done again.
-                let _ = store::write(&record, after.as_bytes());
-            }
+        let is_done = record.is_some_and(|it| it.holds(&commands, before.as_ref()));
+        let done = if is_done {
             Ok(())
-        });
-        done.await.clone()
+        } else {
+            make(wanted, &folder, (&commands, before), &path, tell).await
+        };
+        *held.last = Some((key, done.clone()));
+        done.map(|()| held)
     }
+
+    /// Waits until nobody else prepares anything in a folder.
+    async fn hold(&self, folder: &Path, tell: &(dyn Fn(&str) + Send + Sync)) -> Held {
+        let own = Arc::clone(self.0.lock().entry(folder.to_owned()).or_default());
+        let last = own.lock_owned().await;
+        let user = rustix::process::getuid().as_raw();
+        let name = format!("mcp-eval-{user}-{}.lock", hash(&folder.to_string_lossy()));
+        // Where no such file can be made, processes do not wait for each other.
+        let file = File::create(std::env::temp_dir().join(name)).ok();
+        let mut is_told = false;
+        if let Some(file) = &file {
+            while matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock)) {
+                if !is_told {
+                    tell("waiting for another process that prepares the same folder");
+                    is_told = true;
+                }
+                tokio::time::sleep(LOCK_PAUSE).await;
+            }
+        }
+        Held { last, _file: file }
+    }
+}
+
+impl Record {
+    /// Whether the same was done, of the same, and what was made then is still there.
+    fn holds(&self, commands: &str, state: Option<&git::State>) -> bool {
+        let is_same = state
+            .is_some_and(|it| (&self.tracked, &self.untracked) == (&it.tracked, &it.untracked));
+        let is_there = |it: &Made| made(&it.path).as_ref() == Some(it);
+        self.commands == commands && is_same && self.made.iter().all(is_there)
+    }
+}
+
+/// Runs all commands, and keeps what they were run on.
+async fn make(
+    wanted: &Wanted<'_>,
+    folder: &Path,
+    (commands, before): (&str, Option<git::State>),
+    path: &Path,
+    tell: &(dyn Fn(&str) + Send + Sync),
+) -> Result<(), SetupError> {
+    // Until all is done, nothing is.
+    let _ = fs::remove_file(path);
+    let log = path.with_extension("log");
+    let _ = fs::remove_file(&log);
+    let runs_in = wanted.prepare.cwd.as_deref().unwrap_or(folder);
+    let begun = SystemTime::now();
+    for command in &wanted.prepare.commands {
+        run(command, runs_in, wanted, &log, tell).await?;
+    }
+    let Some(before) = before.filter(|_| wanted.lasts) else {
+        return Ok(());
+    };
+    let made = files_made(&[folder, runs_in], wanted.inputs, begun);
+    let paths: Vec<PathBuf> = made.iter().map(|it| it.path.clone()).collect();
+    // What was edited meanwhile may not be in what was made; what the commands made themselves is no edit.
+    let state = match (wanted.state)(&paths)? {
+        Some(after) if after.tracked == before.tracked => after,
+        _ => before,
+    };
+    let record = Record {
+        commands: commands.to_owned(),
+        tracked: state.tracked,
+        untracked: state.untracked,
+        made,
+    };
+    // A record that is not kept only means that it is done again.
+    let text = serde_json::to_string(&record).unwrap_or_default();
+    let _ = store::write(path, text.as_bytes());
+    Ok(())
+}
+
+/// Where it is kept what was prepared in a folder. Of versions that are laid out anew each time, only the last log is.
+fn record_path(folder: &Path, wanted: &Wanted<'_>) -> PathBuf {
+    let name = if wanted.lasts {
+        hash(&folder.to_string_lossy())
+    } else {
+        "version".to_owned()
+    };
+    Path::new(FOLDER).join(format!("{name}.json"))
+}
+
+fn read(path: &Path) -> Option<Record> {
+    serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
+}
+
+fn hash(text: &str) -> String {
+    hex::encode(Sha256::digest(text.as_bytes()))[..16].to_owned()
+}
+
+/// The files in some folders that were written since a moment, but for those that git knows and those that are named as inputs.
+fn files_made(folders: &[&Path], inputs: &[PathBuf], begun: SystemTime) -> Vec<Made> {
+    let known = git::tracked(folders[0]);
+    // As exact as file systems tell the time.
+    let begun = begun - Duration::from_millis(20);
+    let mut all: Vec<Made> = Vec::new();
+    for folder in folders {
+        let files = WalkDir::new(folder).sort_by_file_name().into_iter();
+        let files = files.filter_entry(|it| it.file_name() != ".git").flatten();
+        for file in files.filter(|it| it.file_type().is_file()) {
+            let path = file.path();
+            let is_new = file
+                .metadata()
+                .is_ok_and(|it| it.modified().is_ok_and(|it| it >= begun));
+            let is_source = || known.contains(path) || inputs.iter().any(|it| it.as_path() == path);
+            if is_new && all.len() < MOST_FILES && !is_source() {
+                all.extend(made(path));
+            }
+        }
+    }
+    all.sort_by(|a, b| a.path.cmp(&b.path));
+    all.dedup();
+    all
+}
+
+/// A file as it is now; `None` where there is none.
+fn made(path: &Path) -> Option<Made> {
+    let about = fs::metadata(path).ok()?;
+    let modified = about.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(Made {
+        path: path.to_owned(),
+        length: about.len(),
+        modified: u64::try_from(modified.as_nanos()).ok()?,
+    })
 }
 
 /// Runs one command to its end; what it says goes to the log.
@@ -121,7 +275,7 @@ async fn run(
     let ended = process.wait_for(prepare.timeout).await;
     process.stop().await;
     let said = redactor.text(&process.output()).into_inner();
-    let before = std::fs::read_to_string(log).unwrap_or_default();
+    let before = fs::read_to_string(log).unwrap_or_default();
     // A log that cannot be written is no reason not to go on.
     let _ = store::write(log, format!("{before}$ {name}\n{said}").as_bytes());
     let why = match ended {

@@ -106,6 +106,11 @@ impl Schedule {
 /// Whether a scenario uses something that is not its own: a server or a container that outlives its runs, a port of this machine that is
 /// always the same, what its commands before and after reset, or a budget.
 fn shares(scenario: &Scenario, settings: &Settings, context: &SuiteContext) -> bool {
+    uses_what_outlives(scenario, context) || (settings.budget.is_some() && scenario.agent.decides())
+}
+
+/// Whether a run of a scenario uses something that another run may be using at the same time.
+pub(super) fn uses_what_outlives(scenario: &Scenario, context: &SuiteContext) -> bool {
     let fixed = |it: &Transport| match it {
         Transport::Http {
             url,
@@ -121,5 +126,4 @@ fn shares(scenario: &Scenario, settings: &Settings, context: &SuiteContext) -> b
         || servers.iter().any(|it| fixed(&it.transport))
         || container.is_some_and(|it| it.host_port.is_some() || it.reset != Reset::Scenario)
         || !(scenario.before.is_empty() && scenario.after.is_empty())
-        || (settings.budget.is_some() && scenario.agent.decides())
 }

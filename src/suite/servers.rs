@@ -89,7 +89,9 @@ impl SuiteContext {
         for (server, port) in ports {
             let named = servers.iter().find(|it| it.name == server);
             let Some(Transport::Http {
-                start: Some(start), ..
+                url,
+                start: Some(start),
+                ..
             }) = named.map(|it| &it.transport)
             else {
                 continue;
@@ -97,6 +99,7 @@ impl SuiteContext {
             programs.push(Program {
                 server,
                 command: self.command(start),
+                url: url.clone(),
                 port,
             });
         }

@@ -10,7 +10,7 @@ use crate::git;
 use crate::model::container::Image;
 use crate::model::scenario::{Scenario, Transport};
 use crate::model::source::Version;
-use crate::scenario_file;
+use crate::scenario_file::{self, Place, Templates};
 use crate::suite::source;
 
 /// Where versions of sources are laid out, each run of the program in a folder of its own.
@@ -103,6 +103,11 @@ impl Versions {
             Against::Url(url) => at_address(&mut other, url)?,
             Against::Run(_) => {}
         }
+        if other == *scenario {
+            return Err(
+                "that is what it is run with anyway, so there is nothing to compare".to_owned(),
+            );
+        }
         Ok((other, name))
     }
 
@@ -116,14 +121,21 @@ impl Versions {
         let name = hex::encode(Sha256::digest(folder.to_string_lossy().as_bytes()));
         let checkout = git::check_out(&folder, &commit.id, &self.folder.join(&name[..12]))?;
         let before = source::settled(scenario).into_owned();
-        if let Some(Image::Built(build)) = scenario.container.as_mut().map(|it| &mut it.image) {
-            let context = std::path::absolute(&build.context).unwrap_or_default();
-            let within = context.canonicalize().unwrap_or(context);
-            let folder = folder.canonicalize().unwrap_or_else(|_| folder.clone());
-            if let Ok(within) = within.strip_prefix(folder) {
-                build.context = checkout.folder.join(within);
+        let moved = |path: &mut PathBuf| move_below(path, &folder, &checkout.folder);
+        let mut visit = |place: Place<'_>| match place {
+            Place::Path(path) => moved(path),
+            Place::Program(program) if program.contains('/') => {
+                let mut path = PathBuf::from(&*program);
+                moved(&mut path);
+                *program = path.to_string_lossy().into_owned();
             }
-        }
+            Place::Program(_) | Place::Text(_) | Place::Variable(_) => {}
+        };
+        scenario.servers.templates(&mut visit);
+        scenario.container.templates(&mut visit);
+        scenario.source.prepare.templates(&mut visit);
+        scenario.before.templates(&mut visit);
+        scenario.after.templates(&mut visit);
         scenario.source.repo = Some(checkout.folder);
         scenario.source.version = Some(Version {
             name: reference.to_owned(),
@@ -143,12 +155,46 @@ impl Versions {
     }
 }
 
+/// A path below one folder, as the same below another.
+fn move_below(path: &mut PathBuf, from: &Path, to: &Path) {
+    if path.to_string_lossy().contains("${") {
+        return;
+    }
+    let real = |it: &Path| {
+        let whole = std::path::absolute(it).unwrap_or_else(|_| it.to_owned());
+        // Of a pattern, or what is not there yet, the folders that are.
+        let there = whole
+            .ancestors()
+            .find_map(|up| Some((up, up.canonicalize().ok()?)));
+        there.map_or(whole.clone(), |(up, real)| match whole.strip_prefix(up) {
+            Ok(rest) if rest != Path::new("") => real.join(rest),
+            _ => real,
+        })
+    };
+    if let Ok(within) = real(path).strip_prefix(real(from)) {
+        *path = if within == Path::new("") {
+            to.to_owned()
+        } else {
+            to.join(within)
+        };
+    }
+}
+
 impl Drop for Versions {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
         // Only where nobody else uses it.
         let _ = std::fs::remove_dir(FOLDER);
     }
+}
+
+/// Whether the source of a scenario, as it stands, holds what the version of it does that another one uses.
+pub(crate) fn is_what_stands_there(scenario: &Scenario, other: &Scenario) -> bool {
+    let state = |it: &Scenario| {
+        let folder = source::folder(it)?;
+        git::state_around(&folder, &[Path::new(".mcp-eval")]).ok()
+    };
+    other.source.version.is_some() && state(scenario).is_some_and(|it| state(other) == Some(it))
 }
 
 /// The file is a configuration for the container, where that takes one, or of a client: then its servers replace those of the same name.

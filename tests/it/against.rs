@@ -13,6 +13,8 @@ fn sourced() -> Sourced {
     sourced
         .says("the price is 7 at 12:00:01")
         .commit("Say seven");
+    sourced.project.file("server/else", "1");
+    sourced.commit("Change nothing");
     sourced
 }
 
@@ -21,23 +23,27 @@ fn the_working_copy_is_compared_with_a_commit_and_nothing_else_is_written() {
     let sourced = sourced();
     let project = &sourced.project;
     project
-        .expect(0, &["compare", "-v", "--against", "git:HEAD"])
+        .expect(0, &["compare", "-v", "--against", "git:HEAD~1"])
         .says("1/1 tests passed")
-        .says("compared with git:HEAD (");
+        .says("compared with git:HEAD~1 (");
     sourced.says("the price is 8 at 12:00:01");
     let ran = project.expect(1, &["compare", "--against", "git:HEAD"]);
-    ran.says("price is 7").says("price is 8").says("Say seven");
+    ran.says("price is 7")
+        .says("price is 8")
+        .says("Change nothing");
     let result = project.result(1, &["compare", "--against", "git:HEAD"]);
     let scenario = &result["scenarios"][0];
     let stamp = |side: &str| scenario[side]["stamp"]["source"].clone();
-    assert_eq!(stamp("baseline")["subject"], "Say seven");
+    assert_eq!(stamp("baseline")["subject"], "Change nothing");
     assert_eq!(stamp("baseline")["dirty"], false);
     assert_eq!(stamp("current")["dirty"], true);
     assert!(!project.path("baselines").exists());
     assert!(!project.path(".mcp-eval/sources").exists());
     // What was changed is committed: the new commit is the one before no more.
     sourced.commit("Say eight");
-    project.expect(0, &["compare", "--against", "git:HEAD"]);
+    project
+        .expect(2, &["compare", "--against", "git:HEAD"])
+        .says("that is what stands there, unchanged");
     project
         .expect(1, &["compare", "--against", "git:HEAD~1"])
         .says("price is 8");
@@ -53,6 +59,7 @@ fn what_varies_is_known_from_both_versions() {
     let ran = project.expect(1, &["compare", "--against", "git:HEAD"]);
     ran.says("the price is 7");
     sourced.commit("Say now");
+    project.file("server/else", "2");
     project
         .expect(0, &["compare", "--against", "git:HEAD"])
         .says("1/1 tests passed");
@@ -107,6 +114,7 @@ fn a_run_is_compared_with_a_stored_one() {
     let seven = kept(project, 0);
     sourced.says("the price is 8 at 12:00:01");
     let eight = kept(project, 0);
+    let again = kept(project, 0);
     let against = |id: &str| format!("run:{id}");
     project
         .expect(1, &["compare", "--against", &against(&seven)])
@@ -120,12 +128,18 @@ fn a_run_is_compared_with_a_stored_one() {
         "failed"
     );
     assert_eq!(
-        stored(0, &eight, &eight)["scenarios"][0]["status"],
+        stored(0, &eight, &again)["scenarios"][0]["status"],
         "passed"
     );
     project
         .expect(2, &["compare", "--run", &eight, "--against", "git:HEAD"])
         .says("`--run` runs nothing");
+    project
+        .expect(
+            2,
+            &["compare", "--run", &eight, "--against", &against(&eight)],
+        )
+        .says("one and the same run");
     project.expect(0, &["record"]);
     project.expect(0, &["compare", "--against", "baseline:baselines"]);
 }
@@ -139,7 +153,15 @@ fn another_configuration_takes_the_part_of_the_baseline() {
             "command": crate::common::faulty_server(), "args": [format!("text={text}")],
         } } })
     };
-    project.file("same.json", other("seven").to_string());
+    let same = other("seven").to_string();
+    project.file("own.json", &same);
+    project.file(
+        "same.json",
+        same.replace("\"args\"", "\"env\":{\"X\":\"1\"},\"args\""),
+    );
+    project
+        .expect(2, &["compare", "--against", "config:own.json"])
+        .says("it is run with anyway");
     project.file("other.json", other("eight").to_string());
     project.expect(0, &["compare", "--against", "config:same.json"]);
     project
@@ -166,7 +188,6 @@ fn the_first_bad_commit_is_found() {
     ran.says(&format!("first bad commit: {} Change 7", ids[7]))
         .says("price is 8");
     assert!(!project.path(".mcp-eval/bisect.json").exists());
-    // Where the commit before it cannot be run, it may have been that one.
     let ran = project.expect(3, &["bisect", "--good", &ids[3], "--bad", &ids[4]]);
     ran.says("cannot be compared");
     project
@@ -178,17 +199,26 @@ fn the_first_bad_commit_is_found() {
     project
         .expect(2, &["bisect", "--good", &ids[0], "--resume"])
         .says("no search to go on with");
-    let known = json!({
-        "good": ids[0], "bad": ids[9], "scenarios": ["says"],
-        "found": { &ids[8]: "bad", &ids[6]: "good", &ids[7]: "skipped" },
-    });
-    project.file(".mcp-eval/bisect.json", known.to_string());
-    let ran = project.expect(3, &["bisect", "--good", &ids[0], "--resume"]);
-    ran.says("going on: 3 of 8 commits are known")
-        .says("one of these")
-        .says("Change 7")
-        .says("Change 8");
-    ran.says_not("Change 6");
+    // Where the commit before it cannot be run, it may have been that one.
+    project.edit("server/build.sh", "set -e", "exit 5");
+    sourced.commit("Break the build");
+    project.edit("server/build.sh", "exit 5", "set -e");
+    sourced
+        .says("the price is 9 at 12:00:01")
+        .commit("Say nine");
+    let ran = project.expect(3, &["bisect", "--good", &ids[9]]);
+    ran.says("one of these")
+        .says("Break the build")
+        .says("Say nine");
+    ran.says("skipped ").says_not("Change 9\n");
+    // A server that goes away during a call that the good version answered is a bad one, and no accident.
+    project.edit("server/run.sh", "exec", "exec false #");
+    let _ = sourced.commit("Start nothing");
+    project.edit("server/run.sh", "exec false #", "exec");
+    project.edit("server/run.sh", "\"text=", "die-after=0 \"text=");
+    let id = sourced.commit("Die in the call");
+    let ran = project.expect(3, &["bisect", "--good", "HEAD~2"]);
+    ran.says(&id).says("Start nothing");
 }
 
 #[test]
@@ -235,4 +265,53 @@ fn a_search_that_was_interrupted_goes_on() {
         .expect(0, &["bisect", "--good", &ids[0], "--resume"])
         .says("going on: 1 of 7 commits are known")
         .says(&format!("first bad commit: {} Change 3", ids[3]));
+}
+
+#[test]
+fn both_versions_are_built_in_their_own_folders_whatever_the_keys_say() {
+    // Paths below the repository lead into the version's own folder.
+    let below = json!({ "cwd": "../server", "inputs": ["../server/sa*"] });
+    let sourced = Sourced::new(&below);
+    let project = &sourced.project;
+    sourced.says("seven").commit("Say seven");
+    sourced.says("eight");
+    project
+        .expect(1, &["compare", "--against", "git:HEAD"])
+        .says("seven")
+        .says("eight");
+    // What one version was asked must not be there for the other: they take turns where something is reset.
+    project.edit(
+        "scenarios/says.yaml",
+        "\"name\":\"Says\"",
+        "\"name\":\"Says\",\"before\":[[\"sh\",\"-c\",\"echo begins >> ../log\"]],\"after\":[[\"sh\",\"-c\",\"sleep 0.1; echo ends >> ../log\"]]",
+    );
+    project.expect(1, &["compare", "--against", "git:HEAD"]);
+    let log: Vec<String> = walkdir::WalkDir::new(project.path(""))
+        .into_iter()
+        .flatten()
+        .filter(|it| it.file_name() == "log")
+        .map(|it| std::fs::read_to_string(it.path()).unwrap())
+        .collect();
+    let log = if log.is_empty() {
+        std::fs::read_to_string(project.path("").parent().unwrap().join("log")).unwrap()
+    } else {
+        log.concat()
+    };
+    let lines: Vec<&str> = log.lines().collect();
+    assert!(
+        lines.len() >= 4 && lines.chunks(2).all(|it| it == ["begins", "ends"]),
+        "{log}"
+    );
+}
+
+#[test]
+fn what_fails_on_both_versions_is_no_success() {
+    let sourced = sourced();
+    let project = &sourced.project;
+    project.edit("server/run.sh", "\"text=", "tool-error \"x=");
+    sourced.commit("Fail");
+    project.file("server/else", "2");
+    project
+        .expect(3, &["compare", "--against", "git:HEAD"])
+        .says("it fails on both versions");
 }

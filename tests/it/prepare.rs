@@ -166,3 +166,79 @@ fn what_means_nothing_is_said() {
     let ran = sourced.project.expect(3, &["record"]);
     ran.says("nothing in the scenario provides `source.dir`");
 }
+
+#[test]
+fn what_was_built_by_others_is_not_taken_for_ones_own() {
+    let sourced = Sourced::new(&json!({}));
+    let project = &sourced.project;
+    sourced.says("seven").commit("Say seven");
+    project.expect(0, &["record"]);
+    // Somebody else built something else there, or removed what was built.
+    project.file("server/built", "eight");
+    project.expect(0, &["compare"]);
+    assert_eq!(sourced.builds(), 2);
+    fs::remove_file(project.path("server/built")).unwrap();
+    project.expect(0, &["compare"]);
+    assert_eq!(sourced.builds(), 3);
+    // Another scenario builds another thing in the same folder.
+    let other = project.read("scenarios/says.yaml").replace(
+        "[\"sh\",\"build.sh\"]",
+        "[\"sh\",\"-c\",\"echo other > built\"]",
+    );
+    project.file("other/other.yaml", other);
+    project.expect(0, &["run", "other/other.yaml"]);
+    project.expect(0, &["compare"]);
+    assert_eq!(sourced.builds(), 4);
+}
+
+#[test]
+fn an_edit_while_it_is_built_is_built_next() {
+    let slow = json!({ "prepare": [["sh", "-c", "cp say built; echo x >> ../built; sleep 0.2; echo late > say"]] });
+    let sourced = Sourced::new(&slow);
+    sourced.says("seven").commit("Say seven");
+    let project = &sourced.project;
+    project.expect(0, &["run"]);
+    project.expect(0, &["run"]);
+    assert_eq!(sourced.builds(), 2);
+    project.expect(0, &["run"]);
+    assert_eq!(sourced.builds(), 2);
+}
+
+#[test]
+fn all_of_a_repository_counts_for_what_lies_in_a_part_of_it() {
+    let sourced = Sourced::new(&json!({}));
+    let project = &sourced.project;
+    commit_all(&project.path("scenarios"), "x");
+    fs::remove_dir_all(project.path("scenarios/.git")).unwrap();
+    project.file("shared", "one");
+    sourced.says("seven");
+    commit_all(&project.path(""), "All in one");
+    project.expect(0, &["run"]);
+    project.file("shared", "two");
+    project.expect(0, &["run"]);
+    assert_eq!(sourced.builds(), 2);
+}
+
+#[test]
+fn inputs_that_are_not_there_are_an_error() {
+    let sourced = Sourced::new(&json!({ "inputs": ["../sever/*"] }));
+    sourced.says("seven");
+    let ran = sourced.project.expect(3, &["run"]);
+    ran.says("`inputs`: ").says("sever/* matches no file");
+}
+
+#[test]
+fn secrets_of_the_environment_are_hidden_in_what_a_build_says() {
+    let sourced = Sourced::new(&json!({ "prepare": [["sh", "-c", "echo is $MY_TOKEN; exit 1"]] }));
+    sourced.says("seven");
+    let mut command = sourced.project.command();
+    let command = command.arg("run").env("MY_TOKEN", "S3cr3t-Value-of-99x");
+    let ran = crate::common::ran(command);
+    assert_eq!(ran.code, 3, "{ran:#?}");
+    ran.says("is <secret:env.MY_TOKEN>");
+    for file in walkdir::WalkDir::new(sourced.project.path(".mcp-eval")) {
+        let file = file.unwrap();
+        let text = fs::read_to_string(file.path()).unwrap_or_default();
+        assert!(!text.contains("S3cr3t-Value"), "{:?}", file.path());
+    }
+}

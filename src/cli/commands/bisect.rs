@@ -58,6 +58,7 @@ pub(in crate::cli) fn run(
         first_bad,
         skipped,
         shown,
+        reason,
     } = found.map_err(|error| {
         let failure = Failure::from(error);
         if interrupt.is_cancelled() {
@@ -77,8 +78,12 @@ pub(in crate::cli) fn run(
             threshold: args.threshold,
             strict_statistics: false,
         };
-        // That it fails is what was looked for.
-        finish::finish(finished, &options, output, console)?;
+        // That it fails is what was looked for, and is told below.
+        let quiet = OutputArgs {
+            quiet: true,
+            ..output
+        };
+        finish::finish(finished, &options, quiet, console)?;
     }
     for (commit, why) in &skipped {
         console.note(&format!(
@@ -91,7 +96,7 @@ pub(in crate::cli) fn run(
         .map(|it| format!("{} {}", it.id, it.subject));
     let names: Vec<String> = names.collect();
     let sentence = match &names[..] {
-        [only] => format!("first bad commit: {only}"),
+        [only] => format!("first bad commit: {only}\n  {reason}"),
         several => format!(
             "the first bad commit is one of these, because those before the last could not be run:\n  {}",
             several.join("\n  ")

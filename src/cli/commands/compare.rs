@@ -1,6 +1,6 @@
 //! `mcp-eval compare`: run scenarios again and score them against their baselines; or score stored trajectories.
 
-use crate::cli::args::{AgainstChoice, CompareArgs, OutputArgs, ServersChoice};
+use crate::cli::args::{AgainstChoice, CompareArgs, OutputArgs, ServersChoice, run_folder};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -29,6 +29,11 @@ pub(in crate::cli) fn run(
     if let Some(run) = &args.run {
         let accepted = match against {
             None => baselines(baseline),
+            Some(Against::Run(folder)) if *folder == run_folder(&run.to_string_lossy()) => {
+                return Err(Failure::usage(
+                    "`--run` and `--against` name one and the same run",
+                ));
+            }
             Some(Against::Run(folder)) => folder.clone(),
             Some(other) => {
                 let why =

@@ -91,7 +91,9 @@ impl Document {
             .templates(&mut |at, text| texts.push((at, text)));
         self.after.templates(&mut |at, text| texts.push((at, text)));
         for (at, text) in texts {
-            if let Some(name) = template::names(text).find(|it| it.contains('.')) {
+            if let Some(name) =
+                template::names(text).find(|it| it.contains('.') && *it != template::SOURCE_DIR)
+            {
                 let message = format!("nothing provides {} here", quoted(name));
                 let hint = "these commands are run without the container: `${NAME}` stands for an environment variable";
                 findings.error(at, message, Some(hint));

@@ -1,16 +1,22 @@
 //! One server that is started for a run.
 
+use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
 use super::port::Port;
 use crate::process::{ChildCommand, Logged};
 use crate::run::SetupError;
 
+/// How long somebody who listens on this machine may take to take a connection.
+const PATIENCE: Duration = Duration::from_millis(200);
+
 /// How to start a server.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(crate) server: String,
     pub(crate) command: ChildCommand,
+    /// Where it is to be reached.
+    pub(crate) url: String,
     /// The port that it was told, which no other server is given meanwhile.
     pub(crate) port: Port,
 }
@@ -33,8 +39,14 @@ impl StartedServer {
         let Program {
             server,
             command,
+            url,
             port,
         } = program;
+        if let Some(address) = address(&url).filter(|it| answers(it)) {
+            return Err(SetupError::new(format!(
+                "server `{server}` is not started, because something else listens at {address} already: end that, or write `${{port}}` in place of the port"
+            )));
+        }
         let process = Logged::start(&command).map_err(|error| {
             let command = command.program.to_string_lossy();
             SetupError::new(format!(
@@ -82,4 +94,21 @@ impl StartedServer {
     pub(super) async fn stop(&mut self) {
         self.process.stop().await;
     }
+}
+
+/// The host and the port of an address.
+fn address(url: &str) -> Option<String> {
+    let rest = url.strip_prefix("http://")?;
+    let authority = rest.split(['/', '?', '#']).next()?;
+    let (_, port) = authority.rsplit_once(':')?;
+    port.parse::<u16>().ok()?;
+    Some(authority.to_owned())
+}
+
+/// Whether somebody takes connections there.
+fn answers(address: &str) -> bool {
+    let Ok(mut addresses) = address.to_socket_addrs() else {
+        return false;
+    };
+    addresses.any(|it| TcpStream::connect_timeout(&it, PATIENCE).is_ok())
 }
