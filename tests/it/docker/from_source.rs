@@ -70,3 +70,33 @@ fn an_image_is_built_from_each_version_once() {
         docker(&["rmi", image]);
     }
 }
+
+#[test]
+fn versions_that_are_built_in_one_context_do_not_meet() {
+    if !engine("building two versions in one context") {
+        return;
+    }
+    let project = Project::new();
+    let dockerfile = format!("FROM {A}\nCOPY made.yaml /proxy.yaml\n");
+    project
+        .file("context/Dockerfile", dockerfile)
+        .file("server/say.yaml", answering("one result"));
+    commit_all(&project.path("server"), "Say one");
+    project.file("server/say.yaml", answering("two results"));
+    let build = json!({
+        "context": "../context",
+        "prepare": [["sh", "-c", "cp ${source.dir}/say.yaml made.yaml; sleep 0.3"]],
+    });
+    let section = json!({ "image": null, "build": build });
+    let source = json!({ "source": { "repo": "../server" } });
+    scenario(&project, "s", &section, &search(), &source);
+    for _ in 0..2 {
+        let ran = project.expect(1, &["compare", "--against", "git:HEAD"]);
+        ran.says("expected \"one result\", got \"two results\"");
+    }
+    let result = project.result(1, &["compare", "--against", "git:HEAD"]);
+    for side in ["baseline", "current"] {
+        let stamp = &result["scenarios"][0][side]["stamp"]["image"];
+        docker(&["rmi", "-f", stamp["name"].as_str().unwrap()]);
+    }
+}
