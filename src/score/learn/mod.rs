@@ -219,14 +219,23 @@ fn varying_sources(
     let varying = of_call.filter_map(|it| {
         let was = at(answer, &it.from.path)?;
         let now = resolve(it, answer, other)?;
-        (same(&was, &it.value) && !same(&now, &it.value)).then_some((it, now))
+        if same(&now, &it.value) {
+            return None;
+        }
+        if same(&was, &it.value) {
+            let examples = vec![excerpt::of(&it.value), excerpt::of(&now)];
+            return Some((it, Variation::SameType, examples));
+        }
+        // Of a text that only holds the value, the rest stays.
+        let text = at(other, &it.from.path)?;
+        let by = wording::learn(&[was.as_str()?, text.as_str()?])?;
+        Some((it, by, Vec::new()))
     });
-    let places = varying.flat_map(|(it, now)| {
-        let examples = vec![excerpt::of(&it.value), excerpt::of(&now)];
+    let places = varying.flat_map(|(it, by, examples)| {
         let patterns = full_patterns(answer, &it.from.path).into_iter();
         patterns.map(move |path| Varying {
             path,
-            by: Variation::SameType,
+            by: by.clone(),
             examples: examples.clone(),
         })
     });
