@@ -1,7 +1,7 @@
-//! References of a script into earlier answers: `{{calls.0.json:/id}}` and `{{calls.0.text}}`.
+//! References of a script into earlier answers: `{{calls.0.json:/id}}`, `{{calls.0.text}}` and `{{calls.0.text:key=(\w+)}}`.
 //!
 //! `calls.N` is the N-th call of the script, counted from 0. `json:` takes a JSON Pointer (RFC 6901) into the answer's structured
-//! content or, without it, into its text parsed as JSON. An argument that is one reference and nothing else takes the value with its
+//! content or, without it, into its text parsed as JSON; `text:` a regular expression, whose first group, or else all it matches, is meant. An argument that is one reference and nothing else takes the value with its
 //! type; inside a longer text it is written out. What a variable's value says is a text, whatever it looks like.
 
 use std::ops::Range;
@@ -16,7 +16,8 @@ use crate::model::trajectory::{Answer, Outcome, Trajectory};
 use crate::text::beginning;
 
 static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\{\{\s*calls\.(\d+)\.(?:json:([^}]*?)|(text))\s*\}\}").expect("a valid pattern")
+    Regex::new(r"\{\{\s*calls\.(\d+)\.(?:json:([^}]*?)|text(?::([^}]*?))?)\s*\}\}")
+        .expect("a valid pattern")
 });
 
 /// Fills in all references of a value.
@@ -138,6 +139,9 @@ fn look_up(reference: &Captures<'_>, answers: &[Option<Answer>]) -> Result<Value
         })?
         .as_ref()
         .ok_or_else(|| format!("{whole} refers to a call that got no answer"))?;
+    if let Some(pattern) = reference.get(3) {
+        return found_in(&answer.text(), pattern.as_str(), whole);
+    }
     let Some(pointer) = reference.get(2) else {
         return Ok(Value::String(answer.text()));
     };
@@ -160,6 +164,17 @@ fn look_up(reference: &Captures<'_>, answers: &[Option<Answer>]) -> Result<Value
             excerpt(&json.to_string())
         )
     })
+}
+
+/// What a pattern finds in the text of an answer: its first group, or without one, all of it.
+fn found_in(text: &str, pattern: &str, whole: &str) -> Result<Value, String> {
+    let pattern =
+        Regex::new(pattern).map_err(|_| format!("{whole} holds no regular expression"))?;
+    let found = pattern
+        .captures(text)
+        .ok_or_else(|| format!("{whole} finds nothing in the answer {}", excerpt(text)))?;
+    let found = found.get(1).or(found.get(0));
+    Ok(Value::from(found.map_or("", |it| it.as_str())))
 }
 
 fn excerpt(text: &str) -> String {
@@ -222,6 +237,12 @@ mod tests {
                 Ok(json!({ "a": ["id-7-plain"] })),
             ),
             (json!("{{calls.3.json:/id}}"), Ok(json!("s"))),
+            (json!("{{calls.1.text:l(.)}}"), Ok(json!("a"))),
+            (json!("{{calls.1.text:[il]n}}"), Ok(json!("in"))),
+            (
+                json!("{{calls.1.text:nothing}}"),
+                Err("finds nothing in the answer `plain`"),
+            ),
             (json!("no reference"), Ok(json!("no reference"))),
             (
                 json!("{{calls.0.json:/nope}}"),

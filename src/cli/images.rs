@@ -10,7 +10,7 @@ use crate::docker::Engine;
 use crate::model::container::Image;
 use crate::model::scenario::Scenario;
 use crate::redact::Secrets;
-use crate::suite::containers;
+use crate::suite::{containers, source};
 
 /// The image of a scenario's container.
 #[derive(Serialize, Clone)]
@@ -34,6 +34,7 @@ pub(super) fn images(scenarios: &[Scenario]) -> Result<Vec<Option<ImageState>>, 
         let mut known: HashMap<String, &'static str> = HashMap::new();
         let mut images = Vec::new();
         for scenario in scenarios {
+            let scenario = source::settled(scenario);
             let container = scenario.container.as_ref();
             let container = container.map(|it| containers::expand(it, &mut Secrets::default()));
             let image = match container {
@@ -44,7 +45,7 @@ pub(super) fn images(scenarios: &[Scenario]) -> Result<Vec<Option<ImageState>>, 
             };
             images.push(match image {
                 None => None,
-                Some(Image::Built(build)) => Some(ImageState {
+                Some(Image::Built(build) | Image::BuiltOrNamed(build, _)) => Some(ImageState {
                     image: build.context.display().to_string(),
                     state: "built",
                 }),

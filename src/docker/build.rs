@@ -13,6 +13,7 @@ use crate::docker::engine::{Engine, EngineError};
 use crate::docker::image::Found;
 use crate::docker::owner::BUILT;
 use crate::docker::session::{OnProgress, Session};
+use crate::input;
 use crate::model::container::{Build, Image};
 use crate::run::SetupError;
 
@@ -49,7 +50,7 @@ impl Engine {
             rm: true,
             forcerm: true,
             buildargs: Some(build.args.iter().cloned().collect()),
-            labels: Some(HashMap::from([(BUILT.to_owned(), "true".to_owned())])),
+            labels: Some(labels(build)),
             ..BuildImageOptions::default()
         };
         let mut lines: Vec<String> = Vec::new();
@@ -82,27 +83,41 @@ impl Engine {
 }
 
 impl Session {
-    /// Has the engine build an image now that a container will be started of.
+    /// Whether the engine has an image that was built of the same.
     ///
     /// # Errors
     ///
-    /// When that fails, with the last lines of its output.
-    pub async fn build(
-        &self,
-        image: &Image,
-        on_progress: OnProgress<'_>,
-    ) -> Result<(), SetupError> {
-        self.image(image, on_progress).await.map(drop)
+    /// When there is no engine, so that none can be built either.
+    pub async fn has_built(&self, build: &Build) -> Result<bool, SetupError> {
+        let engine = self.engine().await?;
+        Ok(build.state.is_some() && engine.has_image(&name(build)).await.unwrap_or(false))
     }
 
-    /// Whether the engine has an image that was built of the same.
-    pub async fn has_built(&self, build: &Build) -> bool {
-        let name = name(build);
-        match self.engine().await {
-            Ok(engine) if build.state.is_some() => engine.has_image(&name).await.unwrap_or(false),
-            _ => false,
-        }
+    /// Builds an image, unless the engine has one that was built of the same.
+    ///
+    /// # Errors
+    ///
+    /// When there is no engine, or the build fails, with the last lines of its output.
+    pub async fn build(
+        &self,
+        build: &Build,
+        on_progress: OnProgress<'_>,
+    ) -> Result<(), SetupError> {
+        let image = Image::Built(build.clone());
+        self.image(&image, on_progress).await.map(drop)
     }
+}
+
+/// The labels an image is built with: ours, and those of its source that its Dockerfile does not set itself.
+fn labels(build: &Build) -> HashMap<String, String> {
+    let dockerfile = build.context.join(&build.dockerfile);
+    // One that cannot be read fails the build, too.
+    let dockerfile = input::read_to_string(&dockerfile).unwrap_or_default();
+    let of_source = build.labels.iter().cloned();
+    let of_source = of_source.filter(|(name, _)| !dockerfile.contains(name.as_str()));
+    std::iter::once((BUILT.to_owned(), "true".to_owned()))
+        .chain(of_source)
+        .collect()
 }
 
 fn failed(build: &Build, error: &EngineError, output: Vec<String>) -> SetupError {

@@ -116,7 +116,7 @@ impl Session {
         let engine = self.engine().await?;
         let build = match image {
             Image::Named(name) => return engine.image(name).await,
-            Image::Built(build) => build,
+            Image::Built(build) | Image::BuiltOrNamed(build, _) => build,
         };
         let cell = {
             let mut images = self.built.lock();

@@ -47,6 +47,8 @@ pub enum Image {
     Named(String),
     /// One that is built before the first run.
     Built(Build),
+    /// One that is built where the source of the system under test is at hand, and else one the engine has.
+    BuiltOrNamed(Build, String),
 }
 
 /// How an image is built.
@@ -57,6 +59,8 @@ pub struct Build {
     /// Below the context.
     pub dockerfile: String,
     pub args: Vec<(String, String)>,
+    /// Labels of the image that say what source it was made from, where the Dockerfile does not say so itself.
+    pub labels: Vec<(String, String)>,
     /// What is done before.
     pub prepare: Option<Prepare>,
     /// What the image is made of, as a hash: one that was built of the same is used again. `None` where that is not known, and the engine
@@ -109,7 +113,27 @@ impl Image {
     pub fn words(&self) -> String {
         match self {
             Self::Named(name) => format!("`{name}`"),
-            Self::Built(build) => format!("built from {}", build.context.display()),
+            Self::Built(build) | Self::BuiltOrNamed(build, _) => {
+                format!("built from {}", build.context.display())
+            }
+        }
+    }
+
+    /// The image that is used: built where there is a source to build it from.
+    #[must_use]
+    pub fn chosen(self, has_source: bool) -> Self {
+        match self {
+            Self::BuiltOrNamed(build, _) if has_source => Self::Built(build),
+            Self::BuiltOrNamed(_, name) => Self::Named(name),
+            chosen => chosen,
+        }
+    }
+
+    /// How it is built, where it may have to be.
+    pub fn build_mut(&mut self) -> Option<&mut Build> {
+        match self {
+            Self::Built(build) | Self::BuiltOrNamed(build, _) => Some(build),
+            Self::Named(_) => None,
         }
     }
 }

@@ -60,6 +60,9 @@ pub enum GitStamp {
     Unknown { reason: String },
 }
 
+/// Ends the revision of what was made from files that differed from the commit, as `git describe --dirty` does it.
+pub const DIRTY: &str = "-dirty";
+
 /// The commit a repository stood at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitCommit {

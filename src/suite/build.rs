@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 use walkdir::WalkDir;
 
+use crate::docker::Session;
 use crate::git;
 use crate::model::container::{Build, Image};
 use crate::model::scenario::Scenario;
 use crate::model::source::Prepare;
-use crate::model::stamp::Servers;
+use crate::model::stamp::{DIRTY, GitStamp, Servers};
 use crate::redact::{Redactor, Secrets};
 use crate::run::SetupError;
 use crate::scenario_file;
@@ -53,22 +54,30 @@ impl SuiteContext {
         held.await.map(drop)
     }
 
-    /// The same for the image of a scenario's container, in which every `${…}` is filled in: returns it with what it is made of.
+    /// The same for the image of a scenario's container, in which every `${…}` is filled in: builds it where something has to be done
+    /// before, and returns it with what it is made of.
     pub(crate) async fn prepare_image(
         &self,
+        session: &Session,
         image: &Image,
         scenario: &Scenario,
         secrets: &mut Secrets,
         tell: &(dyn Fn(&str) + Send + Sync),
-    ) -> Result<(Image, Option<Held>), SetupError> {
+    ) -> Result<Image, SetupError> {
         let Image::Built(build) = image else {
-            return Ok((image.clone(), None));
+            return Ok(image.clone());
+        };
+        let source = folder(scenario);
+        let build = Build {
+            labels: source
+                .as_ref()
+                .map_or_else(Vec::new, |it| labels(&self.git(it))),
+            ..build.clone()
         };
         // Only who says what a build depends on can have it left out.
         let Some(prepare) = &build.prepare else {
-            return Ok((image.clone(), None));
+            return Ok(Image::Built(build));
         };
-        let source = folder(scenario);
         let inputs = files_of(&prepare.inputs)?;
         let state = |made: &[PathBuf]| {
             if !prepare.inputs.is_empty() {
@@ -88,7 +97,7 @@ impl SuiteContext {
             }))
         };
         let made_of = state(&[])?.map(|it| {
-            let parts = (&it, prepare, &build.dockerfile, &build.args);
+            let parts = (&it, prepare, &build.dockerfile, &build.args, &build.labels);
             let all = format!("{parts:?}");
             // The same version may lie in another folder next time.
             let folder = source.as_ref().map(|it| it.to_string_lossy());
@@ -99,13 +108,19 @@ impl SuiteContext {
             state: made_of,
             ..build.clone()
         };
-        let mut held = None;
-        if !self.has_built(&made).await {
+        if !session.has_built(&made).await? {
             let wanted = (prepare, build.context.as_path(), &inputs[..]);
             let preparing = self.do_before(wanted, scenario, secrets, &state, tell);
-            held = preparing.await?;
+            // What was made for it stays as it is until it is built.
+            let _held = preparing.await?;
+            tokio::select! {
+                biased;
+                // The run notices it for itself.
+                () = self.interrupt.cancelled() => {}
+                done = session.build(&made, tell) => done?,
+            }
         }
-        Ok((Image::Built(made), held))
+        Ok(Image::Built(made))
     }
 
     /// Does what is wanted, in which every `${…}` is filled in; `None` when the program is asked to stop meanwhile.
@@ -151,14 +166,27 @@ impl SuiteContext {
         let ours: Vec<&Path> = self.ours.iter().chain(made).map(PathBuf::as_path).collect();
         of(folder, &ours).ok()
     }
+}
 
-    /// Whether the engine has an image that was built of the same.
-    async fn has_built(&self, build: &Build) -> bool {
-        match &self.containers {
-            Some(session) => session.has_built(build).await,
-            None => false,
-        }
-    }
+/// What the labels of an image say of the source it is made from.
+fn labels(source: &GitStamp) -> Vec<(String, String)> {
+    let GitStamp::Known(commit) = source else {
+        return Vec::new();
+    };
+    let dirty = if commit.dirty == Some(true) {
+        DIRTY
+    } else {
+        ""
+    };
+    let revision = Some(("revision", &commit.commit));
+    let version = commit.describe.as_ref().map(|it| ("version", it));
+    let labels = revision.into_iter().chain(version);
+    labels
+        .map(|(name, value)| {
+            let name = format!("org.opencontainers.image.{name}");
+            (name, format!("{value}{dirty}"))
+        })
+        .collect()
 }
 
 /// The files that are named by files, folders and patterns of them.

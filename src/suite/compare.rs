@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::error::Error;
 use super::judge::judge;
-use super::outcome::result;
+use super::outcome::{not_run, result};
 use super::play::{Finished, Suite, play};
 use super::recorded;
 use super::repeat::{Attempt, Measure, repeat};
@@ -59,6 +59,14 @@ async fn compare_one(
     let (accepted, scenario) = match ready {
         Ok(ready) => ready,
         Err(problem) => {
+            let container = scenario.container.as_ref();
+            let is_optional = container.is_some_and(|it| it.optional.is_some());
+            // Who gets its image must not find that what passed before fails now.
+            if is_optional && !baselines.path(&scenario.id).exists() {
+                let how = problem.hint.unwrap_or_default();
+                let why = format!("it has no baseline yet: {how}");
+                return not_run(&run_context.redacted(&scenario), Status::Skipped, why);
+            }
             return ScenarioResult {
                 problem: Some(problem),
                 ..result(&run_context.redacted(&scenario), Status::Error)

@@ -20,6 +20,7 @@ use crate::suite::header_commands::PrintedHeaders;
 use crate::suite::post_mortem::{all_answered, end_as, lost_connection};
 use crate::suite::ready::{self, Asker, Asking};
 use crate::suite::secrets::pairs;
+use crate::suite::source;
 use crate::suite::suite_context::SuiteContext;
 
 /// How often, and how far apart, it is looked again whether a container has ended when a call found nobody there.
@@ -148,6 +149,7 @@ pub(crate) fn expand(
 impl SuiteContext {
     /// Why a scenario that can do without its container's image is not run; `None` when it is.
     pub(crate) async fn why_not(&self, scenario: &Scenario) -> Option<String> {
+        let scenario = source::settled(scenario);
         let container = scenario
             .container
             .as_ref()

@@ -214,6 +214,7 @@ impl SuiteContext {
         if let Ok(Some(standing)) = &standing {
             stamp.image = Some(standing.image.clone());
         }
+        let stale = source::other_than_image(&stamp);
         if let Ok(reachable) = &reachable {
             stamp.model = reachable.model().map(str::to_owned);
         }
@@ -240,7 +241,8 @@ impl SuiteContext {
                 let known = (&redactor, &secrets);
                 let run = (prepared, &mut started);
                 let running = self.make(scenario, run, stamp, reads, known, observer);
-                let (mut trajectory, notes) = Box::pin(running).await;
+                let (mut trajectory, mut notes) = Box::pin(running).await;
+                notes.extend(stale);
                 place.examine(&mut trajectory, &redactor).await;
                 started.examine(&mut trajectory, &redactor).await;
                 if trajectory.ending != Ending::Interrupted {
@@ -477,14 +479,8 @@ impl SuiteContext {
         };
         let mut container = containers::expand(container, secrets)?;
         let tell = |doing: &str| observer.progress(Progress::Preparing { doing });
-        let image = self.prepare_image(&container.image, scenario, secrets, &tell);
-        let (image, preparing) = image.await?;
-        if preparing.is_some() {
-            // What was made for it stays as it is until it is built.
-            session.build(&image, &tell).await?;
-        }
-        drop(preparing);
-        container.image = image;
+        let image = self.prepare_image(session, &container.image, scenario, secrets, &tell);
+        container.image = image.await?;
         let slot = place.slot(session, container, scenario.config_file.clone());
         let mut known = secrets.clone();
         // What cannot be resolved holds no secret.

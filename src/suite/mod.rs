@@ -62,7 +62,7 @@ mod schedule;
 mod secrets;
 mod servers;
 mod settings;
-mod source;
+pub(crate) mod source;
 pub(crate) mod started;
 mod stored;
 pub(crate) mod suite_context;

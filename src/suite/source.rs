@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
+use crate::model::container::{Container, Image};
 use crate::model::scenario::{Agent, Scenario};
+use crate::model::stamp::{DIRTY, GitStamp, Stamp};
 use crate::scenario_file::{self, SOURCE_DIR};
 
 /// Name the source of the system under test for scenarios without `source.repo`; the second as an earlier tool called it.
@@ -19,13 +21,53 @@ pub(crate) fn folder(scenario: &Scenario) -> Option<PathBuf> {
     Some(std::path::absolute(&folder).unwrap_or(folder))
 }
 
-/// The scenario with the folder of its source in the place of `${source.dir}`.
+/// What a reader should know of an image that was made from another state of the source than the one that stands there; `None` where it
+/// was not, or that is not known.
+pub(crate) fn other_than_image(stamp: &Stamp) -> Option<String> {
+    let image = stamp.image.as_ref()?;
+    let Some(GitStamp::Known(source)) = &stamp.source else {
+        return None;
+    };
+    let revision = image.revision.as_deref()?;
+    let of_image = revision.strip_suffix(DIRTY).unwrap_or(revision);
+    let is_id = of_image.len() >= 7 && of_image.bytes().all(|it| it.is_ascii_hexdigit());
+    if !is_id {
+        return None;
+    }
+    let changed = source.dirty == Some(true);
+    let words = if !source.commit.starts_with(of_image) {
+        format!("is at {}", source.short)
+    } else if changed && of_image == revision {
+        "has changes that are not committed".to_owned()
+    } else {
+        return None;
+    };
+    Some(format!(
+        "the image {} was made from revision {}{}, and the source {words}: build it again to test that",
+        image.name,
+        of_image.get(..12).unwrap_or(of_image),
+        &revision[of_image.len()..],
+    ))
+}
+
+/// The scenario with the folder of its source in the place of `${source.dir}`, and with the image that its container is made from with
+/// or without a source.
 pub(crate) fn settled(scenario: &Scenario) -> Cow<'_, Scenario> {
-    let Some(folder) = folder(scenario) else {
+    let folder = folder(scenario);
+    let has_choice =
+        (scenario.container.as_ref()).is_some_and(|it| matches!(it.image, Image::BuiltOrNamed(..)));
+    if folder.is_none() && !has_choice {
         return Cow::Borrowed(scenario);
+    }
+    let mut settled = scenario.clone();
+    settled.container = settled.container.map(|it| Container {
+        image: it.image.clone().chosen(folder.is_some()),
+        ..it
+    });
+    let Some(folder) = folder else {
+        return Cow::Owned(settled);
     };
     let folder = folder.to_string_lossy();
-    let mut settled = scenario.clone();
     scenario_file::fill_in(&mut settled.servers, SOURCE_DIR, &folder);
     scenario_file::fill_in(&mut settled.before, SOURCE_DIR, &folder);
     scenario_file::fill_in(&mut settled.after, SOURCE_DIR, &folder);

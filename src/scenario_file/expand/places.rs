@@ -183,14 +183,14 @@ impl Templates for CommandAgent {
 
 impl Templates for Container {
     fn templates(&mut self, visit: &mut dyn FnMut(Place<'_>)) {
-        match &mut self.image {
-            Image::Named(name) => name.templates(visit),
-            Image::Built(build) => {
-                build.context.templates(visit);
-                build.dockerfile.templates(visit);
-                build.args.templates(visit);
-                build.prepare.templates(visit);
-            }
+        if let Image::Named(name) | Image::BuiltOrNamed(_, name) = &mut self.image {
+            name.templates(visit);
+        }
+        if let Some(build) = self.image.build_mut() {
+            build.context.templates(visit);
+            build.dockerfile.templates(visit);
+            build.args.templates(visit);
+            build.prepare.templates(visit);
         }
         for mount in &mut self.mounts {
             match &mut mount.source {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use regex::Regex;
+
 use crate::model::redaction::SecretVariable;
 use crate::scenario_file::decode::NO_HINT;
 use crate::scenario_file::expand::filling::expand;
@@ -252,7 +254,8 @@ impl Filling<'_> {
             if !is_call_reference(name) {
                 let at = self.findings.find_word(at, reference);
                 let message = format!("{} is no reference to an earlier answer", quoted(name));
-                let hint = "write `calls.0.json:/path/in/it` or `calls.0.text`";
+                let hint =
+                    "write `calls.0.json:/path/in/it`, `calls.0.text` or `calls.0.text:REGEX`";
                 self.findings.error(at, message, Some(hint));
             }
             return None;
@@ -280,7 +283,7 @@ impl Filling<'_> {
     }
 }
 
-/// `calls.N.text`, or `calls.N.json:` with a JSON pointer (RFC 6901) behind it; N counts from 0.
+/// `calls.N.text`, also with a `:` and a regular expression behind it, or `calls.N.json:` with a JSON pointer (RFC 6901); N counts from 0.
 fn is_call_reference(name: &str) -> bool {
     let Some((number, part)) = name
         .strip_prefix("calls.")
@@ -289,6 +292,9 @@ fn is_call_reference(name: &str) -> bool {
         return false;
     };
     let pointer = part.strip_prefix("json:");
-    let is_part = part == "text" || pointer.is_some_and(|it| it.is_empty() || it.starts_with('/'));
+    let pattern = part.strip_prefix("text:");
+    let is_part = part == "text"
+        || pointer.is_some_and(|it| it.is_empty() || it.starts_with('/'))
+        || pattern.is_some_and(|it| Regex::new(it).is_ok());
     is_part && number.bytes().all(|it| it.is_ascii_digit()) && number.parse::<usize>().is_ok()
 }

@@ -6,9 +6,9 @@ use super::mounts::{MountEntry, check_absolute};
 use super::ready::ReadySection;
 use super::source::{PrepareKeys, check_prepare};
 use crate::scenario_file::decode::secrets::{Given, given_pairs, marked_names};
-use crate::scenario_file::decode::template::{Template, pairs};
+use crate::scenario_file::decode::template::{SOURCE_DIR, Template, mentions, pairs};
 use crate::scenario_file::decode::values::{Count, Port, Positive, Size, Timeout, Word};
-use crate::scenario_file::decode::{At, NO_HINT, Named, choice, section, shapes};
+use crate::scenario_file::decode::{At, Decode, NO_HINT, Named, choice, section, shapes};
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 choice! {
@@ -31,9 +31,9 @@ choice! {
 section! {
     /// The container a server under test runs in, reset before each run. `${NAME}` stands for an environment variable.
     ContainerSection, checked by check {
-        /// The name of an image the engine has.
+        /// The name of an image the engine has. Beside a `build` that needs `${source.dir}`: the image that is used where there is no source.
         image: Option<Template<Word>>,
-        /// Instead of `image`: the folder an image is built from, or more about how.
+        /// The folder an image is built from, or more about how.
         build: Option<At<BuildSection>>,
         /// Whether the scenario is skipped, and no error, where the image is not there; a text that says how to get it means yes.
         optional: Option<At<OptionalSection>>,
@@ -133,7 +133,8 @@ impl ContainerSection {
     /// The container; `None` where a check has found it incomplete.
     pub(in crate::scenario_file) fn container(&self, findings: &Findings) -> Option<Container> {
         let image = match (&self.image, &self.build) {
-            (Some(name), _) => Image::Named(name.0.clone()),
+            (Some(name), Some(build)) => Image::BuiltOrNamed(build.build(findings), name.0.clone()),
+            (Some(name), None) => Image::Named(name.0.clone()),
             (None, Some(build)) => Image::Built(build.build(findings)),
             (None, None) => return None,
         };
@@ -186,10 +187,18 @@ impl BuildSection {
             context: findings.folder(context.at).join(&context.0),
             dockerfile: dockerfile.map_or_else(|| "Dockerfile".to_owned(), |it| it.0.clone()),
             args: pairs(fields.and_then(|it| it.args.as_ref())),
+            labels: Vec::new(),
             prepare: prepare.and_then(|it| it.prepare(findings)),
             state: None,
         }
     }
+}
+
+/// Whether an image can be built only where the source of the system under test is at hand.
+fn needs_source(build: &BuildSection) -> bool {
+    let mut needs = false;
+    build.templates(&mut |_, text| needs |= mentions(text, SOURCE_DIR));
+    needs
 }
 
 fn check_build(build: &BuildFields, at: Mark, findings: &mut Findings) {
@@ -207,9 +216,8 @@ fn check(section: &ContainerSection, at: Mark, findings: &mut Findings) {
             let hint = "give `image` with its name, or `build` with the folder to build it from";
             findings.error(at, "does not say which image to use", Some(hint));
         }
-        (Some(_), Some(build)) => {
-            let hint =
-                "`image: null` takes back what a file of defaults says, and so does `build: null`";
+        (Some(_), Some(build)) if !needs_source(&build.value) => {
+            let hint = "`image: null` takes back what a file of defaults says, and so does `build: null`; a `build` that holds `${source.dir}` may stand beside an `image` for those who have no source";
             findings.error(
                 build.at,
                 "`image` and `build` exclude each other",
@@ -220,6 +228,7 @@ fn check(section: &ContainerSection, at: Mark, findings: &mut Findings) {
     }
     if let (Some(optional), Some(build)) = (&section.optional, &section.build)
         && optional.how().is_some()
+        && section.image.is_none()
     {
         let hint = "an image that is built here can always be there";
         findings.error(
