@@ -128,8 +128,8 @@ fn the_shipped_image_and_scenarios_for_mcpproxy_fit_together() {
     let from = format!("BASE={base}");
     let built = "mcp-eval-test/mcpproxy:built";
     let revision = "org.opencontainers.image.revision=cafe123";
-    let build = ["build", "-q", "--build-arg", &from, "--label", revision];
-    docker(&[&build[..], &["-t", built, context]].concat());
+    let arguments = ["build", "-q", "--build-arg", &from, "--label", revision];
+    docker(&[&arguments[..], &["-t", built, context]].concat());
     let image = [("MCPPROXY_IMAGE", built)];
     // Who has just got the image is told how to go on, and nothing fails for that.
     let before = project.command();
@@ -149,7 +149,7 @@ fn the_shipped_image_and_scenarios_for_mcpproxy_fit_together() {
     let file = format!("{context}/Dockerfile.published");
     let again = "mcp-eval-test/mcpproxy:published";
     let more = ["-f", &file, "-t", again, "--build-arg", &published, context];
-    docker(&[&build[..], &more].concat());
+    docker(&[&arguments[..], &more].concat());
     run(&project, 0, &[("MCPPROXY_IMAGE", again)], &["compare"]).says("4/4 tests passed");
 }
 
