@@ -35,12 +35,13 @@ pub(super) fn images(scenarios: &[Scenario]) -> Result<Vec<Option<ImageState>>, 
         let mut images = Vec::new();
         for scenario in scenarios {
             let scenario = source::settled(scenario);
-            let container = scenario.container.as_ref();
+            // Of several, the first one is shown.
+            let container = scenario.containers.first();
             let container = container.map(|it| containers::expand(it, &mut Secrets::default()));
             let image = match container {
                 None => None,
                 // Variables that are missing are reported when the scenario is run.
-                Some(Err(_)) => scenario.container.as_ref().map(|it| it.image.clone()),
+                Some(Err(_)) => scenario.containers.first().map(|it| it.image.clone()),
                 Some(Ok(container)) => Some(container.image),
             };
             images.push(match image {

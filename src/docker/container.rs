@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use bollard::models::{
-    ContainerCreateBody, HealthConfig, HostConfig, Mount as EngineMount, MountType, PortBinding,
+    ContainerCreateBody, EndpointSettings, HealthConfig, HostConfig, Mount as EngineMount,
+    MountType, NetworkingConfig, PortBinding,
 };
 use bollard::query_parameters::{
     CreateContainerOptions, InspectContainerOptions, RemoveContainerOptions,
@@ -26,7 +27,7 @@ const START_INTERVAL: i64 = 250_000_000;
 pub(super) struct Started {
     pub(super) id: String,
     pub(super) name: String,
-    /// `None` for one that has ended at once.
+    /// `None` for one that has ended at once, and for one that publishes no port.
     pub(super) reached: Option<Reached>,
 }
 
@@ -105,18 +106,22 @@ impl Engine {
         let name = name.trim_start_matches('/').to_owned();
         let host = self.address.remote_host().unwrap_or("127.0.0.1").to_owned();
         let ports = inspected.network_settings.and_then(|it| it.ports);
-        let published = ports
-            .and_then(|mut it| it.remove(&format!("{}/tcp", container.port))?)
-            .and_then(|it| it.into_iter().find_map(|it| it.host_port?.parse().ok()));
-        let port = match published {
-            None if container.network.as_deref() == Some("host") => Some(container.port),
-            None if running == Some(true) => {
-                return Err(SetupError::new(format!(
-                    "the engine has not published port {} of the container: a `network` that publishes no ports cannot be used here",
-                    container.port
-                )));
-            }
-            published => published,
+        let published = |of: u16| {
+            ports
+                .and_then(|mut it| it.remove(&format!("{of}/tcp"))?)
+                .and_then(|it| it.into_iter().find_map(|it| it.host_port?.parse().ok()))
+        };
+        let port = match container.port {
+            None => None,
+            Some(of) => match published(of) {
+                None if container.network.as_deref() == Some("host") => Some(of),
+                None if running == Some(true) => {
+                    return Err(SetupError::new(format!(
+                        "the engine has not published port {of} of the container: a `network` that publishes no ports cannot be used here"
+                    )));
+                }
+                published => published,
+            },
         };
         Ok(Started {
             id: id.to_owned(),
@@ -140,7 +145,7 @@ impl Engine {
 
     fn body(&self, plan: &Plan<'_>, socket: Option<&Path>) -> ContainerCreateBody {
         let container = plan.container;
-        let port = format!("{}/tcp", container.port);
+        let port = container.port.map(|it| format!("{it}/tcp"));
         let env = container.env.iter();
         ContainerCreateBody {
             image: Some(plan.image.stamp.id.clone()),
@@ -148,7 +153,8 @@ impl Engine {
             cmd: container.command.clone(),
             user: container.user.clone(),
             labels: Some(plan.labels.clone()),
-            exposed_ports: Some(vec![port.clone()]),
+            exposed_ports: Some(port.iter().cloned().collect()),
+            networking_config: aliased(container),
             healthcheck: plan.image.has_health_check.then(|| HealthConfig {
                 start_interval: Some(START_INTERVAL),
                 ..HealthConfig::default()
@@ -158,7 +164,12 @@ impl Engine {
         }
     }
 
-    fn host_config(&self, plan: &Plan<'_>, port: String, socket: Option<&Path>) -> HostConfig {
+    fn host_config(
+        &self,
+        plan: &Plan<'_>,
+        port: Option<String>,
+        socket: Option<&Path>,
+    ) -> HostConfig {
         let container = plan.container;
         // On another machine, ports must be published on all addresses to be reachable from here.
         let listen = match self.address.remote_host() {
@@ -177,7 +188,7 @@ impl Engine {
             mounts.push(bind(socket, USUAL_SOCKET, false));
         }
         HostConfig {
-            port_bindings: Some(HashMap::from([(port, Some(vec![binding]))])),
+            port_bindings: port.map(|it| HashMap::from([(it, Some(vec![binding]))])),
             mounts: Some(mounts),
             network_mode: container.network.clone(),
             memory: container.memory.and_then(|it| i64::try_from(it).ok()),
@@ -199,6 +210,18 @@ impl Engine {
             && told.kernel_version.as_deref() == ours.release().to_str().ok();
         self.address.socket_of_engine(is_here)
     }
+}
+
+/// The name by which others on its network reach a container.
+fn aliased(container: &Container) -> Option<NetworkingConfig> {
+    let (network, name) = (container.network.as_ref()?, container.name.as_ref()?);
+    let endpoint = EndpointSettings {
+        aliases: Some(vec![name.clone()]),
+        ..EndpointSettings::default()
+    };
+    Some(NetworkingConfig {
+        endpoints_config: Some(HashMap::from([(network.clone(), endpoint)])),
+    })
 }
 
 fn mount(mount: &Mount) -> EngineMount {

@@ -16,27 +16,33 @@ const WATCH: Duration = Duration::from_millis(200);
 
 /// Knows how the servers in a container are asked.
 pub trait Probe: Send + Sync {
+    /// Whether there are servers in the container that can be asked.
+    fn is_asked(&self) -> bool;
+
     /// Asks as a client would, in sessions of its own.
-    fn asks<'a>(&'a self, reached: &'a Reached) -> Box<dyn Asks + 'a>;
+    fn asks<'a>(&'a self, reached: Option<&'a Reached>) -> Box<dyn Asks + 'a>;
 }
 
-/// Waits until the container has proven that it is ready: healthy where its image declares a health check, and then by what its
-/// servers list and answer.
+/// Waits until the container has proven that it is ready: healthy where its image declares a health check, and then, where they are
+/// asked, by what its servers list and answer.
 ///
 /// # Errors
 ///
 /// When it has ended, is unhealthy, or `ready.timeout` has passed; with its state, its last lines and what was waited for.
 pub(super) async fn wait(
     engine: &Engine,
-    (id, reached): (&str, &Reached),
+    id: &str,
     (ready, has_health_check): (&Ready, bool),
-    probe: &dyn Probe,
+    (probe, reached): (&dyn Probe, Option<&Reached>),
 ) -> Result<(), SetupError> {
     let asks = probe.asks(reached);
     let waiting = Waiting::new(ready, asks.as_ref());
     let proof = async {
         if has_health_check {
             healthy(engine, id, &waiting).await?;
+        }
+        if !probe.is_asked() {
+            return still_runs(engine, id).await;
         }
         prove(ready, &waiting).await
     };
@@ -57,6 +63,15 @@ pub(super) async fn wait(
             not_ready.details = waiting.observed().into_iter().chain(not_ready.details).collect();
             Err(not_ready)
         }
+    }
+}
+
+/// Whether a container runs of which nobody asks anything.
+async fn still_runs(engine: &Engine, id: &str) -> Result<(), SetupError> {
+    match failure::state(engine, id).await {
+        Ok(Some(state)) if state.running == Some(true) => Ok(()),
+        Ok(_) => Err(failure::ended(engine, id).await),
+        Err(error) => Err(failure::unknown(&error)),
     }
 }
 

@@ -126,6 +126,19 @@ impl Session {
         found.clone()
     }
 
+    /// The name of a network for the containers of one scenario, made when the first of them is.
+    pub fn network(&self) -> String {
+        let number = self.number.fetch_add(1, Ordering::Relaxed);
+        format!("mcp-eval-{}-{number}", self.owner.session)
+    }
+
+    /// Removes such a network. One that a kept container is on stays as long as that.
+    pub async fn remove_network(&self, name: &str) {
+        if let Ok(engine) = self.engine().await {
+            let _ = engine.remove_network(name).await;
+        }
+    }
+
     /// Removes everything this run has made, but for what it kept on purpose, and waits for that.
     pub async fn end(&self) {
         let Some(Ok(engine)) = self.engine.get() else {

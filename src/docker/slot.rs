@@ -29,7 +29,8 @@ pub struct Slot {
 /// A container that is ready to be asked.
 #[derive(Debug, Clone)]
 pub struct Standing {
-    pub reached: Reached,
+    /// `None` where it publishes no port.
+    pub reached: Option<Reached>,
     pub image: ImageStamp,
 }
 
@@ -44,7 +45,20 @@ impl Slot {
         }
     }
 
-    /// Puts in a container that is ready to be asked: a fresh one, unless `reset` says otherwise.
+    /// Removes the container of the last run, so that none of several meets another one's.
+    ///
+    /// # Errors
+    ///
+    /// When the engine does not remove it.
+    pub async fn clear(&self) -> Result<(), SetupError> {
+        match self.held.lock().await.take() {
+            Some(before) => removed(self.session.engine().await?, &before.started).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Puts in a container that is ready to be asked: a fresh one, unless `reset` says otherwise. One
+    /// of which nobody asks anything is ready when it is healthy.
     ///
     /// # Errors
     ///
@@ -64,7 +78,7 @@ impl Slot {
         let before = before.or_else(|| session.take_idle(&description).filter(|_| shared));
         if let Some(before) = before {
             if shared && is_running(engine, &before.started).await {
-                return standing(engine, held.insert(before)).await;
+                return standing(engine, &self.container, held.insert(before)).await;
             }
             on_progress("removing the container of the last run");
             removed(engine, &before.started).await?;
@@ -90,10 +104,10 @@ impl Slot {
             description,
             _port: port,
         });
-        let standing = standing(engine, container).await?;
+        let standing = standing(engine, &self.container, container).await?;
         let ready = (&self.container.ready, image.has_health_check);
-        let started = (container.started.id.as_str(), &standing.reached);
-        ready::wait(engine, started, ready, probe).await?;
+        let asked = (probe, standing.reached.as_ref());
+        ready::wait(engine, &container.started.id, ready, asked).await?;
         Ok(standing)
     }
 
@@ -166,12 +180,18 @@ impl Slot {
     }
 }
 
-async fn standing(engine: &Engine, held: &Held) -> Result<Standing, SetupError> {
+async fn standing(
+    engine: &Engine,
+    container: &Container,
+    held: &Held,
+) -> Result<Standing, SetupError> {
+    let standing = |reached: Option<Reached>| Standing {
+        reached,
+        image: held.image.clone(),
+    };
     match &held.started.reached {
-        Some(reached) => Ok(Standing {
-            reached: reached.clone(),
-            image: held.image.clone(),
-        }),
+        Some(reached) => Ok(standing(Some(reached.clone()))),
+        None if container.port.is_none() => Ok(standing(None)),
         None => Err(failure::ended(engine, &held.started.id).await),
     }
 }

@@ -51,6 +51,14 @@ impl Engine {
         Ok(())
     }
 
+    /// Removes a network of ours, if nothing is on it any more. That it is gone already is fine.
+    pub(super) async fn remove_network(&self, name: &str) -> Result<(), EngineError> {
+        match self.ask(self.api.remove_network(name)).await {
+            Ok(()) | Err(EngineError::NotFound(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
     async fn make_network(&self, name: &str, labels: &Labels) -> Result<(), EngineError> {
         let request = NetworkCreateRequest {
             name: name.to_owned(),

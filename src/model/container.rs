@@ -8,11 +8,13 @@ use crate::model::source::Prepare;
 /// A container that is reset before a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Container {
+    /// What the others call it; `None` for the only one, of `docker`.
+    pub name: Option<String>,
     pub image: Image,
     /// Set where the scenario is skipped without its image, and no error: how to get the image, in words.
     pub optional: Option<String>,
-    /// The port the server listens on inside the container.
-    pub port: u16,
+    /// The port the server listens on inside the container; `None` for one that only other containers reach.
+    pub port: Option<u16>,
     /// Where the port is published; `None` for a free port.
     pub host_port: Option<u16>,
     pub env: Vec<(String, String)>,

@@ -41,8 +41,8 @@ pub struct Scenario {
     pub servers: Vec<Server>,
     /// The mock servers it declares, by server name.
     pub interactions: Vec<(String, DeclaredServer)>,
-    /// The container that is reset before each run, with `${…}` not yet filled in.
-    pub container: Option<Container>,
+    /// The containers that are reset before each run, in the order they are started, with `${…}` not yet filled in.
+    pub containers: Vec<Container>,
     /// What proves that all its servers together can be asked.
     pub ready: Option<Ready>,
     /// What is run before each run, and after it, with `${…}` not yet filled in.

@@ -36,9 +36,7 @@ mod servers;
 mod yaml;
 
 pub use agent::command::{needs, reads_prompt, takes};
-pub use decode::template::{
-    CONTAINER_PORT, CONTAINER_URL, PORT, SOURCE_DIR, mentions, mentions_container,
-};
+pub use decode::template::{PORT, SOURCE_DIR, mentions, mentions_container, port_name, url_name};
 pub use expand::filling::{MissingVariables, expand, expand_command, expand_servers, fill_in};
 pub use expand::places::{Place, Templates};
 pub use file::schema::json_schema;

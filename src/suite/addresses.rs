@@ -1,16 +1,47 @@
-//! Where the servers of a scenario are reached: in its container, where one was started by hand, or at the ports of those that are
+//! Where the servers of a scenario are reached: in its containers, where they were started by hand, or at the ports of those that are
 //! started for a run.
 
 use std::collections::BTreeMap;
 
 use crate::docker::Reached;
+use crate::model::container::Container;
 use crate::model::scenario::{Scenario, Server, Transport};
 use crate::scenario_file;
+
+/// Where containers are reached, in the order they were started, each by its name; without one for the only container.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Places(Vec<(Option<String>, Reached)>);
+
+impl Places {
+    /// These, and another one that was started last.
+    pub(crate) fn and(&self, name: Option<&String>, reached: &Reached) -> Self {
+        let mut places = self.clone();
+        places.0.push((name.cloned(), reached.clone()));
+        places
+    }
+
+    /// Where the container is reached that was started last.
+    pub(crate) fn last(&self) -> Option<&Reached> {
+        self.0.last().map(|(_, reached)| reached)
+    }
+
+    /// The value of a `${NAME}` that a container gives.
+    fn lookup(&self, name: &str) -> Option<String> {
+        self.0.iter().find_map(|(container, reached)| {
+            if name == scenario_file::url_name(container.as_deref()) {
+                Some(reached.url())
+            } else {
+                let is_port = name == scenario_file::port_name(container.as_deref());
+                is_port.then(|| reached.port.to_string())
+            }
+        })
+    }
+}
 
 /// Where the servers of a run are reached, as far as no file says it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Addresses {
-    pub(crate) container: Option<Reached>,
+    pub(crate) containers: Places,
     /// The ports of the servers that are started for the run, by server.
     pub(crate) ports: BTreeMap<String, u16>,
 }
@@ -20,27 +51,21 @@ impl Addresses {
     pub(crate) fn anywhere(scenario: &Scenario, servers: &[Server]) -> Self {
         let started = servers.iter().filter(|it| is_started(it));
         Self {
-            container: as_it_stands(scenario),
+            containers: as_they_stand(scenario),
             ports: started.map(|it| (it.name.clone(), 0)).collect(),
         }
     }
 
-    /// The value of a `${NAME}` in what is said of a server or its pages: of the container or of the server's own port, else of the
+    /// The value of a `${NAME}` in what is said of a server or its pages: of a container or of the server's own port, else of the
     /// environment. Where no server is named, the port is that of the only one that is started.
     pub(crate) fn lookup(&self, name: &str, server: Option<&str>) -> Option<String> {
-        match (name, &self.container) {
-            (scenario_file::CONTAINER_URL, Some(reached)) => return Some(reached.url()),
-            (scenario_file::CONTAINER_PORT, Some(reached)) => {
-                return Some(reached.port.to_string());
-            }
-            _ => {}
-        }
         let port = match server {
             _ if name != scenario_file::PORT => None,
             Some(server) => self.ports.get(server),
             None => self.ports.values().next().filter(|_| self.ports.len() == 1),
         };
-        port.map(u16::to_string)
+        (self.containers.lookup(name))
+            .or_else(|| port.map(u16::to_string))
             .or_else(|| std::env::var(name).ok())
     }
 }
@@ -50,15 +75,23 @@ pub(crate) fn is_started(server: &Server) -> bool {
     matches!(&server.transport, Transport::Http { start: Some(_), .. })
 }
 
-/// Whether a server of a scenario runs in its container: its address says so, or leads to the fixed port.
+/// Whether a server of a scenario runs in one of its containers.
 pub(crate) fn holds(scenario: &Scenario, server: &Server) -> bool {
+    holder(scenario, server).is_some()
+}
+
+/// The container that a server of a scenario runs in.
+pub(crate) fn holder<'a>(scenario: &'a Scenario, server: &Server) -> Option<&'a Container> {
+    let mut containers = scenario.containers.iter();
+    containers.find(|it| is_within(it, server))
+}
+
+/// Whether a server runs in a container: its address says so, or leads to the fixed port.
+pub(crate) fn is_within(container: &Container, server: &Server) -> bool {
     let Transport::Http {
         url, start: None, ..
     } = &server.transport
     else {
-        return false;
-    };
-    let Some(container) = &scenario.container else {
         return false;
     };
     let fixed = |port: u16| {
@@ -68,14 +101,19 @@ pub(crate) fn holds(scenario: &Scenario, server: &Server) -> bool {
             matches!(host, "localhost" | "127.0.0.1") && of == port.to_string()
         })
     };
-    scenario_file::mentions_container(url) || container.host_port.is_some_and(fixed)
+    scenario_file::mentions_container(url, container.name.as_deref())
+        || container.host_port.is_some_and(fixed)
 }
 
-/// Where the server of a scenario's container is expected when it was started by hand instead.
-pub(crate) fn as_it_stands(scenario: &Scenario) -> Option<Reached> {
-    let container = scenario.container.as_ref()?;
-    Some(Reached {
-        host: "127.0.0.1".to_owned(),
-        port: container.host_port.unwrap_or(container.port),
-    })
+/// Where the servers of a scenario's containers are expected when they were started by hand instead.
+pub(crate) fn as_they_stand(scenario: &Scenario) -> Places {
+    let containers = scenario.containers.iter();
+    let places = containers.filter_map(|it| {
+        let reached = Reached {
+            host: "127.0.0.1".to_owned(),
+            port: it.host_port.or(it.port)?,
+        };
+        Some((it.name.clone(), reached))
+    });
+    Places(places.collect())
 }

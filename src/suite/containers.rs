@@ -15,7 +15,7 @@ use crate::redact::{Redactor, Secrets};
 use crate::run::ready::Asks;
 use crate::run::{Observer, SetupError};
 use crate::scenario_file;
-use crate::suite::addresses::Addresses;
+use crate::suite::addresses::{self, Addresses, Places};
 use crate::suite::header_commands::PrintedHeaders;
 use crate::suite::post_mortem::{all_answered, end_as, lost_connection};
 use crate::suite::ready::{self, Asker, Asking};
@@ -27,39 +27,96 @@ use crate::suite::suite_context::SuiteContext;
 const LOOKS: u32 = 10;
 const LOOK_PAUSE: Duration = Duration::from_millis(200);
 
-/// Where the container of one scenario is, once there is one.
+/// Where the containers of one scenario are, once there are some.
 #[derive(Default)]
-pub(crate) struct ContainerSlot(OnceLock<Slot>);
+pub(crate) struct ContainerSlot(OnceLock<Slots>);
+
+/// The slots of a scenario's containers, in the order they are started.
+pub(crate) struct Slots {
+    slots: Vec<(Option<String>, Slot)>,
+    session: Arc<Session>,
+    /// The network that several of them share.
+    network: Option<String>,
+}
+
+impl Slots {
+    fn new(session: &Arc<Session>, containers: Vec<Container>, config: Option<&PathBuf>) -> Self {
+        let several = containers.iter().any(|it| it.name.is_some());
+        let network = several.then(|| session.network());
+        let slots = containers.into_iter().map(|it| {
+            let container = Container {
+                network: network.clone().or_else(|| it.network.clone()),
+                ..it
+            };
+            let name = container.name.clone();
+            let slot = Slot::new(Arc::clone(session), container, config.cloned());
+            (name, slot)
+        });
+        Self {
+            slots: slots.collect(),
+            session: Arc::clone(session),
+            network,
+        }
+    }
+
+    /// Each container's slot with its name. Where there are several, those of the last run are removed first.
+    pub(crate) async fn all(&self) -> Result<&[(Option<String>, Slot)], SetupError> {
+        if self.network.is_some() {
+            for (_, slot) in self.slots.iter().rev() {
+                slot.clear().await?;
+            }
+        }
+        Ok(&self.slots)
+    }
+
+    /// Why one of the containers is no longer running; `None` while all are.
+    async fn post_mortem(&self) -> Result<Option<SetupError>, SetupError> {
+        for (name, slot) in &self.slots {
+            if let Some(found) = slot.post_mortem().await? {
+                return Ok(Some(of(name.as_ref(), found)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// What is wrong with a container, with its name where there are several.
+pub(crate) fn of(name: Option<&String>, mut problem: SetupError) -> SetupError {
+    if let Some(name) = name {
+        problem.message = format!("container `{name}`: {}", problem.message);
+    }
+    problem
+}
 
 impl ContainerSlot {
-    pub(crate) fn slot(
+    pub(crate) fn slots(
         &self,
         session: &Arc<Session>,
-        container: Container,
-        config: Option<PathBuf>,
-    ) -> &Slot {
+        containers: Vec<Container>,
+        config: Option<&PathBuf>,
+    ) -> &Slots {
         self.0
-            .get_or_init(|| Slot::new(Arc::clone(session), container, config))
+            .get_or_init(|| Slots::new(session, containers, config))
     }
 
     /// Gives a run whose container has ended meanwhile the ending [`Ending::Error`], because what came of its calls is no basis for a
     /// verdict.
     pub(crate) async fn examine(&self, trajectory: &mut Redacted<Trajectory>, redactor: &Redactor) {
-        let Some(slot) = self
+        let Some(slots) = self
             .0
             .get()
             .filter(|_| trajectory.ending != Ending::Interrupted)
         else {
             return;
         };
-        let mut found = slot.post_mortem().await;
+        let mut found = slots.post_mortem().await;
         // An engine learns a moment after the server's clients do that a container has ended.
         for _ in 0..LOOKS {
             if !matches!(found, Ok(None)) || !lost_connection(trajectory) {
                 break;
             }
             tokio::time::sleep(LOOK_PAUSE).await;
-            found = slot.post_mortem().await;
+            found = slots.post_mortem().await;
         }
         let found = match found {
             Ok(None) => return,
@@ -79,36 +136,68 @@ impl ContainerSlot {
         trajectory.refine(|it| end_as(it, &died));
     }
 
-    /// What the container has said since the run began.
-    pub(crate) async fn log(&self, begun: Timestamp) -> Option<String> {
-        self.0.get()?.log(begun).await
+    /// What each container has said since the run began, with what it is called.
+    pub(crate) async fn logs(&self, begun: Timestamp) -> Vec<(String, String)> {
+        let mut logs = Vec::new();
+        for (name, slot) in self.0.get().iter().flat_map(|it| &it.slots) {
+            let name = name.as_deref().unwrap_or("container");
+            let log = slot.log(begun).await;
+            logs.extend(log.map(|log| (name.to_owned(), log)));
+        }
+        logs
     }
 
-    /// Lets go of the container once the scenario is done. With `look`, which is for scenarios that have not passed, it may be kept for
-    /// inspection. Returns a note for the reader.
-    pub(crate) async fn release(&self, look: bool) -> Option<String> {
-        self.0.get()?.release(look).await
+    /// Lets go of the containers once the scenario is done. With `look`, which is for scenarios that have not passed, they may be kept
+    /// for inspection. Returns notes for the reader.
+    pub(crate) async fn release(&self, look: bool) -> Vec<String> {
+        let Some(slots) = self.0.get() else {
+            return Vec::new();
+        };
+        let mut notes = Vec::new();
+        for (_, slot) in slots.slots.iter().rev() {
+            notes.extend(slot.release(look).await);
+        }
+        if let Some(network) = &slots.network {
+            slots.session.remove_network(network).await;
+        }
+        notes
     }
 }
 
 /// Asks the servers in a scenario's container.
 pub(crate) struct ServersProbe<'a> {
+    pub(crate) container: &'a Container,
+    /// Those that were started before it.
+    pub(crate) before: &'a Places,
     pub(crate) context: &'a SuiteContext,
     pub(crate) scenario: &'a Scenario,
     pub(crate) observer: &'a dyn Observer,
     pub(crate) redactor: &'a Redactor,
-    /// Once the container has been started.
+    /// Once the container has been started: those, and this one.
     pub(crate) addresses: OnceLock<Addresses>,
     pub(crate) printed: &'a PrintedHeaders,
 }
 
 impl Probe for ServersProbe<'_> {
-    fn asks<'a>(&'a self, reached: &'a Reached) -> Box<dyn Asks + 'a> {
+    fn is_asked(&self) -> bool {
+        let servers = self.context.servers(self.scenario);
+        let held = servers
+            .iter()
+            .any(|it| addresses::is_within(self.container, it));
+        // Of several, some only serve the others.
+        held || self.container.name.is_none()
+    }
+
+    fn asks<'a>(&'a self, reached: Option<&'a Reached>) -> Box<dyn Asks + 'a> {
         let addresses = self.addresses.get_or_init(|| Addresses {
-            container: Some(reached.clone()),
+            containers: match reached {
+                Some(reached) => self.before.and(self.container.name.as_ref(), reached),
+                None => self.before.clone(),
+            },
             ..Addresses::anywhere(self.scenario, &self.context.servers(self.scenario))
         });
-        let targets = (self.context).targets_inside(self.scenario, addresses, self.printed);
+        let targets =
+            (self.context).targets_inside(self.scenario, self.container, addresses, self.printed);
         Box::new(Asker {
             asking: Asking {
                 scenario: self.scenario,
@@ -135,11 +224,12 @@ pub(crate) fn expand(
     secrets.environment("docker", &variables);
     secrets.named("env", "docker", pairs(&container.env));
     // Only secrets are collected here, and the address, which is not known yet, is none.
+    let anywhere = Reached {
+        host: "127.0.0.1".to_owned(),
+        port: container.port.unwrap_or_default(),
+    };
     let anywhere = Addresses {
-        container: Some(Reached {
-            host: "127.0.0.1".to_owned(),
-            port: container.port,
-        }),
+        containers: Places::default().and(container.name.as_ref(), &anywhere),
         ..Addresses::default()
     };
     ready::page_secrets(&container.ready, (&anywhere, None), secrets)?;
@@ -150,11 +240,14 @@ impl SuiteContext {
     /// Why a scenario that can do without its container's image is not run; `None` when it is.
     pub(crate) async fn why_not(&self, scenario: &Scenario) -> Option<String> {
         let scenario = source::settled(scenario);
-        let container = scenario
-            .container
-            .as_ref()
-            .filter(|it| it.optional.is_some())?;
-        let container = expand(container, &mut Secrets::default()).ok()?;
-        self.containers.as_ref()?.why_not(&container).await
+        let containers = scenario.containers.iter();
+        for container in containers.filter(|it| it.optional.is_some()) {
+            let container = expand(container, &mut Secrets::default()).ok()?;
+            let why = self.containers.as_ref()?.why_not(&container).await;
+            if why.is_some() {
+                return why;
+            }
+        }
+        None
     }
 }

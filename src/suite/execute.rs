@@ -6,16 +6,16 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 
 use crate::agent::Listener;
-use crate::docker::Standing;
+use crate::docker::Probe as _;
 use crate::mcp::{self, GatewayPlace, Target};
 use crate::model::redacted::Redacted;
 use crate::model::scenario::{Agent, Scenario};
-use crate::model::stamp::{Servers, Stamp};
+use crate::model::stamp::{ImageStamp, Servers, Stamp};
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::redact::{Redactor, Secrets};
 use crate::run::{self, AskAgain, Connection, Job, Observer, Progress, SetupError};
 use crate::score;
-use crate::suite::addresses::{self, Addresses};
+use crate::suite::addresses::{self, Addresses, Places};
 use crate::suite::agents::{self, Reached};
 use crate::suite::containers::{self, ContainerSlot, ServersProbe};
 use crate::suite::header_commands::PrintedHeaders;
@@ -41,6 +41,13 @@ pub(crate) enum Reads {
     Once,
     /// Again right after each answer, to learn what of it varies.
     Twice,
+}
+
+/// Containers that are ready to be asked.
+#[derive(Default)]
+struct Standing {
+    places: Places,
+    image: Option<ImageStamp>,
 }
 
 /// Who asks and who answers in a run that can begin.
@@ -71,7 +78,7 @@ pub(crate) struct FinishedRun {
     pub(crate) redactor: Redactor,
     /// What the agent has to tell of it.
     pub(crate) notes: Vec<String>,
-    /// What the container, and the servers that were started, have said.
+    /// What the containers, and the servers that were started, have said.
     pub(crate) log: Option<Redacted<String>>,
 }
 
@@ -113,15 +120,14 @@ fn redactor(secrets: &Secrets, scenario: &Scenario) -> Redactor {
     }
 }
 
-/// What the container and the servers that were started have written, without secrets; `None` where there are none. Where there are
+/// What the containers and the servers that were started have written, without secrets; `None` where there are none. Where there are
 /// several, each stands under its name.
 fn log(
-    container: Option<String>,
+    containers: Vec<(String, String)>,
     started: &StartedServers,
     redactor: &Redactor,
 ) -> Option<Redacted<String>> {
-    let container = container.map(|it| ("container".to_owned(), it));
-    let logs: Vec<(String, String)> = container.into_iter().chain(started.logs()).collect();
+    let logs: Vec<(String, String)> = containers.into_iter().chain(started.logs()).collect();
     let text = match logs.as_slice() {
         [] => return None,
         [(_, only)] => only.clone(),
@@ -212,7 +218,7 @@ impl SuiteContext {
         };
         let mut stamp = self.stamp(scenario);
         if let Ok(Some(standing)) = &standing {
-            stamp.image = Some(standing.image.clone());
+            stamp.image.clone_from(&standing.image);
         }
         let stale = source::other_than_image(&stamp);
         if let Ok(reachable) = &reachable {
@@ -262,7 +268,7 @@ impl SuiteContext {
                 )
             }
         };
-        let log = log(place.log(begun).await, &started, &redactor);
+        let log = log(place.logs(begun).await, &started, &redactor);
         if let Ok(hooks) = hooks {
             notes.extend(hooks.after(&tell).await);
         }
@@ -282,7 +288,7 @@ impl SuiteContext {
         (standing, printed): (Option<Standing>, &PrintedHeaders),
         secrets: &mut Secrets,
     ) -> Result<Prepared, SetupError> {
-        let container = standing.map(|it| it.reached);
+        let containers = standing.map(|it| it.places);
         let servers = self.servers(scenario).into_iter();
         let ports = servers.filter(addresses::is_started);
         let ports = ports.map(|it| Ok((it.name, Port::free()?)));
@@ -291,7 +297,7 @@ impl SuiteContext {
             .iter()
             .map(|(name, port)| (name.clone(), port.number()));
         let addresses = Addresses {
-            container: container.or_else(|| addresses::as_it_stands(scenario)),
+            containers: containers.unwrap_or_else(|| addresses::as_they_stand(scenario)),
             ports: numbers.collect(),
         };
         let proofs = ready::proofs(self, scenario);
@@ -445,7 +451,8 @@ impl SuiteContext {
         replay::check_servers(baseline, &names)
     }
 
-    /// The same as [`Self::stand`], with the headers of its servers printed before, or after it where they depend on where it is reached.
+    /// The same as [`Self::stand`], with the headers of its servers printed before, or after it where they depend on
+    /// where its containers are reached.
     async fn stand_with_headers(
         &self,
         scenario: &Scenario,
@@ -457,16 +464,16 @@ impl SuiteContext {
         let standing = self
             .stand(scenario, place, observer, (printed, secrets))
             .await?;
-        let reached = standing.as_ref().map(|it| it.reached.clone());
-        let reached = reached.or_else(|| addresses::as_it_stands(scenario));
-        if let Some(reached) = &reached {
-            self.print_headers(scenario, Some(reached), printed, secrets)
+        if !scenario.containers.is_empty() {
+            let places = standing.as_ref().map(|it| it.places.clone());
+            let places = places.unwrap_or_else(|| addresses::as_they_stand(scenario));
+            self.print_headers(scenario, Some(&places), printed, secrets)
                 .await?;
         }
         Ok(standing)
     }
 
-    /// Puts a container that is ready in its place; `None` when the scenario has none, or none is to be used.
+    /// Puts containers that are ready in their place, each before the next; `None` when the scenario has none, or none is to be used.
     async fn stand(
         &self,
         scenario: &Scenario,
@@ -474,32 +481,55 @@ impl SuiteContext {
         observer: &dyn Observer,
         (printed, secrets): (&PrintedHeaders, &mut Secrets),
     ) -> Result<Option<Standing>, SetupError> {
-        let (Some(container), Some(session)) = (&scenario.container, &self.containers) else {
+        let Some(session) = (self.containers.as_ref()).filter(|_| !scenario.containers.is_empty())
+        else {
             return Ok(None);
         };
-        let mut container = containers::expand(container, secrets)?;
         let tell = |doing: &str| observer.progress(Progress::Preparing { doing });
-        let image = self.prepare_image(session, &container.image, scenario, secrets, &tell);
-        container.image = image.await?;
-        let slot = place.slot(session, container, scenario.config_file.clone());
+        let mut containers = Vec::new();
+        for container in &scenario.containers {
+            let mut container = containers::expand(container, secrets)?;
+            let image = self.prepare_image(session, &container.image, scenario, secrets, &tell);
+            container.image = image.await?;
+            containers.push(container);
+        }
+        let slots = place.slots(session, containers, scenario.config_file.as_ref());
         let mut known = secrets.clone();
         // What cannot be resolved holds no secret.
         let addresses = Addresses::anywhere(scenario, &self.servers(scenario));
         let _ = self.targets(scenario, &addresses, printed, &mut known);
         let redactor = Redactor::new(&known, &scenario.redaction);
-        let probe = ServersProbe {
-            context: self,
-            scenario,
-            observer,
-            redactor: &redactor,
-            addresses: OnceLock::new(),
-            printed,
+        let start = async {
+            let mut standing = Standing::default();
+            let slots = slots.all().await?.iter();
+            for (container, (name, slot)) in scenario.containers.iter().zip(slots) {
+                let probe = ServersProbe {
+                    container,
+                    before: &standing.places,
+                    context: self,
+                    scenario,
+                    observer,
+                    redactor: &redactor,
+                    addresses: OnceLock::new(),
+                    printed,
+                };
+                let ready = slot.reset(&probe, &tell).await;
+                let ready = ready.map_err(|it| containers::of(name.as_ref(), it))?;
+                // Of several, the image of the first that holds a server is named.
+                if standing.image.is_none() && probe.is_asked() {
+                    standing.image = Some(ready.image);
+                }
+                if let Some(reached) = &ready.reached {
+                    standing.places = standing.places.and(name.as_ref(), reached);
+                }
+            }
+            Ok(standing)
         };
         tokio::select! {
             biased;
             // The run notices it for itself.
             () = self.interrupt.cancelled() => Ok(None),
-            standing = slot.reset(&probe, &tell) => standing.map(Some),
+            standing = start => standing.map(Some),
         }
     }
 
@@ -519,7 +549,7 @@ impl SuiteContext {
         for proof in ready::proofs(self, scenario) {
             let _ = proof.secrets(&addresses, &mut secrets);
         }
-        if let Some(container) = &scenario.container {
+        for container in &scenario.containers {
             let _ = containers::expand(container, &mut secrets);
         }
         let _ = self.hooks(scenario, &mut secrets);

@@ -7,13 +7,12 @@ use futures_util::future::join_all;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
-use crate::docker::Reached;
 use crate::model::scenario::{Scenario, Server, Transport};
 use crate::process::{Child, ChildCommand, describe};
 use crate::redact::Secrets;
 use crate::run::SetupError;
 use crate::scenario_file;
-use crate::suite::addresses::Addresses;
+use crate::suite::addresses::{Addresses, Places};
 use crate::suite::secrets::options;
 use crate::suite::suite_context::SuiteContext;
 
@@ -52,17 +51,19 @@ fn has(headers: &[(String, String)], wanted: &str) -> bool {
         .any(|(name, _)| name.eq_ignore_ascii_case(wanted))
 }
 
-/// When the command of a server is run: once it is known where the scenario's container is reached, if it asks for that, else before.
-fn is_due(command: &[String], reached: Option<&Reached>) -> bool {
-    let mentions = command
-        .iter()
-        .any(|it| scenario_file::mentions_container(it));
-    mentions == reached.is_some()
+/// When the command of a server is run: once it is known where the scenario's containers are reached, if it asks for that, else before.
+fn is_due(command: &[String], scenario: &Scenario, places: Option<&Places>) -> bool {
+    let asks = |text: &str| {
+        let mut containers = scenario.containers.iter();
+        containers.any(|it| scenario_file::mentions_container(text, it.name.as_deref()))
+    };
+    command.iter().any(|it| asks(it)) == places.is_some()
 }
 
 impl SuiteContext {
-    /// Runs the commands that print headers for a scenario's servers: before the container stands those that do not ask where it is
-    /// reached, then the others. What they print is added to `printed` and, because it is secret, to `secrets`. Interrupted, they are ended.
+    /// Runs the commands that print headers for a scenario's servers: before the containers stand those that do not ask where they
+    /// are reached, then the others. What they print is added to `printed` and, because it is secret, to `secrets`. Interrupted, they are
+    /// ended.
     ///
     /// # Errors
     ///
@@ -70,18 +71,18 @@ impl SuiteContext {
     pub(crate) async fn print_headers(
         &self,
         scenario: &Scenario,
-        reached: Option<&Reached>,
+        places: Option<&Places>,
         printed: &mut PrintedHeaders,
         secrets: &mut Secrets,
     ) -> Result<(), SetupError> {
         let servers = self.servers(scenario);
         let addresses = Addresses {
-            container: reached.cloned(),
+            containers: places.cloned().unwrap_or_default(),
             ..Addresses::default()
         };
         let mut due = Vec::new();
         for server in &servers {
-            let Some(command) = command_of(server).filter(|it| is_due(it, reached)) else {
+            let Some(command) = command_of(server).filter(|it| is_due(it, scenario, places)) else {
                 continue;
             };
             let lookup = |name: &str| addresses.lookup(name, None);

@@ -69,10 +69,10 @@ pub(crate) fn hold_still(
     })
 }
 
-/// The scenario without what nobody needs whose servers are recorded ones: its container, and what resets that which outlives a run.
+/// The scenario without what nobody needs whose servers are recorded ones: its containers, and what resets that which outlives a run.
 pub(crate) fn without_surroundings(scenario: Scenario) -> Scenario {
     Scenario {
-        container: None,
+        containers: Vec::new(),
         before: Vec::new(),
         after: Vec::new(),
         ..scenario

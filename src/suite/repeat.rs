@@ -76,9 +76,11 @@ pub(crate) fn may_be_kept(
     (number, of): (u16, u16),
     others_are_fine: bool,
 ) -> bool {
-    match &scenario.container {
-        Some(container) if container.host_port.is_some() => number == of,
-        _ => others_are_fine,
+    let mut containers = scenario.containers.iter();
+    if containers.any(|it| it.host_port.is_some()) {
+        number == of
+    } else {
+        others_are_fine
     }
 }
 

@@ -119,11 +119,10 @@ pub(super) fn uses_what_outlives(scenario: &Scenario, context: &SuiteContext) ->
         } => !scenario_file::mentions(url, scenario_file::PORT),
         _ => false,
     };
-    let container = scenario.container.as_ref();
-    let container = container.filter(|_| context.containers.is_some());
+    let mut containers = (scenario.containers.iter()).filter(|_| context.containers.is_some());
     let servers = context.servers(scenario);
     !context.outliving_servers(scenario).is_empty()
         || servers.iter().any(|it| fixed(&it.transport))
-        || container.is_some_and(|it| it.host_port.is_some() || it.reset != Reset::Scenario)
+        || containers.any(|it| it.host_port.is_some() || it.reset != Reset::Scenario)
         || !(scenario.before.is_empty() && scenario.after.is_empty())
 }

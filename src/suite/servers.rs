@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use crate::mcp::{Launch, Observed, Target};
-use crate::model::container::Reset;
+use crate::model::container::{Container, Reset};
 use crate::model::scenario::{Scenario, Server, Start, Transport};
 use crate::process::ChildCommand;
 use crate::redact::{Secrets, handed_on};
@@ -18,12 +18,14 @@ use crate::suite::suite_context::SuiteContext;
 impl SuiteContext {
     /// The servers of a scenario that are not started anew for every run: what one run leaves behind, the next one meets.
     pub(crate) fn outliving_servers(&self, scenario: &Scenario) -> Vec<String> {
-        let fresh = self.containers.is_some()
-            && (scenario.container.as_ref()).is_some_and(|it| it.reset == Reset::Scenario);
+        let fresh = |it: &Server| {
+            let holder = addresses::holder(scenario, it);
+            self.containers.is_some() && holder.is_some_and(|it| it.reset == Reset::Scenario)
+        };
         let servers = self.servers(scenario).into_iter();
         servers
             .filter(|it| matches!(it.transport, Transport::Http { start: None, .. }))
-            .filter(|it| !(fresh && addresses::holds(scenario, it)))
+            .filter(|it| !fresh(it))
             .map(|it| it.name)
             .collect()
     }
@@ -54,11 +56,22 @@ impl SuiteContext {
         printed: &PrintedHeaders,
         secrets: &mut Secrets,
     ) -> Result<Vec<Target>, SetupError> {
+        let servers = self.servers(scenario);
+        self.targets_of(scenario, &servers, (addresses, printed), secrets)
+    }
+
+    /// The same for some of its servers.
+    fn targets_of(
+        &self,
+        scenario: &Scenario,
+        servers: &[Server],
+        (addresses, printed): (&Addresses, &PrintedHeaders),
+        secrets: &mut Secrets,
+    ) -> Result<Vec<Target>, SetupError> {
         // A container has proven that it is ready.
-        let declared = self.servers(scenario).into_iter();
-        let ready = declared.filter(|it| addresses::holds(scenario, it));
-        let ready: Vec<String> = ready.map(|it| it.name).collect();
-        let servers = self.filled(scenario, addresses, secrets)?;
+        let ready = servers.iter().filter(|it| addresses::holds(scenario, it));
+        let ready: Vec<String> = ready.map(|it| it.name.clone()).collect();
+        let servers = Self::filled(servers, addresses, secrets)?;
         servers
             .into_iter()
             .map(|server| {
@@ -84,7 +97,7 @@ impl SuiteContext {
         addresses: &Addresses,
         ports: Vec<(String, Port)>,
     ) -> Result<Vec<Program>, SetupError> {
-        let servers = self.filled(scenario, addresses, &mut Secrets::default())?;
+        let servers = Self::filled(&self.servers(scenario), addresses, &mut Secrets::default())?;
         let mut programs = Vec::new();
         for (server, port) in ports {
             let named = servers.iter().find(|it| it.name == server);
@@ -106,14 +119,12 @@ impl SuiteContext {
         Ok(programs)
     }
 
-    /// The scenario's servers with every `${…}` filled in.
+    /// Servers of a scenario with every `${…}` filled in.
     fn filled(
-        &self,
-        scenario: &Scenario,
+        servers: &[Server],
         addresses: &Addresses,
         secrets: &mut Secrets,
     ) -> Result<Vec<Server>, SetupError> {
-        let servers = self.servers(scenario);
         if servers.is_empty() {
             return Err(SetupError::new(
                 "the scenario has no servers: declare `servers:`, or give them with `--mcp-config FILE`",
@@ -121,7 +132,7 @@ impl SuiteContext {
         }
         let lookup = |server: &Server, name: &str| addresses.lookup(name, Some(&server.name));
         // Everything that is missing is told at once.
-        let filled = scenario_file::expand_servers(&servers, lookup)
+        let filled = scenario_file::expand_servers(servers, lookup)
             .map_err(|missing| SetupError::new(missing.to_string()))?;
         for (server, variables) in &filled {
             secrets.environment(&server.name, variables);
@@ -129,27 +140,23 @@ impl SuiteContext {
         Ok(filled.into_iter().map(|(server, _)| server).collect())
     }
 
-    /// The servers that run in the scenario's container, ready to connect to.
+    /// The servers that run in one of the scenario's containers, ready to connect to.
     pub(crate) fn targets_inside(
         &self,
         scenario: &Scenario,
+        container: &Container,
         addresses: &Addresses,
         printed: &PrintedHeaders,
     ) -> Result<Vec<Target>, SetupError> {
-        let inside: Vec<String> = self
-            .servers(scenario)
-            .into_iter()
-            .filter(|it| addresses::holds(scenario, it))
-            .map(|it| it.name)
-            .collect();
+        let mut inside = self.servers(scenario);
+        inside.retain(|it| addresses::is_within(container, it));
         if inside.is_empty() {
             return Err(SetupError::new(
                 "no server of the scenario is reached through its container: give one `url: \"${docker.url}/mcp\"`",
             ));
         }
-        let mut targets = self.targets(scenario, addresses, printed, &mut Secrets::default())?;
-        targets.retain(|it| inside.contains(&it.name));
-        Ok(targets)
+        let with = (addresses, printed);
+        self.targets_of(scenario, &inside, with, &mut Secrets::default())
     }
 
     fn launch(

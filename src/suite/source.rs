@@ -54,16 +54,15 @@ pub(crate) fn other_than_image(stamp: &Stamp) -> Option<String> {
 /// or without a source.
 pub(crate) fn settled(scenario: &Scenario) -> Cow<'_, Scenario> {
     let folder = folder(scenario);
-    let has_choice =
-        (scenario.container.as_ref()).is_some_and(|it| matches!(it.image, Image::BuiltOrNamed(..)));
+    let is_choice = |it: &Container| matches!(it.image, Image::BuiltOrNamed(..));
+    let has_choice = scenario.containers.iter().any(is_choice);
     if folder.is_none() && !has_choice {
         return Cow::Borrowed(scenario);
     }
     let mut settled = scenario.clone();
-    settled.container = settled.container.map(|it| Container {
-        image: it.image.clone().chosen(folder.is_some()),
-        ..it
-    });
+    for container in &mut settled.containers {
+        container.image = container.image.clone().chosen(folder.is_some());
+    }
     let Some(folder) = folder else {
         return Cow::Owned(settled);
     };
@@ -71,7 +70,7 @@ pub(crate) fn settled(scenario: &Scenario) -> Cow<'_, Scenario> {
     scenario_file::fill_in(&mut settled.servers, SOURCE_DIR, &folder);
     scenario_file::fill_in(&mut settled.before, SOURCE_DIR, &folder);
     scenario_file::fill_in(&mut settled.after, SOURCE_DIR, &folder);
-    scenario_file::fill_in(&mut settled.container, SOURCE_DIR, &folder);
+    scenario_file::fill_in(&mut settled.containers, SOURCE_DIR, &folder);
     scenario_file::fill_in(&mut settled.source.prepare, SOURCE_DIR, &folder);
     if let Agent::Command { settings, .. } = &mut settled.agent {
         scenario_file::fill_in(&mut **settings, SOURCE_DIR, &folder);

@@ -90,11 +90,17 @@ impl Versions {
                 let commit = self.check_out(&mut other, reference)?;
                 name = format!("{name} ({} {})", commit.short, commit.subject);
             }
-            Against::Image(image) => match &mut other.container {
-                Some(container) => container.image = Image::Named(image.clone()),
-                None => {
+            Against::Image(image) => match &mut other.containers[..] {
+                [container] => container.image = Image::Named(image.clone()),
+                [] => {
                     return Err(
                         "it has no container (`docker`), so there is no image to replace"
+                            .to_owned(),
+                    );
+                }
+                _ => {
+                    return Err(
+                        "it has several containers (`containers`), and the image may be of any"
                             .to_owned(),
                     );
                 }
@@ -132,7 +138,7 @@ impl Versions {
             Place::Program(_) | Place::Text(_) | Place::Variable(_) => {}
         };
         scenario.servers.templates(&mut visit);
-        scenario.container.templates(&mut visit);
+        scenario.containers.templates(&mut visit);
         scenario.source.prepare.templates(&mut visit);
         scenario.before.templates(&mut visit);
         scenario.after.templates(&mut visit);
@@ -143,7 +149,7 @@ impl Versions {
         });
         let after = source::settled(scenario);
         if before.servers == after.servers
-            && before.container == after.container
+            && before.containers == after.containers
             && before.agent == after.agent
         {
             return Err(
@@ -203,9 +209,9 @@ fn configured(scenario: &mut Scenario, path: &Path) -> Result<(), String> {
         return Err(format!("there is no file {}", path.display()));
     }
     if scenario
-        .container
-        .as_ref()
-        .is_some_and(|it| it.config_target.is_some())
+        .containers
+        .iter()
+        .any(|it| it.config_target.is_some())
     {
         scenario.config_file = Some(path.to_owned());
         return Ok(());
@@ -256,6 +262,6 @@ fn at_address(scenario: &mut Scenario, url: &str) -> Result<(), String> {
             );
         }
     }
-    scenario.container = None;
+    scenario.containers.clear();
     Ok(())
 }

@@ -318,7 +318,7 @@ ready: { http: [{ url: "http://${A}", headers: { H: "${A}" } }, { path: "/${A}",
     let lookup = |name: &str| (name == "A").then(|| "a".to_owned());
     let [asking, starting] = &loaded;
     let (servers, _) = expand(&asking.servers, lookup).unwrap();
-    let (container, _) = expand(asking.container.as_ref().unwrap(), lookup).unwrap();
+    let (container, _) = expand(&asking.containers[0], lookup).unwrap();
     let (pages, _) = expand(&asking.ready.as_ref().unwrap().http, lookup).unwrap();
     let (model, _) = expand(asking.agent.model().unwrap(), lookup).unwrap();
     let (command, named) = expand_command(starting.agent.command().unwrap(), lookup).unwrap();

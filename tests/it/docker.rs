@@ -8,5 +8,6 @@ mod leftovers;
 mod mcpproxy;
 mod ready;
 mod settings;
+mod several;
 mod sharing;
 mod versions;

@@ -291,7 +291,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         config_file: None,
         servers: Vec::new(),
         interactions: Vec::new(),
-        container: None,
+        containers: Vec::new(),
         ready: None,
         before: Vec::new(),
         after: Vec::new(),

@@ -34,7 +34,6 @@ impl Document {
         }
         let mocks = given(self.mcp_interactions.as_ref());
         let mocks = mocks.into_iter().flat_map(|it| &it.0);
-        let container = given(self.docker.as_ref());
         let around = Around {
             servers,
             mocks: mocks
@@ -47,7 +46,8 @@ impl Document {
         if let Some(ready) = given(self.ready.as_ref()) {
             around.check(ready, None, findings);
         }
-        if let Some(ready) = container.and_then(|it| it.ready.as_ref()) {
+        let containers = self.container_sections();
+        for ready in containers.iter().filter_map(|(_, it)| it.ready.as_ref()) {
             around.check_calls(ready, None, findings);
         }
         let declared = given(self.servers.as_ref());

@@ -6,7 +6,7 @@ use crate::model::scenario::{Server, Transport};
 
 use crate::scenario_file::agent::criteria::CriterionSection;
 use crate::scenario_file::decode::Decode;
-use crate::scenario_file::decode::template::{self, CONTAINER_NAMES};
+use crate::scenario_file::decode::template;
 use crate::scenario_file::file::document::{Document, given, is_wrong};
 use crate::scenario_file::file::scoring::ScoringSection;
 use crate::scenario_file::servers::server::ServerKind;
@@ -62,25 +62,32 @@ impl Document {
         has_config: bool,
         findings: &mut Findings,
     ) {
-        if is_wrong(self.docker.as_ref()) || is_wrong(self.servers.as_ref()) {
+        let wrong = is_wrong(self.docker.as_ref()) || is_wrong(self.containers.as_ref());
+        if wrong || is_wrong(self.servers.as_ref()) {
             return;
         }
-        let container = given(self.docker.as_ref());
+        let containers = self.container_sections();
+        // Where there is none, `docker` is what most scenarios have.
+        let names = containers.iter().map(|(name, _)| *name);
+        let names = names.chain(containers.is_empty().then_some(None));
+        let provided: Vec<String> = names
+            .flat_map(|it| [template::url_name(it), template::port_name(it)])
+            .collect();
         let mut texts = Vec::new();
         self.servers
             .templates(&mut |at, text| texts.push((at, text)));
         self.ready.templates(&mut |at, text| texts.push((at, text)));
         for (at, text) in texts {
             for name in template::names(text).filter(|it| it.contains('.')) {
-                let known = CONTAINER_NAMES.contains(&name);
+                let known = provided.iter().any(|it| it == name);
                 // The environment may name the folder of the source, too.
-                if known && container.is_some() || name == template::SOURCE_DIR {
+                if known && !containers.is_empty() || name == template::SOURCE_DIR {
                     continue;
                 }
                 let hint = if known {
                     Some("it is given by a container, which the section `docker` describes".into())
                 } else {
-                    did_you_mean(name, CONTAINER_NAMES)
+                    did_you_mean(name, provided.iter().map(String::as_str))
                 };
                 let message = format!("nothing in the scenario provides {}", quoted(name));
                 findings.error(at, message, hint);
@@ -99,26 +106,43 @@ impl Document {
                 findings.error(at, message, Some(hint));
             }
         }
-        let Some(container) = container else { return };
         let reached = |it: &Server| match &it.transport {
             Transport::Http {
                 url, start: None, ..
-            } => template::mentions_container(url) || container.host_port.is_some(),
+            } => containers.iter().any(|(name, container)| {
+                template::mentions_container(url, *name) || container.host_port.is_some()
+            }),
             Transport::Http { .. }
             | Transport::Stdio { .. }
             | Transport::Mock
             | Transport::Recorded { .. } => false,
         };
+        let Some((name, first)) = containers.first() else {
+            return;
+        };
         if !servers.is_empty() && !servers.iter().any(reached) {
-            let message = "no server of the scenario is reached through its container";
-            let hint = "give one `url: \"${docker.url}/mcp\"`";
-            findings.error(container.at, message, Some(hint));
+            let message = match name {
+                None => "no server of the scenario is reached through its container",
+                Some(_) => "no server of the scenario is reached through one of its containers",
+            };
+            let hint = format!("give one `url: \"${{{}}}/mcp\"`", template::url_name(*name));
+            findings.error(first.at, message, Some(hint));
         }
-        if let Some(target) = container.config_target.as_ref().filter(|_| !has_config)
-            && self.config_file().is_none()
+        for (name, container) in &containers {
+            container.check_among(*name, findings);
+            if let Some(target) = container.config_target.as_ref().filter(|_| !has_config)
+                && self.config_file().is_none()
+            {
+                let message = "nothing is mounted here: the scenario has no `config_file`";
+                findings.warning(target.at, message, None::<&str>);
+            }
+        }
+        if let (Some(docker), Some(_)) =
+            (given(self.docker.as_ref()), given(self.containers.as_ref()))
         {
-            let message = "nothing is mounted here: the scenario has no `config_file`";
-            findings.warning(target.at, message, None::<&str>);
+            let message = "`docker` and `containers` exclude each other";
+            let hint = "describe all of them under `containers`, or the only one under `docker`";
+            findings.error(docker.at, message, Some(hint));
         }
     }
 

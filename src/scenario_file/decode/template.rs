@@ -12,15 +12,13 @@ use crate::scenario_file::yaml::node::Node;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 /// The name that stands for the address of the scenario's container, without a path: `http://127.0.0.1:49153`.
-pub const CONTAINER_URL: &str = "docker.url";
+const CONTAINER_URL: &str = "docker.url";
 /// The name that stands for the port the container is published on.
-pub const CONTAINER_PORT: &str = "docker.port";
+const CONTAINER_PORT: &str = "docker.port";
 /// The name that stands for the folder of the source of the system under test.
 pub const SOURCE_DIR: &str = "source.dir";
 /// The name that stands for the port of a server that is started for a run.
 pub const PORT: &str = "port";
-/// All names a container gives.
-pub(in crate::scenario_file) const CONTAINER_NAMES: [&str; 2] = [CONTAINER_URL, CONTAINER_PORT];
 
 /// A text of a section in which `${…}` stands for something. That every reference in it can be read is checked when it is read.
 #[derive(Debug, Clone)]
@@ -81,9 +79,26 @@ pub(in crate::scenario_file) fn command_line(
     Some(std::iter::once(name).chain(args).collect())
 }
 
-/// Whether a text refers to the scenario's container.
-pub fn mentions_container(text: &str) -> bool {
-    names(text).any(|it| CONTAINER_NAMES.contains(&it))
+/// The name that stands for the address of the container of this name, or of the only one.
+pub fn url_name(container: Option<&str>) -> String {
+    container.map_or_else(
+        || CONTAINER_URL.to_owned(),
+        |it| format!("containers.{it}.url"),
+    )
+}
+
+/// The name that stands for the port that it is published on.
+pub fn port_name(container: Option<&str>) -> String {
+    container.map_or_else(
+        || CONTAINER_PORT.to_owned(),
+        |it| format!("containers.{it}.port"),
+    )
+}
+
+/// Whether a text refers to the container of this name, or to the only one.
+pub fn mentions_container(text: &str, container: Option<&str>) -> bool {
+    let known = [url_name(container), port_name(container)];
+    names(text).any(|it| known.iter().any(|known| known == it))
 }
 
 /// Whether a text refers to this name without a default.

@@ -57,6 +57,8 @@ section! {
         llm_interactions: Option<Field<Vec<InteractionSection>>>,
         /// The container a server under test runs in.
         docker: Option<Field<At<ContainerSection>>>,
+        /// Instead of `docker`: several containers on a network of their own, by the names they reach each other by, in the order they are started.
+        containers: Option<Field<Named<At<ContainerSection>>>>,
         /// What proves that the servers can be asked, before a run begins: all of them together. Each may have a section of its own, too.
         ready: Option<Field<ReadySection>>,
         /// Commands that are run before each run, one after another, and before its servers are started: what resets that which outlives a run.
@@ -184,6 +186,18 @@ impl Document {
 
     /// Whether the configuration file is for the container, and says nothing of the servers we talk to.
     pub(in crate::scenario_file) fn config_is_mounted(&self) -> bool {
-        given(self.docker.as_ref()).is_some_and(|it| it.config_target.is_some())
+        let containers = self.container_sections();
+        containers.iter().any(|(_, it)| it.config_target.is_some())
+    }
+
+    /// The containers, in the order they are started; the only one has no name.
+    pub(in crate::scenario_file) fn container_sections(
+        &self,
+    ) -> Vec<(Option<&str>, &At<ContainerSection>)> {
+        let only = given(self.docker.as_ref()).map(|it| (None, it));
+        let several = given(self.containers.as_ref()).into_iter();
+        let several = several.flat_map(|it| &it.0);
+        let several = several.map(|(name, it)| (Some(name.value.as_str()), it));
+        only.into_iter().chain(several).collect()
     }
 }

@@ -38,12 +38,13 @@ pub struct SessionCall {
 }
 
 /// The sections of a scenario that say what servers there are and how they are treated, whatever they are asked.
-const KEPT: [&str; 15] = [
+const KEPT: [&str; 16] = [
     "variables",
     "redact",
     "servers",
     "config_file",
     "docker",
+    "containers",
     "ready",
     "before",
     "after",
@@ -148,7 +149,10 @@ pub fn session_scenario(
 /// All that is written in the document's `ready` sections, without the spaces in it.
 fn asked_when_ready(document: &Node) -> String {
     let servers = document.get("servers").into_iter().flat_map(Node::entries);
+    let containers = document.get("containers").into_iter();
+    let containers = containers.flat_map(Node::entries).map(|it| &it.value);
     let sections = servers.map(|it| &it.value).chain(document.get("docker"));
+    let sections = sections.chain(containers);
     let sections = sections.filter_map(|it| it.get("ready"));
     let sections = sections.chain(document.get("ready"));
     let written = sections.map(|it| it.to_json().to_string());
@@ -227,7 +231,7 @@ fn rebase(document: &mut Node, findings: &Findings, folder: &Path) {
             }
         }
     }
-    if let Some(docker) = document.get_mut("docker") {
+    let container = |docker: &mut Node| {
         if let Some(build) = docker.get_mut("build") {
             path(build);
             if let Some(context) = build.get_mut("context") {
@@ -248,6 +252,14 @@ fn rebase(document: &mut Node, findings: &Findings, folder: &Path) {
                 let source = rebased(mount, source);
                 mount.content = Content::Text(format!("./{source}:/{target}"));
             }
+        }
+    };
+    if let Some(docker) = document.get_mut("docker") {
+        container(docker);
+    }
+    if let Some(containers) = document.get_mut("containers") {
+        for entry in containers.entries_mut() {
+            container(&mut entry.value);
         }
     }
     if let Some(repo) = document.get_mut("source").and_then(|it| it.get_mut("repo")) {

@@ -92,7 +92,9 @@ impl Document {
                 .flat_map(|it| &it.0)
                 .map(|(name, it)| (name.value.clone(), it.server()))
                 .collect(),
-            container: given(self.docker.as_ref()).and_then(|it| it.container(findings)),
+            containers: (self.container_sections().into_iter())
+                .filter_map(|(name, it)| it.container(name, findings))
+                .collect(),
             ready: given(self.ready.as_ref()).map(ReadySection::ready),
             before,
             after,
@@ -154,10 +156,10 @@ impl Document {
         let hooks = [&self.before, &self.after].into_iter();
         let hooks = hooks.filter_map(|it| given(it.as_ref())).flatten();
         redaction.marked.extend(hooks.flat_map(HookSection::marked));
-        let container = given(self.docker.as_ref());
+        let containers = self.container_sections();
         redaction
             .marked
-            .extend(container.iter().flat_map(|it| it.value.marked()));
+            .extend(containers.iter().flat_map(|(_, it)| it.value.marked()));
         let source = given(self.source.as_ref());
         redaction
             .marked

@@ -37,8 +37,8 @@ section! {
         build: Option<At<BuildSection>>,
         /// Whether the scenario is skipped, and no error, where the image is not there; a text that says how to get it means yes.
         optional: Option<At<OptionalSection>>,
-        /// The port the server listens on in the container; published on this machine as `${docker.port}`, and `${docker.url}` leads to it.
-        port: Port,
+        /// The port the server listens on in the container; published on this machine as `${docker.port}`, and `${docker.url}` leads to it. Of several containers, `${containers.NAME.port}` and `${containers.NAME.url}`; one of them may have none.
+        port: Option<At<Port>>,
         /// The port of this machine it is published on; a free one unless given.
         host_port: Option<Port>,
         /// Environment variables of the container.
@@ -131,7 +131,11 @@ impl ContainerSection {
     }
 
     /// The container; `None` where a check has found it incomplete.
-    pub(in crate::scenario_file) fn container(&self, findings: &Findings) -> Option<Container> {
+    pub(in crate::scenario_file) fn container(
+        &self,
+        name: Option<&str>,
+        findings: &Findings,
+    ) -> Option<Container> {
         let image = match (&self.image, &self.build) {
             (Some(name), Some(build)) => Image::BuiltOrNamed(build.build(findings), name.0.clone()),
             (Some(name), None) => Image::Named(name.0.clone()),
@@ -142,9 +146,10 @@ impl ContainerSection {
         let ready = self.ready.as_ref().map(ReadySection::ready);
         let command = self.command.as_ref();
         Some(Container {
+            name: name.map(str::to_owned),
             image,
             optional: self.optional.as_ref().and_then(|it| it.how()),
-            port: self.port.0,
+            port: self.port.as_ref().map(|it| it.value.0),
             host_port: self.host_port.map(|it| it.0),
             env: given_pairs(self.env.as_ref()),
             command: command.map(|it| it.iter().map(|it| it.value.clone()).collect()),
@@ -190,6 +195,57 @@ impl BuildSection {
             labels: Vec::new(),
             prepare: prepare.and_then(|it| it.prepare(findings)),
             state: None,
+        }
+    }
+}
+
+impl At<ContainerSection> {
+    /// Says what is wrong with the only container, or with one of several that has a name.
+    pub(in crate::scenario_file) fn check_among(
+        &self,
+        name: Option<&str>,
+        findings: &mut Findings,
+    ) {
+        let Some(name) = name else {
+            if self.port.is_none() {
+                let hint = "give `port`: where the server listens in the container";
+                findings.error(self.at, "does not say which port to publish", Some(hint));
+            }
+            return;
+        };
+        let is_plain = |it: char| it.is_ascii_alphanumeric() || "-_".contains(it);
+        if name.is_empty() || !name.chars().all(is_plain) {
+            let message = "is no name that the others could reach it by";
+            let hint = "use letters, digits, `-` and `_`";
+            findings.error(self.at, message, Some(hint));
+        }
+        let beside_others = [
+            (
+                self.network.is_some(),
+                "network",
+                "they share a network of their own",
+            ),
+            (
+                self.reset.is_some(),
+                "reset",
+                "all are replaced before every run",
+            ),
+        ];
+        for (is_given, key, why) in beside_others {
+            if is_given {
+                let message = format!("`{key}` means nothing under `containers`: {why}");
+                findings.error(self.at, message, NO_HINT);
+            }
+        }
+        let needs_port = [
+            (self.ready.is_some(), "ready"),
+            (self.host_port.is_some(), "host_port"),
+        ];
+        for (is_given, key) in needs_port {
+            if is_given && self.port.is_none() {
+                let message = format!("`{key}` means nothing without `port`");
+                findings.error(self.at, message, NO_HINT);
+            }
         }
     }
 }

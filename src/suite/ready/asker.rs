@@ -25,6 +25,7 @@ use crate::suite::addresses::Addresses;
 #[derive(Clone, Copy)]
 pub(crate) struct Asking<'a> {
     pub(crate) scenario: &'a Scenario,
+    /// The last of its containers is that whose servers are asked, when it is a container that is to be ready.
     pub(crate) addresses: &'a Addresses,
     pub(crate) redactor: &'a Redactor,
     pub(crate) observer: &'a dyn Observer,
@@ -146,9 +147,11 @@ impl Asker<'_> {
     /// The address of a server, or of the only one that has one.
     fn address(&self, server: Option<&str>) -> Result<String, String> {
         let targets = self.targets.as_ref().map_err(Clone::clone)?;
-        if let (None, "", Some(container)) =
-            (server, self.who.as_str(), &self.asking.addresses.container)
-        {
+        if let (None, "", Some(container)) = (
+            server,
+            self.who.as_str(),
+            self.asking.addresses.containers.last(),
+        ) {
             return Ok(container.url());
         }
         let addresses = targets.iter().filter_map(|it| match &it.launch {

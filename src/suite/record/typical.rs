@@ -60,7 +60,7 @@ pub(crate) async fn take(
             look,
         ))
         .await;
-        let (run, note) = playing.map_err(|mut result| {
+        let (run, of_containers) = playing.map_err(|mut result| {
             if was_interrupted(&result) {
                 // The attempts before the interruption are reported, too.
                 let made = played.iter().map(|it| {
@@ -77,7 +77,7 @@ pub(crate) async fn take(
             }
             result
         })?;
-        notes.extend(note);
+        notes.extend(of_containers);
         played.push(run);
     }
     demand_what_one_met(&mut played);
@@ -188,7 +188,7 @@ async fn play(
     run_context: &RunContext,
     (number, settings): (u16, &Settings),
     look: bool,
-) -> Result<(Played, Option<String>), Box<ScenarioResult>> {
+) -> Result<(Played, Vec<String>), Box<ScenarioResult>> {
     let times = settings.times;
     let unusable = |mut result: ScenarioResult| {
         if let Some(problem) = &mut result.problem {
@@ -237,7 +237,7 @@ async fn play(
             return Err(unusable(result));
         }
     };
-    let note = attempt.slot.release(look && !failing.is_empty()).await;
+    let notes = attempt.slot.release(look && !failing.is_empty()).await;
     let status = if failing.is_empty() {
         Status::Passed
     } else {
@@ -249,7 +249,7 @@ async fn play(
         checks,
         failing,
     };
-    Ok((played, note))
+    Ok((played, notes))
 }
 
 /// The usable runs, the most typical first: the one with the highest mean score against the others, the earlier of equal ones.

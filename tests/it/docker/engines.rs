@@ -180,8 +180,12 @@ struct Mcp;
 struct McpAt(String);
 
 impl Probe for Mcp {
-    fn asks<'a>(&'a self, reached: &'a Reached) -> Box<dyn Asks + 'a> {
-        Box::new(McpAt(format!("{}/mcp", reached.url())))
+    fn is_asked(&self) -> bool {
+        true
+    }
+
+    fn asks<'a>(&'a self, reached: Option<&'a Reached>) -> Box<dyn Asks + 'a> {
+        Box::new(McpAt(format!("{}/mcp", reached.unwrap().url())))
     }
 }
 
@@ -230,7 +234,7 @@ fn container() -> Container {
     let project = project();
     let (found, _) = scenario_file::find(&[project.path("scenarios")]);
     let loaded = scenario_file::load(&found, &scenario_file::Options::default());
-    loaded.scenarios[0].container.clone().unwrap()
+    loaded.scenarios[0].containers[0].clone()
 }
 
 /// `docker rm -f`, `docker run`, and asking until `initialize` succeeds.

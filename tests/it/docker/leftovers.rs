@@ -224,7 +224,11 @@ fn anonymous_volumes_go_with_their_container() {
 struct Anything;
 
 impl Probe for Anything {
-    fn asks<'a>(&'a self, _: &'a Reached) -> Box<dyn Asks + 'a> {
+    fn is_asked(&self) -> bool {
+        true
+    }
+
+    fn asks<'a>(&'a self, _: Option<&'a Reached>) -> Box<dyn Asks + 'a> {
         Box::new(Self)
     }
 }
@@ -261,9 +265,10 @@ fn a_panic_removes_the_containers() {
     }
     let (name, label) = own("panic");
     let container = Container {
+        name: None,
         image: Image::Named(name),
         optional: None,
-        port: 8080,
+        port: Some(8080),
         host_port: None,
         env: Vec::new(),
         command: None,

@@ -104,7 +104,7 @@ pub(super) fn run(
             };
             keep(plan, ran, &player, (args, console)).await
         };
-        if let Some(note) = slot.release(false).await {
+        for note in slot.release(false).await {
             console.note(&note);
         }
         if let Some(containers) = &containers {
