@@ -305,6 +305,24 @@ fn another_id_throughout_is_the_same() {
 }
 
 #[test]
+fn of_a_text_only_what_later_calls_take_from_it_may_vary() {
+    let take = |key: &str, size: u32| {
+        let text = format!("It was cut at {size} signs. Read on with the key {key}, from page 1.");
+        trajectory(&[
+            said("read", &json!({}), &text),
+            call("page", &json!({ "key": key }), &json!({ "rows": [1] })),
+        ])
+    };
+    let [one, two, three] = ["a91f3c20d87b4e65", "77c0e1b2f4a85d36", "0d5be8f19c2746aa"];
+    let baseline = learned(&[take(one, 100), take(two, 100)]);
+    assert_eq!(baseline.bindings.len(), 1, "{:?}", baseline.bindings);
+    let same = score::compare(&baseline, &take(three, 100), &Rules::default());
+    assert!((same.scores.overall - 1.0).abs() < 1e-9, "{same:#?}");
+    let other = score::compare(&baseline, &take(three, 200), &Rules::default());
+    assert!(other.scores.overall < 1.0, "{other:#?}");
+}
+
+#[test]
 fn an_id_is_bound_wherever_it_is_used() {
     // By itself it could be a name; as the value of an `id` it is one.
     let calls = [

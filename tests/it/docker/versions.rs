@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::common::{Project, takes_its_time};
-use crate::docker::kit::{A, B, engine, scenario};
+use crate::docker::kit::{A, B, engine, scenario, search};
+use crate::prepare::Sourced;
 
 /// Eight scenarios, one for each tool that version B changes, and one that leaves servers behind.
 const CALLS: [(&str, &str, &str); 9] = [
@@ -133,4 +134,22 @@ fn the_image_is_part_of_the_stamp_on_both_sides() {
     for text in ["aaaa111", "bbbb222", A, B] {
         assert!(page.contains(text), "no {text} in the page");
     }
+}
+
+#[test]
+fn a_source_that_stands_elsewhere_than_its_image_was_made_from_is_said() {
+    if !engine("an image of an older source") {
+        return;
+    }
+    let sourced = Sourced::new(&json!({}));
+    let commit = sourced.says("x").commit("Say x");
+    let project = &sourced.project;
+    let source = json!({ "source": { "repo": "../server" } });
+    scenario(project, "s", &json!({}), &search(), &source);
+    let run = project.expect(0, &["run", "scenarios/s.yaml", "--format", "json"]);
+    let said = format!(
+        "the image {A} was made from revision aaaa111, and the source is at {}",
+        &commit[..7]
+    );
+    assert!(run.stdout.contains(&said), "{run:#?}");
 }
