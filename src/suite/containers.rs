@@ -33,7 +33,7 @@ pub(crate) struct ContainerSlot(OnceLock<Slots>);
 
 /// The slots of a scenario's containers, in the order they are started.
 pub(crate) struct Slots {
-    slots: Vec<(Option<String>, Slot)>,
+    named: Vec<(Option<String>, Slot)>,
     session: Arc<Session>,
     /// The network that several of them share.
     network: Option<String>,
@@ -53,7 +53,7 @@ impl Slots {
             (name, slot)
         });
         Self {
-            slots: slots.collect(),
+            named: slots.collect(),
             session: Arc::clone(session),
             network,
         }
@@ -62,16 +62,16 @@ impl Slots {
     /// Each container's slot with its name. Where there are several, those of the last run are removed first.
     pub(crate) async fn all(&self) -> Result<&[(Option<String>, Slot)], SetupError> {
         if self.network.is_some() {
-            for (_, slot) in self.slots.iter().rev() {
+            for (_, slot) in self.named.iter().rev() {
                 slot.clear().await?;
             }
         }
-        Ok(&self.slots)
+        Ok(&self.named)
     }
 
     /// Why one of the containers is no longer running; `None` while all are.
     async fn post_mortem(&self) -> Result<Option<SetupError>, SetupError> {
-        for (name, slot) in &self.slots {
+        for (name, slot) in &self.named {
             if let Some(found) = slot.post_mortem().await? {
                 return Ok(Some(of(name.as_ref(), found)));
             }
@@ -139,7 +139,7 @@ impl ContainerSlot {
     /// What each container has said since the run began, with what it is called.
     pub(crate) async fn logs(&self, begun: Timestamp) -> Vec<(String, String)> {
         let mut logs = Vec::new();
-        for (name, slot) in self.0.get().iter().flat_map(|it| &it.slots) {
+        for (name, slot) in self.0.get().iter().flat_map(|it| &it.named) {
             let name = name.as_deref().unwrap_or("container");
             let log = slot.log(begun).await;
             logs.extend(log.map(|log| (name.to_owned(), log)));
@@ -154,7 +154,7 @@ impl ContainerSlot {
             return Vec::new();
         };
         let mut notes = Vec::new();
-        for (_, slot) in slots.slots.iter().rev() {
+        for (_, slot) in slots.named.iter().rev() {
             notes.extend(slot.release(look).await);
         }
         if let Some(network) = &slots.network {
