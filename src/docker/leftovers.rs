@@ -112,6 +112,13 @@ impl Engine {
         };
         match removed {
             Ok(()) | Err(EngineError::NotFound(_)) => Ok(()),
+            // An image that others are made of goes with the last of them.
+            Err(error)
+                if left.kind == Kind::Image
+                    && error.to_string().contains("dependent child images") =>
+            {
+                Ok(())
+            }
             Err(error) => Err(SetupError::new(format!(
                 "the {} {} cannot be removed: {error}",
                 left.kind.word(),
