@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::error::Error;
-use super::judge::judge;
+use super::judge::judge_executed;
 use super::outcome::{problem, result};
 use super::play::{Finished, Suite, play};
 use super::record::{check_run, usual_takes};
@@ -103,12 +103,7 @@ async fn compare_with(
                 // Only a disabled scenario has none, and is not run.
                 return unplayed(&scenario, &run_context, problem("it has no other version"));
             };
-            let comparison = Comparison {
-                scenario: &scenario,
-                rules: settings.judging.scoring.over(&scenario.scoring),
-                allow_changed: settings.judging.allow_changed,
-                run_context: &run_context,
-            };
+            let comparison = Comparison::new(&scenario, &settings, &run_context);
             Box::pin(comparison.with(&other, replayed)).await
         }
     })
@@ -128,12 +123,7 @@ pub(super) async fn compare_held(
             let Some(other) = other else {
                 return unplayed(&scenario, &run_context, problem("nothing is known of it"));
             };
-            let comparison = Comparison {
-                scenario: &scenario,
-                rules: settings.judging.scoring.over(&scenario.scoring),
-                allow_changed: settings.judging.allow_changed,
-                run_context: &run_context,
-            };
+            let comparison = Comparison::new(&scenario, &settings, &run_context);
             let replayed = (!scenario.agent.decides()).then_some(&other);
             let executed = run_context.execute(&scenario, replayed).await;
             comparison.judged(executed, &other)
@@ -179,7 +169,16 @@ struct Comparison<'a> {
     run_context: &'a RunContext,
 }
 
-impl Comparison<'_> {
+impl<'a> Comparison<'a> {
+    fn new(scenario: &'a Scenario, settings: &Settings, run_context: &'a RunContext) -> Self {
+        Self {
+            scenario,
+            rules: settings.judging.scoring.over(&scenario.scoring),
+            allow_changed: settings.judging.allow_changed,
+            run_context,
+        }
+    }
+
     async fn with(&self, other: &Other, replayed: Option<Kept>) -> ScenarioResult {
         match other {
             Other::Stored(stored, name) => {
@@ -397,19 +396,8 @@ impl Comparison<'_> {
                 ..result
             };
         }
-        let open = ScenarioResult {
-            notes: executed.notes,
-            ..result(&executed.scenario, Status::Error)
-        };
-        let judged = judge(
-            open.clone(),
-            Some(&executed.scenario),
-            std::slice::from_ref(accepted),
-            Arc::new(executed.trajectory),
-            (&self.rules, &executed.patience),
-            self.allow_changed,
-        );
-        judged.unwrap_or(open)
+        let accepted = std::slice::from_ref(accepted);
+        judge_executed(executed, accepted, &self.rules, self.allow_changed)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::error::Error;
-use super::judge::judge;
+use super::judge::judge_executed;
 use super::outcome::{not_run, result};
 use super::play::{Finished, Suite, play};
 use super::recorded;
@@ -113,18 +113,6 @@ impl Attempt for Comparison<'_> {
         if let Some(result) = executed.incomplete() {
             return result;
         }
-        let open = ScenarioResult {
-            notes: executed.notes,
-            ..result(&executed.scenario, Status::Error)
-        };
-        let judged = judge(
-            open.clone(),
-            Some(&executed.scenario),
-            self.accepted,
-            Arc::new(executed.trajectory),
-            (self.rules, &executed.patience),
-            self.allow_changed,
-        );
-        judged.unwrap_or(open)
+        judge_executed(executed, self.accepted, self.rules, self.allow_changed)
     }
 }

@@ -1,39 +1,31 @@
 //! Runs one scenario for real: its container, its agent, its stamp.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use futures_util::FutureExt;
 use jiff::Timestamp;
 
 use crate::agent::Listener;
-use crate::docker::Probe as _;
-use crate::mcp::{self, GatewayPlace, Target};
+use crate::mcp;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::{Agent, Scenario};
-use crate::model::stamp::{ImageStamp, Servers, Stamp};
+use crate::model::stamp::{Servers, Stamp};
 use crate::model::trajectory::{Ending, Trajectory};
 use crate::redact::{Redactor, Secrets};
 use crate::run::{self, AskAgain, Connection, Job, Observer, Progress, SetupError};
 use crate::score;
-use crate::suite::addresses::{self, Addresses, Places};
+use crate::suite::addresses::Addresses;
 use crate::suite::agents::{self, Reached};
-use crate::suite::containers::{self, ContainerSlot, ServersProbe};
+use crate::suite::assemble::{Assembled, Way, Who, redactor};
+use crate::suite::containers::{self, ContainerSlot};
 use crate::suite::header_commands::PrintedHeaders;
 use crate::suite::hooks::Hooks;
-use crate::suite::ready::{self, Asking, Proof};
+use crate::suite::ready::{self, Asking};
 use crate::suite::recorded;
 use crate::suite::replay;
 use crate::suite::source;
-use crate::suite::started::{Port, Program, StartedServers};
+use crate::suite::started::StartedServers;
 use crate::suite::suite_context::SuiteContext;
-
-/// Who makes the calls of a run.
-enum Who<'a> {
-    /// The scenario's agent, with the baseline to play where it replays one.
-    Scenario(Option<&'a Arc<Redacted<Trajectory>>>),
-    /// Somebody else, whom we listen to at this port or a free one.
-    Else(Listener, Option<u16>),
-}
 
 /// How often a run asks what only reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,34 +33,6 @@ pub(crate) enum Reads {
     Once,
     /// Again right after each answer, to learn what of it varies.
     Twice,
-}
-
-/// Containers that are ready to be asked.
-#[derive(Default)]
-struct Standing {
-    places: Places,
-    image: Option<ImageStamp>,
-}
-
-/// Who asks and who answers in a run that can begin.
-struct Prepared {
-    agent: Box<dyn run::Agent>,
-    targets: Vec<Target>,
-    /// What must hold of the servers first.
-    proofs: Vec<Proof>,
-    addresses: Addresses,
-    /// The servers that are started for the run.
-    programs: Vec<Program>,
-    way: Way,
-}
-
-/// How calls come to the servers.
-#[derive(Debug, Clone)]
-enum Way {
-    /// From us.
-    Direct,
-    /// Through a gateway.
-    Gateway(GatewayPlace),
 }
 
 /// What one run came to.
@@ -108,15 +72,6 @@ impl Observer for Redacting<'_> {
             }),
             other => self.observer.progress(other),
         }
-    }
-}
-
-/// What takes secrets out of a run.
-fn redactor(secrets: &Secrets, scenario: &Scenario) -> Redactor {
-    let redactor = Redactor::new(secrets, &scenario.redaction);
-    match recorded::recording(scenario) {
-        None => redactor,
-        Some(recording) => redactor.of_recorded_servers(&recording),
     }
 }
 
@@ -226,10 +181,10 @@ impl SuiteContext {
         }
         let prepared = standing.and_then(|standing| {
             let with = (standing, &printed);
-            self.prepare(scenario, (who, reachable?), with, &mut secrets)
+            self.assemble(scenario, (who, reachable?), with, &mut secrets)
         });
         self.remember(scenario, &secrets);
-        if let Ok(Prepared {
+        if let Ok(Assembled {
             way: Way::Gateway(place),
             ..
         }) = &prepared
@@ -280,72 +235,18 @@ impl SuiteContext {
         }
     }
 
-    /// Brings together who asks and who answers; the secrets that they are given are added to `secrets`.
-    fn prepare(
-        &self,
-        scenario: &Scenario,
-        (who, reachable): (Who<'_>, Reached),
-        (standing, printed): (Option<Standing>, &PrintedHeaders),
-        secrets: &mut Secrets,
-    ) -> Result<Prepared, SetupError> {
-        let containers = standing.map(|it| it.places);
-        let servers = self.servers(scenario).into_iter();
-        let ports = servers.filter(addresses::is_started);
-        let ports = ports.map(|it| Ok((it.name, Port::free()?)));
-        let ports = ports.collect::<Result<Vec<_>, SetupError>>()?;
-        let numbers = ports
-            .iter()
-            .map(|(name, port)| (name.clone(), port.number()));
-        let addresses = Addresses {
-            containers: containers.unwrap_or_else(|| addresses::as_they_stand(scenario)),
-            ports: numbers.collect(),
-        };
-        let proofs = ready::proofs(self, scenario);
-        for proof in &proofs {
-            proof.secrets(&addresses, secrets)?;
-        }
-        let targets = self.targets(scenario, &addresses, printed, secrets)?;
-        let programs = self.programs(scenario, &addresses, ports)?;
-        let way = match &who {
-            Who::Scenario(_) if scenario.agent.command().is_none() => Way::Direct,
-            Who::Scenario(_) => Way::Gateway(GatewayPlace::new(None)?),
-            Who::Else(_, port) => Way::Gateway(GatewayPlace::new(*port)?),
-        };
-        let of_agent = redactor(secrets, scenario);
-        let mut known = secrets.clone();
-        known.of_scenario(&scenario.redaction);
-        let agent: Box<dyn run::Agent> = match who {
-            Who::Scenario(baseline) => agents::agent(
-                scenario,
-                reachable,
-                baseline,
-                (of_agent, known),
-                self.program.as_deref(),
-            )?,
-            Who::Else(listener, _) => Box::new(listener),
-        };
-        Ok(Prepared {
-            agent,
-            targets,
-            proofs,
-            addresses,
-            programs,
-            way,
-        })
-    }
-
     /// Makes a run; returns it with what the agent and those who proved that servers are ready have to tell.
     async fn make(
         &self,
         scenario: &Scenario,
-        (prepared, started): (Prepared, &mut StartedServers),
+        (prepared, started): (Assembled, &mut StartedServers),
         stamp: Stamp,
         reads: Reads,
         (redactor, secrets): (&Redactor, &Secrets),
         observer: &dyn Observer,
     ) -> (Redacted<Trajectory>, Vec<String>) {
         let observer = &Redacting { observer, redactor };
-        let Prepared {
+        let Assembled {
             mut agent,
             targets,
             proofs,
@@ -449,88 +350,6 @@ impl SuiteContext {
         let servers = self.servers(scenario);
         let names: Vec<&str> = servers.iter().map(|it| it.name.as_str()).collect();
         replay::check_servers(baseline, &names)
-    }
-
-    /// The same as [`Self::stand`], with the headers of its servers printed before, or after it where they depend on
-    /// where its containers are reached.
-    async fn stand_with_headers(
-        &self,
-        scenario: &Scenario,
-        place: &ContainerSlot,
-        observer: &dyn Observer,
-        (printed, secrets): (&mut PrintedHeaders, &mut Secrets),
-    ) -> Result<Option<Standing>, SetupError> {
-        self.print_headers(scenario, None, printed, secrets).await?;
-        let standing = self
-            .stand(scenario, place, observer, (printed, secrets))
-            .await?;
-        if !scenario.containers.is_empty() {
-            let places = standing.as_ref().map(|it| it.places.clone());
-            let places = places.unwrap_or_else(|| addresses::as_they_stand(scenario));
-            self.print_headers(scenario, Some(&places), printed, secrets)
-                .await?;
-        }
-        Ok(standing)
-    }
-
-    /// Puts containers that are ready in their place, each before the next; `None` when the scenario has none, or none is to be used.
-    async fn stand(
-        &self,
-        scenario: &Scenario,
-        place: &ContainerSlot,
-        observer: &dyn Observer,
-        (printed, secrets): (&PrintedHeaders, &mut Secrets),
-    ) -> Result<Option<Standing>, SetupError> {
-        let Some(session) = (self.containers.as_ref()).filter(|_| !scenario.containers.is_empty())
-        else {
-            return Ok(None);
-        };
-        let tell = |doing: &str| observer.progress(Progress::Preparing { doing });
-        let mut containers = Vec::new();
-        for container in &scenario.containers {
-            let mut container = containers::expand(container, secrets)?;
-            let image = self.prepare_image(session, &container.image, scenario, secrets, &tell);
-            container.image = image.await?;
-            containers.push(container);
-        }
-        let slots = place.slots(session, containers, scenario.config_file.as_ref());
-        let mut known = secrets.clone();
-        // What cannot be resolved holds no secret.
-        let addresses = Addresses::anywhere(scenario, &self.servers(scenario));
-        let _ = self.targets(scenario, &addresses, printed, &mut known);
-        let redactor = Redactor::new(&known, &scenario.redaction);
-        let start = async {
-            let mut standing = Standing::default();
-            let slots = slots.all().await?.iter();
-            for (container, (name, slot)) in scenario.containers.iter().zip(slots) {
-                let probe = ServersProbe {
-                    container,
-                    before: &standing.places,
-                    context: self,
-                    scenario,
-                    observer,
-                    redactor: &redactor,
-                    addresses: OnceLock::new(),
-                    printed,
-                };
-                let ready = slot.reset(&probe, &tell).await;
-                let ready = ready.map_err(|it| containers::of(name.as_ref(), it))?;
-                // Of several, the image of the first that holds a server is named.
-                if standing.image.is_none() && probe.is_asked() {
-                    standing.image = Some(ready.image);
-                }
-                if let Some(reached) = &ready.reached {
-                    standing.places = standing.places.and(name.as_ref(), reached);
-                }
-            }
-            Ok(standing)
-        };
-        tokio::select! {
-            biased;
-            // The run notices it for itself.
-            () = self.interrupt.cancelled() => Ok(None),
-            standing = start => standing.map(Some),
-        }
     }
 
     /// The scenario as it may be told: without secrets.

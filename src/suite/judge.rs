@@ -10,8 +10,10 @@ use crate::model::scenario::Scenario;
 use crate::model::suite::{Check, Problem, ScenarioResult, Status};
 use crate::model::trajectory::{ToolCall, Trajectory};
 use crate::score;
+use crate::suite::outcome::result;
 use crate::suite::patience::Patience;
 use crate::suite::replay;
+use crate::suite::run_context::Executed;
 
 /// Scores a run against the accepted trajectories and completes its result; `None` when nothing is accepted.
 ///
@@ -77,6 +79,28 @@ pub(crate) fn judge(
         notes,
         ..result
     })
+}
+
+/// Scores a run that went far enough for a verdict; without anything accepted, its result is an error.
+pub(crate) fn judge_executed(
+    executed: Executed,
+    accepted: &[Redacted<Trajectory>],
+    rules: &Rules,
+    allow_changed: bool,
+) -> ScenarioResult {
+    let open = ScenarioResult {
+        notes: executed.notes,
+        ..result(&executed.scenario, Status::Error)
+    };
+    let judged = judge(
+        open.clone(),
+        Some(&executed.scenario),
+        accepted,
+        Arc::new(executed.trajectory),
+        (rules, &executed.patience),
+        allow_changed,
+    );
+    judged.unwrap_or(open)
 }
 
 /// A note on the reads that were answered once, which are only graded; baselines of older versions have no others. Where recording again

@@ -5,8 +5,8 @@
 //! Suite ─ play ─► each scenario: compare | record | expect ─ repeat ─► RunContext ─ SuiteContext ─► run::run ─► judge ─► ScenarioResult
 //! ```
 //!
-//! `execute` puts one run together from `agents`, `servers`, `started`, `containers`, `hooks` and `ready`, with what all runs share in `suite_context` and what one scenario's runs need in `run_context`; `replay` and `recorded` hold one side of a baseline
-//! still; `judge` and `outcome` say what came of a run.
+//! `execute` makes one run, which `assemble` puts together from `agents`, `servers`, `started`, `containers`, `hooks` and `ready`, with what all
+//! runs share in `suite_context` and what one scenario's runs need in `run_context`; `replay` and `recorded` hold one side of a baseline still; `judge` and `outcome` say what came of a run.
 //!
 //! # Example
 //!
@@ -35,6 +35,7 @@
 pub(crate) mod addresses;
 mod against;
 pub(crate) mod agents;
+mod assemble;
 mod bisect;
 mod build;
 pub(crate) mod ci;

@@ -1,0 +1,204 @@
+//! Brings together who asks and who answers in a run: containers that are ready, servers with their addresses and headers, the agent.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::agent::Listener;
+use crate::docker::Probe as _;
+use crate::mcp::{GatewayPlace, Target};
+use crate::model::redacted::Redacted;
+use crate::model::scenario::Scenario;
+use crate::model::stamp::ImageStamp;
+use crate::model::trajectory::Trajectory;
+use crate::redact::{Redactor, Secrets};
+use crate::run::{self, Observer, Progress, SetupError};
+use crate::suite::addresses::{self, Addresses, Places};
+use crate::suite::agents::{self, Reached};
+use crate::suite::containers::{self, ContainerSlot, ServersProbe};
+use crate::suite::header_commands::PrintedHeaders;
+use crate::suite::ready::{self, Proof};
+use crate::suite::recorded;
+use crate::suite::started::{Port, Program};
+use crate::suite::suite_context::SuiteContext;
+
+/// Who makes the calls of a run.
+pub(super) enum Who<'a> {
+    /// The scenario's agent, with the baseline to play where it replays one.
+    Scenario(Option<&'a Arc<Redacted<Trajectory>>>),
+    /// Somebody else, whom we listen to at this port or a free one.
+    Else(Listener, Option<u16>),
+}
+
+/// Containers that are ready to be asked.
+#[derive(Default)]
+pub(super) struct Standing {
+    pub(super) places: Places,
+    pub(super) image: Option<ImageStamp>,
+}
+
+/// Who asks and who answers in a run that can begin.
+pub(super) struct Assembled {
+    pub(super) agent: Box<dyn run::Agent>,
+    pub(super) targets: Vec<Target>,
+    /// What must hold of the servers first.
+    pub(super) proofs: Vec<Proof>,
+    pub(super) addresses: Addresses,
+    /// The servers that are started for the run.
+    pub(super) programs: Vec<Program>,
+    pub(super) way: Way,
+}
+
+/// How calls come to the servers.
+#[derive(Debug, Clone)]
+pub(super) enum Way {
+    /// From us.
+    Direct,
+    /// Through a gateway.
+    Gateway(GatewayPlace),
+}
+
+/// What takes secrets out of a run.
+pub(super) fn redactor(secrets: &Secrets, scenario: &Scenario) -> Redactor {
+    let redactor = Redactor::new(secrets, &scenario.redaction);
+    match recorded::recording(scenario) {
+        None => redactor,
+        Some(recording) => redactor.of_recorded_servers(&recording),
+    }
+}
+
+impl SuiteContext {
+    /// Brings together who asks and who answers; the secrets that they are given are added to `secrets`.
+    pub(super) fn assemble(
+        &self,
+        scenario: &Scenario,
+        (who, reachable): (Who<'_>, Reached),
+        (standing, printed): (Option<Standing>, &PrintedHeaders),
+        secrets: &mut Secrets,
+    ) -> Result<Assembled, SetupError> {
+        let containers = standing.map(|it| it.places);
+        let servers = self.servers(scenario).into_iter();
+        let ports = servers.filter(addresses::is_started);
+        let ports = ports.map(|it| Ok((it.name, Port::free()?)));
+        let ports = ports.collect::<Result<Vec<_>, SetupError>>()?;
+        let numbers = ports
+            .iter()
+            .map(|(name, port)| (name.clone(), port.number()));
+        let addresses = Addresses {
+            containers: containers.unwrap_or_else(|| addresses::as_they_stand(scenario)),
+            ports: numbers.collect(),
+        };
+        let proofs = ready::proofs(self, scenario);
+        for proof in &proofs {
+            proof.secrets(&addresses, secrets)?;
+        }
+        let targets = self.targets(scenario, &addresses, printed, secrets)?;
+        let programs = self.programs(scenario, &addresses, ports)?;
+        let way = match &who {
+            Who::Scenario(_) if scenario.agent.command().is_none() => Way::Direct,
+            Who::Scenario(_) => Way::Gateway(GatewayPlace::new(None)?),
+            Who::Else(_, port) => Way::Gateway(GatewayPlace::new(*port)?),
+        };
+        let of_agent = redactor(secrets, scenario);
+        let mut known = secrets.clone();
+        known.of_scenario(&scenario.redaction);
+        let agent: Box<dyn run::Agent> = match who {
+            Who::Scenario(baseline) => agents::agent(
+                scenario,
+                reachable,
+                baseline,
+                (of_agent, known),
+                self.program.as_deref(),
+            )?,
+            Who::Else(listener, _) => Box::new(listener),
+        };
+        Ok(Assembled {
+            agent,
+            targets,
+            proofs,
+            addresses,
+            programs,
+            way,
+        })
+    }
+
+    /// The same as [`Self::stand`], with the headers of its servers printed before, or after it where they depend on
+    /// where its containers are reached.
+    pub(super) async fn stand_with_headers(
+        &self,
+        scenario: &Scenario,
+        place: &ContainerSlot,
+        observer: &dyn Observer,
+        (printed, secrets): (&mut PrintedHeaders, &mut Secrets),
+    ) -> Result<Option<Standing>, SetupError> {
+        self.print_headers(scenario, None, printed, secrets).await?;
+        let standing = self
+            .stand(scenario, place, observer, (printed, secrets))
+            .await?;
+        if !scenario.containers.is_empty() {
+            let places = standing.as_ref().map(|it| it.places.clone());
+            let places = places.unwrap_or_else(|| addresses::as_they_stand(scenario));
+            self.print_headers(scenario, Some(&places), printed, secrets)
+                .await?;
+        }
+        Ok(standing)
+    }
+
+    /// Puts containers that are ready in their place, each before the next; `None` when the scenario has none, or none is to be used.
+    async fn stand(
+        &self,
+        scenario: &Scenario,
+        place: &ContainerSlot,
+        observer: &dyn Observer,
+        (printed, secrets): (&PrintedHeaders, &mut Secrets),
+    ) -> Result<Option<Standing>, SetupError> {
+        let Some(session) = (self.containers.as_ref()).filter(|_| !scenario.containers.is_empty())
+        else {
+            return Ok(None);
+        };
+        let tell = |doing: &str| observer.progress(Progress::Preparing { doing });
+        let mut containers = Vec::new();
+        for container in &scenario.containers {
+            let mut container = containers::expand(container, secrets)?;
+            let image = self.prepare_image(session, &container.image, scenario, secrets, &tell);
+            container.image = image.await?;
+            containers.push(container);
+        }
+        let slots = place.slots(session, containers, scenario.config_file.as_ref());
+        let mut known = secrets.clone();
+        // What cannot be resolved holds no secret.
+        let addresses = Addresses::anywhere(scenario, &self.servers(scenario));
+        let _ = self.targets(scenario, &addresses, printed, &mut known);
+        let redactor = Redactor::new(&known, &scenario.redaction);
+        let start = async {
+            let mut standing = Standing::default();
+            let slots = slots.all().await?.iter();
+            for (container, (name, slot)) in scenario.containers.iter().zip(slots) {
+                let probe = ServersProbe {
+                    container,
+                    before: &standing.places,
+                    context: self,
+                    scenario,
+                    observer,
+                    redactor: &redactor,
+                    addresses: OnceLock::new(),
+                    printed,
+                };
+                let ready = slot.reset(&probe, &tell).await;
+                let ready = ready.map_err(|it| containers::of(name.as_ref(), it))?;
+                // Of several, the image of the first that holds a server is named.
+                if standing.image.is_none() && probe.is_asked() {
+                    standing.image = Some(ready.image);
+                }
+                if let Some(reached) = &ready.reached {
+                    standing.places = standing.places.and(name.as_ref(), reached);
+                }
+            }
+            Ok(standing)
+        };
+        tokio::select! {
+            biased;
+            // The run notices it for itself.
+            () = self.interrupt.cancelled() => Ok(None),
+            standing = start => standing.map(Some),
+        }
+    }
+}
