@@ -78,6 +78,7 @@ pub fn original(text: &str, id: &str) -> Result<Trajectory, ImportError> {
         duration_ms: clock.offset(last),
         learned: Vec::new(),
         repeated: None,
+        upstream: None,
         bindings: Vec::new(),
         requests: Vec::new(),
     })

@@ -31,6 +31,46 @@ pub struct Comparison {
     pub verdict: Verdict,
     /// Which accepted variant the run was scored against, where there are several (1 is the main one).
     pub variant: usize,
+    /// What the servers behind the one under test heard, side by side; `None` where nobody listened on either side.
+    pub upstream: Option<UpstreamComparison>,
+}
+
+/// What the servers behind the one under test heard, side by side.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct UpstreamComparison {
+    /// Their calls in order, paired where they match.
+    pub rows: Vec<UpstreamRow>,
+    /// Headers that arrived with no call and only on one side: the server behind, the header's name, and whether the run has it.
+    pub headers: Vec<UpstreamHeader>,
+}
+
+/// A call behind the server under test, on one side or on both. Calls are numbered from 1 in their own lane.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UpstreamRow {
+    pub baseline: Option<usize>,
+    pub current: Option<usize>,
+    /// Whether the tool changes something, as opposed to only reading.
+    pub effect: bool,
+    /// Places in the arguments that differ.
+    pub differences: Vec<ArgumentDifference>,
+    /// Headers that were passed on with it on one side only, or with another value.
+    pub headers: Vec<UpstreamHeader>,
+    /// The server behind answered otherwise: what followed from that is not the doing of the one under test.
+    pub answered_otherwise: bool,
+    /// Whether the run fails for it.
+    pub fails: bool,
+}
+
+/// A header of the agent's side that arrived at a server behind, or arrived there before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UpstreamHeader {
+    /// The server behind.
+    pub server: String,
+    /// In lower case.
+    pub name: String,
+    /// Its value on each side; `None` where it was not passed on.
+    pub was: Option<String>,
+    pub now: Option<String>,
 }
 
 /// The numbers of a comparison, each 0 to 1.
@@ -322,6 +362,8 @@ pub enum ChangeKind {
     Slower,
     /// The model used many more tokens.
     Tokens,
+    /// A server behind the one under test heard something else.
+    Upstream,
 }
 
 /// Passed or not, and why.
@@ -372,6 +414,8 @@ pub enum ReasonKind {
     Expectation,
     /// Something changed, and nothing may.
     Strict,
+    /// The same call of the agent became other calls behind the server under test.
+    Upstream,
 }
 
 impl Reason {
@@ -457,6 +501,7 @@ impl ChangeKind {
             Self::Drift => "drift",
             Self::Slower => "slower",
             Self::Tokens => "tokens",
+            Self::Upstream => "upstream",
         }
     }
 }
@@ -491,6 +536,7 @@ impl ReasonKind {
             Self::Match => "match",
             Self::Expectation => "expectation",
             Self::Strict => "strict",
+            Self::Upstream => "upstream",
         }
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod binding;
+pub mod call;
 pub mod catalogue;
 pub mod comparison;
 pub mod container;
@@ -26,6 +27,7 @@ pub mod status;
 pub mod suite;
 pub mod texts;
 pub mod trajectory;
+pub mod upstream;
 pub mod usage;
 
 /// A JSON object, keys in the order they came.

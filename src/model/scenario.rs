@@ -39,6 +39,8 @@ pub struct Scenario {
     pub config_file: Option<PathBuf>,
     /// The servers it declares, in order, with `${…}` not yet filled in.
     pub servers: Vec<Server>,
+    /// Servers behind those, whose calls are listened to, with `${…}` not yet filled in; none of them is the agent's to ask.
+    pub upstreams: Vec<Server>,
     /// The mock servers it declares, by server name.
     pub interactions: Vec<(String, DeclaredServer)>,
     /// The containers that are reset before each run, in the order they are started, with `${…}` not yet filled in.

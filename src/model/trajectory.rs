@@ -2,15 +2,15 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
-
 use crate::model::binding::Binding;
 use crate::model::catalogue::Catalogue;
 use crate::model::learned::Learned;
 use crate::model::repeated::Tally;
 use crate::model::stamp::Stamp;
+use crate::model::upstream::UpstreamLane;
 use crate::model::usage::ModelRequest;
-use crate::model::{Digits, Object};
+
+pub use crate::model::call::{Answer, Failure, FailureKind, Outcome, ToolCall};
 
 /// The recorded course of one run.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +35,8 @@ pub struct Trajectory {
     pub requests: Vec<ModelRequest>,
     /// How often the version it was recorded with reproduced it; `None` where it was recorded once.
     pub repeated: Option<Tally>,
+    /// What the servers behind the one under test heard; `None` where nobody listened there.
+    pub upstream: Option<Box<UpstreamLane>>,
 }
 
 /// One thing that happened.
@@ -49,80 +51,6 @@ pub enum Step {
         text: String,
     },
     ToolCall(Box<ToolCall>),
-}
-
-/// One tool call and what became of it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ToolCall {
-    /// The server it was routed to; `None` for a tool that is not an MCP tool (kept, never scored).
-    pub server: Option<String>,
-    /// The tool's name on that server.
-    pub tool: String,
-    pub arguments: Object,
-    /// The digits of integers in the arguments that are too long for 64 bits.
-    pub digits: Digits,
-    pub outcome: Outcome,
-    /// What the same request was answered when recording asked it again right after, in order; never stored, only learned from.
-    pub again: Vec<Outcome>,
-    /// Milliseconds from the start of the run to the request; `None` where it was not recorded.
-    pub start_ms: Option<f64>,
-    /// Milliseconds from request to outcome; `None` where it was not recorded.
-    pub duration_ms: Option<f64>,
-}
-
-/// What became of a tool call.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Outcome {
-    /// The server answered; its answer may itself report an error.
-    Answer(Answer),
-    /// There was no usable answer.
-    Failure(Failure),
-}
-
-/// A `CallToolResult` as it came over the wire.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Answer {
-    /// The tool says it failed (`isError`).
-    pub is_error: bool,
-    /// Content blocks as served.
-    pub content: Vec<Value>,
-    /// `structuredContent` as served.
-    pub structured_content: Option<Value>,
-    /// The digits of integers in `structured_content` that are too long for 64 bits.
-    pub digits: Digits,
-    /// Members of the result that have no field of their own here, `_meta` among them.
-    pub other: Object,
-    /// How `structuredContent` breaks the tool's own `outputSchema`; such an answer counts as an error.
-    pub breach: Option<String>,
-}
-
-/// Why there is no answer.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Failure {
-    pub kind: FailureKind,
-    /// One sentence for people, without secrets.
-    pub message: String,
-    /// The JSON-RPC error code, for [`FailureKind::Rpc`].
-    pub code: Option<i64>,
-    /// The JSON-RPC error data, for [`FailureKind::Rpc`].
-    pub data: Option<Value>,
-}
-
-/// The ways a call can end without a usable answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FailureKind {
-    /// The server returned a JSON-RPC error.
-    Rpc,
-    /// No answer within the tool timeout.
-    Timeout,
-    /// The connection ended before the answer came.
-    Disconnected,
-    /// An answer came that is no `CallToolResult`.
-    InvalidResponse,
-    /// The HTTP exchange failed.
-    Transport,
-    /// What the agent asked for is no call that could be made.
-    NotSent,
 }
 
 /// How a run ended.
@@ -188,56 +116,6 @@ impl Trajectory {
     /// Whether recording received any answer more than once. If so, it could not for the others, and recording again would not either.
     pub fn has_answers_received_twice(&self) -> bool {
         self.learned.iter().any(Learned::is_stable)
-    }
-}
-
-impl ToolCall {
-    /// Whether it makes the same request as another.
-    fn asks_as(&self, other: &Self) -> bool {
-        self.server == other.server && self.tool == other.tool && self.arguments == other.arguments
-    }
-
-    /// The name agents address the tool by: `mcp__<server>__<tool>`, or the bare name of a tool that is not an MCP tool.
-    pub fn full_name(&self) -> String {
-        match &self.server {
-            Some(server) => format!("mcp__{server}__{}", self.tool),
-            None => self.tool.clone(),
-        }
-    }
-}
-
-impl Outcome {
-    /// Whether the call failed, be it by the tool's own word or for want of an answer.
-    pub fn is_failure(&self) -> bool {
-        match self {
-            Self::Answer(answer) => answer.is_error || answer.breach.is_some(),
-            Self::Failure(_) => true,
-        }
-    }
-}
-
-impl FailureKind {
-    /// The kind in words.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Rpc => "JSON-RPC error",
-            Self::Timeout => "no answer in time",
-            Self::Disconnected => "the connection ended",
-            Self::InvalidResponse => "not a tool result",
-            Self::Transport => "HTTP failure",
-            Self::NotSent => "not sent",
-        }
-    }
-}
-
-impl Answer {
-    /// The text blocks, joined by line breaks.
-    pub fn text(&self) -> String {
-        self.content
-            .iter()
-            .filter_map(|block| block.get("text").and_then(Value::as_str))
-            .collect::<Vec<_>>()
-            .join("\n")
     }
 }
 

@@ -310,6 +310,7 @@ mod tests {
             duration_ms: None,
             learned: Vec::new(),
             repeated: None,
+            upstream: None,
             bindings: Vec::new(),
             requests: Vec::new(),
         }

@@ -43,6 +43,7 @@ fn sentence(scenario: &Scenario, reason: &Reason) -> Option<String> {
     match reason.kind {
         ReasonKind::Drift => Some(reason.text.clone()),
         ReasonKind::ServerRegression
+        | ReasonKind::Upstream
         | ReasonKind::EffectChange
         | ReasonKind::Strict
         | ReasonKind::Slower => Some(of_call(scenario, reason)),

@@ -135,6 +135,7 @@ fn empty(scenario: &Scenario, stamp: Stamp, ending: Ending) -> Trajectory {
         duration_ms: None,
         learned: Vec::new(),
         repeated: None,
+        upstream: None,
         bindings: Vec::new(),
         requests: Vec::new(),
     }

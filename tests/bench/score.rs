@@ -145,6 +145,7 @@ fn trajectory(steps: Vec<Step>) -> Trajectory {
         duration_ms: None,
         learned: Vec::new(),
         repeated: None,
+        upstream: None,
         bindings: Vec::new(),
         requests: Vec::new(),
     }

@@ -91,6 +91,7 @@ pub(crate) fn recorded(calls: &[Value]) -> Trajectory {
         duration_ms: None,
         learned: Vec::new(),
         repeated: None,
+        upstream: None,
         bindings: Vec::new(),
         requests: Vec::new(),
     }

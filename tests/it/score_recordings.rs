@@ -290,6 +290,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         turns: Vec::new(),
         config_file: None,
         servers: Vec::new(),
+        upstreams: Vec::new(),
         interactions: Vec::new(),
         containers: Vec::new(),
         ready: None,

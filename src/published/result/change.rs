@@ -59,6 +59,8 @@ pub enum ChangeKind {
     Slower,
     /// The model used many more tokens.
     Tokens,
+    /// A server behind the one under test heard something else.
+    Upstream,
 }
 
 impl ChangeKind {
@@ -74,6 +76,7 @@ impl ChangeKind {
             Self::Drift => "drift",
             Self::Slower => "slower",
             Self::Tokens => "tokens",
+            Self::Upstream => "upstream",
         }
     }
 }

@@ -187,6 +187,8 @@ pub enum ReasonKind {
     Expectation,
     /// Something changed, and nothing may.
     Strict,
+    /// The same call of the agent became other calls behind the server under test.
+    Upstream,
 }
 
 /// The longest expected or got value in a sentence; the document holds what there is.

@@ -81,6 +81,7 @@ impl From<TrajectoryDocument<'_>> for Trajectory {
             catalogue: catalogue::Catalogue {
                 servers: it.catalogue.into_iter().map(Into::into).collect(),
             },
+            upstream: None,
         }
     }
 }

@@ -87,6 +87,7 @@ impl Document {
             turns,
             config_file,
             servers,
+            upstreams: Vec::new(),
             interactions: interactions
                 .into_iter()
                 .flat_map(|it| &it.0)

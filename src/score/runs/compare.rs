@@ -157,6 +157,7 @@ fn compare_with(
         changes,
         verdict,
         variant: 1,
+        upstream: None,
     }
 }
 

@@ -99,6 +99,7 @@ fn answered(trajectory: &Trajectory) -> Trajectory {
         duration_ms: None,
         learned: Vec::new(),
         repeated: None,
+        upstream: None,
         bindings: Vec::new(),
         requests: Vec::new(),
     }
@@ -249,6 +250,7 @@ pub fn expectation(scenario: &Scenario, current: &Trajectory) -> Trajectory {
         duration_ms: None,
         learned: Vec::new(),
         repeated: None,
+        upstream: None,
         bindings: Vec::new(),
         requests: Vec::new(),
     }

@@ -195,6 +195,7 @@ impl Asker<'_> {
             bindings: Vec::new(),
             requests: Vec::new(),
             repeated: None,
+            upstream: None,
         }
     }
 }

@@ -35,6 +35,7 @@ pub(crate) fn comparison(overall: f64, band: Band) -> Comparison {
             warnings: Vec::new(),
         },
         variant: 1,
+        upstream: None,
     }
 }
 

@@ -1,0 +1,56 @@
+//! What the servers behind the one under test heard in a run: the second lane of its trajectory. A proxy is seen from both of its sides so.
+
+use crate::model::call::ToolCall;
+use crate::model::catalogue::Catalogue;
+
+/// What all servers behind the one under test heard in one run.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct UpstreamLane {
+    /// The tools that they offer.
+    pub catalogue: Catalogue,
+    /// The calls that arrived there, in the order they arrived; numbered from 1.
+    pub calls: Vec<UpstreamCall>,
+    /// Headers of the agent's side that arrived with anything else than a call, such as the handshake; each once, sorted.
+    pub headers: Vec<PassedOn>,
+    /// Places in the arguments that were another in each take of the baseline, because the proxy makes something up there.
+    pub varies: Vec<VaryingArgument>,
+}
+
+/// One call that arrived at a server behind the one under test.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UpstreamCall {
+    /// The call of the agent during which, or after which, it arrived: its number from 1 among the scored ones. `None` before the first.
+    pub cause: Option<usize>,
+    /// The call as it arrived and what it was answered; its server is the one behind. Times are those of the run.
+    pub call: ToolCall,
+    /// Headers that the agent's side sent to the server under test and that arrived here with the same value: names in lower case, sorted.
+    pub headers: Vec<(String, String)>,
+}
+
+/// A header of the agent's side that arrived at a server behind the one under test.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PassedOn {
+    /// The server behind that got it.
+    pub server: String,
+    /// In lower case.
+    pub name: String,
+    pub value: String,
+}
+
+/// A place in the arguments of a call that is another in each run by nature.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct VaryingArgument {
+    /// The number of the call in its lane, from 1.
+    pub call: usize,
+    /// JSON pointer into its arguments (RFC 6901).
+    pub path: String,
+}
+
+impl UpstreamLane {
+    /// The calls that a call of the agent caused, each with its number in the lane; of `None`, those before the first.
+    pub fn caused_by(&self, cause: Option<usize>) -> impl Iterator<Item = (usize, &UpstreamCall)> {
+        (1..)
+            .zip(&self.calls)
+            .filter(move |(_, it)| it.cause == cause)
+    }
+}
