@@ -9,7 +9,6 @@ use crate::cli::failure::Failure;
 use crate::docker::Engine;
 use crate::model::container::Image;
 use crate::model::scenario::Scenario;
-use crate::redact::Secrets;
 use crate::suite::{containers, source};
 
 /// The image of a scenario's container.
@@ -37,7 +36,7 @@ pub(super) fn images(scenarios: &[Scenario]) -> Result<Vec<Option<ImageState>>, 
             let scenario = source::settled(scenario);
             // Of several, the first one is shown.
             let container = scenario.containers.first();
-            let container = container.map(|it| containers::expand(it, &mut Secrets::default()));
+            let container = container.map(|it| containers::expand_anywhere(&scenario, it));
             let image = match container {
                 None => None,
                 // Variables that are missing are reported when the scenario is run.

@@ -8,6 +8,7 @@
 //! | `ready` | a fresh container proves that it can be asked |
 //! | `failure` | the messages about containers that cannot |
 //! | `session`, `slot` | which scenario has which container, and their removal in the end |
+//! | `way_back` | how containers reach this machine |
 //! | `owner`, `leftovers` | what runs that were killed have left behind |
 //!
 //! Everything made here carries labels that name the process that made it. Only what carries them is ever removed.
@@ -26,6 +27,7 @@ mod ready;
 mod session;
 mod slot;
 mod surroundings;
+mod way_back;
 
 pub use address::Variable;
 pub use container::Reached;
@@ -34,3 +36,4 @@ pub use leftovers::{Kind, Left, Why};
 pub use ready::Probe;
 pub use session::{Guard, OnProgress, Session};
 pub use slot::{Slot, Standing};
+pub use way_back::WayBack;

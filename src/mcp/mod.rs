@@ -19,7 +19,7 @@ mod target;
 mod tools;
 mod wire;
 
-pub use gateway::{GatewayPlace, open as open_gateway};
+pub use gateway::{GatewayFrom, GatewayPlace, SentHeaders, open as open_gateway, open_behind};
 pub use observed::Observed;
 pub use target::{Launch, OnProgress, Target};
 pub use tools::connect;

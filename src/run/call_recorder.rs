@@ -1,5 +1,6 @@
 //! Records the calls that an agent makes by itself, through the gateway.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,6 +9,7 @@ use tokio::sync::Notify;
 
 use crate::digits;
 use crate::model::trajectory::{Failure, FailureKind, Outcome};
+use crate::model::upstream::PassedOn;
 use crate::model::{Digits, Object};
 use crate::run::stop::SetupError;
 
@@ -44,6 +46,8 @@ pub(super) struct Recorded {
     most: Option<usize>,
     /// A call was refused, because no more of them may be made.
     pub(super) is_full: bool,
+    /// Headers that arrived with anything else than a call, where they are looked for.
+    pub(super) passed_on: BTreeSet<PassedOn>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +69,10 @@ pub(super) struct RecordedCall {
     pub(super) end: Option<(Outcome, Duration)>,
     /// What the same request was answered when it was asked again.
     pub(super) again: Vec<Outcome>,
+    /// Until when it was asked again; `None` where it was not.
+    pub(super) asked_until: Option<Instant>,
+    /// Headers that were passed on with it, where they are looked for: names in lower case, sorted.
+    pub(super) headers: Vec<(String, String)>,
 }
 
 /// A call under way. Dropped without an end, it is recorded as disconnected.
@@ -84,7 +92,10 @@ pub struct EndedCall {
 impl EndedCall {
     /// What the same request was answered when it was asked again.
     pub fn again(self, outcomes: Vec<Outcome>) {
-        self.recorder.lock().calls[self.index].again = outcomes;
+        let mut recorded = self.recorder.lock();
+        let call = &mut recorded.calls[self.index];
+        call.again = outcomes;
+        call.asked_until = Some(Instant::now());
     }
 }
 
@@ -109,6 +120,8 @@ impl CallRecorder {
             begun: Instant::now(),
             end: None,
             again: Vec::new(),
+            asked_until: None,
+            headers: Vec::new(),
         });
         recorded.events.push((index, Event::Begun));
         drop(recorded);
@@ -123,6 +136,37 @@ impl CallRecorder {
     pub fn lost(&self, problem: SetupError) {
         self.lock().lost.get_or_insert(problem);
         self.shared.news.notify_waiters();
+    }
+
+    /// A header arrived with something that is no call.
+    pub fn passed_on(&self, header: PassedOn) {
+        self.lock().passed_on.insert(header);
+    }
+
+    /// From when to when calls were asked again.
+    pub(super) fn asked_again(&self) -> Vec<(Instant, Instant)> {
+        let recorded = self.lock();
+        let asked = recorded.calls.iter().filter_map(|it| {
+            let (_, took) = it.end.as_ref()?;
+            Some((it.begun + *took, it.asked_until?))
+        });
+        asked.collect()
+    }
+
+    /// Waits until every call so far has ended, at most this long.
+    pub(super) async fn settled(&self, patience: Duration) {
+        let waiting = async {
+            loop {
+                let news = self.shared.news.notified();
+                tokio::pin!(news);
+                news.as_mut().enable();
+                if self.lock().calls.iter().all(|it| it.end.is_some()) {
+                    return;
+                }
+                news.await;
+            }
+        };
+        let _ = tokio::time::timeout(patience, waiting).await;
     }
 
     /// Limits how many calls may be made.
@@ -152,6 +196,12 @@ impl CallRecorder {
 }
 
 impl PendingCall {
+    /// These headers were passed on with it: names in lower case, sorted.
+    pub fn with_headers(self, headers: Vec<(String, String)>) -> Self {
+        self.recorder.lock().calls[self.index].headers = headers;
+        self
+    }
+
     /// The call has ended.
     pub fn end(self, outcome: Outcome) -> EndedCall {
         self.note(outcome);

@@ -17,10 +17,21 @@ pub(super) struct Clock {
 
 #[derive(Debug, Default)]
 struct Stood {
-    /// How long it has stood still, up to the last time.
-    before: Duration,
+    /// When it has stood still, from when to when, one after another.
+    before: Vec<(Instant, Instant)>,
     /// Since when it stands still now.
     since: Option<Instant>,
+}
+
+impl Stood {
+    /// How long it has stood still up to this moment.
+    fn until(&self, moment: Instant) -> Duration {
+        let now = self.since.map(|since| (since, moment));
+        let stood = self.before.iter().copied().chain(now);
+        stood
+            .map(|(from, to)| to.min(moment).saturating_duration_since(from))
+            .sum()
+    }
 }
 
 /// While this lives, the clock stands still.
@@ -37,15 +48,21 @@ impl Clock {
 
     /// How much of the run's time has passed.
     pub(super) fn elapsed(&self) -> Duration {
-        let stood = self.stood.lock();
-        let now = stood.since.unwrap_or_else(Instant::now);
-        let passed = now.saturating_duration_since(self.started);
-        passed.saturating_sub(stood.before)
+        self.at(Instant::now())
     }
 
-    /// The run's time at a moment. Only right while the clock has never stood still.
+    /// The run's time at a moment.
     pub(super) fn at(&self, moment: Instant) -> Duration {
-        moment.saturating_duration_since(self.started)
+        let passed = moment.saturating_duration_since(self.started);
+        passed.saturating_sub(self.stood.lock().until(moment))
+    }
+
+    /// Whether the clock stood still at a moment.
+    pub(super) fn stood_at(&self, moment: Instant) -> bool {
+        let stood = self.stood.lock();
+        let mut before = stood.before.iter();
+        stood.since.is_some_and(|it| it <= moment)
+            || before.any(|(from, to)| (*from..=*to).contains(&moment))
     }
 
     /// Stops the clock. At most one [`Standstill`] may exist at a time.
@@ -70,6 +87,6 @@ impl Drop for Standstill<'_> {
     fn drop(&mut self) {
         let mut stood = self.0.stood.lock();
         let since = stood.since.take();
-        stood.before += since.map_or(Duration::ZERO, |it| it.elapsed());
+        stood.before.extend(since.map(|it| (it, Instant::now())));
     }
 }

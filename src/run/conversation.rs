@@ -13,6 +13,7 @@ use futures_util::future::join_all;
 use serde_json::json;
 
 pub use self::recorded_calls::Announced;
+pub(super) use self::recorded_calls::tool_call;
 pub use self::reported_requests::ReportedRequest;
 use self::route::no_such_server;
 pub(super) use self::route::route;
@@ -373,7 +374,8 @@ fn not_sent(why: &str, said: Option<&str>) -> Outcome {
     })
 }
 
-fn is_not_sent(outcome: &Outcome) -> bool {
+/// Whether a call was never made.
+pub(super) fn is_not_sent(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Failure(it) if it.kind == FailureKind::NotSent)
 }
 

@@ -11,6 +11,7 @@ pub mod ready;
 mod runner;
 mod stop;
 mod together;
+mod upstream;
 
 pub use again::{AskAgain, ask_again};
 pub use agent::Agent;

@@ -14,10 +14,12 @@ use crate::redact::Redactor;
 use crate::run::again::AskAgain;
 use crate::run::agent::Agent;
 use crate::run::budget::Budget;
+use crate::run::call_recorder::CallRecorder;
 use crate::run::clock::Clock;
 use crate::run::conversation::{Conversation, milliseconds};
-use crate::run::ports::{Connection, Observer, Progress};
+use crate::run::ports::{Connection, Gateway, Observer, Progress};
 use crate::run::stop::{SetupError, Stop};
+use crate::run::upstream::Ear;
 
 /// How long servers may take to end after a run that did not complete. It is short, because a server that hangs will not end by itself.
 const SHORT_GOODBYE: Duration = Duration::from_millis(200);
@@ -36,6 +38,8 @@ pub struct Job<'a> {
     pub budget: Option<&'a Budget>,
     /// Which calls are asked again, for what can be learned from that; `None` when nothing is recorded, or all is played twice.
     pub ask_again: Option<AskAgain>,
+    /// What listens behind the servers; `None` where nothing does.
+    pub behind: Option<&'a dyn Gateway>,
     /// What must not be stored.
     pub redactor: &'a Redactor,
 }
@@ -61,8 +65,10 @@ pub async fn run(job: Job<'_>) -> Redacted<Trajectory> {
         () = &mut run_out, if longest.is_some() => Err(ran_out(longest)),
         () = &mut deadline => Err(timed_out(limit, "connecting to the servers")),
     };
-    let (catalogue, (steps, requests), ending) = match connected {
-        Err(ending) => (Catalogue::default(), <_>::default(), ending),
+    // What asked the servers until here proved that they were ready.
+    let ear = job.behind.map(Ear::new);
+    let (catalogue, (steps, requests), upstream, ending) = match connected {
+        Err(ending) => (Catalogue::default(), <_>::default(), None, ending),
         Ok(servers) => {
             let mut conversation = Conversation::new(&servers, job.observer, clock.clone())
                 .asking_again(job.ask_again.as_ref())
@@ -89,7 +95,20 @@ pub async fn run(job: Job<'_>) -> Redacted<Trajectory> {
                     () = gateway.settled() => {}
                 }
             }
+            if ending.is_complete()
+                && let Some(ear) = &ear
+            {
+                ear.settled().await;
+            }
             let record = conversation.into_record();
+            let lane = ear.map(|it| {
+                let gateway = servers.gateway().map(Gateway::recorder);
+                let asked_again = gateway.map(CallRecorder::asked_again).unwrap_or_default();
+                if let Some(lost) = it.lost().filter(|_| ending.is_complete()) {
+                    ending = lost.into();
+                }
+                Box::new(it.lane(&clock, &asked_again, &record.0))
+            });
             let catalogue = servers.catalogue().clone();
             if ending != Ending::Interrupted {
                 // If the future is dropped, the servers are killed at once.
@@ -99,13 +118,14 @@ pub async fn run(job: Job<'_>) -> Redacted<Trajectory> {
                     () = tokio::time::sleep(SHORT_GOODBYE), if !ending.is_complete() => {}
                 }
             }
-            (catalogue, record, ending)
+            (catalogue, record, lane, ending)
         }
     };
 
     job.redactor.trajectory(Trajectory {
         catalogue,
         steps,
+        upstream,
         requests,
         duration_ms: Some(milliseconds(clock.elapsed())),
         ..empty(job.scenario, job.stamp, ending)

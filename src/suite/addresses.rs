@@ -2,11 +2,13 @@
 //! started for a run.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use crate::docker::Reached;
 use crate::model::container::Container;
 use crate::model::scenario::{Scenario, Server, Transport};
 use crate::scenario_file;
+use crate::suite::behind::Place;
 
 /// Where containers are reached, in the order they were started, each by its name; without one for the only container.
 #[derive(Debug, Clone, Default)]
@@ -44,7 +46,19 @@ pub(crate) struct Addresses {
     pub(crate) containers: Places,
     /// The ports of the servers that are started for the run, by server.
     pub(crate) ports: BTreeMap<String, u16>,
+    /// Where the servers behind those are reached, by server.
+    pub(crate) upstreams: BTreeMap<String, String>,
+    /// The scenario's configuration file.
+    pub(crate) config_file: Option<PathBuf>,
 }
+
+/// What stands for the address of a server behind those under test.
+pub(crate) fn upstream_url(name: &str) -> String {
+    format!("upstream.{name}.url")
+}
+
+/// What stands for the path of the scenario's configuration file.
+const CONFIG_FILE: &str = "config_file";
 
 impl Addresses {
     /// Those of a run that is not made, for whoever looks for secrets alone: an address is none.
@@ -53,6 +67,23 @@ impl Addresses {
         Self {
             containers: as_they_stand(scenario),
             ports: started.map(|it| (it.name.clone(), 0)).collect(),
+            ..Self::behind(scenario, None)
+        }
+    }
+
+    /// What is known once somebody listens behind the servers, or nobody does.
+    pub(crate) fn behind(scenario: &Scenario, place: Option<&Place>) -> Self {
+        let nowhere = || {
+            let upstreams = scenario.upstreams.iter();
+            let upstreams = upstreams.map(|it| (it.name.clone(), String::new()));
+            upstreams.collect()
+        };
+        let filled = place.and_then(|it| it.config.as_ref());
+        let config_file = filled.map(|it| it.path.clone());
+        Self {
+            upstreams: place.map_or_else(nowhere, |it| it.urls.clone()),
+            config_file: config_file.or_else(|| scenario.config_file.clone()),
+            ..Self::default()
         }
     }
 
@@ -66,7 +97,17 @@ impl Addresses {
         };
         (self.containers.lookup(name))
             .or_else(|| port.map(u16::to_string))
+            .or_else(|| self.behind_lookup(name))
             .or_else(|| std::env::var(name).ok())
+    }
+
+    fn behind_lookup(&self, name: &str) -> Option<String> {
+        let mut upstreams = self.upstreams.iter();
+        let upstream = upstreams.find(|(it, _)| name == upstream_url(it));
+        let upstream = upstream.map(|(_, url)| url.clone());
+        let config = self.config_file.as_deref().filter(|_| name == CONFIG_FILE);
+        let config = config.map(|it| std::path::absolute(it).unwrap_or_else(|_| it.to_owned()));
+        upstream.or_else(|| config.map(|it| it.to_string_lossy().into_owned()))
     }
 }
 

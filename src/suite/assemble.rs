@@ -13,6 +13,7 @@ use crate::redact::{Redactor, Secrets};
 use crate::run::{self, Observer, Progress, SetupError};
 use crate::suite::addresses::{self, Addresses, Places};
 use crate::suite::agents::{self, Reached};
+use crate::suite::behind::Behind;
 use crate::suite::containers::{self, ContainerSlot, ServersProbe};
 use crate::suite::header_commands::PrintedHeaders;
 use crate::suite::ready::{self, Proof};
@@ -71,7 +72,7 @@ impl SuiteContext {
         &self,
         scenario: &Scenario,
         (who, reachable): (Who<'_>, Reached),
-        (standing, printed): (Option<Standing>, &PrintedHeaders),
+        (standing, behind, printed): (Option<Standing>, Option<&Behind>, &PrintedHeaders),
         secrets: &mut Secrets,
     ) -> Result<Assembled, SetupError> {
         let containers = standing.map(|it| it.places);
@@ -85,13 +86,17 @@ impl SuiteContext {
         let addresses = Addresses {
             containers: containers.unwrap_or_else(|| addresses::as_they_stand(scenario)),
             ports: numbers.collect(),
+            ..Addresses::behind(scenario, behind.map(|it| &*it.place))
         };
         let proofs = ready::proofs(self, scenario);
         for proof in &proofs {
             proof.secrets(&addresses, secrets)?;
         }
         let targets = self.targets(scenario, &addresses, printed, secrets)?;
-        let programs = self.programs(scenario, &addresses, ports)?;
+        if let Some(behind) = behind {
+            behind.sent.are_those_of(&targets);
+        }
+        let programs = self.programs(&self.servers(scenario), &addresses, ports)?;
         let way = match &who {
             Who::Scenario(_) if scenario.agent.command().is_none() => Way::Direct,
             Who::Scenario(_) => Way::Gateway(GatewayPlace::new(None)?),
@@ -125,7 +130,7 @@ impl SuiteContext {
     pub(super) async fn stand_with_headers(
         &self,
         scenario: &Scenario,
-        place: &ContainerSlot,
+        place: (&ContainerSlot, Option<&Behind>),
         observer: &dyn Observer,
         (printed, secrets): (&mut PrintedHeaders, &mut Secrets),
     ) -> Result<Option<Standing>, SetupError> {
@@ -146,7 +151,7 @@ impl SuiteContext {
     async fn stand(
         &self,
         scenario: &Scenario,
-        place: &ContainerSlot,
+        (place, behind): (&ContainerSlot, Option<&Behind>),
         observer: &dyn Observer,
         (printed, secrets): (&PrintedHeaders, &mut Secrets),
     ) -> Result<Option<Standing>, SetupError> {
@@ -155,14 +160,15 @@ impl SuiteContext {
             return Ok(None);
         };
         let tell = |doing: &str| observer.progress(Progress::Preparing { doing });
+        let behind = Addresses::behind(scenario, behind.map(|it| &*it.place));
         let mut containers = Vec::new();
         for container in &scenario.containers {
-            let mut container = containers::expand(container, secrets)?;
+            let mut container = containers::expand(container, &behind, secrets)?;
             let image = self.prepare_image(session, &container.image, scenario, secrets, &tell);
             container.image = image.await?;
             containers.push(container);
         }
-        let slots = place.slots(session, containers, scenario.config_file.as_ref());
+        let slots = place.slots(session, containers, behind.config_file.as_ref());
         let mut known = secrets.clone();
         // What cannot be resolved holds no secret.
         let addresses = Addresses::anywhere(scenario, &self.servers(scenario));

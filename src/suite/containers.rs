@@ -16,6 +16,7 @@ use crate::run::ready::Asks;
 use crate::run::{Observer, SetupError};
 use crate::scenario_file;
 use crate::suite::addresses::{self, Addresses, Places};
+use crate::suite::behind::BehindPlace;
 use crate::suite::header_commands::PrintedHeaders;
 use crate::suite::post_mortem::{all_answered, end_as, lost_connection};
 use crate::suite::ready::{self, Asker, Asking};
@@ -27,9 +28,12 @@ use crate::suite::suite_context::SuiteContext;
 const LOOKS: u32 = 10;
 const LOOK_PAUSE: Duration = Duration::from_millis(200);
 
-/// Where the containers of one scenario are, once there are some.
+/// Where the containers of one scenario are, once there are some, and where the servers behind them are.
 #[derive(Default)]
-pub(crate) struct ContainerSlot(OnceLock<Slots>);
+pub(crate) struct ContainerSlot {
+    slots: OnceLock<Slots>,
+    pub(crate) behind: BehindPlace,
+}
 
 /// The slots of a scenario's containers, in the order they are started.
 pub(crate) struct Slots {
@@ -95,7 +99,7 @@ impl ContainerSlot {
         containers: Vec<Container>,
         config: Option<&PathBuf>,
     ) -> &Slots {
-        self.0
+        self.slots
             .get_or_init(|| Slots::new(session, containers, config))
     }
 
@@ -103,7 +107,7 @@ impl ContainerSlot {
     /// verdict.
     pub(crate) async fn examine(&self, trajectory: &mut Redacted<Trajectory>, redactor: &Redactor) {
         let Some(slots) = self
-            .0
+            .slots
             .get()
             .filter(|_| trajectory.ending != Ending::Interrupted)
         else {
@@ -139,7 +143,7 @@ impl ContainerSlot {
     /// What each container has said since the run began, with what it is called.
     pub(crate) async fn logs(&self, begun: Timestamp) -> Vec<(String, String)> {
         let mut logs = Vec::new();
-        for (name, slot) in self.0.get().iter().flat_map(|it| &it.named) {
+        for (name, slot) in self.slots.get().iter().flat_map(|it| &it.named) {
             let name = name.as_deref().unwrap_or("container");
             let log = slot.log(begun).await;
             logs.extend(log.map(|log| (name.to_owned(), log)));
@@ -150,7 +154,7 @@ impl ContainerSlot {
     /// Lets go of the containers once the scenario is done. With `look`, which is for scenarios that have not passed, they may be kept
     /// for inspection. Returns notes for the reader.
     pub(crate) async fn release(&self, look: bool) -> Vec<String> {
-        let Some(slots) = self.0.get() else {
+        let Some(slots) = self.slots.get() else {
             return Vec::new();
         };
         let mut notes = Vec::new();
@@ -213,12 +217,13 @@ impl Probe for ServersProbe<'_> {
     }
 }
 
-/// A container with its `${…}` filled in; the secrets it is given are added to `secrets`.
+/// A container with its `${…}` filled in, with those of the servers `behind` it; the secrets it is given are added to `secrets`.
 pub(crate) fn expand(
     container: &Container,
+    behind: &Addresses,
     secrets: &mut Secrets,
 ) -> Result<Container, SetupError> {
-    let lookup = |name: &str| std::env::var(name).ok();
+    let lookup = |name: &str| behind.lookup(name, None);
     let (container, variables) = scenario_file::expand(container, lookup)
         .map_err(|missing| SetupError::new(missing.to_string()))?;
     secrets.environment("docker", &variables);
@@ -236,13 +241,22 @@ pub(crate) fn expand(
     Ok(container)
 }
 
+/// The same for one that is not started, and whose servers behind are nowhere yet.
+pub(crate) fn expand_anywhere(
+    scenario: &Scenario,
+    container: &Container,
+) -> Result<Container, SetupError> {
+    let behind = Addresses::behind(scenario, None);
+    expand(container, &behind, &mut Secrets::default())
+}
+
 impl SuiteContext {
     /// Why a scenario that can do without its container's image is not run; `None` when it is.
     pub(crate) async fn why_not(&self, scenario: &Scenario) -> Option<String> {
         let scenario = source::settled(scenario);
         let containers = scenario.containers.iter();
         for container in containers.filter(|it| it.optional.is_some()) {
-            let container = expand(container, &mut Secrets::default()).ok()?;
+            let container = expand_anywhere(&scenario, container).ok()?;
             let why = self.containers.as_ref()?.why_not(&container).await;
             if why.is_some() {
                 return why;

@@ -17,6 +17,7 @@ use crate::score;
 use crate::suite::addresses::Addresses;
 use crate::suite::agents::{self, Reached};
 use crate::suite::assemble::{Assembled, Way, Who, redactor};
+use crate::suite::behind::Behind;
 use crate::suite::containers::{self, ContainerSlot};
 use crate::suite::header_commands::PrintedHeaders;
 use crate::suite::hooks::Hooks;
@@ -77,12 +78,7 @@ impl Observer for Redacting<'_> {
 
 /// What the containers and the servers that were started have written, without secrets; `None` where there are none. Where there are
 /// several, each stands under its name.
-fn log(
-    containers: Vec<(String, String)>,
-    started: &StartedServers,
-    redactor: &Redactor,
-) -> Option<Redacted<String>> {
-    let logs: Vec<(String, String)> = containers.into_iter().chain(started.logs()).collect();
+fn log(logs: Vec<(String, String)>, redactor: &Redactor) -> Option<Redacted<String>> {
     let text = match logs.as_slice() {
         [] => return None,
         [(_, only)] => only.clone(),
@@ -163,9 +159,18 @@ impl SuiteContext {
             (Ok(()), Err(problem)) => Err(problem.clone()),
             (Ok(()), Ok(hooks)) => hooks.before(&tell).await,
         };
-        let mut printed = PrintedHeaders::default();
-        let standing = match cleared {
+        let mut behind = None;
+        let listening = match cleared {
             Ok(()) => {
+                let listening = self.listen_behind(scenario, &place.behind, &mut secrets, &tell);
+                listening.await.map(|it| behind = it)
+            }
+            Err(problem) => Err(problem),
+        };
+        let mut printed = PrintedHeaders::default();
+        let standing = match listening {
+            Ok(()) => {
+                let place = (place, behind.as_ref());
                 self.stand_with_headers(scenario, place, observer, (&mut printed, &mut secrets))
                     .await
             }
@@ -180,7 +185,7 @@ impl SuiteContext {
             stamp.model = reachable.model().map(str::to_owned);
         }
         let prepared = standing.and_then(|standing| {
-            let with = (standing, &printed);
+            let with = (standing, behind.as_ref(), &printed);
             self.assemble(scenario, (who, reachable?), with, &mut secrets)
         });
         self.remember(scenario, &secrets);
@@ -200,12 +205,15 @@ impl SuiteContext {
         let (trajectory, mut notes) = match prepared {
             Ok(prepared) => {
                 let known = (&redactor, &secrets);
-                let run = (prepared, &mut started);
+                let run = (prepared, &mut started, behind.as_ref());
                 let running = self.make(scenario, run, stamp, reads, known, observer);
                 let (mut trajectory, mut notes) = Box::pin(running).await;
                 notes.extend(stale);
                 place.examine(&mut trajectory, &redactor).await;
                 started.examine(&mut trajectory, &redactor).await;
+                if let Some(behind) = &mut behind {
+                    behind.examine(&mut trajectory, &redactor).await;
+                }
                 if trajectory.ending != Ending::Interrupted {
                     started.stop().await;
                 }
@@ -223,7 +231,13 @@ impl SuiteContext {
                 )
             }
         };
-        let log = log(place.logs(begun).await, &started, &redactor);
+        let mut logs = place.logs(begun).await;
+        logs.extend(started.logs());
+        logs.extend(behind.iter().flat_map(Behind::logs));
+        let log = log(logs, &redactor);
+        if let Some(behind) = behind.filter(|_| trajectory.ending != Ending::Interrupted) {
+            behind.stop().await;
+        }
         if let Ok(hooks) = hooks {
             notes.extend(hooks.after(&tell).await);
         }
@@ -239,7 +253,7 @@ impl SuiteContext {
     async fn make(
         &self,
         scenario: &Scenario,
-        (prepared, started): (Assembled, &mut StartedServers),
+        (prepared, started, behind): (Assembled, &mut StartedServers, Option<&Behind>),
         stamp: Stamp,
         reads: Reads,
         (redactor, secrets): (&Redactor, &Secrets),
@@ -310,6 +324,7 @@ impl SuiteContext {
             interrupt: self.interrupt.clone(),
             budget: self.budget.as_deref(),
             ask_again,
+            behind: behind.map(Behind::gateway),
             redactor,
         };
         let mut trajectory = run::run(job).await;
@@ -369,7 +384,7 @@ impl SuiteContext {
             let _ = proof.secrets(&addresses, &mut secrets);
         }
         for container in &scenario.containers {
-            let _ = containers::expand(container, &mut secrets);
+            let _ = containers::expand(container, &addresses, &mut secrets);
         }
         let _ = self.hooks(scenario, &mut secrets);
         self.remember(scenario, &secrets);

@@ -5,7 +5,7 @@
 //! Suite ─ play ─► each scenario: compare | record | expect ─ repeat ─► RunContext ─ SuiteContext ─► run::run ─► judge ─► ScenarioResult
 //! ```
 //!
-//! `execute` makes one run, which `assemble` puts together from `agents`, `servers`, `started`, `containers`, `hooks` and `ready`, with what all
+//! `execute` makes one run, which `assemble` puts together from `agents`, `servers`, `started`, `containers`, `behind`, `hooks` and `ready`, with what all
 //! runs share in `suite_context` and what one scenario's runs need in `run_context`; `replay` and `recorded` hold one side of a baseline still; `judge` and `outcome` say what came of a run.
 //!
 //! # Example
@@ -36,6 +36,7 @@ pub(crate) mod addresses;
 mod against;
 pub(crate) mod agents;
 mod assemble;
+pub(crate) mod behind;
 mod bisect;
 mod build;
 pub(crate) mod ci;

@@ -61,7 +61,7 @@ impl SuiteContext {
     }
 
     /// The same for some of its servers.
-    fn targets_of(
+    pub(crate) fn targets_of(
         &self,
         scenario: &Scenario,
         servers: &[Server],
@@ -90,14 +90,14 @@ impl SuiteContext {
             .collect()
     }
 
-    /// How those of the scenario's servers are started that are started for each run, each with one of these ports.
+    /// How those of these servers are started that are started for each run, each with one of these ports.
     pub(crate) fn programs(
         &self,
-        scenario: &Scenario,
+        servers: &[Server],
         addresses: &Addresses,
         ports: Vec<(String, Port)>,
     ) -> Result<Vec<Program>, SetupError> {
-        let servers = Self::filled(&self.servers(scenario), addresses, &mut Secrets::default())?;
+        let servers = Self::filled(servers, addresses, &mut Secrets::default())?;
         let mut programs = Vec::new();
         for (server, port) in ports {
             let named = servers.iter().find(|it| it.name == server);

@@ -3,16 +3,19 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use axum::http::HeaderMap;
 use parking_lot::Mutex;
 use serde_json::Value;
 
 use super::again::{Again, Asker, Read};
 use super::error::{GATEWAY_ERROR, error};
+use super::passed_on::SentHeaders;
 use crate::digits;
 use crate::mcp::request::outcome;
 use crate::mcp::wire::{Message, key, read_bytes};
 use crate::model::Object;
 use crate::model::trajectory::Outcome;
+use crate::model::upstream::PassedOn;
 use crate::run::{CallRecorder, PendingCall, SetupError};
 
 /// The calls of one server.
@@ -24,6 +27,8 @@ pub(super) struct CallTap {
     waiting: Mutex<Vec<Waiting>>,
     /// What is asked again, where anything is.
     again: Option<Arc<Again>>,
+    /// The headers that are looked for among those that arrive.
+    sent: Option<SentHeaders>,
 }
 
 /// A call without an answer yet.
@@ -55,6 +60,7 @@ impl CallTap {
         server: &str,
         recorder: CallRecorder,
         again: Option<Arc<Again>>,
+        sent: Option<SentHeaders>,
     ) -> Arc<Self> {
         Arc::new(Self {
             server: server.to_owned(),
@@ -62,6 +68,7 @@ impl CallTap {
             exchanges: AtomicU64::new(0),
             waiting: Mutex::default(),
             again,
+            sent,
         })
     }
 
@@ -74,7 +81,7 @@ impl CallTap {
     pub(super) async fn sent(
         self: &Arc<Self>,
         session: &str,
-        body: &[u8],
+        (headers, body): (&HeaderMap, &[u8]),
         asker: impl FnOnce() -> Asker,
     ) -> Result<Exchange, String> {
         let mut exchange = Exchange {
@@ -84,8 +91,12 @@ impl CallTap {
             ids: Vec::new(),
             may_come_later: false,
         };
+        let passed_on = self.sent.as_ref().map(|it| it.among(headers));
+        let passed_on = passed_on.unwrap_or_default();
+        let mut has_call = false;
         let body = std::str::from_utf8(body).map(digits::parse);
         let Ok(Ok(body)) = body else {
+            self.arrived(passed_on);
             return Ok(exchange);
         };
         let messages = match &body {
@@ -119,6 +130,8 @@ impl CallTap {
                 .ok_or_else(|| {
                     exchange.refusal("`limits.max_steps`: no further tool call may be made")
                 })?;
+            has_call = true;
+            let pending = pending.with_headers(passed_on.clone());
             let mut waiting = self.waiting.lock();
             let read = asker.as_ref().and_then(|(again, asker)| {
                 let amid_effects = waiting.iter().any(|it| it.read.is_none());
@@ -132,7 +145,22 @@ impl CallTap {
                 read,
             });
         }
+        if !has_call {
+            self.arrived(passed_on);
+        }
         Ok(exchange)
+    }
+
+    /// These headers were passed on with a request in which there is no call.
+    fn arrived(&self, headers: Vec<(String, String)>) {
+        for (name, value) in headers {
+            let server = self.server.clone();
+            self.recorder.passed_on(PassedOn {
+                server,
+                name,
+                value,
+            });
+        }
     }
 
     /// The server sends a message in this session; says what it is.

@@ -124,7 +124,11 @@ impl Launcher {
             self.proven(&piped).await?;
         }
         let asker = || piped.asker(self.tool_timeout);
-        let exchange = match self.tap.sent(&piped.id, &body, asker).await {
+        let exchange = match self
+            .tap
+            .sent(&piped.id, (&parts.headers, &body), asker)
+            .await
+        {
             Ok(exchange) => exchange,
             Err(refusal) => return Ok(respond(StatusCode::OK, Some(JSON), refusal.into())),
         };

@@ -7,6 +7,7 @@
 //! | `again`, `asking` | reads are asked again, where recording wants that |
 //! | `front`, `error`, `deadline` | how the gateway itself speaks with agents, and how long it waits |
 //! | `place` | where the gateway is reached, and by whom alone |
+//! | `passed_on` | headers that arrive behind a server and were sent to it |
 //! | `proxy` | servers that speak HTTP |
 //! | `launcher`, `piped`, `streamed` | servers that are child processes or speak the older HTTP with SSE, and their sessions |
 //! | `own` | requests of the gateway's own in these sessions |
@@ -19,14 +20,13 @@ mod error;
 mod front;
 mod launcher;
 mod own;
+mod passed_on;
 mod piped;
 mod place;
 mod proxy;
 mod streamed;
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
-use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use axum::Router;
@@ -43,7 +43,8 @@ use self::again::Again;
 use self::call_tap::CallTap;
 use self::error::{GATEWAY_ERROR, error};
 use self::launcher::{Launcher, Source};
-pub use self::place::GatewayPlace;
+pub use self::passed_on::SentHeaders;
+pub use self::place::{From as GatewayFrom, GatewayPlace};
 use self::proxy::Proxy;
 use crate::http_server::{self, JSON, Refusal, from_own_pages, is_secret, respond, same_site};
 use crate::mcp::headers::with_token;
@@ -81,6 +82,8 @@ struct Front {
     /// The first segment of the paths that lead to them.
     secret: Arc<str>,
     port: u16,
+    /// It is reached by other names than this machine's own.
+    any_host: bool,
 }
 
 /// Puts a gateway in front of servers, at this place. Their catalogues are read first, in sessions of our own that end
@@ -101,12 +104,58 @@ pub async fn open(
         Some((tools, session_check)) => (tools, Some(session_check)),
         None => (connect(targets, on_progress).await?, None),
     };
+    let asks = Asks {
+        tools,
+        session_check,
+        ask_again,
+        sent: None,
+    };
+    let listener = place.listener().await?;
+    stand(targets, asks, (place, listener)).await
+}
+
+/// Puts a gateway between a server that is asked and those behind it, at this place, where the former finds them. Their catalogues are read
+/// first. Headers that the agent's side has `sent` to the former, and that arrive here, are recorded.
+///
+/// # Errors
+///
+/// As [`open`].
+pub async fn open_behind(
+    targets: &[Target],
+    (place, listener): (GatewayPlace, TcpListener),
+    sent: SentHeaders,
+    on_progress: OnProgress<'_>,
+) -> Result<Box<dyn run::Gateway>, SetupError> {
+    let asks = Asks {
+        tools: connect(targets, on_progress).await?,
+        session_check: None,
+        ask_again: None,
+        sent: Some(sent),
+    };
+    stand(targets, asks, (place, listener)).await
+}
+
+/// What a gateway knows of its servers, and asks them.
+struct Asks {
+    tools: Box<dyn Tools>,
+    session_check: Option<Arc<dyn SessionCheck>>,
+    ask_again: Option<AskAgain>,
+    sent: Option<SentHeaders>,
+}
+
+async fn stand(
+    targets: &[Target],
+    asks: Asks,
+    (place, listener): (GatewayPlace, TcpListener),
+) -> Result<Box<dyn run::Gateway>, SetupError> {
+    let Asks {
+        tools,
+        session_check,
+        ask_again,
+        sent,
+    } = asks;
     let catalogue = Arc::new(tools.catalogue().clone());
     tools.close().await;
-    let port = place.port.unwrap_or_default();
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
-    let listener = listener
-        .map_err(|error| SetupError::new(format!("cannot listen on port {port}: {error}")))?;
     let address = listener.local_addr();
     let address = address.map_err(|error| SetupError::new(format!("has no address: {error}")))?;
 
@@ -119,23 +168,20 @@ pub async fn open(
         let again = ask_again
             .clone()
             .map(|it| Again::new(it, Arc::clone(&catalogue), stop.clone()));
-        let tap = CallTap::new(&target.name, recorder.clone(), again);
+        let tap = CallTap::new(&target.name, recorder.clone(), again, sent.clone());
         taps.push(Arc::clone(&tap));
         let behind = behind(target, &tap, &stop, session_check.clone())
             .map_err(|why| setup_error(&target.name, &why, &Wire::default(), Vec::new()))?;
         servers.insert(target.name.clone(), behind);
         endpoints.push(Endpoint {
             server: target.name.clone(),
-            url: format!(
-                "http://{address}/{}/{}/mcp",
-                place.secret,
-                percent_encoded(&target.name)
-            ),
+            url: place.url(address.port(), &target.name),
         });
     }
     let servers = Arc::new(servers);
     let front = Front {
         servers: Arc::clone(&servers),
+        any_host: place.from != GatewayFrom::Here,
         secret: place.secret.into(),
         port: address.port(),
     };
@@ -211,7 +257,7 @@ async fn nowhere(State(front): State<Front>, request: Request) -> Response<Body>
 }
 
 fn let_in(front: &Front, headers: &HeaderMap) -> Result<(), Refusal> {
-    same_site(headers, false)?;
+    same_site(headers, front.any_host)?;
     from_own_pages(headers, front.port)
 }
 
@@ -268,17 +314,4 @@ impl Drop for Gateway {
             }
         }
     }
-}
-
-/// A name as a segment of a path (RFC 3986, section 2.3).
-fn percent_encoded(name: &str) -> String {
-    name.bytes().fold(String::new(), |mut encoded, byte| {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            // Writing to a string cannot fail.
-            let _ = write!(encoded, "%{byte:02X}");
-        }
-        encoded
-    })
 }

@@ -1,5 +1,10 @@
 //! Where a gateway is reached.
 
+use std::fmt::Write as _;
+use std::net::{IpAddr, Ipv4Addr};
+
+use tokio::net::TcpListener;
+
 use crate::http_server::unguessable;
 use crate::run::SetupError;
 
@@ -7,14 +12,26 @@ use crate::run::SetupError;
 /// know who are told: the agent through its configuration, or the person whose session is recorded.
 #[derive(Debug, Clone)]
 pub struct GatewayPlace {
+    /// Who reaches it.
+    pub from: From,
     /// A free one unless given.
     pub port: Option<u16>,
     /// The first segment of every path; nobody guesses it, and it is to be shown to nobody else.
     pub secret: String,
 }
 
+/// Who reaches a gateway.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum From {
+    /// Programs on this machine.
+    Here,
+    /// Containers, for which this machine has a name or an address of its own; it listens at another one where that is none of the
+    /// machine's.
+    Containers { host: String, listen: IpAddr },
+}
+
 impl GatewayPlace {
-    /// A place that nobody knows yet.
+    /// A place on this machine that nobody knows yet.
     ///
     /// # Errors
     ///
@@ -23,6 +40,52 @@ impl GatewayPlace {
         let secret = unguessable().map_err(|error| {
             SetupError::new(format!("the gateway cannot have a secret address: {error}"))
         })?;
-        Ok(Self { port, secret })
+        let from = From::Here;
+        Ok(Self { from, port, secret })
     }
+
+    /// Listens there. Nobody is answered until the gateway stands.
+    ///
+    /// # Errors
+    ///
+    /// Why the port cannot be had.
+    pub async fn listener(&self) -> Result<TcpListener, SetupError> {
+        let listen = match &self.from {
+            From::Here => Ipv4Addr::LOCALHOST.into(),
+            From::Containers { listen, .. } => *listen,
+        };
+        let port = self.port.unwrap_or_default();
+        let listener = TcpListener::bind((listen, port)).await;
+        listener.map_err(|error| SetupError::new(format!("cannot listen on port {port}: {error}")))
+    }
+
+    /// The host in its addresses.
+    pub fn host(&self) -> String {
+        match &self.from {
+            From::Here => Ipv4Addr::LOCALHOST.to_string(),
+            From::Containers { host, .. } => host.clone(),
+        }
+    }
+
+    /// Where the server of this name is reached, once the port is known.
+    pub fn url(&self, port: u16, server: &str) -> String {
+        let (host, secret) = (self.host(), &self.secret);
+        format!(
+            "http://{host}:{port}/{secret}/{}/mcp",
+            percent_encoded(server)
+        )
+    }
+}
+
+/// A name as a segment of a path (RFC 3986, section 2.3).
+fn percent_encoded(name: &str) -> String {
+    name.bytes().fold(String::new(), |mut encoded, byte| {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+        encoded
+    })
 }

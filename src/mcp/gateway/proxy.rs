@@ -90,13 +90,17 @@ impl Proxy {
         let (parts, body) = request.into_parts();
         let body = read_body(body, LONGEST_BODY).await?;
         let session = header_text(&parts.headers, &SESSION_ID).to_owned();
-        let headers = self.passed_on(parts.headers);
+        let headers = self.passed_on(parts.headers.clone());
         let method = parts.method.clone();
         if method == Method::DELETE {
             self.tap.settled().await;
         }
         let asker = || self.asker(headers.clone());
-        let exchange = match self.tap.sent(&session, &body, asker).await {
+        let exchange = match self
+            .tap
+            .sent(&session, (&parts.headers, &body), asker)
+            .await
+        {
             Ok(exchange) => exchange,
             Err(refusal) => return Ok(respond(StatusCode::OK, Some(JSON), refusal.into())),
         };

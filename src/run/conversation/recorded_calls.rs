@@ -171,7 +171,8 @@ impl<'a> Conversation<'a> {
     }
 }
 
-fn tool_call(recorded: &RecordedCall, clock: &Clock) -> ToolCall {
+/// The call that was recorded, in the time of the run.
+pub(in crate::run) fn tool_call(recorded: &RecordedCall, clock: &Clock) -> ToolCall {
     let (outcome, duration) = recorded.end.clone().unzip();
     ToolCall {
         server: Some(recorded.server.clone()),

@@ -1,0 +1,53 @@
+//! Headers of the agent's side that arrive at servers behind the one that the agent asks.
+
+use std::sync::Arc;
+
+use http::{HeaderMap, HeaderName, HeaderValue};
+use parking_lot::Mutex;
+
+use crate::mcp::headers::with_token;
+use crate::mcp::target::{Launch, Target};
+
+/// A shorter value may be the same by chance under another name.
+const TELLING: usize = 8;
+
+/// The headers that the agent's side sends. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct SentHeaders(Arc<Mutex<Vec<(HeaderName, HeaderValue)>>>);
+
+impl SentHeaders {
+    /// From now on, those that these servers are asked with.
+    pub fn are_those_of(&self, targets: &[Target]) {
+        let headers = targets.iter().filter_map(|it| match &it.launch {
+            Launch::Http {
+                headers,
+                bearer_token,
+                ..
+            } => with_token(headers, bearer_token.as_deref()).ok(),
+            Launch::Child(_) => None,
+        });
+        let mut sent: Vec<_> = headers
+            .flatten()
+            .filter_map(|(name, value)| Some((name?, value)))
+            .collect();
+        sent.sort_by(|(a, _), (b, _)| a.as_str().cmp(b.as_str()));
+        sent.dedup();
+        *self.0.lock() = sent;
+    }
+
+    /// Those that have arrived with a request, by the names they were sent with: sorted, each once.
+    pub(super) fn among(&self, arrived: &HeaderMap) -> Vec<(String, String)> {
+        let sent = self.0.lock();
+        let has_arrived = |(name, value): &&(HeaderName, HeaderValue)| {
+            arrived.get_all(name).iter().any(|it| it == value)
+                || value.len() >= TELLING && arrived.values().any(|it| it == value)
+        };
+        let passed_on = sent.iter().filter(has_arrived);
+        passed_on
+            .map(|(name, value)| {
+                let value = String::from_utf8_lossy(value.as_bytes());
+                (name.as_str().to_owned(), value.into_owned())
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,262 @@
+//! Servers behind those under test, in one run: mocks of ours and real ones, each behind a gateway that hears what arrives there.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tempfile::TempDir;
+use tokio::sync::OnceCell;
+
+use crate::input;
+use crate::mcp::{self, GatewayFrom, GatewayPlace, SentHeaders, Target};
+use crate::model::redacted::Redacted;
+use crate::model::scenario::{HttpStyle, Scenario, Start, Transport};
+use crate::model::stamp::Servers;
+use crate::model::trajectory::Trajectory;
+use crate::redact::{Redactor, Secrets};
+use crate::run::{self, SetupError};
+use crate::scenario_file;
+use crate::suite::addresses::{self, Addresses, is_started};
+use crate::suite::header_commands::PrintedHeaders;
+use crate::suite::recorded;
+use crate::suite::started::{Port, StartedServers};
+use crate::suite::suite_context::SuiteContext;
+
+/// Where the servers behind those of a scenario are reached: in all its runs alike, because its containers are told once.
+#[derive(Debug, Default)]
+pub(crate) struct BehindPlace(OnceCell<Arc<Place>>);
+
+/// Where they are reached.
+#[derive(Debug)]
+pub(crate) struct Place {
+    gateway: GatewayPlace,
+    /// By the server behind.
+    pub(crate) urls: BTreeMap<String, String>,
+    /// The scenario's configuration file with these filled in.
+    pub(crate) config: Option<Filled>,
+}
+
+/// A file that is removed when it is not needed any more.
+#[derive(Debug)]
+pub(crate) struct Filled {
+    pub(crate) path: PathBuf,
+    _folder: TempDir,
+}
+
+/// What listens behind the servers in one run. Dropping it ends all of it.
+pub(crate) struct Behind {
+    pub(crate) place: Arc<Place>,
+    /// What the agent's side sends, once that is known.
+    pub(crate) sent: SentHeaders,
+    started: StartedServers,
+    gateway: Box<dyn run::Gateway>,
+}
+
+impl Behind {
+    pub(crate) fn gateway(&self) -> &dyn run::Gateway {
+        &*self.gateway
+    }
+
+    /// See [`StartedServers::examine`].
+    pub(crate) async fn examine(&mut self, run: &mut Redacted<Trajectory>, redactor: &Redactor) {
+        self.started.examine(run, redactor).await;
+    }
+
+    /// What each server that was started has written, with its name.
+    pub(crate) fn logs(&self) -> Vec<(String, String)> {
+        self.started.logs().collect()
+    }
+
+    /// Asks all of it to end, then forces it.
+    pub(crate) async fn stop(mut self) {
+        self.gateway.close().await;
+        self.started.stop().await;
+    }
+}
+
+impl SuiteContext {
+    /// Begins to listen behind the servers of a scenario; `None` where it declares nothing there, or what was recorded answers in their
+    /// place. The secrets that the servers behind are given are added to `secrets`, with the addresses that nobody else is to know.
+    pub(crate) async fn listen_behind(
+        &self,
+        scenario: &Scenario,
+        place: &BehindPlace,
+        secrets: &mut Secrets,
+        tell: &(dyn Fn(&str) + Send + Sync),
+    ) -> Result<Option<Behind>, SetupError> {
+        if scenario.upstreams.is_empty() || recorded::servers(scenario) == Servers::Recorded {
+            return Ok(None);
+        }
+        let place = place.0.get_or_try_init(|| self.place(scenario)).await?;
+        let place = Arc::clone(place);
+        declare(&place, secrets);
+        let mut servers = scenario.upstreams.clone();
+        for server in &mut servers {
+            if server.transport == Transport::Mock {
+                server.transport = self.mock_over_http(scenario, &server.name);
+            }
+        }
+        let started = servers.iter().filter(|it| is_started(it));
+        let ports = started.map(|it| Ok((it.name.clone(), Port::free()?)));
+        let ports = ports.collect::<Result<Vec<_>, SetupError>>()?;
+        let numbers = ports
+            .iter()
+            .map(|(name, port)| (name.clone(), port.number()));
+        let addresses = Addresses {
+            ports: numbers.collect(),
+            ..Addresses::default()
+        };
+        let printed = PrintedHeaders::default();
+        let targets = self.targets_of(scenario, &servers, (&addresses, &printed), secrets)?;
+        let mut started = StartedServers::start(self.programs(&servers, &addresses, ports)?)?;
+        let sent = SentHeaders::default();
+        sent.are_those_of(&self.targets_anywhere(scenario));
+        let opening = async {
+            let listener = place.gateway.listener().await?;
+            let at = (place.gateway.clone(), listener);
+            mcp::open_behind(&targets, at, sent.clone(), tell).await
+        };
+        let opened = tokio::select! {
+            biased;
+            () = self.interrupt.cancelled() => Err(SetupError::new("interrupted")),
+            opened = started.during(opening) => opened,
+        };
+        let gateway = opened.map_err(|mut it| {
+            it.message = format!("`upstreams`: {}", it.message);
+            it
+        })?;
+        Ok(Some(Behind {
+            place,
+            sent,
+            started,
+            gateway,
+        }))
+    }
+
+    /// Chooses where the servers behind those of a scenario are reached.
+    async fn place(&self, scenario: &Scenario) -> Result<Arc<Place>, SetupError> {
+        let mut gateway = GatewayPlace::new(None)?;
+        let mut listen = Ipv4Addr::LOCALHOST.into();
+        if !scenario.containers.is_empty() {
+            let Some(containers) = &self.containers else {
+                return Err(SetupError::new(
+                    "`upstreams` stand behind servers that are started for the run, and `--no-docker` uses those that stand already: they do not know them",
+                ));
+            };
+            let way_back = containers.way_back().await?;
+            listen = way_back.listen;
+            gateway.from = GatewayFrom::Containers {
+                host: way_back.host,
+                listen,
+            };
+        }
+        // Let go at once: whoever takes it meanwhile is met with an error that says so.
+        let port = TcpListener::bind((listen, 0)).and_then(|it| it.local_addr());
+        let port = port.map_err(|it| SetupError::new(format!("there is no free port: {it}")))?;
+        gateway.port = Some(port.port());
+        let names = scenario.upstreams.iter().map(|it| it.name.clone());
+        let urls = names.map(|name| {
+            let url = gateway.url(port.port(), &name);
+            (name, url)
+        });
+        let urls = urls.collect();
+        Ok(Arc::new(Place {
+            config: filled(scenario, &urls)?,
+            gateway,
+            urls,
+        }))
+    }
+
+    /// Our own program, serving a mock server of the scenario over HTTP: a server for all sessions.
+    fn mock_over_http(&self, scenario: &Scenario, name: &str) -> Transport {
+        let program = self.program.as_ref().map_or_else(
+            || "mcp-eval".to_owned(),
+            |it| it.to_string_lossy().into_owned(),
+        );
+        let path = |it: &std::path::Path| it.to_string_lossy().into_owned();
+        let args = [
+            "mock".to_owned(),
+            "--transport".to_owned(),
+            "http".to_owned(),
+            "--port".to_owned(),
+            format!("${{{}}}", scenario_file::PORT),
+            "--server".to_owned(),
+            name.to_owned(),
+            "--defaults-from".to_owned(),
+            path(&scenario.defaults_root),
+            "--".to_owned(),
+            path(&scenario.path),
+        ];
+        Transport::Http {
+            style: HttpStyle::Streamable,
+            url: format!("http://127.0.0.1:${{{}}}/mcp", scenario_file::PORT),
+            headers: Vec::new(),
+            bearer_token_env: None,
+            start: Some(Start {
+                command: program,
+                args: args.to_vec(),
+                env: Vec::new(),
+                cwd: None,
+            }),
+            headers_command: Vec::new(),
+        }
+    }
+
+    /// The servers of a scenario as far as they are known before any of them stands.
+    fn targets_anywhere(&self, scenario: &Scenario) -> Vec<Target> {
+        let addresses = Addresses::anywhere(scenario, &self.servers(scenario));
+        let (printed, mut known) = (PrintedHeaders::default(), Secrets::default());
+        let targets = self.targets(scenario, &addresses, &printed, &mut known);
+        targets.unwrap_or_default()
+    }
+}
+
+/// Addresses that a server may repeat, and that are others in each run.
+fn declare(place: &Place, secrets: &mut Secrets) {
+    for (name, url) in &place.urls {
+        secrets.declare(&addresses::upstream_url(name), "", url);
+    }
+    secrets.declare("upstream.path", "", &place.gateway.secret);
+    if let Some(port) = place.gateway.port {
+        let authority = format!("{}:{port}", place.gateway.host());
+        secrets.declare("upstream.address", "", &authority);
+    }
+}
+
+/// The scenario's configuration file with the addresses of the servers behind filled in; `None` where it has none, or names none of them.
+fn filled(
+    scenario: &Scenario,
+    urls: &BTreeMap<String, String>,
+) -> Result<Option<Filled>, SetupError> {
+    let Some(path) = &scenario.config_file else {
+        return Ok(None);
+    };
+    let failed = |why: String| SetupError::new(format!("{}: {why}", path.display()));
+    let text = input::read_to_string(path).map_err(|it| failed(it.to_string()))?;
+    let mut new = text.clone();
+    for (name, url) in urls {
+        let key = addresses::upstream_url(name);
+        new = new.replace(&format!("{{{{{key}}}}}"), url);
+        new = new.replace(&format!("{{{{ {key} }}}}"), url);
+    }
+    if new == text {
+        return Ok(None);
+    }
+    let io = |it: std::io::Error| failed(it.to_string());
+    let folder = tempfile::Builder::new()
+        .prefix("mcp-eval-config-")
+        .tempdir()
+        .map_err(io)?;
+    let name = path.file_name().unwrap_or("config".as_ref());
+    let copy = folder.path().join(name);
+    fs::write(&copy, new).map_err(io)?;
+    // Whoever may read the original may read the copy: in a container that may be somebody else.
+    let permissions = fs::metadata(path).map_err(io)?.permissions();
+    fs::set_permissions(&copy, permissions).map_err(io)?;
+    Ok(Some(Filled {
+        path: copy,
+        _folder: folder,
+    }))
+}
