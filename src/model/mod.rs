@@ -6,6 +6,7 @@ pub mod call;
 pub mod catalogue;
 pub mod comparison;
 pub mod container;
+pub mod direct;
 pub mod experiment;
 pub mod hook;
 pub mod interactions;

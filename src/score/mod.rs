@@ -14,6 +14,7 @@
 //! | How do whole runs compare, one or several? | `runs` |
 //! | What do several takes show to vary? | `learn` |
 //! | What was written by hand that has no effect? | `by_hand` |
+//! | What does a proxy do to answers on their way? | `direct` |
 //!
 //! They rest on three rooms that know nothing of calls: `text`, `lists` and `values`, and on `work`, which counts what a comparison may
 //! cost. The rooms need each other in one direction:
@@ -30,6 +31,7 @@
 
 mod by_hand;
 mod catalogue;
+mod direct;
 mod ids;
 mod learn;
 mod lists;
@@ -48,6 +50,7 @@ pub use by_hand::rules::{
     KnownCall, check_path, check_regex, idle_after, idle_rules, sweeping_rules,
 };
 pub use catalogue::likeness::{nearest_for_call, nearest_name, nearest_tool};
+pub use direct::direct;
 pub use ids::binding::fill;
 pub use ids::binding::resolve;
 pub use ids::binding::{find_bindings, with_rules};
