@@ -8,13 +8,13 @@
 //! | How does YAML become a tree with places? How is a finding shown? | `yaml` |
 //! | How is a section declared? How do `kind` and `type` choose its keys? | `decode::section`, `decode::kinds` |
 //! | What sections does a file have? Where is the JSON Schema made? | `file` |
-//! | Where is a server read? A container? A `ready` check? What is run before and after? | `servers` |
+//! | Where is a server read? One behind a proxy? A container? A `ready` check? What is run before and after? | `servers` |
 //! | Where is a mock server read, with its answers and faults? | `mock` |
 //! | Where is the agent read? A call? A success criterion? | `agent` |
 //! | Where are the rules of the comparison read? | `file::scoring` |
 //! | What must fit together between sections? | `checks` |
 //! | What does a document become, and what is its hash? | `scenario` |
-//! | Where may `${…}` stand, and what is put there? | `expand` |
+//! | Where may `${…}` stand, and what is put there? And in the configuration file of a proxy? | `expand` |
 //! | How are mock servers, or a model's script, read from a file alone? | `load::mocks`, `load::llm` |
 //! | How does a session become a scenario file? | `load::session` |
 //!
@@ -36,7 +36,11 @@ mod servers;
 mod yaml;
 
 pub use agent::command::{needs, reads_prompt, takes};
-pub use decode::template::{PORT, SOURCE_DIR, mentions, mentions_container, port_name, url_name};
+pub use decode::template::{
+    CONFIG_FILE, PORT, SOURCE_DIR, mentions, mentions_container, port_name, upstream_url_name,
+    url_name,
+};
+pub use expand::config::fill_in_config;
 pub use expand::filling::{MissingVariables, expand, expand_command, expand_servers, fill_in};
 pub use expand::places::{Place, Templates};
 pub use file::schema::json_schema;

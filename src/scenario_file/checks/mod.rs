@@ -1,9 +1,13 @@
 //! What must fit together between the sections of a scenario?
 //!
-//! - `sections`: mocks and their interactions, containers and addresses, tools and servers.
+//! - `sections`: mocks and their interactions, containers and servers, tools and servers.
+//! - `references`: what a `${…}` stands for is provided where it stands.
+//! - `upstreams`: servers behind the ones under test, and who is told their addresses.
 //! - `ready`: what `ready` sections name is there, and asking changes nothing.
 //! - `expected`: what is expected can come, and anything is.
 
 pub(super) mod expected;
 pub(super) mod ready;
+pub(super) mod references;
 pub(super) mod sections;
+pub(super) mod upstreams;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::model::scenario::{Server, Transport};
 
 use crate::scenario_file::agent::criteria::CriterionSection;
-use crate::scenario_file::decode::Decode;
+use crate::scenario_file::decode::At;
 use crate::scenario_file::decode::template;
 use crate::scenario_file::file::document::{Document, given, is_wrong};
 use crate::scenario_file::file::scoring::ScoringSection;
@@ -17,18 +17,25 @@ use crate::scenario_file::yaml::source::{Findings, Mark};
 impl Document {
     /// Every mock server has its interactions, and the reverse.
     pub(in crate::scenario_file) fn check_mocks(&self, findings: &mut Findings) {
-        if is_wrong(self.servers.as_ref()) || is_wrong(self.mcp_interactions.as_ref()) {
+        let wrong = is_wrong(self.servers.as_ref()) || is_wrong(self.upstreams.as_ref());
+        if wrong || is_wrong(self.mcp_interactions.as_ref()) {
             return;
         }
         let servers = given(self.servers.as_ref()).map_or(&[][..], |it| &it.0);
+        let servers = servers
+            .iter()
+            .map(|(name, it)| (name, matches!(it.kind, ServerKind::Mock(_))));
+        let upstreams = self.upstream_sections().iter();
+        let upstreams = upstreams.map(|(name, it)| (name, it.is_mock()));
+        let servers: Vec<(&At<String>, bool)> = servers.chain(upstreams).collect();
         let interactions = given(self.mcp_interactions.as_ref()).map_or(&[][..], |it| &it.0);
         let answered: HashSet<&str> = interactions.iter().map(|(it, _)| it.as_str()).collect();
         let mocked: HashMap<&str, bool> = servers
             .iter()
-            .map(|(name, it)| (name.as_str(), matches!(it.kind, ServerKind::Mock(_))))
+            .map(|(name, is_mock)| (name.as_str(), *is_mock))
             .collect();
-        for (name, _) in servers {
-            if mocked[name.as_str()] && !answered.contains(name.as_str()) {
+        for (name, is_mock) in servers {
+            if is_mock && !answered.contains(name.as_str()) {
                 let message = format!("`mcp_interactions` says nothing of {}", quoted(name));
                 let hint = hint(name, name.at, answered.iter().copied(), findings);
                 findings.error(name.at, message, hint);
@@ -67,45 +74,6 @@ impl Document {
             return;
         }
         let containers = self.container_sections();
-        // Where there is none, `docker` is what most scenarios have.
-        let names = containers.iter().map(|(name, _)| *name);
-        let names = names.chain(containers.is_empty().then_some(None));
-        let provided: Vec<String> = names
-            .flat_map(|it| [template::url_name(it), template::port_name(it)])
-            .collect();
-        let mut texts = Vec::new();
-        self.servers
-            .templates(&mut |at, text| texts.push((at, text)));
-        self.ready.templates(&mut |at, text| texts.push((at, text)));
-        for (at, text) in texts {
-            for name in template::names(text).filter(|it| it.contains('.')) {
-                let known = provided.iter().any(|it| it == name);
-                // The environment may name the folder of the source, too.
-                if known && !containers.is_empty() || name == template::SOURCE_DIR {
-                    continue;
-                }
-                let hint = if known {
-                    Some("it is given by a container, which the section `docker` describes".into())
-                } else {
-                    did_you_mean(name, provided.iter().map(String::as_str))
-                };
-                let message = format!("nothing in the scenario provides {}", quoted(name));
-                findings.error(at, message, hint);
-            }
-        }
-        let mut texts = Vec::new();
-        self.before
-            .templates(&mut |at, text| texts.push((at, text)));
-        self.after.templates(&mut |at, text| texts.push((at, text)));
-        for (at, text) in texts {
-            if let Some(name) =
-                template::names(text).find(|it| it.contains('.') && *it != template::SOURCE_DIR)
-            {
-                let message = format!("nothing provides {} here", quoted(name));
-                let hint = "these commands are run without the container: `${NAME}` stands for an environment variable";
-                findings.error(at, message, Some(hint));
-            }
-        }
         let reached = |it: &Server| match &it.transport {
             Transport::Http {
                 url, start: None, ..

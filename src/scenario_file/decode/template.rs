@@ -17,6 +17,10 @@ const CONTAINER_URL: &str = "docker.url";
 const CONTAINER_PORT: &str = "docker.port";
 /// The name that stands for the folder of the source of the system under test.
 pub const SOURCE_DIR: &str = "source.dir";
+/// The name that stands for the path of the scenario's configuration file, with what is filled in there.
+pub const CONFIG_FILE: &str = "config_file";
+/// What the names begin with that servers behind the ones under test provide.
+pub(in crate::scenario_file) const UPSTREAM: &str = "upstream.";
 /// The name that stands for the port of a server that is started for a run.
 pub const PORT: &str = "port";
 
@@ -93,6 +97,11 @@ pub fn port_name(container: Option<&str>) -> String {
         || CONTAINER_PORT.to_owned(),
         |it| format!("containers.{it}.port"),
     )
+}
+
+/// The name that stands for the address at which the server of this name behind the ones under test is reached by them.
+pub fn upstream_url_name(upstream: &str) -> String {
+    format!("{UPSTREAM}{upstream}.url")
 }
 
 /// Whether a text refers to the container of this name, or to the only one.
@@ -193,13 +202,14 @@ pub(in crate::scenario_file) fn parts(
     })
 }
 
-/// Letters, digits and underscores, not starting with a digit; dots between such names.
+/// Letters, digits and underscores, not starting with a digit. Behind a dot stand names of the author's choosing, too: they may start with a
+/// digit and hold `-`.
 fn is_name(name: &str) -> bool {
-    name.split('.').all(|part| {
+    let is_word = |it: char| it.is_ascii_alphanumeric() || it == '_';
+    name.split('.').enumerate().all(|(index, part)| {
+        let is_first = index == 0;
         !part.is_empty()
-            && !part.starts_with(|it: char| it.is_ascii_digit())
-            && part
-                .chars()
-                .all(|it| it.is_ascii_alphanumeric() || it == '_')
+            && !(is_first && part.starts_with(|it: char| it.is_ascii_digit()))
+            && part.chars().all(|it| is_word(it) || !is_first && it == '-')
     })
 }

@@ -12,6 +12,7 @@ use crate::scenario_file::agent::script::ExpectedSection;
 use crate::scenario_file::agent::section::{AgentKind, AgentSection};
 use crate::scenario_file::decode::kinds::drop_foreign;
 use crate::scenario_file::decode::secrets::RedactSection;
+use crate::scenario_file::decode::template::{CONFIG_FILE, mentions};
 use crate::scenario_file::decode::values::{Timeout, Word};
 use crate::scenario_file::decode::{At, Decode, Field, Named, section, wrong_kind};
 use crate::scenario_file::mock::llm::InteractionSection;
@@ -21,6 +22,7 @@ use crate::scenario_file::servers::hook::HookSection;
 use crate::scenario_file::servers::ready::ReadySection;
 use crate::scenario_file::servers::server::{ServerKind, ServerSection};
 use crate::scenario_file::servers::source::SourceSection;
+use crate::scenario_file::servers::upstream::{UpstreamKind, UpstreamSection};
 use crate::scenario_file::yaml::node::{Content, Node};
 use crate::scenario_file::yaml::source::Findings;
 
@@ -51,6 +53,8 @@ section! {
         redact: Option<Field<RedactSection>>,
         /// The servers, by the name their tools are addressed with.
         servers: Option<Field<Named<ServerSection>>>,
+        /// Servers behind those, which a proxy calls, by name: what they hear is recorded, too. `{{upstream.NAME.url}}` in `config_file`, or `${upstream.NAME.url}` where a server or its container is started, tells the proxy where they are.
+        upstreams: Option<Field<Named<UpstreamSection>>>,
         /// What the mock servers offer and answer, by the server's name.
         mcp_interactions: Option<Field<Named<MockSection>>>,
         /// What a stand-in for a model expects and answers, request by request: `mcp-eval mock --llm FILE` serves it.
@@ -167,6 +171,11 @@ pub(in crate::scenario_file) fn drop_foreign_defaults(document: &mut Node) {
             drop_foreign::<ServerKind>(&mut server.value);
         }
     }
+    if let Some(upstreams) = document.get_mut("upstreams") {
+        for upstream in upstreams.entries_mut() {
+            drop_foreign::<UpstreamKind>(&mut upstream.value);
+        }
+    }
 }
 
 /// The value of an optional key, where it is given and right.
@@ -184,10 +193,19 @@ impl Document {
         given(self.config_file.as_ref())
     }
 
-    /// Whether the configuration file is for the container, and says nothing of the servers we talk to.
-    pub(in crate::scenario_file) fn config_is_mounted(&self) -> bool {
+    /// Whether the configuration file is for the system under test, which finds it in its container or is told its path, and says nothing of
+    /// the servers we talk to.
+    pub(in crate::scenario_file) fn config_is_passed_on(&self) -> bool {
         let containers = self.container_sections();
-        containers.iter().any(|(_, it)| it.config_target.is_some())
+        let mut is_passed_on = containers.iter().any(|(_, it)| it.config_target.is_some());
+        self.servers
+            .templates(&mut |_, text| is_passed_on |= mentions(text, CONFIG_FILE));
+        is_passed_on
+    }
+
+    /// The servers behind the ones under test, by name.
+    pub(in crate::scenario_file) fn upstream_sections(&self) -> &[(At<String>, UpstreamSection)] {
+        given(self.upstreams.as_ref()).map_or(&[][..], |it| &it.0)
     }
 
     /// The containers, in the order they are started; the only one has no name.

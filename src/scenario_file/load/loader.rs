@@ -3,15 +3,14 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use crate::model::scenario::{Scenario, Server};
+use crate::model::scenario::Scenario;
 
+use super::config::ConfigFile;
 use super::find::{DEFAULTS, Found};
 use super::variables;
-use crate::scenario_file::decode::values::Word;
-use crate::scenario_file::decode::{At, Decode};
+use crate::scenario_file::decode::Decode;
 use crate::scenario_file::file::document::{Document, drop_foreign_defaults};
 use crate::scenario_file::mock::references;
-use crate::scenario_file::servers::client_config::{ClientConfigError, client_config};
 use crate::scenario_file::yaml::finding::{Finding, Severity, quoted};
 use crate::scenario_file::yaml::nearest::did_you_mean;
 use crate::scenario_file::yaml::node::{Content, Node};
@@ -111,10 +110,11 @@ impl<'a> Loader<'a> {
             references::check(mocks, &mut self.findings);
         }
         let decoded = Document::decode(&document, &mut self.findings)?;
-        let mounted = decoded.config_is_mounted();
-        let config = decoded
-            .config_file()
-            .and_then(|it| self.config_file(it, mounted));
+        let passed_on = decoded.config_is_passed_on();
+        let config = decoded.config_file().and_then(|it| {
+            let last = self.options.working_dir.as_path();
+            ConfigFile::read(it, passed_on, last, &mut self.findings)
+        });
         let scenario = decoded.scenario(found, secrets, config, start, &mut self.findings)?;
         (are_right && self.findings.errors() == errors).then_some(scenario)
     }
@@ -220,50 +220,6 @@ impl<'a> Loader<'a> {
         } else {
             Err(())
         }
-    }
-
-    /// Where a scenario's configuration file lies, and the servers in it if it is one for MCP clients and not for the container.
-    fn config_file(&mut self, named: &At<Word>, mounted: bool) -> Option<(PathBuf, Vec<Server>)> {
-        let folder = self.findings.folder(named.at);
-        let path = folder
-            .ancestors()
-            .chain([self.options.working_dir.as_path()])
-            .map(|it| it.join(&named.0))
-            .find(|it| it.is_file());
-        let Some(path) = path else {
-            let message = format!("the file {} is found nowhere", quoted(&named.0));
-            let hint =
-                "looked beside this file, in the folders above it and in the working directory";
-            if mounted {
-                self.findings.error(named.at, message, Some(hint));
-            } else {
-                self.findings.warning(named.at, message, Some(hint));
-            }
-            return None;
-        };
-        if mounted {
-            return Some((path, Vec::new()));
-        }
-        let servers = match client_config(&path) {
-            Ok(servers) => servers,
-            // A system under test may be configured by any kind of file.
-            Err(ClientConfigError::NoClientServers { .. }) => Vec::new(),
-            Err(ClientConfigError::Unreadable(findings)) => {
-                for finding in findings {
-                    let message =
-                        format!("no servers are taken from this file: {}", finding.message);
-                    self.findings.warning(named.at, message, None::<&str>);
-                }
-                Vec::new()
-            }
-            Err(ClientConfigError::Invalid(findings)) => {
-                for finding in findings {
-                    self.findings.push(finding);
-                }
-                Vec::new()
-            }
-        };
-        Some((path, servers))
     }
 
     fn check_overrides(&mut self) {

@@ -2,9 +2,11 @@
 //!
 //! - `find`: paths, folders and patterns become files with ids.
 //! - `loader`: defaults are laid beneath, sections read, scenarios made. `variables`: `{{…}}` is filled in.
+//! - `config`: the configuration file that a scenario names.
 //! - `mocks`, `llm`: the mock servers of a file alone, and the script of a stand-in for a model.
 //! - `session`: a scenario file made from a session that somebody had.
 
+pub(super) mod config;
 pub(super) mod find;
 pub(super) mod llm;
 pub(super) mod loader;

@@ -38,10 +38,11 @@ pub struct SessionCall {
 }
 
 /// The sections of a scenario that say what servers there are and how they are treated, whatever they are asked.
-const KEPT: [&str; 16] = [
+const KEPT: [&str; 17] = [
     "variables",
     "redact",
     "servers",
+    "upstreams",
     "config_file",
     "docker",
     "containers",
@@ -148,11 +149,10 @@ pub fn session_scenario(
 
 /// All that is written in the document's `ready` sections, without the spaces in it.
 fn asked_when_ready(document: &Node) -> String {
-    let servers = document.get("servers").into_iter().flat_map(Node::entries);
-    let containers = document.get("containers").into_iter();
-    let containers = containers.flat_map(Node::entries).map(|it| &it.value);
-    let sections = servers.map(|it| &it.value).chain(document.get("docker"));
-    let sections = sections.chain(containers);
+    let named = ["servers", "upstreams", "containers"].into_iter();
+    let named = named.filter_map(|it| document.get(it));
+    let sections = named.flat_map(Node::entries).map(|it| &it.value);
+    let sections = sections.chain(document.get("docker"));
     let sections = sections.filter_map(|it| it.get("ready"));
     let sections = sections.chain(document.get("ready"));
     let written = sections.map(|it| it.to_json().to_string());
@@ -201,11 +201,13 @@ fn rebase(document: &mut Node, findings: &Findings, folder: &Path) {
             command(it);
         }
     };
-    if let Some(Content::Map(servers)) = document.get_mut("servers").map(|it| &mut it.content) {
-        for server in servers {
-            program(&mut server.value);
-            if let Some(start) = server.value.get_mut("start") {
-                program(start);
+    for servers in ["servers", "upstreams"] {
+        if let Some(Content::Map(servers)) = document.get_mut(servers).map(|it| &mut it.content) {
+            for server in servers {
+                program(&mut server.value);
+                if let Some(start) = server.value.get_mut("start") {
+                    program(start);
+                }
             }
         }
     }

@@ -1,7 +1,5 @@
 //! The scenario that a document becomes.
 
-use std::path::PathBuf;
-
 use crate::model::hook::Hook;
 use crate::model::label::Labels;
 use crate::model::redaction::Redaction;
@@ -14,6 +12,7 @@ use crate::scenario_file::decode::values::Timeout;
 use crate::scenario_file::decode::{Field, NO_HINT};
 use crate::scenario_file::file::document::{Document, given, is_wrong};
 use crate::scenario_file::file::scoring::ScoringSection;
+use crate::scenario_file::load::config::ConfigFile;
 use crate::scenario_file::load::find::Found;
 use crate::scenario_file::load::variables::Secrets;
 use crate::scenario_file::servers::hook::HookSection;
@@ -27,7 +26,7 @@ impl Document {
         &self,
         found: &Found,
         secrets: Secrets,
-        config: Option<(PathBuf, Vec<Server>)>,
+        config: Option<ConfigFile>,
         start: Mark,
         findings: &mut Findings,
     ) -> Option<Scenario> {
@@ -37,14 +36,19 @@ impl Document {
         let mut servers: Vec<Server> = declared
             .map(|(name, it)| it.server(name, findings))
             .collect();
-        let (config_file, configured) = config.unzip();
-        for server in configured.into_iter().flatten() {
+        for server in config.iter().flat_map(|it| &it.servers) {
             if !servers.iter().any(|it| it.name == server.name) {
-                servers.push(server);
+                servers.push(server.clone());
             }
         }
+        let upstreams = self.upstream_sections().iter();
+        let upstreams: Vec<Server> = upstreams
+            .map(|(name, it)| it.server(name, findings))
+            .collect();
         self.check_mocks(findings);
-        self.check_container(&servers, config_file.is_some(), findings);
+        self.check_upstreams(&servers, config.as_ref(), findings);
+        self.check_references(findings);
+        self.check_container(&servers, config.is_some(), findings);
         self.check_ready(&servers, findings);
         if !is_wrong(self.servers.as_ref()) {
             self.check_tools(&servers, findings);
@@ -85,9 +89,9 @@ impl Document {
                 .cloned()
                 .or_else(|| (!turns.is_empty()).then(|| turns.join("\n\n"))),
             turns,
-            config_file,
+            config_file: config.map(|it| it.path),
             servers,
-            upstreams: Vec::new(),
+            upstreams,
             interactions: interactions
                 .into_iter()
                 .flat_map(|it| &it.0)
@@ -150,6 +154,10 @@ impl Document {
         let servers = given(self.servers.as_ref()).into_iter();
         let servers = servers.flat_map(|it| &it.0).map(|(_, it)| it);
         redaction.marked = servers.flat_map(ServerSection::marked).collect();
+        let upstreams = self.upstream_sections().iter();
+        redaction
+            .marked
+            .extend(upstreams.flat_map(|(_, it)| it.marked()));
         let ready = given(self.ready.as_ref()).into_iter();
         redaction
             .marked

@@ -1,6 +1,7 @@
 //! What servers are there, and what proves that they can be asked?
 //!
 //! - `server`: a section of `servers`. `client_config`: servers of the configuration of an MCP client.
+//! - `upstream`: a section of `upstreams`.
 //! - `named`: which of them a scenario names.
 //! - `container`, `mounts`: the section `docker`.
 //! - `source`: the section `source`, and what is done before something is started or built.
@@ -14,3 +15,4 @@ pub(super) mod named;
 pub(super) mod ready;
 pub(super) mod server;
 pub(super) mod source;
+pub(super) mod upstream;

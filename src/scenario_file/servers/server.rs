@@ -78,7 +78,14 @@ section! {
 }
 
 impl HttpKeys {
-    fn transport(&self, style: HttpStyle, findings: &Findings) -> Transport {
+    /// The names of values that are marked as secret.
+    pub(super) fn marked(&self) -> Vec<String> {
+        let env = self.start.as_ref().and_then(|it| it.env.as_ref());
+        let headers = marked_names(self.headers.as_ref());
+        headers.chain(marked_names(env)).collect()
+    }
+
+    pub(super) fn transport(&self, style: HttpStyle, findings: &Findings) -> Transport {
         let command = self.headers_command.iter().flat_map(|it| &it.value);
         let mut headers_command: Vec<String> = command.map(|it| it.value.clone()).collect();
         if let (Some(program), Some(at)) = (headers_command.first_mut(), &self.headers_command) {
@@ -95,54 +102,67 @@ impl HttpKeys {
     }
 }
 
+impl ServerKeys {
+    /// The names of values that are marked as secret.
+    pub(super) fn marked(&self) -> impl Iterator<Item = String> {
+        self.ready.iter().flat_map(ReadySection::marked)
+    }
+
+    /// A server of this name that is reached like this.
+    pub(super) fn server(&self, name: &str, transport: Transport) -> Server {
+        Server {
+            name: name.to_owned(),
+            transport,
+            connect_timeout: self.connect_timeout.map(|it| it.0),
+            tool_timeout: self.tool_timeout.map(|it| it.0),
+            ready: self.ready.as_ref().map(ReadySection::ready),
+        }
+    }
+}
+
 impl ServerSection {
     /// The names of values that are marked as secret.
     pub(in crate::scenario_file) fn marked(&self) -> Vec<String> {
-        let mut marked: Vec<String> = match &self.kind {
-            ServerKind::Http(http) | ServerKind::Sse(http) => {
-                let env = http.start.as_ref().and_then(|it| it.env.as_ref());
-                let headers = marked_names(http.headers.as_ref());
-                headers.chain(marked_names(env)).collect()
-            }
-            ServerKind::Stdio(stdio) => marked_names(stdio.env.as_ref()).collect(),
+        let own = match &self.kind {
+            ServerKind::Http(http) | ServerKind::Sse(http) => http.marked(),
+            ServerKind::Stdio(stdio) => stdio.marked(),
             ServerKind::Mock(_) => Vec::new(),
         };
-        let ready = self.all.ready.iter();
-        marked.extend(ready.flat_map(ReadySection::marked));
-        marked
+        own.into_iter().chain(self.all.marked()).collect()
     }
 
     pub(in crate::scenario_file) fn server(&self, name: &str, findings: &Findings) -> Server {
         let transport = match &self.kind {
             ServerKind::Http(http) => http.transport(HttpStyle::Streamable, findings),
             ServerKind::Sse(http) => http.transport(HttpStyle::Sse, findings),
-            ServerKind::Stdio(stdio) => {
-                let Start {
-                    command,
-                    args,
-                    env,
-                    cwd,
-                } = stdio.start(findings);
-                Transport::Stdio {
-                    command,
-                    args,
-                    env,
-                    cwd,
-                }
-            }
+            ServerKind::Stdio(stdio) => stdio.transport(findings),
             ServerKind::Mock(_) => Transport::Mock,
         };
-        Server {
-            name: name.to_owned(),
-            transport,
-            connect_timeout: self.all.connect_timeout.map(|it| it.0),
-            tool_timeout: self.all.tool_timeout.map(|it| it.0),
-            ready: self.all.ready.as_ref().map(ReadySection::ready),
-        }
+        self.all.server(name, transport)
     }
 }
 
 impl StdioKeys {
+    /// The names of values that are marked as secret.
+    pub(super) fn marked(&self) -> Vec<String> {
+        marked_names(self.env.as_ref()).collect()
+    }
+
+    pub(super) fn transport(&self, findings: &Findings) -> Transport {
+        let Start {
+            command,
+            args,
+            env,
+            cwd,
+        } = self.start(findings);
+        Transport::Stdio {
+            command,
+            args,
+            env,
+            cwd,
+        }
+    }
+
     fn start(&self, findings: &Findings) -> Start {
         let command = &self.command;
         let args = self.args.iter().flatten();

@@ -248,7 +248,8 @@ impl Findings {
         }
     }
 
-    fn mark_of_offset(&self, source: usize, offset: usize) -> Mark {
+    /// The place of a byte of a file's text.
+    pub(in crate::scenario_file) fn mark_of_offset(&self, source: usize, offset: usize) -> Mark {
         let Source { lines, text, .. } = &self.sources[source];
         let line = lines.partition_point(|start| *start <= offset).max(1);
         let column = text[lines[line - 1]..offset].chars().count() + 1;

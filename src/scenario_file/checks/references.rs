@@ -1,0 +1,148 @@
+//! Whether what a `${…}` stands for is provided where it stands.
+
+use crate::scenario_file::decode::Decode;
+use crate::scenario_file::decode::template::{self, CONFIG_FILE, SOURCE_DIR, UPSTREAM};
+use crate::scenario_file::file::document::{Document, is_wrong};
+use crate::scenario_file::yaml::finding::quoted;
+use crate::scenario_file::yaml::nearest::did_you_mean;
+use crate::scenario_file::yaml::source::{Findings, Mark};
+
+impl Document {
+    /// What texts of the scenario refer to, besides environment variables, is there.
+    pub(in crate::scenario_file) fn check_references(&self, findings: &mut Findings) {
+        let wrong = is_wrong(self.docker.as_ref()) || is_wrong(self.containers.as_ref());
+        if wrong || is_wrong(self.servers.as_ref()) {
+            return;
+        }
+        self.check_servers_references(findings);
+        self.check_references_in_containers(findings);
+        self.check_references_in_upstreams(findings);
+        let hooks = texts(&self.before).into_iter().chain(texts(&self.after));
+        for (at, text) in hooks {
+            if let Some(name) =
+                template::names(text).find(|it| it.contains('.') && *it != SOURCE_DIR)
+            {
+                let message = format!("nothing provides {} here", quoted(name));
+                let hint = "these commands are run without the container: `${NAME}` stands for an environment variable";
+                findings.error(at, message, Some(hint));
+            }
+        }
+    }
+
+    /// Servers are told where containers and upstreams are, and what is filled into the configuration file.
+    fn check_servers_references(&self, findings: &mut Findings) {
+        let servers = texts(&self.servers);
+        for (at, text) in servers.iter().copied().chain(texts(&self.ready)) {
+            for name in template::names(text).filter(|it| it.contains('.')) {
+                if name.starts_with(UPSTREAM) {
+                    self.check_upstream(name, at, findings);
+                } else {
+                    self.check_container_name(name, at, findings);
+                }
+            }
+        }
+        for (at, text) in servers {
+            if template::needs(text, CONFIG_FILE) && self.config_file.is_none() {
+                let message = "the scenario has no `config_file`";
+                let hint = "name the file: `config_file: proxy.json`";
+                findings.error(at, message, Some(hint));
+            }
+        }
+    }
+
+    /// A container is told where upstreams are; what its configuration file is called there, it says itself.
+    fn check_references_in_containers(&self, findings: &mut Findings) {
+        let containers = self.container_sections().into_iter();
+        for (at, text) in containers.flat_map(|(_, it)| texts(it)) {
+            for name in template::names(text).filter(|it| it.starts_with(UPSTREAM)) {
+                self.check_upstream(name, at, findings);
+            }
+            if template::needs(text, CONFIG_FILE) {
+                let message = format!("nothing provides {} here", quoted(CONFIG_FILE));
+                let hint = "a container finds the file where `config_target` says";
+                findings.error(at, message, Some(hint));
+            }
+        }
+    }
+
+    /// Upstreams are there before the servers that call them.
+    fn check_references_in_upstreams(&self, findings: &mut Findings) {
+        for (at, text) in texts(&self.upstreams) {
+            for name in template::names(text) {
+                if name.starts_with(UPSTREAM) || name == CONFIG_FILE {
+                    let message = format!("nothing provides {} here", quoted(name));
+                    let hint = "servers are told where upstreams are, and no upstream is";
+                    findings.error(at, message, Some(hint));
+                } else if name.contains('.') {
+                    self.check_container_name(name, at, findings);
+                }
+            }
+        }
+    }
+
+    /// Says so when a name is none that a container provides.
+    fn check_container_name(&self, name: &str, at: Mark, findings: &mut Findings) {
+        let containers = self.container_sections();
+        // Where there is none, `docker` is what most scenarios have.
+        let names = containers.iter().map(|(name, _)| *name);
+        let names = names.chain(containers.is_empty().then_some(None));
+        let provided: Vec<String> = names
+            .flat_map(|it| [template::url_name(it), template::port_name(it)])
+            .collect();
+        let known = provided.iter().any(|it| it == name);
+        // The environment may name the folder of the source, too.
+        if known && !containers.is_empty() || name == SOURCE_DIR {
+            return;
+        }
+        let hint = if known {
+            Some("it is given by a container, which the section `docker` describes".into())
+        } else {
+            let upstreams = self.upstream_names();
+            let provided = provided.iter().chain(&upstreams);
+            did_you_mean(name, provided.map(String::as_str))
+        };
+        let message = format!("nothing in the scenario provides {}", quoted(name));
+        findings.error(at, message, hint);
+    }
+
+    /// Says so when a name is none that an upstream provides.
+    fn check_upstream(&self, name: &str, at: Mark, findings: &mut Findings) {
+        if !findings.is_full(at)
+            && let Some(hint) = self.unknown_upstream(name)
+        {
+            let message = format!("nothing in the scenario provides {}", quoted(name));
+            findings.error(at, message, Some(hint));
+        }
+    }
+
+    /// What to try where a name is none that an upstream provides; `None` where it is one, or that cannot be told.
+    pub(super) fn unknown_upstream(&self, name: &str) -> Option<String> {
+        let provided = self.upstream_names();
+        if is_wrong(self.upstreams.as_ref()) || provided.iter().any(|it| it == name) {
+            return None;
+        }
+        if provided.is_empty() {
+            return Some("declare the server it belongs to under `upstreams`".to_owned());
+        }
+        let meant = did_you_mean(name, provided.iter().map(String::as_str));
+        Some(meant.unwrap_or_else(|| {
+            let names: Vec<String> = provided.iter().map(|it| quoted(it)).collect();
+            format!("there is {}", names.join(", "))
+        }))
+    }
+
+    /// The names that stand for the addresses of upstreams.
+    fn upstream_names(&self) -> Vec<String> {
+        let upstreams = self.upstream_sections().iter();
+        upstreams
+            .map(|(name, _)| template::upstream_url_name(name))
+            .collect()
+    }
+}
+
+/// The texts of a section that may hold `${…}`, with their places.
+pub(super) fn texts(section: &impl Decode) -> Vec<(Mark, &str)> {
+    let mut texts = Vec::new();
+    section.templates(&mut |at, text| texts.push((at, text)));
+    texts
+}

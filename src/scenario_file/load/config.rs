@@ -1,0 +1,86 @@
+//! The configuration file that a scenario names: one of an MCP client, or one for the system under test.
+
+use std::path::{Path, PathBuf};
+
+use crate::model::scenario::Server;
+
+use crate::scenario_file::decode::At;
+use crate::scenario_file::decode::values::Word;
+use crate::scenario_file::servers::client_config::{ClientConfigError, client_config};
+use crate::scenario_file::yaml::finding::quoted;
+use crate::scenario_file::yaml::source::{Findings, read_bytes};
+
+/// The largest file in which something is filled in, in bytes.
+const MAX_FILLED: u64 = 8 * 1024 * 1024;
+
+/// The configuration file of a scenario.
+#[derive(Debug, Clone)]
+pub(in crate::scenario_file) struct ConfigFile {
+    pub(in crate::scenario_file) path: PathBuf,
+    /// What it says as the configuration of an MCP client.
+    pub(in crate::scenario_file) servers: Vec<Server>,
+    /// Its text among the files read; `None` where it is no text, in which nothing can be filled in.
+    pub(in crate::scenario_file) source: Option<usize>,
+}
+
+impl ConfigFile {
+    /// Looks for the named file and reads it; `None`, after saying so, where it is not there. One that is passed on to the system under
+    /// test gives no servers. `last` is the folder in which it is looked for last.
+    pub(in crate::scenario_file) fn read(
+        named: &At<Word>,
+        passed_on: bool,
+        last: &Path,
+        findings: &mut Findings,
+    ) -> Option<Self> {
+        let folder = findings.folder(named.at);
+        let path = folder
+            .ancestors()
+            .chain([last])
+            .map(|it| it.join(&named.0))
+            .find(|it| it.is_file());
+        let Some(path) = path else {
+            let message = format!("the file {} is found nowhere", quoted(&named.0));
+            let hint =
+                "looked beside this file, in the folders above it and in the working directory";
+            if passed_on {
+                findings.error(named.at, message, Some(hint));
+            } else {
+                findings.warning(named.at, message, Some(hint));
+            }
+            return None;
+        };
+        let servers = if passed_on {
+            Vec::new()
+        } else {
+            client_servers(named, &path, findings)
+        };
+        let text = read_bytes(&path, MAX_FILLED).ok();
+        let text = text.and_then(|it| String::from_utf8(it).ok());
+        Some(Self {
+            source: text.map(|it| findings.add_text(&path, &it)),
+            path,
+            servers,
+        })
+    }
+}
+
+/// The servers in the configuration of an MCP client; none of a file that is about something else.
+fn client_servers(named: &At<Word>, path: &Path, findings: &mut Findings) -> Vec<Server> {
+    match client_config(path) {
+        Ok(servers) => return servers,
+        // A system under test may be configured by any kind of file.
+        Err(ClientConfigError::NoClientServers { .. }) => {}
+        Err(ClientConfigError::Unreadable(list)) => {
+            for finding in list {
+                let message = format!("no servers are taken from this file: {}", finding.message);
+                findings.warning(named.at, message, None::<&str>);
+            }
+        }
+        Err(ClientConfigError::Invalid(list)) => {
+            for finding in list {
+                findings.push(finding);
+            }
+        }
+    }
+    Vec::new()
+}

@@ -1,0 +1,72 @@
+//! The `upstreams` section: servers behind the ones under test, which are listened to.
+
+use crate::model::scenario::{HttpStyle, Server, Transport};
+
+use super::server::{HttpKeys, ServerKeys, StdioKeys};
+use crate::scenario_file::decode::kinds::{Nothing, Unnamed, Variant, kinds};
+use crate::scenario_file::decode::section;
+use crate::scenario_file::yaml::source::{Findings, Mark};
+
+/// A server behind the ones under test.
+pub(in crate::scenario_file) type UpstreamSection = Variant<ServerKeys, UpstreamKind>;
+
+kinds! {
+    /// A server behind the ones under test: a proxy calls it, and what it hears is recorded. `${NAME}` and `${NAME:-default}` stand for environment variables.
+    UpstreamKind, by "type" of "server", named "UpstreamSection", unnamed Unnamed::Keys(
+        &[("url", "http"), ("command", "stdio")],
+        (
+            "does not say how the server is reached",
+            "give `type: mock`, or with `tap: true`, `type: http` with `url` or `type: stdio` with `command`",
+        ),
+    ); {
+        /// A mock server, declared under `mcp_interactions`. What it hears is recorded without further ado.
+        "mock" => Mock(Nothing),
+        /// A server that is reached over HTTP; `type` may be left out.
+        "http" => Http((HttpKeys, TapKeys)),
+        /// A child process; `type` may be left out.
+        "stdio" => Stdio((StdioKeys, TapKeys)),
+    }
+}
+
+section! {
+    /// What is said of a real server behind the ones under test.
+    TapKeys, checked by check_tap {
+        /// Always `true`: a gateway stands in the place of the server, records what it hears and passes it on.
+        tap: Option<bool>,
+    }
+}
+
+impl UpstreamSection {
+    /// Whether it is declared under `mcp_interactions`.
+    pub(in crate::scenario_file) fn is_mock(&self) -> bool {
+        matches!(self.kind, UpstreamKind::Mock(_))
+    }
+
+    /// The names of values that are marked as secret.
+    pub(in crate::scenario_file) fn marked(&self) -> Vec<String> {
+        let own = match &self.kind {
+            UpstreamKind::Http((http, _)) => http.marked(),
+            UpstreamKind::Stdio((stdio, _)) => stdio.marked(),
+            UpstreamKind::Mock(_) => Vec::new(),
+        };
+        own.into_iter().chain(self.all.marked()).collect()
+    }
+
+    pub(in crate::scenario_file) fn server(&self, name: &str, findings: &Findings) -> Server {
+        let transport = match &self.kind {
+            UpstreamKind::Http((http, _)) => http.transport(HttpStyle::Streamable, findings),
+            UpstreamKind::Stdio((stdio, _)) => stdio.transport(findings),
+            UpstreamKind::Mock(_) => Transport::Mock,
+        };
+        self.all.server(name, transport)
+    }
+}
+
+/// A real server says nothing of what it hears.
+fn check_tap(section: &TapKeys, at: Mark, findings: &mut Findings) {
+    if section.tap != Some(true) {
+        let message = "nobody hears what this server is asked";
+        let hint = "add `tap: true`: a gateway then stands in its place, which records what it is asked and passes it on";
+        findings.error(at, message, Some(hint));
+    }
+}
