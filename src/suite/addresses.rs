@@ -52,14 +52,6 @@ pub(crate) struct Addresses {
     pub(crate) config_file: Option<PathBuf>,
 }
 
-/// What stands for the address of a server behind those under test.
-pub(crate) fn upstream_url(name: &str) -> String {
-    format!("upstream.{name}.url")
-}
-
-/// What stands for the path of the scenario's configuration file.
-const CONFIG_FILE: &str = "config_file";
-
 impl Addresses {
     /// Those of a run that is not made, for whoever looks for secrets alone: an address is none.
     pub(crate) fn anywhere(scenario: &Scenario, servers: &[Server]) -> Self {
@@ -103,9 +95,12 @@ impl Addresses {
 
     fn behind_lookup(&self, name: &str) -> Option<String> {
         let mut upstreams = self.upstreams.iter();
-        let upstream = upstreams.find(|(it, _)| name == upstream_url(it));
+        let upstream = upstreams.find(|(it, _)| name == scenario_file::upstream_url_name(it));
         let upstream = upstream.map(|(_, url)| url.clone());
-        let config = self.config_file.as_deref().filter(|_| name == CONFIG_FILE);
+        let config = self
+            .config_file
+            .as_deref()
+            .filter(|_| name == scenario_file::CONFIG_FILE);
         let config = config.map(|it| std::path::absolute(it).unwrap_or_else(|_| it.to_owned()));
         upstream.or_else(|| config.map(|it| it.to_string_lossy().into_owned()))
     }

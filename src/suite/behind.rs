@@ -18,7 +18,7 @@ use crate::model::trajectory::Trajectory;
 use crate::redact::{Redactor, Secrets};
 use crate::run::{self, SetupError};
 use crate::scenario_file;
-use crate::suite::addresses::{self, Addresses, is_started};
+use crate::suite::addresses::{Addresses, is_started};
 use crate::suite::header_commands::PrintedHeaders;
 use crate::suite::recorded;
 use crate::suite::started::{Port, StartedServers};
@@ -216,7 +216,7 @@ impl SuiteContext {
 /// Addresses that a server may repeat, and that are others in each run.
 fn declare(place: &Place, secrets: &mut Secrets) {
     for (name, url) in &place.urls {
-        secrets.declare(&addresses::upstream_url(name), "", url);
+        secrets.declare(&scenario_file::upstream_url_name(name), "", url);
     }
     secrets.declare("upstream.path", "", &place.gateway.secret);
     if let Some(port) = place.gateway.port {
@@ -235,12 +235,12 @@ fn filled(
     };
     let failed = |why: String| SetupError::new(format!("{}: {why}", path.display()));
     let text = input::read_to_string(path).map_err(|it| failed(it.to_string()))?;
-    let mut new = text.clone();
-    for (name, url) in urls {
-        let key = addresses::upstream_url(name);
-        new = new.replace(&format!("{{{{{key}}}}}"), url);
-        new = new.replace(&format!("{{{{ {key} }}}}"), url);
-    }
+    let lookup = |asked: &str| {
+        let mut urls = urls.iter();
+        let url = urls.find(|(name, _)| scenario_file::upstream_url_name(name) == asked);
+        url.map(|(_, url)| url.clone())
+    };
+    let new = scenario_file::fill_in_config(&text, lookup);
     if new == text {
         return Ok(None);
     }
@@ -251,7 +251,7 @@ fn filled(
         .map_err(io)?;
     let name = path.file_name().unwrap_or("config".as_ref());
     let copy = folder.path().join(name);
-    fs::write(&copy, new).map_err(io)?;
+    fs::write(&copy, new.as_bytes()).map_err(io)?;
     // Whoever may read the original may read the copy: in a container that may be somebody else.
     let permissions = fs::metadata(path).map_err(io)?.permissions();
     fs::set_permissions(&copy, permissions).map_err(io)?;

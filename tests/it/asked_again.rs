@@ -168,6 +168,7 @@ impl Desk {
             interrupt,
             budget: None,
             ask_again,
+            behind: None,
             redactor: &Redactor::default(),
         })
         .await

@@ -74,4 +74,5 @@ mod special_files;
 mod sse;
 mod started;
 mod statistics;
+mod upstreams;
 mod variable_values;

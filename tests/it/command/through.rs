@@ -175,6 +175,7 @@ pub(super) async fn recorded_run<F: Future<Output = ()> + Send + 'static>(
         interrupt: CancellationToken::new(),
         budget: None,
         ask_again,
+        behind: None,
         redactor: &Redactor::default(),
     })
     .await

@@ -287,6 +287,12 @@ pub(crate) fn small_agent() -> String {
     AGENT.get_or_init(|| example("agent")).clone()
 }
 
+/// The proxy that does to its upstreams what its configuration says.
+pub(crate) fn small_proxy() -> String {
+    static PROXY: OnceLock<String> = OnceLock::new();
+    PROXY.get_or_init(|| example("proxy")).clone()
+}
+
 /// A program of the tests. `cargo test` builds it beside the tests; `cargo test --test it` does not, so this does where it is older than
 /// its source.
 fn example(name: &str) -> String {
