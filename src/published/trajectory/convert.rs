@@ -9,8 +9,8 @@ use crate::published::call::CallStatus;
 use crate::published::ending;
 
 use super::{
-    Binding, CallError, Ending, FORMAT_VERSION, Outcome, ScenarioRef, ServerCatalogue, Stamp, Step,
-    Tally, TrajectoryDocument,
+    Binding, Call, CallError, Ending, FORMAT_VERSION, Outcome, ScenarioRef, ServerCatalogue, Stamp,
+    Step, Tally, TrajectoryDocument,
 };
 
 impl<'a> From<&'a Trajectory> for TrajectoryDocument<'a> {
@@ -45,6 +45,7 @@ impl<'a> From<&'a Trajectory> for TrajectoryDocument<'a> {
                 passed: it.passed,
             }),
             catalogue: it.catalogue.servers.iter().map(Into::into).collect(),
+            upstream: it.upstream.as_deref().map(Into::into),
         }
     }
 }
@@ -78,10 +79,8 @@ impl From<TrajectoryDocument<'_>> for Trajectory {
                 runs: it.runs,
                 passed: it.passed,
             }),
-            catalogue: catalogue::Catalogue {
-                servers: it.catalogue.into_iter().map(Into::into).collect(),
-            },
-            upstream: None,
+            catalogue: catalogue_of(it.catalogue),
+            upstream: it.upstream.map(|it| Box::new(it.into())),
         }
     }
 }
@@ -124,15 +123,7 @@ impl<'a> From<&'a trajectory::Step> for Step<'a> {
         match it {
             trajectory::Step::User { text } => Self::User { text: text.into() },
             trajectory::Step::Assistant { text } => Self::Assistant { text: text.into() },
-            trajectory::Step::ToolCall(call) => Self::ToolCall {
-                server: call.server.as_deref().map(Into::into),
-                tool: (&call.tool).into(),
-                arguments: Cow::Borrowed(&call.arguments),
-                digits: Cow::Borrowed(&call.digits),
-                outcome: (&call.outcome).into(),
-                start_ms: call.start_ms,
-                duration_ms: call.duration_ms,
-            },
+            trajectory::Step::ToolCall(call) => Self::ToolCall((&**call).into()),
         }
     }
 }
@@ -146,24 +137,36 @@ impl From<Step<'_>> for trajectory::Step {
             Step::Assistant { text } => Self::Assistant {
                 text: text.into_owned(),
             },
-            Step::ToolCall {
-                server,
-                tool,
-                arguments,
-                digits,
-                outcome,
-                start_ms,
-                duration_ms,
-            } => Self::ToolCall(Box::new(ToolCall {
-                server: server.map(Cow::into_owned),
-                tool: tool.into_owned(),
-                arguments: arguments.into_owned(),
-                digits: digits.into_owned(),
-                outcome: outcome.into(),
-                again: Vec::new(),
-                start_ms,
-                duration_ms,
-            })),
+            Step::ToolCall(call) => Self::ToolCall(Box::new(call.into())),
+        }
+    }
+}
+
+impl<'a> From<&'a ToolCall> for Call<'a> {
+    fn from(it: &'a ToolCall) -> Self {
+        Self {
+            server: it.server.as_deref().map(Into::into),
+            tool: (&it.tool).into(),
+            arguments: Cow::Borrowed(&it.arguments),
+            digits: Cow::Borrowed(&it.digits),
+            outcome: (&it.outcome).into(),
+            start_ms: it.start_ms,
+            duration_ms: it.duration_ms,
+        }
+    }
+}
+
+impl From<Call<'_>> for ToolCall {
+    fn from(it: Call<'_>) -> Self {
+        Self {
+            server: it.server.map(Cow::into_owned),
+            tool: it.tool.into_owned(),
+            arguments: it.arguments.into_owned(),
+            digits: it.digits.into_owned(),
+            outcome: it.outcome.into(),
+            again: Vec::new(),
+            start_ms: it.start_ms,
+            duration_ms: it.duration_ms,
         }
     }
 }
@@ -228,6 +231,13 @@ impl From<Outcome<'_>> for trajectory::Outcome {
                 breach: (it.status == CallStatus::InvalidStructuredContent).then_some(message),
             }),
         }
+    }
+}
+
+/// A catalogue of these servers.
+pub(super) fn catalogue_of(servers: Vec<ServerCatalogue<'_>>) -> catalogue::Catalogue {
+    catalogue::Catalogue {
+        servers: servers.into_iter().map(Into::into).collect(),
     }
 }
 

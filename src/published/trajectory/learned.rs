@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::model::learned::{self, StandsFor, Variation};
 use crate::published::call::VolatilePlaces;
 
+use super::there_are;
+
 /// What was learned of the answer to one call.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -144,14 +146,10 @@ pub(super) fn check(learned: &[Learned], calls: usize) -> Result<(), String> {
     let mut entries = BTreeMap::new();
     for it in learned {
         if !(1..=calls).contains(&it.call) {
-            let there_are = match calls {
-                0 => "it has no calls".to_owned(),
-                1 => "its only call is 1".to_owned(),
-                last => format!("its calls are 1 to {last}"),
-            };
             return Err(format!(
-                "`learned` is about call {}, and {there_are}",
-                it.call
+                "`learned` is about call {}, and {}",
+                it.call,
+                there_are(calls)
             ));
         }
         *entries.entry(it.call).or_insert(0) += 1;

@@ -9,6 +9,7 @@
 mod convert;
 mod learned;
 mod request;
+mod upstream;
 
 use std::borrow::Cow;
 
@@ -28,6 +29,7 @@ use crate::published::stamp::{Git, Image, Servers};
 use crate::text::shorten;
 use learned::Learned;
 use request::ModelRequest;
+use upstream::Upstream;
 
 /// The version this program writes; it reads all before it, too.
 pub const FORMAT_VERSION: u32 = 2;
@@ -64,6 +66,9 @@ struct TrajectoryDocument<'a> {
     repeated: Option<Tally>,
     /// What each server offered, in the order served.
     catalogue: Vec<ServerCatalogue<'a>>,
+    /// What the servers behind the one under test heard; absent where nobody listened there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    upstream: Option<Upstream<'a>>,
 }
 
 /// The scenario that was run.
@@ -129,20 +134,24 @@ enum Step<'a> {
     /// A message of the agent.
     Assistant { text: Cow<'a, str> },
     /// A tool call with its outcome.
-    ToolCall {
-        /// The server, or null for a tool that is not an MCP tool.
-        server: Option<Cow<'a, str>>,
-        tool: Cow<'a, str>,
-        arguments: Cow<'a, Object>,
-        /// The digits of integers in the arguments that are too long for 64 bits, by JSON pointer.
-        #[serde(default, skip_serializing_if = "no_digits")]
-        digits: Cow<'a, Digits>,
-        outcome: Outcome<'a>,
-        /// Offset from the start of the run in milliseconds, or null.
-        start_ms: Option<f64>,
-        /// Time to the outcome in milliseconds, or null.
-        duration_ms: Option<f64>,
-    },
+    ToolCall(Call<'a>),
+}
+
+/// A tool call with its outcome.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct Call<'a> {
+    /// The server, or null for a tool that is not an MCP tool.
+    server: Option<Cow<'a, str>>,
+    tool: Cow<'a, str>,
+    arguments: Cow<'a, Object>,
+    /// The digits of integers in the arguments that are too long for 64 bits, by JSON pointer.
+    #[serde(default, skip_serializing_if = "no_digits")]
+    digits: Cow<'a, Digits>,
+    outcome: Outcome<'a>,
+    /// Offset from the start of the run in milliseconds, or null.
+    start_ms: Option<f64>,
+    /// Time to the outcome in milliseconds, or null.
+    duration_ms: Option<f64>,
 }
 
 #[expect(clippy::ptr_arg, reason = "serde asks for it so")]
@@ -294,9 +303,18 @@ impl TrajectoryDocument<'_> {
         check_id(&self.scenario.id)?;
         check_repeated(self.repeated.as_ref())?;
         check_durations(self)?;
-        let is_scored =
-            |it: &&Step<'_>| matches!(it, Step::ToolCall { server, .. } if server.is_some());
-        learned::check(&self.learned, self.steps.iter().filter(is_scored).count())
+        let is_scored = |it: &&Call<'_>| it.server.is_some();
+        let calls = self.calls().filter(is_scored).count();
+        learned::check(&self.learned, calls)?;
+        self.upstream.as_ref().map_or(Ok(()), |it| it.check(calls))
+    }
+
+    /// The calls of the agent, in order.
+    fn calls(&self) -> impl Iterator<Item = &Call<'_>> {
+        self.steps.iter().filter_map(|it| match it {
+            Step::ToolCall(call) => Some(call),
+            Step::User { .. } | Step::Assistant { .. } => None,
+        })
     }
 }
 
@@ -308,18 +326,32 @@ fn check_durations(trajectory: &TrajectoryDocument<'_>) -> Result<(), String> {
             "its `duration_ms` is {it}, and no run takes less than 0 ms"
         ));
     }
-    let durations = trajectory.steps.iter().filter_map(|it| match it {
-        Step::ToolCall { duration_ms, .. } => Some(*duration_ms),
-        _ => None,
-    });
+    check_call_durations(trajectory.calls(), "call")
+}
+
+/// Nor does any of these calls, which are called so.
+fn check_call_durations<'c>(
+    calls: impl Iterator<Item = &'c Call<'c>>,
+    name: &str,
+) -> Result<(), String> {
+    let is_negative = |it: &f64| *it < 0.0;
     let wrong = (1..)
-        .zip(durations)
-        .find_map(|(number, it)| Some((number, it.filter(is_negative)?)));
+        .zip(calls)
+        .find_map(|(number, it)| Some((number, it.duration_ms.filter(is_negative)?)));
     match wrong {
         Some((number, it)) => Err(format!(
-            "the `duration_ms` of call {number} is {it}, and no call takes less than 0 ms"
+            "the `duration_ms` of {name} {number} is {it}, and no call takes less than 0 ms"
         )),
         None => Ok(()),
+    }
+}
+
+/// Which calls there are, for a number that is none of them: `its calls are 1 to 3`.
+fn there_are(calls: usize) -> String {
+    match calls {
+        0 => "it has no calls".to_owned(),
+        1 => "its only call is 1".to_owned(),
+        last => format!("its calls are 1 to {last}"),
     }
 }
 
