@@ -247,6 +247,16 @@ pub(super) fn is_key_name(name: &str) -> bool {
     words(name).last().is_some_and(|it| it == "key")
 }
 
+/// The kind of secret that a header of this name and value holds; `None` where it holds none. Whoever names a header so means it: also
+/// a word is a secret there.
+pub(super) fn secret_header(name: &str, value: &str) -> Option<&'static str> {
+    let key = secret_key(name);
+    let is_key = is_key_name(name) && random::is_random(value);
+    let holds_one =
+        is_key || is_secret_name(name) || key.is_some_and(|it| is_secret_value(it, value));
+    (holds_one && !value.trim().is_empty()).then(|| key.map_or("secret", |it| it.kind))
+}
+
 /// Whether a value under such a key is a secret, and not a blank, an example, a count or a message about one.
 pub(super) fn is_secret_value(key: SecretKey, value: &str) -> bool {
     let value = value.trim();

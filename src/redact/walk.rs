@@ -3,7 +3,10 @@
 use std::collections::HashSet;
 
 use super::{Origin, Redactor};
+use super::hit::{Hit, Name};
+use super::keys;
 use crate::digits;
+use crate::model::catalogue::Catalogue;
 use crate::model::placeholder::placeholders;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::{Criterion, Scenario};
@@ -11,6 +14,7 @@ use crate::model::stamp::{GitStamp, ImageStamp};
 use crate::model::suite::SuiteResult;
 use crate::model::texts;
 use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
+use crate::model::upstream::UpstreamLane;
 
 impl Redactor {
     /// The same where recorded servers answer: the placeholders in their answers are ours, and come back in later calls.
@@ -45,14 +49,15 @@ impl Redactor {
         for step in &mut trajectory.steps {
             match step {
                 Step::User { text } | Step::Assistant { text } => hide(text),
-                Step::ToolCall(call) => {
-                    let arguments = call.arguments.values_mut();
-                    arguments.for_each(|it| texts::each_mut(it, &mut hide));
-                    for outcome in std::iter::once(&mut call.outcome).chain(&mut call.again) {
-                        outcome.each_text_mut(&mut hide);
-                    }
-                }
+                Step::ToolCall(call) => each_text_mut(call, &mut hide),
             }
+        }
+        if let Some(lane) = &mut trajectory.upstream {
+            for it in &mut lane.calls {
+                each_text_mut(&mut it.call, &mut hide);
+                it.headers.iter_mut().for_each(|(_, value)| hide(value));
+            }
+            lane.headers.iter_mut().for_each(|it| hide(&mut it.value));
         }
         if let Ending::Error { message, details } = &mut trajectory.ending {
             std::iter::once(message).chain(details).for_each(hide);
@@ -97,7 +102,65 @@ impl Redactor {
                 Step::ToolCall(call) => self.called(call),
             }
         }
-        for server in &mut trajectory.catalogue.servers {
+        self.catalogue(&mut trajectory.catalogue);
+        trajectory
+            .stamp
+            .model
+            .iter_mut()
+            .for_each(|it| self.string(it));
+        for request in &mut trajectory.requests {
+            let texts = request.model.iter_mut().chain(&mut request.stop_reason);
+            texts.for_each(|it| self.words(it));
+            let problems = request.attempts.iter_mut();
+            problems
+                .filter_map(|it| it.problem.as_mut())
+                .for_each(|it| self.words(it));
+        }
+        self.end(&mut trajectory.ending);
+        // After all that the agent did and was told, whose placeholders are called the same whether somebody listened behind or not.
+        if let Some(lane) = &mut trajectory.upstream {
+            self.upstream(lane);
+        }
+    }
+
+    /// What the servers behind the one under test heard.
+    fn upstream(&self, lane: &mut UpstreamLane) {
+        let UpstreamLane {
+            catalogue,
+            calls,
+            headers,
+            varies,
+        } = lane;
+        for it in calls {
+            self.called(&mut it.call);
+            for (name, value) in &mut it.headers {
+                self.header(name, value);
+            }
+        }
+        for it in headers {
+            self.name(&mut it.server);
+            self.header(&mut it.name, &mut it.value);
+        }
+        varies.iter_mut().for_each(|it| self.name(&mut it.path));
+        self.catalogue(catalogue);
+    }
+
+    /// A header of a request. Where its name says that it holds a secret, all of its value is one, but for the scheme: `Bearer …`.
+    fn header(&self, name: &mut String, value: &mut String) {
+        let scheme = keys::scheme(value);
+        let kind = keys::secret_header(name, &value[scheme..]);
+        let shown = kind.map(|kind| Hit {
+            at: scheme..value.len(),
+            name: Name::Context(kind),
+        });
+        if let Some(clean) = self.clean(value, shown, Origin::Outside) {
+            *value = clean;
+        }
+        self.name(name);
+    }
+
+    fn catalogue(&self, catalogue: &mut Catalogue) {
+        for server in &mut catalogue.servers {
             self.name(&mut server.server);
             server
                 .info
@@ -114,20 +177,6 @@ impl Redactor {
                 }
             }
         }
-        trajectory
-            .stamp
-            .model
-            .iter_mut()
-            .for_each(|it| self.string(it));
-        for request in &mut trajectory.requests {
-            let texts = request.model.iter_mut().chain(&mut request.stop_reason);
-            texts.for_each(|it| self.words(it));
-            let problems = request.attempts.iter_mut();
-            problems
-                .filter_map(|it| it.problem.as_mut())
-                .for_each(|it| self.words(it));
-        }
-        self.end(&mut trajectory.ending);
     }
 
     /// A scenario without secrets, for telling people; it is not for running.
@@ -263,6 +312,15 @@ impl Redactor {
     }
 }
 
+/// Changes every text of a call that came from outside, keys aside.
+fn each_text_mut(call: &mut ToolCall, change: &mut dyn FnMut(&mut String)) {
+    let arguments = call.arguments.values_mut();
+    arguments.for_each(|it| texts::each_mut(it, change));
+    for outcome in std::iter::once(&mut call.outcome).chain(&mut call.again) {
+        outcome.each_text_mut(change);
+    }
+}
+
 /// The placeholders in the answers of a recording.
 fn placeholders_in_answers(recording: &Trajectory) -> HashSet<String> {
     let mut found = HashSet::new();
@@ -283,6 +341,7 @@ mod tests {
     use crate::model::catalogue::Catalogue;
     use crate::model::stamp::{GitCommit, GitStamp, ImageStamp, Servers, Stamp};
     use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
+    use crate::model::upstream::{PassedOn, UpstreamCall, UpstreamLane, VaryingArgument};
     use crate::model::{Digits, Object};
 
     /// A trajectory of these steps.
@@ -316,22 +375,127 @@ mod tests {
         }
     }
 
+    /// A call with these arguments and this structured answer.
+    fn tool_call(arguments: &Value, answer: Value) -> ToolCall {
+        ToolCall {
+            server: None,
+            tool: "t".to_owned(),
+            arguments: arguments.as_object().cloned().unwrap_or_default(),
+            outcome: Outcome::Answer(Answer {
+                structured_content: Some(answer),
+                ..Answer::default()
+            }),
+            digits: Digits::new(),
+            again: Vec::new(),
+            start_ms: None,
+            duration_ms: None,
+        }
+    }
+
+    #[test]
+    fn a_header_whose_name_says_so_is_hidden_behind_a_proxy() {
+        let lane = |headers: &[(&str, &str)]| {
+            let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+            let headers: Vec<(String, String)> = headers.iter().map(owned).collect();
+            let passed_on = headers.iter().cloned().map(|(name, value)| PassedOn {
+                server: "s".to_owned(),
+                name,
+                value,
+            });
+            UpstreamLane {
+                headers: passed_on.collect(),
+                calls: vec![UpstreamCall {
+                    cause: None,
+                    call: tool_call(&json!({}), json!({})),
+                    headers,
+                }],
+                ..UpstreamLane::default()
+            }
+        };
+        let mut whole = trajectory(Vec::new());
+        whole.upstream = Some(Box::new(lane(&[
+            ("authorization", "Bearer open sesame"),
+            ("cookie", "theme=dark"),
+            ("deploy-key", "me"),
+            ("mcp-session-id", "0123456789abcdef"),
+            ("x-api-key", "secret"),
+            ("x-sort-key", "name"),
+            ("x-trace", "<secret:env.A>"),
+        ])));
+        let expected = lane(&[
+            ("authorization", "Bearer <secret:token>"),
+            ("cookie", "<secret:cookie>"),
+            ("deploy-key", "<secret:secret>"),
+            ("mcp-session-id", "0123456789abcdef"),
+            ("x-api-key", "<secret:api-key>"),
+            ("x-sort-key", "name"),
+            ("x-trace", "<secret::env.A>"),
+        ]);
+        let hidden = Redactor::default().trajectory(whole);
+        assert_eq!(hidden.upstream.as_deref(), Some(&expected));
+    }
+
+    #[test]
+    fn what_one_lane_shows_is_hidden_in_both() {
+        let secret = "tok_a4B9x2Qz";
+        let said = format!("with {secret}");
+        let mut whole = trajectory(vec![Step::ToolCall(Box::new(tool_call(
+            &json!({ "text": said }),
+            json!({}),
+        )))]);
+        whole.upstream = Some(Box::new(UpstreamLane {
+            calls: vec![
+                UpstreamCall {
+                    cause: Some(1),
+                    call: tool_call(&json!({ "text": said }), json!({ "said": said })),
+                    headers: vec![("x-trace".to_owned(), said.clone())],
+                },
+                UpstreamCall {
+                    cause: Some(1),
+                    call: tool_call(&json!({ "access_token": secret }), json!({})),
+                    headers: Vec::new(),
+                },
+            ],
+            headers: vec![PassedOn {
+                server: "s".to_owned(),
+                name: "x-trace".to_owned(),
+                value: said,
+            }],
+            ..UpstreamLane::default()
+        }));
+        let hidden = Redactor::default().trajectory(whole);
+        let shown = format!("{hidden:?}");
+        assert!(!shown.contains(secret), "{shown}");
+        assert_eq!(shown.matches("with <secret:token>").count(), 5, "{shown}");
+    }
+
+    #[test]
+    fn a_place_that_varies_keeps_the_name_of_its_argument() {
+        let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+        let mut whole = trajectory(Vec::new());
+        whole.upstream = Some(Box::new(UpstreamLane {
+            calls: vec![UpstreamCall {
+                cause: None,
+                call: tool_call(&json!({ token.clone(): 1 }), json!({})),
+                headers: Vec::new(),
+            }],
+            varies: vec![VaryingArgument {
+                call: 1,
+                path: format!("/{token}"),
+            }],
+            ..UpstreamLane::default()
+        }));
+        let hidden = Redactor::default().trajectory(whole);
+        let lane = hidden.upstream.as_deref().expect("the lane stays");
+        let arguments = Value::Object(lane.calls[0].call.arguments.clone());
+        assert_eq!(arguments.pointer(&lane.varies[0].path), Some(&json!(1)));
+        assert!(!format!("{lane:?}").contains(&token), "{lane:?}");
+    }
+
     #[test]
     fn a_secret_that_is_shown_late_is_hidden_from_the_start() {
         let call = |arguments: Value, answer: Value| {
-            Step::ToolCall(Box::new(ToolCall {
-                server: None,
-                tool: "t".to_owned(),
-                arguments: arguments.as_object().cloned().unwrap_or_default(),
-                outcome: Outcome::Answer(Answer {
-                    structured_content: Some(answer),
-                    ..Answer::default()
-                }),
-                digits: Digits::new(),
-                again: Vec::new(),
-                start_ms: None,
-                duration_ms: None,
-            }))
+            Step::ToolCall(Box::new(tool_call(&arguments, answer)))
         };
         let shown_late = trajectory(vec![
             call(json!({}), json!({ "access": "tok_a4B9x2Qz" })),

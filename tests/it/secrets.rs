@@ -262,6 +262,33 @@ fn plant(value: &mut Value, n: &mut usize, planted: &str) -> bool {
     }
 }
 
+/// What the servers behind a proxy may have heard in a run with one call, each kind of text at least once.
+fn heard_behind() -> Value {
+    let outcomes = json!([
+        {
+            "status": "ok",
+            "content": [{ "type": "text", "text": "done" }],
+            "structured_content": { "done": "yes" },
+            "other": { "_meta": { "by": "x" } },
+        },
+        { "status": "rpc_error", "error": { "message": "no", "code": -1, "data": { "why": "x" } } },
+    ]);
+    let call = |outcome: &Value| {
+        json!({
+            "cause": 1, "server": "files", "tool": "write", "arguments": { "text": "a", "deep": [{ "er": "b" }] },
+            "outcome": outcome, "start_ms": null, "duration_ms": null, "headers": [{ "name": "x-trace", "value": "t" }],
+        })
+    };
+    json!({
+        "calls": outcomes.as_array().unwrap().iter().map(call).collect::<Vec<_>>(),
+        "headers": [{ "server": "files", "name": "x-trace", "value": "t" }],
+        "catalogue": [{
+            "server": "files", "info": { "name": "files" }, "protocol_version": "2025-11-25", "instructions": "Write.",
+            "tools": [{ "name": "write", "description": "Writes.", "inputSchema": { "properties": { "text": { "type": "string" } } } }],
+        }],
+    })
+}
+
 #[test]
 fn no_field_of_a_trajectory_is_forgotten() {
     const SECRET: &str = "s3cr3t-Tok3n-of-32-characters-xx";
@@ -278,6 +305,7 @@ fn no_field_of_a_trajectory_is_forgotten() {
         for made in ["bindings", "learned"] {
             whole.as_object_mut().unwrap().remove(made);
         }
+        whole["upstream"] = heard_behind();
         for n in 0.. {
             let mut changed = whole.clone();
             if !plant(&mut changed, &mut n.clone(), SECRET) {
@@ -299,7 +327,7 @@ fn no_field_of_a_trajectory_is_forgotten() {
         }
     }
     assert_eq!(leaks, [""; 0]);
-    assert!(planted > 50, "{planted}");
+    assert!(planted > 100, "{planted}");
 }
 
 #[test]
