@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::{Origin, Redactor};
 use super::hit::{Hit, Name};
 use super::keys;
+use super::{Origin, Redactor};
 use crate::digits;
 use crate::model::catalogue::Catalogue;
 use crate::model::placeholder::placeholders;

@@ -6,16 +6,24 @@ use serde_json::Value;
 
 use crate::model::binding::Source;
 use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
-use crate::text::{block as visible_block, line as visible_line};
+use crate::model::upstream::{UpstreamCall, UpstreamLane};
+use crate::published::call::CallStatus;
+use crate::text::{block as visible_block, line as visible_line, shorten};
 
 /// The longest answer that is written out; the whole of it is in the JSON file.
 const LONGEST: usize = 4000;
+
+/// The longest argument, header or error of a call behind the server under test, in characters.
+const LONGEST_BEHIND: usize = 200;
 
 /// The trajectory as text. It holds no times, so that it changes only when the conversation does.
 pub fn dialogue(trajectory: &Trajectory) -> String {
     let mut text = format!("# {}\n", visible_line(&trajectory.name));
     if let Some(repeated) = trajectory.repeated {
         let _ = writeln!(text, "\n{}", repeated.recorded_words());
+    }
+    if let Some(lane) = &trajectory.upstream {
+        without_a_call(&mut text, lane);
     }
     let once = trajectory.answered_once();
     let mut calls = 0;
@@ -39,6 +47,11 @@ pub fn dialogue(trajectory: &Trajectory) -> String {
                 );
                 if call.server.is_some() {
                     bound(&mut text, trajectory, &shown);
+                    if let Some(lane) = &trajectory.upstream {
+                        for (number, it) in lane.caused_by(Some(shown.len() - 1)) {
+                            heard(&mut text, "behind it: ", lane, number, it);
+                        }
+                    }
                 }
                 answer(&mut text, call);
                 if call.server.is_some() {
@@ -58,6 +71,68 @@ pub fn dialogue(trajectory: &Trajectory) -> String {
     text.push('\n');
     block(&mut text, "END", &ending);
     text
+}
+
+/// What the servers behind the one under test heard before its first call, and with no call at all.
+fn without_a_call(text: &mut String, lane: &UpstreamLane) {
+    let mut before = lane.caused_by(None).peekable();
+    if before.peek().is_some() {
+        text.push_str("\nBEHIND, BEFORE THE FIRST CALL:\n");
+    }
+    for (number, it) in before {
+        heard(text, "", lane, number, it);
+    }
+    if !lane.headers.is_empty() {
+        text.push_str("\nBEHIND, WITHOUT A CALL:\n");
+    }
+    for it in &lane.headers {
+        let header = header(&it.name, &it.value);
+        let said = format!("passed on to {}: {header}", it.server);
+        let _ = writeln!(text, "  {}", visible_line(&said));
+    }
+}
+
+/// A call that a server behind the one under test heard: `files.write(path: "/a") → ok`.
+fn heard(text: &mut String, lead: &str, lane: &UpstreamLane, number: usize, it: &UpstreamCall) {
+    let call = &it.call;
+    let server = call.server.iter().map(|it| format!("{it}."));
+    let arguments = call.arguments.iter().map(|(name, value)| {
+        let value = value.to_string();
+        format!("{name}: {}", shorten(&value, LONGEST_BEHIND))
+    });
+    let said = format!(
+        "{lead}{}{}({}) → {}",
+        server.collect::<String>(),
+        call.tool,
+        arguments.collect::<Vec<_>>().join(", "),
+        became(&call.outcome)
+    );
+    let _ = writeln!(text, "  {}", visible_line(&said));
+    for (name, value) in &it.headers {
+        let said = header(name, value);
+        let _ = writeln!(text, "    passed on: {}", visible_line(&said));
+    }
+    for it in lane.varies.iter().filter(|it| it.call == number) {
+        let _ = writeln!(text, "    varies: {}", visible_line(&it.path));
+    }
+}
+
+fn header(name: &str, value: &str) -> String {
+    format!("{name}: {}", shorten(value, LONGEST_BEHIND))
+}
+
+/// What became of a call, in a few words.
+fn became(outcome: &Outcome) -> String {
+    let why = match outcome {
+        Outcome::Answer(answer) if answer.is_error => answer.text(),
+        Outcome::Answer(answer) => match &answer.breach {
+            Some(breach) => breach.clone(),
+            None => return "ok".to_owned(),
+        },
+        Outcome::Failure(failure) => failure.message.clone(),
+    };
+    let words = CallStatus::from(outcome).words();
+    format!("{words}: {}", shorten(&why, LONGEST_BEHIND))
 }
 
 /// What the last of the calls shown takes from earlier answers; `shown` gives the number each scored call has in the dialogue.

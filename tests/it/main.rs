@@ -75,4 +75,5 @@ mod sse;
 mod started;
 mod statistics;
 mod upstreams;
+mod upstream_kept;
 mod variable_values;
