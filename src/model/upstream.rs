@@ -53,4 +53,71 @@ impl UpstreamLane {
             .zip(&self.calls)
             .filter(move |(_, it)| it.cause == cause)
     }
+
+    /// Takes out what a call of the agent caused, as if it had not been made: the later calls of the agent count one less.
+    pub fn leave_out(&mut self, cause: usize) {
+        let (calls, varies) = (
+            std::mem::take(&mut self.calls),
+            std::mem::take(&mut self.varies),
+        );
+        for (number, mut call) in (1..).zip(calls) {
+            if call.cause == Some(cause) {
+                continue;
+            }
+            call.cause = call.cause.map(|it| if it > cause { it - 1 } else { it });
+            self.calls.push(call);
+            let own = varies.iter().filter(|it| it.call == number);
+            self.varies.extend(own.map(|it| VaryingArgument {
+                call: self.calls.len(),
+                path: it.path.clone(),
+            }));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{UpstreamCall, UpstreamLane, VaryingArgument};
+    use crate::model::trajectory::{Answer, Outcome, ToolCall};
+    use crate::model::{Digits, Object};
+
+    #[test]
+    fn what_is_left_out_moves_what_comes_after_it() {
+        let arrived = |(cause, tool): (Option<usize>, &str)| UpstreamCall {
+            cause,
+            call: ToolCall {
+                server: Some("s".to_owned()),
+                tool: tool.to_owned(),
+                arguments: Object::new(),
+                digits: Digits::new(),
+                outcome: Outcome::Answer(Answer::default()),
+                again: Vec::new(),
+                start_ms: None,
+                duration_ms: None,
+            },
+            headers: Vec::new(),
+        };
+        let calls = [
+            (None, "a"),
+            (Some(1), "b"),
+            (Some(2), "c"),
+            (Some(2), "d"),
+            (Some(3), "e"),
+        ];
+        let varying = |call| VaryingArgument {
+            call,
+            path: "/id".to_owned(),
+        };
+        let mut lane = UpstreamLane {
+            calls: calls.into_iter().map(arrived).collect(),
+            varies: vec![varying(2), varying(3), varying(5)],
+            ..UpstreamLane::default()
+        };
+        lane.leave_out(2);
+        let left: Vec<_> = (lane.calls.iter())
+            .map(|it| (it.cause, it.call.tool.as_str()))
+            .collect();
+        assert_eq!(left, [(None, "a"), (Some(1), "b"), (Some(2), "e")]);
+        assert_eq!(lane.varies, [varying(2), varying(3)]);
+    }
 }

@@ -74,6 +74,6 @@ mod special_files;
 mod sse;
 mod started;
 mod statistics;
-mod upstreams;
 mod upstream_kept;
+mod upstreams;
 mod variable_values;

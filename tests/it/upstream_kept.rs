@@ -10,7 +10,8 @@ use mcp_eval::model::trajectory::{
 use mcp_eval::model::upstream::{PassedOn, UpstreamCall, UpstreamLane, VaryingArgument};
 use mcp_eval::model::{Digits, Object};
 use mcp_eval::published::trajectory;
-use mcp_eval::redact::Redactor;
+use mcp_eval::redact::scan::Scanner;
+use mcp_eval::redact::{Redactor, Secrets};
 use mcp_eval::store;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -164,6 +165,17 @@ fn a_second_lane_only_adds_to_the_document() {
     both.as_object_mut().unwrap().remove("upstream");
     assert_eq!(both, document(&kept(None)));
     assert_eq!(both["format_version"], 2);
+}
+
+#[test]
+fn a_header_that_holds_a_secret_is_found_in_a_file() {
+    let mut document = document(&kept(Some(lane())));
+    let scanner = Scanner::new(&Secrets::default(), Vec::new(), Vec::new());
+    assert_eq!(scanner.text(&mcp_eval::json::pretty(&document)), []);
+    document["upstream"]["headers"][0]["value"] = json!("Bearer open-sesame-3");
+    let spotted = scanner.text(&mcp_eval::json::pretty(&document));
+    let kinds: Vec<&str> = spotted.iter().map(|it| it.kind.as_str()).collect();
+    assert_eq!(kinds, ["token"]);
 }
 
 #[test]

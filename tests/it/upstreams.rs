@@ -10,7 +10,7 @@ use crate::common::{Project, small_proxy};
 fn files() -> Value {
     let ok = |text: &str| json!([{ "content": text }]);
     json!({ "tools": [
-        { "name": "read", "annotations": { "readOnlyHint": true },
+        { "name": "read", "annotations": { "read_only_hint": true },
           "input_schema": { "type": "object", "properties": { "path": { "type": "string" }, "limit": { "type": "integer" } } },
           "responses": ok("twelve bottles of red wine") },
         { "name": "write",

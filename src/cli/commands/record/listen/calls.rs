@@ -52,25 +52,33 @@ fn with_reference(
     (filled(&referring) == filled(arguments)).then_some(referring)
 }
 
-/// Takes out calls that the server did not answer: asked again, they would hold up everybody. Says which.
+/// Takes out calls that the server did not answer, and what they caused behind it: asked again, they would hold up everybody. Says which.
 pub(super) fn leave_out_unanswered(trajectory: &mut Redacted<Trajectory>) -> Vec<String> {
     let mut left_out = Vec::new();
     trajectory.refine(|it| {
+        // How many scored calls there are so far, among those that stay.
+        let mut stayed = 0;
+        let upstream = &mut it.upstream;
         it.steps.retain(|step| {
             let Step::ToolCall(call) = step else {
                 return true;
             };
-            let Outcome::Failure(failure) = &call.outcome else {
-                return true;
+            let is_scored = call.server.is_some();
+            let failure = match &call.outcome {
+                Outcome::Failure(failure) if failure.kind != FailureKind::Rpc => failure,
+                Outcome::Failure(_) | Outcome::Answer(_) => {
+                    stayed += usize::from(is_scored);
+                    return true;
+                }
             };
-            if failure.kind == FailureKind::Rpc {
-                return true;
-            }
             left_out.push(format!(
                 "left out, because it was not answered: `{}`: {}",
                 call.full_name(),
                 failure.message
             ));
+            if let Some(lane) = upstream.as_mut().filter(|_| is_scored) {
+                lane.leave_out(stayed + 1);
+            }
             false
         });
     });
