@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::model::comparison::{Comparison, Reason};
+use crate::model::direct::Direct;
 use crate::model::experiment::ExperimentChange;
 use crate::model::label::Labels;
 use crate::model::redacted::Redacted;
@@ -65,6 +66,8 @@ pub struct ScenarioResult {
     pub idle_rules: Vec<String>,
     /// What all runs of the scenario came to, where it was run several times; the rest of the result is then about one of them.
     pub repeated: Option<Box<Repeated>>,
+    /// What the servers do to the answers of those behind them, where that was asked for.
+    pub direct: Option<Box<Direct>>,
 }
 
 impl ScenarioResult {
@@ -94,6 +97,7 @@ impl ScenarioResult {
             notes: Vec::new(),
             idle_rules: Vec::new(),
             repeated: None,
+            direct: None,
         }
     }
 }

@@ -217,6 +217,10 @@ impl Redactor {
                     .filter_map(|it| it.reason.as_mut())
                     .chain(&mut it.reason)
             });
+            let direct = scenario.direct.iter_mut().flat_map(|it| {
+                let calls = it.calls.iter_mut().flat_map(|it| &mut it.findings);
+                calls.chain(it.tools.iter_mut().flat_map(|it| &mut it.findings))
+            });
             [&mut scenario.name, &mut scenario.path]
                 .into_iter()
                 .chain(&mut scenario.description)
@@ -225,6 +229,7 @@ impl Redactor {
                 .chain(problem)
                 .chain(checks)
                 .chain(repeated)
+                .chain(direct)
                 .chain(&mut scenario.notes)
                 .chain(&mut scenario.idle_rules)
                 .for_each(|it| self.words(it));

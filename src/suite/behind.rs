@@ -54,6 +54,12 @@ pub(crate) struct Behind {
     gateway: Box<dyn run::Gateway>,
 }
 
+/// The servers behind in one run: how each is asked, and those that were started for it. Dropping it kills the latter.
+pub(crate) struct Upstreams {
+    pub(crate) targets: Vec<Target>,
+    pub(crate) started: StartedServers,
+}
+
 impl Behind {
     pub(crate) fn gateway(&self) -> &dyn run::Gateway {
         &*self.gateway
@@ -92,25 +98,10 @@ impl SuiteContext {
         let place = place.0.get_or_try_init(|| self.place(scenario)).await?;
         let place = Arc::clone(place);
         declare(&place, secrets);
-        let mut servers = scenario.upstreams.clone();
-        for server in &mut servers {
-            if server.transport == Transport::Mock {
-                server.transport = self.mock_over_http(scenario, &server.name);
-            }
-        }
-        let started = servers.iter().filter(|it| is_started(it));
-        let ports = started.map(|it| Ok((it.name.clone(), Port::free()?)));
-        let ports = ports.collect::<Result<Vec<_>, SetupError>>()?;
-        let numbers = ports
-            .iter()
-            .map(|(name, port)| (name.clone(), port.number()));
-        let addresses = Addresses {
-            ports: numbers.collect(),
-            ..Addresses::default()
-        };
-        let printed = PrintedHeaders::default();
-        let targets = self.targets_of(scenario, &servers, (&addresses, &printed), secrets)?;
-        let mut started = StartedServers::start(self.programs(&servers, &addresses, ports)?)?;
+        let Upstreams {
+            targets,
+            mut started,
+        } = self.upstreams(scenario, secrets)?;
         let sent = SentHeaders::default();
         sent.are_those_of(&self.targets_anywhere(scenario));
         let opening = async {
@@ -133,6 +124,35 @@ impl SuiteContext {
             started,
             gateway,
         }))
+    }
+
+    /// Starts those of the servers behind that are started for each run, and says how all of them are asked; the secrets that they are given
+    /// are added to `secrets`.
+    pub(crate) fn upstreams(
+        &self,
+        scenario: &Scenario,
+        secrets: &mut Secrets,
+    ) -> Result<Upstreams, SetupError> {
+        let mut servers = scenario.upstreams.clone();
+        for server in &mut servers {
+            if server.transport == Transport::Mock {
+                server.transport = self.mock_over_http(scenario, &server.name);
+            }
+        }
+        let started = servers.iter().filter(|it| is_started(it));
+        let ports = started.map(|it| Ok((it.name.clone(), Port::free()?)));
+        let ports = ports.collect::<Result<Vec<_>, SetupError>>()?;
+        let numbers = ports
+            .iter()
+            .map(|(name, port)| (name.clone(), port.number()));
+        let addresses = Addresses {
+            ports: numbers.collect(),
+            ..Addresses::default()
+        };
+        let printed = PrintedHeaders::default();
+        let targets = self.targets_of(scenario, &servers, (&addresses, &printed), secrets)?;
+        let started = StartedServers::start(self.programs(&servers, &addresses, ports)?)?;
+        Ok(Upstreams { targets, started })
     }
 
     /// Chooses where the servers behind those of a scenario are reached.

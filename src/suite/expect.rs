@@ -72,11 +72,11 @@ async fn expect(
 }
 
 /// Judges each run of a scenario by what the scenario itself expects.
-struct Expecting<'a> {
-    scenario: &'a Scenario,
+pub(super) struct Expecting<'a> {
+    pub(super) scenario: &'a Scenario,
     /// What a replay plays.
-    replayed: Option<&'a Arc<Redacted<Trajectory>>>,
-    rules: &'a Rules,
+    pub(super) replayed: Option<&'a Arc<Redacted<Trajectory>>>,
+    pub(super) rules: &'a Rules,
 }
 
 impl Attempt for Expecting<'_> {

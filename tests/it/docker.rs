@@ -1,5 +1,6 @@
 //! Containers, on a real engine: fresh for every run, proven ready, and gone in the end.
 
+mod behind;
 mod engines;
 mod failures;
 mod from_source;

@@ -69,6 +69,10 @@ pub(in crate::cli) struct CompareArgs {
     /// `image:NAME`, `config:FILE`, `url:URL`, `run:ID` (a stored run) or `baseline:DIR`
     #[arg(long, value_name = "WHAT", value_parser = parse_against, conflicts_with_all = ["baseline", "repeat"])]
     pub(in crate::cli) against: Option<AgainstChoice>,
+    /// Make the calls that arrive behind the servers (`upstreams`) once more, straight at the servers there, and tell what became of each
+    /// answer on its way and what that cost; gates on the scenario's own expectations alone, and needs no baseline
+    #[arg(long, conflicts_with_all = ["baseline", "against", "run", "servers", "repeat", "strict_statistics", "allow_changed"])]
+    pub(in crate::cli) direct: bool,
     /// Score this stored trajectory, or all of a folder or of the run of this id, without running anything
     #[arg(long, value_name = "FILE", conflicts_with_all = ["mcp_config", "agent", "model", "budget", "pace", "jobs", "repeat", "fail_fast"])]
     pub(in crate::cli) run: Option<PathBuf>,

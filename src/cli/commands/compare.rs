@@ -61,11 +61,12 @@ pub(in crate::cli) fn run(
     let ids: Vec<String> = scenarios.iter().map(|it| it.id.clone()).collect();
     let finished = play(scenarios, &settings, (output, console), |suite| async {
         match against {
+            None if args.direct => suite::compare_direct(suite, &settings).await,
             None => suite::compare(suite, &settings).await,
             Some(version) => suite::compare_against(suite, &settings, version).await,
         }
     })?;
-    if against.is_none() {
+    if against.is_none() && !args.direct {
         let folder = Baselines::new(&settings.baselines);
         stray::warn(&args.select, &folder, &ids, console);
     }
