@@ -178,7 +178,7 @@ impl Default for Tokens {
 /// A rule for one argument, of one tool or of all.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ArgumentRule {
-    /// The tool's bare name; `None` for any tool.
+    /// The tool's bare or full name; `None` for any tool.
     pub tool: Option<String>,
     pub argument: String,
     pub how: ArgumentMatch,

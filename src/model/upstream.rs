@@ -14,6 +14,10 @@ pub struct UpstreamLane {
     pub headers: Vec<PassedOn>,
     /// Places in the arguments that were another in each take of the baseline, because the proxy makes something up there.
     pub varies: Vec<VaryingArgument>,
+    /// Tools that were called at another moment, or another number of times, in each take of the baseline.
+    pub irregular: Vec<IrregularTool>,
+    /// Numbers of the calls whose answer was another in each take of the baseline, in ascending order.
+    pub other_answers: Vec<usize>,
 }
 
 /// One call that arrived at a server behind the one under test.
@@ -44,6 +48,17 @@ pub struct VaryingArgument {
     pub call: usize,
     /// JSON pointer into its arguments (RFC 6901).
     pub path: String,
+}
+
+/// A tool behind the server under test that it calls on its own account, such as in the background.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct IrregularTool {
+    /// The server behind that offers it.
+    pub server: String,
+    /// Its name there.
+    pub tool: String,
+    /// How often it was called in all, in each take; `None` where that was another number in each, so that it is not compared.
+    pub in_all: Option<usize>,
 }
 
 impl UpstreamLane {

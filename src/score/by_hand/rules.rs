@@ -46,12 +46,18 @@ pub struct KnownCall<'a> {
     pub arguments: &'a Object,
 }
 
-/// Rules that no run can be affected by, because no tool that the servers of these sides list has what they name; one sentence each.
+/// Rules that no run can be affected by, because no tool that the servers of these sides list, or those behind them, has what they name; one
+/// sentence each.
 ///
 /// A rule for an argument that a tool takes but no call gave is not idle. Rules for tools of a server that lists nothing, or for tools that
 /// take any argument, are not reported, because it is unknown whether they have an effect.
 pub fn idle_after(rules: &Rules, sides: &[&Trajectory]) -> Vec<String> {
-    let servers = || sides.iter().flat_map(|it| &it.catalogue.servers);
+    let lanes = || sides.iter().filter_map(|it| it.upstream.as_deref());
+    let servers = || {
+        let offered = sides.iter().map(|it| &it.catalogue);
+        let behind = lanes().map(|it| &it.catalogue);
+        offered.chain(behind).flat_map(|it| &it.servers)
+    };
     if servers().all(|it| it.tools.is_empty()) {
         return Vec::new();
     }
@@ -59,7 +65,10 @@ pub fn idle_after(rules: &Rules, sides: &[&Trajectory]) -> Vec<String> {
         .flat_map(|it| it.tools.iter().map(move |tool| (it, tool)))
         .map(|(it, tool)| (format!("mcp__{}__{}", it.server, tool.name()), tool))
         .collect();
-    let calls = || sides.iter().flat_map(|it| it.calls());
+    let calls = || {
+        let behind = lanes().flat_map(|it| &it.calls).map(|it| &it.call);
+        sides.iter().flat_map(|it| it.calls()).chain(behind)
+    };
     let mut idle = Vec::new();
     for rule in &rules.arguments {
         let means = |tool: &str| (rule.tool.as_deref()).is_none_or(|named| is_tool(tool, named));

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::model::catalogue::{Catalogue, Tool};
 use crate::model::rules::{ReadRule, Responses, Rules};
 use crate::model::trajectory::{ToolCall, Trajectory};
-use crate::score::request::arguments::{Argument, Request};
+use crate::score::request::arguments::{Argument, Named, Request};
 use crate::score::response::breach::{self, Schemas};
 use crate::score::response::in_band::Signs;
 use crate::score::response::outcome::Response;
@@ -39,8 +39,8 @@ pub(in crate::score) struct Call<'a> {
     pub(in crate::score) key: u64,
     /// The same for what it asked in its own words.
     pub(in crate::score) said_key: u64,
-    /// Equal for calls of the same tool.
-    pub(super) tool: u64,
+    /// Equal for calls of the same tool of the same server.
+    pub(in crate::score) tool: u64,
 }
 
 impl<'a> Call<'a> {
@@ -49,9 +49,17 @@ impl<'a> Call<'a> {
         self.tries.len() + 1
     }
 
+    /// Its tool, as rules name it.
+    pub(in crate::score) fn named(&self) -> Named<'a> {
+        Named {
+            server: self.made.server.as_deref().unwrap_or_default(),
+            tool: &self.made.tool,
+        }
+    }
+
     pub(in crate::score) fn request(&self) -> Request<'_, 'a> {
         Request {
-            tool: &self.made.tool,
+            tool: self.named(),
             arguments: &self.arguments,
             listed: self.listed,
         }

@@ -120,8 +120,23 @@ impl<'a> Calls<'a> {
         )
     }
 
+    /// The same of some calls of each side, given by their positions, with this many similarities asked for at most.
+    pub(in crate::score) fn align_some(&self, b: &[usize], c: &[usize], cells: usize) -> Pairs {
+        let keys = |calls: &[Call<'_>], some: &[usize]| -> Vec<u64> {
+            some.iter().map(|at| calls[*at].key).collect()
+        };
+        let pairs = align::align(
+            &keys(&self.baseline, b),
+            &keys(&self.current, c),
+            cells,
+            |i, j| self.same_tool(b[i], c[j]),
+            |i, j| self.request(b[i], c[j]),
+        );
+        pairs.into_iter().map(|(i, j)| (b[i], c[j])).collect()
+    }
+
     /// How many pairs of calls may be compared to find out which belong together.
-    pub(super) fn cells(&self) -> usize {
+    pub(in crate::score) fn cells(&self) -> usize {
         let calls = self.baseline.len() + self.current.len();
         TIMES * calls + BUDGET / self.typical_weight()
     }

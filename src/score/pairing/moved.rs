@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
-use crate::score::lists::align::{self, Pairs};
+use crate::score::lists::align::Pairs;
 use crate::score::values::number;
 
 use super::call::Call;
@@ -89,21 +89,12 @@ impl Calls<'_> {
         if others(&self.baseline, &again.0).is_disjoint(&others(&self.current, &again.1)) {
             return pairs;
         }
-        let effects = |calls: &[Call<'_>]| -> (Vec<usize>, Vec<u64>) {
+        let effects = |calls: &[Call<'_>]| -> Vec<usize> {
             let effects = calls.iter().enumerate().filter(|(_, it)| !it.reads);
-            effects.map(|(at, it)| (at, it.key)).unzip()
+            effects.map(|(at, _)| at).collect()
         };
-        let ((b, b_keys), (c, c_keys)) = (effects(&self.baseline), effects(&self.current));
-        let of_effects: Pairs = align::align(
-            &b_keys,
-            &c_keys,
-            self.cells(),
-            |i, j| self.same_tool(b[i], c[j]),
-            |i, j| self.request(b[i], c[j]),
-        )
-        .into_iter()
-        .map(|(i, j)| (b[i], c[j]))
-        .collect();
+        let (b, c) = (effects(&self.baseline), effects(&self.current));
+        let of_effects = self.align_some(&b, &c, self.cells());
         if made_again(&of_effects).0.len() <= again.0.len() {
             return pairs;
         }

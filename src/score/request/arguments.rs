@@ -33,11 +33,29 @@ struct Compiled<'a> {
     regex: Option<Regex>,
 }
 
+/// A tool as rules name it: by its bare name, or in full.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::score) struct Named<'r> {
+    /// Empty where it is none of a server.
+    pub(in crate::score) server: &'r str,
+    /// Its bare name.
+    pub(in crate::score) tool: &'r str,
+}
+
+impl Named<'_> {
+    fn is(self, name: &str) -> bool {
+        let in_full = || {
+            let bare = name.strip_prefix("mcp__")?.strip_suffix(self.tool)?;
+            bare.strip_suffix("__")
+        };
+        name == self.tool || in_full() == Some(self.server)
+    }
+}
+
 /// One side of a request.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::score) struct Request<'r, 'v> {
-    /// The tool's bare name.
-    pub(in crate::score) tool: &'r str,
+    pub(in crate::score) tool: Named<'r>,
     /// Sorted by name.
     pub(in crate::score) arguments: &'r [Argument<'v>],
     /// The tool as listed on this side; its defaults stand for arguments left out.
@@ -163,7 +181,7 @@ impl<'a> ArgumentRules<'a> {
     /// How alike an argument of two calls is by its rule, 0 to 1; `None` where no rule applies.
     pub(super) fn graded(
         &self,
-        tool: &str,
+        tool: Named<'_>,
         argument: &str,
         (b, c): (Option<&Value>, Option<&Value>),
     ) -> Option<f64> {
@@ -235,9 +253,9 @@ impl<'a> ArgumentRules<'a> {
     }
 
     /// The last rule for an argument wins, so that a scenario can refine what it inherited.
-    fn rule(&self, tool: &str, argument: &str) -> Option<&Compiled<'a>> {
+    fn rule(&self, tool: Named<'_>, argument: &str) -> Option<&Compiled<'a>> {
         self.rules.iter().rev().find(|it| {
-            let for_tool = it.rule.tool.as_deref().is_none_or(|name| name == tool);
+            let for_tool = it.rule.tool.as_deref().is_none_or(|name| tool.is(name));
             for_tool && it.rule.argument == argument
         })
     }

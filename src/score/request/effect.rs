@@ -17,7 +17,7 @@ use crate::score::values::number;
 use crate::score::values::path::escape;
 use crate::score::values::same::{self, same};
 
-use super::arguments::{ArgumentRules, default};
+use super::arguments::{ArgumentRules, Named, default};
 
 /// A text from this many words on may be worded otherwise.
 const WORDS: usize = 3;
@@ -47,7 +47,7 @@ pub(in crate::score) struct Made<'a> {
 /// Where the arguments of two calls of one effect differ, by JSON pointers into them; values are shown as each side said them, the
 /// current one as in `said`.
 pub(in crate::score) fn differences(
-    tool: &str,
+    tool: Named<'_>,
     (b, c): (&Made<'_>, &Made<'_>),
     said: &Object,
     rules: &ArgumentRules<'_>,

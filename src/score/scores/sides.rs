@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::model::comparison::{self, Pair, RequestScore, ResponseScore, Row};
+use crate::model::comparison::{self, ArgumentDifference, Pair, RequestScore, ResponseScore, Row};
 use crate::model::learned::Learned;
 use crate::model::rules::{Responses, Rules};
 use crate::model::trajectory::Trajectory;
@@ -113,21 +113,9 @@ impl<'a> Sides<'a> {
                 .score(baseline.request(), current.request())
         };
         if !both_read && !asks_the_same {
-            let clock = self.clock(baseline, current);
-            request.differences = effect::differences(
-                &baseline.made.tool,
-                (&made(baseline), &made(current)),
-                &current.said.arguments,
-                &self.calls.rules,
-                &clock,
-            );
+            request.differences = self.differences(b, c);
         }
-        let echoes = if baseline.key == current.said_key {
-            Vec::new()
-        } else {
-            outcome::echoes(&baseline.made.arguments, &current.said.arguments)
-        };
-        let response = self.response(baseline, current, request.similarity, &echoes);
+        let response = self.answers(b, c, request.similarity);
         if moved {
             request.similarity = MOVED;
         }
@@ -156,6 +144,29 @@ impl<'a> Sides<'a> {
                 },
             ),
         }
+    }
+
+    /// Where the arguments of two calls differ, compared as those of effects are.
+    pub(in crate::score) fn differences(&self, b: usize, c: usize) -> Vec<ArgumentDifference> {
+        let (baseline, current) = (&self.calls.baseline[b], &self.calls.current[c]);
+        effect::differences(
+            baseline.named(),
+            (&made(baseline), &made(current)),
+            &current.said.arguments,
+            &self.calls.rules,
+            &self.clock(baseline, current),
+        )
+    }
+
+    /// Did the server answer two calls the same, whose requests are as similar as that?
+    pub(in crate::score) fn answers(&self, b: usize, c: usize, request: f64) -> ResponseScore {
+        let (baseline, current) = (&self.calls.baseline[b], &self.calls.current[c]);
+        let echoes = if baseline.key == current.said_key {
+            Vec::new()
+        } else {
+            outcome::echoes(&baseline.made.arguments, &current.said.arguments)
+        };
+        self.response(baseline, current, request, &echoes)
     }
 
     /// How often recording received the answer to a call of the baseline.
