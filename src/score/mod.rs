@@ -10,6 +10,7 @@
 //! | Which ids, tokens and paths stand for the recorded ones? | `ids` |
 //! | What is a pair worth, and where were points lost? | `scores` |
 //! | What changed in the tools that are offered? | `catalogue` |
+//! | Did the same calls become the same ones behind the server? | `upstream` |
 //! | Passed or not, and why? | `verdict` |
 //! | How do whole runs compare, one or several? | `runs` |
 //! | What do several takes show to vary? | `learn` |
@@ -21,8 +22,9 @@
 //!
 //! ```text
 //! runs ► verdict ► catalogue
-//!   └─► scores ► ids ► pairing ► request, response ► text ► lists ► values
-//! learn ► by_hand, ids
+//!   │      └─► upstream ─┐
+//!   └──────────────────► scores ► ids ► pairing ► request, response ► text ► lists ► values
+//! learn ► by_hand, upstream, ids
 //! ```
 //!
 //! Nothing here recurses deeper than a fixed bound, and nothing takes quadratic time or memory beyond a fixed budget:
@@ -41,6 +43,7 @@ mod response;
 mod runs;
 mod scores;
 mod text;
+mod upstream;
 mod values;
 mod verdict;
 mod work;
@@ -55,7 +58,7 @@ pub use ids::binding::fill;
 pub use ids::binding::resolve;
 pub use ids::binding::{find_bindings, with_rules};
 pub use ids::id_translation::IdTranslation;
-pub use learn::{Disagreement, Learned, LeftBehind, learn, learn_until};
+pub use learn::{Disagreement, Learned, LearnedUpstream, LeftBehind, learn, learn_until};
 pub use pairing::call::only_reads;
 pub use pairing::polls::{Poll, polls};
 pub use response::breach::mark_breaches;

@@ -381,6 +381,12 @@ impl<'a> Comparison<'a> {
                 it.learned.clone_from(&of_other.answers);
                 it.bindings.clone_from(&of_other.bindings);
             }
+            if let (Some(lane), Some(own)) = (&mut it.upstream, &first.trajectory.upstream) {
+                if !is_known {
+                    of_other.upstream.keep_in(lane);
+                }
+                of_own.upstream.add_to(lane, own);
+            }
             notes.extend(add_what_varies(it, &first.trajectory, &of_own.answers));
         });
         let bound = replay::bind(std::slice::from_mut(accepted), Some(self.scenario));

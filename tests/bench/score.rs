@@ -350,6 +350,53 @@ mod edited_10000 {
     }
 }
 
+/// What a server behind the one under test heard of 10,000 calls, beside the calls themselves.
+mod upstream_10000 {
+    use super::{Bencher, Trajectory, calls, trajectory};
+    use mcp_eval::model::upstream::{UpstreamCall, UpstreamLane};
+
+    fn side(take: usize, heard: usize) -> Trajectory {
+        let lane = trajectory(calls(heard, take));
+        let calls = lane.calls().zip(1..).map(|(call, number)| UpstreamCall {
+            cause: Some(number),
+            call: call.clone(),
+            headers: vec![("authorization".to_owned(), "Bearer abc".to_owned())],
+        });
+        let lane = UpstreamLane {
+            calls: calls.collect(),
+            ..UpstreamLane::default()
+        };
+        Trajectory {
+            upstream: Some(Box::new(lane)),
+            ..trajectory(super::calls(10_000, take))
+        }
+    }
+
+    #[divan::bench]
+    fn compared(bencher: Bencher<'_, '_>) {
+        let (b, c) = (side(0, 10_000), side(1, 10_000));
+        bencher.bench_local(|| super::compare(&b, &c));
+    }
+
+    /// All of it arrived during one call.
+    #[divan::bench]
+    fn compared_at_once(bencher: Bencher<'_, '_>) {
+        let at_once = |mut side: Trajectory| {
+            let lane = side.upstream.as_mut().unwrap();
+            lane.calls.iter_mut().for_each(|it| it.cause = Some(1));
+            side
+        };
+        let (b, c) = (at_once(side(0, 10_000)), at_once(side(1, 10_000)));
+        bencher.bench_local(|| super::compare(&b, &c));
+    }
+
+    #[divan::bench]
+    fn reference_nothing_heard(bencher: Bencher<'_, '_>) {
+        let (b, c) = (side(0, 0), side(1, 0));
+        bencher.bench_local(|| super::compare(&b, &c));
+    }
+}
+
 mod json_10_mb {
     use super::{Bencher, Object, Trajectory, json, step, trajectory};
 

@@ -63,6 +63,8 @@ mod score_rules;
 mod score_silent;
 mod score_takes;
 mod score_truth;
+mod score_upstream;
+mod score_upstream_laws;
 mod score_values;
 mod score_varied;
 mod secrets;

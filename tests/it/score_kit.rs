@@ -1,6 +1,6 @@
 //! Small trajectories for the tests of scoring, written down as JSON.
 //!
-//! A call is `{tool, args, reads, is_error, text | json | content, structured, ms}`; all but `tool` may be left out.
+//! A call is `{tool, args, reads, is_error, text | json | content, structured, start, ms}`; all but `tool` may be left out.
 //! `tool` is a full name, `reads` becomes the tool's `readOnlyHint`.
 
 use std::path::Path;
@@ -10,6 +10,7 @@ use mcp_eval::model::comparison::{Comparison, Pair, Row};
 use mcp_eval::model::rules::Rules;
 use mcp_eval::model::stamp::{GitStamp, Servers, Stamp};
 use mcp_eval::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
+use mcp_eval::model::upstream::{UpstreamCall, UpstreamLane};
 use mcp_eval::model::{Digits, Object};
 use mcp_eval::score;
 use serde_json::{Value, json};
@@ -97,6 +98,27 @@ pub(crate) fn recorded(calls: &[Value]) -> Trajectory {
     }
 }
 
+/// The same with what the servers behind the one under test heard: calls with a `cause`, the number of the agent's call, and `headers`.
+pub(crate) fn with_lane(trajectory: Trajectory, heard: &[Value]) -> Trajectory {
+    let run = self::trajectory(heard);
+    let calls = run.calls().zip(heard).map(|(call, heard)| UpstreamCall {
+        cause: (heard["cause"].as_u64()).map(|it| usize::try_from(it).unwrap()),
+        call: call.clone(),
+        headers: (object(&heard["headers"]).iter())
+            .map(|(name, value)| (name.clone(), value.as_str().unwrap().to_owned()))
+            .collect(),
+    });
+    let lane = UpstreamLane {
+        calls: calls.collect(),
+        catalogue: run.catalogue.clone(),
+        ..UpstreamLane::default()
+    };
+    Trajectory {
+        upstream: Some(Box::new(lane)),
+        ..trajectory
+    }
+}
+
 fn names(call: &Value) -> (String, String) {
     let full = call["tool"]
         .as_str()
@@ -116,7 +138,7 @@ fn step(call: &Value) -> Step {
         outcome: Outcome::Answer(answer(call)),
         digits: Digits::new(),
         again: Vec::new(),
-        start_ms: None,
+        start_ms: call["start"].as_f64(),
         duration_ms: call["ms"].as_f64(),
     }))
 }

@@ -110,7 +110,7 @@ impl IdTranslation {
         }
     }
 
-    fn object(&self, members: &mut Object) {
+    pub(super) fn object(&self, members: &mut Object) {
         members.values_mut().for_each(|it| self.value(it));
         if members.keys().any(|it| self.text(it).is_some()) {
             *members = std::mem::take(members)

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::model::comparison::{Bound, Row};
-use crate::model::trajectory::{ToolCall, Trajectory};
+use crate::model::trajectory::{Step, ToolCall, Trajectory};
 
 use super::id_translation::IdTranslation;
 
@@ -24,6 +24,25 @@ pub(in crate::score) struct TranslatedRun {
 }
 
 impl TranslatedRun {
+    /// Another run of the same moment, such as what the servers behind heard, with the same exchange.
+    pub(in crate::score) fn exchanged_in(&self, run: &Trajectory) -> Self {
+        let mut current = run.clone();
+        for step in &mut current.steps {
+            if let Step::ToolCall(call) = step {
+                self.translation.object(&mut call.arguments);
+                self.translation.outcome(&mut call.outcome);
+            }
+        }
+        Self {
+            current,
+            sources: HashMap::new(),
+            given: Vec::new(),
+            bound: HashMap::new(),
+            translation: self.translation.clone(),
+            own: HashMap::new(),
+        }
+    }
+
     /// Puts the run's own values back into rows that were compared in the baseline's terms.
     pub(in crate::score) fn restore(
         &self,

@@ -5,12 +5,14 @@
 //! - `elements`: what the elements of lists have in common. `any_order`: lists of rows that come in any order.
 //! - `wording`: what varies in the wording of one text.
 //! - `left_behind`: what one take left behind for a later one.
+//! - `upstream`: what varies behind the server under test.
 
 mod any_order;
 mod differing;
 mod elements;
 mod left_behind;
 mod takes;
+mod upstream;
 mod wording;
 
 use std::borrow::{Borrow, Cow};
@@ -33,8 +35,10 @@ use crate::score::work::{Cancelled, Work};
 use self::differing::Differing;
 use self::left_behind::left_behind;
 use self::takes::{Take, settled};
+use self::upstream::learn_upstream;
 
 pub use self::left_behind::LeftBehind;
+pub use self::upstream::LearnedUpstream;
 
 /// The most places that are learned for one answer. Where more vary, places further out are kept instead.
 const PLACES: usize = 200;
@@ -52,6 +56,19 @@ pub struct Learned {
     pub disagreements: Vec<Disagreement>,
     /// What an earlier take left behind for a later one, so that the takes are not independent.
     pub left_behind: Option<LeftBehind>,
+    /// What varies in what the servers behind the one under test heard.
+    pub upstream: LearnedUpstream,
+}
+
+impl Learned {
+    /// Keeps it in the trajectory that it was learned of.
+    pub fn keep_in(&self, trajectory: &mut Trajectory) {
+        trajectory.learned.clone_from(&self.answers);
+        trajectory.bindings.clone_from(&self.bindings);
+        if let Some(lane) = &mut trajectory.upstream {
+            self.upstream.keep_in(lane);
+        }
+    }
 }
 
 /// A place where takes had different kinds of things: a list and nothing, JSON and prose, an answer and an error.
@@ -102,6 +119,12 @@ fn learn_with<T: Borrow<Trajectory>>(takes: &[T], rules: &Rules, work: &Work<'_>
     let comparable = |it| by_name(exact(it));
     let others: Vec<Cow<'_, Trajectory>> = others.iter().copied().map(comparable).collect();
     let mut learned = learn_answers(&comparable(&first), &others, rules, work);
+    let others: Vec<&Trajectory> = others.iter().map(Cow::as_ref).collect();
+    learned.upstream = learn_upstream(&first, &others, (rules, work));
+    if learned.left_behind.is_some() {
+        // What is answered otherwise because of an earlier take would be answered the same if there was none.
+        learned.upstream.other_answers.clear();
+    }
     learned.bindings = first.bindings;
     learned
 }

@@ -20,6 +20,7 @@ use crate::score::scores::classic;
 use crate::score::scores::losses;
 use crate::score::scores::sides::Sides;
 use crate::score::scores::status;
+use crate::score::upstream::compare::{self as upstream, Agent};
 use crate::score::values::exact;
 use crate::score::values::number::{count, share};
 use crate::score::values::secrets;
@@ -112,6 +113,12 @@ fn compare_with(
         matching::unmatched(calls, rules.matching, &matched, &rows)
     };
     let tokens = more_tokens(baseline, current, &rules.tokens);
+    let agent = Agent {
+        calls,
+        rows: &rows,
+        terms: terms.as_ref(),
+    };
+    let heard = upstream::compare((baseline, current), &agent, (rules, work));
     let mut verdict = reasons::verdict(&Evidence {
         calls,
         rows: &rows,
@@ -125,8 +132,10 @@ fn compare_with(
         bindings: &baseline.bindings,
         may_miss: matched.may_miss,
         may_add: matched.may_add,
+        heard: &heard,
         score_only: is_classic,
     });
+    verdict.warnings.extend(heard.warning());
     let mut changes = changes::changes(&Found {
         calls,
         rows: &rows,
@@ -138,10 +147,15 @@ fn compare_with(
         tokens: tokens.filter(|_| rules.tokens.gate != Gate::Ignore),
         verdict: &verdict,
     });
+    let (upstream, heard) = heard.settled(&verdict);
+    changes.extend(heard);
     match formula {
-        Some(formula) => verdict
-            .warnings
-            .push(not_looked_at(&formula, &mut changes, &verdict)),
+        Some(formula) => verdict.warnings.push(not_looked_at(
+            &formula,
+            &mut changes,
+            &verdict,
+            upstream.is_some(),
+        )),
         None => changes::fail_all(&mut changes, rules, &mut verdict),
     }
     Comparison {
@@ -157,7 +171,7 @@ fn compare_with(
         changes,
         verdict,
         variant: 1,
-        upstream: None,
+        upstream,
     }
 }
 
@@ -174,7 +188,7 @@ fn band(
     let breaks = |it: &Reason| {
         matches!(
             it.kind,
-            ReasonKind::ServerRegression | ReasonKind::EffectChange
+            ReasonKind::ServerRegression | ReasonKind::EffectChange | ReasonKind::Upstream
         )
     };
     band.of_failed(current < baseline || verdict.all_reasons().any(breaks))
@@ -294,7 +308,12 @@ fn classically(
 }
 
 /// A remark on what the original formulas ignore, and how much of it differs. Such differences do not fail.
-fn not_looked_at(formula: &str, changes: &mut [Change], verdict: &Verdict) -> Reason {
+fn not_looked_at(
+    formula: &str,
+    changes: &mut [Change],
+    verdict: &Verdict,
+    is_heard: bool,
+) -> Reason {
     let counted = |kind: ChangeKind| {
         matches!(
             kind,
@@ -321,11 +340,18 @@ fn not_looked_at(formula: &str, changes: &mut [Change], verdict: &Verdict) -> Re
             more => format!("{more} differ"),
         }
     };
+    let behind = match is_heard {
+        true => format!(
+            ", what is heard behind the server ({})",
+            number(&[ChangeKind::Upstream])
+        ),
+        false => String::new(),
+    };
     Reason::new(
         ReasonKind::Threshold,
         format!(
             "scored by the preset `classic`, on arguments and failed calls alone: {formula}; what it does not look at: answers ({}), what \
-             effects are made with ({}), the tool catalogue ({})",
+             effects are made with ({}), the tool catalogue ({}){behind}",
             number(&[ChangeKind::Answer, ChangeKind::Addition, ChangeKind::Error]),
             number(&[ChangeKind::Effect]),
             number(&[ChangeKind::Drift])

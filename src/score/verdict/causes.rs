@@ -10,6 +10,7 @@ use crate::model::comparison::{Pair, Reason, ReasonKind, Row};
 use crate::model::trajectory::{FailureKind, Outcome, ToolCall};
 use crate::score::catalogue::drift::Finding;
 use crate::score::text::excerpt;
+use crate::score::upstream::finding::Standing;
 
 use super::evidence::Evidence;
 
@@ -25,6 +26,9 @@ pub(super) fn grouped(
     refusing: &[&Finding],
 ) -> Vec<Reason> {
     let mut groups = Groups::new(evidence, refusing);
+    let (causes, following): (Vec<_>, Vec<_>) = (evidence.heard.reasons())
+        .filter(|_| !evidence.score_only)
+        .partition(|(standing, _)| *standing == Standing::Cause);
     let (mut of_calls, mut others): (Vec<Reason>, Vec<Reason>) =
         once_each(evidence, reasons).into_iter().partition(|it| {
             matches!(
@@ -32,10 +36,21 @@ pub(super) fn grouped(
                 ReasonKind::ServerRegression | ReasonKind::EffectChange
             )
         });
-    // A new call stands where the baseline's next one would: after what may have caused it.
-    of_calls.sort_by_key(|it| (it.baseline.is_none(), it.baseline, it.current));
+    of_calls
+        .iter_mut()
+        .for_each(|it| evidence.heard.explain(it));
+    of_calls.extend(causes.into_iter().map(|it| it.1));
+    // A new call stands where the baseline's next one would: after what may have caused it. What an equal call became behind the server
+    // stands before what the call came to.
+    of_calls.sort_by_key(|it| {
+        let is_of_call = it.kind != ReasonKind::Upstream;
+        (it.baseline.is_none(), it.baseline, it.current, is_of_call)
+    });
     for it in &of_calls {
         groups.add(it);
+    }
+    for (standing, it) in following {
+        groups.add_following(standing, it);
     }
     others.sort_by_key(|it| it.kind == ReasonKind::Threshold);
     for it in others {
@@ -256,8 +271,26 @@ impl<'e, 'a> Groups<'e, 'a> {
         failed.find_map(|pair| self.of_current.get(&pair.current).copied())
     }
 
+    /// Adds what was heard behind the server beneath what the agent's call failed for, if it did.
+    fn add_following(&mut self, standing: Standing, it: Reason) {
+        let known = it.baseline.and_then(|it| self.of_baseline.get(&it));
+        let known = known.or_else(|| it.current.and_then(|it| self.of_current.get(&it)));
+        match known.copied() {
+            Some(at) => self.found[at].root.follows.push(it),
+            None if standing == Standing::Part => {}
+            None => self.add(&it),
+        }
+    }
+
     /// What two calls have in common that failed for one cause: the server and its message, or the tool and the change of its answer.
     fn sign(&self, it: &Reason) -> String {
+        if it.kind == ReasonKind::Upstream {
+            let what = it
+                .text
+                .split_once("`: ")
+                .map_or(&*it.text, |(_, what)| what);
+            return format!("upstream {}", without_numbers(what));
+        }
         let pair = it
             .baseline
             .and_then(|it| self.pairs.get(&it))

@@ -112,7 +112,7 @@ pub(in crate::score) fn fail_all(changes: &mut [Change], rules: &Rules, verdict:
         };
         let what = match (call.as_str(), first.kind) {
             (_, ChangeKind::Drift) => first.what.clone(),
-            (_, ChangeKind::Call) => format!("{call}{}", first.what),
+            (_, ChangeKind::Call | ChangeKind::Upstream) => format!("{call}{}", first.what),
             _ => format!("{call}{place}: {}", first.what),
         };
         verdict.reasons.push(Reason {

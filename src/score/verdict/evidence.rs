@@ -6,6 +6,7 @@ use crate::model::rules::Rules;
 use crate::score::catalogue::drift::Finding;
 use crate::score::pairing::calls::Calls;
 use crate::score::text::excerpt;
+use crate::score::upstream::heard::Heard;
 
 /// What a verdict looks at.
 pub(in crate::score) struct Evidence<'e, 'a> {
@@ -25,6 +26,8 @@ pub(in crate::score) struct Evidence<'e, 'a> {
     /// Whether calls without a partner may be there: in the baseline, in the run.
     pub(in crate::score) may_miss: bool,
     pub(in crate::score) may_add: bool,
+    /// What the servers behind the one under test heard.
+    pub(in crate::score) heard: &'e Heard,
     /// Only the score gates, as with scores that know arguments alone.
     pub(in crate::score) score_only: bool,
 }

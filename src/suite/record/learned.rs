@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::model::learned::Learned;
 use crate::model::placeholder::placeholders;
 use crate::model::trajectory::Trajectory;
+use crate::model::upstream::{IrregularTool, UpstreamLane};
 use crate::score;
 
 /// How many calls a note names one by one.
@@ -44,10 +45,40 @@ pub(crate) fn learned_notes(trajectory: &Trajectory, learned: &score::Learned) -
             format!("learned from {takes} takes: the answer to call {call} varies at {it}")
         }));
     }
+    notes.extend(trajectory.upstream.iter().flat_map(|it| behind(it)));
     notes.extend(answered_once(trajectory));
     notes.extend(recognised(trajectory));
     notes.extend(trajectory.bindings.iter().map(|it| format!("bound: {it}")));
     notes
+}
+
+/// Notes on what varies in what the servers behind the one under test heard.
+fn behind(lane: &UpstreamLane) -> Vec<String> {
+    let varies = lane.varies.iter().filter_map(|it| {
+        let heard = lane.calls.get(it.call.checked_sub(1)?)?;
+        let server = heard.call.server.as_deref().unwrap_or_default();
+        let whose = match heard.cause {
+            Some(number) => format!("behind call {number}"),
+            None => "before the first call".to_owned(),
+        };
+        let tool = &heard.call.tool;
+        Some(format!(
+            "learned: {whose}, {} varies in what `{server}` hears of `{tool}`",
+            it.path
+        ))
+    });
+    let irregular = lane.irregular.iter().map(|it| {
+        let IrregularTool { server, tool, in_all } = it;
+        match in_all {
+            Some(_) => format!(
+                "learned: `{server}` does not hear `{tool}` behind the same calls each time, so only how often it does in all is compared"
+            ),
+            None => format!(
+                "learned: `{server}` hears `{tool}` another number of times in each run, so nobody looks at how often"
+            ),
+        }
+    });
+    varies.chain(irregular).collect()
 }
 
 /// A note on what was taken for secrets, because of its shape or its key: a change of it is no change.

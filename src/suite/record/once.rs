@@ -154,10 +154,7 @@ async fn learn(
         learned = learn_from(&played, &patience)?;
         learned.disagreements.clear();
     }
-    trajectory.refine(|it| {
-        it.learned.clone_from(&learned.answers);
-        it.bindings.clone_from(&learned.bindings);
-    });
+    trajectory.refine(|it| learned.keep_in(it));
     notes.extend(learned_notes(trajectory, &learned));
     Ok(notes)
 }

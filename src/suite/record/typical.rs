@@ -305,10 +305,7 @@ fn baseline(
     let learned = patience
         .spend_on(|is_unwanted| score::learn_until(&takes, &scenario.scoring, is_unwanted))?;
     let mut kept = played[index].executed.trajectory.clone();
-    kept.refine(|it| {
-        it.learned.clone_from(&learned.answers);
-        it.bindings.clone_from(&learned.bindings);
-    });
+    kept.refine(|it| learned.keep_in(it));
     let mut accepted = kept.clone();
     let bound = replay::bind(std::slice::from_mut(&mut accepted), Some(scenario));
     Ok(Baseline {

@@ -26,7 +26,7 @@ pub(in crate::score) use fill::{value_at, value_at_mut};
 pub(in crate::score) use place::{alike, at, full_paths, full_patterns};
 pub use resolve::resolve;
 pub(in crate::score) use takes::read_calls;
-pub(in crate::score) use within::{stands_alone, text_of};
+pub(in crate::score) use within::{replaced, stands_alone, text_of};
 
 /// The bindings that can be found in one trajectory alone, with what is known to vary in it.
 pub fn find_bindings(trajectory: &Trajectory) -> Vec<Binding> {

@@ -59,7 +59,7 @@ pub(in crate::score) fn stands_alone(text: &str, start: usize, end: usize) -> bo
 }
 
 /// The text with every occurrence of a value replaced; `None` when there is none.
-pub(super) fn replaced(text: &str, value: &str, by: &str) -> Option<String> {
+pub(in crate::score) fn replaced(text: &str, value: &str, by: &str) -> Option<String> {
     let mut filled = String::new();
     let mut rest = 0;
     for at in occurrences(text, value) {

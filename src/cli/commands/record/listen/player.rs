@@ -83,10 +83,7 @@ impl Player<'_> {
             }
         }
         let learned = learn(&takes)?;
-        trajectory.refine(|it| {
-            it.learned.clone_from(&learned.answers);
-            it.bindings.clone_from(&learned.bindings);
-        });
+        trajectory.refine(|it| learned.keep_in(it));
         let compare = |again: &Redacted<Trajectory>| {
             let compared = patience.spend_on(|is_unwanted| {
                 score::compare_until(trajectory, again, rules, is_unwanted)

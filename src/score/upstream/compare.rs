@@ -1,0 +1,106 @@
+//! The lanes of both sides, beneath the calls of the agent.
+
+use std::collections::HashSet;
+
+use crate::model::comparison::{Reason, ReasonKind, Row};
+use crate::model::rules::Rules;
+use crate::model::trajectory::Trajectory;
+use crate::model::upstream::{IrregularTool, UpstreamLane};
+use crate::score::ids::translated_run::TranslatedRun;
+use crate::score::pairing::call::Call;
+use crate::score::pairing::calls::Calls;
+use crate::score::values::same;
+use crate::score::work::Work;
+
+use super::heard::Heard;
+use super::judged::Judging;
+use super::lanes::Lanes;
+use super::matched::{Arrival, matched};
+use super::moments::Moments;
+
+/// The agent's side of a comparison: its calls, their rows, and the run in the baseline's terms, if it has other ids.
+pub(in crate::score) struct Agent<'s, 'a> {
+    pub(in crate::score) calls: &'s Calls<'a>,
+    pub(in crate::score) rows: &'s [Row],
+    pub(in crate::score) terms: Option<&'s TranslatedRun>,
+}
+
+/// Compares what the servers behind the one under test heard.
+pub(in crate::score) fn compare(
+    (baseline, current): (&Trajectory, &Trajectory),
+    agent: &Agent<'_, '_>,
+    (rules, work): (&Rules, &Work<'_>),
+) -> Heard {
+    let (of_baseline, of_current) = match (&baseline.upstream, &current.upstream) {
+        (None, None) => return Heard::default(),
+        (Some(was), Some(now)) => (&**was, &**now),
+        (Some(_), None) => {
+            return not_compared(
+                "nobody listened behind the server in this run, although somebody did for the baseline: what the server passes on is not compared",
+            );
+        }
+        (None, Some(_)) => {
+            return not_compared(
+                "nobody listened behind the server for the baseline: record it again to compare what the server passes on",
+            );
+        }
+    };
+    let lanes = Lanes::new(
+        (baseline, of_baseline),
+        (current, of_current),
+        agent.terms,
+        (rules, work),
+    );
+    let sides = lanes.sides(rules, work);
+    let moments = Moments::of_rows(agent.calls, agent.rows);
+    let (b, c) = arrivals(
+        &sides.calls,
+        (of_baseline, of_current),
+        &moments,
+        &of_baseline.irregular,
+    );
+    let matched = matched(&sides.calls, &b, &c);
+    Judging::new((of_baseline, of_current), &sides, &moments, (&b, &c)).judged(&matched)
+}
+
+fn not_compared(why: &str) -> Heard {
+    Heard {
+        warning: Some(Reason::new(ReasonKind::Upstream, why.to_owned())),
+        ..Heard::default()
+    }
+}
+
+/// When each call of the two lanes arrived, given which tools are called irregularly.
+pub(in crate::score) fn arrivals(
+    calls: &Calls<'_>,
+    (baseline, current): (&UpstreamLane, &UpstreamLane),
+    moments: &Moments<'_, '_>,
+    irregular: &[IrregularTool],
+) -> (Vec<Arrival>, Vec<Arrival>) {
+    let irregular: HashSet<(&str, &str)> = (irregular.iter())
+        .map(|it| (it.server.as_str(), it.tool.as_str()))
+        .collect();
+    let arrival = |lane: &UpstreamLane, call: &Call<'_>, moment: usize| {
+        let named = call.named();
+        let is_irregular = irregular.contains(&(named.server, named.tool));
+        let moment = moments.moment(moment);
+        Arrival {
+            group: (!is_irregular).then_some(moment.group()),
+            may_move: !is_irregular && moment.is_on_both_sides(),
+            headers: same::hash_of(&lane.calls[call.number - 1].headers),
+        }
+    };
+    let b = calls.baseline.iter();
+    let c = calls.current.iter();
+    (
+        b.map(|it| arrival(baseline, it, moments.before(cause(baseline, it))))
+            .collect(),
+        c.map(|it| arrival(current, it, moments.now(cause(current, it))))
+            .collect(),
+    )
+}
+
+/// The number of the agent's call during which one arrived.
+pub(in crate::score) fn cause(lane: &UpstreamLane, call: &Call<'_>) -> Option<usize> {
+    lane.calls.get(call.number - 1)?.cause
+}

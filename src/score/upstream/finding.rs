@@ -1,0 +1,160 @@
+//! Something that was heard otherwise behind the server, in words.
+
+use crate::model::comparison::{
+    ArgumentDifference, Change, ChangeKind, Reason, ReasonKind, UpstreamHeader,
+};
+use crate::model::trajectory::ToolCall;
+use crate::score::pairing::call::Call;
+use crate::score::text::excerpt;
+
+use super::moments::Moment;
+
+/// Something that was heard otherwise behind the server.
+pub(in crate::score) struct Finding {
+    /// The agent's call: its number in the baseline, and in the run; its tool's full name.
+    baseline: Option<usize>,
+    current: Option<usize>,
+    tool: Option<String>,
+    /// The whole sentence.
+    text: String,
+    /// What happened, without the agent's call.
+    what: String,
+    pub(super) was: Option<String>,
+    pub(super) now: Option<String>,
+    /// Whether it is a condition that fails.
+    pub(super) fails: bool,
+    pub(super) standing: Standing,
+    /// The rows that are concerned, by their positions.
+    pub(super) rows: Vec<usize>,
+}
+
+/// How something that fails relates to what the agent's own calls fail for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::score) enum Standing {
+    /// The agent's call is the same on both sides: what else it fails for may follow from this.
+    Cause,
+    /// It may follow from what the agent's call fails for, and fails in any case.
+    Consequence,
+    /// It follows from the agent's call being there on one side only, and fails with that alone.
+    Part,
+}
+
+impl Finding {
+    /// What the servers behind heard, such as `` `files` heard `find` without `limit` ``.
+    pub(super) fn heard(moment: &Moment<'_, '_>, clause: &str) -> Self {
+        match moment.name() {
+            Some(call) => {
+                let what = format!("behind it, {clause}");
+                Self::of(moment, format!("{call}: {what}"), what)
+            }
+            None => {
+                let what = format!("before the first call, {clause}");
+                Self::of(moment, what.clone(), what)
+            }
+        }
+    }
+
+    /// What is said of a call as a whole, such as `` `authorization` is passed on to `files` now ``.
+    pub(super) fn said(moment: &Moment<'_, '_>, what: String) -> Self {
+        let text = match moment.name() {
+            Some(call) => format!("{call}: {what}"),
+            None => what.clone(),
+        };
+        Self::of(moment, text, what)
+    }
+
+    /// A place where the arguments of a call differ, given `` `files` heard `find` ``.
+    pub(super) fn of_argument(
+        moment: &Moment<'_, '_>,
+        heard: &str,
+        difference: &ArgumentDifference,
+    ) -> Self {
+        let place = difference.path.trim_start_matches('/');
+        let place = place.replace("~1", "/").replace("~0", "~");
+        let clause = match (&difference.was, &difference.now) {
+            (Some(_), None) => format!("{heard} without `{place}`"),
+            (None, Some(_)) => format!("{heard} with a new `{place}`"),
+            _ if difference.worded => format!("{heard} with `{place}` worded otherwise"),
+            _ => format!("{heard} with another `{place}`"),
+        };
+        Self {
+            was: difference.was.clone(),
+            now: difference.now.clone(),
+            ..Self::heard(moment, &clause)
+        }
+    }
+
+    /// A header that is passed on now, or was; it fails where it was not.
+    pub(super) fn of_header(moment: &Moment<'_, '_>, header: &UpstreamHeader) -> Self {
+        let UpstreamHeader { server, name, .. } = header;
+        let what = match (&header.was, &header.now) {
+            (None, _) => format!("`{name}` is passed on to `{server}` now"),
+            (_, None) => format!("`{name}` is no longer passed on to `{server}`"),
+            _ => format!("`{name}` is passed on to `{server}` with another value"),
+        };
+        let shown = |it: &Option<String>| it.as_deref().map(excerpt::of_text);
+        Self {
+            was: shown(&header.was),
+            now: shown(&header.now),
+            fails: header.was.is_none(),
+            ..Self::said(moment, what)
+        }
+    }
+
+    fn of(moment: &Moment<'_, '_>, text: String, what: String) -> Self {
+        let (baseline, current) = moment.numbers();
+        Self {
+            baseline,
+            current,
+            tool: moment.call().map(ToolCall::full_name),
+            text,
+            what,
+            was: None,
+            now: None,
+            fails: false,
+            standing: Standing::Cause,
+            rows: Vec::new(),
+        }
+    }
+
+    /// Where it stands among the rows; what concerns none comes last.
+    pub(super) fn first_row(&self) -> usize {
+        self.rows.first().copied().unwrap_or(usize::MAX)
+    }
+
+    /// The agent's call: its number in the baseline, and in the run.
+    pub(super) fn numbers(&self) -> (Option<usize>, Option<usize>) {
+        (self.baseline, self.current)
+    }
+
+    pub(super) fn reason(&self) -> Reason {
+        Reason {
+            baseline: self.baseline,
+            current: self.current,
+            expected: self.was.clone(),
+            got: self.now.clone(),
+            ..Reason::new(ReasonKind::Upstream, self.text.clone())
+        }
+    }
+
+    /// `fails` is whether the run failed for it.
+    pub(super) fn change(&self, fails: bool) -> Change {
+        Change {
+            kind: ChangeKind::Upstream,
+            baseline: self.baseline,
+            current: self.current,
+            tool: self.tool.clone(),
+            path: None,
+            what: self.what.clone(),
+            was: self.was.clone(),
+            now: self.now.clone(),
+            fails,
+        }
+    }
+}
+
+/// `` `files` heard `find` ``.
+pub(super) fn heard(call: &Call<'_>) -> String {
+    let named = call.named();
+    format!("`{}` heard `{}`", named.server, named.tool)
+}

@@ -1,0 +1,352 @@
+//! What differs between the lanes of both sides, and what of it fails.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::model::comparison::{
+    ArgumentDifference, UpstreamComparison, UpstreamHeader, UpstreamRow,
+};
+use crate::model::upstream::{IrregularTool, UpstreamLane};
+use crate::score::pairing::call::{Call, asked};
+use crate::score::pairing::calls::Calls;
+use crate::score::scores::sides::Sides;
+use crate::score::values::path::covers_path;
+
+use super::alone::{Alone, Counted};
+use super::compare::cause;
+use super::finding::{Finding, Standing, heard};
+use super::headers;
+use super::heard::Heard;
+use super::matched::{Arrival, Matched, Partners, Place};
+use super::moments::{Moment, Moments};
+use super::passed_on::{Explained, PassedOn};
+
+/// Two lanes that are compared.
+pub(super) struct Judging<'s, 'a, 'g> {
+    lanes: (&'s UpstreamLane, &'s UpstreamLane),
+    sides: &'s Sides<'a>,
+    moments: &'s Moments<'s, 'g>,
+    arrivals: (&'s [Arrival], &'s [Arrival]),
+    /// The places that vary in the arguments of each call of the baseline, by its number.
+    varies: HashMap<usize, Vec<&'s str>>,
+    other_answers: HashSet<usize>,
+    /// Which headers the servers behind got in the baseline.
+    known_headers: HashSet<(&'s str, &'s str)>,
+    /// What the agent asked otherwise, by the moment.
+    passed_on: HashMap<usize, PassedOn<'g>>,
+    rows: Vec<UpstreamRow>,
+    found: Heard,
+}
+
+impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
+    /// `arrivals` are those of each side.
+    pub(super) fn new(
+        lanes: (&'s UpstreamLane, &'s UpstreamLane),
+        sides: &'s Sides<'a>,
+        moments: &'s Moments<'s, 'g>,
+        arrivals: (&'s [Arrival], &'s [Arrival]),
+    ) -> Self {
+        let mut varies: HashMap<usize, Vec<&str>> = HashMap::new();
+        for it in &lanes.0.varies {
+            varies.entry(it.call).or_default().push(&it.path);
+        }
+        Self {
+            lanes,
+            sides,
+            moments,
+            arrivals,
+            varies,
+            other_answers: lanes.0.other_answers.iter().copied().collect(),
+            known_headers: headers::known(lanes.0),
+            passed_on: HashMap::new(),
+            rows: Vec::new(),
+            found: Heard::default(),
+        }
+    }
+
+    /// What differs, given which calls belong together.
+    pub(super) fn judged(mut self, matched: &Matched) -> Heard {
+        let calls = self.calls();
+        let partners: HashMap<usize, &Partners> =
+            matched.pairs.iter().map(|it| (it.b, it)).collect();
+        let mut extra = matched.extra.iter().copied().peekable();
+        let mut alone = Alone::new(calls, self.arrivals);
+        for b in 0..calls.baseline.len() {
+            let Some(it) = partners.get(&b) else {
+                alone.missing(b, self.rows.len());
+                let call = &calls.baseline[b];
+                self.row_alone(Some(call.number), None, !call.reads);
+                continue;
+            };
+            // A call that only the run has stands before the next pair that is in order.
+            while let Some(c) = extra.next_if(|at| it.place == Place::Same && *at < it.c) {
+                alone.extra(c, self.rows.len());
+                self.extra(c);
+            }
+            self.pair(it);
+        }
+        for c in extra {
+            alone.extra(c, self.rows.len());
+            self.extra(c);
+        }
+        for it in alone.counted() {
+            self.count(&it);
+        }
+        self.found.findings.sort_by_key(Finding::first_row);
+        let apart = headers::differing(&self.lanes.0.headers, &self.lanes.1.headers);
+        for it in &apart {
+            let finding = Finding::of_header(self.moment(0), it);
+            self.found.findings.push(finding);
+        }
+        self.found.comparison = Some(UpstreamComparison {
+            rows: self.rows,
+            headers: apart,
+        });
+        self.found
+    }
+
+    fn calls(&self) -> &'s Calls<'a> {
+        let sides = self.sides;
+        &sides.calls
+    }
+
+    fn moment(&self, at: usize) -> &'s Moment<'s, 'g> {
+        let moments = self.moments;
+        moments.moment(at)
+    }
+
+    /// A row of a call that the other side has not.
+    fn row_alone(&mut self, baseline: Option<usize>, current: Option<usize>, effect: bool) {
+        self.rows.push(UpstreamRow {
+            baseline,
+            current,
+            effect,
+            differences: Vec::new(),
+            headers: Vec::new(),
+            answered_otherwise: false,
+            fails: false,
+        });
+    }
+
+    /// A call that only the run's lane has. What it is passed that its server never got before is new.
+    fn extra(&mut self, c: usize) {
+        let call = &self.calls().current[c];
+        self.row_alone(None, Some(call.number), !call.reads);
+        let with = &self.lanes.1.calls[call.number - 1].headers;
+        if with.is_empty() {
+            return;
+        }
+        let server = call.named().server;
+        let mut new = headers::of_calls(server, &[], with);
+        new.retain(|it| !self.known_headers.contains(&(server, it.name.as_str())));
+        let moment = self.moment(self.moments.now(cause(self.lanes.1, call)));
+        self.note_headers(moment, new);
+    }
+
+    fn pair(&mut self, partners: &Partners) {
+        let (b, c) = (partners.b, partners.c);
+        let (before, now) = (&self.calls().baseline[b], &self.calls().current[c]);
+        let at = self.moments.before(cause(self.lanes.0, before));
+        let moment = self.moment(at);
+        let is_effect = !(before.reads && now.reads);
+        let differences = self.differences(partners, at);
+        let there = self.moments.now(cause(self.lanes.1, now));
+        let asks_the_same = self.moments.asks_the_same(at) && self.moments.asks_the_same(there);
+        let is_asked_the_same = differences.is_empty();
+        self.rows.push(UpstreamRow {
+            baseline: Some(before.number),
+            current: Some(now.number),
+            effect: is_effect,
+            differences: differences.iter().map(|it| it.0.clone()).collect(),
+            headers: Vec::new(),
+            answered_otherwise: false,
+            fails: false,
+        });
+        for (it, is_agents) in &differences {
+            let fails = match it.worded {
+                _ if *is_agents => false,
+                true => asks_the_same,
+                false => asks_the_same || is_effect,
+            };
+            let finding = Finding::of_argument(moment, &heard(before), it);
+            self.note(moment, fails, finding);
+        }
+        if let Some(it) = self.of_place(partners, moment) {
+            let fails = is_effect && it.1;
+            self.note(moment, fails, it.0);
+        }
+        let was = &self.lanes.0.calls[before.number - 1].headers;
+        let has = &self.lanes.1.calls[now.number - 1].headers;
+        if was != has {
+            let differing = headers::of_calls(before.named().server, was, has);
+            self.note_headers(moment, differing);
+        }
+        if is_asked_the_same && !self.other_answers.contains(&before.number) {
+            self.answer(partners, moment);
+        }
+    }
+
+    /// Where the arguments of two calls differ, and whether only because those of the agent do.
+    fn differences(&mut self, partners: &Partners, at: usize) -> Vec<(ArgumentDifference, bool)> {
+        let calls = self.calls();
+        let (before, now) = (&calls.baseline[partners.b], &calls.current[partners.c]);
+        if before.key == now.key {
+            return Vec::new();
+        }
+        let varies = self.varies.get(&before.number);
+        let varies = |path: &str| varies.into_iter().flatten().any(|it| covers_path(it, path));
+        let mut differences = self.sides.differences(partners.b, partners.c);
+        differences.retain(|it| !varies(&it.path));
+        if differences.is_empty() {
+            return Vec::new();
+        }
+        let moment = self.moment(at);
+        let agent = (self.passed_on.entry(at)).or_insert_with(|| moment.passed_on());
+        let explained = |it: &ArgumentDifference| agent.explained(before, now, &it.path);
+        let told = differences.into_iter().map(|it| (explained(&it), it));
+        told.filter(|(explained, _)| *explained != Some(Explained::Bound))
+            .map(|(explained, it)| (it, explained.is_some()))
+            .collect()
+    }
+
+    /// What is to be said of a call that arrived in another place, and whether that fails an effect.
+    fn of_place(&self, partners: &Partners, moment: &Moment<'_, '_>) -> Option<(Finding, bool)> {
+        let calls = self.calls();
+        let heard = heard(&calls.baseline[partners.b]);
+        match partners.place {
+            Place::Same => None,
+            Place::Reordered { among_effects } => {
+                let clause = format!("{heard} in another order");
+                Some((Finding::heard(moment, &clause), among_effects))
+            }
+            Place::Elsewhere => {
+                let now = &calls.current[partners.c];
+                let there = self.moment(self.moments.now(cause(self.lanes.1, now)));
+                let clause = match there.name() {
+                    Some(call) => format!("{heard}, which it does behind {call} now"),
+                    None => format!("{heard}, which it does before the first call now"),
+                };
+                Some((Finding::heard(moment, &clause), true))
+            }
+        }
+    }
+
+    fn note_headers(&mut self, moment: &Moment<'_, '_>, differing: Vec<UpstreamHeader>) {
+        for it in &differing {
+            let mut finding = Finding::of_header(moment, it);
+            finding.rows = self.last_row();
+            self.found.findings.push(finding);
+        }
+        if let Some(row) = self.rows.last_mut() {
+            row.headers = differing;
+        }
+    }
+
+    fn answer(&mut self, partners: &Partners, moment: &Moment<'_, '_>) {
+        let answers = self.sides.answers(partners.b, partners.c, 1.0);
+        let Some(first) = answers.differences.first() else {
+            return;
+        };
+        let before = &self.calls().baseline[partners.b];
+        let named = before.named();
+        let what = format!(
+            "the server behind it, `{}`, answered `{}` otherwise",
+            named.server, named.tool
+        );
+        let mut finding = Finding::said(moment, what);
+        finding.was.clone_from(&first.expected);
+        finding.now.clone_from(&first.got);
+        self.note(moment, false, finding);
+        if let Some(row) = self.rows.last_mut() {
+            row.answered_otherwise = true;
+        }
+        if let (Some(before), Some(now)) = moment.numbers() {
+            let answered = self.found.answered.entry((before, now));
+            answered.or_insert_with(|| named.server.to_owned());
+        }
+    }
+
+    /// Keeps what was found of the last row.
+    fn note(&mut self, moment: &Moment<'_, '_>, fails: bool, mut finding: Finding) {
+        finding.fails = fails;
+        finding.standing = self.standing(moment);
+        finding.rows = self.last_row();
+        self.found.findings.push(finding);
+    }
+
+    fn last_row(&self) -> Vec<usize> {
+        self.rows.len().checked_sub(1).into_iter().collect()
+    }
+
+    fn standing(&self, moment: &Moment<'_, '_>) -> Standing {
+        if !moment.is_on_both_sides() {
+            Standing::Part
+        } else if self.moments.asks_the_same(moment.group()) {
+            Standing::Cause
+        } else {
+            Standing::Consequence
+        }
+    }
+
+    /// Calls that were made more or less often than in the baseline.
+    fn count(&mut self, it: &Counted) {
+        let calls = self.calls();
+        let one = it.missing.first().map(|(b, _)| &calls.baseline[*b]);
+        let other = it.extra.first().map(|(c, _)| &calls.current[*c]);
+        let Some(call) = one.or(other) else { return };
+        let at = match (one, other) {
+            _ if it.group.is_none() => 0,
+            (Some(call), _) => self.moments.before(cause(self.lanes.0, call)),
+            (None, Some(call)) => self.moments.now(cause(self.lanes.1, call)),
+            (None, None) => return,
+        };
+        let moment = self.moment(at);
+        if it.group.is_none() && !self.is_counted(call) {
+            return;
+        }
+        if moment.is_poll() && !it.effect && it.is_known {
+            return;
+        }
+        let heard = heard(call);
+        let times = |count: usize| match count {
+            1 => String::new(),
+            _ => format!(" {count} times"),
+        };
+        let clause = match (it.before, it.now) {
+            (_, 0) => {
+                let named = call.named();
+                format!(
+                    "`{}` did not hear `{}`{}",
+                    named.server,
+                    named.tool,
+                    times(it.before)
+                )
+            }
+            (0, now) => format!("{heard}{}, and did not before", times(now)),
+            (before, 1) => format!("{heard} once, {before} times before"),
+            (before, now) => format!("{heard} {now} times, {before} before"),
+        };
+        let mut finding = match it.group {
+            Some(_) => Finding::heard(moment, &clause),
+            None => Finding::said(moment, format!("{clause}, in all")),
+        };
+        finding.was = one.map(|it| asked(it.made));
+        finding.now = other.map(|it| asked(it.said));
+        finding.fails = it.effect;
+        finding.standing = match self.standing(moment) {
+            Standing::Cause if moment.fails_now() => Standing::Consequence,
+            standing => standing,
+        };
+        finding.rows = (it.missing.iter().chain(&it.extra))
+            .map(|it| it.1)
+            .collect();
+        self.found.findings.push(finding);
+    }
+
+    /// Whether a tool that is called irregularly is called as often in each run.
+    fn is_counted(&self, call: &Call<'_>) -> bool {
+        let named = call.named();
+        let is_it = |it: &&IrregularTool| it.server == named.server && it.tool == named.tool;
+        let irregular = self.lanes.0.irregular.iter().find(is_it);
+        irregular.is_some_and(|it| it.in_all.is_some())
+    }
+}

@@ -1,0 +1,98 @@
+//! The lanes of both sides as runs of their own: what can be told of the agent's calls can be told of those behind the server, too.
+
+use crate::model::rules::Rules;
+use crate::model::trajectory::{Ending, Step, ToolCall, Trajectory};
+use crate::model::upstream::UpstreamLane;
+use crate::score::ids::binding::find_bindings;
+use crate::score::ids::translate::translate;
+use crate::score::ids::translated_run::TranslatedRun;
+use crate::score::pairing::call::request_key;
+use crate::score::scores::sides::Sides;
+use crate::score::values::exact;
+use crate::score::values::secrets;
+use crate::score::work::Work;
+
+/// Two lanes, ready to be compared.
+pub(in crate::score) struct Lanes {
+    baseline: Trajectory,
+    current: Trajectory,
+    /// The run's lane with the ids of the baseline in place of its own; `None` where there are none.
+    terms: Option<TranslatedRun>,
+}
+
+impl Lanes {
+    /// `agent` is the run's first lane in the terms of the baseline's: ids that the agent was given and sent are passed on.
+    pub(in crate::score) fn new(
+        baseline: (&Trajectory, &UpstreamLane),
+        current: (&Trajectory, &UpstreamLane),
+        agent: Option<&TranslatedRun>,
+        (rules, work): (&Rules, &Work<'_>),
+    ) -> Self {
+        let (baseline, current) = (as_run(baseline), as_run(current));
+        let (baseline, current) = {
+            let (baseline, current) = exact::both(&baseline, &current);
+            let (baseline, current) = secrets::alike(baseline, current);
+            (baseline.into_owned(), current.into_owned())
+        };
+        let is_same = |(a, b): (&ToolCall, &ToolCall)| {
+            request_key(a) == request_key(b) && a.outcome == b.outcome
+        };
+        let is_of_one_length = baseline.steps.len() == current.steps.len();
+        if is_of_one_length && baseline.calls().zip(current.calls()).all(is_same) {
+            // Nothing stands for anything else.
+            return Self {
+                baseline,
+                current,
+                terms: None,
+            };
+        }
+        let baseline = Trajectory {
+            bindings: find_bindings(&baseline),
+            ..baseline
+        };
+        let passed_on = agent.map(|it| it.exchanged_in(&current));
+        let made = passed_on.as_ref().map_or(&current, |it| &it.current);
+        let terms = translate(&baseline, made, rules, work);
+        Self {
+            terms: terms.or(passed_on),
+            baseline,
+            current,
+        }
+    }
+
+    pub(in crate::score) fn sides<'a>(&'a self, rules: &'a Rules, work: &'a Work<'a>) -> Sides<'a> {
+        Sides::new(
+            &self.baseline,
+            &self.current,
+            self.terms.as_ref(),
+            rules,
+            work,
+        )
+    }
+}
+
+/// A lane as a run in which the server under test is the agent.
+fn as_run((run, lane): (&Trajectory, &UpstreamLane)) -> Trajectory {
+    let steps = lane.calls.iter().map(|it| {
+        Step::ToolCall(Box::new(ToolCall {
+            // A call without a server would not be numbered among the others.
+            server: Some(it.call.server.clone().unwrap_or_default()),
+            ..it.call.clone()
+        }))
+    });
+    Trajectory {
+        scenario: String::new(),
+        name: String::new(),
+        scenario_hash: None,
+        stamp: run.stamp.clone(),
+        catalogue: lane.catalogue.clone(),
+        steps: steps.collect(),
+        ending: Ending::Completed,
+        duration_ms: None,
+        learned: Vec::new(),
+        bindings: Vec::new(),
+        requests: Vec::new(),
+        repeated: None,
+        upstream: None,
+    }
+}

@@ -1,0 +1,21 @@
+//! Did the same calls of the agent become the same calls behind the server under test?
+//!
+//! What the servers behind heard is compared as a lane of its own, beneath the agent's calls: reads may be made more or less often there,
+//! effects may not, and of an equal call of the agent nothing may be lost or added on its way.
+//!
+//! - `lanes`: the lanes of both sides as runs, in the same terms. `moments`: during which calls of the agent something arrived.
+//! - `matched`: which calls behind belong together. `alone`: those without a partner, counted.
+//! - `compare`: the two lanes together. `judged`: what differs between them, and what of it fails.
+//! - `passed_on`: what only differs because the agent's own arguments do. `headers`: what was passed on besides arguments.
+//! - `finding`: a difference in words. `heard`: all of them, for the verdict.
+
+mod alone;
+pub(super) mod compare;
+pub(super) mod finding;
+mod headers;
+pub(super) mod heard;
+mod judged;
+pub(super) mod lanes;
+pub(super) mod matched;
+pub(super) mod moments;
+mod passed_on;

@@ -1,0 +1,725 @@
+//! What the servers behind the one under test heard, compared: the same call of the agent must become the same calls there.
+
+use mcp_eval::model::comparison::{Band, ChangeKind, Comparison, ReasonKind};
+use mcp_eval::model::rules::{ArgumentMatch, ArgumentRule, Preset, ReadRule, Rules};
+use mcp_eval::model::trajectory::Trajectory;
+use mcp_eval::model::upstream::PassedOn;
+use mcp_eval::score;
+use serde_json::{Value, json};
+
+use crate::score_kit::{trajectory, with_lane};
+
+/// A call of the agent that only reads.
+fn asks(tool: &str, args: &Value) -> Value {
+    json!({"tool": format!("mcp__p__{tool}"), "args": args, "reads": true, "text": "fine"})
+}
+
+/// A call of the agent that changes something.
+fn does(tool: &str, args: &Value) -> Value {
+    json!({"tool": format!("mcp__p__{tool}"), "args": args, "text": "done"})
+}
+
+/// A read that a server behind heard during a call of the agent.
+fn read(cause: usize, tool: &str, args: &Value) -> Value {
+    json!({"cause": cause, "tool": format!("mcp__{tool}"), "args": args, "reads": true, "text": "here"})
+}
+
+/// An effect that a server behind heard.
+fn effect(cause: usize, tool: &str, args: &Value) -> Value {
+    json!({"cause": cause, "tool": format!("mcp__{tool}"), "args": args, "text": "done"})
+}
+
+fn with(mut call: Value, key: &str, value: Value) -> Value {
+    if key == "json" {
+        call.as_object_mut().unwrap().remove("text");
+    }
+    call[key] = value;
+    call
+}
+
+/// An agent that searches, writes and searches again.
+fn agent() -> Vec<Value> {
+    vec![
+        asks("search", &json!({"q": "tools"})),
+        does("save", &json!({"path": "/a"})),
+        asks("look", &json!({"q": "more"})),
+    ]
+}
+
+fn lane() -> Vec<Value> {
+    vec![
+        read(1, "files__find", &json!({"text": "tools", "limit": 5})),
+        read(1, "web__find", &json!({"text": "tools"})),
+        effect(2, "files__write", &json!({"path": "/a"})),
+        read(3, "files__find", &json!({"text": "more", "limit": 5})),
+    ]
+}
+
+fn run(calls: &[Value], heard: &[Value]) -> Trajectory {
+    with_lane(trajectory(calls), heard)
+}
+
+fn compare(baseline: &Trajectory, current: &Trajectory) -> Comparison {
+    score::compare(baseline, current, &Rules::default())
+}
+
+/// The same agent on both sides, with another lane in the run.
+fn heard(now: &[Value]) -> Comparison {
+    compare(&run(&agent(), &lane()), &run(&agent(), now))
+}
+
+/// What failed, one sentence each, what follows indented.
+fn reasons(comparison: &Comparison) -> Vec<String> {
+    let mut shown = Vec::new();
+    for it in &comparison.verdict.reasons {
+        shown.push(it.text.clone());
+        shown.extend(it.follows.iter().map(|it| format!("  {}", it.text)));
+    }
+    shown
+}
+
+fn told(comparison: &Comparison) -> Vec<(String, bool)> {
+    let changes = comparison.changes.iter();
+    let upstream = changes.filter(|it| it.kind == ChangeKind::Upstream);
+    upstream.map(|it| (it.what.clone(), it.fails)).collect()
+}
+
+#[track_caller]
+fn assert_fails(comparison: &Comparison, expected: &[&str]) {
+    assert_eq!(reasons(comparison), expected);
+    assert!(!comparison.verdict.passed);
+    assert!(comparison.band <= Band::Degraded);
+    assert!((comparison.scores.overall - 1.0).abs() < 1e-9);
+    let failing = comparison.verdict.all_reasons();
+    let failing = failing.filter(|it| it.kind == ReasonKind::Upstream).count();
+    let changes = told(comparison);
+    assert_eq!(
+        changes.iter().filter(|it| it.1).count(),
+        failing,
+        "{changes:?}"
+    );
+}
+
+/// It passes, and these changes are shown.
+#[track_caller]
+fn assert_shown(comparison: &Comparison, expected: &[&str]) {
+    assert_eq!(reasons(comparison), Vec::<String>::new());
+    let changes = told(comparison);
+    let shown: Vec<&str> = changes.iter().map(|it| it.0.as_str()).collect();
+    assert_eq!(shown, expected);
+    assert!(changes.iter().all(|it| !it.1));
+    let rows = &comparison.upstream.as_ref().unwrap().rows;
+    assert!(rows.iter().all(|it| !it.fails));
+}
+
+#[test]
+fn equal_lanes_are_equal() {
+    let comparison = heard(&lane());
+    assert_shown(&comparison, &[]);
+    assert!(comparison.changes.is_empty());
+    assert_eq!(comparison.upstream.unwrap().rows.len(), 4);
+}
+
+#[test]
+fn an_effect_made_twice_is_not_one_made_once() {
+    let mut now = lane();
+    now.insert(3, now[2].clone());
+    let comparison = heard(&now);
+    assert_fails(
+        &comparison,
+        &["call 2 `save`: behind it, `files` heard `write` 2 times, 1 before"],
+    );
+    let reason = &comparison.verdict.reasons[0];
+    assert_eq!((reason.baseline, reason.current), (Some(2), Some(2)));
+    assert_eq!(reason.got.as_deref(), Some("write(path: \"/a\")"));
+    let rows = comparison.upstream.unwrap().rows;
+    let failing: Vec<_> = rows.iter().filter(|it| it.fails).collect();
+    assert_eq!(failing.len(), 1);
+    assert_eq!((failing[0].baseline, failing[0].current), (None, Some(4)));
+}
+
+#[test]
+fn an_effect_that_is_new_missing_or_made_with_something_else_fails() {
+    let cases: Vec<(Vec<Value>, &str)> = vec![
+        (
+            [&lane()[..2], &lane()[3..]].concat(),
+            "call 2 `save`: behind it, `files` did not hear `write`",
+        ),
+        (
+            [
+                &lane()[..3],
+                &[effect(2, "files__drop", &json!({}))],
+                &lane()[3..],
+            ]
+            .concat(),
+            "call 2 `save`: behind it, `files` heard `drop`, and did not before",
+        ),
+        (
+            replaced(2, effect(2, "files__write", &json!({"path": "/b"}))),
+            "call 2 `save`: behind it, `files` heard `write` with another `path`",
+        ),
+        (
+            replaced(
+                2,
+                effect(2, "files__write", &json!({"path": "/a", "force": true})),
+            ),
+            "call 2 `save`: behind it, `files` heard `write` with a new `force`",
+        ),
+        (
+            replaced(2, effect(3, "files__write", &json!({"path": "/a"}))),
+            "call 2 `save`: behind it, `files` heard `write`, which it does behind call 3 `look` now",
+        ),
+    ];
+    for (now, expected) in cases {
+        assert_fails(&heard(&now), &[expected]);
+    }
+}
+
+fn replaced(at: usize, by: Value) -> Vec<Value> {
+    let mut now = lane();
+    now[at] = by;
+    now
+}
+
+#[test]
+fn an_argument_that_is_lost_on_the_way_fails_a_read_too() {
+    let now = replaced(0, read(1, "files__find", &json!({"text": "tools"})));
+    let comparison = heard(&now);
+    let expected = "call 1 `search`: behind it, `files` heard `find` without `limit`";
+    assert_fails(&comparison, &[expected]);
+    assert_eq!(comparison.verdict.reasons[0].expected.as_deref(), Some("5"));
+    let row = &comparison.upstream.unwrap().rows[0];
+    assert!(row.fails);
+    assert_eq!(row.differences[0].path, "/limit");
+}
+
+#[test]
+fn what_is_lost_at_each_call_has_one_cause() {
+    let mut now = lane();
+    for at in [0, 3] {
+        now[at]["args"].as_object_mut().unwrap().remove("limit");
+    }
+    let expected = [
+        "call 1 `search`: behind it, `files` heard `find` without `limit`",
+        "  call 3 `look`: behind it, `files` heard `find` without `limit`",
+    ];
+    assert_fails(&heard(&now), &expected);
+}
+
+#[test]
+fn how_often_where_and_in_which_order_is_read_is_only_shown() {
+    let all = lane();
+    let cases: Vec<(Vec<Value>, &str)> = vec![
+        (
+            [&all[..1], &all[..]].concat(),
+            "behind it, `files` heard `find` 2 times, 1 before",
+        ),
+        (
+            [&all[..1], &all[2..]].concat(),
+            "behind it, `web` did not hear `find`",
+        ),
+        (
+            replaced(1, read(3, "web__find", &json!({"text": "tools"}))),
+            "behind it, `web` heard `find`, which it does behind call 3 `look` now",
+        ),
+    ];
+    for (now, expected) in cases {
+        assert_shown(&heard(&now), &[expected]);
+    }
+    // Servers do not hear each other, so only the order at one server is an order.
+    let crossed = [&all[1..2], &all[..1], &all[2..]].concat();
+    assert_shown(&heard(&crossed), &[]);
+}
+
+#[test]
+fn the_order_of_effects_counts_at_one_server() {
+    let two = |first: &str, second: &str| {
+        let write = |path: &str| effect(1, "files__write", &json!({"path": path}));
+        run(
+            &[does("save", &json!({}))],
+            &[
+                write(first),
+                read(1, "files__stat", &json!({})),
+                write(second),
+            ],
+        )
+    };
+    let comparison = compare(&two("/a", "/b"), &two("/b", "/a"));
+    assert_fails(
+        &comparison,
+        &["call 1 `save`: behind it, `files` heard `write` in another order"],
+    );
+    let reads = |first: &str, second: &str| {
+        let find = |text: &str| read(1, "files__find", &json!({"text": text}));
+        run(&[asks("search", &json!({}))], &[find(first), find(second)])
+    };
+    assert_shown(
+        &compare(&reads("a", "b"), &reads("b", "a")),
+        &["behind it, `files` heard `find` in another order"],
+    );
+}
+
+#[test]
+fn a_header_that_is_passed_on_now_fails() {
+    let token = json!({"authorization": "Bearer abc"});
+    let now = replaced(0, with(lane()[0].clone(), "headers", token.clone()));
+    let comparison = heard(&now);
+    let expected = "call 1 `search`: `authorization` is passed on to `files` now";
+    assert_fails(&comparison, &[expected]);
+    assert!(comparison.upstream.unwrap().rows[0].fails);
+
+    let before = run(&agent(), &now);
+    assert_shown(
+        &compare(&before, &run(&agent(), &lane())),
+        &["`authorization` is no longer passed on to `files`"],
+    );
+    let other = replaced(
+        0,
+        with(
+            lane()[0].clone(),
+            "headers",
+            json!({"authorization": "Bearer x"}),
+        ),
+    );
+    assert_shown(
+        &compare(&before, &run(&agent(), &other)),
+        &["`authorization` is passed on to `files` with another value"],
+    );
+    // With a call that is new, what its server had with others is none.
+    let more = [&now[..], &[with(now[3].clone(), "headers", token)]].concat();
+    assert_shown(
+        &compare(&before, &run(&agent(), &more)),
+        &["behind it, `files` heard `find` 2 times, 1 before"],
+    );
+    assert!(!heard(&more).verdict.passed);
+}
+
+#[test]
+fn ids_of_a_trace_may_be_others() {
+    let traced = |id: &str| {
+        let headers = json!({"traceparent": format!("00-{id}-01")});
+        run(
+            &agent(),
+            &replaced(0, with(lane()[0].clone(), "headers", headers)),
+        )
+    };
+    let one = traced("0af7651916cd43dd8448eb211c80319c");
+    let two = traced("b7ad6b7169203331aa8448eb211c8031");
+    assert_shown(&compare(&one, &two), &[]);
+}
+
+#[test]
+fn a_header_that_is_passed_on_with_the_handshake_now_fails() {
+    let before = run(&agent(), &lane());
+    let mut now = before.clone();
+    now.upstream.as_mut().unwrap().headers.push(PassedOn {
+        server: "files".to_owned(),
+        name: "cookie".to_owned(),
+        value: "a=1".to_owned(),
+    });
+    let comparison = compare(&before, &now);
+    assert_fails(&comparison, &["`cookie` is passed on to `files` now"]);
+    assert_eq!(comparison.upstream.unwrap().headers.len(), 1);
+    assert_shown(
+        &compare(&now, &before),
+        &["`cookie` is no longer passed on to `files`"],
+    );
+}
+
+#[test]
+fn what_the_agent_asks_otherwise_is_passed_on() {
+    let sides = |path: &str, note: &str| {
+        let args = json!({"path": path, "note": note});
+        run(
+            &[asks("search", &json!({"q": path})), does("save", &args)],
+            &[
+                read(
+                    1,
+                    "files__find",
+                    &json!({"text": format!("in {path}"), "limit": 5}),
+                ),
+                effect(2, "files__write", &args),
+            ],
+        )
+    };
+    let before = sides("/a", "say it in a few plain words");
+    // A read that is asked otherwise, and an effect that is made with something else: the agent's doing, and said of its own calls.
+    let other = compare(&before, &sides("/b", "say it in a few plain words"));
+    let kinds: Vec<_> = other.verdict.all_reasons().map(|it| it.kind).collect();
+    assert!(kinds.contains(&ReasonKind::EffectChange));
+    assert!(!kinds.contains(&ReasonKind::Upstream), "{kinds:?}");
+    assert_eq!(told(&other).len(), 2);
+}
+
+#[test]
+fn an_effect_of_a_call_that_is_missing_follows_from_it() {
+    let before = run(&agent()[..2], &lane()[..3]);
+    let now = Trajectory {
+        catalogue: before.catalogue.clone(),
+        ..run(&agent()[..1], &lane()[..2])
+    };
+    let comparison = compare(&before, &now);
+    let shown = reasons(&comparison);
+    assert_eq!(comparison.verdict.reasons[0].kind, ReasonKind::EffectChange);
+    let expected = "  call 2 `save`: behind it, `files` did not hear `write`";
+    assert!(shown.contains(&expected.to_owned()), "{shown:?}");
+    // A read's is a change like that of the read itself.
+    let now = run(&agent()[..2], &lane()[..3]);
+    let comparison = compare(&run(&agent(), &lane()), &now);
+    let upstream = comparison.verdict.all_reasons();
+    assert_eq!(
+        upstream
+            .filter(|it| it.kind == ReasonKind::Upstream)
+            .count(),
+        0
+    );
+    let did_not = ("behind it, `files` did not hear `find`".to_owned(), false);
+    assert_eq!(told(&comparison), [did_not]);
+}
+
+#[test]
+fn an_answer_that_changed_behind_explains_one_that_changed_in_front() {
+    let answered = |of_server: &Value, of_proxy: &Value| {
+        let calls = [with(
+            asks("search", &json!({"q": 1})),
+            "json",
+            of_proxy.clone(),
+        )];
+        let heard = [with(
+            read(1, "files__find", &json!({"q": 1})),
+            "json",
+            of_server.clone(),
+        )];
+        run(&calls, &heard)
+    };
+    let (one, none) = (json!({"total": 1, "ok": ["a"]}), json!({"gone": true}));
+    let comparison = compare(&answered(&one, &one), &answered(&none, &none));
+    let reason = &comparison.verdict.reasons[0];
+    assert_eq!(reason.kind, ReasonKind::ServerRegression);
+    assert_eq!(
+        reason.cause.as_deref(),
+        Some("the server behind it, `files`, answered otherwise, too")
+    );
+    assert!(comparison.upstream.unwrap().rows[0].answered_otherwise);
+    // Where the server under test makes the best of it, it is shown.
+    let comparison = compare(&answered(&one, &one), &answered(&none, &one));
+    assert_shown(
+        &comparison,
+        &["the server behind it, `files`, answered `find` otherwise"],
+    );
+    // And where only the server under test answers otherwise, nobody behind it explains that.
+    let comparison = compare(&answered(&one, &one), &answered(&one, &none));
+    assert_eq!(comparison.verdict.reasons[0].cause, None);
+}
+
+#[test]
+fn what_is_lost_on_the_way_explains_the_answer() {
+    let side = |args: &Value, answer: &str| {
+        run(
+            &[with(
+                asks("search", &json!({"q": 1})),
+                "text",
+                json!(answer),
+            )],
+            &[read(1, "files__find", args)],
+        )
+    };
+    let before = side(&json!({"q": 1, "limit": 5}), "five lines of text");
+    let now = side(&json!({"q": 1}), "Error: nothing there at all");
+    let shown = reasons(&compare(&before, &now));
+    assert_eq!(
+        shown[0],
+        "call 1 `search`: behind it, `files` heard `find` without `limit`"
+    );
+    assert!(
+        shown[1].starts_with("  call 1, mcp__p__search, failed"),
+        "{shown:?}"
+    );
+}
+
+#[test]
+fn what_a_failed_call_did_not_cause_follows_from_it() {
+    let before = run(&agent(), &lane());
+    let mut calls = agent();
+    calls[1] = with(
+        with(calls[1].clone(), "text", json!("no connection")),
+        "is_error",
+        json!(true),
+    );
+    let heard = [&lane()[..2], &lane()[3..]].concat();
+    let shown = reasons(&compare(&before, &run(&calls, &heard)));
+    assert!(
+        shown[0].starts_with("call 2, mcp__p__save, failed"),
+        "{shown:?}"
+    );
+    assert_eq!(
+        shown[1],
+        "  call 2 `save`: behind it, `files` did not hear `write`"
+    );
+}
+
+#[test]
+fn ids_that_are_passed_on_are_the_same() {
+    let side = |id: Value| {
+        run(
+            &[
+                with(does("create", &json!({})), "json", json!({"item_id": id})),
+                asks("show", &json!({"item_id": id})),
+            ],
+            &[
+                with(
+                    effect(1, "files__create", &json!({})),
+                    "json",
+                    json!({"key": id}),
+                ),
+                read(
+                    2,
+                    "files__show",
+                    &json!({"item": id, "url": format!("/items/{id}")}),
+                ),
+            ],
+        )
+    };
+    for (was, now) in [(json!(17), json!(18)), (json!("T-10017"), json!("T-10018"))] {
+        let takes = [side(was.clone()), side(now.clone())];
+        let learned = score::learn(&takes, &Rules::default());
+        assert!(learned.upstream.varies.is_empty(), "{:?}", learned.upstream);
+        let mut baseline = takes[0].clone();
+        baseline.bindings = learned.bindings;
+        baseline.learned = learned.answers;
+        assert!(!baseline.bindings.is_empty());
+        let comparison = compare(&baseline, &takes[1]);
+        assert!(comparison.verdict.passed, "{:?}", reasons(&comparison));
+        let heard: Vec<String> = told(&comparison).into_iter().map(|it| it.0).collect();
+        assert!(
+            !heard.iter().any(|it| it.contains("with another")),
+            "{heard:?}"
+        );
+    }
+}
+
+#[test]
+fn ids_that_servers_behind_give_each_other_are_the_same() {
+    let side = |session: &str| {
+        run(
+            &[asks("search", &json!({"q": 1}))],
+            &[
+                with(
+                    effect(1, "files__open", &json!({})),
+                    "json",
+                    json!({"session": session}),
+                ),
+                effect(1, "files__use", &json!({"session": session})),
+            ],
+        )
+    };
+    let before = side("6f1c9b7e3c1d4a5283ab");
+    let comparison = compare(&before, &side("e0d1c2b3a4958677aabb"));
+    assert_shown(&comparison, &[]);
+    // One that the server behind did not give is none.
+    let mut stale = side("e0d1c2b3a4958677aabb");
+    let calls = &mut stale.upstream.as_mut().unwrap().calls;
+    calls[1].call.arguments["session"] = json!("6f1c9b7e3c1d4a5283ab");
+    let expected = "call 1 `search`: behind it, `files` heard `use` with another `session`";
+    assert_fails(&compare(&before, &stale), &[expected]);
+}
+
+#[test]
+fn rules_apply_behind_the_server_too() {
+    let now = run(
+        &agent(),
+        &[
+            read(1, "files__find", &json!({"text": "tools", "limit": 6})),
+            read(1, "web__find", &json!({"text": "tools"})),
+            effect(2, "files__write", &json!({"path": "/a"})),
+            read(3, "files__find", &json!({"text": "more", "limit": 6})),
+        ],
+    );
+    let before = run(&agent(), &lane());
+    let rule = |tool: &str| Rules {
+        arguments: vec![ArgumentRule {
+            tool: Some(tool.to_owned()),
+            argument: "limit".to_owned(),
+            how: ArgumentMatch::Ignore,
+        }],
+        ..Rules::default()
+    };
+    for (tool, passes) in [
+        ("find", true),
+        ("mcp__files__find", true),
+        ("mcp__web__find", false),
+        ("mcp__files__", false),
+    ] {
+        let comparison = score::compare(&before, &now, &rule(tool));
+        assert_eq!(comparison.verdict.passed, passes, "{tool}");
+    }
+    // What a rule calls a read may be made more often.
+    let mut more = lane();
+    more.insert(2, lane()[2].clone());
+    let rules = Rules {
+        reads: vec![ReadRule {
+            tool: "mcp__files__write".to_owned(),
+            arguments: mcp_eval::model::Object::new(),
+        }],
+        ..Rules::default()
+    };
+    assert!(
+        score::compare(&before, &run(&agent(), &more), &rules)
+            .verdict
+            .passed
+    );
+    assert!(!compare(&before, &run(&agent(), &more)).verdict.passed);
+}
+
+#[test]
+fn a_lane_on_one_side_is_said_and_not_compared() {
+    let (with, without) = (run(&agent(), &lane()), trajectory(&agent()));
+    for (before, now, says) in [
+        (&with, &without, "in this run"),
+        (&without, &with, "record it again"),
+    ] {
+        let comparison = compare(before, now);
+        assert!(comparison.verdict.passed && comparison.upstream.is_none());
+        let warnings = &comparison.verdict.warnings;
+        assert_eq!(warnings.len(), 1);
+        assert!(warnings[0].text.contains(says), "{}", warnings[0].text);
+    }
+    let comparison = compare(&without, &without);
+    assert!(comparison.verdict.warnings.is_empty() && comparison.upstream.is_none());
+}
+
+#[test]
+fn strict_makes_every_change_fail_and_classic_none() {
+    let before = run(&agent(), &lane());
+    let now = run(&agent(), &[&lane()[..1], &lane()[..]].concat());
+    let strict = Rules {
+        strict: true,
+        ..Rules::default()
+    };
+    let comparison = score::compare(&before, &now, &strict);
+    assert_eq!(
+        reasons(&comparison),
+        [
+            "nothing may change: call 1, mcp__p__search, behind it, `files` heard `find` 2 times, 1 before"
+        ]
+    );
+    let twice = run(&agent(), &[&lane()[..3], &lane()[2..]].concat());
+    let classic = Rules {
+        preset: Preset::Classic,
+        ..Rules::default()
+    };
+    let comparison = score::compare(&before, &twice, &classic);
+    assert_shown(
+        &comparison,
+        &["behind it, `files` heard `write` 2 times, 1 before"],
+    );
+    let warnings = &comparison.verdict.warnings;
+    assert!(
+        warnings[0]
+            .text
+            .contains("what is heard behind the server (1 differs)")
+    );
+}
+
+#[test]
+fn calls_made_at_the_same_time_share_what_arrives() {
+    let side = |cause: usize, start: f64| {
+        let at =
+            |call: Value, start: f64| with(with(call, "start", json!(start)), "ms", json!(100.0));
+        run(
+            &[
+                at(does("save", &json!({"n": 1})), 0.0),
+                at(does("save", &json!({"n": 2})), start),
+            ],
+            &[effect(cause, "files__write", &json!({"path": "/a"}))],
+        )
+    };
+    assert_shown(&compare(&side(1, 10.0), &side(2, 10.0)), &[]);
+    let one_after_the_other = compare(&side(1, 101.0), &side(2, 101.0));
+    assert!(!one_after_the_other.verdict.passed);
+}
+
+#[test]
+fn an_agents_poll_may_ask_as_often_as_it_likes() {
+    let side = |tries: usize| {
+        let poll = |at: usize| {
+            let answer = if at + 1 < tries { "waiting" } else { "done" };
+            with(asks("wait", &json!({"id": 1})), "text", json!(answer))
+        };
+        let calls: Vec<Value> = (0..tries).map(poll).collect();
+        let heard = (0..tries)
+            .flat_map(|at| ["a", "b"].map(|it| read(at + 1, "files__stat", &json!({"part": it}))));
+        run(&calls, &heard.collect::<Vec<_>>())
+    };
+    let comparison = compare(&side(2), &side(4));
+    assert_shown(&comparison, &[]);
+}
+
+#[test]
+fn what_differs_between_takes_is_learned_and_nothing_else() {
+    let take = |nonce: &str, pings: usize, late: bool| {
+        let mut heard = lane();
+        heard[2]["args"]["nonce"] = json!(nonce);
+        heard[1]["text"] = json!(format!("answer number {nonce}"));
+        heard.push(effect(if late { 3 } else { 2 }, "files__sync", &json!({})));
+        heard.extend((0..pings).map(|_| effect(3, "web__ping", &json!({}))));
+        run(&agent(), &heard)
+    };
+    let takes = [take("one", 1, false), take("two", 3, true)];
+    let learned = score::learn(&takes, &Rules::default());
+    let mut baseline = takes[0].clone();
+    learned.keep_in(&mut baseline);
+    let lane = baseline.upstream.as_ref().unwrap();
+    let places: Vec<_> = lane
+        .varies
+        .iter()
+        .map(|it| (it.call, it.path.as_str()))
+        .collect();
+    assert_eq!(places, [(3, "/nonce")]);
+    let tools: Vec<_> = (lane.irregular.iter())
+        .map(|it| (it.tool.as_str(), it.in_all))
+        .collect();
+    assert_eq!(tools, [("sync", Some(1)), ("ping", None)]);
+    assert_eq!(lane.other_answers, [2]);
+
+    for pings in [0, 1, 2, 9] {
+        assert_shown(&compare(&baseline, &take("three", pings, pings == 9)), &[]);
+    }
+    // What was the same in all takes is held.
+    let mut other = take("three", 1, false);
+    let calls = &mut other.upstream.as_mut().unwrap().calls;
+    calls[2].call.arguments["path"] = json!("/b");
+    assert!(!compare(&baseline, &other).verdict.passed);
+    let mut twice = take("three", 1, false);
+    let calls = &mut twice.upstream.as_mut().unwrap().calls;
+    calls.push(calls[4].clone());
+    assert_fails(
+        &compare(&baseline, &twice),
+        &["`files` heard `sync` 2 times, 1 before, in all"],
+    );
+    // What one take alone does not show to vary fails.
+    assert!(!compare(&takes[0], &take("three", 1, false)).verdict.passed);
+}
+
+#[test]
+fn takes_that_ask_otherwise_teach_nothing_of_what_is_passed_on() {
+    let take = |q: &str| {
+        let calls = [asks("search", &json!({"q": q}))];
+        run(&calls, &[effect(1, "files__find", &json!({"text": q}))])
+    };
+    let learned = score::learn(&[take("a"), take("b")], &Rules::default());
+    assert_eq!(learned.upstream, score::LearnedUpstream::default());
+}
+
+#[test]
+fn what_is_heard_before_the_first_call_is_compared_too() {
+    let early = |times: usize| {
+        let mut open = effect(0, "files__open", &json!({}));
+        open.as_object_mut().unwrap().remove("cause");
+        run(&agent(), &[vec![open; times], lane()].concat())
+    };
+    assert_fails(
+        &compare(&early(1), &early(2)),
+        &["before the first call, `files` heard `open` 2 times, 1 before"],
+    );
+}
