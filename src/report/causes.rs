@@ -42,8 +42,8 @@ pub fn causes(scenarios: &[Scenario]) -> Vec<Cause> {
 fn sentence(scenario: &Scenario, reason: &Reason) -> Option<String> {
     match reason.kind {
         ReasonKind::Drift => Some(reason.text.clone()),
+        ReasonKind::Upstream => Some(behind_call(scenario, reason)),
         ReasonKind::ServerRegression
-        | ReasonKind::Upstream
         | ReasonKind::EffectChange
         | ReasonKind::Strict
         | ReasonKind::Slower => Some(of_call(scenario, reason)),
@@ -78,6 +78,25 @@ fn of_call(scenario: &Scenario, reason: &Reason) -> String {
             format!("{place} of `{tool}`{rest}")
         }
         _ => format!("`{tool}` answers otherwise: {change}"),
+    }
+}
+
+/// ``behind `call_tool_write → files:write`, `files` heard `write` twice``, of a sentence that begins with the agent's call: ``call 3 (now 4)
+/// `call_tool_write`: behind it, …``.
+fn behind_call(scenario: &Scenario, reason: &Reason) -> String {
+    let text = reason.text.as_str();
+    let of_call = text.strip_prefix("new ").unwrap_or(text);
+    let after_call = of_call
+        .strip_prefix("call ")
+        .and_then(|it| it.split_once("`: "));
+    let Some((_, what)) = after_call else {
+        return text.to_owned();
+    };
+    let tool = row_of(scenario, reason).map(Row::tool_name);
+    match (tool, what.strip_prefix("behind it, ")) {
+        (Some(tool), Some(heard)) => format!("behind `{tool}`, {heard}"),
+        (Some(tool), None) => format!("`{tool}`: {what}"),
+        (None, _) => what.to_owned(),
     }
 }
 

@@ -169,6 +169,9 @@ impl<'a> Description<'a> {
                 &mut sentence,
             ),
         }
+        if let Some(words) = behind(comparison) {
+            add(words, &mut sentence);
+        }
         if (comparison.changes.iter()).any(|it| it.kind == ChangeKind::Tokens) {
             add(" The model used many more tokens.", &mut sentence);
         }
@@ -216,6 +219,9 @@ impl<'a> Description<'a> {
             (_, RowKind::Pair, true) => "As expected.".to_owned(),
             (_, RowKind::Pair, false) => self.pair(row, asked),
         };
+        if self.has(row, &[ChangeKind::Upstream]) {
+            sentence.push_str(" Behind it, something else was heard.");
+        }
         let last = self.scenario.current.as_ref().map(|it| it.calls);
         let is_last = calls(row).1.is_some() && calls(row).1 == last;
         if is_last && self.ended_early() {
@@ -351,6 +357,13 @@ fn turned(comparison: &Comparison) -> String {
     let failing = phrase(&calls(false, true), "fails now", "fail now");
     let mended = phrase(&calls(true, false), "no longer fails", "no longer fail");
     failing + &mended
+}
+
+/// A sentence on what the servers behind the one under test heard otherwise.
+fn behind(comparison: &Comparison) -> Option<&'static str> {
+    let mut changes = comparison.changes.iter();
+    let is_changed = changes.any(|it| it.kind == ChangeKind::Upstream);
+    is_changed.then_some(" The servers behind it heard something else.")
 }
 
 /// Adds a sentence on changes of the tool catalogue.

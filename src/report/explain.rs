@@ -1,5 +1,6 @@
 //! Every number and rule that led to a call's score.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 
 use serde_json::Value;
@@ -8,7 +9,7 @@ use crate::model::number::fixed;
 use crate::model::points;
 use crate::published::result::{
     Call, Change, Comparison, Drift, Parameter, RequestComparison, ResponseComparison, Row,
-    Scenario,
+    Scenario, UpstreamRow,
 };
 use crate::report::duration;
 use crate::text::{line, shorten};
@@ -57,6 +58,7 @@ pub fn explain(scenario: &Scenario, call: Option<usize>) -> String {
         text.push('\n');
         explain_row(&mut text, row, comparison);
     }
+    explain_before(&mut text, comparison);
     explain_catalogue(&mut text, comparison);
     text.push('\n');
     explain_whole(&mut text, scenario, comparison);
@@ -131,6 +133,13 @@ fn explain_row(text: &mut String, row: &Row, comparison: &Comparison) {
         }
         _ => push(text, 1, "score 0: a call without a partner counts 0"),
     }
+    let behind = comparison.upstream.iter().flat_map(|it| {
+        let places = row.behind.iter();
+        places.filter_map(|place| it.rows.get(place.checked_sub(1)?))
+    });
+    for it in behind {
+        explain_behind(text, "behind it: ", it);
+    }
     let number = |call: &Option<Call>| call.as_ref().map(|it| it.number);
     let calls = (number(&row.baseline), number(&row.current));
     let changes = comparison.changes.iter();
@@ -159,6 +168,27 @@ fn explain_row(text: &mut String, row: &Row, comparison: &Comparison) {
     }
 }
 
+/// A call that a server behind the one under test heard on either side.
+fn explain_behind(text: &mut String, lead: &str, row: &UpstreamRow) {
+    let name = |it: &Option<String>, unknown| it.clone().unwrap_or_else(|| String::from(unknown));
+    let fails = if row.fails { ", and fails" } else { "" };
+    let said = format!(
+        "{lead}{} of {}: {}{fails}",
+        name(&row.tool, "unknown tool"),
+        name(&row.server, "unknown server"),
+        row.words()
+    );
+    push(text, 1, &line(&said));
+    for it in &row.differences {
+        let shown = |value: &Option<String>| {
+            let value = value.as_deref().unwrap_or("nothing");
+            shorten(value, VALUE_CHARS).into_owned()
+        };
+        let said = format!("{}: was {}, is {}", it.path, shown(&it.was), shown(&it.now));
+        push(text, 2, &line(&said));
+    }
+}
+
 /// A change, with the whole of what it was and what it is.
 fn explain_change(text: &mut String, change: &Change) {
     let fails = if change.fails { ", and fails" } else { "" };
@@ -176,6 +206,23 @@ fn explain_change(text: &mut String, change: &Change) {
         if let Some(value) = value {
             push(text, 2, &format!("{side}: {}", line(value)));
         }
+    }
+}
+
+/// What the servers behind the one under test heard before its first call.
+fn explain_before(text: &mut String, comparison: &Comparison) {
+    let upstream = comparison.upstream.iter().flat_map(|it| &it.rows);
+    let behind = comparison.rows.iter().flat_map(|it| &it.behind);
+    let behind: HashSet<usize> = behind.copied().collect();
+    let before = (1..).zip(upstream);
+    let mut before = before
+        .filter(|(number, _)| !behind.contains(number))
+        .peekable();
+    if before.peek().is_some() {
+        push(text, 0, "\nbehind the server, before the first call");
+    }
+    for (_, row) in before {
+        explain_behind(text, "", row);
     }
 }
 

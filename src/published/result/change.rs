@@ -106,7 +106,12 @@ impl Change {
         }
         let place = self.path.as_deref().filter(|it| !it.is_empty());
         let parts = [self.call(), self.tool_name(), place.map(ToOwned::to_owned)];
-        parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+        let mut subject = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
+        if self.kind == ChangeKind::Upstream && !subject.is_empty() {
+            // What happened is a sentence about others than the tool.
+            subject.push(':');
+        }
+        subject
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Change, ChangeKind, Row};
+use super::{Change, ChangeKind, Row, Upstream};
 use crate::model::label::labelled;
 use crate::model::points;
 use crate::text::shorten;
@@ -40,6 +40,9 @@ pub struct Comparison {
     /// Whatever differs between the two sides, in the order of the calls, whether it fails the gate or not; empty where nothing does.
     #[serde(default)]
     pub changes: Vec<Change>,
+    /// What the servers behind the one under test heard; absent where nobody listened there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upstream: Option<Upstream>,
 }
 
 /// The numbers of a comparison, each 0 to 1.

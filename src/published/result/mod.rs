@@ -18,6 +18,7 @@ mod row;
 mod scenario;
 mod side;
 mod status;
+mod upstream;
 mod usage;
 
 pub use change::{Change, ChangeKind};
@@ -34,6 +35,9 @@ pub use row::{
 pub use scenario::{Check, ExperimentChange, ExperimentPart, Problem, Scenario, UNCHANGED};
 pub use side::{BindingSummary, CallLabel, LearnedSummary, ServerSummary, Side, SideStamp};
 pub use status::Status;
+pub use upstream::{
+    ArgumentDifference, Causes, Upstream, UpstreamCall, UpstreamHeader, UpstreamRow,
+};
 pub use usage::{ModelUse, RequestUse, Tokens, TotalUse};
 
 use schemars::JsonSchema;

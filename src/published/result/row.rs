@@ -45,6 +45,10 @@ pub struct Row {
     /// Places of the answer that are not looked at, because they were another thing whenever it was heard.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unseen: Vec<String>,
+    /// The rows of `upstream` with what was heard behind this call, counted from 1; absent where there are none. A row that no call has is
+    /// about what was heard before the first one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub behind: Vec<usize>,
 }
 
 /// An argument, or a part of one, that comes from an earlier answer; each side has the value its own server gave.

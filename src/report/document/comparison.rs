@@ -14,6 +14,8 @@ use crate::published::call::{CallStatus, Source};
 use crate::published::result;
 use crate::text::shorten;
 
+use super::upstream::{self, Lanes};
+
 /// The longest failure text kept in the document; the trajectory holds the whole.
 const ERROR_CHARS: usize = 500;
 
@@ -23,7 +25,7 @@ const LONGEST_JSON: usize = 1_000_000;
 /// How deep a value may be nested in the document. JSON readers commonly stop at 128 levels, the document's own
 /// levels included; what lies deeper is replaced by a remark, so that one deeply nested argument does not make
 /// the whole document unreadable. The trajectory holds the whole.
-const VALUE_DEPTH: usize = 64;
+pub(super) const VALUE_DEPTH: usize = 64;
 
 pub(super) fn comparison(
     comparison: &Comparison,
@@ -41,7 +43,7 @@ pub(super) fn comparison(
         };
         labels.of(call?)
     };
-    result::Comparison {
+    let mut document = result::Comparison {
         passed: comparison.verdict.passed,
         scores: scores(comparison.scores),
         band: band(comparison.band),
@@ -110,7 +112,14 @@ pub(super) fn comparison(
                 ..change(it)
             })
             .collect(),
+        upstream: None,
+    };
+    if let Some(upstream) = &comparison.upstream {
+        let upstream = upstream::upstream(upstream, &Lanes::new(baseline, current));
+        upstream::place(&mut document.rows, &upstream.rows);
+        document.upstream = Some(upstream);
     }
+    document
 }
 
 fn scores(scores: Scores) -> result::Scores {
@@ -194,6 +203,7 @@ fn row_of(effect: bool, call: Option<&ToolCall>) -> result::Row {
         polled: None,
         takes: None,
         unseen: Vec::new(),
+        behind: Vec::new(),
     }
 }
 
@@ -236,7 +246,7 @@ fn same_block(left: &Value, right: &Value) -> bool {
     left == right || json(left).is_some_and(|it| json(right) == Some(it))
 }
 
-fn outcome(outcome: &Outcome) -> (CallStatus, Option<String>) {
+pub(super) fn outcome(outcome: &Outcome) -> (CallStatus, Option<String>) {
     let error = match outcome {
         Outcome::Answer(answer) if answer.is_error => Some(answer.text()),
         Outcome::Answer(answer) => answer.breach.clone(),
@@ -304,7 +314,7 @@ fn shallow(value: &Value, depth: usize) -> Value {
     }
 }
 
-fn shallow_object(members: &Map<String, Value>, depth: usize) -> Map<String, Value> {
+pub(super) fn shallow_object(members: &Map<String, Value>, depth: usize) -> Map<String, Value> {
     members
         .iter()
         .map(|(key, value)| (key.clone(), shallow(value, depth)))

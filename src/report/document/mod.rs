@@ -2,6 +2,7 @@
 
 mod comparison;
 mod repeated;
+mod upstream;
 
 use crate::model::catalogue::ServerCatalogue;
 use crate::model::experiment::ExperimentChange;

@@ -79,7 +79,21 @@ pub(super) fn parts(
 
 /// The arguments of a call that has nothing beside it.
 pub(super) fn arguments(arguments: &Object) -> PartView {
-    let part = Part::json("arguments", &Value::Object(arguments.clone()));
+    plain(Part::json("arguments", &Value::Object(arguments.clone())))
+}
+
+/// Headers that came with a call, one in a line.
+pub(super) fn headers(headers: &[(String, String)]) -> PartView {
+    let lines = headers
+        .iter()
+        .map(|(name, value)| format!("{name}: {value}"));
+    plain(Part::new(
+        "passed-on headers",
+        lines.collect::<Vec<_>>().join("\n"),
+    ))
+}
+
+fn plain(part: Part) -> PartView {
     let excerpt = Excerpt::plain(&part.text, None);
     view(part, excerpt)
 }

@@ -7,13 +7,14 @@ use crate::model::label::labelled;
 use crate::model::trajectory::{Step, ToolCall, Trajectory};
 use crate::published::call::CallStatus;
 use crate::published::result::{
-    Call, ContractChange, Difference, ResultDocument, Row, RowKind, Scenario,
+    Call, ChangeKind, ContractChange, Difference, ResultDocument, Row, RowKind, Scenario,
 };
 use crate::report::description::Description;
 use crate::report::duration;
 use crate::text::{line, shorten};
 
 use super::answer::{self, PartView, parts, pretty};
+use super::behind::{Behind, BehindView};
 use super::excerpt::Excerpt;
 use super::parameter::{self, ParameterView};
 use super::track::{Track, TrackReader};
@@ -30,6 +31,8 @@ pub(super) enum Block<'a> {
         left: Vec<Message>,
         right: Vec<Message>,
     },
+    /// What was heard behind the server under test before the first call, or without one.
+    Behind(BehindView<'a>),
     Call(Box<CallBlock<'a>>),
 }
 
@@ -68,6 +71,8 @@ pub(super) struct CallBlock<'a> {
     /// What of its arguments comes from earlier answers.
     pub(super) bound: Vec<String>,
     pub(super) polled: Option<String>,
+    /// What the servers behind the one under test heard during the call.
+    pub(super) behind: Option<BehindView<'a>>,
 }
 
 /// One place where the answers differ.
@@ -103,10 +108,13 @@ struct Maker<'a> {
     scenario: &'a Scenario,
     left: Track<'a>,
     right: Track<'a>,
+    behind: Behind<'a>,
     /// Describes who caused the change of each row; `None` where nothing was compared.
     words: Option<Description<'a>>,
     /// The calls that a change is about: number in the baseline, number in the run.
     changed: HashSet<(Option<usize>, Option<usize>)>,
+    /// The same without changes of what was heard behind them.
+    changed_themselves: HashSet<(Option<usize>, Option<usize>)>,
 }
 
 /// The blocks of a scenario; with two sides where something was compared, else what the run did.
@@ -118,13 +126,24 @@ pub(super) fn blocks<'a>(
 ) -> Vec<Block<'a>> {
     let file =
         |side: Option<&'a crate::published::result::Side>| side.and_then(|it| it.file.as_deref());
+    let (left_file, right_file) = (
+        file(scenario.baseline.as_ref()),
+        file(scenario.current.as_ref()),
+    );
+    let changes = || scenario.changes().iter();
     let maker = Maker {
         result,
         scenario,
-        left: Track::new(baseline, file(scenario.baseline.as_ref())),
-        right: Track::new(current, file(scenario.current.as_ref())),
+        left: Track::new(baseline, left_file),
+        right: Track::new(current, right_file),
+        behind: match &scenario.comparison {
+            Some(it) => Behind::compared(it, (baseline, left_file), (current, right_file)),
+            None => Behind::recorded(current, right_file),
+        },
         words: Description::new(scenario, &result.command),
-        changed: (scenario.changes().iter())
+        changed: changes().map(|it| (it.baseline, it.current)).collect(),
+        changed_themselves: changes()
+            .filter(|it| it.kind != ChangeKind::Upstream)
             .map(|it| (it.baseline, it.current))
             .collect(),
     };
@@ -136,15 +155,19 @@ pub(super) fn blocks<'a>(
 
 impl<'a> Maker<'a> {
     fn compared(&self, rows: &'a [Row]) -> Vec<Block<'a>> {
-        let mut blocks = Vec::new();
+        let before = self.behind.before().map(Block::Behind);
+        let mut blocks: Vec<_> = before.into_iter().collect();
         let (mut left, mut right) = (TrackReader::new(&self.left), TrackReader::new(&self.right));
-        for row in rows {
+        for (at, row) in rows.iter().enumerate() {
             let before = row.baseline.as_ref().map(|it| left.before(it));
             let now = row.current.as_ref().map(|it| right.before(it));
             let before = before.unwrap_or_else(|| left.until_users(right.users));
             let now = now.unwrap_or_else(|| right.until_users(left.users));
             push_messages(&mut blocks, &before, &now);
-            blocks.push(Block::Call(Box::new(self.row(row))));
+            blocks.push(Block::Call(Box::new(CallBlock {
+                behind: self.behind.row(at),
+                ..self.row(row)
+            })));
         }
         push_messages(&mut blocks, &left.rest(), &right.rest());
         blocks
@@ -152,7 +175,8 @@ impl<'a> Maker<'a> {
 
     /// Only what the run did, where it was compared with nothing.
     fn recorded(&self) -> Vec<Block<'a>> {
-        let mut blocks = Vec::new();
+        let before = self.behind.before().map(Block::Behind);
+        let mut blocks: Vec<_> = before.into_iter().collect();
         for (index, (steps, call)) in self.right.calls.iter().enumerate() {
             push_messages(&mut blocks, &[], steps);
             blocks.push(Block::Call(Box::new(CallBlock {
@@ -174,6 +198,7 @@ impl<'a> Maker<'a> {
                 slower: None,
                 bound: self.recorded_bindings(index + 1),
                 polled: None,
+                behind: self.behind.row(index),
             })));
         }
         push_messages(&mut blocks, &[], &self.right.rest);
@@ -185,7 +210,8 @@ impl<'a> Maker<'a> {
         let before = self.left.call(row.baseline.as_ref());
         let now = self.right.call(row.current.as_ref());
         // An answer that is equal after masking differs only in what varies by nature, which is not marked.
-        let differs = response.is_some_and(|it| it.similarity < 1.0 - 1e-9) || self.is_changed(row);
+        let differs = response.is_some_and(|it| it.similarity < 1.0 - 1e-9)
+            || self.changed_themselves.contains(&calls(row));
         let expectation = self.result.command == "run";
         let other = |call: Option<&'a ToolCall>| call.filter(|_| differs && !expectation);
         CallBlock {
@@ -248,14 +274,13 @@ impl<'a> Maker<'a> {
                 .map(|it| line(&shorten(&it.to_string(), BOUND_CHARS)).into_owned())
                 .collect(),
             polled: row.polled.map(|it| it.to_string()),
+            behind: None,
         }
     }
 
-    /// Whether something is known to have changed in a row, whatever its score.
+    /// Whether something is known to have changed in a row, or behind it, whatever its score.
     fn is_changed(&self, row: &Row) -> bool {
-        let number = |call: &Option<Call>| call.as_ref().map(|it| it.number);
-        let calls = (number(&row.baseline), number(&row.current));
-        self.changed.contains(&calls)
+        self.changed.contains(&calls(row))
     }
 
     /// What a call of the run is for, where nothing is compared.
@@ -321,6 +346,12 @@ impl Side {
     }
 }
 
+/// The calls of a row: number in the baseline, number in the run.
+fn calls(row: &Row) -> (Option<usize>, Option<usize>) {
+    let number = |call: &Option<Call>| call.as_ref().map(|it| it.number);
+    (number(&row.baseline), number(&row.current))
+}
+
 /// The number of a call without a partner on its own side.
 fn number(row: &Row) -> String {
     let call = row.baseline.as_ref().or(row.current.as_ref());
@@ -329,11 +360,8 @@ fn number(row: &Row) -> String {
 
 /// The name of a row's block within the page.
 pub(super) fn anchor(row: &Row) -> String {
-    link(
-        row.baseline.as_ref().map(|it| it.number),
-        row.current.as_ref().map(|it| it.number),
-    )
-    .unwrap_or_default()
+    let (baseline, current) = calls(row);
+    link(baseline, current).unwrap_or_default()
 }
 
 /// The name of the block where a call stands, by its number in the run, or in the baseline where the run lacks it.

@@ -4,6 +4,7 @@
 //! forbids both), and no link built from what a scenario, tool or model said.
 
 mod answer;
+mod behind;
 mod conversation;
 mod excerpt;
 mod index;

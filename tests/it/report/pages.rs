@@ -22,6 +22,9 @@ fn the_pages_look_as_they_did() {
     expect_text("page_repeated_index", &body(&repeated[0].1));
     expect_text("page_repeated", &body(&repeated[1].1));
     expect_text("page_ran", &body(&pages(&sample::ran())[1].1));
+    let behind = pages(&sample::behind());
+    expect_text("page_behind", &body(&behind[1].1));
+    expect_text("page_behind_alike", &body(&behind[2].1));
 }
 
 #[test]
@@ -47,6 +50,12 @@ fn nothing_from_outside_acts_on_a_page() {
     let odd = pages(&sample::compared()).swap_remove(3).1;
     assert!(odd.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
     assert!(odd.contains(r"\u{1b}[31mred"));
+    // What was heard behind the server is among it.
+    assert!(odd.contains("&lt;img src=x onerror=alert(6)&gt;"));
+    assert!(
+        odd.contains("behind it: 2 calls, 1 changed, 1 missing, 1 extra"),
+        "{odd}"
+    );
 }
 
 #[test]
@@ -64,7 +73,15 @@ fn pages_ask_for_nothing_and_link_only_among_themselves() {
         .collect();
     assert_eq!(linked, known, "the index links to every page");
 
-    known.extend(["worse.html", "unsure.html", "short.html", "index.html"].map(str::to_owned));
+    let others = [
+        "worse",
+        "unsure",
+        "short",
+        "proxy.otherwise",
+        "proxy.alike",
+        "index",
+    ];
+    known.extend(others.map(|it| format!("{it}.html")));
     for (name, page) in all_pages() {
         assert!(page.contains("default-src 'none'"), "{name}");
         assert_eq!(attributes(&page, "src").count(), 0, "{name}");
@@ -218,6 +235,73 @@ fn page_names_are_safe_and_differ() {
         assert!(!["con", "com1"].contains(&device), "{name}");
     }
     assert_eq!(html::page_name("servers/add_one"), "servers.add_one.html");
+}
+
+#[test]
+fn what_was_heard_behind_is_shown_beneath_the_call_that_caused_it() {
+    let page = |suite: &SuiteResult, at: usize| pages(suite).swap_remove(at).1;
+    let summaries = |page: &str| -> Vec<String> {
+        let blocks = page.split("<details class=\"behind\"").skip(1);
+        let summary = |block: &str| {
+            let (_, rest) = block.split_once("<summary>").unwrap();
+            let open = if block.starts_with(" open") {
+                "open: "
+            } else {
+                ""
+            };
+            format!("{open}{}", rest.split_once("</summary>").unwrap().0)
+        };
+        blocks.map(summary).collect()
+    };
+    let otherwise = page(&sample::behind(), 1);
+    assert_eq!(
+        summaries(&otherwise),
+        [
+            "open: 1 call, 2 headers passed on without a call, 1 changed",
+            "open: behind it: 1 → 2 calls, 1 changed, 1 extra",
+            "open: behind it: 2 → 1 call, 1 changed, 1 missing",
+        ]
+    );
+    for mark in ["one lamp", "two lamps", "Shopping list"] {
+        assert!(otherwise.contains(mark), "{mark}");
+    }
+    assert!(otherwise.contains("<mark>one lamp</mark>"), "{otherwise}");
+    assert_eq!(otherwise.matches("× 1 → × 2").count(), 2);
+    let alike = page(&sample::behind(), 2);
+    assert_eq!(
+        summaries(&alike),
+        [
+            "1 call, 2 headers passed on without a call, unchanged",
+            "behind it: 2 calls, unchanged",
+        ]
+    );
+    assert_eq!(alike.matches("× 2").count(), 1, "one line for both");
+    // Without a baseline there is one side, and nothing is said to be as it was.
+    for suite in [sample::recorded(), sample::ran()] {
+        let page = page(&suite, 1);
+        assert_eq!(
+            summaries(&page),
+            [
+                "1 call, 1 header passed on without a call",
+                "behind it: 2 calls",
+                "behind it: 1 call",
+            ]
+        );
+        assert!(page.contains("x-trace: t-1") && page.contains("no answer after 2 s"));
+        assert!(!page.contains("not heard"), "{page}");
+    }
+}
+
+#[test]
+fn what_was_heard_behind_is_told_without_the_trajectories() {
+    let document = sample::document(&sample::behind());
+    let page = html::scenario(&document, &document.scenarios[0], None, None);
+    assert!(page.contains("behind it: 1 → 2 calls, 1 changed, 1 extra"));
+    assert!(
+        page.contains("&#34;path&#34;") || page.contains("&quot;path&quot;"),
+        "{page}"
+    );
+    assert!(page.contains("<mark>one lamp</mark>"), "{page}");
 }
 
 /// All pages of a result: the index, then one per scenario under its id.

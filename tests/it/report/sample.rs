@@ -1,6 +1,7 @@
 //! One sample result for all reports: every status, every kind of row, and texts that mean harm.
 
 mod adding;
+mod behind;
 mod changed;
 mod comparisons;
 mod hostile;
@@ -19,6 +20,8 @@ use mcp_eval::redact::Redactor;
 use serde_json::json;
 
 use adding::failed;
+pub(crate) use behind::behind;
+use behind::searched;
 pub(crate) use changed::changed;
 use comparisons::{check, comparison, pair, parameter, request, same_response, words_request};
 use hostile::{ESCAPES, hostile};
@@ -51,7 +54,10 @@ pub(crate) fn recorded() -> SuiteResult {
         "call 2 was not expected: mcp__proxy__read_cache".to_owned(),
         "2 takes; 1 place varied".to_owned(),
     ];
-    scenario.current = Some(kept(searching("environment variables", "4a1f")));
+    scenario.current = Some(kept(Trajectory {
+        upstream: Some(Box::new(searched())),
+        ..searching("environment variables", "4a1f")
+    }));
     suite("record", vec![scenario])
 }
 
@@ -68,7 +74,11 @@ pub(crate) fn ran() -> SuiteResult {
         ),
     ];
     scenario.baseline = Some(kept(searching("environment variables", "4a1f")));
-    scenario.current = Some(kept(searching("env vars", "4a1f")));
+    // What is expected says nothing of what is heard behind.
+    scenario.current = Some(kept(Trajectory {
+        upstream: Some(Box::new(searched())),
+        ..searching("env vars", "4a1f")
+    }));
     scenario.comparison = Some(Comparison {
         rows: vec![
             pair(1, 1, false, words_request(), same_response(), 0.533),
@@ -87,8 +97,8 @@ pub(crate) fn ran() -> SuiteResult {
 }
 
 /// One result of each kind.
-pub(crate) fn all() -> [SuiteResult; 4] {
-    [compared(), recorded(), ran(), repeated()]
+pub(crate) fn all() -> [SuiteResult; 5] {
+    [compared(), recorded(), ran(), repeated(), behind()]
 }
 
 /// A trajectory as a result holds it.

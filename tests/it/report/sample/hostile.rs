@@ -5,8 +5,10 @@ use mcp_eval::model::comparison::{
 };
 use mcp_eval::model::experiment::ExperimentChange;
 use mcp_eval::model::suite::{ScenarioResult, Status};
+use mcp_eval::model::trajectory::Trajectory;
 use serde_json::json;
 
+use super::behind::{hostile_comparison, hostile_lane};
 use super::comparisons::{bound, check, comparison, loss, pair, parameter, reason, request};
 use super::kept;
 use super::scenario;
@@ -30,7 +32,10 @@ pub(crate) fn hostile() -> ScenarioResult {
         ),
         assistant(&answer),
     ];
-    let current = trajectory("odd/<b>", "odd", steps);
+    let current = Trajectory {
+        upstream: Some(Box::new(hostile_lane())),
+        ..trajectory("odd/<b>", "odd", steps)
+    };
     ScenarioResult {
         description: Some(format!("Description {SCRIPT}")),
         user_intent: Some(format!("\"><svg onload=alert(5)> {ESCAPES}")),
@@ -89,6 +94,7 @@ pub(crate) fn hostile() -> ScenarioResult {
                 }],
                 warnings: vec![reason(ReasonKind::Drift, None, None, SCRIPT)],
             },
+            upstream: Some(hostile_comparison()),
             ..comparison(0.5, Band::Degraded)
         }),
         ..scenario("odd/<b>", &format!("{SCRIPT} {OVERRIDE}"), Status::Failed)

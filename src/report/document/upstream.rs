@@ -1,0 +1,110 @@
+//! What the servers behind the one under test heard, published.
+
+use crate::model::comparison::{
+    ArgumentDifference, UpstreamComparison, UpstreamHeader, UpstreamRow,
+};
+use crate::model::points::finite;
+use crate::model::trajectory::Trajectory;
+use crate::model::upstream::{UpstreamCall, UpstreamLane};
+use crate::published::result;
+
+use super::comparison::{VALUE_DEPTH, outcome, shallow_object};
+
+/// What was heard on each side, as far as it is at hand.
+pub(super) struct Lanes<'a> {
+    baseline: Option<&'a UpstreamLane>,
+    current: Option<&'a UpstreamLane>,
+}
+
+impl<'a> Lanes<'a> {
+    pub(super) fn new(baseline: Option<&'a Trajectory>, current: Option<&'a Trajectory>) -> Self {
+        let lane = |side: Option<&'a Trajectory>| side?.upstream.as_deref();
+        Self {
+            baseline: lane(baseline),
+            current: lane(current),
+        }
+    }
+}
+
+pub(super) fn upstream(comparison: &UpstreamComparison, lanes: &Lanes<'_>) -> result::Upstream {
+    result::Upstream {
+        rows: comparison.rows.iter().map(|it| row(it, lanes)).collect(),
+        headers: comparison.headers.iter().map(header).collect(),
+    }
+}
+
+/// Tells each row of the agent's calls which rows are about what was heard behind it: the run's call says where one stands, or the baseline's
+/// where the run has none.
+pub(super) fn place(rows: &mut [result::Row], behind: &[result::UpstreamRow]) {
+    let number = |call: &Option<result::Call>| call.as_ref().map(|it| it.number);
+    let of_current = result::Causes::new(rows, |it| number(&it.current));
+    let of_baseline = result::Causes::new(rows, |it| number(&it.baseline));
+    for (place, it) in (1..).zip(behind) {
+        let home = match (&it.baseline, &it.current) {
+            (_, Some(now)) => now.cause.and_then(|it| of_current.row(it)),
+            (Some(before), None) => before.cause.and_then(|it| of_baseline.row(it)),
+            (None, None) => None,
+        };
+        if let Some(row) = home.and_then(|it| rows.get_mut(it)) {
+            row.behind.push(place);
+        }
+    }
+}
+
+fn row(row: &UpstreamRow, lanes: &Lanes<'_>) -> result::UpstreamRow {
+    let before = row.baseline.map(|it| (it, call_at(lanes.baseline, it)));
+    let now = row.current.map(|it| (it, call_at(lanes.current, it)));
+    let made = now.and_then(|(_, it)| it).or(before.and_then(|(_, it)| it));
+    let kind = match (row.baseline, row.current) {
+        (Some(_), None) => result::RowKind::Missing,
+        (None, _) => result::RowKind::Extra,
+        (Some(_), Some(_)) => result::RowKind::Pair,
+    };
+    let lonely = made.filter(|_| kind != result::RowKind::Pair);
+    result::UpstreamRow {
+        kind,
+        server: made.and_then(|it| it.call.server.clone()),
+        tool: made.map(|it| it.call.tool.clone()),
+        effect: row.effect,
+        baseline: before.map(|(number, it)| call(number, it)),
+        current: now.map(|(number, it)| call(number, it)),
+        arguments: lonely.map(|it| shallow_object(&it.call.arguments, VALUE_DEPTH)),
+        differences: row.differences.iter().map(difference).collect(),
+        headers: row.headers.iter().map(header).collect(),
+        answered_otherwise: row.answered_otherwise,
+        fails: row.fails,
+    }
+}
+
+fn call_at(lane: Option<&UpstreamLane>, number: usize) -> Option<&UpstreamCall> {
+    lane?.calls.get(number.checked_sub(1)?)
+}
+
+fn call(number: usize, made: Option<&UpstreamCall>) -> result::UpstreamCall {
+    let (outcome, error) = made.map(|it| outcome(&it.call.outcome)).unzip();
+    result::UpstreamCall {
+        number,
+        cause: made.and_then(|it| it.cause),
+        outcome,
+        error: error.flatten(),
+        duration_ms: made.and_then(|it| it.call.duration_ms).and_then(finite),
+    }
+}
+
+fn difference(it: &ArgumentDifference) -> result::ArgumentDifference {
+    result::ArgumentDifference {
+        path: it.path.clone(),
+        was: it.was.clone(),
+        now: it.now.clone(),
+        worded: it.worded,
+    }
+}
+
+fn header(it: &UpstreamHeader) -> result::UpstreamHeader {
+    result::UpstreamHeader {
+        server: it.server.clone(),
+        name: it.name.clone(),
+        was: it.was.clone(),
+        now: it.now.clone(),
+    }
+}

@@ -1,0 +1,425 @@
+//! What the servers behind the one under test heard, beneath the call of the agent that caused it.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
+use crate::model::upstream::{PassedOn, UpstreamCall, UpstreamLane};
+use crate::published::call::CallStatus;
+use crate::published::result::{
+    self, ArgumentDifference, Causes, Comparison, Row, RowKind, UpstreamHeader, UpstreamRow,
+};
+use crate::report::duration;
+
+use super::answer;
+use super::conversation::Side;
+use super::excerpt::Excerpt;
+
+/// What was heard behind one call, or before the first.
+#[derive(Debug)]
+pub(super) struct BehindView<'a> {
+    /// How many calls there are, and what became of them: `1 → 2 calls, 1 extra`.
+    pub(super) summary: String,
+    pub(super) is_changed: bool,
+    /// Whether two sides were compared; else only what the run's side heard is shown.
+    pub(super) is_compared: bool,
+    pub(super) calls: Vec<BehindCall<'a>>,
+    /// Headers that were passed on without a call.
+    pub(super) headers: Vec<HeaderView<'a>>,
+}
+
+/// A call behind the server under test, on one side or on both; or several in a row that are alike.
+#[derive(Debug)]
+pub(super) struct BehindCall<'a> {
+    pub(super) server: &'a str,
+    pub(super) tool: &'a str,
+    pub(super) effect: Option<bool>,
+    /// `same`, `changed`, `missing`, `extra` or, without comparison, `recorded`.
+    pub(super) class: &'static str,
+    /// What became of it, in words; empty without comparison.
+    pub(super) words: String,
+    /// How often the same was asked in a row: `× 2`, or `× 1 → × 2` where the sides differ.
+    pub(super) times: Option<String>,
+    pub(super) fails: bool,
+    /// `None` where that side has no such call, and where there is no such side.
+    pub(super) left: Option<Side>,
+    pub(super) right: Option<Side>,
+    pub(super) differences: Vec<PlaceView<'a>>,
+    pub(super) headers: Vec<HeaderView<'a>>,
+}
+
+/// A place in the arguments that differs.
+#[derive(Debug)]
+pub(super) struct PlaceView<'a> {
+    pub(super) difference: &'a ArgumentDifference,
+    pub(super) was: Option<Excerpt>,
+    pub(super) now: Option<Excerpt>,
+}
+
+/// A header that was passed on.
+#[derive(Debug)]
+pub(super) struct HeaderView<'a> {
+    pub(super) server: &'a str,
+    pub(super) name: &'a str,
+    pub(super) was: Option<Excerpt>,
+    pub(super) now: Option<Excerpt>,
+    pub(super) differs: bool,
+}
+
+/// What was heard, by the row of the agent's call that it stands beneath.
+pub(super) struct Behind<'a> {
+    by_row: HashMap<usize, Vec<Heard<'a>>>,
+    before: Vec<Heard<'a>>,
+    /// The headers that were passed on without a call.
+    headers: Vec<UpstreamHeaders<'a>>,
+    is_compared: bool,
+    /// Where the whole trajectories are.
+    left_file: Option<&'a str>,
+    right_file: Option<&'a str>,
+}
+
+/// A call as both sides have it, before those in a row are counted.
+#[derive(Clone, Copy)]
+struct Heard<'a> {
+    /// `None` where it was compared with nothing.
+    row: Option<&'a UpstreamRow>,
+    left: Option<&'a UpstreamCall>,
+    right: Option<&'a UpstreamCall>,
+}
+
+/// A header that was passed on without a call.
+enum UpstreamHeaders<'a> {
+    Differing(&'a UpstreamHeader),
+    /// The run's, and the same on the other side, where there is one.
+    Plain(&'a PassedOn),
+}
+
+impl<'a> Behind<'a> {
+    /// What was heard in two runs that were compared.
+    pub(super) fn compared(
+        comparison: &'a Comparison,
+        (baseline, left_file): (Option<&'a Trajectory>, Option<&'a str>),
+        (current, right_file): (Option<&'a Trajectory>, Option<&'a str>),
+    ) -> Self {
+        let Some(upstream) = &comparison.upstream else {
+            // Nobody listened on the other side, as in what a scenario expects.
+            let number = |row: &Row| row.current.as_ref().map(|it| it.number);
+            let causes = Causes::new(&comparison.rows, number);
+            return Self::alone((current, right_file), |it| causes.row(it));
+        };
+        let (left, right) = (lane(baseline), lane(current));
+        let at = |lane: Option<&'a UpstreamLane>, call: &Option<result::UpstreamCall>| {
+            lane?.calls.get(call.as_ref()?.number.checked_sub(1)?)
+        };
+        let heard = |row: &'a UpstreamRow| Heard {
+            row: Some(row),
+            left: at(left, &row.baseline),
+            right: at(right, &row.current),
+        };
+        let of_row = |row: &Row| -> Vec<Heard<'a>> {
+            let places = row.behind.iter();
+            let rows = places.filter_map(|it| upstream.rows.get(it.checked_sub(1)?));
+            rows.map(heard).collect()
+        };
+        let behind = comparison.rows.iter().flat_map(|it| &it.behind);
+        let behind: HashSet<usize> = behind.copied().collect();
+        let before = (1..).zip(&upstream.rows);
+        let before = before.filter(|(number, _)| !behind.contains(number));
+        let differing = &upstream.headers;
+        let is_alike = |it: &&PassedOn| {
+            !(differing.iter()).any(|other| other.server == it.server && other.name == it.name)
+        };
+        let alike = right.into_iter().flat_map(|it| &it.headers);
+        let alike = alike.filter(is_alike).map(UpstreamHeaders::Plain);
+        Self {
+            by_row: (comparison.rows.iter().map(of_row).enumerate()).collect(),
+            before: before.map(|(_, it)| heard(it)).collect(),
+            headers: (differing.iter().map(UpstreamHeaders::Differing))
+                .chain(alike)
+                .collect(),
+            is_compared: true,
+            left_file,
+            right_file,
+        }
+    }
+
+    /// What was heard in a run that was compared with nothing; its calls have the rows in order.
+    pub(super) fn recorded(current: Option<&'a Trajectory>, file: Option<&'a str>) -> Self {
+        Self::alone((current, file), |cause| cause.checked_sub(1))
+    }
+
+    fn alone(
+        (current, right_file): (Option<&'a Trajectory>, Option<&'a str>),
+        row: impl Fn(usize) -> Option<usize>,
+    ) -> Self {
+        let lane = lane(current);
+        let mut by_row: HashMap<usize, Vec<Heard<'a>>> = HashMap::new();
+        let mut before = Vec::new();
+        for it in lane.into_iter().flat_map(|it| &it.calls) {
+            let row = it.cause.and_then(&row);
+            row.map_or(&mut before, |it| by_row.entry(it).or_default())
+                .push(Heard {
+                    row: None,
+                    left: None,
+                    right: Some(it),
+                });
+        }
+        let headers = lane.into_iter().flat_map(|it| &it.headers);
+        Self {
+            by_row,
+            before,
+            headers: headers.map(UpstreamHeaders::Plain).collect(),
+            is_compared: false,
+            left_file: None,
+            right_file,
+        }
+    }
+
+    /// What was heard behind the call of a row, by its index; `None` where nothing was.
+    pub(super) fn row(&self, at: usize) -> Option<BehindView<'a>> {
+        self.view(self.by_row.get(&at)?, &[])
+    }
+
+    /// What was heard before the first call, and headers that were passed on without a call.
+    pub(super) fn before(&self) -> Option<BehindView<'a>> {
+        self.view(&self.before, &self.headers)
+    }
+
+    fn view(&self, heard: &[Heard<'a>], headers: &[UpstreamHeaders<'a>]) -> Option<BehindView<'a>> {
+        if heard.is_empty() && headers.is_empty() {
+            return None;
+        }
+        let mut calls: Vec<BehindCall<'a>> = Vec::new();
+        for alike in heard.chunk_by(|one, next| one.asks_as(next)) {
+            let times = times(alike);
+            for same in alike.chunk_by(|one, next| one.is_as(next)) {
+                let call = same.first().map(|it| self.call_view(it, times.clone()));
+                calls.extend(call);
+            }
+        }
+        let rows: Vec<&UpstreamRow> = heard.iter().filter_map(|it| it.row).collect();
+        let differing = headers.iter();
+        let differing = differing.filter(|it| matches!(it, UpstreamHeaders::Differing(_)));
+        let differing = differing.count();
+        let mut summary = Vec::new();
+        if !heard.is_empty() {
+            summary.push(calls_words(heard.len(), &rows));
+        }
+        if !headers.is_empty() {
+            summary.push(headers_words(headers.len(), differing));
+        }
+        let is_changed = rows.iter().any(|it| it.differs()) || differing > 0;
+        if self.is_compared && !is_changed {
+            summary.push("unchanged".to_owned());
+        }
+        Some(BehindView {
+            summary: summary.join(", "),
+            is_changed,
+            is_compared: self.is_compared,
+            calls,
+            headers: headers.iter().map(|it| self.header_view(it)).collect(),
+        })
+    }
+
+    fn header_view(&self, header: &UpstreamHeaders<'a>) -> HeaderView<'a> {
+        match header {
+            UpstreamHeaders::Differing(it) => differing(it),
+            UpstreamHeaders::Plain(it) => {
+                let value = || Excerpt::plain(&it.value, None);
+                HeaderView {
+                    server: &it.server,
+                    name: &it.name,
+                    was: self.is_compared.then(value),
+                    now: Some(value()),
+                    differs: false,
+                }
+            }
+        }
+    }
+
+    fn call_view(&self, heard: &Heard<'a>, times: Option<String>) -> BehindCall<'a> {
+        let row = heard.row;
+        let made = heard.right.or(heard.left).map(|it| &it.call);
+        let server = row.and_then(|it| it.server.as_deref());
+        let tool = row.and_then(|it| it.tool.as_deref());
+        // What only followed from another answer, or varies by nature, is not marked.
+        let differs = row.is_some_and(|it| it.answered_otherwise);
+        let other =
+            |it: Option<&'a UpstreamCall>| it.map(|it| &it.call.outcome).filter(|_| differs);
+        let side = |call: &'a Option<result::UpstreamCall>,
+                    made: Option<&'a UpstreamCall>,
+                    other: Option<&'a Outcome>,
+                    file: Option<&str>| {
+            match (call, made) {
+                (_, Some(made)) => Some(side(made, other, file)),
+                (Some(call), None) => Some(side_of(call, row)),
+                (None, None) => None,
+            }
+        };
+        let (before, now) = row.map_or((&None, &None), |it| (&it.baseline, &it.current));
+        BehindCall {
+            server: server
+                .or_else(|| made?.server.as_deref())
+                .unwrap_or_default(),
+            tool: tool
+                .or_else(|| made.map(|it| it.tool.as_str()))
+                .unwrap_or("unknown tool"),
+            effect: row.map(|it| it.effect),
+            class: match row {
+                None => "recorded",
+                Some(it) if it.kind == RowKind::Missing => "missing",
+                Some(it) if it.kind == RowKind::Extra => "extra",
+                Some(it) if it.differs() => "changed",
+                Some(_) => "same",
+            },
+            words: row.map_or_else(String::new, UpstreamRow::words),
+            times,
+            fails: row.is_some_and(|it| it.fails),
+            left: side(before, heard.left, other(heard.right), self.left_file),
+            right: side(now, heard.right, other(heard.left), self.right_file),
+            differences: (row.iter().flat_map(|it| &it.differences))
+                .map(place)
+                .collect(),
+            headers: (row.iter().flat_map(|it| &it.headers))
+                .map(differing)
+                .collect(),
+        }
+    }
+}
+
+impl<'a> Heard<'a> {
+    /// What was asked; `None` where it is not at hand.
+    fn asked(&self) -> Option<&'a ToolCall> {
+        self.right.or(self.left).map(|it| &it.call)
+    }
+
+    /// Whether another asks the same.
+    fn asks_as(&self, other: &Self) -> bool {
+        self.asked().zip(other.asked()).is_some_and(|(one, next)| {
+            one.server == next.server && one.tool == next.tool && one.arguments == next.arguments
+        })
+    }
+
+    /// Whether another shows the same in all that a page tells, but for how long it took.
+    fn is_as(&self, other: &Self) -> bool {
+        let same = |one: Option<&UpstreamCall>, next: Option<&UpstreamCall>| match (one, next) {
+            (Some(one), Some(next)) => {
+                one.call.arguments == next.call.arguments
+                    && one.call.outcome == next.call.outcome
+                    && one.headers == next.headers
+            }
+            (None, None) => true,
+            _ => false,
+        };
+        let rows = match (self.row, other.row) {
+            (Some(one), Some(next)) => {
+                one.kind == next.kind
+                    && one.differences == next.differences
+                    && one.headers == next.headers
+                    && one.answered_otherwise == next.answered_otherwise
+                    && one.fails == next.fails
+            }
+            (None, None) => true,
+            _ => false,
+        };
+        rows && same(self.left, other.left) && same(self.right, other.right)
+    }
+}
+
+/// How often the same was asked in a row on each side; `None` where it was once.
+fn times(alike: &[Heard<'_>]) -> Option<String> {
+    let before = alike.iter().filter(|it| it.left.is_some()).count();
+    let now = alike.iter().filter(|it| it.right.is_some()).count();
+    match (before.min(now), before.max(now)) {
+        (_, 0 | 1) => None,
+        (least, most) if least == 0 || least == most => Some(format!("× {most}")),
+        _ => Some(format!("× {before} → × {now}")),
+    }
+}
+
+/// How many calls were heard, and how many of them differ: `1 → 2 calls, 1 extra`.
+fn calls_words(heard: usize, rows: &[&UpstreamRow]) -> String {
+    let of_kind = |kind: RowKind| rows.iter().filter(|it| it.kind == kind).count();
+    let (missing, extra) = (of_kind(RowKind::Missing), of_kind(RowKind::Extra));
+    let (before, now) = (heard - extra, heard - missing);
+    let mut words = match (before, now) {
+        (1, 1) => "1 call".to_owned(),
+        (before, now) if before == now => format!("{now} calls"),
+        (before, 1) => format!("{before} → 1 call"),
+        (before, now) => format!("{before} → {now} calls"),
+    };
+    let changed = rows.iter().filter(|it| it.differs()).count() - missing - extra;
+    for (count, what) in [(changed, "changed"), (missing, "missing"), (extra, "extra")] {
+        if count > 0 {
+            words.push_str(&format!(", {count} {what}"));
+        }
+    }
+    words
+}
+
+/// How many headers were passed on without a call, and how many of them differ.
+fn headers_words(headers: usize, differing: usize) -> String {
+    let noun = if headers == 1 { "header" } else { "headers" };
+    let words = format!("{headers} {noun} passed on without a call");
+    match differing {
+        0 => words,
+        _ => format!("{words}, {differing} changed"),
+    }
+}
+
+fn lane(side: Option<&Trajectory>) -> Option<&UpstreamLane> {
+    side?.upstream.as_deref()
+}
+
+fn place(difference: &ArgumentDifference) -> PlaceView<'_> {
+    let [was, now] = Excerpt::versus(difference.was.as_deref(), difference.now.as_deref());
+    PlaceView {
+        difference,
+        was,
+        now,
+    }
+}
+
+fn differing(it: &UpstreamHeader) -> HeaderView<'_> {
+    let [was, now] = Excerpt::versus(it.was.as_deref(), it.now.as_deref());
+    HeaderView {
+        server: &it.server,
+        name: &it.name,
+        was,
+        now,
+        differs: true,
+    }
+}
+
+/// A call with its arguments, its headers and its answer, marked where the other side's answer differs.
+fn side(made: &UpstreamCall, other: Option<&Outcome>, file: Option<&str>) -> Side {
+    let call = &made.call;
+    let status = CallStatus::from(&call.outcome);
+    let mut parts = vec![answer::arguments(&call.arguments)];
+    if !made.headers.is_empty() {
+        parts.push(answer::headers(&made.headers));
+    }
+    parts.extend(answer::parts(&call.outcome, other, file));
+    Side {
+        outcome: status.words(),
+        failed: status.is_failure(),
+        duration: call.duration_ms.map(duration::words),
+        parts,
+        remark: None,
+    }
+}
+
+/// The same from the document, where the trajectory is not at hand.
+fn side_of(call: &result::UpstreamCall, row: Option<&UpstreamRow>) -> Side {
+    let error = call.error.iter().map(|it| format!("{it} – "));
+    let arguments = row.and_then(|it| it.arguments.as_ref());
+    Side {
+        outcome: call.outcome.map_or("unknown outcome", CallStatus::words),
+        failed: call.outcome.is_some_and(CallStatus::is_failure),
+        duration: call.duration_ms.map(duration::words),
+        parts: arguments.into_iter().map(answer::arguments).collect(),
+        remark: Some(format!(
+            "{}the whole answer is not at hand",
+            error.collect::<String>()
+        )),
+    }
+}

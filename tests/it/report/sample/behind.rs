@@ -1,0 +1,393 @@
+//! A proxy seen from both of its sides: what the servers behind it heard, in all the ways that it can differ.
+
+use mcp_eval::model::catalogue::Catalogue;
+use mcp_eval::model::comparison::{
+    ArgumentDifference, Band, Change, ChangeKind, Comparison, Reason, ReasonKind,
+    UpstreamComparison, UpstreamHeader, UpstreamRow, Verdict,
+};
+use mcp_eval::model::suite::{ScenarioResult, Status, SuiteResult};
+use mcp_eval::model::trajectory::{Failure, FailureKind, Outcome, ToolCall, Trajectory};
+use mcp_eval::model::upstream::{PassedOn, UpstreamCall, UpstreamLane};
+use serde_json::{Value, json};
+
+use super::comparisons::{comparison, pair, parameter, reason, request, same_response};
+use super::hostile::{ESCAPES, OVERRIDE, SCRIPT};
+use super::trajectories::{call, text_answer, tool_call, trajectory, user};
+use super::{kept, scenario, suite};
+
+/// A `compare` of a proxy whose agent's side is the same, and whose other side is not, or is.
+pub(crate) fn behind() -> SuiteResult {
+    suite("compare", vec![otherwise(), alike()])
+}
+
+/// Every kind of difference: a write made twice, a note with another text, a search that is not made any more, a header passed on.
+fn otherwise() -> ScenarioResult {
+    let row = |baseline, current| UpstreamRow {
+        baseline,
+        current,
+        effect: true,
+        differences: Vec::new(),
+        headers: Vec::new(),
+        answered_otherwise: false,
+        fails: false,
+    };
+    let upstream = UpstreamComparison {
+        rows: vec![
+            UpstreamRow {
+                effect: false,
+                ..row(Some(1), Some(1))
+            },
+            UpstreamRow {
+                headers: vec![header("authorization", None, Some("Bearer <secret:token>"))],
+                ..row(Some(2), Some(2))
+            },
+            UpstreamRow {
+                fails: true,
+                ..row(None, Some(3))
+            },
+            UpstreamRow {
+                differences: vec![
+                    difference("/text", Some("buy one lamp"), Some("buy two lamps"), false),
+                    difference("/title", Some("Shopping list"), Some("List"), true),
+                    difference("/tags/1", None, Some("home"), false),
+                ],
+                answered_otherwise: true,
+                fails: true,
+                ..row(Some(3), Some(4))
+            },
+            UpstreamRow {
+                effect: false,
+                ..row(Some(4), None)
+            },
+        ],
+        headers: vec![header("x-tenant", Some("acme"), Some("acme-2"))],
+    };
+    let reasons = vec![
+        upstream_reason(1, "behind it, `files` heard `write` twice", None),
+        upstream_reason(
+            2,
+            "behind it, `notes` heard `add` with another `text`",
+            Some(("buy one lamp", "buy two lamps")),
+        ),
+    ];
+    let mut changes = vec![
+        change(1, "behind it, `files` heard `write` twice", true),
+        Change {
+            was: Some("buy one lamp".to_owned()),
+            now: Some("buy two lamps".to_owned()),
+            ..change(
+                2,
+                "behind it, `notes` heard `add` with another `text`",
+                true,
+            )
+        },
+        change(
+            2,
+            "behind it, `notes` did not hear `search` any more",
+            false,
+        ),
+    ];
+    changes.push(Change {
+        baseline: None,
+        current: None,
+        tool: None,
+        was: Some("acme".to_owned()),
+        now: Some("acme-2".to_owned()),
+        ..change(
+            1,
+            "`x-tenant` is passed on to `files` with another value",
+            false,
+        )
+    });
+    let search = heard(Some(2), "notes", "search", &json!({ "query": "lamp" }));
+    let note = |text: &str, title: &str, tags: &[&str], answer: &str| UpstreamCall {
+        call: ToolCall {
+            outcome: text_answer(answer),
+            ..heard(
+                Some(2),
+                "notes",
+                "add",
+                &json!({ "text": text, "title": title, "tags": tags }),
+            )
+            .call
+        },
+        ..heard(Some(2), "notes", "add", &json!({}))
+    };
+    let before = vec![
+        listing(),
+        writing(&[]),
+        note("buy one lamp", "Shopping list", &["shop"], "kept as note 7"),
+        search,
+    ];
+    let now = vec![
+        listing(),
+        writing(&["authorization"]),
+        writing(&["authorization"]),
+        note("buy two lamps", "List", &["shop", "home"], "kept as note 8"),
+    ];
+    ScenarioResult {
+        duration_ms: Some(20.0),
+        baseline: Some(kept(proxied(before, "acme"))),
+        current: Some(kept(proxied(now, "acme-2"))),
+        comparison: Some(Comparison {
+            rows: both_calls(),
+            changes,
+            upstream: Some(upstream),
+            verdict: Verdict {
+                passed: false,
+                reasons,
+                warnings: Vec::new(),
+            },
+            ..comparison(1.0, Band::Degraded)
+        }),
+        ..scenario("proxy/otherwise", "Notes through a proxy", Status::Failed)
+    }
+}
+
+/// The same with nothing that differs: a write made twice on either side.
+fn alike() -> ScenarioResult {
+    let heard = vec![listing(), writing(&[]), writing(&[])];
+    let row = |number| UpstreamRow {
+        baseline: Some(number),
+        current: Some(number),
+        effect: number > 1,
+        differences: Vec::new(),
+        headers: Vec::new(),
+        answered_otherwise: false,
+        fails: false,
+    };
+    ScenarioResult {
+        duration_ms: Some(20.0),
+        baseline: Some(kept(proxied(heard.clone(), "acme"))),
+        current: Some(kept(proxied(heard, "acme"))),
+        comparison: Some(Comparison {
+            rows: both_calls(),
+            upstream: Some(UpstreamComparison {
+                rows: (1..=3).map(row).collect(),
+                headers: Vec::new(),
+            }),
+            verdict: Verdict {
+                passed: true,
+                reasons: Vec::new(),
+                warnings: Vec::new(),
+            },
+            ..comparison(1.0, Band::Good)
+        }),
+        ..scenario("proxy/alike", "The same through a proxy", Status::Passed)
+    }
+}
+
+/// What was heard behind a search, for a run that is compared with nothing.
+pub(crate) fn searched() -> UpstreamLane {
+    UpstreamLane {
+        calls: vec![
+            listing(),
+            UpstreamCall {
+                headers: vec![("x-trace".to_owned(), "t-1".to_owned())],
+                ..heard(Some(1), "index", "find", &json!({ "text": "env" }))
+            },
+            UpstreamCall {
+                headers: vec![("x-trace".to_owned(), "t-1".to_owned())],
+                ..heard(Some(1), "index", "find", &json!({ "text": "env" }))
+            },
+            UpstreamCall {
+                call: ToolCall {
+                    outcome: Outcome::Failure(Failure {
+                        kind: FailureKind::Timeout,
+                        message: "no answer after 2 s".to_owned(),
+                        code: None,
+                        data: None,
+                    }),
+                    ..heard(Some(2), "cache", "get", &json!({ "key": "k1" })).call
+                },
+                ..heard(Some(2), "cache", "get", &json!({}))
+            },
+        ],
+        headers: vec![passed_on("x-tenant", "acme")],
+        ..UpstreamLane::default()
+    }
+}
+
+/// What a hostile server behind a proxy, and a hostile proxy, may have made of one call.
+pub(crate) fn hostile_lane() -> UpstreamLane {
+    let outside = format!("{SCRIPT} {ESCAPES} {OVERRIDE}");
+    let call = |cause| UpstreamCall {
+        cause,
+        call: ToolCall {
+            outcome: text_answer(&outside),
+            ..heard(
+                cause,
+                SCRIPT,
+                &outside,
+                &json!({ "<img src=x onerror=alert(6)>": outside }),
+            )
+            .call
+        },
+        headers: vec![(SCRIPT.to_owned(), outside.clone())],
+    };
+    UpstreamLane {
+        catalogue: Catalogue::default(),
+        calls: vec![call(None), call(Some(1)), call(Some(1))],
+        headers: vec![PassedOn {
+            server: SCRIPT.to_owned(),
+            name: ESCAPES.to_owned(),
+            value: outside.clone(),
+        }],
+        varies: Vec::new(),
+    }
+}
+
+/// The comparison of a hostile lane with itself, every text in it as hostile.
+pub(crate) fn hostile_comparison() -> UpstreamComparison {
+    let outside = format!("{SCRIPT} {ESCAPES} {OVERRIDE}");
+    let header = || UpstreamHeader {
+        server: SCRIPT.to_owned(),
+        name: outside.clone(),
+        was: Some(outside.clone()),
+        now: Some(SCRIPT.to_owned()),
+    };
+    let row = |baseline, current| UpstreamRow {
+        baseline,
+        current,
+        effect: true,
+        differences: vec![ArgumentDifference {
+            path: outside.clone(),
+            was: Some(outside.clone()),
+            now: Some(ESCAPES.to_owned()),
+            worded: true,
+        }],
+        headers: vec![header()],
+        answered_otherwise: true,
+        fails: true,
+    };
+    UpstreamComparison {
+        rows: vec![
+            row(Some(1), Some(1)),
+            row(Some(2), Some(2)),
+            row(Some(3), None),
+            row(None, Some(3)),
+        ],
+        headers: vec![header()],
+    }
+}
+
+fn heard(cause: Option<usize>, server: &str, tool: &str, arguments: &Value) -> UpstreamCall {
+    UpstreamCall {
+        cause,
+        call: ToolCall {
+            server: Some(server.to_owned()),
+            ..tool_call(tool, arguments, text_answer("done"))
+        },
+        headers: Vec::new(),
+    }
+}
+
+fn listing() -> UpstreamCall {
+    heard(None, "files", "list", &json!({}))
+}
+
+/// The write that the agent's first call becomes, with these headers of the agent's side.
+fn writing(headers: &[&str]) -> UpstreamCall {
+    let value = |name: &&str| ((*name).to_owned(), "Bearer open-sesame-3".to_owned());
+    UpstreamCall {
+        headers: headers.iter().map(value).collect(),
+        ..heard(
+            Some(1),
+            "files",
+            "write",
+            &json!({ "path": "/list.txt", "text": "lamps" }),
+        )
+    }
+}
+
+fn passed_on(name: &str, value: &str) -> PassedOn {
+    PassedOn {
+        server: "files".to_owned(),
+        name: name.to_owned(),
+        value: value.to_owned(),
+    }
+}
+
+/// A run with two calls of the agent, behind which this was heard.
+fn proxied(calls: Vec<UpstreamCall>, tenant: &str) -> Trajectory {
+    let through = |name: &str| {
+        call(
+            "call_tool_write",
+            &json!({ "name": name }),
+            text_answer("done"),
+        )
+    };
+    Trajectory {
+        upstream: Some(Box::new(UpstreamLane {
+            calls,
+            headers: vec![
+                passed_on("user-agent", "mcp-eval"),
+                passed_on("x-tenant", tenant),
+            ],
+            ..UpstreamLane::default()
+        })),
+        ..trajectory(
+            "proxy/notes",
+            "Notes through a proxy",
+            vec![
+                user("Write down what to buy."),
+                through("files:write"),
+                through("notes:add"),
+            ],
+        )
+    }
+}
+
+fn both_calls() -> Vec<mcp_eval::model::comparison::Row> {
+    let same = |number| {
+        let asked = request(1.0, vec![parameter("name")]);
+        pair(number, number, true, asked, same_response(), 1.0)
+    };
+    vec![same(1), same(2)]
+}
+
+fn difference(
+    path: &str,
+    was: Option<&str>,
+    now: Option<&str>,
+    worded: bool,
+) -> ArgumentDifference {
+    ArgumentDifference {
+        path: path.to_owned(),
+        was: was.map(str::to_owned),
+        now: now.map(str::to_owned),
+        worded,
+    }
+}
+
+fn header(name: &str, was: Option<&str>, now: Option<&str>) -> UpstreamHeader {
+    UpstreamHeader {
+        server: "files".to_owned(),
+        name: name.to_owned(),
+        was: was.map(str::to_owned),
+        now: now.map(str::to_owned),
+    }
+}
+
+fn upstream_reason(call: usize, what: &str, values: Option<(&str, &str)>) -> Reason {
+    let text = format!("call {call} `call_tool_write`: {what}");
+    Reason {
+        expected: values.map(|(was, _)| was.to_owned()),
+        got: values.map(|(_, now)| now.to_owned()),
+        ..reason(ReasonKind::Upstream, Some(call), Some(call), &text)
+    }
+}
+
+fn change(call: usize, what: &str, fails: bool) -> Change {
+    Change {
+        kind: ChangeKind::Upstream,
+        baseline: Some(call),
+        current: Some(call),
+        tool: Some("mcp__proxy__call_tool_write".to_owned()),
+        path: None,
+        what: what.to_owned(),
+        was: None,
+        now: None,
+        fails,
+    }
+}
