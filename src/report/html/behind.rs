@@ -35,6 +35,8 @@ pub(super) struct BehindCall<'a> {
     pub(super) effect: Option<bool>,
     /// `same`, `changed`, `missing`, `extra` or, without comparison, `recorded`.
     pub(super) class: &'static str,
+    /// Its arguments and answers are shown at once, as something about them is worth a look.
+    pub(super) open: bool,
     /// What became of it, in words; empty without comparison.
     pub(super) words: String,
     /// How often the same was asked in a row: `× 2`, or `× 1 → × 2` where the sides differ.
@@ -208,11 +210,12 @@ impl<'a> Behind<'a> {
             summary.push(headers_words(headers.len(), differing));
         }
         let is_changed = rows.iter().any(|it| it.differs()) || differing > 0;
+        let mut summary = summary.join("; ");
         if self.is_compared && !is_changed {
-            summary.push("unchanged".to_owned());
+            summary.push_str(", unchanged");
         }
         Some(BehindView {
-            summary: summary.join(", "),
+            summary,
             is_changed,
             is_compared: self.is_compared,
             calls,
@@ -271,6 +274,7 @@ impl<'a> Behind<'a> {
                 Some(it) if it.differs() => "changed",
                 Some(_) => "same",
             },
+            open: row.is_none_or(UpstreamRow::differs),
             words: row.map_or_else(String::new, UpstreamRow::words),
             times,
             fails: row.is_some_and(|it| it.fails),

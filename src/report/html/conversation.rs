@@ -31,7 +31,7 @@ pub(super) enum Block<'a> {
         left: Vec<Message>,
         right: Vec<Message>,
     },
-    /// What was heard behind the server under test before the first call, or without one.
+    /// What was heard behind the server under test before the first call of the agent, or without any.
     Behind(BehindView<'a>),
     Call(Box<CallBlock<'a>>),
 }
@@ -58,6 +58,8 @@ pub(super) struct CallBlock<'a> {
     pub(super) unseen: &'a [String],
     /// `same`, `changed`, `missing`, `extra` or, without comparison, `recorded`.
     pub(super) class: &'static str,
+    /// Its arguments and answers are shown at once, as something about them is worth a look.
+    pub(super) open: bool,
     /// What changed, in one sentence.
     pub(super) words: String,
     pub(super) scores: Option<CallScores>,
@@ -188,6 +190,7 @@ impl<'a> Maker<'a> {
                 answered_once: self.is_recorded_once(index + 1),
                 unseen: &[],
                 class: "recorded",
+                open: true,
                 words: String::new(),
                 scores: None,
                 parameters: parameter::recorded(&call.arguments),
@@ -235,6 +238,9 @@ impl<'a> Maker<'a> {
                 RowKind::Pair if self.is_changed(row) => "changed",
                 RowKind::Pair => "same",
             },
+            open: row.kind != RowKind::Pair
+                || row.call < 1.0 - 1e-9
+                || self.changed_themselves.contains(&calls(row)),
             words: (self.words.as_ref()).map_or_else(String::new, |it| it.row(row)),
             scores: row
                 .request

@@ -257,7 +257,7 @@ fn what_was_heard_behind_is_shown_beneath_the_call_that_caused_it() {
     assert_eq!(
         summaries(&otherwise),
         [
-            "open: 1 call, 2 headers passed on without a call, 1 changed",
+            "open: 1 call; 2 headers passed on without a call, 1 changed",
             "open: behind it: 1 → 2 calls, 1 changed, 1 extra",
             "open: behind it: 2 → 1 call, 1 changed, 1 missing",
         ]
@@ -271,7 +271,7 @@ fn what_was_heard_behind_is_shown_beneath_the_call_that_caused_it() {
     assert_eq!(
         summaries(&alike),
         [
-            "1 call, 2 headers passed on without a call, unchanged",
+            "1 call; 2 headers passed on without a call, unchanged",
             "behind it: 2 calls, unchanged",
         ]
     );
@@ -282,7 +282,7 @@ fn what_was_heard_behind_is_shown_beneath_the_call_that_caused_it() {
         assert_eq!(
             summaries(&page),
             [
-                "1 call, 1 header passed on without a call",
+                "1 call; 1 header passed on without a call",
                 "behind it: 2 calls",
                 "behind it: 1 call",
             ]
