@@ -179,12 +179,16 @@ fn explain_behind(text: &mut String, lead: &str, row: &UpstreamRow) {
         row.words()
     );
     push(text, 1, &line(&said));
-    for it in &row.differences {
+    let differences = row.differences.iter();
+    let differences = differences.map(|it| (it.path.clone(), &it.was, &it.now));
+    let headers = row.headers.iter();
+    let headers = headers.map(|it| (format!("header {}", it.name), &it.was, &it.now));
+    for (place, was, now) in differences.chain(headers) {
         let shown = |value: &Option<String>| {
             let value = value.as_deref().unwrap_or("nothing");
             shorten(value, VALUE_CHARS).into_owned()
         };
-        let said = format!("{}: was {}, is {}", it.path, shown(&it.was), shown(&it.now));
+        let said = format!("{place}: was {}, is {}", shown(was), shown(now));
         push(text, 2, &line(&said));
     }
 }
@@ -192,7 +196,11 @@ fn explain_behind(text: &mut String, lead: &str, row: &UpstreamRow) {
 /// A change, with the whole of what it was and what it is.
 fn explain_change(text: &mut String, change: &Change) {
     let fails = if change.fails { ", and fails" } else { "" };
-    let place = change.path.as_deref().map_or("the call".into(), place);
+    let whole = match change.baseline.or(change.current) {
+        Some(_) => "the call",
+        None => "the run",
+    };
+    let place = change.path.as_deref().map_or(whole.into(), place);
     push(
         text,
         1,

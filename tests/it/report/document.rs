@@ -202,6 +202,64 @@ fn changes_are_published_with_what_was_and_what_is() {
 }
 
 #[test]
+fn what_was_heard_behind_is_published_with_the_calls_that_caused_it() {
+    let document = sample::document(&sample::behind());
+    let value: Value = serde_json::from_str(&document::json(&document)).unwrap();
+    let comparison = &value["scenarios"][0]["comparison"];
+    let rows = &comparison["upstream"]["rows"];
+    let behind = |at: usize| comparison["rows"][at]["behind"].clone();
+    // The first was heard before the agent's first call.
+    assert_eq!((behind(0), behind(1)), (json!([2, 3]), json!([4, 5])));
+    assert_eq!(
+        rows[2],
+        json!({
+            "kind": "extra", "server": "files", "tool": "write", "effect": true, "baseline": null,
+            "current": { "number": 3, "cause": 1, "outcome": "ok", "error": null, "duration_ms": null },
+            "arguments": { "path": "/list.txt", "text": "lamps" }, "answered_otherwise": false, "fails": true,
+        })
+    );
+    assert_eq!(
+        rows[3]["differences"][1],
+        json!({ "path": "/title", "was": "Shopping list", "now": "List", "worded": true })
+    );
+    assert_eq!(rows[3]["arguments"], Value::Null);
+    assert_eq!(rows[4]["kind"], "missing");
+    assert_eq!(rows[4]["baseline"]["cause"], 2);
+    assert_eq!(
+        rows[1]["headers"],
+        json!([{ "server": "files", "name": "authorization", "was": null, "now": "Bearer <secret:token>" }])
+    );
+    assert_eq!(comparison["upstream"]["headers"][0]["now"], "acme-2");
+    assert_eq!(comparison["changes"][0]["kind"], "upstream");
+    assert_eq!(comparison["changes"][0]["label"], "files:write");
+    // Where nobody listened, nothing is said of it.
+    let other = document::json(&sample::document(&sample::repeated()));
+    assert!(!other.contains("\"upstream\"") && !other.contains("\"behind\""));
+}
+
+#[test]
+fn what_a_try_of_a_poll_caused_stands_behind_the_one_that_counts() {
+    let document = sample::document(&sample::behind());
+    let rows = &document.scenarios[0].comparison.as_ref().unwrap().rows;
+    let row = |number: usize| {
+        let mut row = rows[0].clone();
+        row.current.as_mut().unwrap().number = number;
+        row
+    };
+    // A call that stands elsewhere, one without a partner, and a poll of three tries.
+    let lost = document::Row {
+        current: None,
+        ..row(1)
+    };
+    let rows = [row(2), lost, row(1), row(5)];
+    let causes = document::Causes::new(&rows, |it| it.current.as_ref().map(|it| it.number));
+    let found: Vec<_> = (1..=6).map(|it| causes.row(it)).collect();
+    assert_eq!(found, [2, 0, 3, 3, 3, 3].map(Some));
+    let nothing = document::Causes::new(&[], |_| None);
+    assert_eq!(nothing.row(1), None);
+}
+
+#[test]
 fn a_failed_scenario_is_never_called_good() {
     // The verdict is fine and a criterion is not.
     let mut suite = sample::compared();

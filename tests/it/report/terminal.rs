@@ -45,6 +45,31 @@ fn an_explanation_names_every_number_and_rule() {
 }
 
 #[test]
+fn what_was_heard_behind_is_told_and_explained() {
+    let document = sample::document(&sample::behind());
+    let verbose = Style {
+        verbosity: Verbosity::Verbose,
+        ..PLAIN
+    };
+    expect_text("terminal_behind", &terminal(&document, verbose));
+    expect_text("explained_behind", &explain(&document.scenarios[0], None));
+    let one = explain(&document.scenarios[0], Some(1));
+    assert!(
+        one.contains("behind it: write of files: is new, and fails"),
+        "{one}"
+    );
+    assert!(!one.contains("list of files"), "{one}");
+    let causes: Vec<&str> = document.causes.iter().map(|it| it.text.as_str()).collect();
+    assert_eq!(
+        causes,
+        [
+            "behind `call_tool_write → files:write`, `files` heard `write` twice",
+            "behind `call_tool_write → notes:add`, `notes` heard `add` with another `text`",
+        ]
+    );
+}
+
+#[test]
 fn a_formula_is_shown_with_the_numbers_of_the_call() {
     let document = sample::document(&sample::compared());
     let text = explain(document.scenario("tools/search").unwrap(), Some(1));
