@@ -1,10 +1,13 @@
 //! The `success_criteria` of a scenario.
 
+use super::judged::{Judged, State, Unclear, failed, passed, unchecked};
 use super::said::Said;
 use super::tools::{Offer, is_called};
+use super::upstream::{Call, never_forwarded};
 use crate::model::scenario::{Criterion, Scenario, is_prose};
-use crate::model::suite::{Check, CheckState};
+use crate::model::suite::Check;
 use crate::model::trajectory::Trajectory;
+use crate::model::upstream::UpstreamLane;
 
 /// What a plain text that the run does not hold is checked against, to find out whether it can be met at all.
 #[derive(Debug, Clone, Copy)]
@@ -21,8 +24,19 @@ pub enum Basis<'a> {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Checked {
     pub checks: Vec<Check>,
-    /// The texts of criteria that cannot be judged, because they name a tool that was never on offer, each with the name that may be meant.
-    pub impossible: Vec<(String, Option<String>)>,
+    /// The criteria that cannot be judged.
+    pub impossible: Vec<Impossible>,
+}
+
+/// A criterion that cannot be judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Impossible {
+    /// Its text.
+    pub criterion: String,
+    /// Why not, in a sentence.
+    pub why: String,
+    /// The name that may be meant where it names what was never there.
+    pub meant: Option<String>,
 }
 
 /// Checks every success criterion of a scenario against a run.
@@ -39,7 +53,11 @@ pub fn check_criteria(scenario: &Scenario, trajectory: &Trajectory, basis: Basis
                 state,
                 message,
             }),
-            Err(meant) => checked.impossible.push((criterion.text(), meant)),
+            Err(Unclear { why, meant }) => checked.impossible.push(Impossible {
+                criterion: criterion.text(),
+                why,
+                meant,
+            }),
         }
     }
     checked
@@ -53,8 +71,6 @@ struct Sides<'a> {
     /// What was said in the accepted run.
     said_before: Option<Said>,
 }
-
-type State = (CheckState, String);
 
 impl<'a> Sides<'a> {
     fn new(run: &'a Trajectory, basis: Basis<'a>) -> Self {
@@ -76,14 +92,35 @@ impl<'a> Sides<'a> {
         }
     }
 
-    /// The state, and what speaks against it; or the name that may be meant of a tool that is not there.
-    fn check(&self, criterion: &Criterion) -> Result<State, Option<String>> {
+    fn check(&self, criterion: &Criterion) -> Judged {
         match criterion {
             Criterion::Text(text) => Ok(self.text(text)),
             Criterion::Says(text) => Ok(self.says(text)),
             Criterion::ToolCalled(tool) => self.tool_called(tool),
             Criterion::ToolNeverCalled(tool) => self.tool_never_called(tool),
+            Criterion::UpstreamCalled {
+                server,
+                tool,
+                times,
+            } => {
+                let before = self.baseline().and_then(|it| it.upstream.as_deref());
+                Call {
+                    server,
+                    tool,
+                    times: *times,
+                }
+                .check(self.behind()?, before)
+            }
+            Criterion::NeverForwarded(headers) => Ok(never_forwarded(headers, self.behind()?)),
         }
+    }
+
+    /// What the servers behind the ones under test heard.
+    fn behind(&self) -> Result<&'a UpstreamLane, Unclear> {
+        self.run.upstream.as_deref().ok_or_else(|| Unclear {
+            why: "in this run, nobody listened to the servers behind the one under test".to_owned(),
+            meant: None,
+        })
     }
 
     fn says(&self, text: &str) -> State {
@@ -112,7 +149,12 @@ impl<'a> Sides<'a> {
         }
     }
 
-    fn tool_called(&self, tool: &str) -> Result<State, Option<String>> {
+    fn offer(&self, tool: &str) -> Offer {
+        let before = self.baseline().map(|it| &it.catalogue);
+        Offer::of(tool, &self.run.catalogue, before)
+    }
+
+    fn tool_called(&self, tool: &str) -> Judged {
         if calls(self.run, tool).next().is_some() {
             return Ok(passed());
         }
@@ -120,8 +162,8 @@ impl<'a> Sides<'a> {
             let baseline = self.baseline()?;
             calls(baseline, tool).next().is_none().then_some(())
         };
-        match Offer::of(tool, self.run, self.baseline()) {
-            Offer::Never(meant) => Err(meant),
+        match self.offer(tool) {
+            Offer::Never(meant) => Err(no_such_tool(meant)),
             Offer::Before(near) => Ok(failed(format!(
                 "the tool was not called: no server offers it any more{}",
                 near.map_or_else(String::new, |it| format!("; nearest: `{it}`"))
@@ -133,7 +175,7 @@ impl<'a> Sides<'a> {
         }
     }
 
-    fn tool_never_called(&self, tool: &str) -> Result<State, Option<String>> {
+    fn tool_never_called(&self, tool: &str) -> Judged {
         let attempt = |run: &Trajectory| run.calls().position(|it| is_called(it, tool));
         if let Some(index) = attempt(self.run) {
             let was_accepted = self.baseline().is_some_and(|it| attempt(it).is_some());
@@ -143,8 +185,8 @@ impl<'a> Sides<'a> {
                 failed(format!("call {} calls the tool", index + 1))
             });
         }
-        match Offer::of(tool, self.run, self.baseline()) {
-            Offer::Never(meant) => Err(meant),
+        match self.offer(tool) {
+            Offer::Never(meant) => Err(no_such_tool(meant)),
             Offer::Before(_) | Offer::Now => Ok(passed()),
         }
     }
@@ -159,14 +201,9 @@ fn calls(run: &Trajectory, tool: &str) -> impl Iterator<Item = ()> {
     })
 }
 
-fn passed() -> State {
-    (CheckState::Passed, String::new())
-}
-
-fn failed(message: impl Into<String>) -> State {
-    (CheckState::Failed, message.into())
-}
-
-fn unchecked(message: &str) -> State {
-    (CheckState::Unchecked, message.to_owned())
+fn no_such_tool(meant: Option<String>) -> Unclear {
+    Unclear {
+        why: "no server offers a tool of that name".to_owned(),
+        meant,
+    }
 }

@@ -1,9 +1,11 @@
 //! Checks on a run besides the comparison with its baseline.
 
 mod criteria;
+mod judged;
 mod outcomes;
 mod said;
 mod tools;
+mod upstream;
 
-pub use criteria::{Basis, Checked, check_criteria};
+pub use criteria::{Basis, Checked, Impossible, check_criteria};
 pub use outcomes::{WrongOutcome, no_call, wrong_outcomes};

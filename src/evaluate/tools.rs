@@ -1,7 +1,7 @@
 //! Which tool a criterion means: by its bare name, or by its full one.
 
 use crate::model::catalogue::{Catalogue, Tool};
-use crate::model::trajectory::{ToolCall, Trajectory};
+use crate::model::trajectory::ToolCall;
 use crate::score::{nearest_name, nearest_tool};
 
 /// Whether a call is of this tool.
@@ -21,8 +21,7 @@ pub(super) enum Offer {
 }
 
 impl Offer {
-    pub(super) fn of(name: &str, current: &Trajectory, baseline: Option<&Trajectory>) -> Self {
-        let (now, before) = (&current.catalogue, baseline.map(|it| &it.catalogue));
+    pub(super) fn of(name: &str, now: &Catalogue, before: Option<&Catalogue>) -> Self {
         let lists_nothing = |it: &Catalogue| it.servers.iter().all(|it| it.tools.is_empty());
         if offered(now, name).is_some() || lists_nothing(now) {
             return Self::Now;

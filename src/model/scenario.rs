@@ -242,6 +242,15 @@ pub enum Criterion {
     ToolCalled(String),
     /// This tool was not called.
     ToolNeverCalled(String),
+    /// A server behind the ones under test was called with this tool.
+    UpstreamCalled {
+        server: String,
+        tool: String,
+        /// Exactly so often; at least once unless given.
+        times: Option<u32>,
+    },
+    /// No server behind the ones under test got one of these headers as the agent's side had sent it. Their case does not matter.
+    NeverForwarded(Vec<String>),
 }
 
 /// A plain text of more words than this may be prose, which only a recording can show.
@@ -362,6 +371,15 @@ impl Criterion {
             Self::Says(text) => format!("text: {text}"),
             Self::ToolCalled(tool) => format!("tool_called: {tool}"),
             Self::ToolNeverCalled(tool) => format!("tool_never_called: {tool}"),
+            Self::UpstreamCalled {
+                server,
+                tool,
+                times,
+            } => {
+                let times = times.map_or_else(String::new, |it| format!(", times: {it}"));
+                format!("upstream_called: {{ server: {server}, tool: {tool}{times} }}")
+            }
+            Self::NeverForwarded(headers) => format!("never_forwarded: [{}]", headers.join(", ")),
         }
     }
 }

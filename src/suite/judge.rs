@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::evaluate::{Basis, Checked, check_criteria};
+use crate::evaluate::{Basis, Checked, Impossible, check_criteria};
 use crate::model::experiment::ExperimentChange;
 use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
@@ -149,18 +149,18 @@ fn other_experiment(scenario: Option<&Scenario>, changes: &[ExperimentChange]) -
     }
 }
 
-/// The problem with criteria that name tools which were never on offer; `None` where there are none.
-pub(crate) fn impossible_criteria(impossible: &[(String, Option<String>)]) -> Option<Problem> {
-    let (first, meant) = impossible.first()?;
+/// The problem with criteria that cannot be judged; `None` where there are none.
+pub(crate) fn impossible_criteria(impossible: &[Impossible]) -> Option<Problem> {
+    let first = impossible.first()?;
     let also = impossible.iter().skip(1);
     Some(Problem {
-        message: format!("success criterion `{first}`: no server offers a tool of that name"),
-        hint: meant.as_ref().map(|it| format!("did you mean `{it}`?")),
+        message: format!("success criterion `{}`: {}", first.criterion, first.why),
+        hint: (first.meant.as_ref()).map(|it| format!("did you mean `{it}`?")),
         details: also
-            .map(|(criterion, meant)| {
-                let meant = meant.as_ref();
+            .map(|it| {
+                let meant = it.meant.as_ref();
                 let hint = meant.map_or_else(String::new, |it| format!("; did you mean `{it}`?"));
-                format!("`{criterion}`: nor of that one{hint}")
+                format!("`{}`: {}{hint}", it.criterion, it.why)
             })
             .collect(),
     })

@@ -7,6 +7,7 @@
 mod against;
 mod agent;
 mod asked_again;
+mod behind;
 mod browser;
 mod by_hand;
 mod client_config;

@@ -110,6 +110,13 @@ fn the_schema_proposes_only_keys_that_fit_the_kind() {
     let servers = kinds("ServerSection", "type");
     assert_eq!(has(&servers, "url"), ["http", "sse"]);
     assert_eq!(has(&servers, "cwd"), ["stdio".into(), Value::Null]);
+    let upstreams = kinds("UpstreamSection", "type");
+    assert_eq!(has(&upstreams, "url"), ["http"]);
+    assert_eq!(
+        has(&upstreams, "tap"),
+        ["http".into(), "stdio".into(), Value::Null]
+    );
+    assert_eq!(has(&servers, "tap"), [Value::Null; 0]);
     let blocks = kinds("BlockSection", "type");
     assert_eq!(has(&blocks, "data"), ["image", "audio"]);
     assert_eq!(has(&blocks, "text"), ["text"]);

@@ -1,8 +1,8 @@
 //! The `success_criteria` section: what must hold for a run to pass.
 
 use crate::model::scenario::{Criterion, is_prose};
-use crate::scenario_file::decode::values::Word;
-use crate::scenario_file::decode::{At, one_key, shapes};
+use crate::scenario_file::decode::values::{Times, Word};
+use crate::scenario_file::decode::{At, one_key, section, shapes};
 use crate::scenario_file::yaml::source::Mark;
 
 shapes! {
@@ -24,17 +24,38 @@ one_key! {
         "tool_called" => ToolCalled(At<Word>),
         /// This tool was not called.
         "tool_never_called" => ToolNeverCalled(At<Word>),
+        /// A server under `upstreams` was called with this tool.
+        "upstream_called" => UpstreamCalled(At<UpstreamCalledSection>),
+        /// None of these headers, which the agent's side sends, reached a server under `upstreams` with the same value; case does not matter.
+        "never_forwarded" => NeverForwarded(At<Vec<At<Word>>>),
+    }
+}
+
+section! {
+    /// A call that a server behind the ones under test got, or did not get.
+    UpstreamCalledSection {
+        /// The name of the server under `upstreams`.
+        server: At<Word>,
+        /// The name of its tool.
+        tool: At<Word>,
+        /// How often it was called, exactly; 0 says never, and at least once is enough unless given.
+        times: Option<Times>,
     }
 }
 
 impl CriterionSection {
-    /// The tool it names, as written.
+    /// The tool of the agent's servers that it names, as written.
     pub(in crate::scenario_file) fn tool(&self) -> Option<(Mark, &str)> {
         match self {
-            Self::Text(_) | Self::Condition(ConditionCriterion::Text(_)) => None,
             Self::Condition(
                 ConditionCriterion::ToolCalled(tool) | ConditionCriterion::ToolNeverCalled(tool),
             ) => Some((tool.at, &tool.0)),
+            Self::Text(_)
+            | Self::Condition(
+                ConditionCriterion::Text(_)
+                | ConditionCriterion::UpstreamCalled(_)
+                | ConditionCriterion::NeverForwarded(_),
+            ) => None,
         }
     }
 
@@ -46,20 +67,43 @@ impl CriterionSection {
         }
     }
 
+    /// A call that an upstream got.
+    pub(in crate::scenario_file) fn upstream_called(&self) -> Option<&At<UpstreamCalledSection>> {
+        match self {
+            Self::Condition(ConditionCriterion::UpstreamCalled(call)) => Some(call),
+            Self::Text(_) | Self::Condition(_) => None,
+        }
+    }
+
+    /// The headers that no upstream may get.
+    pub(in crate::scenario_file) fn never_forwarded(&self) -> Option<&At<Vec<At<Word>>>> {
+        match self {
+            Self::Condition(ConditionCriterion::NeverForwarded(headers)) => Some(headers),
+            Self::Text(_) | Self::Condition(_) => None,
+        }
+    }
+
     /// Whether it decides anything where there is no recording.
     pub(in crate::scenario_file) fn is_checked(&self) -> bool {
         self.text().is_none_or(|it| !is_prose(&it.0))
     }
 
     pub(in crate::scenario_file) fn criterion(&self) -> Criterion {
-        match self {
-            Self::Text(text) => Criterion::Text(text.0.clone()),
-            Self::Condition(ConditionCriterion::Text(text)) => Criterion::Says(text.0.clone()),
-            Self::Condition(ConditionCriterion::ToolCalled(tool)) => {
-                Criterion::ToolCalled(tool.0.clone())
-            }
-            Self::Condition(ConditionCriterion::ToolNeverCalled(tool)) => {
-                Criterion::ToolNeverCalled(tool.0.clone())
+        let condition = match self {
+            Self::Text(text) => return Criterion::Text(text.0.clone()),
+            Self::Condition(condition) => condition,
+        };
+        match condition {
+            ConditionCriterion::Text(text) => Criterion::Says(text.0.clone()),
+            ConditionCriterion::ToolCalled(tool) => Criterion::ToolCalled(tool.0.clone()),
+            ConditionCriterion::ToolNeverCalled(tool) => Criterion::ToolNeverCalled(tool.0.clone()),
+            ConditionCriterion::UpstreamCalled(call) => Criterion::UpstreamCalled {
+                server: call.server.0.clone(),
+                tool: call.tool.0.clone(),
+                times: call.times.map(|it| it.0),
+            },
+            ConditionCriterion::NeverForwarded(headers) => {
+                Criterion::NeverForwarded(headers.iter().map(|it| it.0.clone()).collect())
             }
         }
     }

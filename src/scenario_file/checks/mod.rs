@@ -2,10 +2,11 @@
 //!
 //! - `sections`: mocks and their interactions, containers and servers, tools and servers.
 //! - `references`: what a `${…}` stands for is provided where it stands.
-//! - `upstreams`: servers behind the ones under test, and who is told their addresses.
+//! - `upstreams`: servers behind the ones under test, and who is told their addresses. `behind`: what criteria say of them.
 //! - `ready`: what `ready` sections name is there, and asking changes nothing.
 //! - `expected`: what is expected can come, and anything is.
 
+pub(super) mod behind;
 pub(super) mod expected;
 pub(super) mod ready;
 pub(super) mod references;

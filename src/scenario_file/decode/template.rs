@@ -206,10 +206,9 @@ pub(in crate::scenario_file) fn parts(
 /// digit and hold `-`.
 fn is_name(name: &str) -> bool {
     let is_word = |it: char| it.is_ascii_alphanumeric() || it == '_';
-    name.split('.').enumerate().all(|(index, part)| {
-        let is_first = index == 0;
-        !part.is_empty()
-            && !(is_first && part.starts_with(|it: char| it.is_ascii_digit()))
-            && part.chars().all(|it| is_word(it) || !is_first && it == '-')
-    })
+    let mut parts = name.split('.');
+    let first = parts.next().unwrap_or_default();
+    let is_first = |it: char| is_word(it) && !it.is_ascii_digit();
+    let other = |it: &str| !it.is_empty() && it.chars().all(|it| is_word(it) || it == '-');
+    first.starts_with(is_first) && first.chars().all(is_word) && parts.all(other)
 }

@@ -243,6 +243,22 @@ impl Decode for Count {
     }
 }
 
+/// A whole number from 0: how many times something happened.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::scenario_file) struct Times(pub(in crate::scenario_file) u32);
+
+impl Decode for Times {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let value = i64::decode(node, findings)?;
+        let times = u32::try_from(value).ok();
+        if times.is_none() {
+            let message = format!("expected a number from 0 to {}, found {value}", u32::MAX);
+            findings.error(node.at, message, NO_HINT);
+        }
+        times.map(Self)
+    }
+}
+
 /// A port: a whole number from 1 to 65535.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::scenario_file) struct Port(pub(in crate::scenario_file) u16);
@@ -416,6 +432,11 @@ schema!(
     Count,
     "Count",
     |_| json_schema!({"type": "integer", "minimum": 1, "maximum": u32::MAX})
+);
+schema!(
+    Times,
+    "Times",
+    |_| json_schema!({"type": "integer", "minimum": 0, "maximum": u32::MAX})
 );
 schema!(
     Port,

@@ -47,6 +47,7 @@ impl Document {
             .collect();
         self.check_mocks(findings);
         self.check_upstreams(&servers, config.as_ref(), findings);
+        self.check_upstream_criteria(&servers, findings);
         self.check_references(findings);
         self.check_container(&servers, config.is_some(), findings);
         self.check_ready(&servers, findings);

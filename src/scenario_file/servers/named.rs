@@ -25,7 +25,11 @@ fn tools(scenario: &Scenario) -> Vec<&str> {
     let criteria = scenario.success_criteria.iter();
     let criteria = criteria.filter_map(|it| match it {
         Criterion::ToolCalled(tool) | Criterion::ToolNeverCalled(tool) => Some(tool),
-        Criterion::Text(_) | Criterion::Says(_) => None,
+        // An upstream is none of the servers that the agent has.
+        Criterion::Text(_)
+        | Criterion::Says(_)
+        | Criterion::UpstreamCalled { .. }
+        | Criterion::NeverForwarded(_) => None,
     });
     let all = calls.chain(expected).chain(asked).chain(listed);
     all.chain(criteria).map(String::as_str).collect()

@@ -1,0 +1,30 @@
+//! What comes of looking at one criterion.
+
+use crate::model::suite::CheckState;
+
+/// The state of a criterion, and what speaks against it.
+pub(super) type State = (CheckState, String);
+
+/// The state of a criterion, where it can be judged.
+pub(super) type Judged = Result<State, Unclear>;
+
+/// Why a criterion cannot be judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Unclear {
+    /// In a sentence.
+    pub(super) why: String,
+    /// The name that may be meant where it names what was never there.
+    pub(super) meant: Option<String>,
+}
+
+pub(super) fn passed() -> State {
+    (CheckState::Passed, String::new())
+}
+
+pub(super) fn failed(message: impl Into<String>) -> State {
+    (CheckState::Failed, message.into())
+}
+
+pub(super) fn unchecked(message: &str) -> State {
+    (CheckState::Unchecked, message.to_owned())
+}
