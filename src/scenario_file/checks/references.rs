@@ -65,17 +65,14 @@ impl Document {
         }
     }
 
-    /// Upstreams are there before the servers that call them.
+    /// Upstreams are there before what calls them, and before its containers.
     fn check_references_in_upstreams(&self, findings: &mut Findings) {
         for (at, text) in texts(&self.upstreams) {
-            for name in template::names(text) {
-                if name.starts_with(UPSTREAM) || name == CONFIG_FILE {
-                    let message = format!("nothing provides {} here", quoted(name));
-                    let hint = "servers are told where upstreams are, and no upstream is";
-                    findings.error(at, message, Some(hint));
-                } else if name.contains('.') {
-                    self.check_container_name(name, at, findings);
-                }
+            let provided = |it: &str| it.contains('.') || it == CONFIG_FILE;
+            for name in template::names(text).filter(|it| provided(it) && *it != SOURCE_DIR) {
+                let message = format!("nothing provides {} here", quoted(name));
+                let hint = "upstreams are started first: the others are told where they are";
+                findings.error(at, message, Some(hint));
             }
         }
     }

@@ -149,7 +149,7 @@ pub fn session_scenario(
 
 /// All that is written in the document's `ready` sections, without the spaces in it.
 fn asked_when_ready(document: &Node) -> String {
-    let named = ["servers", "upstreams", "containers"].into_iter();
+    let named = ["servers", "containers"].into_iter();
     let named = named.filter_map(|it| document.get(it));
     let sections = named.flat_map(Node::entries).map(|it| &it.value);
     let sections = sections.chain(document.get("docker"));

@@ -28,12 +28,11 @@ const SAID: [(&str, bool); 8] = [
     ("agent.calls.#.args", true),
 ];
 /// The sections that tell whether servers are ready, and where in them variables are filled in.
-const READY: [&str; 5] = [
+const READY: [&str; 4] = [
     "ready",
     "docker.ready",
     "containers.*.ready",
     "servers.*.ready",
-    "upstreams.*.ready",
 ];
 const ASKED: [(&str, bool); 5] = [
     ("calls.#.tool", false),

@@ -102,33 +102,17 @@ impl HttpKeys {
     }
 }
 
-impl ServerKeys {
-    /// The names of values that are marked as secret.
-    pub(super) fn marked(&self) -> impl Iterator<Item = String> {
-        self.ready.iter().flat_map(ReadySection::marked)
-    }
-
-    /// A server of this name that is reached like this.
-    pub(super) fn server(&self, name: &str, transport: Transport) -> Server {
-        Server {
-            name: name.to_owned(),
-            transport,
-            connect_timeout: self.connect_timeout.map(|it| it.0),
-            tool_timeout: self.tool_timeout.map(|it| it.0),
-            ready: self.ready.as_ref().map(ReadySection::ready),
-        }
-    }
-}
-
 impl ServerSection {
     /// The names of values that are marked as secret.
     pub(in crate::scenario_file) fn marked(&self) -> Vec<String> {
-        let own = match &self.kind {
+        let mut marked = match &self.kind {
             ServerKind::Http(http) | ServerKind::Sse(http) => http.marked(),
             ServerKind::Stdio(stdio) => stdio.marked(),
             ServerKind::Mock(_) => Vec::new(),
         };
-        own.into_iter().chain(self.all.marked()).collect()
+        let ready = self.all.ready.iter();
+        marked.extend(ready.flat_map(ReadySection::marked));
+        marked
     }
 
     pub(in crate::scenario_file) fn server(&self, name: &str, findings: &Findings) -> Server {
@@ -138,7 +122,13 @@ impl ServerSection {
             ServerKind::Stdio(stdio) => stdio.transport(findings),
             ServerKind::Mock(_) => Transport::Mock,
         };
-        self.all.server(name, transport)
+        Server {
+            name: name.to_owned(),
+            transport,
+            connect_timeout: self.all.connect_timeout.map(|it| it.0),
+            tool_timeout: self.all.tool_timeout.map(|it| it.0),
+            ready: self.all.ready.as_ref().map(ReadySection::ready),
+        }
     }
 }
 

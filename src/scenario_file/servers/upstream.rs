@@ -2,13 +2,14 @@
 
 use crate::model::scenario::{HttpStyle, Server, Transport};
 
-use super::server::{HttpKeys, ServerKeys, StdioKeys};
+use super::server::{HttpKeys, StdioKeys};
 use crate::scenario_file::decode::kinds::{Nothing, Unnamed, Variant, kinds};
 use crate::scenario_file::decode::section;
+use crate::scenario_file::decode::values::Timeout;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 /// A server behind the ones under test.
-pub(in crate::scenario_file) type UpstreamSection = Variant<ServerKeys, UpstreamKind>;
+pub(in crate::scenario_file) type UpstreamSection = Variant<UpstreamKeys, UpstreamKind>;
 
 kinds! {
     /// A server behind the ones under test: a proxy calls it, and what it hears is recorded. `${NAME}` and `${NAME:-default}` stand for environment variables.
@@ -29,6 +30,16 @@ kinds! {
 }
 
 section! {
+    /// What is said of every server behind the ones under test.
+    UpstreamKeys {
+        /// How long the server may take from its start to its list of tools; overrides that of the scenario.
+        connect_timeout: Option<Timeout>,
+        /// How long one tool call may take; overrides that of the scenario.
+        tool_timeout: Option<Timeout>,
+    }
+}
+
+section! {
     /// What is said of a real server behind the ones under test.
     TapKeys, checked by check_tap {
         /// Always `true`: a gateway stands in the place of the server, records what it hears and passes it on.
@@ -44,12 +55,11 @@ impl UpstreamSection {
 
     /// The names of values that are marked as secret.
     pub(in crate::scenario_file) fn marked(&self) -> Vec<String> {
-        let own = match &self.kind {
+        match &self.kind {
             UpstreamKind::Http((http, _)) => http.marked(),
             UpstreamKind::Stdio((stdio, _)) => stdio.marked(),
             UpstreamKind::Mock(_) => Vec::new(),
-        };
-        own.into_iter().chain(self.all.marked()).collect()
+        }
     }
 
     pub(in crate::scenario_file) fn server(&self, name: &str, findings: &Findings) -> Server {
@@ -58,7 +68,13 @@ impl UpstreamSection {
             UpstreamKind::Stdio((stdio, _)) => stdio.transport(findings),
             UpstreamKind::Mock(_) => Transport::Mock,
         };
-        self.all.server(name, transport)
+        Server {
+            name: name.to_owned(),
+            transport,
+            connect_timeout: self.all.connect_timeout.map(|it| it.0),
+            tool_timeout: self.all.tool_timeout.map(|it| it.0),
+            ready: None,
+        }
     }
 }
 
