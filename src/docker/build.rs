@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use bollard::body_full;
-use bollard::query_parameters::BuildImageOptions;
+use bollard::query_parameters::{BuildImageOptions, TagImageOptions};
 use futures_util::StreamExt;
 use sha2::{Digest, Sha256};
 
@@ -16,6 +16,9 @@ use crate::docker::session::{OnProgress, Session};
 use crate::input;
 use crate::model::container::{Build, Image};
 use crate::run::SetupError;
+
+/// How the names of all images begin that we build.
+pub(super) const PREFIX: &str = "mcp-eval/";
 
 /// How many of the last lines of a failed build are quoted.
 const LAST_LINES: usize = 20;
@@ -35,6 +38,7 @@ impl Engine {
         let name = name(build);
         // What was built of the same is the same.
         if build.state.is_some() && self.has_image(&name).await.unwrap_or(false) {
+            self.mark_used(&name).await;
             return self.image(&name).await;
         }
         on_progress(&format!("building {folder}"));
@@ -79,6 +83,19 @@ impl Engine {
         let mut found = self.image(&name).await?;
         found.stamp.name = name;
         Ok(found)
+    }
+
+    /// Gives an image the name that it has, so that the engine knows it as the one that was used last of its kind.
+    async fn mark_used(&self, name: &str) {
+        let Some((repo, tag)) = name.rsplit_once(':') else {
+            return;
+        };
+        let options = TagImageOptions {
+            repo: Some(repo.to_owned()),
+            tag: Some(tag.to_owned()),
+        };
+        // Without it, no more is lost than that it may be built again one day.
+        let _ = self.ask(self.api.tag_image(name, Some(options))).await;
     }
 }
 
@@ -150,7 +167,7 @@ fn name(build: &Build) -> String {
     );
     let identity = build.state.as_ref().unwrap_or(&identity);
     let hash = hex::encode(Sha256::digest(identity.as_bytes()));
-    format!("mcp-eval/{folder}:{}", &hash[..12])
+    format!("{PREFIX}{folder}:{}", &hash[..12])
 }
 
 /// The last part of a path in the letters that names of images may have.

@@ -1,14 +1,14 @@
-//! Containers, networks, volumes and images that earlier runs of the program have left in the engine.
+//! Containers, networks and volumes that earlier runs of the program have left in the engine.
 
 use std::collections::HashMap;
 
 use bollard::query_parameters::{
-    ListContainersOptions, ListImagesOptions, ListNetworksOptions, ListVolumesOptions,
-    RemoveImageOptions, RemoveVolumeOptions,
+    ListContainersOptions, ListNetworksOptions, ListVolumesOptions, RemoveImageOptions,
+    RemoveVolumeOptions,
 };
 
 use crate::docker::engine::{Engine, EngineError};
-use crate::docker::owner::{self, BUILT, Fate, Labels, OUTLIVES, Owner, SESSION};
+use crate::docker::owner::{self, Fate, Labels, OUTLIVES, Owner, SESSION};
 use crate::run::SetupError;
 
 /// How the names of containers begin that were kept for inspection.
@@ -20,7 +20,7 @@ pub enum Kind {
     Container,
     Network,
     Volume,
-    /// An image we have built, and built anew since.
+    /// An image we have built.
     Image,
 }
 
@@ -40,8 +40,8 @@ impl Kind {
 #[derive(Debug, Clone)]
 pub struct Left {
     pub kind: Kind,
-    /// Its id in the engine.
-    id: String,
+    /// Its id in the engine; of an image with a name, that name.
+    pub(super) id: String,
     pub name: String,
     pub why: Why,
 }
@@ -57,6 +57,10 @@ pub enum Why {
     Outlives,
     /// A newer build has taken its name.
     Replaced,
+    /// It was built of another state of what it is made of than the image of the same name that was built or used last.
+    Older,
+    /// This container is made of it.
+    UsedBy(String),
     /// The run that made it, of this process number, is still at work.
     InUse(String),
     /// It was made on another machine, or in another container: whether that run is still at work cannot be found out from here.
@@ -67,25 +71,20 @@ impl Why {
     /// Whether it may be removed by a clean-up: no run is at work with it.
     pub fn is_free(&self) -> bool {
         match self {
-            Self::Orphaned | Self::Kept | Self::Outlives | Self::Replaced => true,
-            Self::InUse(_) | Self::Elsewhere => false,
+            Self::Orphaned | Self::Kept | Self::Outlives | Self::Replaced | Self::Older => true,
+            Self::UsedBy(_) | Self::InUse(_) | Self::Elsewhere => false,
         }
     }
 }
 
 impl Engine {
-    /// Everything in the engine that any run of the program has made, containers first, as it must be removed.
+    /// The containers, networks and volumes in the engine that any run of the program has made, containers first, as it must be removed.
     ///
     /// # Errors
     ///
     /// When the engine does not answer.
     pub async fn leftovers(&self) -> Result<Vec<Left>, SetupError> {
-        let listed = async {
-            let mut left = self.labelled(SESSION).await?;
-            left.extend(self.replaced_images().await?);
-            Ok::<_, EngineError>(left)
-        };
-        listed.await.map_err(|error| {
+        self.labelled(SESSION).await.map_err(|error| {
             SetupError::new(format!("the engine's containers cannot be listed: {error}"))
         })
     }
@@ -204,26 +203,6 @@ impl Engine {
             });
         }
         Ok(left)
-    }
-
-    /// Images we have built whose name has gone to a newer build.
-    async fn replaced_images(&self) -> Result<Vec<Left>, EngineError> {
-        let filter = |name: &str, value: &str| (name.to_owned(), vec![value.to_owned()]);
-        let options = ListImagesOptions {
-            filters: Some(HashMap::from([
-                filter("label", BUILT),
-                filter("dangling", "true"),
-            ])),
-            ..ListImagesOptions::default()
-        };
-        let images = self.ask(self.api.list_images(Some(options))).await?;
-        let left = images.into_iter().map(|it| Left {
-            kind: Kind::Image,
-            name: it.id.chars().take(19).collect(),
-            id: it.id,
-            why: Why::Replaced,
-        });
-        Ok(left.collect())
     }
 }
 

@@ -10,6 +10,7 @@
 //! | `session`, `slot` | which scenario has which container, and their removal in the end |
 //! | `way_back` | how containers reach this machine |
 //! | `owner`, `leftovers` | what runs that were killed have left behind |
+//! | `old_images` | images that were built and are needed no more |
 //!
 //! Everything made here carries labels that name the process that made it. Only what carries them is ever removed.
 
@@ -22,6 +23,7 @@ mod failure;
 mod image;
 mod leftovers;
 mod log;
+mod old_images;
 mod owner;
 mod ready;
 mod session;
@@ -33,6 +35,7 @@ pub use address::Variable;
 pub use container::Reached;
 pub use engine::Engine;
 pub use leftovers::{Kind, Left, Why};
+pub use old_images::{OldImages, Which};
 pub use ready::Probe;
 pub use session::{Guard, OnProgress, Session};
 pub use slot::{Slot, Standing};

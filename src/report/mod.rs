@@ -13,8 +13,9 @@
 //! | [`description`] | one sentence on who changed: the agent, the server or the catalogue |
 //! | [`causes`] | causes of failure that several scenarios have in common |
 //! | [`label`] | what a call is for, where its tool only passes calls on |
-//! | [`duration`], [`moment`], [`wrap`] | how times and long lines are written |
+//! | [`bytes`], [`duration`], [`moment`], [`wrap`] | how sizes, times and long lines are written |
 
+pub mod bytes;
 pub mod causes;
 pub mod description;
 pub mod deviations;

@@ -55,6 +55,16 @@ pub(in crate::cli) struct CleanArgs {
     /// Only tell what would be removed
     #[arg(long)]
     pub(in crate::cli) dry_run: bool,
+    /// Remove images, too, that were built of earlier states of a source: of each name, all but the one built or used last. `=NAME` means
+    /// those of one name
+    #[arg(
+        long,
+        value_name = "NAME",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = ""
+    )]
+    pub(in crate::cli) images: Option<String>,
     #[command(flatten)]
     pub(in crate::cli) printed: FormatArgs,
 }

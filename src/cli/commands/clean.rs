@@ -6,8 +6,10 @@ use crate::cli::args::{CleanArgs, ResultFormat};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::docker::{Engine, Left, Why};
+use crate::docker::{Engine, Left, Which, Why};
 use crate::json;
+use crate::report::bytes;
+use crate::run::SetupError;
 use crate::text;
 
 /// What `--format json` prints, version 1.
@@ -17,6 +19,9 @@ struct CleanDocument {
     /// Nothing was removed: it was only asked what would be.
     dry_run: bool,
     found: Vec<Leftover>,
+    /// How many images are gone, or would be, and how much space that frees.
+    images: usize,
+    freed_bytes: u64,
 }
 
 #[derive(Serialize)]
@@ -39,9 +44,10 @@ pub(in crate::cli) fn run(args: &CleanArgs, console: Console) -> Result<Exit, Fa
         .map_err(|error| {
             Failure::incomplete(format!("cannot start the asynchronous runtime: {error}"))
         })?;
-    let found = runtime
-        .block_on(clean(args.dry_run))
+    let cleaned = runtime
+        .block_on(clean(args))
         .map_err(|error| Failure::incomplete(error.message))?;
+    let found = cleaned.found;
     let failed = found.iter().filter(|it| it.problem.is_some()).count();
     match args.printed.format {
         ResultFormat::Json => {
@@ -49,13 +55,18 @@ pub(in crate::cli) fn run(args: &CleanArgs, console: Console) -> Result<Exit, Fa
                 format_version: 1,
                 dry_run: args.dry_run,
                 found,
+                images: cleaned.images,
+                freed_bytes: cleaned.freed_bytes,
             };
             Console::document(&json::pretty(&document));
         }
         ResultFormat::Terminal if found.is_empty() => {
             console.note("Nothing is left in the Docker engine.");
         }
-        ResultFormat::Terminal => console.result(&lines(&found)),
+        ResultFormat::Terminal => {
+            let images = (cleaned.images, cleaned.freed_bytes);
+            console.result(&(lines(&found) + &of_images(images, args.dry_run)));
+        }
     }
     if failed > 0 {
         let mut failure = Failure::incomplete("not everything could be removed");
@@ -65,27 +76,61 @@ pub(in crate::cli) fn run(args: &CleanArgs, console: Console) -> Result<Exit, Fa
     Ok(Exit::Passed)
 }
 
-async fn clean(dry_run: bool) -> Result<Vec<Leftover>, crate::run::SetupError> {
+/// What was found, and what has become of it.
+#[derive(Default)]
+struct Cleaned {
+    found: Vec<Leftover>,
+    images: usize,
+    freed_bytes: u64,
+}
+
+async fn clean(args: &CleanArgs) -> Result<Cleaned, SetupError> {
     let engine = Engine::connect(&|name: &str| std::env::var(name).ok()).await?;
-    let mut leftovers = Vec::new();
-    for left in engine.leftovers().await? {
-        let (outcome, problem) = match (left.why.is_free(), dry_run) {
-            (false, _) => ("left alone", None),
-            (true, true) => ("would be removed", None),
-            (true, false) => match engine.remove_left(&left).await {
-                Ok(()) => ("removed", None),
-                Err(error) => ("failed", Some(error.message)),
-            },
-        };
-        leftovers.push(Leftover {
-            kind: left.kind.word(),
-            why: why(&left),
-            name: left.name,
-            outcome,
-            problem,
-        });
+    let mut cleaned = Cleaned::default();
+    let containers = engine.leftovers().await?;
+    for left in &containers {
+        cleaned
+            .found
+            .push(remove(&engine, left, args.dry_run).await);
     }
-    Ok(leftovers)
+    let which = match &args.images {
+        None => Which::Replaced,
+        Some(name) => Which::Old(Some(name.clone()).filter(|it| !it.is_empty())),
+    };
+    let going: Vec<Left> = containers
+        .into_iter()
+        .filter(|it| it.why.is_free())
+        .collect();
+    let images = engine.old_images(&which, &going).await?;
+    let mut gone = Vec::new();
+    for (place, left) in images.left.iter().enumerate() {
+        let one = remove(&engine, left, args.dry_run).await;
+        if left.why.is_free() && one.problem.is_none() {
+            gone.push(place);
+        }
+        cleaned.found.push(one);
+    }
+    (cleaned.images, cleaned.freed_bytes) = images.without(&gone);
+    Ok(cleaned)
+}
+
+/// Removes what is free, unless it is only asked what would be.
+async fn remove(engine: &Engine, left: &Left, dry_run: bool) -> Leftover {
+    let (outcome, problem) = match (left.why.is_free(), dry_run) {
+        (false, _) => ("left alone", None),
+        (true, true) => ("would be removed", None),
+        (true, false) => match engine.remove_left(left).await {
+            Ok(()) => ("removed", None),
+            Err(error) => ("failed", Some(error.message)),
+        },
+    };
+    Leftover {
+        kind: left.kind.word(),
+        why: why(left),
+        name: left.name.clone(),
+        outcome,
+        problem,
+    }
 }
 
 fn why(left: &Left) -> String {
@@ -94,6 +139,8 @@ fn why(left: &Left) -> String {
         Why::Kept => "kept for a look at it".to_owned(),
         Why::Outlives => "left running by `reset: never`".to_owned(),
         Why::Replaced => "replaced by a newer build".to_owned(),
+        Why::Older => "built of another state than the one used last".to_owned(),
+        Why::UsedBy(container) => format!("the container {container} is made of it"),
         Why::InUse(process) => format!("in use by process {process}"),
         Why::Elsewhere => {
             "made on another machine or in another container, which cannot be asked from here"
@@ -116,4 +163,19 @@ fn lines(found: &[Leftover]) -> String {
         text::block(&line).into_owned()
     });
     lines.collect()
+}
+
+/// The line on images that are gone, where there are any.
+fn of_images((images, freed): (usize, u64), dry_run: bool) -> String {
+    let freed = bytes::words(usize::try_from(freed).unwrap_or(usize::MAX));
+    let images = match images {
+        0 => return String::new(),
+        1 => "1 image".to_owned(),
+        several => format!("{several} images"),
+    };
+    if dry_run {
+        format!("{images} would be removed, and {freed} freed\n")
+    } else {
+        format!("{images} removed, {freed} freed\n")
+    }
 }

@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use crate::model::Object;
 use crate::model::trajectory::{Answer, Failure, Outcome};
+use crate::report::bytes;
 
-use super::excerpt::{Excerpt, size};
+use super::excerpt::Excerpt;
 
 /// The longest text that is tried as JSON, in bytes; of a longer one only the beginning is shown, as it came.
 const LONGEST_JSON: usize = 1_000_000;
@@ -41,7 +42,11 @@ impl Part {
         Self {
             label: label.into(),
             length: String::new(),
-            text: format!("{}, {}", mime.unwrap_or("unknown type"), size(bytes)),
+            text: format!(
+                "{}, {}",
+                mime.unwrap_or("unknown type"),
+                bytes::words(bytes)
+            ),
         }
     }
 }
@@ -109,8 +114,8 @@ fn view(part: Part, excerpt: Excerpt) -> PartView {
 fn length(text: &str) -> String {
     match text.lines().count() {
         0 => "empty".to_owned(),
-        1 => size(text.len()),
-        lines => format!("{lines} lines, {}", size(text.len())),
+        1 => bytes::words(text.len()),
+        lines => format!("{lines} lines, {}", bytes::words(text.len())),
     }
 }
 
@@ -184,7 +189,7 @@ fn text_part(label: &str, text: &str) -> Part {
     {
         return Part {
             label: format!("{label} (JSON)"),
-            length: size(text.len()),
+            length: bytes::words(text.len()),
             text: pretty(&value),
         };
     }

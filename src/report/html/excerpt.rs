@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::report::bytes;
 use crate::text::word_diff::{Piece, word_diff};
 
 /// The most characters of one text that a page shows.
@@ -94,24 +95,10 @@ fn cut<'a>(text: &'a str, whole: Option<&str>) -> (&'a str, Option<String>) {
         Some(file) => format!("; the whole is in {file}"),
         None => String::new(),
     };
-    let remark = format!("The first {} of {}{place}.", size(end), size(text.len()));
+    let remark = format!(
+        "The first {} of {}{place}.",
+        bytes::words(end),
+        bytes::words(text.len())
+    );
     (&text[..end], Some(remark))
-}
-
-/// A number of bytes for people: `512 bytes`, `15.6 KB`, `5.2 MB`.
-pub(super) fn size(bytes: usize) -> String {
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "one digit after the point is shown"
-    )]
-    let number = bytes as f64;
-    if bytes == 1 {
-        "1 byte".to_owned()
-    } else if bytes < 1000 {
-        format!("{bytes} bytes")
-    } else if number < 999_950.0 {
-        format!("{:.1} KB", number / 1e3)
-    } else {
-        format!("{:.1} MB", number / 1e6)
-    }
 }

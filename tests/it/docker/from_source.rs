@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::kit::{A, docker, engine, scenario, search};
+use super::kit::{A, alone, docker, engine, scenario, search};
 use crate::common::{Project, commit_all};
 
 /// What the server declares that answers so.
@@ -99,4 +99,92 @@ fn versions_that_are_built_in_one_context_do_not_meet() {
         let stamp = &result["scenarios"][0][side]["stamp"]["image"];
         docker(&["rmi", "-f", stamp["name"].as_str().unwrap()]);
     }
+}
+
+#[test]
+fn images_of_other_states_are_removed_when_asked_for() {
+    if !engine("removing old images") {
+        return;
+    }
+    let _alone = alone();
+    let project = Project::new();
+    let name = format!("cleaning{}", std::process::id());
+    let dockerfile = format!("FROM {A}\nCOPY proxy.yaml /proxy.yaml\nCOPY weight /weight\n");
+    let build = json!({ "context": format!("../{name}"), "inputs": [format!("../{name}")] });
+    let section = json!({ "image": null, "build": build });
+    scenario(&project, "s", &section, &search(), &json!({}));
+    project.file(&format!("{name}/Dockerfile"), dockerfile);
+    let tags = || -> Vec<String> {
+        let filter = format!("reference=mcp-eval/{name}");
+        let tags = docker(&["images", "--format", "{{.Tag}}", "--filter", &filter]);
+        let mut tags: Vec<String> = tags.lines().map(str::to_owned).collect();
+        tags.sort();
+        tags
+    };
+    let mut known: Vec<String> = Vec::new();
+    let run = |text: &str| {
+        let weight = text.repeat(500_000 / text.len());
+        project
+            .file(&format!("{name}/proxy.yaml"), answering(text))
+            .file(&format!("{name}/weight"), weight);
+        project.expect(0, &["run"]);
+    };
+    for text in ["a", "b", "c", "d"] {
+        run(text);
+        known.extend(
+            tags()
+                .into_iter()
+                .filter(|it| !known.contains(it))
+                .collect::<Vec<_>>(),
+        );
+    }
+    let [a, b, c, d] = &known[..] else {
+        panic!("{known:?}");
+    };
+    let image = |tag: &str| format!("mcp-eval/{name}:{tag}");
+    let container = docker(&["create", "--name", &format!("{name}-user"), &image(c)]);
+    // Of the same name, and of somebody else; and one of ours that somebody gave a name of their own.
+    docker(&["tag", A, &image("theirs")]);
+    docker(&["tag", &image(d), &format!("{name}-theirs")]);
+    // The state that is used last is no new one.
+    run("b");
+
+    let images = format!("--images={name}");
+    project.expect(0, &["clean"]).says_not(a);
+    let would = project.expect(0, &["clean", &images, "--dry-run"]);
+    would
+        .says(&format!(
+            "would be removed: image {} (built of another state",
+            image(a)
+        ))
+        .says("1 image would be removed, and 5")
+        .says(" KB freed");
+    assert_eq!(tags().len(), 5);
+    let removed = project.expect(0, &["clean", &images]);
+    removed
+        .says(&format!("removed: image {}", image(a)))
+        .says(&format!(
+            "left alone: image {} (the container {name}-user is made of it)",
+            image(c)
+        ))
+        .says(&format!("removed: image {}", image(d)))
+        .says("1 image removed, 5")
+        .says(" KB freed")
+        .says_not(b)
+        .says_not("theirs");
+    let mut left = vec![b.clone(), c.clone(), "theirs".to_owned()];
+    left.sort();
+    assert_eq!(tags(), left);
+
+    docker(&["rm", &container]);
+    let all = project.result(0, &["clean", &images]);
+    assert_eq!(all["images"], 1);
+    let freed = all["freed_bytes"].as_u64().unwrap();
+    assert!((500_000..520_000).contains(&freed), "{freed}");
+    docker(&[
+        "rmi",
+        &image(b),
+        &image("theirs"),
+        &format!("{name}-theirs"),
+    ]);
 }
