@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use git2::build::CheckoutBuilder;
-use git2::{Oid, Repository, Sort};
+use git2::{ErrorCode, Oid, Repository, Sort};
 
 use super::open;
 
@@ -32,16 +32,49 @@ pub struct Checkout {
 
 /// The commit of this name (`v1.2`, `HEAD~3`, a branch, an identity) in the repository around a folder.
 ///
+/// Git takes the tag where a branch is called the same; who compares two versions had better say which one is meant.
+///
 /// # Errors
 ///
 /// Why there is none, in words.
 pub fn resolve(path: &Path, name: &str) -> Result<Commit, String> {
     let repository = open(path)?;
+    let several = called_so(&repository, name);
+    if several.windows(2).any(|it| it[0].1.id != it[1].1.id) {
+        let several = several
+            .iter()
+            .map(|(reference, it)| format!("`{reference}` ({} {})", it.short, it.subject));
+        let several: Vec<String> = several.collect();
+        return Err(format!(
+            "`{name}` is several commits, write one of {}",
+            several.join(", ")
+        ));
+    }
     let found = repository
         .revparse_single(name)
         .and_then(|it| it.peel_to_commit())
-        .map_err(|_| format!("the repository has no commit `{name}`"))?;
+        .map_err(|error| match error.code() {
+            ErrorCode::Ambiguous => {
+                format!("the identities of several commits begin with `{name}`")
+            }
+            _ => format!("the repository has no commit `{name}`"),
+        })?;
     Ok(commit(&found))
+}
+
+/// The branches and tags that a name may mean, each with what it leads to.
+fn called_so(repository: &Repository, name: &str) -> Vec<(String, Commit)> {
+    // What follows leads from there to another commit.
+    let end = name.find(['~', '^', '@', ':']).unwrap_or(name.len());
+    let (name, further) = name.split_at(end);
+    let kinds = ["refs/heads/", "refs/tags/", "refs/remotes/"];
+    let references = kinds.iter().filter_map(|kind| {
+        repository.find_reference(&format!("{kind}{name}")).ok()?;
+        let reference = format!("{kind}{name}{further}");
+        let found = repository.revparse_single(&reference).ok()?;
+        Some((reference, commit(&found.peel_to_commit().ok()?)))
+    });
+    references.collect()
 }
 
 /// The commits that lead from one to another along first parents, the older one left out, the oldest first.
@@ -190,10 +223,55 @@ mod tests {
             "the repository has no commit `nowhere`"
         );
 
+        // A branch and a tag of one name are no matter while both lead to the same commit.
+        let last = repository.head().unwrap().peel_to_commit().unwrap();
+        repository.branch("both", &last, false).unwrap();
+        repository
+            .tag_lightweight("both", last.as_object(), false)
+            .unwrap();
+        assert_eq!(resolve(of.path(), "both~1").unwrap().id, ids[1]);
+        repository.tag_lightweight("both", &object, true).unwrap();
+        let why = resolve(of.path(), "both~1").unwrap_err();
+        let named = |kind: &str, id: &str, subject: &str| {
+            format!("`refs/{kind}/both~1` ({} {subject})", &id[..7])
+        };
+        let either = [
+            named("heads", &ids[1], "two"),
+            named("tags", &ids[0], "one"),
+        ];
+        assert_eq!(
+            why,
+            format!(
+                "`both~1` is several commits, write one of {}",
+                either.join(", ")
+            )
+        );
+        assert_eq!(resolve(of.path(), "refs/tags/both").unwrap().id, ids[1]);
+
         let leading = between(of.path(), &ids[0], &ids[2]).unwrap();
         let leading: Vec<_> = leading.into_iter().map(|it| it.id).collect();
         assert_eq!(leading, ids[1..]);
         assert!(between(of.path(), &ids[2], &ids[0]).is_err());
+    }
+
+    #[test]
+    fn a_repository_of_another_user_is_an_error_that_says_the_way_out() {
+        let of = tempfile::tempdir().unwrap();
+        committed(&Repository::init(of.path()).unwrap(), "one");
+        let nobody = Some(65_534);
+        let given = [of.path().to_owned(), of.path().join(".git")];
+        let given = given
+            .iter()
+            .all(|it| std::os::unix::fs::chown(it, nobody, nobody).is_ok());
+        // Only root can give a folder away.
+        if given {
+            let why = resolve(of.path(), "HEAD").unwrap_err();
+            assert!(why.contains("belongs to another user"), "{why}");
+            assert!(
+                why.contains("git config --global --add safe.directory"),
+                "{why}"
+            );
+        }
     }
 
     #[test]

@@ -39,7 +39,8 @@ fn open(path: &Path) -> Result<Repository, String> {
     Repository::discover(path).map_err(|error| match error.code() {
         ErrorCode::NotFound => "not in a git repository".to_owned(),
         ErrorCode::Owner => {
-            "the repository belongs to another user (git config safe.directory)".to_owned()
+            "the repository belongs to another user: `git config --global --add safe.directory DIR`, with its folder, lets it be read"
+                .to_owned()
         }
         _ => "the repository cannot be opened".to_owned(),
     })
