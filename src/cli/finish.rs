@@ -10,6 +10,7 @@ use crate::cli::args::{OutputArgs, ResultFormat};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::runs::RESULT;
 use crate::git;
 use crate::model::suite::{ScenarioResult, SuiteResult};
 use crate::published::result::{self, Gate, Problem, ResultDocument};
@@ -20,9 +21,6 @@ use crate::suite::Finished;
 
 /// Where reports go unless the user says otherwise.
 pub(super) const REPORTS: &str = "reports";
-
-/// The document beside the pages, and beside the runs it speaks of.
-pub(super) const RESULT: &str = "result.json";
 
 /// How a suite's result is reported.
 pub(super) struct ReportOptions<'a> {

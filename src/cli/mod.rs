@@ -13,6 +13,7 @@ mod images;
 mod interrupt;
 mod offline;
 mod progress;
+mod runs;
 mod select;
 mod stored;
 mod stray;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use crate::cli::args::{CompareArgs, OutputArgs, run_folder};
+use crate::cli::args::{CompareArgs, OutputArgs};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -26,7 +26,6 @@ pub(super) fn compare(
     output: OutputArgs,
     console: Console,
 ) -> Result<Exit, Failure> {
-    let run = &run_folder(&run.to_string_lossy());
     if !root.exists() {
         return Err(
             Failure::usage(format!("there is no {}", root.display())).hint(

@@ -1,16 +1,16 @@
 //! A result that was stored by an earlier command.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::cli::failure::Failure;
-use crate::cli::finish::{RESULT, SeenFrom};
+use crate::cli::finish::SeenFrom;
+use crate::cli::runs::{self, RESULT};
 use crate::input;
 use crate::model::redacted::Redacted;
 use crate::model::trajectory::Trajectory;
 use crate::published::result::{self, ResultDocument, Side};
 use crate::report::html;
-use crate::store::{self, Runs};
+use crate::store;
 use crate::suite::RUNS;
 
 /// A stored result and the folder its file names start from.
@@ -27,7 +27,10 @@ impl Stored {
     /// When there is none, or it cannot be read.
     pub(super) fn open(run: Option<&Path>) -> Result<Self, Failure> {
         let path = match run {
-            None => latest()?,
+            None => runs::latest().map(|it| it.join(RESULT)).ok_or_else(|| {
+                Failure::incomplete(format!("no result is stored in {RUNS}/"))
+                    .hint("`mcp-eval compare` stores one")
+            })?,
             Some(run) => [
                 run.to_owned(),
                 run.join(RESULT),
@@ -93,15 +96,4 @@ impl Stored {
         store::write(&folder.join("index.html"), html::index(&result).as_bytes())?;
         Ok(gone)
     }
-}
-
-/// The result of the latest run.
-fn latest() -> Result<PathBuf, Failure> {
-    let runs = fs::read_dir(RUNS).into_iter().flatten().flatten();
-    let stored = runs.filter(|it| it.path().join(RESULT).is_file());
-    let latest = stored.max_by_key(|it| Runs::order(&it.file_name().to_string_lossy()));
-    latest.map(|it| it.path().join(RESULT)).ok_or_else(|| {
-        Failure::incomplete(format!("no result is stored in {RUNS}/"))
-            .hint("`mcp-eval compare` stores one")
-    })
 }

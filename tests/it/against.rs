@@ -85,6 +85,7 @@ fn what_cannot_be_compared_is_an_error() {
     expect("url:http://127.0.0.1:1/mcp", "no server over HTTP");
     expect("config:nowhere.json", "there is no file nowhere.json");
     expect("run:nowhere", "nowhere");
+    expect("run:latest", "there is no latest one");
     // A version that cannot be built is no failure of the other one.
     let id = sourced.commit("x");
     project.edit("server/build.sh", "set -e", "exit 5");
@@ -120,6 +121,24 @@ fn a_run_is_compared_with_a_stored_one() {
         .expect(1, &["compare", "--against", &against(&seven)])
         .says("price is 7");
     project.expect(0, &["compare", "--against", &against(&eight)]);
+    // By the beginning of its id, or as the latest one.
+    project
+        .expect(
+            1,
+            &["compare", "--against", &against(&seven[..seven.len() - 1])],
+        )
+        .says("price is 7");
+    project
+        .expect(2, &["compare", "--against", &against(&seven[..4])])
+        .says("the ids of several runs begin with")
+        .says(&seven)
+        .says(&eight);
+    sourced.says("the price is 9 at 12:00:01");
+    project
+        .expect(1, &["compare", "--against", "run:latest"])
+        .says("price is 8");
+    project.expect(0, &["compare", "--against", "run:latest"]);
+    sourced.says("the price is 8 at 12:00:01");
     let stored = |code: i32, run: &str, of: &str| -> Value {
         project.result(code, &["compare", "--run", run, "--against", &against(of)])
     };

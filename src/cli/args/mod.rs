@@ -18,7 +18,7 @@ pub(super) use mock::{MockArgs, MockTransport};
 pub(super) use output::{Color, OutputArgs, ResultFormat};
 pub(super) use select::SelectArgs;
 pub(super) use suite::{
-    AgainstChoice, BisectArgs, CompareArgs, RecordArgs, RunArgs, ServersChoice, run_folder,
+    AgainstChoice, BisectArgs, CompareArgs, RecordArgs, RunArgs, ServersChoice,
 };
 pub(super) use upkeep::{CleanArgs, ImportArgs, ImportedTool, ScanArgs, SchemaArgs, SchemaKind};
 

@@ -1,13 +1,14 @@
 //! The commands that run scenarios.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
 use super::execute::{ExecuteArgs, ScoreArgs, parse_jobs, parse_threshold};
 use super::output::FormatArgs;
 use super::select::SelectArgs;
-use crate::suite::{Against, Jobs, RUNS};
+use crate::cli::runs;
+use crate::suite::{Against, Jobs};
 
 #[derive(Debug, Clone, Args)]
 pub(in crate::cli) struct RecordArgs {
@@ -66,7 +67,8 @@ pub(in crate::cli) struct CompareArgs {
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) baseline: Option<PathBuf>,
     /// Run the scenarios on another version, too, and compare with that in place of baselines: `git:REF` (of `source.repo`),
-    /// `image:NAME`, `config:FILE`, `url:URL`, `run:ID` (a stored run) or `baseline:DIR`
+    /// `image:NAME`, `config:FILE`, `url:URL`, `run:ID` (a stored run, or the beginning of its id, or `latest`) or
+    /// `baseline:DIR`
     #[arg(long, value_name = "WHAT", value_parser = parse_against, conflicts_with_all = ["baseline", "repeat"])]
     pub(in crate::cli) against: Option<AgainstChoice>,
     /// Make the calls that arrive behind the servers (`upstreams`) once more, straight at the servers there, and tell what became of each
@@ -110,7 +112,7 @@ fn parse_against(text: &str) -> Result<AgainstChoice, String> {
         "image" => Against::Image(what.to_owned()),
         "config" => Against::Config(what.into()),
         "url" => Against::Url(what.to_owned()),
-        "run" => Against::Run(run_folder(what)),
+        "run" => Against::Run(runs::folder(what)?),
         "baseline" => return Ok(AgainstChoice::Baselines(what.into())),
         "http" | "https" => return Err(format!("write url:{text}")),
         _ => {
@@ -119,12 +121,6 @@ fn parse_against(text: &str) -> Result<AgainstChoice, String> {
             ));
         }
     }))
-}
-
-/// The folder of the stored run of this id, or that is named by its path.
-pub(in crate::cli) fn run_folder(run: &str) -> PathBuf {
-    let kept = Path::new(RUNS).join(run);
-    if kept.is_dir() { kept } else { run.into() }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

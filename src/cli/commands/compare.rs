@@ -1,11 +1,12 @@
 //! `mcp-eval compare`: run scenarios again and score them against their baselines; or score stored trajectories.
 
-use crate::cli::args::{AgainstChoice, CompareArgs, OutputArgs, ServersChoice, run_folder};
+use crate::cli::args::{AgainstChoice, CompareArgs, OutputArgs, ServersChoice};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::offline;
+use crate::cli::runs;
 use crate::cli::select;
 use crate::cli::stray;
 use crate::cli::suite::{baselines, choose, play, scoring, settings};
@@ -27,9 +28,10 @@ pub(in crate::cli) fn run(
         Some(AgainstChoice::Baselines(_)) | None => None,
     };
     if let Some(run) = &args.run {
+        let scored = runs::folder(&run.to_string_lossy()).map_err(Failure::usage)?;
         let accepted = match against {
             None => baselines(baseline),
-            Some(Against::Run(folder)) if *folder == run_folder(&run.to_string_lossy()) => {
+            Some(Against::Run(folder)) if *folder == scored => {
                 return Err(Failure::usage(
                     "`--run` and `--against` name one and the same run",
                 ));
@@ -41,7 +43,7 @@ pub(in crate::cli) fn run(
                 return Err(Failure::usage(why).hint("`--against run:ID` names another stored run"));
             }
         };
-        return offline::compare(args, run, accepted, output, console);
+        return offline::compare(args, &scored, accepted, output, console);
     }
     let mut scenarios = select::select(&args.select, console)?;
     choose(&mut scenarios, &args.execute)?;
