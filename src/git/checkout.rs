@@ -7,9 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use git2::build::CheckoutBuilder;
-use git2::{ErrorCode, Oid, Repository, Sort};
+use git2::{ErrorCode, ObjectType, Oid, Repository, Sort};
 
-use super::open;
+use super::{lfs, open, submodules};
 
 /// A commit of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +28,8 @@ pub struct Checkout {
     pub root: PathBuf,
     /// What lies there where the folder that was asked for lies in its repository.
     pub folder: PathBuf,
+    /// Files that are only pointers to their content, because that is not on this machine.
+    pub pointers: Vec<PathBuf>,
 }
 
 /// The commit of this name (`v1.2`, `HEAD~3`, a branch, an identity) in the repository around a folder.
@@ -121,20 +123,45 @@ pub fn check_out(path: &Path, id: &str, root: &Path) -> Result<Checkout, String>
     let within = real(path);
     let within = within.strip_prefix(real(workdir)).unwrap_or(Path::new(""));
     let oid = Oid::from_str(id).map_err(of)?;
+    let pointers = lay_out(&from, oid, root).map_err(|why| failed(&why))?;
+    Ok(Checkout {
+        root: root.to_owned(),
+        folder: root.join(within),
+        pointers,
+    })
+}
+
+/// Puts a commit of a repository into a folder, with its submodules; returns the files that are only pointers.
+fn lay_out(from: &Repository, commit: Oid, root: &Path) -> Result<Vec<PathBuf>, String> {
+    let of = |error: git2::Error| error.message().to_owned();
     let to = match Repository::open(root) {
         Ok(there) => there,
-        Err(_) => borrowing(&from, root).map_err(|error| failed(&error))?,
+        Err(_) => borrowing(from, root).map_err(|error| error.to_string())?,
     };
-    let commit = to.find_commit(oid).map_err(of)?;
-    to.set_head_detached(oid).map_err(of)?;
+    let before = to.head().and_then(|it| it.peel_to_tree());
+    let before = before.and_then(|it| submodules::of(&it, root));
+    let commit = to.find_commit(commit).map_err(of)?;
+    let tree = commit.tree().map_err(of)?;
+    for gone in before.unwrap_or_default() {
+        let link = tree.get_path(&gone.path).ok();
+        if link.is_none_or(|it| it.kind() != Some(ObjectType::Commit)) {
+            // Git leaves it, and takes it for files that it does not know.
+            let _ = fs::remove_dir_all(root.join(&gone.path));
+        }
+    }
+    to.set_head_detached(commit.id()).map_err(of)?;
     let mut how = CheckoutBuilder::new();
     how.force().remove_untracked(false);
     to.checkout_tree(commit.as_object(), Some(&mut how))
         .map_err(of)?;
-    Ok(Checkout {
-        root: root.to_owned(),
-        folder: root.join(within),
-    })
+    let mut pointers = lfs::fill_in(from, &to, root).map_err(of)?;
+    for submodule in submodules::of(&tree, root).map_err(of)? {
+        if let Some(local) = submodule.local(from)? {
+            let below = lay_out(&local, submodule.commit, &root.join(&submodule.path))?;
+            pointers.extend(below.into_iter().map(|it| submodule.path.join(it)));
+        }
+    }
+    Ok(pointers)
 }
 
 /// A repository without files in a folder, with the objects and the tags of another one.
@@ -176,8 +203,9 @@ fn commit(found: &git2::Commit<'_>) -> Commit {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::path::Path;
 
-    use git2::{IndexAddOption, Repository, Signature};
+    use git2::{IndexAddOption, Oid, Repository, Signature};
 
     use super::{between, check_out, resolve};
     use crate::git::state;
@@ -252,6 +280,133 @@ mod tests {
         let leading: Vec<_> = leading.into_iter().map(|it| it.id).collect();
         assert_eq!(leading, ids[1..]);
         assert!(between(of.path(), &ids[2], &ids[0]).is_err());
+    }
+
+    /// Commits all files of a folder, and commits of the repositories below it as submodules.
+    fn with_submodules(repository: &Repository, submodules: &[(&str, &str)]) -> String {
+        let declared = submodules.iter().map(|(path, _)| {
+            format!("[submodule \"of-{path}\"]\n\tpath = {path}\n\turl = ../{path}\n")
+        });
+        let declared: String = declared.collect();
+        let root = repository.workdir().unwrap();
+        fs::write(root.join(".gitmodules"), declared).unwrap();
+        let mut index = repository.index().unwrap();
+        index.clear().unwrap();
+        let except: &mut git2::IndexMatchedPath<'_> =
+            &mut |path, _| i32::from(submodules.iter().any(|(it, _)| path.starts_with(it)));
+        let add = IndexAddOption::DEFAULT;
+        index.add_all(["*"], add, Some(except)).unwrap();
+        for (path, commit) in submodules {
+            let mut link = index.get_path(Path::new(".gitmodules"), 0).unwrap();
+            link.mode = 0o160_000;
+            link.id = Oid::from_str(commit).unwrap();
+            link.path = path.as_bytes().to_vec();
+            index.add(&link).unwrap();
+        }
+        index.write().unwrap();
+        let tree = repository.find_tree(index.write_tree().unwrap()).unwrap();
+        let who = Signature::now("someone", "someone@example.org").unwrap();
+        let parent = repository.head().and_then(|it| it.peel_to_commit()).ok();
+        let parents: Vec<_> = parent.iter().collect();
+        let id = repository.commit(Some("HEAD"), &who, &who, "x", &tree, &parents);
+        id.unwrap().to_string()
+    }
+
+    #[test]
+    fn submodules_lie_in_the_version_as_it_has_them() {
+        let (of, into) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let repository = Repository::init(of.path()).unwrap();
+        let below = |path: &str| Repository::init(of.path().join(path)).unwrap();
+        let (lib, deep) = (below("lib"), below("lib/deep"));
+        let [old, new] = ["old", "new"].map(|it| committed(&deep, it));
+        let libs = [&old, &new].map(|it| with_submodules(&lib, &[("deep", it)]));
+        let ids = libs
+            .each_ref()
+            .map(|it| with_submodules(&repository, &[("lib", it)]));
+        let without = {
+            fs::rename(of.path().join("lib"), into.path().join("lib")).unwrap();
+            fs::create_dir(of.path().join("lib")).unwrap();
+            fs::write(of.path().join("lib/file"), "").unwrap();
+            let id = with_submodules(&repository, &[]);
+            fs::remove_dir_all(of.path().join("lib")).unwrap();
+            id
+        };
+        fs::rename(into.path().join("lib"), of.path().join("lib")).unwrap();
+
+        let root = into.path().join("before");
+        let says = |root: &Path| fs::read_to_string(root.join("lib/deep/app/a")).unwrap();
+        check_out(of.path(), &ids[1], &root).unwrap();
+        assert_eq!(says(&root), "new");
+        // As git itself keeps them, below the repository's own folder.
+        let modules = of.path().join(".git/modules");
+        fs::create_dir(&modules).unwrap();
+        fs::rename(of.path().join("lib/.git"), modules.join("of-lib")).unwrap();
+        fs::create_dir(modules.join("of-lib/modules")).unwrap();
+        fs::rename(
+            of.path().join("lib/deep/.git"),
+            modules.join("of-lib/modules/of-deep"),
+        )
+        .unwrap();
+        let root = into.path().join("x");
+        for (id, text) in [(&ids[0], "old"), (&ids[1], "new")] {
+            check_out(of.path(), id, &root).unwrap();
+            assert_eq!(says(&root), text);
+        }
+        let clean = |it: &Path| {
+            let repository = Repository::open(it).unwrap();
+            let changed = repository.statuses(None).unwrap().len();
+            changed == 0
+        };
+        assert!(clean(&root) && clean(&root.join("lib")));
+        // A version that has files in the place of the submodule has nothing of it.
+        check_out(of.path(), &without, &root).unwrap();
+        let there: Vec<_> = fs::read_dir(root.join("lib")).unwrap().flatten().collect();
+        assert_eq!(there.len(), 1, "{there:?}");
+
+        let missing = "1234567890123456789012345678901234567890";
+        let id = with_submodules(&repository, &[("lib", missing)]);
+        let why = check_out(of.path(), &id, &root).unwrap_err();
+        assert!(why.contains("the submodule `lib` is not there"), "{why}");
+        assert!(why.contains("submodule update --init --recursive"), "{why}");
+        fs::write(of.path().join("lib/.git"), "gitdir: ../.git/modules/of-lib").unwrap();
+        let why = check_out(of.path(), &id, &root).unwrap_err();
+        assert!(why.contains("does not have the commit 1234567"), "{why}");
+        assert!(why.contains(&format!("fetch origin {missing}")), "{why}");
+        // Whoever works without it gets versions without it.
+        let mut config = repository.config().unwrap();
+        config.set_str("submodule.of-lib.update", "none").unwrap();
+        check_out(of.path(), &id, &root).unwrap();
+        assert!(fs::read_dir(root.join("lib")).unwrap().next().is_none());
+    }
+
+    #[test]
+    fn pointers_have_the_content_that_is_there_and_others_are_told() {
+        let (of, into) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let repository = Repository::init(of.path()).unwrap();
+        let pointer = |hash: &str| {
+            format!("version https://git-lfs.github.com/spec/v1\noid sha256:{hash}\nsize 5\n")
+        };
+        let (here, elsewhere) = ("ab".repeat(32), "cd".repeat(32));
+        fs::write(of.path().join(".gitattributes"), "*.bin filter=lfs\n").unwrap();
+        fs::write(of.path().join("here.bin"), pointer(&here)).unwrap();
+        fs::write(of.path().join("else.bin"), pointer(&elsewhere)).unwrap();
+        let id = committed(&repository, "one");
+        let kept = of.path().join(".git/lfs/objects/ab/ab");
+        fs::create_dir_all(&kept).unwrap();
+        fs::write(kept.join(&here), "bytes").unwrap();
+        let root = into.path().join("x");
+        for _ in 0..2 {
+            let there = check_out(of.path(), &id, &root).unwrap();
+            assert_eq!(there.pointers, [Path::new("else.bin")]);
+            let content = fs::read_to_string(root.join("here.bin")).unwrap();
+            assert_eq!(content, "bytes");
+            let laid_out = Repository::open(&root).unwrap();
+            assert_eq!(
+                laid_out.statuses(None).unwrap().len(),
+                0,
+                "nothing has changed"
+            );
+        }
     }
 
     #[test]

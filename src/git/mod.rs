@@ -1,8 +1,10 @@
 //! Git repositories: their state, for stamps and for what is built from them; a version of them in a folder of its own; what is staged.
 
 mod checkout;
+mod lfs;
 mod stamp;
 mod state;
+mod submodules;
 
 use std::path::Path;
 

@@ -173,8 +173,11 @@ pub async fn bisect(
             "{} {} ({left} commits left)",
             commit.short, commit.subject
         ));
-        let scenarios = at(commit, &failing)?;
-        let (found, why, finished) = test(&suite, scenarios, settings, &held).await?;
+        let (found, why, finished) = match at(commit, &failing) {
+            Ok(scenarios) => test(&suite, scenarios, settings, &held).await?,
+            // The ends could be laid out, so this is one of the commits that cannot be built.
+            Err(error) => (Found::Skipped, error.to_string(), None),
+        };
         tell(&format!("  {}", words(found, &why)));
         match found {
             Found::Bad => shown = finished,

@@ -87,8 +87,13 @@ impl Versions {
         let mut name = against.to_string();
         match against {
             Against::Git(reference) => {
-                let commit = self.check_out(&mut other, reference)?;
-                name = format!("{name} ({} {})", commit.short, commit.subject);
+                let (commit, pointers) = self.check_out(&mut other, reference)?;
+                name = format!(
+                    "{name} ({} {}{})",
+                    commit.short,
+                    commit.subject,
+                    without_content(&pointers)
+                );
             }
             Against::Image(image) => match &mut other.containers[..] {
                 [container] => container.image = Image::Named(image.clone()),
@@ -117,8 +122,13 @@ impl Versions {
         Ok((other, name))
     }
 
-    /// Lays out a commit of the scenario's source, and has the scenario use it.
-    fn check_out(&self, scenario: &mut Scenario, reference: &str) -> Result<git::Commit, String> {
+    /// Lays out a commit of the scenario's source, and has the scenario use it; returns the files that are there without their content,
+    /// too.
+    fn check_out(
+        &self,
+        scenario: &mut Scenario,
+        reference: &str,
+    ) -> Result<(git::Commit, Vec<PathBuf>), String> {
         let folder = source::folder(scenario).ok_or(
             "it does not say where the source of its system under test lies: `source: { repo: FOLDER }`",
         )?;
@@ -157,8 +167,21 @@ impl Versions {
                     .to_owned(),
             );
         }
-        Ok(commit)
+        Ok((commit, checkout.pointers))
     }
+}
+
+/// What a reader should know of files of a version that are only pointers to their content.
+fn without_content(pointers: &[PathBuf]) -> String {
+    let Some(first) = pointers.first() else {
+        return String::new();
+    };
+    let first = first.display();
+    let which = match pointers.len() {
+        1 => format!("{first} is a Git LFS pointer"),
+        several => format!("{several} files, as {first}, are Git LFS pointers"),
+    };
+    format!("; {which}, and the content is not there: `git lfs fetch --all` gets it")
 }
 
 /// A path below one folder, as the same below another.

@@ -103,6 +103,46 @@ fn what_cannot_be_compared_is_an_error() {
 }
 
 #[test]
+fn a_version_that_is_not_all_there_says_what_is_missing() {
+    let sourced = Sourced::new(&json!({}));
+    let project = &sourced.project;
+    let pointer = format!(
+        "version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize 5\n",
+        "ab".repeat(32)
+    );
+    project
+        .file("server/.gitattributes", "*.bin filter=lfs\n")
+        .file("server/model.bin", pointer);
+    sourced.says("seven").commit("Say seven");
+    project.file("server/else", "1");
+    project
+        .expect(0, &["compare", "-v", "--against", "git:HEAD"])
+        .says("Say seven; model.bin is a Git LFS pointer")
+        .says("`git lfs fetch --all` gets it");
+    // A submodule that nobody has got.
+    let repository = git2::Repository::open(project.path("server")).unwrap();
+    let declared = "[submodule \"lib\"]\n\tpath = lib\n\turl = ../lib\n";
+    project.file("server/.gitmodules", declared);
+    sourced.commit("Say where a library is");
+    let mut index = repository.index().unwrap();
+    let mut link = index.get_path("say".as_ref(), 0).unwrap();
+    link.mode = 0o160_000;
+    link.path = b"lib".to_vec();
+    link.id = git2::Oid::from_str(&"12".repeat(20)).unwrap();
+    index.add(&link).unwrap();
+    let tree = repository.find_tree(index.write_tree().unwrap()).unwrap();
+    let parent = repository.head().unwrap().peel_to_commit().unwrap();
+    let who = parent.author();
+    let id = repository.commit(Some("HEAD"), &who, &who, "Use it", &tree, &[&parent]);
+    id.unwrap();
+    project.file("server/else", "2");
+    project
+        .expect(2, &["compare", "--against", "git:HEAD"])
+        .says("the submodule `lib` is not there")
+        .says("submodule update --init --recursive");
+}
+
+#[test]
 fn a_run_is_compared_with_a_stored_one() {
     let sourced = sourced();
     let project = &sourced.project;
