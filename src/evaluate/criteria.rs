@@ -15,9 +15,27 @@ pub enum Basis<'a> {
     /// The run itself, which is being recorded. A text that it does not hold is prose for people, and stays unchecked.
     Recording,
     /// The accepted run.
-    Baseline(&'a Trajectory),
+    Accepted(&'a Trajectory, Accepted),
     /// Nothing: there is no recording.
     Nothing,
+}
+
+/// What a run that counts as accepted is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Accepted {
+    Baseline,
+    /// A run of another version, that nobody has accepted.
+    Version,
+}
+
+impl Accepted {
+    /// What it is called within a sentence.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Baseline => "the accepted baseline",
+            Self::Version => "the other version",
+        }
+    }
 }
 
 /// The results of the criteria.
@@ -79,7 +97,7 @@ impl<'a> Sides<'a> {
             said: Said::in_run(run),
             basis,
             said_before: match basis {
-                Basis::Baseline(baseline) => Some(Said::in_run(baseline)),
+                Basis::Accepted(accepted, _) => Some(Said::in_run(accepted)),
                 Basis::Recording | Basis::Nothing => None,
             },
         }
@@ -87,9 +105,18 @@ impl<'a> Sides<'a> {
 
     fn baseline(&self) -> Option<&'a Trajectory> {
         match self.basis {
-            Basis::Baseline(baseline) => Some(baseline),
+            Basis::Accepted(accepted, _) => Some(accepted),
             Basis::Recording | Basis::Nothing => None,
         }
+    }
+
+    /// What the accepted run is called, where there is one.
+    fn accepted(&self) -> &'static str {
+        let accepted = match self.basis {
+            Basis::Accepted(_, accepted) => accepted,
+            Basis::Recording | Basis::Nothing => Accepted::Baseline,
+        };
+        accepted.name()
     }
 
     fn check(&self, criterion: &Criterion) -> Judged {
@@ -140,11 +167,16 @@ impl<'a> Sides<'a> {
             (Basis::Nothing, _) if is_prose(text) => {
                 unchecked("prose to `run`, which has no recording; `text: …` has it checked")
             }
-            (Basis::Baseline(_), Some(before)) if !before.holds(text) => unchecked(if is_met {
-                "the accepted baseline does not say it; this run does, and recorded again it is checked"
-            } else {
-                "the accepted baseline does not say it"
-            }),
+            (Basis::Accepted(_, accepted), Some(before)) if !before.holds(text) => {
+                let then = match (is_met, accepted) {
+                    (false, _) => "",
+                    (true, Accepted::Baseline) => {
+                        "; this run does, and recorded again it is checked"
+                    }
+                    (true, Accepted::Version) => "; this one does",
+                };
+                unchecked(format!("{} does not say it{then}", accepted.name()))
+            }
             _ => self.says(text),
         }
     }
@@ -168,9 +200,10 @@ impl<'a> Sides<'a> {
                 "the tool was not called: no server offers it any more{}",
                 near.map_or_else(String::new, |it| format!("; nearest: `{it}`"))
             ))),
-            Offer::Now if never_was().is_some() => Ok(unchecked(
-                "neither the accepted baseline nor this run calls the tool",
-            )),
+            Offer::Now if never_was().is_some() => Ok(unchecked(format!(
+                "neither {} nor this run calls the tool",
+                self.accepted()
+            ))),
             Offer::Now => Ok(failed("the tool was not called")),
         }
     }
@@ -180,7 +213,10 @@ impl<'a> Sides<'a> {
         if let Some(index) = attempt(self.run) {
             let was_accepted = self.baseline().is_some_and(|it| attempt(it).is_some());
             return Ok(if was_accepted {
-                unchecked("both the accepted baseline and this run call the tool")
+                unchecked(format!(
+                    "both {} and this run call the tool",
+                    self.accepted()
+                ))
             } else {
                 failed(format!("call {} calls the tool", index + 1))
             });

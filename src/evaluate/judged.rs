@@ -25,6 +25,6 @@ pub(super) fn failed(message: impl Into<String>) -> State {
     (CheckState::Failed, message.into())
 }
 
-pub(super) fn unchecked(message: &str) -> State {
-    (CheckState::Unchecked, message.to_owned())
+pub(super) fn unchecked(message: impl Into<String>) -> State {
+    (CheckState::Unchecked, message.into())
 }

@@ -7,5 +7,5 @@ mod said;
 mod tools;
 mod upstream;
 
-pub use criteria::{Basis, Checked, Impossible, check_criteria};
+pub use criteria::{Accepted, Basis, Checked, Impossible, check_criteria};
 pub use outcomes::{WrongOutcome, no_call, wrong_outcomes};

@@ -75,12 +75,16 @@ impl UpstreamLane {
             std::mem::take(&mut self.calls),
             std::mem::take(&mut self.varies),
         );
+        let other_answers = std::mem::take(&mut self.other_answers);
         for (number, mut call) in (1..).zip(calls) {
             if call.cause == Some(cause) {
                 continue;
             }
             call.cause = call.cause.map(|it| if it > cause { it - 1 } else { it });
             self.calls.push(call);
+            if other_answers.contains(&number) {
+                self.other_answers.push(self.calls.len());
+            }
             let own = varies.iter().filter(|it| it.call == number);
             self.varies.extend(own.map(|it| VaryingArgument {
                 call: self.calls.len(),

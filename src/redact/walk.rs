@@ -130,6 +130,8 @@ impl Redactor {
             calls,
             headers,
             varies,
+            irregular,
+            other_answers: _,
         } = lane;
         for it in calls {
             self.called(&mut it.call);
@@ -142,6 +144,10 @@ impl Redactor {
             self.header(&mut it.name, &mut it.value);
         }
         varies.iter_mut().for_each(|it| self.name(&mut it.path));
+        for it in irregular {
+            self.name(&mut it.server);
+            self.name(&mut it.tool);
+        }
         self.catalogue(catalogue);
     }
 

@@ -69,7 +69,7 @@ impl<'a> Ear<'a> {
             catalogue: self.behind.catalogue().clone(),
             calls: calls.collect(),
             headers: heard.passed_on.iter().cloned().collect(),
-            varies: Vec::new(),
+            ..UpstreamLane::default()
         }
     }
 }

@@ -16,6 +16,7 @@ use super::schedule::uses_what_outlives;
 use super::settings::Settings;
 use super::versions::{Against, Versions, is_what_stands_there};
 use super::{execute::Reads, replay};
+use crate::evaluate::Accepted;
 use crate::model::learned::Learned;
 use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
@@ -402,7 +403,7 @@ impl<'a> Comparison<'a> {
                 ..result
             };
         }
-        let accepted = std::slice::from_ref(accepted);
+        let accepted = (std::slice::from_ref(accepted), Accepted::Version);
         judge_executed(executed, accepted, &self.rules, self.allow_changed)
     }
 }

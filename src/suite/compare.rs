@@ -11,6 +11,7 @@ use super::repeat::{Attempt, Measure, repeat};
 use super::replay;
 use super::run_context::RunContext;
 use super::settings::Settings;
+use crate::evaluate::Accepted;
 use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
 use crate::model::scenario::Scenario;
@@ -113,6 +114,7 @@ impl Attempt for Comparison<'_> {
         if let Some(result) = executed.incomplete() {
             return result;
         }
-        judge_executed(executed, self.accepted, self.rules, self.allow_changed)
+        let accepted = (self.accepted, Accepted::Baseline);
+        judge_executed(executed, accepted, self.rules, self.allow_changed)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::evaluate::{Basis, Checked, Impossible, check_criteria};
+use crate::evaluate::{Accepted, Basis, Checked, Impossible, check_criteria};
 use crate::model::experiment::ExperimentChange;
 use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
@@ -22,7 +22,7 @@ use crate::suite::run_context::Executed;
 pub(crate) fn judge(
     result: ScenarioResult,
     scenario: Option<&Scenario>,
-    accepted: &[Redacted<Trajectory>],
+    (accepted, accepted_as): (&[Redacted<Trajectory>], Accepted),
     current: Arc<Redacted<Trajectory>>,
     (rules, patience): (&Rules, &Patience),
     allow_changed: bool,
@@ -40,12 +40,20 @@ pub(crate) fn judge(
     let mut notes = result.notes;
     if baseline.scenario != result.id {
         notes.push(format!(
-            "the baseline is one of another scenario: `{}`",
+            "{} is one of another scenario: `{}`",
+            match accepted_as {
+                Accepted::Baseline => "the baseline",
+                Accepted::Version => "the other run",
+            },
             baseline.scenario
         ));
     }
-    notes.extend(reads_answered_once(scenario, baseline, rules));
-    let basis = Basis::Baseline(baseline);
+    notes.extend(reads_answered_once(
+        scenario,
+        (baseline, accepted_as),
+        rules,
+    ));
+    let basis = Basis::Accepted(baseline, accepted_as);
     let checked = scenario.map(|it| check_criteria(it, &current, basis));
     let Checked { checks, impossible } = checked.unwrap_or_default();
     let passed = comparison.verdict.passed && !checks.iter().any(Check::fails);
@@ -67,7 +75,7 @@ pub(crate) fn judge(
         problem: if gates {
             impossible
         } else {
-            Some(other_experiment(scenario, &experiment_changes))
+            Some(other_experiment(scenario, accepted_as, &experiment_changes))
         },
         experiment_changes,
         idle_rules,
@@ -84,7 +92,7 @@ pub(crate) fn judge(
 /// Scores a run that went far enough for a verdict; without anything accepted, its result is an error.
 pub(crate) fn judge_executed(
     executed: Executed,
-    accepted: &[Redacted<Trajectory>],
+    accepted: (&[Redacted<Trajectory>], Accepted),
     rules: &Rules,
     allow_changed: bool,
 ) -> ScenarioResult {
@@ -107,7 +115,7 @@ pub(crate) fn judge_executed(
 /// would ask them twice, it says how.
 fn reads_answered_once(
     scenario: Option<&Scenario>,
-    baseline: &Trajectory,
+    (baseline, accepted_as): (&Trajectory, Accepted),
     rules: &Rules,
 ) -> Option<String> {
     let once = baseline.answered_once();
@@ -115,12 +123,16 @@ fn reads_answered_once(
         once.binary_search(number).is_ok() && score::only_reads(call, &baseline.catalogue, rules)
     };
     let count = (1..).zip(baseline.calls()).filter(is_graded).count();
+    let of = match accepted_as {
+        Accepted::Baseline => "the baseline",
+        Accepted::Version => "the other version",
+    };
     let reads = match count {
         0 => return None,
-        1 => "1 read of the baseline was heard once, so its answer is".to_owned(),
-        _ => format!("{count} reads of the baseline were heard once, so their answers are"),
+        1 => format!("1 read of {of} was heard once, so its answer is"),
+        _ => format!("{count} reads of {of} were heard once, so their answers are"),
     };
-    let way_out = if baseline.has_answers_received_twice() {
+    let way_out = if accepted_as == Accepted::Version || baseline.has_answers_received_twice() {
         String::new()
     } else {
         let record = scenario.map_or_else(|| "mcp-eval record".to_owned(), replay::record_command);
@@ -132,7 +144,18 @@ fn reads_answered_once(
 }
 
 /// Why a comparison with another experiment has no verdict, and what to do.
-fn other_experiment(scenario: Option<&Scenario>, changes: &[ExperimentChange]) -> Problem {
+fn other_experiment(
+    scenario: Option<&Scenario>,
+    accepted_as: Accepted,
+    changes: &[ExperimentChange],
+) -> Problem {
+    if accepted_as == Accepted::Version {
+        return Problem {
+            message: "no verdict, because the other run is of another experiment".to_owned(),
+            hint: Some("`--allow-changed` gates all the same".to_owned()),
+            details: Vec::new(),
+        };
+    }
     let record = scenario.map_or_else(|| "mcp-eval record".to_owned(), replay::record_command);
     let is_asked_otherwise = changes.iter().any(|it| *it != ExperimentChange::Scenario);
     let options = if is_asked_otherwise {

@@ -16,6 +16,7 @@ use super::patience::Patience;
 use super::play::{Files, Finished};
 use super::settings::{Judging, RUNS};
 use super::{agents, ci, replay, source};
+use crate::evaluate::Accepted;
 use crate::git;
 use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
@@ -191,11 +192,15 @@ impl Comparison<'_> {
             tags: scenario.map(|it| it.tags.clone()).unwrap_or_default(),
             ..stored(file, &current, Status::Error)
         };
+        let accepted_as = match self.of_run(&current.scenario) {
+            Some(_) => Accepted::Version,
+            None => Accepted::Baseline,
+        };
         let current = Arc::new(current);
         judge(
             open.clone(),
             scenario,
-            &accepted,
+            (&accepted, accepted_as),
             current,
             (&rules, &self.patience),
             self.judging.allow_changed,

@@ -143,6 +143,33 @@ fn a_version_that_is_not_all_there_says_what_is_missing() {
 }
 
 #[test]
+fn what_criteria_say_of_the_other_version_is_not_said_of_a_baseline() {
+    let sourced = sourced();
+    let project = &sourced.project;
+    let criteria = "\"success_criteria\":[\"a discount of 5\",{\"tool_never_called\":\"count\"}],\"name\":\"Says\"";
+    project.edit("scenarios/says.yaml", "\"name\":\"Says\"", criteria);
+    project.file("server/else", "2");
+    // A criterion that both fail says nothing of either.
+    let seven = project.result(3, &["compare", "--against", "git:HEAD"]);
+    let checks = |result: &Value| result["scenarios"][0]["checks"].to_string();
+    assert!(
+        checks(&seven).contains("the other version does not say it\"")
+            && checks(&seven).contains("both the other version and this run call the tool"),
+        "{seven:#}"
+    );
+    sourced.says("the price is 7 at 12:00:01, a discount of 5");
+    let run = project.result(1, &["compare", "--against", "git:HEAD"]);
+    assert!(checks(&run).contains("the other version does not say it; this one does"));
+    let stored = |it: &Value| it["run_id"].as_str().unwrap().to_owned();
+    let of = format!("run:{}", stored(&seven));
+    let two = project.result(1, &["compare", "--run", &stored(&run), "--against", &of]);
+    assert!(
+        checks(&two).contains("the other version does not say it"),
+        "{two:#}"
+    );
+}
+
+#[test]
 fn a_run_is_compared_with_a_stored_one() {
     let sourced = sourced();
     let project = &sourced.project;

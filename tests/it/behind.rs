@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use mcp_eval::evaluate::{Basis, Checked, check_criteria};
+use mcp_eval::evaluate::{Accepted, Basis, Checked, check_criteria};
 use mcp_eval::model::call::{Failure, FailureKind, Outcome};
 use mcp_eval::model::scenario::{Criterion, Scenario, Start, Transport};
 use mcp_eval::model::suite::CheckState;
@@ -355,12 +355,22 @@ fn a_tool_that_no_server_behind_offers_can_be_met_by_nothing() {
 
     let before = run(heard(&[]));
     let gone = without_forecast(heard(&[]));
-    let gone_since = check("forecast", None, gone.clone(), Basis::Baseline(&before));
+    let gone_since = check(
+        "forecast",
+        None,
+        gone.clone(),
+        Basis::Accepted(&before, Accepted::Baseline),
+    );
     assert!(
         gone_since.starts_with("the tool was not called: `weather` does not offer it any more"),
         "{gone_since}"
     );
-    let never = check("forecast", Some(0), gone, Basis::Baseline(&before));
+    let never = check(
+        "forecast",
+        Some(0),
+        gone,
+        Basis::Accepted(&before, Accepted::Baseline),
+    );
     assert_eq!(never, "met");
 
     // A refused call of a tool that is not there is none that was made, but one that was tried.
@@ -421,7 +431,11 @@ fn where_nobody_listened_nothing_is_met() {
         json!({ "never_forwarded": ["x-key"] }),
     ] {
         let scenario = wanting(&json!([criterion]));
-        for basis in [Basis::Nothing, Basis::Recording, Basis::Baseline(&run)] {
+        for basis in [
+            Basis::Nothing,
+            Basis::Recording,
+            Basis::Accepted(&run, Accepted::Baseline),
+        ] {
             assert_eq!(
                 said(&check_criteria(&scenario, &run, basis)),
                 "impossible: in this run, nobody listened to the servers behind the one under test",

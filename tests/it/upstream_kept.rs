@@ -7,7 +7,9 @@ use mcp_eval::model::stamp::{GitStamp, Servers, Stamp};
 use mcp_eval::model::trajectory::{
     Answer, Ending, Failure, FailureKind, Outcome, Step, ToolCall, Trajectory,
 };
-use mcp_eval::model::upstream::{PassedOn, UpstreamCall, UpstreamLane, VaryingArgument};
+use mcp_eval::model::upstream::{
+    IrregularTool, PassedOn, UpstreamCall, UpstreamLane, VaryingArgument,
+};
 use mcp_eval::model::{Digits, Object};
 use mcp_eval::published::trajectory;
 use mcp_eval::redact::scan::Scanner;
@@ -129,6 +131,12 @@ fn lane() -> UpstreamLane {
             call: 2,
             path: "/request_id".to_owned(),
         }],
+        irregular: vec![IrregularTool {
+            server: "files".to_owned(),
+            tool: "list".to_owned(),
+            in_all: Some(1),
+        }],
+        other_answers: vec![1],
     }
 }
 
@@ -396,8 +404,10 @@ fn any_lane() -> impl Strategy<Value = UpstreamLane> {
         prop::collection::vec(arrived(), 0..5),
         prop::collection::vec(header, 0..3),
         prop::collection::vec(varies, 0..3),
+        prop::collection::vec((".{0,8}", ".{0,8}", prop::option::of(0_usize..9)), 0..3),
     )
-        .prop_map(|(servers, calls, headers, varies)| {
+        .prop_map(|(servers, calls, headers, varies, irregular)| {
+            let irregular = irregular.into_iter();
             let varies = varies.into_iter().filter(|_| !calls.is_empty());
             UpstreamLane {
                 catalogue: Catalogue { servers },
@@ -407,6 +417,14 @@ fn any_lane() -> impl Strategy<Value = UpstreamLane> {
                         path,
                     })
                     .collect(),
+                irregular: irregular
+                    .map(|(server, tool, in_all)| IrregularTool {
+                        server,
+                        tool,
+                        in_all,
+                    })
+                    .collect(),
+                other_answers: (1..=calls.len()).step_by(2).collect(),
                 calls,
                 headers,
             }

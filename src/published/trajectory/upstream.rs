@@ -20,6 +20,13 @@ pub(super) struct Upstream<'a> {
     /// Places in the arguments that were another in each take of the baseline, because the server under test makes something up there.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     varies: Vec<VaryingArgument>,
+    /// Tools that the server under test calls on its own account: at another moment, or another number of times, in each take of the
+    /// baseline.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    irregular: Vec<IrregularTool<'a>>,
+    /// The calls, counted from 1, whose answer was another in each take of the baseline.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    other_answers: Vec<usize>,
     /// What each of these servers offered, in the order served.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     catalogue: Vec<ServerCatalogue<'a>>,
@@ -63,6 +70,16 @@ struct VaryingArgument {
     path: String,
 }
 
+/// A tool that the server under test calls on its own account.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct IrregularTool<'a> {
+    /// The server behind that offers it.
+    server: Cow<'a, str>,
+    tool: Cow<'a, str>,
+    /// How often it was called in all, in each take; null where that was another number in each.
+    in_all: Option<usize>,
+}
+
 impl Upstream<'_> {
     /// Whether all of it can be, where the agent made this many scored calls. Says what cannot.
     pub(super) fn check(&self, agents_calls: usize) -> Result<(), String> {
@@ -97,6 +114,14 @@ impl Upstream<'_> {
                 ));
             }
         }
+        if let Some(call) =
+            (self.other_answers.iter()).find(|it| !(1..=self.calls.len()).contains(it))
+        {
+            return Err(format!(
+                "`upstream`: its `other_answers` is about call {call}, and {}",
+                there_are(self.calls.len())
+            ));
+        }
         Ok(())
     }
 }
@@ -107,6 +132,8 @@ impl<'a> From<&'a UpstreamLane> for Upstream<'a> {
             calls: it.calls.iter().map(Into::into).collect(),
             headers: it.headers.iter().map(Into::into).collect(),
             varies: it.varies.iter().map(Into::into).collect(),
+            irregular: it.irregular.iter().map(Into::into).collect(),
+            other_answers: it.other_answers.clone(),
             catalogue: it.catalogue.servers.iter().map(Into::into).collect(),
         }
     }
@@ -119,6 +146,8 @@ impl From<Upstream<'_>> for UpstreamLane {
             calls: it.calls.into_iter().map(Into::into).collect(),
             headers: it.headers.into_iter().map(Into::into).collect(),
             varies: it.varies.into_iter().map(Into::into).collect(),
+            irregular: it.irregular.into_iter().map(Into::into).collect(),
+            other_answers: it.other_answers,
         }
     }
 }
@@ -186,6 +215,26 @@ impl From<VaryingArgument> for upstream::VaryingArgument {
         Self {
             call: it.call,
             path: it.path,
+        }
+    }
+}
+
+impl<'a> From<&'a upstream::IrregularTool> for IrregularTool<'a> {
+    fn from(it: &'a upstream::IrregularTool) -> Self {
+        Self {
+            server: (&it.server).into(),
+            tool: (&it.tool).into(),
+            in_all: it.in_all,
+        }
+    }
+}
+
+impl From<IrregularTool<'_>> for upstream::IrregularTool {
+    fn from(it: IrregularTool<'_>) -> Self {
+        Self {
+            server: it.server.into_owned(),
+            tool: it.tool.into_owned(),
+            in_all: it.in_all,
         }
     }
 }

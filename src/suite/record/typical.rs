@@ -8,6 +8,7 @@ use super::failing::{
 use super::learned;
 use super::once::{reads, rules_that_do_not_fit};
 use super::take::Take;
+use crate::evaluate::Accepted;
 use crate::model::redacted::Redacted;
 use crate::model::repeated::Attempt;
 use crate::model::scenario::Scenario;
@@ -341,7 +342,7 @@ fn attempt(
         judge(
             open.clone(),
             Some(redacted),
-            accepted,
+            (accepted, Accepted::Baseline),
             current,
             (&scenario.scoring, patience),
             true,

@@ -233,7 +233,7 @@ pub(crate) fn hostile_lane() -> UpstreamLane {
             name: ESCAPES.to_owned(),
             value: outside.clone(),
         }],
-        varies: Vec::new(),
+        ..UpstreamLane::default()
     }
 }
 
