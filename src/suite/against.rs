@@ -277,6 +277,16 @@ impl<'a> Comparison<'a> {
             // A script that does not find a tool may know its server from the other version.
             first = hear_own(true, known(&other)).await;
         }
+        let mut besides: Vec<String> = Vec::new();
+        let mut note = |of: &str, heard: &Executed| {
+            let news = heard.notes.iter().filter(|it| !first.notes.contains(it));
+            for it in news.map(|it| format!("{of}: {it}")) {
+                if !besides.contains(&it) {
+                    besides.push(it);
+                }
+            }
+        };
+        note("the other version", &other);
         let mut others = vec![other.trajectory.clone()];
         let mut again = Vec::new();
         // Where nothing differs at all, nothing has to be told from what varies.
@@ -294,6 +304,8 @@ impl<'a> Comparison<'a> {
             if let Some(result) = a.incomplete() {
                 return not_heard(result, name);
             }
+            note("the other version, heard again", &a);
+            note("heard again", &b);
             others.push(a.trajectory);
             again.push(b);
         }
@@ -307,6 +319,7 @@ impl<'a> Comparison<'a> {
                 let unseen = unseen(&accepted.learned);
                 let mut result = self.judged(first, &accepted);
                 result.notes.extend(notes);
+                result.notes.extend(besides);
                 if result.status == Status::Passed && fails_on_both {
                     let why = format!("it fails on both versions: {}", failing.join("; "));
                     result.problem = Some(problem(why));

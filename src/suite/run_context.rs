@@ -7,6 +7,7 @@ use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::model::trajectory::{Ending, Trajectory};
+use crate::redact::Redactor;
 use crate::score;
 use crate::store::Runs;
 use crate::suite::containers::ContainerSlot;
@@ -100,7 +101,7 @@ impl RunContext {
             .chain(&log)
             .map(|error| format!("the run could not be kept: {error}"))
             .collect();
-        notes.extend(agent_notes.iter().map(|it| redactor.text(it).into_inner()));
+        notes.extend(redacted_notes(&agent_notes, &redactor));
         if let Ending::Blocked { message } = &trajectory.ending {
             notes.push(format!("the run ended early: {message}"));
         }
@@ -136,13 +137,18 @@ impl RunContext {
         let ran = self
             .suite
             .execute(scenario, baseline, reads, slot, &*self.progress);
-        let mut trajectory = Box::pin(ran).await.trajectory;
+        let FinishedRun {
+            mut trajectory,
+            redactor,
+            notes,
+            log: _,
+        } = Box::pin(ran).await;
         let patience = self.suite.patience(scenario, &trajectory);
         tokio::task::block_in_place(|| trajectory.refine(score::mark_breaches));
         Executed {
             scenario: self.redacted(scenario),
             trajectory,
-            notes: Vec::new(),
+            notes: redacted_notes(&notes, &redactor),
             patience,
         }
     }
@@ -188,4 +194,9 @@ impl RunContext {
     pub(crate) fn redacted(&self, scenario: &Scenario) -> Redacted<Scenario> {
         self.suite.redacted(scenario)
     }
+}
+
+fn redacted_notes(notes: &[String], redactor: &Redactor) -> Vec<String> {
+    let notes = notes.iter();
+    notes.map(|it| redactor.text(it).into_inner()).collect()
 }

@@ -145,6 +145,27 @@ fn a_command_after_is_run_whatever_happened_and_fails_nobody() {
 }
 
 #[test]
+fn a_command_after_that_fails_in_a_later_take_is_told_too() {
+    // It fails from the second run on.
+    let after = json!([[
+        "sh",
+        "-c",
+        "test ! -e ran || { echo once is enough; exit 4; }; touch ran"
+    ]]);
+    let project = scenario(&["text=fine"], &json!({ "after": after }));
+    let said = "the command `sh` of `after` exited with code 4; its last lines: once is enough";
+    let notes = |code: i32, arguments: &[&str]| -> Vec<String> {
+        let result = project.result(code, arguments);
+        let notes = result["scenarios"][0]["notes"].as_array().unwrap().clone();
+        let notes = notes.iter().map(|it| it.as_str().unwrap().to_owned());
+        notes.filter(|it| it.contains(said)).collect()
+    };
+    assert_eq!(notes(0, &["record"]), [format!("take 2: {said}")]);
+    // What is the same in both takes is said once.
+    assert_eq!(notes(0, &["record"]), [said]);
+}
+
+#[test]
 fn what_a_command_before_leaves_running_ends_with_the_run() {
     let before = json!([["sh", "-c", "setsid sleep 300 & echo $! > id"]]);
     // While the run lasts, it is there.

@@ -65,7 +65,7 @@ pub(crate) async fn take(
             scenario,
             replayed,
             (run_context, takes),
-            &mut trajectory,
+            (&mut trajectory, &notes),
             patience.clone(),
         )
         .await;
@@ -110,12 +110,12 @@ pub(crate) fn reads(scenario: &Scenario, run_context: &RunContext) -> Reads {
 
 /// Plays the scenario again and learns which places of the answers vary by nature: those that differ between the answers to one and the
 /// same request. Where two takes disagree in kind, a third shows the odd one; where that is the first, another becomes the baseline.
-/// Returns what a reader should know of it, or why it was not done to the end.
+/// Returns what a reader should know of it besides what is noted of the first take, or why it was not done to the end.
 async fn learn(
     scenario: &Scenario,
     replayed: Option<&Arc<Redacted<Trajectory>>>,
     (run_context, takes): (&RunContext, u16),
-    trajectory: &mut Redacted<Trajectory>,
+    (trajectory, known): (&mut Redacted<Trajectory>, &[String]),
     mut patience: Patience,
 ) -> Result<Vec<String>, Stopped> {
     let mut played = vec![trajectory.clone()];
@@ -128,6 +128,8 @@ async fn learn(
     while played.len() < wanted {
         let take = played.len() + 1;
         let again = run_context.play_again(scenario, replayed).await;
+        let news = again.notes.iter().filter(|it| !known.contains(it));
+        notes.extend(news.map(|it| format!("take {take}: {it}")));
         if let Some(result) = again.incomplete() {
             let why = result.problem.map(|it| it.message).unwrap_or_default();
             notes.push(format!(
