@@ -13,7 +13,7 @@ use crate::cli::failure::Failure;
 use crate::cli::runs::RESULT;
 use crate::git;
 use crate::model::suite::{ScenarioResult, SuiteResult};
-use crate::published::result::{self, Gate, Problem, ResultDocument};
+use crate::published::result::{self, Bisected, Gate, Problem, ResultDocument};
 use crate::redact;
 use crate::report::{html, terminal};
 use crate::store::{self, StoreError};
@@ -33,6 +33,8 @@ pub(super) struct ReportOptions<'a> {
     pub(super) threshold: Option<f64>,
     /// What is inconclusive has not passed.
     pub(super) strict_statistics: bool,
+    /// What a search has found whose last comparison this is.
+    pub(super) bisected: Option<Bisected>,
 }
 
 /// Writes the report of a suite, prints its result and returns the exit code.
@@ -46,18 +48,22 @@ pub(super) fn finish(
     output: OutputArgs,
     console: Console,
 ) -> Result<Exit, Failure> {
-    let exit = Exit::of(&finished.suite, options.strict_statistics);
+    let exit = match &options.bisected {
+        Some(bisected) if bisected.first_bad.len() == 1 => Exit::Passed,
+        Some(_) => Exit::Incomplete,
+        None => Exit::of(&finished.suite, options.strict_statistics),
+    };
     let runs = &finished.runs;
     let folder = match options.output {
         Some(folder) => folder.to_owned(),
         None if options.pages => Path::new(REPORTS).join(runs.id()),
         None => runs.folder().to_owned(),
     };
-    let mut shown = with_gate(
-        ResultDocument::from(&finished.suite),
-        exit,
-        options.threshold,
-    );
+    let document = ResultDocument {
+        bisected: options.bisected.clone(),
+        ..ResultDocument::from(&finished.suite)
+    };
+    let mut shown = with_gate(document, exit, options.threshold);
     name_files(&mut shown, finished, &folder);
     let text = result::json(&shown);
     let written = if options.pages {
@@ -110,6 +116,12 @@ fn with_gate(result: ResultDocument, exit: Exit, threshold: Option<f64>) -> Resu
     let summary = result.summary;
     if exit == Exit::Passed && result.command == "record" {
         "everything was recorded".clone_into(&mut gate.sentence);
+    }
+    if let Some(bisected) = &result.bisected {
+        gate.sentence = match bisected.first_bad.len() {
+            1 => "the first bad commit was found".to_owned(),
+            several => format!("the first bad commit is one of {several}"),
+        };
     }
     if exit == Exit::Passed && summary.recorded_failing > 0 {
         let _ = write!(

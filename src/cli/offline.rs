@@ -62,6 +62,7 @@ pub(super) fn compare(
         output: args.output.as_deref(),
         threshold: args.score.threshold,
         strict_statistics: false,
+        bisected: None,
     };
     finish::finish(&finished, &options, output, console)
 }

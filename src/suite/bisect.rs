@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use super::against::{compare_against_at, compare_held};
 use super::error::Error;
 use super::play::{Finished, Suite};
+use super::prepare::WHOLE_LOG;
 use super::settings::Settings;
 use super::source;
 use super::versions::{Against, Versions};
@@ -74,6 +75,9 @@ struct State {
     /// Names all that decides what a commit is besides its source: the scenarios, and how they are judged.
     experiment: String,
     found: BTreeMap<String, Found>,
+    /// Why a commit is bad, or was skipped.
+    #[serde(default)]
+    why: BTreeMap<String, String>,
 }
 
 /// Finds the first commit at which a scenario fails. Needs a runtime with several threads.
@@ -102,7 +106,8 @@ pub async fn bisect(
         ..State::default()
     };
     if range.resume {
-        state.found = earlier(&state)?;
+        let earlier = earlier(&state)?;
+        (state.found, state.why) = (earlier.found, earlier.why);
         let (known, all) = (state.found.len(), leading.len() - 1);
         tell(&format!("going on: {known} of {all} commits are known"));
     }
@@ -142,7 +147,6 @@ pub async fn bisect(
         )));
     }
     let mut shown = Some(first);
-    let mut skipped: Vec<(Commit, String)> = Vec::new();
     // The places of the last good commit, before all, and of the first bad one.
     let (mut low, mut high) = (0, leading.len() - 1);
     loop {
@@ -181,17 +185,30 @@ pub async fn bisect(
         tell(&format!("  {}", words(found, &why)));
         match found {
             Found::Bad => shown = finished,
-            Found::Skipped => skipped.push((commit.clone(), why)),
-            Found::Good => {}
+            Found::Skipped | Found::Good => {}
+        }
+        if found != Found::Good {
+            state.why.insert(commit.id.clone(), why);
         }
         state.found.insert(commit.id.clone(), found);
         keep(&state)?;
     }
     let _ = std::fs::remove_file(STATE);
+    let skipped = leading
+        .iter()
+        .filter(|it| state.found.get(&it.id) == Some(&Found::Skipped));
+    let skipped = skipped.map(|it| {
+        (
+            it.clone(),
+            state.why.get(&it.id).cloned().unwrap_or_default(),
+        )
+    });
+    let reason = state.why.get(&leading[high].id).cloned();
+    let of_run = || shown.as_ref().map(first_reason);
     Ok(Bisected {
         first_bad: leading[low..=high].to_vec(),
-        skipped,
-        reason: shown.as_ref().map(first_reason).unwrap_or_default(),
+        skipped: skipped.collect(),
+        reason: reason.or_else(of_run).unwrap_or_default(),
         shown,
     })
 }
@@ -295,7 +312,11 @@ async fn test(
             .filter(|it| went_away(it).is_none())
             .find(|it| !matches!(it.status, Status::Passed | Status::Failed));
         if let Some(lost) = lost {
-            let why = lost.problem.as_ref().map(|it| it.message.clone());
+            let why = lost.problem.as_ref().map(|it| {
+                let log = it.details.iter().find(|it| it.starts_with(WHOLE_LOG));
+                let log = log.map_or_else(String::new, |it| format!("; {it}"));
+                format!("{}{log}", it.message)
+            });
             return Ok((Found::Skipped, why.unwrap_or_default(), None));
         }
         let is_bad = |it: &&ScenarioResult| it.status == Status::Failed || went_away(it).is_some();
@@ -354,7 +375,7 @@ fn reason(result: &ScenarioResult) -> String {
 }
 
 /// What an interrupted search of the same kind has found.
-fn earlier(state: &State) -> Result<BTreeMap<String, Found>, Error> {
+fn earlier(state: &State) -> Result<State, Error> {
     let none = || Error::invalid(format!("there is no search to go on with in {STATE}"));
     let text = std::fs::read_to_string(STATE).map_err(|_| none())?;
     let earlier: State =
@@ -362,7 +383,7 @@ fn earlier(state: &State) -> Result<BTreeMap<String, Found>, Error> {
     let is_same = (&earlier.good, &earlier.bad, &earlier.experiment)
         == (&state.good, &state.bad, &state.experiment);
     if is_same {
-        Ok(earlier.found)
+        Ok(earlier)
     } else {
         Err(Error::invalid(format!(
             "the search in {STATE} is one of other commits, scenarios or options: without `--resume`, a new one begins"

@@ -144,7 +144,7 @@ impl SuiteContext {
             folder,
             state,
             inputs,
-            lasts: scenario.source.version.is_none(),
+            commit: (scenario.source.version.as_ref()).map(|it| it.commit.as_str()),
             supervisor: self.program.as_deref(),
             redactor: &redactor,
         };

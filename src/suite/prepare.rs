@@ -26,6 +26,15 @@ use crate::store;
 /// Where it is kept what was prepared.
 const FOLDER: &str = ".mcp-eval/prepared";
 
+/// How the names of logs begin that are of versions of a source.
+const VERSION: &str = "version-";
+
+/// How many of them are kept.
+const MOST_LOGS: usize = 50;
+
+/// What is said before the path of a log.
+pub(crate) const WHOLE_LOG: &str = "all it said: ";
+
 /// The most files that are remembered of those that commands made.
 const MOST_FILES: usize = 20_000;
 
@@ -59,8 +68,8 @@ pub(crate) struct Wanted<'a> {
     pub(crate) state: State<'a>,
     /// The files it depends on by name, which it does not make.
     pub(crate) inputs: &'a [PathBuf],
-    /// Whether it is kept for later runs of the program what was prepared. A version that is laid out anew for each is not.
-    pub(crate) lasts: bool,
+    /// The commit of a version that is laid out anew for each run of the program, so that it is not kept for later ones what was prepared.
+    pub(crate) commit: Option<&'a str>,
     pub(crate) supervisor: Option<&'a Path>,
     pub(crate) redactor: &'a Redactor,
 }
@@ -101,8 +110,8 @@ impl Prepared {
         let folder = folder.canonicalize().unwrap_or(folder);
         let mut held = self.hold(&folder, tell).await;
         let commands = hash(&format!("{:?}", wanted.prepare));
-        let path = record_path(&folder, wanted);
-        let record = read(&path).filter(|_| wanted.lasts);
+        let path = record_path(&folder, &commands, wanted);
+        let record = read(&path).filter(|_| wanted.commit.is_none());
         let made: Vec<PathBuf> = (record.iter().flat_map(|it| &it.made))
             .map(|it| it.path.clone())
             .collect();
@@ -165,12 +174,15 @@ async fn make(
     let _ = fs::remove_file(path);
     let log = path.with_extension("log");
     let _ = fs::remove_file(&log);
+    if wanted.commit.is_some() {
+        forget_logs();
+    }
     let runs_in = wanted.prepare.cwd.as_deref().unwrap_or(folder);
     let begun = SystemTime::now();
     for command in &wanted.prepare.commands {
         run(command, runs_in, wanted, &log, tell).await?;
     }
-    let Some(before) = before.filter(|_| wanted.lasts) else {
+    let Some(before) = before.filter(|_| wanted.commit.is_none()) else {
         return Ok(());
     };
     let made = files_made(&[folder, runs_in], wanted.inputs, begun);
@@ -192,14 +204,29 @@ async fn make(
     Ok(())
 }
 
-/// Where it is kept what was prepared in a folder. Of versions that are laid out anew each time, only the last log is.
-fn record_path(folder: &Path, wanted: &Wanted<'_>) -> PathBuf {
-    let name = if wanted.lasts {
-        hash(&folder.to_string_lossy())
-    } else {
-        "version".to_owned()
+/// Where it is kept what was prepared in a folder. Of versions that are laid out anew each time, only the logs are.
+fn record_path(folder: &Path, commands: &str, wanted: &Wanted<'_>) -> PathBuf {
+    let name = match wanted.commit {
+        None => hash(&folder.to_string_lossy()),
+        Some(commit) => {
+            let commit = commit.get(..12).unwrap_or(commit);
+            format!("{VERSION}{commit}-{}", &commands[..6])
+        }
     };
     Path::new(FOLDER).join(format!("{name}.json"))
+}
+
+/// Removes the oldest logs of versions.
+fn forget_logs() {
+    let logs = fs::read_dir(FOLDER).into_iter().flatten().flatten();
+    let logs = logs.filter(|it| it.file_name().to_string_lossy().starts_with(VERSION));
+    let mut logs: Vec<(SystemTime, PathBuf)> = logs
+        .filter_map(|it| Some((it.metadata().ok()?.modified().ok()?, it.path())))
+        .collect();
+    logs.sort_unstable_by(|a, b| b.cmp(a));
+    for (_, old) in logs.into_iter().skip(MOST_LOGS) {
+        let _ = fs::remove_file(old);
+    }
 }
 
 fn read(path: &Path) -> Option<Record> {
@@ -287,7 +314,7 @@ async fn run(
         ),
     };
     let mut details = process.last_words();
-    details.push(format!("all it said: {}", log.display()));
+    details.push(format!("{WHOLE_LOG}{}", log.display()));
     Err(SetupError {
         message: format!("`{name}` {why}"),
         details,

@@ -274,6 +274,13 @@ fn the_first_bad_commit_is_found() {
     ran.says(&format!("first bad commit: {} Change 7", ids[7]))
         .says("price is 8");
     assert!(!project.path(".mcp-eval/bisect.json").exists());
+    let found = project.result(0, &["bisect", "--good", &ids[0]]);
+    let commit = &found["bisected"]["first_bad"][0];
+    assert_eq!(
+        (&commit["commit"], &commit["subject"]),
+        (&json!(ids[7]), &json!("Change 7"))
+    );
+    assert_eq!(found["gate"]["exit_code"], 0);
     let ran = project.expect(3, &["bisect", "--good", &ids[3], "--bad", &ids[4]]);
     ran.says("cannot be compared");
     project
@@ -297,6 +304,28 @@ fn the_first_bad_commit_is_found() {
         .says("Break the build")
         .says("Say nine");
     ran.says("skipped ").says_not("Change 9\n");
+    let found = project.result(3, &["bisect", "--good", &ids[9]]);
+    let bisected = &found["bisected"];
+    let of = |it: &Value, key: &str| it[key].as_str().unwrap().to_owned();
+    let subjects: Vec<String> = (bisected["first_bad"].as_array().unwrap().iter())
+        .map(|it| of(it, "subject"))
+        .collect();
+    assert_eq!(subjects, ["Break the build", "Say nine"]);
+    assert!(
+        of(bisected, "reason").contains("price is 9"),
+        "{bisected:#}"
+    );
+    let [skipped] = &bisected["skipped"].as_array().unwrap()[..] else {
+        panic!("{bisected:#}");
+    };
+    assert_eq!(of(skipped, "subject"), "Break the build");
+    assert_eq!(found["gate"]["exit_code"], 3);
+    // Its log is there although others were built after it.
+    let why = of(skipped, "why");
+    assert!(why.contains("exited with code 5"), "{why}");
+    let log = why.split_once("all it said: ").unwrap().1;
+    assert!(log.contains(&of(skipped, "commit")[..12]), "{log}");
+    assert!(project.path(log).exists());
     // A server that goes away during a call that the good version answered is a bad one, and no accident.
     project.edit("server/run.sh", "exec", "exec false #");
     let _ = sourced.commit("Start nothing");

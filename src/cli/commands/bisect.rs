@@ -8,6 +8,8 @@ use crate::cli::finish::{self, ReportOptions};
 use crate::cli::interrupt;
 use crate::cli::select;
 use crate::cli::suite::program;
+use crate::git::Commit;
+use crate::published::result;
 use crate::suite::{self, Bisected, Judging, Range, ScoreSettings, Settings, Suite};
 
 pub(in crate::cli) fn run(
@@ -70,13 +72,32 @@ pub(in crate::cli) fn run(
             failure
         }
     })?;
+    let names = first_bad
+        .iter()
+        .map(|it| format!("{} {}", it.id, it.subject));
+    let names: Vec<String> = names.collect();
+    let exit = if names.len() == 1 {
+        Exit::Passed
+    } else {
+        Exit::Incomplete
+    };
     if let Some(finished) = &shown {
+        let skipped = skipped.iter().map(|(commit, why)| result::SkippedCommit {
+            commit: published(commit),
+            why: why.clone(),
+        });
+        let bisected = result::Bisected {
+            first_bad: first_bad.iter().map(published).collect(),
+            reason: reason.clone(),
+            skipped: skipped.collect(),
+        };
         let options = ReportOptions {
             format: args.printed.format,
             pages: !args.no_report,
             output: args.output.as_deref(),
             threshold: args.threshold,
             strict_statistics: false,
+            bisected: Some(bisected),
         };
         // That it fails is what was looked for, and is told below.
         let quiet = OutputArgs {
@@ -91,10 +112,6 @@ pub(in crate::cli) fn run(
             commit.short, commit.subject
         ));
     }
-    let names = first_bad
-        .iter()
-        .map(|it| format!("{} {}", it.id, it.subject));
-    let names: Vec<String> = names.collect();
     let sentence = match &names[..] {
         [only] => format!("first bad commit: {only}\n  {reason}"),
         several => format!(
@@ -107,9 +124,13 @@ pub(in crate::cli) fn run(
     } else {
         Console::document(&sentence);
     }
-    Ok(if names.len() == 1 {
-        Exit::Passed
-    } else {
-        Exit::Incomplete
-    })
+    Ok(exit)
+}
+
+fn published(commit: &Commit) -> result::Commit {
+    result::Commit {
+        commit: commit.id.clone(),
+        short: commit.short.clone(),
+        subject: commit.subject.clone(),
+    }
 }

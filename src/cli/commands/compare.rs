@@ -78,6 +78,7 @@ pub(in crate::cli) fn run(
         output: args.output.as_deref(),
         threshold: args.score.threshold,
         strict_statistics: args.strict_statistics,
+        bisected: None,
     };
     finish::finish(&finished, &options, output, console)
 }

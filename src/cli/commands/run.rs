@@ -33,6 +33,7 @@ pub(in crate::cli) fn run(
         output: args.output.as_deref(),
         threshold: args.score.threshold,
         strict_statistics: false,
+        bisected: None,
     };
     finish::finish(&finished, &options, output, console)
 }

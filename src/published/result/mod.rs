@@ -11,6 +11,7 @@
 //!
 //! But for these spellings, which are read, version 2 only adds to version 1, so the same structs read both.
 
+mod bisected;
 mod change;
 mod comparison;
 mod repeated;
@@ -21,6 +22,7 @@ mod status;
 mod upstream;
 mod usage;
 
+pub use bisected::{Bisected, Commit, SkippedCommit};
 pub use change::{Change, ChangeKind};
 pub use comparison::{
     Band, Comparison, Drift, ExecutionStatus, Loss, Reason, ReasonKind, Scores, Slower,
@@ -51,7 +53,7 @@ use crate::published::stamp::Git;
 /// The version this program writes; it reads the earlier ones, too.
 pub const FORMAT_VERSION: u32 = 2;
 
-/// The outcome of one `record`, `compare` or `run`.
+/// The outcome of one `record`, `compare`, `run` or `bisect`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(title = "mcp-eval result")]
 pub struct ResultDocument {
@@ -62,7 +64,7 @@ pub struct ResultDocument {
     pub mcp_eval: String,
     /// Names the run's folders; sorts by time.
     pub run_id: String,
-    /// The command that produced it: `record`, `compare` or `run`.
+    /// The command that produced it: `record`, `compare`, `run` or `bisect`.
     pub command: String,
     /// When the command began (RFC 3339).
     #[schemars(extend("format" = "date-time"))]
@@ -79,6 +81,9 @@ pub struct ResultDocument {
     pub gate: Option<Gate>,
     /// Why the command could not do what it was asked, where it could not; there are no scenarios then.
     pub problem: Option<Problem>,
+    /// What `bisect` has found; the scenarios are those of the first bad commit, compared with the good one. Absent for other commands.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bisected: Option<Bisected>,
     /// Why scenarios failed, each cause once, the one of the most scenarios first.
     #[serde(default)]
     pub causes: Vec<Cause>,

@@ -47,6 +47,7 @@ impl From<&Redacted<SuiteResult>> for result::ResultDocument {
             },
             gate: None,
             problem: None,
+            bisected: None,
             causes: causes::causes(&scenarios),
             scenarios,
         }

@@ -41,6 +41,7 @@ pub(in crate::cli) fn run(
         output: None,
         threshold: None,
         strict_statistics: false,
+        bisected: None,
     };
     finish::finish(&finished, &options, output, console)
 }
