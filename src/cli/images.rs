@@ -11,17 +11,20 @@ use crate::model::container::Image;
 use crate::model::scenario::Scenario;
 use crate::suite::{containers, source};
 
-/// The image of a scenario's container.
+/// The image of a container of a scenario.
 #[derive(Serialize, Clone)]
 pub(super) struct ImageState {
+    /// What the scenario calls the container; absent where it has only one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) container: Option<String>,
     /// The image's name, or the folder it is built from.
     pub(super) image: String,
     /// `there`, `missing`, `built` (before the first run) or `unknown` (there is no engine to ask).
     pub(super) state: &'static str,
 }
 
-/// The images of the scenarios' containers, and whether the engine has them. No engine is asked when none is needed.
-pub(super) fn images(scenarios: &[Scenario]) -> Result<Vec<Option<ImageState>>, Failure> {
+/// The images of each scenario's containers, and whether the engine has them. No engine is asked when none is needed.
+pub(super) fn images(scenarios: &[Scenario]) -> Result<Vec<Vec<ImageState>>, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -34,30 +37,31 @@ pub(super) fn images(scenarios: &[Scenario]) -> Result<Vec<Option<ImageState>>, 
         let mut images = Vec::new();
         for scenario in scenarios {
             let scenario = source::settled(scenario);
-            // Of several, the first one is shown.
-            let container = scenario.containers.first();
-            let container = container.map(|it| containers::expand_anywhere(&scenario, it));
-            let image = match container {
-                None => None,
+            let mut of_scenario = Vec::new();
+            for declared in &scenario.containers {
+                let container = containers::expand_anywhere(&scenario, declared);
                 // Variables that are missing are reported when the scenario is run.
-                Some(Err(_)) => scenario.containers.first().map(|it| it.image.clone()),
-                Some(Ok(container)) => Some(container.image),
-            };
-            images.push(match image {
-                None => None,
-                Some(Image::Built(build) | Image::BuiltOrNamed(build, _)) => Some(ImageState {
-                    image: build.context.display().to_string(),
-                    state: "built",
-                }),
-                Some(Image::Named(name)) => {
-                    let state = match known.get(&name) {
-                        Some(state) => state,
-                        None => state(&engine, &name).await,
-                    };
-                    known.insert(name.clone(), state);
-                    Some(ImageState { image: name, state })
-                }
-            });
+                let image = container.map_or_else(|_| declared.image.clone(), |it| it.image);
+                let (image, state) = match image {
+                    Image::Built(build) | Image::BuiltOrNamed(build, _) => {
+                        (build.context.display().to_string(), "built")
+                    }
+                    Image::Named(name) => {
+                        let state = match known.get(&name) {
+                            Some(state) => state,
+                            None => state(&engine, &name).await,
+                        };
+                        known.insert(name.clone(), state);
+                        (name, state)
+                    }
+                };
+                of_scenario.push(ImageState {
+                    container: declared.name.clone(),
+                    image,
+                    state,
+                });
+            }
+            images.push(of_scenario);
         }
         Ok(images)
     })

@@ -158,7 +158,8 @@ fn text(was: &str, now: &str) -> Option<String> {
         .zip(now.chars())
         .take_while(|(a, b)| a == b)
         .count();
-    if same < before && after <= same + NOTICE && (same == after || same * KEPT >= after) {
+    let is_beginning = same == after || same * KEPT >= after;
+    if after < before && after <= same + NOTICE && is_beginning {
         let added = after - same;
         let notice = if added == 0 {
             String::new()

@@ -242,3 +242,50 @@ fn secrets_of_the_environment_are_hidden_in_what_a_build_says() {
         assert!(!text.contains("S3cr3t-Value"), "{:?}", file.path());
     }
 }
+
+#[test]
+fn the_list_shows_the_source_and_every_image() {
+    let sourced = Sourced::new(&json!({}));
+    let project = &sourced.project;
+    sourced.says("seven").commit("Say seven");
+    project.file(
+        "scenarios/plain.yaml",
+        "name: Plain\nservers: { s: { command: x } }\nexpected_trajectory: [{ tool: x }]\n",
+    );
+    let repository = git2::Repository::open(project.path("server")).unwrap();
+    let head = repository.head().unwrap();
+    let branch = head.shorthand().unwrap();
+    let list = || project.expect(0, &["list"]);
+    list().says("SOURCE").says(&format!("server ({branch})"));
+    sourced.says("eight");
+    list().says(&format!("server ({branch}, changed)"));
+    let listed = project.result(0, &["list"]);
+    let [plain, says] = &listed["scenarios"].as_array().unwrap()[..] else {
+        panic!("{listed:#}");
+    };
+    assert_eq!(plain.get("source"), None);
+    assert_eq!(says["source"]["ref"], branch);
+    assert_eq!(says["source"]["dirty"], true);
+    repository
+        .set_head_detached(head.target().unwrap())
+        .unwrap();
+    let short = head.target().unwrap().to_string();
+    list().says(&format!("({}, changed)", &short[..7]));
+
+    let image = |name: &str| json!({ "image": format!("mcp-eval-test/no-such-{name}"), "port": 1 });
+    let several = json!({
+        "name": "Several",
+        "containers": { "one": image("a"), "other": image("b") },
+        "servers": { "s": { "type": "http", "url": "${containers.one.url}/mcp" } },
+        "expected_trajectory": [{ "tool": "x" }],
+    });
+    project.file("scenarios/says.yaml", several.to_string());
+    // Whether there is an engine or not.
+    list()
+        .says("(image mcp-eval-test/no-such-a")
+        .says("(image mcp-eval-test/no-such-b")
+        .says_not("SOURCE");
+    let images = project.result(0, &["list"])["scenarios"][1]["images"].clone();
+    let names = [&images[0]["container"], &images[1]["container"]];
+    assert_eq!(names, ["one", "other"]);
+}

@@ -13,8 +13,10 @@ use crate::cli::failure::Failure;
 use crate::cli::images::{ImageState, images};
 use crate::cli::select;
 use crate::cli::stray;
+use crate::git;
 use crate::json;
 use crate::model::scenario::{Agent, Criterion, Scenario, is_prose};
+use crate::model::stamp::GitStamp;
 use crate::model::suite::CheckState;
 use crate::model::trajectory::Trajectory;
 use crate::scenario_file;
@@ -23,6 +25,7 @@ use crate::store::Baselines;
 use crate::suite::ci;
 use crate::suite::record::check_run;
 use crate::suite::replay;
+use crate::suite::source;
 use crate::text;
 
 /// What `--format json` prints, version 1.
@@ -58,8 +61,25 @@ struct ListedScenario {
     /// How many calls the accepted baseline has, and how many of their answers were heard once: they are graded, not held to be stable.
     calls: Option<usize>,
     heard_once: Option<usize>,
-    /// The container it runs in; `null` without one.
+    /// The container it runs in, the first of several; `null` without one.
     docker: Option<ImageState>,
+    /// The images of all containers it runs in; absent where there is at most one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    images: Vec<ImageState>,
+    /// Where the source of its system under test lies; absent where it does not say so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<Source>,
+}
+
+/// A source, and what of it stands there.
+#[derive(Serialize, Clone)]
+struct Source {
+    repo: String,
+    /// The branch, or the commit where none is checked out; `null` where that is not known.
+    #[serde(rename = "ref")]
+    reference: Option<String>,
+    commit: Option<String>,
+    dirty: Option<bool>,
 }
 
 pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Failure> {
@@ -69,7 +89,7 @@ pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Fai
     let listed: Vec<ListedScenario> = scenarios
         .iter()
         .zip(images)
-        .map(|(it, image)| listed(it, image, &baselines))
+        .map(|(it, images)| listed(it, images, &baselines))
         .collect();
     match args.printed.format {
         ResultFormat::Json => {
@@ -95,11 +115,7 @@ pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Fai
     Ok(Exit::Passed)
 }
 
-fn listed(
-    scenario: &Scenario,
-    docker: Option<ImageState>,
-    baselines: &Baselines,
-) -> ListedScenario {
+fn listed(scenario: &Scenario, images: Vec<ImageState>, baselines: &Baselines) -> ListedScenario {
     let (baseline, main) = match replay::load(baselines, &scenario.id) {
         Err(_) => ("unreadable", None),
         Ok(accepted) => ("none", accepted.into_iter().next()),
@@ -135,8 +151,35 @@ fn listed(
         failing,
         unchecked,
         criteria: scenario.success_criteria.len(),
-        docker,
+        docker: images.first().cloned(),
+        images: if images.len() > 1 { images } else { Vec::new() },
+        source: source_of(scenario),
     }
+}
+
+/// The source that a scenario names.
+fn source_of(scenario: &Scenario) -> Option<Source> {
+    let own = scenario.source.repo.as_ref()?;
+    let folder = source::folder(scenario);
+    let whole = folder.as_ref().and_then(|it| it.canonicalize().ok());
+    let here = std::env::current_dir().and_then(|it| it.canonicalize());
+    let short = whole.as_ref().map(|it| match &here {
+        Ok(here) => it.strip_prefix(here).unwrap_or(it),
+        Err(_) => it,
+    });
+    let repo = short.unwrap_or(own).display().to_string();
+    let commit = match folder.map(|it| git::stamp(&it, &[])) {
+        Some(GitStamp::Known(commit)) => Some(commit),
+        Some(GitStamp::Unknown { .. }) | None => None,
+    };
+    Some(Source {
+        repo,
+        reference: commit
+            .as_ref()
+            .map(|it| it.branch.clone().unwrap_or_else(|| it.short.clone())),
+        dirty: commit.as_ref().and_then(|it| it.dirty),
+        commit: commit.map(|it| it.commit),
+    })
 }
 
 /// The criteria that are not checked, and why the accepted run failed.
@@ -177,23 +220,38 @@ fn table(listed: &[ListedScenario]) -> String {
             texts.join(", ")
         }
     };
-    let mut rows =
-        vec![["NAME", "PATH", "TAGS", "AGENT", "SERVERS", "BASELINE"].map(str::to_owned)];
+    let has_sources = listed.iter().any(|it| it.source.is_some());
+    let titles = [
+        "NAME", "PATH", "TAGS", "AGENT", "SERVERS", "BASELINE", "SOURCE",
+    ];
+    let mut rows = vec![titles.map(str::to_owned)];
     rows.extend(listed.iter().map(|it| {
         let name = if it.enabled {
             it.name.clone()
         } else {
             format!("{} (disabled)", it.name)
         };
-        let name = match &it.docker {
-            Some(docker) if docker.state == "missing" => {
-                format!("{name} (image {} is missing)", docker.image)
-            }
-            Some(docker) if docker.state == "unknown" => {
-                format!("{name} (image {}, but no Docker engine)", docker.image)
-            }
-            _ => name,
-        };
+        let images = it.docker.iter().chain(it.images.iter().skip(1));
+        let troubles = images.filter_map(|it| match it.state {
+            "missing" => Some(format!(" (image {} is missing)", it.image)),
+            "unknown" => Some(format!(" (image {}, but no Docker engine)", it.image)),
+            _ => None,
+        });
+        let name = name + &troubles.collect::<String>();
+        let source = it.source.as_ref().map_or_else(
+            || "-".to_owned(),
+            |it| {
+                let dirty = if it.dirty == Some(true) {
+                    ", changed"
+                } else {
+                    ""
+                };
+                match &it.reference {
+                    Some(reference) => format!("{} ({reference}{dirty})", it.repo),
+                    None => it.repo.clone(),
+                }
+            },
+        );
         let baseline = match &it.recorded_at {
             Some(at) => format!("{} ({})", it.baseline, at.get(..10).unwrap_or(at)),
             None => it.baseline.to_owned(),
@@ -222,10 +280,13 @@ fn table(listed: &[ListedScenario]) -> String {
             it.agent.to_owned(),
             or_dash(&it.servers),
             baseline,
+            source,
         ]
         .map(|it| text::line(&it).into_owned())
     }));
-    let widths: Vec<usize> = (0..rows[0].len())
+    // Most scenarios have none.
+    let columns = titles.len() - usize::from(!has_sources);
+    let widths: Vec<usize> = (0..columns)
         .map(|column| {
             rows.iter()
                 .map(|row| row[column].width())
