@@ -144,3 +144,69 @@ impl Causes {
         row.map(|(_, row)| *row)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{ArgumentDifference, UpstreamHeader, UpstreamRow};
+    use crate::published::result::RowKind;
+
+    #[test]
+    fn whatever_is_not_as_it_was_is_told() {
+        let same = UpstreamRow {
+            kind: RowKind::Pair,
+            server: None,
+            tool: None,
+            effect: false,
+            baseline: None,
+            current: None,
+            arguments: None,
+            differences: Vec::new(),
+            headers: Vec::new(),
+            answered_otherwise: false,
+            fails: false,
+        };
+        let place = |worded| ArgumentDifference {
+            path: String::new(),
+            was: None,
+            now: None,
+            worded,
+        };
+        let header = UpstreamHeader {
+            server: String::new(),
+            name: String::new(),
+            was: None,
+            now: None,
+        };
+        assert!(!same.differs());
+        assert_eq!(same.words(), "unchanged");
+        let cases: [(fn(&mut UpstreamRow), _); 3] = [
+            (|it| it.kind = RowKind::Missing, "did not arrive any more"),
+            (|it| it.kind = RowKind::Extra, "is new"),
+            (|it| it.answered_otherwise = true, "was answered otherwise"),
+        ];
+        for (change, words) in cases {
+            let mut changed = same.clone();
+            change(&mut changed);
+            assert!(changed.differs(), "{words}");
+            assert_eq!(changed.words(), words);
+        }
+        for (differences, words) in [
+            (
+                vec![place(true)],
+                "was worded otherwise, came with other headers",
+            ),
+            (
+                vec![place(true), place(false)],
+                "was made with something else, came with other headers",
+            ),
+        ] {
+            let mut changed = same.clone();
+            changed.differences = differences;
+            assert!(changed.differs());
+            changed.headers = vec![header.clone()];
+            assert_eq!(changed.words(), words);
+            changed.differences.clear();
+            assert!(changed.differs());
+        }
+    }
+}

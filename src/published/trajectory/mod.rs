@@ -5,6 +5,7 @@
 //! - 1: the first. What had varied between takes was a list of paths, `volatile`; whatever else of such an answer looked generated was not
 //!   looked at, so nothing of it is known to have been stable.
 //! - 2: `learned` tells of each answer that was heard more than once how often it was, and what of it varied, token by token in texts.
+//!   Added to it since, as what is absent from all before: `upstream`, what the servers behind the one under test heard.
 
 mod convert;
 mod learned;

@@ -283,10 +283,11 @@ fn what_was_heard_behind_is_shown_beneath_the_call_that_caused_it() {
             summaries(&page),
             [
                 "1 call; 1 header passed on without a call",
-                "behind it: 2 calls",
+                "behind it: 3 calls",
                 "behind it: 1 call",
             ]
         );
+        assert_eq!(page.matches("× 3").count(), 2, "once failed, then answered");
         assert!(page.contains("x-trace: t-1") && page.contains("no answer after 2 s"));
         assert!(!page.contains("not heard"), "{page}");
     }

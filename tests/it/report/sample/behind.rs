@@ -182,22 +182,12 @@ pub(crate) fn searched() -> UpstreamLane {
     UpstreamLane {
         calls: vec![
             listing(),
-            UpstreamCall {
-                headers: vec![("x-trace".to_owned(), "t-1".to_owned())],
-                ..heard(Some(1), "index", "find", &json!({ "text": "env" }))
-            },
-            UpstreamCall {
-                headers: vec![("x-trace".to_owned(), "t-1".to_owned())],
-                ..heard(Some(1), "index", "find", &json!({ "text": "env" }))
-            },
+            finding(no_answer()),
+            finding(text_answer("printEnv")),
+            finding(text_answer("printEnv")),
             UpstreamCall {
                 call: ToolCall {
-                    outcome: Outcome::Failure(Failure {
-                        kind: FailureKind::Timeout,
-                        message: "no answer after 2 s".to_owned(),
-                        code: None,
-                        data: None,
-                    }),
+                    outcome: no_answer(),
                     ..heard(Some(2), "cache", "get", &json!({ "key": "k1" })).call
                 },
                 ..heard(Some(2), "cache", "get", &json!({}))
@@ -206,6 +196,28 @@ pub(crate) fn searched() -> UpstreamLane {
         headers: vec![passed_on("x-tenant", "acme")],
         ..UpstreamLane::default()
     }
+}
+
+/// A search that is made again until it is answered.
+fn finding(outcome: Outcome) -> UpstreamCall {
+    let made = heard(Some(1), "index", "find", &json!({ "text": "env" }));
+    UpstreamCall {
+        call: ToolCall {
+            outcome,
+            ..made.call
+        },
+        headers: vec![("x-trace".to_owned(), "t-1".to_owned())],
+        ..made
+    }
+}
+
+fn no_answer() -> Outcome {
+    Outcome::Failure(Failure {
+        kind: FailureKind::Timeout,
+        message: "no answer after 2 s".to_owned(),
+        code: None,
+        data: None,
+    })
 }
 
 /// What a hostile server behind a proxy, and a hostile proxy, may have made of one call.
