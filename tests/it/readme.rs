@@ -254,6 +254,10 @@ fn every_yaml_block_of_the_readme_is_valid() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let project = Project::new();
     project.file("scenarios/s.json", "{}");
+    // The configurations of the two proxies that read one.
+    let mut configs = blocks(&readme, "json").into_iter();
+    let config = configs.find(|it| it.contains("{{upstream.")).unwrap();
+    project.file("scenarios/proxy.json", config);
     let mut valid = 0;
     for (number, block) in blocks(&readme, "yaml").into_iter().enumerate() {
         if block.starts_with("mcp_interactions:") {

@@ -100,7 +100,6 @@ fn check_kept(kept: &At<Vec<At<Word>>>, servers: &[Server], findings: &mut Findi
 /// Whether this header may be among those that the server is sent.
 fn may_be_sent(server: &Server, header: &str) -> bool {
     let Transport::Http {
-        url,
         headers,
         bearer_token_env,
         headers_command,
@@ -109,11 +108,10 @@ fn may_be_sent(server: &Server, header: &str) -> bool {
     else {
         return false;
     };
-    // A user and a password in an address are sent as this header, too.
-    let is_authorized = bearer_token_env.is_some() || url.contains('@');
+    let has_token = bearer_token_env.is_some();
     headers
         .iter()
         .any(|(name, _)| name.eq_ignore_ascii_case(header))
-        || is_authorized && header.eq_ignore_ascii_case("authorization")
+        || has_token && header.eq_ignore_ascii_case("authorization")
         || !headers_command.is_empty()
 }
