@@ -13,7 +13,7 @@ use mcp_eval::model::upstream::{PassedOn, UpstreamCall, UpstreamLane};
 use mcp_eval::scenario_file::{self, Loaded, Options, Session, session_scenario};
 use serde_json::{Value, json};
 
-use crate::common::Project;
+use crate::common::{Project, small_proxy};
 use crate::score_kit::trajectory;
 
 /// A proxy that is started with the file `proxy.json`, and two servers behind it.
@@ -443,4 +443,45 @@ fn where_nobody_listened_nothing_is_met() {
             );
         }
     }
+}
+
+#[test]
+fn a_proxy_that_calls_twice_and_passes_a_token_on_fails_its_criteria() {
+    let project = Project::new();
+    let scenario = json!({
+        "name": "s",
+        "config_file": "proxy.json",
+        "servers": { "proxy": { "type": "http", "url": "http://127.0.0.1:${port}/mcp",
+            "headers": { "Authorization": "Bearer tok-77aa31c9e05b42" },
+            "start": { "command": small_proxy(), "args": ["${port}", "${config_file}"] } } },
+        "upstreams": { "files": { "type": "mock" } },
+        "mcp_interactions": { "files": { "tools": [{ "name": "read", "responses": [{ "content": "yes" }] }] } },
+        "expected_trajectory": [{ "tool": "files__read" }],
+        "success_criteria": [
+            { "upstream_called": { "server": "files", "tool": "read", "times": 1 } },
+            { "never_forwarded": ["AUTHORIZATION"] },
+        ],
+    });
+    project.file("scenarios/s.yaml", scenario.to_string());
+    let faults = |faults: &[&str]| {
+        let config =
+            json!({ "upstreams": { "files": "{{upstream.files.url}}" }, "faults": faults });
+        project.file("scenarios/proxy.json", config.to_string());
+    };
+    faults(&[]);
+    project.expect(0, &["run"]);
+    project.expect(0, &["record"]);
+    faults(&["twice=read", "forward=authorization"]);
+    let ran = project.expect(1, &["run"]);
+    ran.says("upstream_called: { server: files, tool: read, times: 1 }")
+        .says("the tool was called 2 times: upstream calls 1, 2")
+        .says("never_forwarded: [AUTHORIZATION]")
+        .says("`AUTHORIZATION` reached `files` with upstream call 1 (`read`, for call 1) and with 1 more")
+        .says_not("tok-77aa31c9e05b42");
+    // With recorded servers, nobody stands behind anything.
+    faults(&[]);
+    project
+        .expect(3, &["compare", "--servers", "recorded"])
+        .says("success criterion `upstream_called: { server: files, tool: read, times: 1 }`: in this run, nobody listened to the servers behind the one under test")
+        .says("`never_forwarded: [AUTHORIZATION]`: in this run, nobody listened");
 }
