@@ -68,6 +68,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "http_client",
             "http_server",
             "import",
+            "input",
             "json",
             "mcp",
             "mock",

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::model::learned::{self, StandsFor, Variation};
 use crate::published::call::VolatilePlaces;
 
-use super::there_are;
+use super::call::there_are;
 
 /// What was learned of the answer to one call.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

@@ -7,6 +7,8 @@
 //! - 2: `learned` tells of each answer that was heard more than once how often it was, and what of it varied, token by token in texts.
 //!   Added to it since, as what is absent from all before: `upstream`, what the servers behind the one under test heard.
 
+mod call;
+mod catalogue;
 mod convert;
 mod learned;
 mod request;
@@ -23,11 +25,12 @@ use thiserror::Error;
 use crate::json::{self, JsonError};
 use crate::model::redacted::Redacted;
 use crate::model::trajectory::Trajectory;
-use crate::model::{Digits, Object};
-use crate::published::call::{CallStatus, Source, VolatilePlaces};
+use crate::published::call::{Source, VolatilePlaces};
 use crate::published::ending::EndingKind;
 use crate::published::stamp::{Git, Image, Servers};
 use crate::text::shorten;
+use call::{Call, check_call_durations};
+use catalogue::ServerCatalogue;
 use learned::Learned;
 use request::ModelRequest;
 use upstream::Upstream;
@@ -138,66 +141,6 @@ enum Step<'a> {
     ToolCall(Call<'a>),
 }
 
-/// A tool call with its outcome.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct Call<'a> {
-    /// The server, or null for a tool that is not an MCP tool.
-    server: Option<Cow<'a, str>>,
-    tool: Cow<'a, str>,
-    arguments: Cow<'a, Object>,
-    /// The digits of integers in the arguments that are too long for 64 bits, by JSON pointer.
-    #[serde(default, skip_serializing_if = "no_digits")]
-    digits: Cow<'a, Digits>,
-    outcome: Outcome<'a>,
-    /// Offset from the start of the run in milliseconds, or null.
-    start_ms: Option<f64>,
-    /// Time to the outcome in milliseconds, or null.
-    duration_ms: Option<f64>,
-}
-
-#[expect(clippy::ptr_arg, reason = "serde asks for it so")]
-fn no_digits(digits: &Cow<'_, Digits>) -> bool {
-    digits.is_empty()
-}
-
-#[expect(clippy::ptr_arg, reason = "serde asks for it so")]
-fn no_members(members: &Cow<'_, Object>) -> bool {
-    members.is_empty()
-}
-
-/// What became of a call.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct Outcome<'a> {
-    status: CallStatus,
-    /// Content blocks as served; absent without an answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    content: Option<Cow<'a, [Value]>>,
-    /// `structuredContent` as served.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    structured_content: Option<Cow<'a, Value>>,
-    /// The digits of integers in `structured_content` that are too long for 64 bits, by JSON pointer.
-    #[serde(default, skip_serializing_if = "no_digits")]
-    digits: Cow<'a, Digits>,
-    /// Other members of the result, as served.
-    #[serde(default, skip_serializing_if = "no_members")]
-    other: Cow<'a, Object>,
-    /// Why there is no usable answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    error: Option<CallError<'a>>,
-}
-
-/// Why there is no usable answer.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct CallError<'a> {
-    message: Cow<'a, str>,
-    /// JSON-RPC error code.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    code: Option<i64>,
-    /// JSON-RPC error data.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    data: Option<Cow<'a, Value>>,
-}
-
 /// An argument, or a part of one, that comes from an earlier answer.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 struct Binding<'a> {
@@ -218,19 +161,6 @@ struct Tally {
     runs: usize,
     /// How many of them were, by the scenario's rules, as good as the one that is kept.
     passed: usize,
-}
-
-/// What one server offered.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
-struct ServerCatalogue<'a> {
-    server: Cow<'a, str>,
-    /// `serverInfo` as served.
-    info: Option<Cow<'a, Value>>,
-    protocol_version: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    instructions: Option<String>,
-    /// The tools as served by `tools/list`.
-    tools: Vec<Cow<'a, Object>>,
 }
 
 /// The trajectory as JSON text: pretty, in a stable key order, ending with a line break.
@@ -328,32 +258,6 @@ fn check_durations(trajectory: &TrajectoryDocument<'_>) -> Result<(), String> {
         ));
     }
     check_call_durations(trajectory.calls(), "call")
-}
-
-/// Nor does any of these calls, which are called so.
-fn check_call_durations<'c>(
-    calls: impl Iterator<Item = &'c Call<'c>>,
-    name: &str,
-) -> Result<(), String> {
-    let is_negative = |it: &f64| *it < 0.0;
-    let wrong = (1..)
-        .zip(calls)
-        .find_map(|(number, it)| Some((number, it.duration_ms.filter(is_negative)?)));
-    match wrong {
-        Some((number, it)) => Err(format!(
-            "the `duration_ms` of {name} {number} is {it}, and no call takes less than 0 ms"
-        )),
-        None => Ok(()),
-    }
-}
-
-/// Which calls there are, for a number that is none of them: `its calls are 1 to 3`.
-fn there_are(calls: usize) -> String {
-    match calls {
-        0 => "it has no calls".to_owned(),
-        1 => "its only call is 1".to_owned(),
-        last => format!("its calls are 1 to {last}"),
-    }
 }
 
 /// Ids become paths below our folders, so one from a file must not lead anywhere else. How long a name may be, the file system says.

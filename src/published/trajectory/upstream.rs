@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::convert::catalogue_of;
-use super::{Call, ServerCatalogue, check_call_durations, there_are};
+use super::call::{Call, check_call_durations, there_are};
+use super::catalogue::{ServerCatalogue, catalogue_of};
 use crate::model::upstream::{self, UpstreamLane};
 
 /// What the servers behind the one under test heard in the run.

@@ -1,6 +1,6 @@
 //! A comparison, published.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::model::comparison::{
     Band, Bound, Change, ChangeKind, Comparison, ExecutionStatus, Pair, ParameterScore, Reason,
@@ -10,22 +10,14 @@ use crate::model::label::Labels;
 use crate::model::points;
 use crate::model::points::finite;
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
-use crate::published::call::{CallStatus, Source};
+use crate::published::call::Source;
 use crate::published::result;
-use crate::text::shorten;
 
+use super::shown::{VALUE_DEPTH, outcome, shallow, shallow_object};
 use super::upstream::{self, Lanes};
-
-/// The longest failure text kept in the document; the trajectory holds the whole.
-const ERROR_CHARS: usize = 500;
 
 /// The longest text that is tried as JSON, in bytes.
 const LONGEST_JSON: usize = 1_000_000;
-
-/// How deep a value may be nested in the document. JSON readers commonly stop at 128 levels, the document's own
-/// levels included; what lies deeper is replaced by a remark, so that one deeply nested argument does not make
-/// the whole document unreadable. The trajectory holds the whole.
-pub(super) const VALUE_DEPTH: usize = 64;
 
 pub(super) fn comparison(
     comparison: &Comparison,
@@ -246,16 +238,6 @@ fn same_block(left: &Value, right: &Value) -> bool {
     left == right || json(left).is_some_and(|it| json(right) == Some(it))
 }
 
-pub(super) fn outcome(outcome: &Outcome) -> (CallStatus, Option<String>) {
-    let error = match outcome {
-        Outcome::Answer(answer) if answer.is_error => Some(answer.text()),
-        Outcome::Answer(answer) => answer.breach.clone(),
-        Outcome::Failure(failure) => Some(failure.message.clone()),
-    };
-    let error = error.map(|it| shorten(&it, ERROR_CHARS).into_owned());
-    (outcome.into(), error)
-}
-
 fn request(
     request: &RequestScore,
     baseline: Option<&ToolCall>,
@@ -302,23 +284,6 @@ fn parameter(
         similarity: score.similarity,
         method: score.method.to_owned(),
     }
-}
-
-/// The value down to a depth, and a remark in place of what lies deeper.
-fn shallow(value: &Value, depth: usize) -> Value {
-    match value {
-        Value::Array(_) | Value::Object(_) if depth == 0 => "(nested too deep to show)".into(),
-        Value::Array(items) => items.iter().map(|it| shallow(it, depth - 1)).collect(),
-        Value::Object(members) => Value::Object(shallow_object(members, depth - 1)),
-        leaf => leaf.clone(),
-    }
-}
-
-pub(super) fn shallow_object(members: &Map<String, Value>, depth: usize) -> Map<String, Value> {
-    members
-        .iter()
-        .map(|(key, value)| (key.clone(), shallow(value, depth)))
-        .collect()
 }
 
 fn response(response: &ResponseScore) -> result::ResponseComparison {

@@ -2,6 +2,7 @@
 
 mod comparison;
 mod repeated;
+mod shown;
 mod upstream;
 
 use crate::model::catalogue::ServerCatalogue;

@@ -8,7 +8,7 @@ use crate::model::trajectory::Trajectory;
 use crate::model::upstream::{UpstreamCall, UpstreamLane};
 use crate::published::result;
 
-use super::comparison::{VALUE_DEPTH, outcome, shallow_object};
+use super::shown::{VALUE_DEPTH, outcome, shallow_object};
 
 /// What was heard on each side, as far as it is at hand.
 pub(super) struct Lanes<'a> {

@@ -1,0 +1,62 @@
+//! What servers offered, as trajectories say it.
+
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::model::Object;
+use crate::model::catalogue::{self, Tool};
+
+/// What one server offered.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+pub(super) struct ServerCatalogue<'a> {
+    server: Cow<'a, str>,
+    /// `serverInfo` as served.
+    info: Option<Cow<'a, Value>>,
+    protocol_version: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    instructions: Option<String>,
+    /// The tools as served by `tools/list`.
+    tools: Vec<Cow<'a, Object>>,
+}
+
+/// A catalogue of these servers.
+pub(super) fn catalogue_of(servers: Vec<ServerCatalogue<'_>>) -> catalogue::Catalogue {
+    catalogue::Catalogue {
+        servers: servers.into_iter().map(Into::into).collect(),
+    }
+}
+
+impl<'a> From<&'a catalogue::ServerCatalogue> for ServerCatalogue<'a> {
+    fn from(it: &'a catalogue::ServerCatalogue) -> Self {
+        Self {
+            server: (&it.server).into(),
+            info: it.info.as_ref().map(Cow::Borrowed),
+            protocol_version: it.protocol_version.clone(),
+            instructions: it.instructions.clone(),
+            tools: it
+                .tools
+                .iter()
+                .map(|it| Cow::Borrowed(&it.served))
+                .collect(),
+        }
+    }
+}
+
+impl From<ServerCatalogue<'_>> for catalogue::ServerCatalogue {
+    fn from(it: ServerCatalogue<'_>) -> Self {
+        Self {
+            server: it.server.into_owned(),
+            info: it.info.map(Cow::into_owned),
+            protocol_version: it.protocol_version,
+            instructions: it.instructions,
+            tools: (it.tools.into_iter())
+                .map(|it| Tool {
+                    served: it.into_owned(),
+                })
+                .collect(),
+        }
+    }
+}
