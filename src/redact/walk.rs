@@ -143,7 +143,9 @@ impl Redactor {
             self.name(&mut it.server);
             self.header(&mut it.name, &mut it.value);
         }
-        varies.iter_mut().for_each(|it| self.name(&mut it.path));
+        for it in varies {
+            self.name(&mut it.path);
+        }
         for it in irregular {
             self.name(&mut it.server);
             self.name(&mut it.tool);

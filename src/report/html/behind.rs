@@ -191,9 +191,9 @@ impl<'a> Behind<'a> {
             return None;
         }
         let mut calls: Vec<BehindCall<'a>> = Vec::new();
-        for alike in heard.chunk_by(|one, next| one.asks_as(next)) {
+        for alike in heard.chunk_by(Heard::asks_as) {
             let times = times(alike);
-            for same in alike.chunk_by(|one, next| one.is_as(next)) {
+            for same in alike.chunk_by(Heard::is_as) {
                 let call = same.first().map(|it| self.call_view(it, times.clone()));
                 calls.extend(call);
             }
@@ -345,19 +345,17 @@ fn calls_words(heard: usize, rows: &[&UpstreamRow]) -> String {
     let of_kind = |kind: RowKind| rows.iter().filter(|it| it.kind == kind).count();
     let (missing, extra) = (of_kind(RowKind::Missing), of_kind(RowKind::Extra));
     let (before, now) = (heard - extra, heard - missing);
-    let mut words = match (before, now) {
+    let calls = match (before, now) {
         (1, 1) => "1 call".to_owned(),
         (before, now) if before == now => format!("{now} calls"),
         (before, 1) => format!("{before} → 1 call"),
         (before, now) => format!("{before} → {now} calls"),
     };
     let changed = rows.iter().filter(|it| it.differs()).count() - missing - extra;
-    for (count, what) in [(changed, "changed"), (missing, "missing"), (extra, "extra")] {
-        if count > 0 {
-            words.push_str(&format!(", {count} {what}"));
-        }
-    }
-    words
+    let counts = [(changed, "changed"), (missing, "missing"), (extra, "extra")];
+    let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+    let counts = counts.map(|(count, what)| format!(", {count} {what}"));
+    calls + &counts.collect::<String>()
 }
 
 /// How many headers were passed on without a call, and how many of them differ.
