@@ -8,7 +8,6 @@ use crate::docker::Reached;
 use crate::model::container::Container;
 use crate::model::scenario::{Scenario, Server, Transport};
 use crate::scenario_file;
-use crate::suite::behind::Place;
 
 /// Where containers are reached, in the order they were started, each by its name; without one for the only container.
 #[derive(Debug, Clone, Default)]
@@ -59,22 +58,18 @@ impl Addresses {
         Self {
             containers: as_they_stand(scenario),
             ports: started.map(|it| (it.name.clone(), 0)).collect(),
-            ..Self::behind(scenario, None)
+            ..Self::unheard(scenario)
         }
     }
 
-    /// What is known once somebody listens behind the servers, or nobody does.
-    pub(crate) fn behind(scenario: &Scenario, place: Option<&Place>) -> Self {
-        let nowhere = || {
-            let upstreams = scenario.upstreams.iter();
-            let upstreams = upstreams.map(|it| (it.name.clone(), String::new()));
-            upstreams.collect()
-        };
-        let filled = place.and_then(|it| it.config.as_ref());
-        let config_file = filled.map(|it| it.path.clone());
+    /// Those of a scenario behind whose servers nobody listens.
+    pub(crate) fn unheard(scenario: &Scenario) -> Self {
+        let upstreams = scenario.upstreams.iter();
         Self {
-            upstreams: place.map_or_else(nowhere, |it| it.urls.clone()),
-            config_file: config_file.or_else(|| scenario.config_file.clone()),
+            upstreams: upstreams
+                .map(|it| (it.name.clone(), String::new()))
+                .collect(),
+            config_file: scenario.config_file.clone(),
             ..Self::default()
         }
     }

@@ -13,7 +13,7 @@ use crate::redact::{Redactor, Secrets};
 use crate::run::{self, Observer, Progress, SetupError};
 use crate::suite::addresses::{self, Addresses, Places};
 use crate::suite::agents::{self, Reached};
-use crate::suite::behind::Behind;
+use crate::suite::behind::{self, Behind};
 use crate::suite::containers::{self, ContainerSlot, ServersProbe};
 use crate::suite::header_commands::PrintedHeaders;
 use crate::suite::ready::{self, Proof};
@@ -86,7 +86,7 @@ impl SuiteContext {
         let addresses = Addresses {
             containers: containers.unwrap_or_else(|| addresses::as_they_stand(scenario)),
             ports: numbers.collect(),
-            ..Addresses::behind(scenario, behind.map(|it| &*it.place))
+            ..behind::addresses(scenario, behind)
         };
         let proofs = ready::proofs(self, scenario);
         for proof in &proofs {
@@ -160,7 +160,7 @@ impl SuiteContext {
             return Ok(None);
         };
         let tell = |doing: &str| observer.progress(Progress::Preparing { doing });
-        let behind = Addresses::behind(scenario, behind.map(|it| &*it.place));
+        let behind = behind::addresses(scenario, behind);
         let mut containers = Vec::new();
         for container in &scenario.containers {
             let mut container = containers::expand(container, &behind, secrets)?;

@@ -30,24 +30,24 @@ pub(crate) struct BehindPlace(OnceCell<Arc<Place>>);
 
 /// Where they are reached.
 #[derive(Debug)]
-pub(crate) struct Place {
+struct Place {
     gateway: GatewayPlace,
     /// By the server behind.
-    pub(crate) urls: BTreeMap<String, String>,
+    urls: BTreeMap<String, String>,
     /// The scenario's configuration file with these filled in.
-    pub(crate) config: Option<Filled>,
+    config: Option<Filled>,
 }
 
 /// A file that is removed when it is not needed any more.
 #[derive(Debug)]
-pub(crate) struct Filled {
-    pub(crate) path: PathBuf,
+struct Filled {
+    path: PathBuf,
     _folder: TempDir,
 }
 
 /// What listens behind the servers in one run. Dropping it ends all of it.
 pub(crate) struct Behind {
-    pub(crate) place: Arc<Place>,
+    place: Arc<Place>,
     /// What the agent's side sends, once that is known.
     pub(crate) sent: SentHeaders,
     started: StartedServers,
@@ -230,6 +230,20 @@ impl SuiteContext {
         let (printed, mut known) = (PrintedHeaders::default(), Secrets::default());
         let targets = self.targets(scenario, &addresses, &printed, &mut known);
         targets.unwrap_or_default()
+    }
+}
+
+/// Where the servers behind those of a run are reached, and the configuration file that says so.
+pub(crate) fn addresses(scenario: &Scenario, behind: Option<&Behind>) -> Addresses {
+    let unheard = Addresses::unheard(scenario);
+    let Some(Behind { place, .. }) = behind else {
+        return unheard;
+    };
+    let filled = place.config.as_ref().map(|it| it.path.clone());
+    Addresses {
+        upstreams: place.urls.clone(),
+        config_file: filled.or(unheard.config_file),
+        ..Addresses::default()
     }
 }
 

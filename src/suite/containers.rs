@@ -246,7 +246,7 @@ pub(crate) fn expand_anywhere(
     scenario: &Scenario,
     container: &Container,
 ) -> Result<Container, SetupError> {
-    let behind = Addresses::behind(scenario, None);
+    let behind = Addresses::unheard(scenario);
     expand(container, &behind, &mut Secrets::default())
 }
 

@@ -8,6 +8,17 @@ use crate::report::bytes;
 
 use super::excerpt::Excerpt;
 
+/// One call on one side.
+#[derive(Debug)]
+pub(super) struct Side {
+    pub(super) outcome: &'static str,
+    pub(super) failed: bool,
+    pub(super) duration: Option<String>,
+    pub(super) parts: Vec<PartView>,
+    /// In place of the parts, where the answer is not at hand.
+    pub(super) remark: Option<String>,
+}
+
 /// The longest text that is tried as JSON, in bytes; of a longer one only the beginning is shown, as it came.
 const LONGEST_JSON: usize = 1_000_000;
 

@@ -10,8 +10,7 @@ use crate::published::result::{
 };
 use crate::report::duration;
 
-use super::answer;
-use super::conversation::Side;
+use super::answer::{self, Side};
 use super::excerpt::Excerpt;
 
 /// What was heard behind one call, or before the first.

@@ -13,7 +13,7 @@ use crate::report::description::Description;
 use crate::report::duration;
 use crate::text::{line, shorten};
 
-use super::answer::{self, PartView, parts, pretty};
+use super::answer::{self, Side, parts, pretty};
 use super::behind::{Behind, BehindView};
 use super::excerpt::Excerpt;
 use super::parameter::{self, ParameterView};
@@ -91,17 +91,6 @@ pub(super) struct CallScores {
     pub(super) request: String,
     pub(super) response: String,
     pub(super) call: String,
-}
-
-/// One call on one side.
-#[derive(Debug)]
-pub(super) struct Side {
-    pub(super) outcome: &'static str,
-    pub(super) failed: bool,
-    pub(super) duration: Option<String>,
-    pub(super) parts: Vec<PartView>,
-    /// In place of the parts, where the answer is not at hand.
-    pub(super) remark: Option<String>,
 }
 
 /// Everything the blocks are made from.

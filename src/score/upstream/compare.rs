@@ -14,7 +14,7 @@ use crate::score::work::Work;
 
 use super::heard::Heard;
 use super::judged::Judging;
-use super::lanes::Lanes;
+use super::lanes::{Lanes, cause};
 use super::matched::{Arrival, matched};
 use super::moments::Moments;
 
@@ -98,9 +98,4 @@ pub(in crate::score) fn arrivals(
         c.map(|it| arrival(current, it, moments.now(cause(current, it))))
             .collect(),
     )
-}
-
-/// The number of the agent's call during which one arrived.
-pub(in crate::score) fn cause(lane: &UpstreamLane, call: &Call<'_>) -> Option<usize> {
-    lane.calls.get(call.number - 1)?.cause
 }

@@ -12,10 +12,10 @@ use crate::score::scores::sides::Sides;
 use crate::score::values::path::covers_path;
 
 use super::alone::{Alone, Counted};
-use super::compare::cause;
 use super::finding::{Finding, Standing, heard};
 use super::headers;
 use super::heard::Heard;
+use super::lanes::cause;
 use super::matched::{Arrival, Matched, Partners, Place};
 use super::moments::{Moment, Moments};
 use super::passed_on::{Explained, PassedOn};

@@ -6,7 +6,7 @@ use crate::model::upstream::UpstreamLane;
 use crate::score::ids::binding::find_bindings;
 use crate::score::ids::translate::translate;
 use crate::score::ids::translated_run::TranslatedRun;
-use crate::score::pairing::call::request_key;
+use crate::score::pairing::call::{Call, request_key};
 use crate::score::scores::sides::Sides;
 use crate::score::values::exact;
 use crate::score::values::secrets;
@@ -95,4 +95,9 @@ fn as_run((run, lane): (&Trajectory, &UpstreamLane)) -> Trajectory {
         repeated: None,
         upstream: None,
     }
+}
+
+/// The number of the agent's call during which one arrived.
+pub(in crate::score) fn cause(lane: &UpstreamLane, call: &Call<'_>) -> Option<usize> {
+    lane.calls.get(call.number - 1)?.cause
 }
