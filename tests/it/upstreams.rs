@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::common::{Project, small_proxy};
+use crate::common::{Project, faulty_server, small_agent, small_proxy};
 
 /// A server of files: one tool reads, the other one changes something.
 fn files() -> Value {
@@ -101,4 +101,136 @@ fn what_a_proxy_makes_of_each_call_is_kept_under_it() {
         .expect(0, &["compare"])
         .says("1/1 tests passed");
     tried.project.expect(0, &["compare", "--strict"]);
+}
+
+/// The result of comparing with these faults of the proxy.
+fn compared(tried: &Tried, code: i32, faults: &[&str]) -> String {
+    tried.with(faults);
+    let ran = tried.project.expect(code, &["compare", "--no-report"]);
+    ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn what_a_proxy_does_otherwise_is_found_and_said() {
+    let tried = Tried::new(&[]);
+    tried.project.expect(0, &["record"]);
+    assert!(compared(&tried, 0, &[]).contains("1/1 tests passed"));
+    let failing = [
+        (
+            &["twice=write"][..],
+            "behind it, `files` heard `write` 2 times, 1 before",
+        ),
+        (
+            &["drop=limit"],
+            "behind it, `files` heard `read` without `limit`",
+        ),
+        (
+            &["made-up"],
+            "behind it, `files` heard `read` with a new `request`",
+        ),
+        (
+            &["forward=authorization"],
+            "`authorization` is passed on to `files` now",
+        ),
+        (
+            &["forward=x-tenant"],
+            "`x-tenant` is passed on to `files` now",
+        ),
+    ];
+    for (faults, expected) in failing {
+        let said = compared(&tried, 1, faults);
+        assert!(said.contains(expected), "{faults:?}: {said}");
+    }
+    // A read that is made twice changes nothing, and is shown.
+    let said = compared(&tried, 0, &["twice=read"]);
+    assert!(said.contains("heard `read` 2 times, 1 before"), "{said}");
+}
+
+#[test]
+fn what_a_proxy_makes_up_for_each_call_is_learned() {
+    let tried = Tried::new(&["made-up"]);
+    tried.project.expect(0, &["record"]);
+    assert!(compared(&tried, 0, &["made-up"]).contains("1/1 tests passed"));
+    let said = compared(&tried, 1, &["made-up", "drop=path"]);
+    assert!(said.contains("without `path`"), "{said}");
+}
+
+#[test]
+fn a_call_that_is_passed_on_late_belongs_to_the_one_before() {
+    let tried = Tried::new(&["late"]);
+    tried.project.expect(0, &["record"]);
+    let baseline = tried.baseline();
+    let calls = baseline["upstream"]["calls"].as_array().unwrap();
+    let tools: Vec<_> = calls.iter().map(|it| it["tool"].clone()).collect();
+    assert_eq!(json!(tools), json!(["read", "write"]), "{calls:?}");
+    assert_eq!(calls[1]["cause"], 2, "the last one is waited for");
+}
+
+#[test]
+fn a_real_server_behind_a_proxy_is_heard_through_a_tap() {
+    let tried = Tried::new(&[]);
+    let server = json!({ "type": "stdio", "command": faulty_server(), "tap": true });
+    let calls = json!([{ "tool": "files__echo", "args": { "a": 1 } }, { "tool": "files__count" }]);
+    tried.scenario(&json!({
+        "upstreams": { "files": server },
+        "mcp_interactions": {},
+        "agent": { "kind": "scripted", "calls": calls },
+    }));
+    tried.project.expect(0, &["record"]);
+    let baseline = tried.baseline();
+    let heard = &baseline["upstream"]["calls"];
+    assert_eq!(heard[0]["arguments"], json!({ "a": 1 }), "{heard}");
+    assert_eq!(heard[1]["tool"], "count", "{heard}");
+    let offered = &baseline["upstream"]["catalogue"][0]["tools"];
+    assert_eq!(offered.as_array().map(Vec::len), Some(2), "{offered}");
+    assert!(compared(&tried, 1, &["twice=echo"]).contains("heard `echo` 2 times, 1 before"));
+}
+
+#[test]
+fn what_is_asked_again_to_learn_from_it_is_not_heard_twice() {
+    let tried = Tried::new(&[]);
+    // Once, with each read asked again: what an agent program or a model decides cannot be played twice.
+    for takes in [&["--takes", "1"][..], &[]] {
+        let arguments = [&["record"], takes].concat();
+        tried.project.expect(0, &arguments);
+        let baseline = tried.baseline();
+        let calls = baseline["upstream"]["calls"].as_array().map(Vec::len);
+        assert_eq!(calls, Some(2), "{takes:?}");
+    }
+    let command = [
+        &small_agent(),
+        "call proxy files__read {\"path\":\"/a\"}",
+        "call proxy files__write {\"path\":\"/b\"}",
+    ];
+    let agent = json!({ "kind": "command", "command": command });
+    tried.scenario(&json!({ "agent": agent, "user_intent": "read, then write" }));
+    let ran = tried.project.expect(0, &["record"]);
+    let baseline = tried.baseline();
+    let heard = baseline["upstream"]["calls"].as_array().unwrap();
+    let causes: Vec<_> = heard
+        .iter()
+        .map(|it| json!([it["cause"], it["tool"]]))
+        .collect();
+    assert_eq!(
+        json!(causes),
+        json!([[1, "read"], [2, "write"]]),
+        "{}",
+        ran.stdout
+    );
+    let learned = &baseline["learned"];
+    assert_ne!(*learned, Value::Null, "the read was asked again");
+}
+
+#[test]
+fn a_server_behind_that_is_gone_leaves_no_verdict() {
+    let tried = Tried::new(&[]);
+    let server = json!({ "type": "stdio", "command": faulty_server(), "args": ["die-after=0"], "tap": true });
+    let calls = json!([{ "tool": "files__echo", "args": { "a": 1 }, "is_error": true }]);
+    tried.scenario(&json!({
+        "upstreams": { "files": server },
+        "mcp_interactions": {},
+        "agent": { "kind": "scripted", "calls": calls },
+    }));
+    let ran = tried.project.expect(3, &["run"]);
+    ran.says("behind the servers");
 }
