@@ -120,9 +120,10 @@ pub(super) fn uses_what_outlives(scenario: &Scenario, context: &SuiteContext) ->
         _ => false,
     };
     let mut containers = (scenario.containers.iter()).filter(|_| context.containers.is_some());
-    let servers = context.servers(scenario);
+    let own = context.servers(scenario);
+    let mut servers = own.iter().chain(&scenario.upstreams);
     !context.outliving_servers(scenario).is_empty()
-        || servers.iter().any(|it| fixed(&it.transport))
+        || servers.any(|it| fixed(&it.transport))
         || containers.any(|it| it.host_port.is_some() || it.reset != Reset::Scenario)
         || !(scenario.before.is_empty() && scenario.after.is_empty())
 }

@@ -22,7 +22,8 @@ impl SuiteContext {
             let holder = addresses::holder(scenario, it);
             self.containers.is_some() && holder.is_some_and(|it| it.reset == Reset::Scenario)
         };
-        let servers = self.servers(scenario).into_iter();
+        let behind = scenario.upstreams.iter().cloned();
+        let servers = self.servers(scenario).into_iter().chain(behind);
         servers
             .filter(|it| matches!(it.transport, Transport::Http { start: None, .. }))
             .filter(|it| !fresh(it))

@@ -1,12 +1,10 @@
 //! How many scenarios run at once where nobody says it: all that have servers of their own, and one of those that share something.
 
-use std::io::{BufRead as _, BufReader};
 use std::net::TcpListener;
-use std::process::{Child, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::common::{Project, faulty_server};
+use crate::common::{Project, StandIn, faulty_server, served};
 
 /// Writes a scenario whose agent does this in a shell, with these servers.
 fn scenario(project: &Project, name: &str, servers: &Value, script: &str, more: &Value) {
@@ -33,30 +31,10 @@ fn own() -> Value {
     json!({ "s": { "type": "stdio", "command": faulty_server() } })
 }
 
-/// A server that outlives every run, and ends with its test.
-struct Mock(Child);
-
-impl Drop for Mock {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn shared(project: &Project) -> (Mock, Value) {
-    let mut child = project
-        .command()
-        .args(["mock", "--transport", "http"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    let stdout = child.stdout.take().unwrap();
-    BufReader::new(stdout).read_line(&mut line).unwrap();
-    let ready: Value = serde_json::from_str(&line).unwrap();
-    let servers = json!({ "s": { "type": "http", "url": ready["url"] } });
-    (Mock(child), servers)
+/// A server that outlives every run.
+fn shared(project: &Project) -> (StandIn, Value) {
+    let (server, url) = served(project, &["mock", "--transport", "http"]);
+    (server, json!({ "s": { "type": "http", "url": url } }))
 }
 
 fn ids(result: &Value) -> Vec<&str> {

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::net::{SocketAddr, TcpListener};
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::routing::get;
 use serde_json::{Value, json};
 
-use crate::common::{Project, faulty_server, small_agent};
+use crate::common::{Project, StandIn, faulty_server, served, small_agent};
 
 /// A call that is answered with a list of tools once the server is ready.
 fn search() -> Value {
@@ -200,16 +200,6 @@ fn catalogue_and_answers_have_to_stay_the_same_for_a_while() {
     project.expect(0, &["run"]);
 }
 
-/// A mock over HTTP that ends with its test.
-struct Mock(Child);
-
-impl Drop for Mock {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 /// A proxy: its tools are there at once, and what is behind it at the fourth search.
 const PROXY: &str = r#"
 name: proxy
@@ -224,21 +214,13 @@ tools:
     responses: [{ content: done }]
 "#;
 
-fn serve(project: &Project, port: u16) -> (Mock, String) {
+fn serve(project: &Project, port: u16) -> (StandIn, String) {
     project.file("proxy.yaml", PROXY);
-    let mut child = project
-        .command()
-        .args(["mock", "proxy.yaml", "--transport", "http"])
-        .args(["--port", &port.to_string()])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    let stdout = child.stdout.take().unwrap();
-    BufReader::new(stdout).read_line(&mut line).unwrap();
-    let ready: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line:?}"));
-    (Mock(child), ready["url"].as_str().unwrap().to_owned())
+    let port = port.to_string();
+    served(
+        project,
+        &["mock", "proxy.yaml", "--transport", "http", "--port", &port],
+    )
 }
 
 fn over_http(project: &Project, url: &str, ready: &Value) {

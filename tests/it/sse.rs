@@ -16,7 +16,7 @@ use mcp_eval::model::scenario::HttpStyle;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use crate::common::{Project, Ran, ran, small_agent};
+use crate::common::{Project, Ran, ran, served, small_agent};
 use crate::faults::calls_at_once;
 use crate::http::serve_app;
 
@@ -650,18 +650,8 @@ fn our_own_mock_server_is_spoken_to_in_the_older_way() {
         "tools: [{ name: slow, responses: [{ delay: 20ms, steps: [{ log: working }], content: done }] }]\n",
     );
     let arguments = ["mock", "mock.yaml", "--transport", "http", "--legacy-sse"];
-    let mut mock = project
-        .command()
-        .args(arguments)
-        .stdin(std::process::Stdio::null())
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    let mut lines = std::io::BufReader::new(mock.stdout.take().unwrap());
-    std::io::BufRead::read_line(&mut lines, &mut line).unwrap();
-    let ready: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line:?}"));
-    let url = ready["url"].as_str().unwrap().replace("/mcp", "/sse");
+    let (_mock, url) = served(&project, &arguments);
+    let url = url.replace("/mcp", "/sse");
     let scenario = json!({
         "name": "S", "servers": { "s": { "type": "sse", "url": url } },
         "agent": { "kind": "scripted", "calls": [{ "tool": "slow" }] },
@@ -675,6 +665,4 @@ fn our_own_mock_server_is_spoken_to_in_the_older_way() {
         "name: S\nconfig_file: mcp.json\nagent: { kind: scripted, calls: [{ tool: slow }] }\n",
     );
     project.expect(0, &["run"]);
-    mock.kill().unwrap();
-    mock.wait().unwrap();
 }

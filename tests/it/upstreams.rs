@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::common::{Project, faulty_server, small_agent, small_proxy};
+use crate::common::{Project, faulty_server, served, small_agent, small_proxy};
 
 /// A server of files: one tool reads, the other one changes something.
 fn files() -> Value {
@@ -217,6 +217,21 @@ fn what_is_asked_again_to_learn_from_it_is_not_heard_twice() {
         "{}",
         ran.stdout
     );
+    // A server behind that outlives the run: its effects are made once, and each of its reads is asked again.
+    tried.project.file("behind.yaml", files().to_string());
+    let (_served, url) = served(
+        &tried.project,
+        &["mock", "behind.yaml", "--transport", "http"],
+    );
+    tried.scenario(&json!({
+        "upstreams": { "files": { "type": "http", "url": url, "tap": true } },
+        "mcp_interactions": {},
+    }));
+    tried.project.expect(0, &["record"]);
+    let shared = tried.baseline();
+    let heard = shared["upstream"]["calls"].as_array().map(Vec::len);
+    assert_eq!(heard, Some(2), "{shared}");
+    assert_eq!(shared["learned"][0]["takes"], 2, "the read was asked again");
     let learned = &baseline["learned"];
     assert_ne!(*learned, Value::Null, "the read was asked again");
 }

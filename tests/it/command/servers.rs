@@ -1,12 +1,11 @@
 //! Servers behind the gateway: over HTTP, and those that fail.
 
-use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Stdio};
 
 use serde_json::{Value, json};
 
 use super::kit::{Stage, faulty, mock, steps};
-use crate::common::Project;
+use crate::common::{Project, served};
 use crate::http::{Mode, serve};
 
 fn over_http(mode: Mode, keys: &Value) -> (Stage, crate::http::Server) {
@@ -204,16 +203,6 @@ fn a_session_that_an_http_server_has_lost_ends_the_run_without_a_verdict() {
     ran.says("server `s` has lost the session");
 }
 
-/// A mock over HTTP that ends with its test.
-struct Served(Child);
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 #[test]
 fn a_mock_over_http_is_reached_with_all_it_does() {
     let (_, interactions) = mock();
@@ -222,19 +211,8 @@ fn a_mock_over_http_is_reached_with_all_it_does() {
         "mock.yaml",
         json!({ "mcp_interactions": interactions }).to_string(),
     );
-    let mut child = project
-        .command()
-        .args(["mock", "mock.yaml", "--transport", "http"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    let stdout = child.stdout.take().unwrap();
-    BufReader::new(stdout).read_line(&mut line).unwrap();
-    let _served = Served(child);
-    let ready: Value = serde_json::from_str(&line).unwrap();
-    let servers = json!({ "the weather/1": { "url": ready["url"] } });
+    let (_served, url) = served(&project, &["mock", "mock.yaml", "--transport", "http"]);
+    let servers = json!({ "the weather/1": { "url": url } });
     let more = json!({ "agent": { "cwd": "." } });
     let stage = Stage::with(&["config"], &servers, &more);
     let (_, recorded) = stage.run(0);
@@ -244,7 +222,7 @@ fn a_mock_over_http_is_reached_with_all_it_does() {
         said.contains("/<secret:gateway.path>/the%20weather%2F1/mcp"),
         "{said}"
     );
-    let servers = json!({ "weather": { "url": ready["url"] } });
+    let servers = json!({ "weather": { "url": url } });
     let stage = Stage::new(&["call weather slow {}", "call weather ask {}"], &servers);
     let (_, recorded) = stage.run(0);
     let lines = steps(&recorded);

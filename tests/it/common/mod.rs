@@ -230,7 +230,14 @@ impl Drop for StandIn {
 
 /// Starts a stand-in that follows a file of the project and logs requests in `asked.jsonl`; returns it with its address.
 pub(crate) fn stand_in(project: &Project, file: &str) -> (StandIn, String) {
-    let arguments = ["mock", "--llm", file, "--call-log", "asked.jsonl"];
+    served(
+        project,
+        &["mock", "--llm", file, "--call-log", "asked.jsonl"],
+    )
+}
+
+/// Starts our program as a server that says where it is reached, and ends with its test; returns it with its address.
+pub(crate) fn served(project: &Project, arguments: &[&str]) -> (StandIn, String) {
     let mut child = project
         .command()
         .args(arguments)
