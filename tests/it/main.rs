@@ -65,6 +65,7 @@ mod score_silent;
 mod score_takes;
 mod score_truth;
 mod score_upstream;
+mod score_upstream_known;
 mod score_upstream_laws;
 mod score_values;
 mod score_varied;

@@ -24,6 +24,11 @@ pub(in crate::score) struct TranslatedRun {
 }
 
 impl TranslatedRun {
+    /// Whether any value of the run stands for another of the baseline, wherever it occurs.
+    pub(in crate::score) fn exchanges_values(&self) -> bool {
+        !self.translation.is_empty()
+    }
+
     /// Another run of the same moment, such as what the servers behind heard, with the same exchange.
     pub(in crate::score) fn exchanged_in(&self, run: &Trajectory) -> Self {
         let mut current = run.clone();

@@ -190,9 +190,10 @@ impl Together<'_, '_, '_> {
                 continue;
             }
             let (before, now) = (&calls.baseline[it.b], &calls.current[it.c]);
-            let mut differences = match before.key == now.key {
-                true => Vec::new(),
-                false => self.sides.differences(it.b, it.c),
+            let mut differences = if before.key == now.key {
+                Vec::new()
+            } else {
+                self.sides.differences(it.b, it.c)
             };
             if !differences.is_empty() {
                 let at = self.moments.before(cause(self.lanes.0, before));

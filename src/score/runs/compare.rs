@@ -340,12 +340,11 @@ fn not_looked_at(
             more => format!("{more} differ"),
         }
     };
-    let behind = match is_heard {
-        true => format!(
-            ", what is heard behind the server ({})",
-            number(&[ChangeKind::Upstream])
-        ),
-        false => String::new(),
+    let behind = if is_heard {
+        let heard = number(&[ChangeKind::Upstream]);
+        format!(", what is heard behind the server ({heard})")
+    } else {
+        String::new()
     };
     Reason::new(
         ReasonKind::Threshold,

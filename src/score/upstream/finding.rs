@@ -42,15 +42,12 @@ pub(in crate::score) enum Standing {
 impl Finding {
     /// What the servers behind heard, such as `` `files` heard `find` without `limit` ``.
     pub(super) fn heard(moment: &Moment<'_, '_>, clause: &str) -> Self {
-        match moment.name() {
-            Some(call) => {
-                let what = format!("behind it, {clause}");
-                Self::of(moment, format!("{call}: {what}"), what)
-            }
-            None => {
-                let what = format!("before the first call, {clause}");
-                Self::of(moment, what.clone(), what)
-            }
+        if let Some(call) = moment.name() {
+            let what = format!("behind it, {clause}");
+            Self::of(moment, format!("{call}: {what}"), what)
+        } else {
+            let what = format!("before the first call, {clause}");
+            Self::of(moment, what.clone(), what)
         }
     }
 
@@ -150,6 +147,25 @@ impl Finding {
             now: self.now.clone(),
             fails,
         }
+    }
+}
+
+/// `` `files` heard `write` 2 times, 1 before ``: how often a tool was called, given one of its calls.
+pub(super) fn heard_times(call: &Call<'_>, before: usize, now: usize) -> String {
+    let heard = heard(call);
+    let times = |count: usize| match count {
+        1 => String::new(),
+        _ => format!(" {count} times"),
+    };
+    match (before, now) {
+        (_, 0) => {
+            let named = call.named();
+            let (server, tool) = (named.server, named.tool);
+            format!("`{server}` did not hear `{tool}`{}", times(before))
+        }
+        (0, _) => format!("{heard}{}, and did not before", times(now)),
+        (_, 1) => format!("{heard} once, {before} times before"),
+        _ => format!("{heard} {now} times, {before} before"),
     }
 }
 

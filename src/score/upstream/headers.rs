@@ -71,9 +71,10 @@ fn by_name(headers: &[PassedOn]) -> BTreeMap<(&str, &str), String> {
 /// Whether two values are the same but for secrets of one kind, and for ids and times such as those of a trace.
 fn says_the_same(was: &str, now: &str) -> bool {
     let is_nameless = |it: &str| placeholders(it).any(|it| it.name.is_none());
-    let how = match is_nameless(was) || is_nameless(now) {
-        true => Alike::All,
-        false => Alike::Names,
+    let how = if is_nameless(was) || is_nameless(now) {
+        Alike::All
+    } else {
+        Alike::Names
     };
     let plain = |it: &str| {
         let alike = how.text(it).unwrap_or_else(|| it.to_owned());

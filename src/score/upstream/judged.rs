@@ -12,7 +12,7 @@ use crate::score::scores::sides::Sides;
 use crate::score::values::path::covers_path;
 
 use super::alone::{Alone, Counted};
-use super::finding::{Finding, Standing, heard};
+use super::finding::{Finding, Standing, heard, heard_times};
 use super::headers;
 use super::heard::Heard;
 use super::lanes::cause;
@@ -306,25 +306,7 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
         if moment.is_poll() && !it.effect && it.is_known {
             return;
         }
-        let heard = heard(call);
-        let times = |count: usize| match count {
-            1 => String::new(),
-            _ => format!(" {count} times"),
-        };
-        let clause = match (it.before, it.now) {
-            (_, 0) => {
-                let named = call.named();
-                format!(
-                    "`{}` did not hear `{}`{}",
-                    named.server,
-                    named.tool,
-                    times(it.before)
-                )
-            }
-            (0, now) => format!("{heard}{}, and did not before", times(now)),
-            (before, 1) => format!("{heard} once, {before} times before"),
-            (before, now) => format!("{heard} {now} times, {before} before"),
-        };
+        let clause = heard_times(call, it.before, it.now);
         let mut finding = match it.group {
             Some(_) => Finding::heard(moment, &clause),
             None => Finding::said(moment, format!("{clause}, in all")),

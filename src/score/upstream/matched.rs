@@ -48,9 +48,12 @@ pub(in crate::score) struct Matched {
     pub(in crate::score) extra: Vec<usize>,
 }
 
+/// Positions of calls on each side.
+type Sides = (Vec<usize>, Vec<usize>);
+
 /// Pairs the calls of both sides, given when each arrived.
 pub(in crate::score) fn matched(calls: &Calls<'_>, b: &[Arrival], c: &[Arrival]) -> Matched {
-    let mut open: BTreeMap<(Option<usize>, u64), (Vec<usize>, Vec<usize>)> = BTreeMap::new();
+    let mut open: BTreeMap<(Option<usize>, u64), Sides> = BTreeMap::new();
     for (at, call) in calls.baseline.iter().enumerate() {
         open.entry((b[at].group, call.tool)).or_default().0.push(at);
     }
@@ -96,10 +99,7 @@ pub(in crate::score) fn matched(calls: &Calls<'_>, b: &[Arrival], c: &[Arrival])
 }
 
 /// The positions on each side that are in no pair.
-fn alone(
-    calls: &Calls<'_>,
-    pairs: impl Iterator<Item = (usize, usize)>,
-) -> (Vec<usize>, Vec<usize>) {
+fn alone(calls: &Calls<'_>, pairs: impl Iterator<Item = (usize, usize)>) -> Sides {
     let mut of_b = vec![false; calls.baseline.len()];
     let mut of_c = vec![false; calls.current.len()];
     for (b, c) in pairs {
@@ -147,9 +147,10 @@ fn equal_requests(
     )
 }
 
-/// As many pairs of calls of one tool as there can be: those that are most alike in order, and of the others the first with the first.
-fn all_of(calls: &Calls<'_>, b: &[usize], c: &[usize], cells: usize) -> Vec<(usize, usize)> {
-    let mut pairs = calls.align_some(b, c, cells);
+/// As many pairs of calls of one tool as there can be: those that are most alike in order, and of the others the first with the first. At
+/// most so many similarities are asked for.
+fn all_of(calls: &Calls<'_>, b: &[usize], c: &[usize], most: usize) -> Vec<(usize, usize)> {
+    let mut pairs = calls.align_some(b, c, most);
     let paired: (HashSet<usize>, HashSet<usize>) = pairs.iter().copied().unzip();
     let left = b.iter().filter(|at| !paired.0.contains(at));
     let right = c.iter().filter(|at| !paired.1.contains(at));

@@ -69,11 +69,13 @@ impl<'a> PassedOn<'a> {
             _ => false,
         };
         let found = self.differing.iter().filter(explains);
-        let explained = found.map(|it| match it.is_bound {
-            true => Explained::Bound,
-            false => Explained::Agent,
-        });
-        explained.min_by_key(|it| *it != Explained::Bound)
+        let mut explained = found.map(|it| it.is_bound).peekable();
+        explained.peek()?;
+        Some(if explained.any(|is_bound| is_bound) {
+            Explained::Bound
+        } else {
+            Explained::Agent
+        })
     }
 
     fn objects(&mut self, sides: &Sides<'a, Object>, depth: usize) {

@@ -36,9 +36,9 @@ pub(super) fn grouped(
                 ReasonKind::ServerRegression | ReasonKind::EffectChange
             )
         });
-    of_calls
-        .iter_mut()
-        .for_each(|it| evidence.heard.explain(it));
+    for it in &mut of_calls {
+        evidence.heard.explain(it);
+    }
     of_calls.extend(causes.into_iter().map(|it| it.1));
     // A new call stands where the baseline's next one would: after what may have caused it. What an equal call became behind the server
     // stands before what the call came to.
