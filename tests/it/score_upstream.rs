@@ -3,7 +3,7 @@
 use mcp_eval::model::comparison::{Band, ChangeKind, Comparison, ReasonKind};
 use mcp_eval::model::rules::{Preset, Rules};
 use mcp_eval::model::trajectory::Trajectory;
-use mcp_eval::model::upstream::PassedOn;
+use mcp_eval::model::upstream::{PassedOn, VaryingArgument};
 use mcp_eval::score;
 use serde_json::{Value, json};
 
@@ -524,4 +524,27 @@ fn what_is_heard_before_the_first_call_is_compared_too() {
         &compare(&early(1), &early(2)),
         &["before the first call, `files` heard `open` 2 times, 1 before"],
     );
+}
+
+#[test]
+fn a_lane_that_nobody_would_write_is_compared_all_the_same() {
+    let mut odd = run(&agent(), &lane());
+    let lane = odd.upstream.as_mut().unwrap();
+    lane.calls[0].call.server = None;
+    lane.calls[1].cause = Some(usize::MAX);
+    lane.other_answers = vec![0, usize::MAX];
+    lane.varies = [(0, ""), (usize::MAX, "/a"), (1, "nowhere")]
+        .map(|(call, path)| VaryingArgument {
+            call,
+            path: path.to_owned(),
+        })
+        .to_vec();
+    assert_shown(&compare(&odd, &odd), &[]);
+    let plain = run(&agent(), &self::lane());
+    for (one, other) in [(&odd, &plain), (&plain, &odd)] {
+        let comparison = compare(one, other);
+        assert!(!comparison.changes.is_empty());
+        let learned = score::learn(&[one.clone(), other.clone()], &Rules::default());
+        learned.keep_in(&mut one.clone());
+    }
 }
