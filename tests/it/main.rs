@@ -42,6 +42,7 @@ mod ready;
 mod real_servers;
 mod record;
 mod recorded_servers;
+mod rebased;
 mod redirects;
 mod repeat;
 mod replay;

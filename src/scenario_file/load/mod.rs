@@ -4,12 +4,13 @@
 //! - `loader`: defaults are laid beneath, sections read, scenarios made. `variables`: `{{…}}` is filled in.
 //! - `config`: the configuration file that a scenario names.
 //! - `mocks`, `llm`: the mock servers of a file alone, and the script of a stand-in for a model.
-//! - `session`: a scenario file made from a session that somebody had.
+//! - `session`: a scenario file made from a session that somebody had. `rebase`: its relative paths lead to the same places.
 
 pub(super) mod config;
 pub(super) mod find;
 pub(super) mod llm;
 pub(super) mod loader;
 pub(super) mod mocks;
+mod rebase;
 pub(super) mod session;
 pub(super) mod variables;

@@ -1,6 +1,6 @@
 //! A scenario file made from a session that somebody had with servers.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -9,9 +9,9 @@ use crate::model::texts;
 
 use super::find::{Found, absolute};
 use super::loader::{Loader, Options};
+use super::rebase::{rebase, relative};
 use crate::scenario_file::yaml::finding::{Finding, Severity};
-use crate::scenario_file::yaml::node::{Content, Node};
-use crate::scenario_file::yaml::source::Findings;
+use crate::scenario_file::yaml::node::Node;
 
 /// What was done in a session.
 #[derive(Debug, Clone, Default)]
@@ -168,162 +168,4 @@ fn expected(call: &SessionCall) -> Value {
         expected["is_error"] = json!(true);
     }
     expected
-}
-
-/// Lets relative paths of a document lead to the same places from another folder.
-fn rebase(document: &mut Node, findings: &Findings, folder: &Path) {
-    let rebased = |node: &Node, text: &str| -> String {
-        let full = absolute(&findings.folder(node.at).join(text));
-        relative(folder, &full)
-    };
-    let path = |node: &mut Node| {
-        if let Content::Text(text) = &node.content
-            && is_relative(text)
-        {
-            node.content = Content::Text(rebased(node, text));
-        }
-    };
-    let command = |node: &mut Node| {
-        if let Content::Text(text) = &node.content
-            && (text.starts_with("./") || text.starts_with("../"))
-        {
-            let text = rebased(node, text);
-            let is_plain = !text.starts_with("../");
-            let here = if is_plain { "./" } else { "" };
-            node.content = Content::Text(format!("{here}{text}"));
-        }
-    };
-    let program = |node: &mut Node| {
-        if let Some(cwd) = node.get_mut("cwd") {
-            path(cwd);
-        }
-        if let Some(it) = node.get_mut("command") {
-            command(it);
-        }
-    };
-    for servers in ["servers", "upstreams"] {
-        if let Some(Content::Map(servers)) = document.get_mut(servers).map(|it| &mut it.content) {
-            for server in servers {
-                program(&mut server.value);
-                if let Some(start) = server.value.get_mut("start") {
-                    program(start);
-                }
-            }
-        }
-    }
-    for hooks in ["before", "after"] {
-        let hooks = document.get_mut(hooks).map(Node::items_mut);
-        for hook in hooks.into_iter().flatten() {
-            if let Some(cwd) = hook.get_mut("cwd") {
-                path(cwd);
-            }
-            let command = match &hook.content {
-                Content::List(_) => Some(&mut *hook),
-                _ => hook.get_mut("command"),
-            };
-            let named = command.and_then(|it| it.items_mut().first_mut());
-            if let Some(named) = named
-                && let Content::Text(text) = &named.content
-                && text.contains('/')
-                && is_relative(text)
-            {
-                let text = rebased(named, text);
-                let here = if text.contains('/') { "" } else { "./" };
-                named.content = Content::Text(format!("{here}{text}"));
-            }
-        }
-    }
-    let container = |docker: &mut Node| {
-        if let Some(build) = docker.get_mut("build") {
-            path(build);
-            if let Some(context) = build.get_mut("context") {
-                path(context);
-            }
-        }
-        for mount in docker
-            .get_mut("mounts")
-            .map_or(&mut [][..], Node::items_mut)
-        {
-            if let Some(source) = mount.get_mut("source") {
-                path(source);
-            }
-            if let Content::Text(text) = &mount.content
-                && text.starts_with('.')
-                && let Some((source, target)) = text.split_once(":/")
-            {
-                let source = rebased(mount, source);
-                mount.content = Content::Text(format!("./{source}:/{target}"));
-            }
-        }
-    };
-    if let Some(docker) = document.get_mut("docker") {
-        container(docker);
-    }
-    if let Some(containers) = document.get_mut("containers") {
-        for entry in containers.entries_mut() {
-            container(&mut entry.value);
-        }
-    }
-    if let Some(repo) = document.get_mut("source").and_then(|it| it.get_mut("repo")) {
-        path(repo);
-    }
-    if let Some(mocks) = document.get_mut("mcp_interactions") {
-        data_files(mocks, &path);
-    }
-}
-
-/// Files that mock servers answer with, wherever they are named.
-fn data_files(node: &mut Node, path: &impl Fn(&mut Node)) {
-    match &mut node.content {
-        Content::List(items) => items.iter_mut().for_each(|it| data_files(it, path)),
-        Content::Map(entries) => {
-            for entry in entries {
-                if ["data_file", "blob_file"].contains(&entry.key.as_str()) {
-                    path(&mut entry.value);
-                } else {
-                    data_files(&mut entry.value, path);
-                }
-            }
-        }
-        _ => {}
-    }
-}
-
-/// Whether a path starts at the file that names it.
-fn is_relative(path: &str) -> bool {
-    !path.starts_with('/') && !path.starts_with("${")
-}
-
-/// The way from a folder to a path, both absolute and plain.
-fn relative(folder: &Path, path: &Path) -> String {
-    let common = folder.components().zip(path.components());
-    let common = common.take_while(|(a, b)| a == b).count();
-    let up = folder
-        .components()
-        .skip(common)
-        .map(|_| Component::ParentDir);
-    let way: PathBuf = up.chain(path.components().skip(common)).collect();
-    if way.as_os_str().is_empty() {
-        return ".".to_owned();
-    }
-    way.to_string_lossy().into_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use super::relative;
-
-    #[test]
-    fn ways_lead_from_folder_to_folder() {
-        for (folder, path, way) in [
-            ("/a/b", "/a/b/c", "c"),
-            ("/a/b", "/a/c", "../c"),
-            ("/a/b/c", "/a", "../.."),
-            ("/a", "/a", "."),
-        ] {
-            assert_eq!(relative(Path::new(folder), Path::new(path)), way);
-        }
-    }
 }

@@ -71,15 +71,24 @@ fn parts(text: &str) -> Option<(&str, &str, bool)> {
     (!source.is_empty() && !target.contains(':')).then_some((source, target, read_only))
 }
 
+/// Whether a source is a path of this machine, and no volume.
+fn is_path(source: &str) -> bool {
+    source.contains(['/', '$']) || source.starts_with('.')
+}
+
+/// The path at the start of `SOURCE:TARGET`, where it is one.
+pub(in crate::scenario_file) fn source_of(text: &str) -> Option<&str> {
+    parts(text).map(|it| it.0).filter(|it| is_path(it))
+}
+
 impl MountEntry {
     pub(in crate::scenario_file) fn mount(&self, findings: &Findings) -> Option<Mount> {
         let path = |at: Mark, path: &str| MountSource::Path(findings.folder(at).join(path));
         Some(match self {
             Self::Text(text) => {
                 let (source, target, read_only) = parts(&text.0)?;
-                let is_path = source.contains(['/', '$']) || source.starts_with('.');
                 Mount {
-                    source: if is_path {
+                    source: if is_path(source) {
                         path(text.at, source)
                     } else {
                         MountSource::Volume(source.to_owned())
