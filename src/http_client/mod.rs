@@ -3,10 +3,13 @@
 mod own_certificate;
 mod redirects;
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use reqwest::{Certificate, Client, ClientBuilder, Url};
+use tokio::net::TcpStream;
+use tokio::time::Instant;
 
 pub use self::redirects::shown;
 
@@ -32,13 +35,16 @@ pub fn builder(url: &str, connect_timeout: Duration) -> ClientBuilder {
         Some(config) => builder.tls_backend_preconfigured(config),
         None => builder.tls_certs_merge(roots),
     };
-    let host = Url::parse(url).ok();
-    let host = host.as_ref().and_then(Url::host_str);
-    if matches!(host, Some("localhost" | "127.0.0.1" | "[::1]")) {
+    if Url::parse(url).is_ok_and(|it| is_of_this_machine(&it)) {
         builder.no_proxy()
     } else {
         builder
     }
+}
+
+/// Whether a server is on this machine, by its name.
+fn is_of_this_machine(url: &Url) -> bool {
+    matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"))
 }
 
 /// The same for a server that may send its clients to another path of its own: 307 and 308 are followed on the same origin, and any other
@@ -47,6 +53,47 @@ pub fn within_origin(url: &str, connect_timeout: Duration) -> ClientBuilder {
     builder(url, connect_timeout)
         .redirect(redirects::policy())
         .referer(false)
+}
+
+/// Environment variables that name a proxy.
+const PROXIES: [&str; 6] = [
+    "http_proxy",
+    "HTTP_PROXY",
+    "https_proxy",
+    "HTTPS_PROXY",
+    "all_proxy",
+    "ALL_PROXY",
+];
+
+/// How long to wait before an address is tried again.
+const BETWEEN_TRIES: Duration = Duration::from_millis(200);
+
+/// Whether nobody listens at an address: every connection is refused, and goes on being refused for so long. Nothing is said of an address
+/// that cannot be read, that may be asked through a proxy, or at which there is no answer at all.
+pub async fn is_deserted(url: &str, patience: Duration) -> bool {
+    let Ok(url) = Url::parse(url) else {
+        return false;
+    };
+    let is_set = |name: &&str| std::env::var_os(name).is_some_and(|it| !it.is_empty());
+    if !is_of_this_machine(&url) && PROXIES.iter().any(|it| is_set(&it)) {
+        return false;
+    }
+    let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
+        return false;
+    };
+    let host = host.trim_matches(['[', ']']);
+    let until = Instant::now() + patience;
+    loop {
+        let connecting = TcpStream::connect((host, port));
+        match tokio::time::timeout_at(until, connecting).await {
+            Ok(Err(error)) if error.kind() == ErrorKind::ConnectionRefused => {}
+            _ => return false,
+        }
+        if Instant::now() + BETWEEN_TRIES >= until {
+            return true;
+        }
+        tokio::time::sleep(BETWEEN_TRIES).await;
+    }
 }
 
 /// The most of a page that is read.
@@ -102,4 +149,48 @@ fn root(error: &reqwest::Error) -> String {
         return "the address or a header has a character that HTTP does not allow".to_owned();
     }
     root.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::time::{Duration, Instant};
+
+    use super::is_deserted;
+
+    const PATIENCE: Duration = Duration::from_millis(700);
+
+    /// A free port of this machine.
+    fn listener() -> (TcpListener, String) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        (listener, url)
+    }
+
+    #[tokio::test]
+    async fn only_an_address_that_refuses_all_the_time_is_deserted() {
+        let (listener, url) = listener();
+        // It listens, and never answers.
+        assert!(!is_deserted(&url, PATIENCE).await);
+        drop(listener);
+        let began = Instant::now();
+        assert!(is_deserted(&url, PATIENCE).await);
+        assert!(began.elapsed() < 3 * PATIENCE);
+        for unreadable in ["${URL}", "http://${HOST}/mcp", "nowhere"] {
+            assert!(!is_deserted(unreadable, PATIENCE).await);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_server_that_comes_up_meanwhile_is_waited_for() {
+        let (listener, url) = listener();
+        let address = listener.local_addr().unwrap();
+        drop(listener);
+        let up = tokio::spawn(async move {
+            tokio::time::sleep(PATIENCE / 3).await;
+            TcpListener::bind(address).unwrap()
+        });
+        assert!(!is_deserted(&url, 10 * PATIENCE).await);
+        drop(up.await.unwrap());
+    }
 }

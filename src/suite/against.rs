@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::error::Error;
 use super::judge::judge_executed;
@@ -17,6 +18,7 @@ use super::settings::Settings;
 use super::versions::{Against, Versions, is_what_stands_there};
 use super::{execute::Reads, replay};
 use crate::evaluate::Accepted;
+use crate::http_client;
 use crate::model::learned::Learned;
 use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
@@ -28,6 +30,9 @@ use crate::store::{self, Runs};
 use crate::suite::patience::Patience;
 
 type Kept = Arc<Redacted<Trajectory>>;
+
+/// How long an address may refuse connections that somebody else's server is said to be at: nobody starts it for this comparison.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Runs scenarios against their system under test and another version of it, and scores the former by the latter. Needs a runtime with
 /// several threads. No baseline is read, but by an agent that replays one, and none is written.
@@ -52,7 +57,20 @@ pub async fn compare_against(
             )));
         }
     }
+    if let Against::Url(url) = against
+        && !others.is_empty()
+        && http_client::is_deserted(url, PATIENCE).await
+    {
+        let message = format!("nobody listens at {}", address(url));
+        return Err(Error::incomplete(message)
+            .hint("start the server at that address first, or give another one to `--against`"));
+    }
     compare_with("compare", suite, settings, others).await
+}
+
+/// An address as it is shown: without its parameters, which may hold a key.
+fn address(url: &str) -> &str {
+    url.split('?').next().unwrap_or_default()
 }
 
 /// The same for scenarios that are set to one commit of their source already, and `originals` that are not, at another one.

@@ -1,7 +1,9 @@
 //! Two versions of a system under test in one command, at the program.
 
 use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
 use std::process::Stdio;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -100,6 +102,36 @@ fn what_cannot_be_compared_is_an_error() {
     let server = crate::common::faulty_server();
     project.edit("scenarios/says.yaml", "${source.dir}/run.sh", &server);
     expect("git:HEAD", "nothing that it starts comes from its source");
+}
+
+#[test]
+fn an_address_where_nobody_listens_is_said_before_anything_is_run() {
+    let project = Project::new();
+    let scenario = json!({
+        "name": "S",
+        "before": [["touch", "begun"]],
+        "servers": { "s": { "type": "http", "url": "http://127.0.0.1:${port}/mcp",
+            "start": { "command": "true", "args": ["${port}"] } } },
+        "expected_trajectory": [{ "tool": "echo" }],
+    });
+    project.file("scenarios/s.yaml", scenario.to_string());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let began = Instant::now();
+    project
+        .expect(
+            3,
+            &[
+                "compare",
+                "--against",
+                &format!("url:http://{address}/mcp?key=open-sesame"),
+            ],
+        )
+        .says(&format!("nobody listens at http://{address}/mcp"))
+        .says_not("open-sesame");
+    assert!(began.elapsed() < Duration::from_secs(10));
+    assert!(!project.path("begun").exists());
 }
 
 #[test]
