@@ -750,3 +750,32 @@ fn rules_that_can_have_no_effect_are_told() {
         .says("scenarios/s.yaml:7")
         .says("invalid path");
 }
+
+#[test]
+fn strictly_nothing_may_change_in_an_answer_that_was_heard_once() {
+    let said = "The cellar holds twelve bottles of red wine; none is open.";
+    let answers = |text: &str| vec![format!("text={text}")];
+    let project = Project::new();
+    let write = |faults: &[String]| {
+        let faults: Vec<&str> = faults.iter().map(String::as_str).collect();
+        project.faulty("s", &faults, &[("echo", json!({ "n": 1 }))]);
+    };
+    write(&answers(said));
+    project.expect(0, &["record", "--takes", "1"]);
+    project.expect(0, &["compare", "--strict"]);
+    for changed in [
+        "The cellar holds eleven bottles of red wine; none is open.",
+        "The cellar holds twelve bottles of red wine; none is Open.",
+        "The cellar holds twelve bottles of red wine: none is open.",
+        "The cellar holds twelve bottles of red wine; none is open",
+        "The cellar holds twelve bottles of red wine;  none is open.",
+        "The cellar holds twelve bottles of red wine; none is open.\n",
+        "none is open; The cellar holds twelve bottles of red wine.",
+    ] {
+        write(&answers(changed));
+        project
+            .expect(1, &["compare", "--strict"])
+            .says("nothing may change: call 1, mcp__s__echo");
+        project.expect(0, &["compare"]);
+    }
+}

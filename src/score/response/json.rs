@@ -19,7 +19,7 @@ use crate::score::values::embedded::{self, Documents};
 use crate::score::values::kind::{article, kind};
 use crate::score::values::mask;
 use crate::score::values::memo::{self, Memo};
-use crate::score::values::number::{self, count, share};
+use crate::score::values::number::{self, ALMOST, count, share};
 use crate::score::values::path::{Pattern, Place, Step};
 use crate::score::values::same::{self, View, same};
 use crate::score::work::{self, Work};
@@ -335,17 +335,17 @@ impl<'a> Walk<'a> {
             _ if embedded::is_too_dense(b) || embedded::is_too_dense(c) => coarse::texts(b, c),
             _ => words::similarity(&b_masked, &c_masked),
         };
+        // The same words with other capitals, signs or blanks between them are not the same text.
+        let similarity = similarity.min(ALMOST);
         let contract = contract.or_else(|| {
             let is_word = || !b.contains(char::is_whitespace);
             (self.context.learned && self.place.is_in_document() && is_word())
                 .then_some("changed, though it was learned to be stable")
         });
-        if similarity < 1.0 || contract.is_some() {
-            self.note(share, similarity, "words", contract, || {
-                let (b, c) = excerpt::of_texts(b, c);
-                (Some(b), Some(c))
-            });
-        }
+        self.note(share, similarity, "words", contract, || {
+            let (b, c) = excerpt::of_texts(b, c);
+            (Some(b), Some(c))
+        });
         similarity
     }
 

@@ -210,7 +210,7 @@ fn both_failed(b: Response<'_>, c: Response<'_>, mode: Responses) -> ResponseSco
         _ if b_masked == c_masked => 1.0,
         Responses::Exact => 0.0,
         Responses::Stable | Responses::Similar => {
-            0.5 + 0.5 * words::similarity(&b_masked, &c_masked)
+            (0.5 + 0.5 * words::similarity(&b_masked, &c_masked)).min(ALMOST)
         }
     };
     let mut differences = Vec::new();
