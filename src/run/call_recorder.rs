@@ -197,6 +197,7 @@ impl CallRecorder {
 
 impl PendingCall {
     /// These headers were passed on with it: names in lower case, sorted.
+    #[must_use]
     pub fn with_headers(self, headers: Vec<(String, String)>) -> Self {
         self.recorder.lock().calls[self.index].headers = headers;
         self

@@ -78,8 +78,8 @@ impl Observer for Redacting<'_> {
 
 /// What the containers and the servers that were started have written, without secrets; `None` where there are none. Where there are
 /// several, each stands under its name.
-fn log(logs: Vec<(String, String)>, redactor: &Redactor) -> Option<Redacted<String>> {
-    let text = match logs.as_slice() {
+fn log(logs: &[(String, String)], redactor: &Redactor) -> Option<Redacted<String>> {
+    let text = match logs {
         [] => return None,
         [(_, only)] => only.clone(),
         several => {
@@ -234,7 +234,7 @@ impl SuiteContext {
         let mut logs = place.logs(begun).await;
         logs.extend(started.logs());
         logs.extend(behind.iter().flat_map(Behind::logs));
-        let log = log(logs, &redactor);
+        let log = log(&logs, &redactor);
         if let Some(behind) = behind.filter(|_| trajectory.ending != Ending::Interrupted) {
             behind.stop().await;
         }
