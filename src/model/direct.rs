@@ -1,5 +1,7 @@
 //! What a proxy does to the answers of the servers behind it: calls made through it, beside the same calls made straight at those servers.
 
+use std::collections::BTreeMap;
+
 /// What came of the calls of one run, both ways.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Direct {
@@ -18,7 +20,8 @@ pub struct DirectCall {
     /// The server behind, and the tool that was called there.
     pub server: String,
     pub upstream_tool: String,
-    /// What the proxy did to the answer, in words; empty where it passed it on as it was.
+    /// What the proxy did to the answer, in words; empty where it passed it on as it was, and where another call's answer is what the agent
+    /// got.
     pub findings: Vec<String>,
     /// What the agent's call cost, through the proxy.
     pub through: Cost,
@@ -31,7 +34,7 @@ pub struct DirectCall {
 pub struct Cost {
     /// Milliseconds from request to answer; `None` where it was not measured.
     pub ms: Option<f64>,
-    /// The answer as JSON, in bytes.
+    /// The answer as JSON, in bytes: through the proxy what the agent got of it, straight what the server behind gave.
     pub bytes: usize,
     /// About how many tokens a model reads of it: a quarter of the characters.
     pub tokens: usize,
@@ -50,19 +53,28 @@ pub struct DirectTool {
 }
 
 impl Direct {
-    /// What all calls cost together, through the proxy and straight. An agent's call counts once, however many calls it became.
+    /// What all calls cost together, through the proxy and straight. An agent's call counts once, however many calls it became; its time
+    /// counts where it was measured both ways.
     pub fn costs(&self) -> (Cost, Cost) {
-        let mut through = Cost::default();
-        let mut direct = Cost::default();
-        let mut last = None;
+        let mut by_call: BTreeMap<usize, (Cost, Cost)> = BTreeMap::new();
         for call in &self.calls {
-            if last != Some(call.call) {
-                through = through.and(call.through);
-            }
-            direct = direct.and(call.direct);
-            last = Some(call.call);
+            by_call
+                .entry(call.call)
+                .and_modify(|(_, direct)| {
+                    direct.ms = direct.ms.zip(call.direct.ms).map(|(a, b)| a + b);
+                    direct.bytes += call.direct.bytes;
+                    direct.tokens += call.direct.tokens;
+                })
+                .or_insert((call.through, call.direct));
         }
-        (through, direct)
+        let mut all = (Cost::default(), Cost::default());
+        for (mut through, mut direct) in by_call.into_values() {
+            if through.ms.is_none() || direct.ms.is_none() {
+                (through.ms, direct.ms) = (None, None);
+            }
+            all = (all.0.and(through), all.1.and(direct));
+        }
+        all
     }
 
     /// How many answers, and tools, were not passed on as they were.

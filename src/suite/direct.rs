@@ -4,13 +4,13 @@ use std::time::Instant;
 
 use super::behind::Upstreams;
 use super::error::Error;
-use super::expect::Expecting;
-use super::outcome::{not_run, problem, result};
+use super::expect::expect;
+use super::outcome::{not_run, problem};
 use super::play::{Finished, Suite, play};
-use super::repeat::Attempt as _;
 use super::replay;
 use super::run_context::RunContext;
 use super::settings::Settings;
+use super::source;
 use crate::digits;
 use crate::mcp;
 use crate::model::redacted::Redacted;
@@ -20,7 +20,6 @@ use crate::model::trajectory::{Outcome, Trajectory};
 use crate::redact::{Redactor, Secrets};
 use crate::run::{Progress, SetupError};
 use crate::score;
-use crate::suite::source;
 
 /// Why a scenario says nothing of what a proxy does.
 const NOTHING_BEHIND: &str =
@@ -30,14 +29,15 @@ const NOTHING_BEHIND: &str =
 type Straight = Option<(Outcome, f64)>;
 
 /// Runs scenarios against their own expectations, and makes each call that arrives behind their servers once more, straight there, to tell
-/// what the servers do to the answers. Those without servers behind are skipped. Needs a runtime with several threads.
+/// what the servers do to the answers. Those without servers behind are skipped. What is found is the result of a `run`, as it is judged by
+/// the same. Needs a runtime with several threads.
 ///
 /// # Errors
 ///
 /// When runs cannot be kept at all. What went wrong with a scenario is in its result.
 pub async fn compare_direct(suite: Suite, settings: &Settings) -> Result<Finished, Error> {
     let selected = suite.scenarios.len();
-    play("compare", suite, settings, |scenario, run_context| {
+    play("run", suite, settings, |scenario, run_context| {
         let settings = settings.clone();
         async move {
             if scenario.upstreams.is_empty() {
@@ -45,29 +45,15 @@ pub async fn compare_direct(suite: Suite, settings: &Settings) -> Result<Finishe
                 return not_run(&run_context.redacted(&scenario), Status::Skipped, why);
             }
             let baselines = replay::baselines(&settings.baselines, &scenario, selected);
-            let replayed = match replay::to_play(&scenario, &baselines) {
-                Ok(replayed) => replayed,
-                Err(problem) => {
-                    return ScenarioResult {
-                        problem: Some(problem),
-                        ..result(&run_context.redacted(&scenario), Status::Error)
-                    };
-                }
-            };
-            let rules = settings.judging.scoring.over(&scenario.scoring);
-            let expecting = Expecting {
-                scenario: &scenario,
-                replayed: replayed.as_ref(),
-                rules: &rules,
-            };
-            let result = expecting.once(&run_context).await;
+            let result = expect(&scenario, &run_context, &baselines, &settings).await;
             Box::pin(with_direct(result, &scenario, &run_context)).await
         }
     })
     .await
 }
 
-/// Adds to the result of a run what its calls behind came to when they were made straight.
+/// Adds to the result of a run what its servers did to the answers from behind. Where something keeps the calls from being made straight, a
+/// run that had passed is an error, and what is known without them is told all the same.
 async fn with_direct(
     mut result: ScenarioResult,
     scenario: &Scenario,
@@ -76,25 +62,31 @@ async fn with_direct(
     let Some(run) = result.current.clone() else {
         return result;
     };
-    if !run.ending.is_complete() {
+    if run.upstream.is_none() || !run.ending.is_complete() {
         return result;
     }
-    let asking = straight(scenario, &run, run_context, &mut result.notes);
-    let interrupted = run_context.suite.interrupt.cancelled();
-    let asked = tokio::select! {
-        biased;
-        () = interrupted => {
-            result.status = Status::Interrupted;
-            result.problem = Some(problem("interrupted"));
-            return result;
-        }
-        asked = asking => asked,
-    };
-    match asked {
-        Ok(straight) => result.direct = Some(Box::new(score::direct(&run, &straight))),
-        Err(failed) => {
-            result.status = Status::Error;
-            let mut problem = problem(failed.message);
+    let mut straight = Vec::new();
+    let asked = make_straight(
+        scenario,
+        &run,
+        run_context,
+        (&mut straight, &mut result.notes),
+    )
+    .await;
+    let direct = tokio::task::block_in_place(|| score::direct(&run, &straight));
+    result.direct = Some(Box::new(direct));
+    if let Err(failed) = asked {
+        let message = format!("asking the servers behind straight: {}", failed.message);
+        if result.status == Status::Failed {
+            result.notes.push(message);
+        } else {
+            let is_interrupted = run_context.suite.interrupt.is_cancelled();
+            result.status = if is_interrupted {
+                Status::Interrupted
+            } else {
+                Status::Error
+            };
+            let mut problem = problem(message);
             problem.details = failed.details;
             result.problem = Some(problem);
         }
@@ -102,27 +94,66 @@ async fn with_direct(
     result
 }
 
-/// Makes the calls that a run's servers behind heard, straight at fresh ones.
-async fn straight(
+/// Makes the calls that a run's servers behind heard, straight at fresh ones, with what resets them before and after.
+///
+/// # Errors
+///
+/// What kept the servers from being asked; what came of the calls before that is in `straight`.
+async fn make_straight(
     scenario: &Scenario,
     run: &Redacted<Trajectory>,
     run_context: &RunContext,
-    notes: &mut Vec<String>,
-) -> Result<Vec<Straight>, SetupError> {
+    (straight, notes): (&mut Vec<Straight>, &mut Vec<String>),
+) -> Result<(), SetupError> {
     let suite = &run_context.suite;
     let scenario = &*source::settled(scenario);
     let mut secrets = Secrets::given_to(&scenario.redaction);
     secrets.extend(&suite.remembered(scenario));
+    let tell = |doing: &str| {
+        let progress = Progress::Preparing { doing };
+        run_context.progress.progress(progress);
+    };
+    let mut hooks = suite.hooks(scenario, &mut secrets)?;
+    let mut said = Vec::new();
+    let asked = match hooks.before(&tell).await {
+        Ok(()) => {
+            tell("asking the servers behind straight");
+            let asking = ask(scenario, run, run_context, &mut secrets, straight, &mut said);
+            tokio::select! {
+                biased;
+                () = suite.interrupt.cancelled() => Err(SetupError::new("interrupted")),
+                asked = asking => asked,
+            }
+        }
+        Err(failed) => Err(failed),
+    };
+    said.extend(hooks.after(&tell).await);
+    let redactor = Redactor::new(&secrets, &scenario.redaction);
+    let clean = |text: &String| redactor.text(text).into_inner();
+    notes.extend(said.iter().map(clean));
+    asked.map_err(|mut failed| {
+        failed.message = clean(&failed.message);
+        failed.details = failed.details.iter().map(clean).collect();
+        failed
+    })
+}
+
+/// Starts the servers behind and makes the calls there.
+async fn ask(
+    scenario: &Scenario,
+    run: &Redacted<Trajectory>,
+    run_context: &RunContext,
+    secrets: &mut Secrets,
+    straight: &mut Vec<Straight>,
+    notes: &mut Vec<String>,
+) -> Result<(), SetupError> {
     let Upstreams {
         targets,
         mut started,
-    } = suite.upstreams(scenario, &mut secrets)?;
-    let redactor = Redactor::new(&secrets, &scenario.redaction);
-    let doing = "asking the servers behind straight";
-    run_context.progress.progress(Progress::Preparing { doing });
+    } = run_context.suite.upstreams(scenario, secrets)?;
+    let redactor = Redactor::new(secrets, &scenario.redaction);
     let tools = started.during(mcp::connect(&targets, &|_| ())).await?;
     let calls = run.upstream.iter().flat_map(|it| &it.calls);
-    let mut outcomes = Vec::new();
     for (number, heard) in (1..).zip(calls) {
         let server = heard.call.server.as_deref().unwrap_or_default();
         let mut call = heard.call.clone();
@@ -132,19 +163,19 @@ async fn straight(
                 "call {number} behind was not made straight, because the secret {} is not known: {}",
                 unknown.placeholder, unknown.hint
             ));
-            outcomes.push(None);
+            straight.push(None);
             continue;
         }
         let asked = Instant::now();
         let called = tools.call(server, &call.tool, &call.arguments).await;
         let ms = asked.elapsed().as_secs_f64() * 1000.0;
         call.outcome = called.outcome;
-        outcomes.push(Some((redactor.call(call).into_inner().outcome, ms)));
+        straight.push(Some((redactor.call(call).into_inner().outcome, ms)));
         if let Some(lost) = called.lost {
             return Err(lost);
         }
     }
     tools.close().await;
     started.stop().await;
-    Ok(outcomes)
+    Ok(())
 }

@@ -340,7 +340,11 @@ impl SuiteContext {
     }
 
     /// The commands around a run; the secrets that they are given are added to `secrets`.
-    fn hooks(&self, scenario: &Scenario, secrets: &mut Secrets) -> Result<Hooks, SetupError> {
+    pub(crate) fn hooks(
+        &self,
+        scenario: &Scenario,
+        secrets: &mut Secrets,
+    ) -> Result<Hooks, SetupError> {
         let (supervisor, interrupt) = (self.program.clone(), self.interrupt.clone());
         Hooks::new(scenario, secrets, supervisor, interrupt)
     }

@@ -29,14 +29,15 @@ pub async fn run(suite: Suite, settings: &Settings) -> Result<Finished, Error> {
     play("run", suite, settings, |scenario, run_context| {
         let baselines = replay::baselines(&settings.baselines, &scenario, selected);
         let settings = settings.clone();
-        async move { expect(&scenario, run_context, &baselines, &settings).await }
+        async move { expect(&scenario, &run_context, &baselines, &settings).await }
     })
     .await
 }
 
-async fn expect(
+/// Runs one scenario, as often as the settings say, against its own expectations.
+pub(super) async fn expect(
     scenario: &Scenario,
-    run_context: RunContext,
+    run_context: &RunContext,
     baselines: &Baselines,
     settings: &Settings,
 ) -> ScenarioResult {
@@ -60,7 +61,7 @@ async fn expect(
         replayed: replayed.as_ref(),
         rules: &rules,
     };
-    let mut result = repeat(scenario, &run_context, measure, &expecting).await;
+    let mut result = repeat(scenario, run_context, measure, &expecting).await;
     if let Some(expectation) = &result.baseline {
         let unkept = run_context
             .runs
@@ -72,11 +73,11 @@ async fn expect(
 }
 
 /// Judges each run of a scenario by what the scenario itself expects.
-pub(super) struct Expecting<'a> {
-    pub(super) scenario: &'a Scenario,
+struct Expecting<'a> {
+    scenario: &'a Scenario,
     /// What a replay plays.
-    pub(super) replayed: Option<&'a Arc<Redacted<Trajectory>>>,
-    pub(super) rules: &'a Rules,
+    replayed: Option<&'a Arc<Redacted<Trajectory>>>,
+    rules: &'a Rules,
 }
 
 impl Attempt for Expecting<'_> {
