@@ -1,7 +1,5 @@
 //! What a proxy does to the answers of the servers behind it: calls made through it, beside the same calls made straight at those servers.
 
-use std::collections::BTreeMap;
-
 /// What came of the calls of one run, both ways.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Direct {
@@ -50,48 +48,4 @@ pub struct DirectTool {
     pub listed_as: Option<String>,
     /// What the proxy did to what is said of it, in words.
     pub findings: Vec<String>,
-}
-
-impl Direct {
-    /// What all calls cost together, through the proxy and straight. An agent's call counts once, however many calls it became; its time
-    /// counts where it was measured both ways.
-    pub fn costs(&self) -> (Cost, Cost) {
-        let mut by_call: BTreeMap<usize, (Cost, Cost)> = BTreeMap::new();
-        for call in &self.calls {
-            by_call
-                .entry(call.call)
-                .and_modify(|(_, direct)| {
-                    direct.ms = direct.ms.zip(call.direct.ms).map(|(a, b)| a + b);
-                    direct.bytes += call.direct.bytes;
-                    direct.tokens += call.direct.tokens;
-                })
-                .or_insert((call.through, call.direct));
-        }
-        let mut all = (Cost::default(), Cost::default());
-        for (mut through, mut direct) in by_call.into_values() {
-            if through.ms.is_none() || direct.ms.is_none() {
-                (through.ms, direct.ms) = (None, None);
-            }
-            all = (all.0.and(through), all.1.and(direct));
-        }
-        all
-    }
-
-    /// How many answers, and tools, were not passed on as they were.
-    pub fn changed(&self) -> (usize, usize) {
-        let calls = self.calls.iter().filter(|it| !it.findings.is_empty());
-        let tools = self.tools.iter().filter(|it| !it.findings.is_empty());
-        (calls.count(), tools.count())
-    }
-}
-
-impl Cost {
-    fn and(self, other: Self) -> Self {
-        let ms = [self.ms, other.ms].into_iter().flatten();
-        Self {
-            ms: (self.ms.is_some() || other.ms.is_some()).then(|| ms.sum()),
-            bytes: self.bytes + other.bytes,
-            tokens: self.tokens + other.tokens,
-        }
-    }
 }

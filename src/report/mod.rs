@@ -12,6 +12,7 @@
 //! | [`explain`] | every number and rule behind one call's score |
 //! | [`description`] | one sentence on who changed: the agent, the server or the catalogue |
 //! | [`causes`] | causes of failure that several scenarios have in common |
+//! | [`direct`] | what servers did to the answers of those behind them, and what that cost, in words |
 //! | [`label`] | what a call is for, where its tool only passes calls on |
 //! | [`bytes`], [`duration`], [`moment`], [`wrap`] | how sizes, times and long lines are written |
 
@@ -19,6 +20,7 @@ pub mod bytes;
 pub mod causes;
 pub mod description;
 pub mod deviations;
+pub mod direct;
 pub mod document;
 pub mod duration;
 pub mod explain;

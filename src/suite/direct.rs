@@ -118,7 +118,14 @@ async fn make_straight(
     let asked = match hooks.before(&tell).await {
         Ok(()) => {
             tell("asking the servers behind straight");
-            let asking = ask(scenario, run, run_context, &mut secrets, straight, &mut said);
+            let asking = ask(
+                scenario,
+                run,
+                run_context,
+                &mut secrets,
+                straight,
+                &mut said,
+            );
             tokio::select! {
                 biased;
                 () = suite.interrupt.cancelled() => Err(SetupError::new("interrupted")),

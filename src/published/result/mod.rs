@@ -14,6 +14,7 @@
 mod bisected;
 mod change;
 mod comparison;
+mod direct;
 mod repeated;
 mod row;
 mod scenario;
@@ -27,6 +28,7 @@ pub use change::{Change, ChangeKind};
 pub use comparison::{
     Band, Comparison, Drift, ExecutionStatus, Loss, Reason, ReasonKind, Scores, Slower,
 };
+pub use direct::{Cost, Direct, DirectCall, DirectTool, DirectTotals};
 pub use repeated::{
     BaselineRate, Interval, OfRuns, PassRate, RateDifference, Repeated, Run, Spread,
 };
@@ -64,7 +66,7 @@ pub struct ResultDocument {
     pub mcp_eval: String,
     /// Names the run's folders; sorts by time.
     pub run_id: String,
-    /// The command that produced it: `record`, `compare`, `run` or `bisect`.
+    /// The command that produced it: `record`, `compare`, `run` or `bisect`; `run` also for `compare --direct`, which judges alike.
     pub command: String,
     /// When the command began (RFC 3339).
     #[schemars(extend("format" = "date-time"))]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::published::stamp::Servers;
 
-use super::{Band, Change, Comparison, Reason, Repeated, Side, Status, TotalUse};
+use super::{Band, Change, Comparison, Direct, Reason, Repeated, Side, Status, TotalUse};
 
 /// How `in_words` begins for a run in which nothing changed.
 pub const UNCHANGED: &str = "Unchanged: ";
@@ -55,6 +55,9 @@ pub struct Scenario {
     /// about one of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeated: Option<Box<Repeated>>,
+    /// What the servers do to the answers of those behind them, with `compare --direct`; absent without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direct: Option<Box<Direct>>,
 }
 
 /// A way in which two runs are not the same experiment.

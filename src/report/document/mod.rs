@@ -1,6 +1,7 @@
 //! The published result of what a command found.
 
 mod comparison;
+mod direct;
 mod repeated;
 mod shown;
 mod upstream;
@@ -94,6 +95,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
             .as_ref()
             .map(|it| comparison::comparison(it, baseline, current, &result.labels)),
         repeated: (result.repeated.as_deref()).map(|it| Box::new(repeated::repeated(it))),
+        direct: (result.direct.as_deref()).map(|it| Box::new(direct::direct(it))),
     };
     if let (None, Some(run), Some(side)) = (&scenario.comparison, current, &mut scenario.current) {
         let labelled = (1..).zip(run.calls());

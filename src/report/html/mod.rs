@@ -6,6 +6,7 @@
 mod answer;
 mod behind;
 mod conversation;
+mod direct;
 mod excerpt;
 mod index;
 mod link;

@@ -11,6 +11,7 @@ use crate::published::result::{
 use crate::report::{duration, moment};
 
 use super::conversation::{self, Block};
+use super::direct::DirectView;
 use super::excerpt::Excerpt;
 use super::index::duration_words;
 use super::link::link;
@@ -35,6 +36,8 @@ pub(super) struct ScenarioPage<'a> {
     changes: [Vec<ChangeView<'a>>; 2],
     /// What several runs came to; the page then shows one of them.
     repeated: Option<RepeatedView<'a>>,
+    /// What the servers do to the answers of those behind them, where that was asked for.
+    direct: Option<DirectView<'a>>,
     /// What the model of the current run was asked.
     requests: Vec<RequestView>,
     stamps: Vec<StampRow>,
@@ -144,6 +147,7 @@ impl<'a> ScenarioPage<'a> {
             },
             repeated: (scenario.repeated.as_deref())
                 .map(|it| RepeatedView::new(it, result.command == "record")),
+            direct: scenario.direct.as_deref().map(DirectView::new),
             requests: model_use::requests(scenario.current.as_ref()),
             stamps: match (stamped, scenario.current.as_ref()) {
                 (None, None) => Vec::new(),

@@ -1,6 +1,7 @@
 //! What a person sees on the terminal: one line per scenario, reasons below, a summary at the end.
 
 mod changes;
+mod direct;
 mod repeated;
 mod summary;
 
@@ -194,6 +195,7 @@ impl<'a> Page<'a> {
             self.indented(4, "✗ ", RED, &unmet);
         }
         self.changes(scenario);
+        self.direct(scenario);
         self.without_effect(scenario);
         if scenario.repeated.is_none() && wordy {
             self.usage(scenario);

@@ -176,11 +176,16 @@ mod tests {
             (
                 Outcome::Answer(long("123456789012345678901")),
                 Outcome::Answer(long("123456789012345678902")),
-                vec!["`structuredContent/id` was changed: 123456789012345678901 became 123456789012345678902"],
+                vec![
+                    "`structuredContent/id` was changed: 123456789012345678901 became 123456789012345678902",
+                ],
             ),
             (
                 Outcome::Answer(Answer {
-                    other: json!({ "_meta": {} }).as_object().cloned().unwrap_or_default(),
+                    other: json!({ "_meta": {} })
+                        .as_object()
+                        .cloned()
+                        .unwrap_or_default(),
                     ..answer("done")
                 }),
                 Outcome::Answer(answer("done")),

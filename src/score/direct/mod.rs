@@ -50,7 +50,10 @@ pub fn direct(run: &Trajectory, straight: &[Option<(Outcome, f64)>]) -> Direct {
             through: cost(&call.outcome, call.duration_ms),
             direct: cost(answered, straight.as_ref().map(|(_, ms)| *ms)),
         };
-        refusals.push(refusal(&heard.call.outcome, straight.as_ref().map(|(it, _)| it)));
+        refusals.push(refusal(
+            &heard.call.outcome,
+            straight.as_ref().map(|(it, _)| it),
+        ));
         // Of several calls, the last one's answer is the one that the agent got, or one that it got as it was.
         match passed_on.get(&number).map(|it| &mut calls[*it]) {
             Some(other) if other.findings.is_empty() && !made.findings.is_empty() => {

@@ -74,7 +74,11 @@ mod tests {
     #[test]
     fn a_change_is_told_of_the_place_where_it_is() {
         let cases = [
-            (json!({ "a": 1, "b": "x" }), json!({ "b": "x", "a": 1.0 }), None),
+            (
+                json!({ "a": 1, "b": "x" }),
+                json!({ "b": "x", "a": 1.0 }),
+                None,
+            ),
             (json!(1), json!([]), Some("`v` was changed: 1 became []")),
             (
                 json!({ "a": [1, { "b": "old" }] }),
@@ -102,6 +106,9 @@ mod tests {
     fn a_place_that_lies_deep_is_told_as_far_as_it_is_looked_for() {
         let deep = |it: Value| (0..3000).fold(it, |inner, _| json!([inner]));
         let told = change("v", &deep(json!(1)), &deep(json!(2))).unwrap_or_default();
-        assert!(told.starts_with("`v/0/0/0/0/0/0/0/0` was changed: [[["), "{told}");
+        assert!(
+            told.starts_with("`v/0/0/0/0/0/0/0/0` was changed: [[["),
+            "{told}"
+        );
     }
 }

@@ -25,6 +25,7 @@ fn the_pages_look_as_they_did() {
     let behind = pages(&sample::behind());
     expect_text("page_behind", &body(&behind[1].1));
     expect_text("page_behind_alike", &body(&behind[2].1));
+    expect_text("page_direct", &body(&pages(&sample::direct())[1].1));
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod adding;
 mod behind;
 mod changed;
 mod comparisons;
+mod direct;
 mod hostile;
 mod repeated;
 mod trajectories;
@@ -24,6 +25,7 @@ pub(crate) use behind::behind;
 use behind::searched;
 pub(crate) use changed::changed;
 use comparisons::{check, comparison, pair, parameter, request, same_response, words_request};
+pub(crate) use direct::direct;
 use hostile::{ESCAPES, hostile};
 pub(crate) use repeated::repeated;
 pub(crate) use trajectories::text_answer;
@@ -97,8 +99,15 @@ pub(crate) fn ran() -> SuiteResult {
 }
 
 /// One result of each kind.
-pub(crate) fn all() -> [SuiteResult; 5] {
-    [compared(), recorded(), ran(), repeated(), behind()]
+pub(crate) fn all() -> [SuiteResult; 6] {
+    [
+        compared(),
+        recorded(),
+        ran(),
+        repeated(),
+        behind(),
+        direct(),
+    ]
 }
 
 /// A trajectory as a result holds it.
