@@ -61,16 +61,11 @@ pub async fn compare_against(
         && !others.is_empty()
         && http_client::is_deserted(url, PATIENCE).await
     {
-        let message = format!("nobody listens at {}", address(url));
+        let message = format!("nothing can be compared with {against}: nobody listens there");
         return Err(Error::incomplete(message)
             .hint("start the server at that address first, or give another one to `--against`"));
     }
     compare_with("compare", suite, settings, others).await
-}
-
-/// An address as it is shown: without its parameters, which may hold a key.
-fn address(url: &str) -> &str {
-    url.split('?').next().unwrap_or_default()
 }
 
 /// The same for scenarios that are set to one commit of their source already, and `originals` that are not, at another one.

@@ -128,7 +128,9 @@ fn an_address_where_nobody_listens_is_said_before_anything_is_run() {
                 &format!("url:http://{address}/mcp?key=open-sesame"),
             ],
         )
-        .says(&format!("nobody listens at http://{address}/mcp"))
+        .says(&format!(
+            "nothing can be compared with url:http://{address}/mcp: nobody listens there"
+        ))
         .says_not("open-sesame");
     assert!(began.elapsed() < Duration::from_secs(10));
     assert!(!project.path("begun").exists());
