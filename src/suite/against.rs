@@ -15,7 +15,7 @@ use super::record::{check_run, usual_takes};
 use super::run_context::{Executed, RunContext};
 use super::schedule::uses_what_outlives;
 use super::settings::Settings;
-use super::versions::{Against, Versions, is_what_stands_there};
+use super::versions::{Against, LaidOut, States, Versions, is_what_stands_there};
 use super::{execute::Reads, replay};
 use crate::evaluate::Accepted;
 use crate::http_client;
@@ -47,9 +47,10 @@ pub async fn compare_against(
 ) -> Result<Finished, Error> {
     let versions = Versions::new();
     let others = others(&versions, &suite.scenarios, against)?;
+    let mut states = States::default();
     for scenario in &suite.scenarios {
         if let Some(Other::Live(other, name)) = others.get(&scenario.id)
-            && is_what_stands_there(scenario, other)
+            && is_what_stands_there(scenario, other, &mut states)
         {
             return Err(Error::invalid(format!(
                 "`{}` cannot be compared with {name}: that is what stands there, unchanged",
@@ -85,15 +86,18 @@ fn others(
     scenarios: &[Scenario],
     against: &Against,
 ) -> Result<HashMap<String, Other>, Error> {
+    let mut laid_out = LaidOut::default();
     let enabled = scenarios.iter().filter(|it| it.enabled);
     enabled
-        .map(|scenario| match other(versions, scenario, against) {
-            Ok(other) => Ok((scenario.id.clone(), other)),
-            Err(why) => Err(Error::invalid(format!(
-                "`{}` cannot be compared with {against}: {why}",
-                scenario.id
-            ))),
-        })
+        .map(
+            |scenario| match other(versions, scenario, (against, &mut laid_out)) {
+                Ok(other) => Ok((scenario.id.clone(), other)),
+                Err(why) => Err(Error::invalid(format!(
+                    "`{}` cannot be compared with {against}: {why}",
+                    scenario.id
+                ))),
+            },
+        )
         .collect()
 }
 
@@ -155,7 +159,11 @@ enum Other {
     Stored(Kept, String),
 }
 
-fn other(versions: &Versions, scenario: &Scenario, against: &Against) -> Result<Other, String> {
+fn other(
+    versions: &Versions,
+    scenario: &Scenario,
+    (against, laid_out): (&Against, &mut LaidOut),
+) -> Result<Other, String> {
     if let Against::Run(folder) = against {
         let path = Runs::at(folder).path(&scenario.id);
         let stored = store::load(&path).map_err(|error| error.to_string())?;
@@ -164,7 +172,7 @@ fn other(versions: &Versions, scenario: &Scenario, against: &Against) -> Result<
         }
         return Ok(Other::Stored(Arc::new(stored), against.to_string()));
     }
-    let (other, name) = versions.of(scenario, against)?;
+    let (other, name) = versions.of(scenario, against, laid_out)?;
     Ok(Other::Live(Arc::new(other), name))
 }
 

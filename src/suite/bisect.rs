@@ -16,7 +16,7 @@ use super::play::{Finished, Suite};
 use super::prepare::WHOLE_LOG;
 use super::settings::Settings;
 use super::source;
-use super::versions::{Against, Versions};
+use super::versions::{Against, LaidOut, Versions};
 use crate::git::{self, Commit};
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
@@ -114,8 +114,12 @@ pub async fn bisect(
     let versions = Versions::new();
     let at = |commit: &Commit, scenarios: &[Scenario]| -> Result<Vec<Scenario>, Error> {
         let against = Against::Git(commit.id.clone());
-        let of = |it: &Scenario| versions.of(it, &against).map(|(scenario, _)| scenario);
-        let scenarios: Result<Vec<_>, String> = scenarios.iter().map(of).collect();
+        let mut laid_out = LaidOut::default();
+        let mut of = |it: &Scenario| {
+            let version = versions.of(it, &against, &mut laid_out);
+            version.map(|(scenario, _)| scenario)
+        };
+        let scenarios: Result<Vec<_>, String> = scenarios.iter().map(&mut of).collect();
         scenarios.map_err(Error::invalid)
     };
     tell(&format!(

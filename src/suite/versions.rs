@@ -1,5 +1,7 @@
 //! Other versions of a system under test than the one that stands there: its source at a commit, another image, configuration or address.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -82,12 +84,13 @@ impl Versions {
         &self,
         scenario: &Scenario,
         against: &Against,
+        laid_out: &mut LaidOut,
     ) -> Result<(Scenario, String), String> {
         let mut other = scenario.clone();
         let mut name = against.to_string();
         match against {
             Against::Git(reference) => {
-                let (commit, pointers) = self.check_out(&mut other, reference)?;
+                let (commit, pointers) = self.check_out(&mut other, reference, laid_out)?;
                 name = format!(
                     "{name} ({} {}{})",
                     commit.short,
@@ -122,20 +125,35 @@ impl Versions {
         Ok((other, name))
     }
 
+    /// Lays out a commit of the repository around a folder.
+    fn lay_out(
+        &self,
+        folder: &Path,
+        reference: &str,
+    ) -> Result<(git::Commit, git::Checkout), String> {
+        let commit = git::resolve(folder, reference)
+            .map_err(|why| format!("{}: {why}", folder.display()))?;
+        let name = hex::encode(Sha256::digest(folder.to_string_lossy().as_bytes()));
+        let checkout = git::check_out(folder, &commit.id, &self.folder.join(&name[..12]))?;
+        Ok((commit, checkout))
+    }
+
     /// Lays out a commit of the scenario's source, and has the scenario use it; returns the files that are there without their content,
     /// too.
     fn check_out(
         &self,
         scenario: &mut Scenario,
         reference: &str,
+        laid_out: &mut LaidOut,
     ) -> Result<(git::Commit, Vec<PathBuf>), String> {
         let folder = source::folder(scenario).ok_or(
             "it does not say where the source of its system under test lies: `source: { repo: FOLDER }`",
         )?;
-        let commit = git::resolve(&folder, reference)
-            .map_err(|why| format!("{}: {why}", folder.display()))?;
-        let name = hex::encode(Sha256::digest(folder.to_string_lossy().as_bytes()));
-        let checkout = git::check_out(&folder, &commit.id, &self.folder.join(&name[..12]))?;
+        let place = (folder.clone(), reference.to_owned());
+        let (commit, checkout) = match laid_out.0.entry(place) {
+            Entry::Occupied(there) => there.get().clone(),
+            Entry::Vacant(place) => place.insert(self.lay_out(&folder, reference)?).clone(),
+        };
         let before = source::settled(scenario).into_owned();
         let moved = |path: &mut PathBuf| move_below(path, &folder, &checkout.folder);
         let mut visit = |place: Place<'_>| match place {
@@ -170,6 +188,10 @@ impl Versions {
         Ok((commit, checkout.pointers))
     }
 }
+
+/// The versions that one source has for several scenarios: each is laid out once, and lies there unchanged until something is run.
+#[derive(Debug, Default)]
+pub(crate) struct LaidOut(HashMap<(PathBuf, String), (git::Commit, git::Checkout)>);
 
 /// What a reader should know of files of a version that are only pointers to their content.
 fn without_content(pointers: &[PathBuf]) -> String {
@@ -217,14 +239,27 @@ impl Drop for Versions {
     }
 }
 
-/// Whether the source of a scenario, as it stands, holds what the version of it does that another one uses.
-pub(crate) fn is_what_stands_there(scenario: &Scenario, other: &Scenario) -> bool {
-    let state = |it: &Scenario| {
+/// Whether the source of a scenario, as it stands, holds what the version of it does that another one uses. `states` are those of sources
+/// that are known already.
+pub(crate) fn is_what_stands_there(
+    scenario: &Scenario,
+    other: &Scenario,
+    states: &mut States,
+) -> bool {
+    let mut state = |it: &Scenario| {
         let folder = source::folder(it)?;
-        git::state_around(&folder, &[Path::new(".mcp-eval")]).ok()
+        let known = states
+            .0
+            .entry(folder)
+            .or_insert_with_key(|folder| git::state_around(folder, &[Path::new(".mcp-eval")]).ok());
+        known.clone()
     };
     other.source.version.is_some() && state(scenario).is_some_and(|it| state(other) == Some(it))
 }
+
+/// What the folders of sources hold; `None` where that is not known.
+#[derive(Debug, Default)]
+pub(crate) struct States(HashMap<PathBuf, Option<git::State>>);
 
 /// The file is a configuration for the container, where that takes one, or of a client: then its servers replace those of the same name.
 fn configured(scenario: &mut Scenario, path: &Path) -> Result<(), String> {
