@@ -68,6 +68,7 @@ pub(crate) fn settled(scenario: &Scenario) -> Cow<'_, Scenario> {
     };
     let folder = folder.to_string_lossy();
     scenario_file::fill_in(&mut settled.servers, SOURCE_DIR, &folder);
+    scenario_file::fill_in(&mut settled.upstreams, SOURCE_DIR, &folder);
     scenario_file::fill_in(&mut settled.before, SOURCE_DIR, &folder);
     scenario_file::fill_in(&mut settled.after, SOURCE_DIR, &folder);
     scenario_file::fill_in(&mut settled.containers, SOURCE_DIR, &folder);

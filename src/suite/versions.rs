@@ -261,16 +261,21 @@ pub(crate) fn is_what_stands_there(
 #[derive(Debug, Default)]
 pub(crate) struct States(HashMap<PathBuf, Option<git::State>>);
 
-/// The file is a configuration for the container, where that takes one, or of a client: then its servers replace those of the same name.
+/// The file is a configuration for the container or a server, where one takes it, or of a client: then its servers replace those of the same name.
 fn configured(scenario: &mut Scenario, path: &Path) -> Result<(), String> {
     if !path.is_file() {
         return Err(format!("there is no file {}", path.display()));
     }
-    if scenario
-        .containers
-        .iter()
-        .any(|it| it.config_target.is_some())
-    {
+    let mut is_named = false;
+    for server in &mut scenario.servers.clone() {
+        server.templates(&mut |it| {
+            if let Place::Text(text) | Place::Program(text) = it {
+                is_named |= scenario_file::mentions(text, scenario_file::CONFIG_FILE);
+            }
+        });
+    }
+    let mut containers = scenario.containers.iter();
+    if is_named || containers.any(|it| it.config_target.is_some()) {
         scenario.config_file = Some(path.to_owned());
         return Ok(());
     }

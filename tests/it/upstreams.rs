@@ -249,3 +249,15 @@ fn a_server_behind_that_is_gone_leaves_no_verdict() {
     let ran = tried.project.expect(3, &["run"]);
     ran.says("behind the servers");
 }
+
+#[test]
+fn two_configurations_of_a_proxy_are_compared_without_a_baseline() {
+    let tried = Tried::new(&[]);
+    let other = tried.project.read("scenarios/proxy.json");
+    tried.project.file("other.json", other);
+    let against = ["compare", "--against", "config:other.json"];
+    tried.project.expect(0, &against).says("1/1 tests passed");
+    tried.with(&["twice=write"]);
+    let ran = tried.project.expect(1, &against);
+    ran.says("heard `write` 2 times, 1 before");
+}
