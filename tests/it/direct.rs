@@ -25,6 +25,7 @@ fn files() -> Value {
 /// A project whose proxy has these faults, stands in front of a mock and of these, and is asked this.
 fn tried(faults: &[&str], calls: &[&str], more: &Value) -> Project {
     let project = Project::new();
+    let fails = |tool: &str| tool.ends_with("refuse") && !faults.contains(&"swallow");
     let mut scenario = json!({
         "name": "s",
         "config_file": "proxy.json",
@@ -34,7 +35,7 @@ fn tried(faults: &[&str], calls: &[&str], more: &Value) -> Project {
         "upstreams": { "files": { "type": "mock" } },
         "mcp_interactions": { "files": files() },
         "agent": { "kind": "scripted", "calls":
-            calls.iter().map(|it| json!({ "tool": it, "args": {} })).collect::<Vec<_>>() },
+            calls.iter().map(|it| json!({ "tool": it, "args": {}, "is_error": fails(it) })).collect::<Vec<_>>() },
     });
     let more = more.as_object().unwrap().clone();
     scenario.as_object_mut().unwrap().extend(more);
@@ -218,10 +219,10 @@ fn a_real_server_behind_is_asked_straight_too() {
 
 #[test]
 fn a_server_that_cannot_be_asked_straight_leaves_what_is_known() {
-    // It starts once for the run, and leaves at once when it is started to be asked straight.
+    // It starts for its tools, then for the proxy, and leaves at once when it is started to be asked straight.
     let project = Project::new();
     let starts = project.path("starts").to_str().unwrap().to_owned();
-    let mut more = tapped(&[&format!("runs={starts}:.x")]);
+    let mut more = tapped(&[&format!("runs={starts}:..x")]);
     more["redact"] = json!(["no configuration"]);
     let project = tried(&["reword"], &["real__echo"], &more);
     let result = project.result(3, DIRECT);

@@ -71,8 +71,8 @@ pub(in crate::cli) struct CompareArgs {
     /// `baseline:DIR`
     #[arg(long, value_name = "WHAT", value_parser = parse_against, conflicts_with_all = ["baseline", "repeat"])]
     pub(in crate::cli) against: Option<AgainstChoice>,
-    /// Make the calls that arrive behind the servers (`upstreams`) once more, straight at the servers there, and tell what became of each
-    /// answer on its way and what that cost; gates on the scenario's own expectations alone, and needs no baseline
+    /// Tell what became of each answer from behind the servers (`upstreams`) on its way, and make the calls that arrive there once more,
+    /// straight, for what they cost without the servers in between; gates on the scenario's own expectations alone, and needs no baseline
     #[arg(long, conflicts_with_all = ["baseline", "against", "run", "servers", "repeat", "strict_statistics", "allow_changed"])]
     pub(in crate::cli) direct: bool,
     /// Score this stored trajectory, or all of a folder or of the run of this id, without running anything

@@ -80,6 +80,8 @@ fn pages_ask_for_nothing_and_link_only_among_themselves() {
         "short",
         "proxy.otherwise",
         "proxy.alike",
+        "proxy.changing",
+        "proxy.passing-on",
         "index",
     ];
     known.extend(others.map(|it| format!("{it}.html")));

@@ -70,6 +70,32 @@ fn what_was_heard_behind_is_told_and_explained() {
 }
 
 #[test]
+fn what_a_proxy_does_to_answers_is_told_and_many_lines_are_cut() {
+    let mut suite = sample::direct();
+    expect_text(
+        "terminal_direct",
+        &terminal(&sample::document(&suite), PLAIN),
+    );
+    let direct = suite.scenarios[1].direct.as_mut().unwrap();
+    for number in 2..=20 {
+        let mut call = direct.calls[0].clone();
+        call.call = number;
+        call.findings = vec![format!("cut after {number} of 200 characters")];
+        direct.calls.push(call);
+    }
+    let document = sample::document(&suite);
+    let text = terminal(&document, PLAIN);
+    assert!(text.contains("~ and 13 more; see the page"), "{text}");
+    assert!(!text.contains("cut after 8 of"), "{text}");
+    let verbose = Style {
+        verbosity: Verbosity::Verbose,
+        ..PLAIN
+    };
+    let all = terminal(&document, verbose);
+    assert!(all.contains("cut after 20 of") && !all.contains("more; see the page"));
+}
+
+#[test]
 fn a_formula_is_shown_with_the_numbers_of_the_call() {
     let document = sample::document(&sample::compared());
     let text = explain(document.scenario("tools/search").unwrap(), Some(1));
