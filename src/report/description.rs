@@ -361,9 +361,15 @@ fn turned(comparison: &Comparison) -> String {
 
 /// A sentence on what the servers behind the one under test heard otherwise.
 fn behind(comparison: &Comparison) -> Option<&'static str> {
-    let mut changes = comparison.changes.iter();
-    let is_changed = changes.any(|it| it.kind == ChangeKind::Upstream);
-    is_changed.then_some(" The servers behind it heard something else.")
+    let of_upstream = |it: &&Change| it.kind == ChangeKind::Upstream;
+    let changes: Vec<_> = comparison.changes.iter().filter(of_upstream).collect();
+    let lane = comparison.upstream.as_ref()?;
+    let answered = lane.rows.iter().filter(|it| it.answered_otherwise).count();
+    match changes.len() {
+        0 => None,
+        only if only <= answered => Some(" A server behind it answered otherwise."),
+        _ => Some(" The servers behind it heard something else."),
+    }
 }
 
 /// Adds a sentence on changes of the tool catalogue.

@@ -40,6 +40,8 @@ pub struct Job<'a> {
     pub ask_again: Option<AskAgain>,
     /// What listens behind the servers; `None` where nothing does.
     pub behind: Option<&'a dyn Gateway>,
+    /// Calls of ours prove that the servers are ready before the agent begins.
+    pub proven_by_calls: bool,
     /// What must not be stored.
     pub redactor: &'a Redactor,
 }
@@ -65,8 +67,7 @@ pub async fn run(job: Job<'_>) -> Redacted<Trajectory> {
         () = &mut run_out, if longest.is_some() => Err(ran_out(longest)),
         () = &mut deadline => Err(timed_out(limit, "connecting to the servers")),
     };
-    // What asked the servers until here proved that they were ready.
-    let ear = job.behind.map(Ear::new);
+    let ear = job.behind.map(|it| Ear::new(it, job.proven_by_calls));
     let (catalogue, (steps, requests), upstream, ending) = match connected {
         Err(ending) => (Catalogue::default(), <_>::default(), None, ending),
         Ok(servers) => {

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use rustix::process::Pid;
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
@@ -23,6 +25,9 @@ use crate::suite::header_commands::PrintedHeaders;
 use crate::suite::recorded;
 use crate::suite::started::{Port, StartedServers};
 use crate::suite::suite_context::SuiteContext;
+
+/// What the folders of filled files are called, before the process that made them.
+const FILLED: &str = "mcp-eval-config-";
 
 /// Where the servers behind those of a scenario are reached: in all its runs alike, because its containers are told once.
 #[derive(Debug, Default)]
@@ -259,6 +264,25 @@ fn declare(place: &Place, secrets: &mut Secrets) {
     }
 }
 
+/// Removes what runs that were killed have left of such files: their folders name the process that made them.
+fn sweep() {
+    let Ok(entries) = fs::read_dir(std::env::temp_dir()) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let maker = name.to_str().and_then(|it| it.strip_prefix(FILLED));
+        let maker = maker.and_then(|it| it.split('-').next()?.parse().ok());
+        let is_gone = maker.and_then(Pid::from_raw).is_some_and(|it| {
+            rustix::process::test_kill_process(it) == Err(rustix::io::Errno::SRCH)
+        });
+        if is_gone {
+            // Of somebody else, it stays.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
 /// The scenario's configuration file with the addresses of the servers behind filled in; `None` where it has none, or names none of them.
 fn filled(
     scenario: &Scenario,
@@ -279,8 +303,10 @@ fn filled(
         return Ok(None);
     }
     let io = |it: std::io::Error| failed(it.to_string());
+    sweep();
     let folder = tempfile::Builder::new()
-        .prefix("mcp-eval-config-")
+        .prefix(&format!("{FILLED}{}-", std::process::id()))
+        .permissions(fs::Permissions::from_mode(0o700))
         .tempdir()
         .map_err(io)?;
     let name = path.file_name().unwrap_or("config".as_ref());

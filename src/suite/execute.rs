@@ -325,6 +325,7 @@ impl SuiteContext {
             budget: self.budget.as_deref(),
             ask_again,
             behind: behind.map(Behind::gateway),
+            proven_by_calls: ready::asks_calls(self, scenario),
             redactor,
         };
         let mut trajectory = run::run(job).await;

@@ -169,6 +169,7 @@ impl Desk {
             budget: None,
             ask_again,
             behind: None,
+            proven_by_calls: false,
             redactor: &Redactor::default(),
         })
         .await

@@ -83,13 +83,14 @@ fn what_a_proxy_makes_of_each_call_is_kept_under_it() {
         .map(|it| json!([it["cause"], it["server"], it["tool"], it["arguments"]]))
         .collect();
     let expected = json!([
+        [null, "files", "read", {}],
         [1, "files", "read", { "path": "/a", "limit": 5 }],
         [2, "files", "write", { "path": "/b", "text": "a new text" }],
     ]);
     assert_eq!(
         json!(heard),
         expected,
-        "what came before the agent is left out"
+        "what the proxy does when it starts comes first"
     );
     let text = baseline.to_string();
     assert!(

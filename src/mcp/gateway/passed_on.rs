@@ -11,6 +11,15 @@ use crate::mcp::target::{Launch, Target};
 /// A shorter value may be the same by chance under another name.
 const TELLING: usize = 8;
 
+/// What of a value would be recognised elsewhere: all of it, or what follows a scheme such as `Bearer`.
+fn telling(value: &HeaderValue) -> &[u8] {
+    let bytes = value.as_bytes();
+    match memchr::memchr(b' ', bytes) {
+        Some(at) if bytes[..at].iter().all(u8::is_ascii_alphabetic) => &bytes[at + 1..],
+        _ => bytes,
+    }
+}
+
 /// The headers that the agent's side sends. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct SentHeaders(Arc<Mutex<Vec<(HeaderName, HeaderValue)>>>);
@@ -39,8 +48,10 @@ impl SentHeaders {
     pub(super) fn among(&self, arrived: &HeaderMap) -> Vec<(String, String)> {
         let sent = self.0.lock();
         let has_arrived = |(name, value): &&(HeaderName, HeaderValue)| {
+            let told = telling(value);
+            let holds = |it: &HeaderValue| memchr::memmem::find(it.as_bytes(), told).is_some();
             arrived.get_all(name).iter().any(|it| it == value)
-                || value.len() >= TELLING && arrived.values().any(|it| it == value)
+                || told.len() >= TELLING && arrived.values().any(holds)
         };
         let passed_on = sent.iter().filter(has_arrived);
         passed_on

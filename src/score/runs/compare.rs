@@ -135,7 +135,6 @@ fn compare_with(
         heard: &heard,
         score_only: is_classic,
     });
-    verdict.warnings.extend(heard.warning());
     let mut changes = changes::changes(&Found {
         calls,
         rows: &rows,

@@ -2,7 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::model::comparison::{Change, Reason, ReasonKind, UpstreamComparison, Verdict};
+use crate::model::comparison::{
+    Change, ChangeKind, Reason, ReasonKind, UpstreamComparison, Verdict,
+};
 
 use super::finding::{Finding, Standing};
 
@@ -15,6 +17,10 @@ pub(in crate::score) struct Heard {
     pub(super) findings: Vec<Finding>,
     /// Servers that answered otherwise what they were asked alike, by the numbers of the agent's two calls.
     pub(super) answered: HashMap<(usize, usize), String>,
+    /// Servers that answered the same what they were asked alike, by the same numbers.
+    pub(super) held: HashMap<(usize, usize), String>,
+    /// Calls of the agent behind which something was asked otherwise.
+    pub(super) unclear: HashSet<(usize, usize)>,
     /// What a reader should know of the lanes.
     pub(super) warning: Option<Reason>,
 }
@@ -32,15 +38,18 @@ impl Heard {
             return;
         }
         let calls = reason.baseline.zip(reason.current);
-        if let Some(server) = calls.and_then(|it| self.answered.get(&it)) {
+        let Some(calls) = calls else { return };
+        if let Some(server) = self.answered.get(&calls) {
             reason.cause = Some(format!(
                 "the server behind it, `{server}`, answered otherwise, too"
             ));
+        } else if let Some(server) = self.held.get(&calls)
+            && !self.unclear.contains(&calls)
+        {
+            reason.cause = Some(format!(
+                "the server behind it, `{server}`, answered as before"
+            ));
         }
-    }
-
-    pub(in crate::score) fn warning(&self) -> Option<Reason> {
-        self.warning.clone()
     }
 
     /// The comparison and its changes, with what the run failed for according to its verdict.
@@ -55,6 +64,17 @@ impl Heard {
             .collect();
         let mut comparison = self.comparison;
         let mut changes = Vec::with_capacity(self.findings.len());
+        changes.extend(self.warning.as_ref().map(|it| Change {
+            kind: ChangeKind::Upstream,
+            baseline: None,
+            current: None,
+            tool: None,
+            path: None,
+            what: it.text.clone(),
+            was: None,
+            now: None,
+            fails: false,
+        }));
         for it in &self.findings {
             let fails = it.fails && failed.contains(&it.numbers());
             changes.push(it.change(fails));

@@ -15,10 +15,17 @@ use super::alone::{Alone, Counted};
 use super::finding::{Finding, Standing, heard, heard_times};
 use super::headers;
 use super::heard::Heard;
+use super::kinds::of_other_kinds;
 use super::lanes::cause;
 use super::matched::{Arrival, Matched, Partners, Place};
 use super::moments::{Moment, Moments};
 use super::passed_on::{Explained, PassedOn};
+
+/// The numbers of the agent's call on both sides, where it is on both.
+fn both(moment: &Moment<'_, '_>) -> Option<(usize, usize)> {
+    let (before, now) = moment.numbers();
+    before.zip(now)
+}
 
 /// Two lanes that are compared.
 pub(super) struct Judging<'s, 'a, 'g> {
@@ -182,6 +189,8 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
         }
         if is_asked_the_same && !self.other_answers.contains(&before.number) {
             self.answer(partners, moment);
+        } else {
+            self.found.unclear.extend(both(moment));
         }
     }
 
@@ -189,13 +198,28 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
     fn differences(&mut self, partners: &Partners, at: usize) -> Vec<(ArgumentDifference, bool)> {
         let calls = self.calls();
         let (before, now) = (&calls.baseline[partners.b], &calls.current[partners.c]);
-        if before.key == now.key {
+        let (was, has) = (&before.made.arguments, &now.made.arguments);
+        if was == has {
             return Vec::new();
         }
         let varies = self.varies.get(&before.number);
         let varies = |path: &str| varies.into_iter().flatten().any(|it| covers_path(it, path));
-        let mut differences = self.sides.differences(partners.b, partners.c);
-        differences.retain(|it| !varies(&it.path));
+        let mut differences = if before.key == now.key {
+            Vec::new()
+        } else {
+            self.sides.differences(partners.b, partners.c)
+        };
+        for it in of_other_kinds(was, has) {
+            if differences
+                .iter()
+                .all(|other| !covers_path(&other.path, &it.path))
+            {
+                differences.push(it);
+            }
+        }
+        // What varies is still there.
+        let is_there = |it: &ArgumentDifference| it.was.is_some() && it.now.is_some();
+        differences.retain(|it| !(varies(&it.path) && is_there(it)));
         if differences.is_empty() {
             return Vec::new();
         }
@@ -244,6 +268,9 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
     fn answer(&mut self, partners: &Partners, moment: &Moment<'_, '_>) {
         let answers = self.sides.answers(partners.b, partners.c, 1.0);
         let Some(first) = answers.differences.first() else {
+            let server = self.calls().baseline[partners.b].named().server;
+            let held = both(moment).map(|it| (it, server.to_owned()));
+            self.found.held.extend(held);
             return;
         };
         let before = &self.calls().baseline[partners.b];
@@ -259,8 +286,8 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
         if let Some(row) = self.rows.last_mut() {
             row.answered_otherwise = true;
         }
-        if let (Some(before), Some(now)) = moment.numbers() {
-            let answered = self.found.answered.entry((before, now));
+        if let Some(calls) = both(moment) {
+            let answered = self.found.answered.entry(calls);
             answered.or_insert_with(|| named.server.to_owned());
         }
     }

@@ -7,6 +7,7 @@
 //! - `matched`: which calls behind belong together. `alone`: those without a partner, counted.
 //! - `compare`: the two lanes together. `judged`: what differs between them, and what of it fails.
 //! - `passed_on`: what only differs because the agent's own arguments do. `headers`: what was passed on besides arguments.
+//! - `kinds`: the same value in another kind.
 //! - `finding`: a difference in words. `heard`: all of them, for the verdict.
 
 mod alone;
@@ -15,6 +16,7 @@ pub(super) mod finding;
 mod headers;
 pub(super) mod heard;
 mod judged;
+mod kinds;
 pub(super) mod lanes;
 pub(super) mod matched;
 pub(super) mod moments;

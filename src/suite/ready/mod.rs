@@ -14,4 +14,4 @@ mod proof;
 
 pub(crate) use asker::{Asker, Asking};
 pub(crate) use connect::connect;
-pub(crate) use proof::{Proof, page_secrets, proofs};
+pub(crate) use proof::{Proof, asks_calls, page_secrets, proofs};

@@ -52,6 +52,14 @@ pub(crate) fn proofs(context: &SuiteContext, scenario: &Scenario) -> Vec<Proof> 
     together.chain(single).collect()
 }
 
+/// Whether calls of ours prove that the servers of a scenario, or its containers, are ready.
+pub(crate) fn asks_calls(context: &SuiteContext, scenario: &Scenario) -> bool {
+    let containers = scenario.containers.iter();
+    let mut inside = containers.map(|it| &it.ready);
+    inside.any(|it| !it.calls.is_empty())
+        || (proofs(context, scenario).iter()).any(|it| !it.ready.calls.is_empty())
+}
+
 /// The only one of several servers.
 pub(super) fn only<T: AsRef<str>>(servers: &[T]) -> Option<&str> {
     match servers {

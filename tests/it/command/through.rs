@@ -176,6 +176,7 @@ pub(super) async fn recorded_run<F: Future<Output = ()> + Send + 'static>(
         budget: None,
         ask_again,
         behind: None,
+        proven_by_calls: false,
         redactor: &Redactor::default(),
     })
     .await
