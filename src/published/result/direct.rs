@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn an_agents_call_counts_once_and_its_time_where_it_is_known_both_ways() {
-        let cost = |ms, count| Cost {
+        let cost = |ms, count: usize| Cost {
             ms,
             bytes: 10 * count,
             tokens: 3 * count,
@@ -150,6 +150,6 @@ mod tests {
         let totals = DirectTotals::of(&calls);
         assert_eq!(totals.through, cost(Some(12.0), 4));
         assert_eq!(totals.straight, cost(Some(4.0), 6));
-        assert_eq!(DirectTotals::of([]), DirectTotals::default());
+        assert_eq!(DirectTotals::of(&[]), DirectTotals::default());
     }
 }

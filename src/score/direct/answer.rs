@@ -157,7 +157,11 @@ mod tests {
                 Outcome::Answer(answer("")),
                 vec!["an error became a success: no answer within 60s"],
             ),
-            (Outcome::Failure(lost), Outcome::Answer(failed), vec![]),
+            (
+                Outcome::Failure(lost.clone()),
+                Outcome::Answer(failed.clone()),
+                vec![],
+            ),
             (
                 Outcome::Answer(structured(json!({ "a": 1 }))),
                 Outcome::Answer(answer("1")),
