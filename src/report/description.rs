@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use crate::published::call::CallStatus;
 use crate::published::ending::EndingKind;
 use crate::published::result::{
-    Call, ChangeKind, Comparison, Row, RowKind, Scenario, Side, UNCHANGED,
+    Call, Change, ChangeKind, Comparison, Row, RowKind, Scenario, Side, UNCHANGED,
 };
 
 /// Scores that differ by less than this count as equal, because floating-point arithmetic is inexact.
