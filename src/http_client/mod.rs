@@ -75,7 +75,7 @@ pub async fn is_deserted(url: &str, patience: Duration) -> bool {
         return false;
     };
     let is_set = |name: &&str| std::env::var_os(name).is_some_and(|it| !it.is_empty());
-    if !is_of_this_machine(&url) && PROXIES.iter().any(|it| is_set(it)) {
+    if !is_of_this_machine(&url) && PROXIES.iter().any(is_set) {
         return false;
     }
     let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
