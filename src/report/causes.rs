@@ -86,13 +86,17 @@ fn of_call(scenario: &Scenario, reason: &Reason) -> String {
 fn behind_call(scenario: &Scenario, reason: &Reason) -> String {
     let text = reason.text.as_str();
     let of_call = text.strip_prefix("new ").unwrap_or(text);
-    let after_call = of_call
-        .strip_prefix("call ")
-        .and_then(|it| it.split_once("`: "));
+    let row = row_of(scenario, reason);
+    // The label may hold anything.
+    let name = row.map_or_else(String::new, Row::tool_name);
+    let after_call = of_call.strip_prefix("call ").and_then(|it| {
+        let after_name = it.split_once(&format!("{name}`: "));
+        after_name.or_else(|| it.split_once("`: "))
+    });
     let Some((_, what)) = after_call else {
         return text.to_owned();
     };
-    let tool = row_of(scenario, reason).map(Row::tool_name);
+    let tool = row.map(Row::tool_name);
     match (tool, what.strip_prefix("behind it, ")) {
         (Some(tool), Some(heard)) => format!("behind `{tool}`, {heard}"),
         (Some(tool), None) => format!("`{tool}`: {what}"),

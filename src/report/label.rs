@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::model::comparison::{Reason, Verdict};
+use crate::model::comparison::{Reason, ReasonKind, Verdict};
 use crate::model::label::Labels;
 use crate::model::trajectory::{ToolCall, Trajectory};
 use crate::text::beginning;
@@ -51,11 +51,16 @@ impl Labels {
                 (Some(number), _) => before.get(number.checked_sub(1)?)?,
                 (None, number) => now.get(number?.checked_sub(1)?)?,
             };
-            Some((call.full_name(), self.of(call)?))
+            Some((call, self.of(call)?))
         };
         let name = |reason: &mut Reason| {
-            if let Some((tool, label)) = of(reason) {
-                insert(&mut reason.text, &tool, &label);
+            let Some((call, label)) = of(reason) else {
+                return;
+            };
+            if reason.kind == ReasonKind::Upstream {
+                insert_short(&mut reason.text, &call.tool, &label);
+            } else {
+                insert(&mut reason.text, &call.full_name(), &label);
             }
         };
         for reason in verdict.reasons.iter_mut().chain(&mut verdict.warnings) {
@@ -105,11 +110,19 @@ fn insert(text: &mut String, tool: &str, label: &str) {
     }
 }
 
+/// The same in a sentence about what was heard behind a call, which begins with the call by its short name: ``call 3 `read`: behind it, …``.
+fn insert_short(text: &mut String, tool: &str, label: &str) {
+    let mention = format!("`{tool}`: ");
+    if let Some(at) = text.find(&mention) {
+        text.insert_str(at + 1 + tool.len(), &format!(" → {label}"));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
-    use super::insert;
+    use super::{insert, insert_short};
     use crate::model::label::Labels;
     use crate::model::trajectory::{Answer, Outcome, ToolCall};
     use crate::model::{Digits, Object};
@@ -192,6 +205,23 @@ mod tests {
         ] {
             let mut text = text.to_owned();
             insert(&mut text, "mcp__p__call", "l");
+            assert_eq!(text, expected);
+        }
+    }
+    #[test]
+    fn behind_a_call_the_short_name_is_the_calls_own_alone() {
+        for (text, expected) in [
+            (
+                "call 1 (now 2) `read`: behind it, `files` heard `read` twice",
+                "call 1 (now 2) `read → l`: behind it, `files` heard `read` twice",
+            ),
+            (
+                "before the first call, `files` heard `read`",
+                "before the first call, `files` heard `read`",
+            ),
+        ] {
+            let mut text = text.to_owned();
+            insert_short(&mut text, "read", "l");
             assert_eq!(text, expected);
         }
     }

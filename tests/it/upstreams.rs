@@ -134,6 +134,18 @@ fn what_a_proxy_does_otherwise_is_found_and_said() {
             "`authorization` is passed on to `files` now",
         ),
         (
+            &["as-text=limit"],
+            "behind it, `files` heard `read` with another `limit`",
+        ),
+        (
+            &["startup=files__write"],
+            "before the first call, `files` heard `write`",
+        ),
+        (
+            &["bare=authorization"],
+            "`authorization` is passed on to `files` now",
+        ),
+        (
             &["forward=x-tenant"],
             "`x-tenant` is passed on to `files` now",
         ),
@@ -154,6 +166,9 @@ fn what_a_proxy_makes_up_for_each_call_is_learned() {
     assert!(compared(&tried, 0, &["made-up"]).contains("1/1 tests passed"));
     let said = compared(&tried, 1, &["made-up", "drop=path"]);
     assert!(said.contains("without `path`"), "{said}");
+    // It is another one each time, but it is there.
+    let said = compared(&tried, 1, &[]);
+    assert!(said.contains("without `request`"), "{said}");
 }
 
 #[test]
@@ -261,4 +276,57 @@ fn two_configurations_of_a_proxy_are_compared_without_a_baseline() {
     tried.with(&["twice=write"]);
     let ran = tried.project.expect(1, &against);
     ran.says("heard `write` 2 times, 1 before");
+}
+
+#[test]
+fn what_was_heard_behind_a_call_is_said_with_what_the_call_is_for() {
+    let tried = Tried::new(&[]);
+    let labelled = json!({ "label": { "files__write": "args.path" } });
+    tried.scenario(&labelled);
+    tried.project.expect(0, &["record"]);
+    tried.with(&["twice=write"]);
+    let ran = tried.project.expect(1, &["compare"]);
+    ran.says("call 2 `files__write → /b`: behind it, `files` heard `write`");
+    let result: Value =
+        serde_json::from_str(&tried.project.read("reports/latest/result.json")).unwrap();
+    let cause = result["causes"][0]["text"].as_str().unwrap();
+    let begins = "behind `files__write → /b`, `files` heard `write`";
+    assert!(cause.starts_with(begins), "{cause}");
+}
+
+#[test]
+fn whose_doing_another_answer_is_is_said() {
+    let tried = Tried::new(&[]);
+    tried.project.expect(0, &["record"]);
+    let said = compared(&tried, 1, &["cut=5"]);
+    assert!(
+        said.contains("the server behind it, `files`, answered as before"),
+        "{said}"
+    );
+    let mut other = files();
+    other["tools"][0]["responses"][0]["content"] = json!("no bottles of red wine");
+    tried.scenario(&json!({ "mcp_interactions": { "files": other } }));
+    let said = compared(&tried, 1, &[]);
+    assert!(
+        said.contains("the server behind it, `files`, answered otherwise, too"),
+        "{said}"
+    );
+    assert!(
+        said.contains("A server behind it answered otherwise."),
+        "{said}"
+    );
+}
+
+#[test]
+fn where_nobody_listened_on_one_side_that_is_a_change() {
+    let tried = Tried::new(&[]);
+    tried.project.expect(0, &["record"]);
+    let mut baseline = tried.baseline();
+    baseline.as_object_mut().unwrap().remove("upstream");
+    tried
+        .project
+        .file("baselines/s/baseline.json", baseline.to_string());
+    let ran = tried.project.expect(0, &["compare"]);
+    ran.says("nobody listened behind the server for the baseline");
+    tried.project.expect(1, &["compare", "--strict"]);
 }
