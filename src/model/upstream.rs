@@ -48,6 +48,8 @@ pub struct VaryingArgument {
     pub call: usize,
     /// JSON pointer into its arguments (RFC 6901).
     pub path: String,
+    /// In some takes there was nothing at all.
+    pub may_lack: bool,
 }
 
 /// A tool behind the server under test that it calls on its own account, such as in the background.
@@ -89,6 +91,7 @@ impl UpstreamLane {
             self.varies.extend(own.map(|it| VaryingArgument {
                 call: self.calls.len(),
                 path: it.path.clone(),
+                may_lack: it.may_lack,
             }));
         }
     }
@@ -126,6 +129,7 @@ mod tests {
         let varying = |call| VaryingArgument {
             call,
             path: "/id".to_owned(),
+            may_lack: false,
         };
         let mut lane = UpstreamLane {
             calls: calls.into_iter().map(arrived).collect(),

@@ -495,6 +495,7 @@ mod tests {
             varies: vec![VaryingArgument {
                 call: 1,
                 path: format!("/{token}"),
+                may_lack: false,
             }],
             ..UpstreamLane::default()
         }));

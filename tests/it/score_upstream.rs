@@ -422,9 +422,12 @@ fn an_answer_that_changed_behind_explains_one_that_changed_in_front() {
         &comparison,
         &["the server behind it, `files`, answered `find` otherwise"],
     );
-    // And where only the server under test answers otherwise, nobody behind it explains that.
+    // And where only the server under test answers otherwise, that is said.
     let comparison = compare(&answered(&one, &one), &answered(&one, &none));
-    assert_eq!(comparison.verdict.reasons[0].cause, None);
+    assert_eq!(
+        comparison.verdict.reasons[0].cause.as_deref(),
+        Some("the server behind it, `files`, answered as before")
+    );
 }
 
 #[test]
@@ -482,12 +485,13 @@ fn a_lane_on_one_side_is_said_and_not_compared() {
     ] {
         let comparison = compare(before, now);
         assert!(comparison.verdict.passed && comparison.upstream.is_none());
-        let warnings = &comparison.verdict.warnings;
-        assert_eq!(warnings.len(), 1);
-        assert!(warnings[0].text.contains(says), "{}", warnings[0].text);
+        let [change] = comparison.changes.as_slice() else {
+            panic!("{:?}", comparison.changes);
+        };
+        assert!(change.what.contains(says), "{}", change.what);
     }
     let comparison = compare(&without, &without);
-    assert!(comparison.verdict.warnings.is_empty() && comparison.upstream.is_none());
+    assert!(comparison.changes.is_empty() && comparison.upstream.is_none());
 }
 
 #[test]
@@ -547,6 +551,7 @@ fn a_lane_that_nobody_would_write_is_compared_all_the_same() {
         .map(|(call, path)| VaryingArgument {
             call,
             path: path.to_owned(),
+            may_lack: false,
         })
         .to_vec();
     assert_shown(&compare(&odd, &odd), &[]);

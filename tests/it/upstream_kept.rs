@@ -130,6 +130,7 @@ fn lane() -> UpstreamLane {
         varies: vec![VaryingArgument {
             call: 2,
             path: "/request_id".to_owned(),
+            may_lack: false,
         }],
         irregular: vec![IrregularTool {
             server: "files".to_owned(),
@@ -415,6 +416,7 @@ fn any_lane() -> impl Strategy<Value = UpstreamLane> {
                     .map(|(call, path)| VaryingArgument {
                         call: call.index(calls.len()) + 1,
                         path,
+                        may_lack: false,
                     })
                     .collect(),
                 irregular: irregular

@@ -68,6 +68,9 @@ struct VaryingArgument {
     call: usize,
     /// JSON pointer into its arguments.
     path: String,
+    /// In some takes there was nothing at all.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    may_lack: bool,
 }
 
 /// A tool that the server under test calls on its own account.
@@ -101,7 +104,7 @@ impl Upstream<'_> {
             }
         }
         check_call_durations(self.calls.iter().map(|it| &it.call), "`upstream` call")?;
-        for VaryingArgument { call, path } in &self.varies {
+        for VaryingArgument { call, path, .. } in &self.varies {
             if !(1..=self.calls.len()).contains(call) {
                 return Err(format!(
                     "`upstream`: its `varies` is about call {call}, and {}",
@@ -206,6 +209,7 @@ impl From<&upstream::VaryingArgument> for VaryingArgument {
         Self {
             call: it.call,
             path: it.path.clone(),
+            may_lack: it.may_lack,
         }
     }
 }
@@ -215,6 +219,7 @@ impl From<VaryingArgument> for upstream::VaryingArgument {
         Self {
             call: it.call,
             path: it.path,
+            may_lack: it.may_lack,
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::score::pairing::call::Call;
 use crate::score::pairing::calls::Calls;
 use crate::score::scores::sides::Sides;
 use crate::score::upstream::compare::arrivals;
+use crate::score::upstream::kinds::differences;
 use crate::score::upstream::lanes::Lanes;
 use crate::score::upstream::lanes::cause;
 use crate::score::upstream::matched::{Matched, Place, matched};
@@ -190,11 +191,7 @@ impl Together<'_, '_, '_> {
                 continue;
             }
             let (before, now) = (&calls.baseline[it.b], &calls.current[it.c]);
-            let mut differences = if before.key == now.key {
-                Vec::new()
-            } else {
-                self.sides.differences(it.b, it.c)
-            };
+            let mut differences = differences(&self.sides, it.b, it.c);
             if !differences.is_empty() {
                 let at = self.moments.before(cause(self.lanes.0, before));
                 let agent = self.moments.moment(at).passed_on();
@@ -204,6 +201,7 @@ impl Together<'_, '_, '_> {
             }
             varies.extend(differences.into_iter().map(|it| VaryingArgument {
                 call: before.number,
+                may_lack: it.was.is_none() || it.now.is_none(),
                 path: it.path,
             }));
         }

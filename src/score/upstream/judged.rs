@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::model::comparison::{
     ArgumentDifference, UpstreamComparison, UpstreamHeader, UpstreamRow,
 };
-use crate::model::upstream::{IrregularTool, UpstreamLane};
+use crate::model::upstream::{IrregularTool, UpstreamLane, VaryingArgument};
 use crate::score::pairing::call::{Call, asked};
 use crate::score::pairing::calls::Calls;
 use crate::score::scores::sides::Sides;
@@ -15,7 +15,7 @@ use super::alone::{Alone, Counted};
 use super::finding::{Finding, Standing, heard, heard_times};
 use super::headers;
 use super::heard::Heard;
-use super::kinds::of_other_kinds;
+use super::kinds::differences;
 use super::lanes::cause;
 use super::matched::{Arrival, Matched, Partners, Place};
 use super::moments::{Moment, Moments};
@@ -34,7 +34,7 @@ pub(super) struct Judging<'s, 'a, 'g> {
     moments: &'s Moments<'s, 'g>,
     arrivals: (&'s [Arrival], &'s [Arrival]),
     /// The places that vary in the arguments of each call of the baseline, by its number.
-    varies: HashMap<usize, Vec<&'s str>>,
+    varies: HashMap<usize, Vec<&'s VaryingArgument>>,
     other_answers: HashSet<usize>,
     /// Which headers the servers behind got in the baseline.
     known_headers: HashSet<(&'s str, &'s str)>,
@@ -52,9 +52,9 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
         moments: &'s Moments<'s, 'g>,
         arrivals: (&'s [Arrival], &'s [Arrival]),
     ) -> Self {
-        let mut varies: HashMap<usize, Vec<&str>> = HashMap::new();
+        let mut varies: HashMap<usize, Vec<&VaryingArgument>> = HashMap::new();
         for it in &lanes.0.varies {
-            varies.entry(it.call).or_default().push(&it.path);
+            varies.entry(it.call).or_default().push(it);
         }
         Self {
             lanes,
@@ -198,28 +198,15 @@ impl<'s, 'a, 'g> Judging<'s, 'a, 'g> {
     fn differences(&mut self, partners: &Partners, at: usize) -> Vec<(ArgumentDifference, bool)> {
         let calls = self.calls();
         let (before, now) = (&calls.baseline[partners.b], &calls.current[partners.c]);
-        let (was, has) = (&before.made.arguments, &now.made.arguments);
-        if was == has {
-            return Vec::new();
-        }
         let varies = self.varies.get(&before.number);
-        let varies = |path: &str| varies.into_iter().flatten().any(|it| covers_path(it, path));
-        let mut differences = if before.key == now.key {
-            Vec::new()
-        } else {
-            self.sides.differences(partners.b, partners.c)
+        // What varies is still there, unless it was not in some take.
+        let varies = |found: &ArgumentDifference| {
+            let is_there = found.was.is_some() && found.now.is_some();
+            let mut places = varies.into_iter().flatten();
+            places.any(|it| covers_path(&it.path, &found.path) && (is_there || it.may_lack))
         };
-        for it in of_other_kinds(was, has) {
-            if differences
-                .iter()
-                .all(|other| !covers_path(&other.path, &it.path))
-            {
-                differences.push(it);
-            }
-        }
-        // What varies is still there.
-        let is_there = |it: &ArgumentDifference| it.was.is_some() && it.now.is_some();
-        differences.retain(|it| !(varies(&it.path) && is_there(it)));
+        let mut differences = differences(self.sides, partners.b, partners.c);
+        differences.retain(|it| !varies(it));
         if differences.is_empty() {
             return Vec::new();
         }

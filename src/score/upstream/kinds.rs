@@ -4,14 +4,40 @@ use serde_json::Value;
 
 use crate::model::Object;
 use crate::model::comparison::ArgumentDifference;
+use crate::score::scores::sides::Sides;
 use crate::score::text::excerpt;
-use crate::score::values::path::escape;
+use crate::score::values::path::{covers_path, escape};
 
 /// How deep it is looked.
 const DEPTH: usize = 64;
 
+/// Where the arguments of two calls differ, compared as those of effects are, and in kind.
+pub(in crate::score) fn differences(
+    sides: &Sides<'_>,
+    b: usize,
+    c: usize,
+) -> Vec<ArgumentDifference> {
+    let (before, now) = (&sides.calls.baseline[b], &sides.calls.current[c]);
+    let (was, has) = (&before.made.arguments, &now.made.arguments);
+    if was == has {
+        return Vec::new();
+    }
+    let mut differences = if before.key == now.key {
+        Vec::new()
+    } else {
+        sides.differences(b, c)
+    };
+    for it in of_other_kinds(was, has) {
+        let is_found = |other: &ArgumentDifference| covers_path(&other.path, &it.path);
+        if !differences.iter().any(is_found) {
+            differences.push(it);
+        }
+    }
+    differences
+}
+
 /// The places where two sides have values of other kinds, or `null` on one side alone.
-pub(super) fn of_other_kinds(was: &Object, now: &Object) -> Vec<ArgumentDifference> {
+fn of_other_kinds(was: &Object, now: &Object) -> Vec<ArgumentDifference> {
     let mut found = Vec::new();
     members(was, now, &mut String::new(), DEPTH, &mut found);
     found

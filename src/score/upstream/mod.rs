@@ -16,7 +16,7 @@ pub(super) mod finding;
 mod headers;
 pub(super) mod heard;
 mod judged;
-mod kinds;
+pub(super) mod kinds;
 pub(super) mod lanes;
 pub(super) mod matched;
 pub(super) mod moments;
