@@ -278,8 +278,8 @@ mod tests {
         );
         let many = ["a", "b"].map(|it| tool(it, Some(it), lost));
         let unlisted = ["c", "d"].map(|it| tool(it, None, &[]));
-        let same = ["e", "f"].map(|it| tool(it, Some(it), &[]));
-        let all = many.into_iter().chain(unlisted).chain(same);
+        let unchanged = ["e", "f"].map(|it| tool(it, Some(it), &[]));
+        let all = many.into_iter().chain(unlisted).chain(unchanged);
         assert_eq!(
             texts(tools(&direct(all.collect()))),
             [

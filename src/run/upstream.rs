@@ -26,9 +26,10 @@ pub(super) struct Ear<'a> {
 impl<'a> Ear<'a> {
     /// `proven` where calls of ours have proven that the servers are ready: what they caused is no part of the run.
     pub(super) fn new(behind: &'a dyn Gateway, proven: bool) -> Self {
-        let before = match proven {
-            true => behind.recorder().lock().calls.len(),
-            false => 0,
+        let before = if proven {
+            behind.recorder().lock().calls.len()
+        } else {
+            0
         };
         Self { behind, before }
     }

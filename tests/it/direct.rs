@@ -75,8 +75,8 @@ fn page(project: &Project) -> String {
     let folder = project.path("reports/latest");
     let pages = fs::read_dir(folder).unwrap().flatten().map(|it| it.path());
     let mut pages = pages.filter(|it| {
-        let name = it.file_name().unwrap().to_string_lossy().into_owned();
-        name.ends_with(".html") && name != "index.html"
+        let is_page = it.extension().is_some_and(|it| it == "html");
+        is_page && !it.ends_with("index.html")
     });
     fs::read_to_string(pages.next().unwrap()).unwrap()
 }

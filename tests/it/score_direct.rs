@@ -20,6 +20,10 @@ fn heard(cause: Option<usize>, text: &str) -> Value {
 }
 
 /// What comes straight, within 2 ms.
+#[expect(
+    clippy::unnecessary_wraps,
+    reason = "one that was made, among those that may not be"
+)]
 fn straight(it: &Value) -> Option<(Outcome, f64)> {
     Some((Outcome::Answer(answer(it)), 2.0))
 }
@@ -123,7 +127,7 @@ fn what_is_refused_only_through_the_proxy_is_told() {
     let refused =
         json!({ "cause": 1, "tool": "mcp__files__read", "text": "no token", "is_error": true });
     let through = json!({ "tool": "mcp__p__files__read", "text": "no token", "is_error": true });
-    let run = with_lane(trajectory(&[through]), &[refused.clone()]);
+    let run = with_lane(trajectory(&[through]), std::slice::from_ref(&refused));
     let found = |it: &Value| found(&score::direct(&run, &[straight(it)]));
     assert_eq!(
         found(&json!({ "text": "twelve" })),

@@ -191,7 +191,7 @@ impl Together<'_, '_, '_> {
                 continue;
             }
             let (before, now) = (&calls.baseline[it.b], &calls.current[it.c]);
-            let mut differences = differences(&self.sides, it.b, it.c);
+            let mut differences = differences(self.sides, it.b, it.c);
             if !differences.is_empty() {
                 let at = self.moments.before(cause(self.lanes.0, before));
                 let agent = self.moments.moment(at).passed_on();
