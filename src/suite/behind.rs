@@ -37,6 +37,8 @@ pub(crate) struct BehindPlace(OnceCell<Arc<Place>>);
 #[derive(Debug)]
 struct Place {
     gateway: GatewayPlace,
+    /// Listens from the first run to the last, so that nobody else takes the port between two of them.
+    listener: TcpListener,
     /// By the server behind.
     urls: BTreeMap<String, String>,
     /// The scenario's configuration file with these filled in.
@@ -110,8 +112,9 @@ impl SuiteContext {
         let sent = SentHeaders::default();
         sent.are_those_of(&self.targets_anywhere(scenario));
         let opening = async {
-            let listener = place.gateway.listener().await?;
-            let at = (place.gateway.clone(), listener);
+            let listener = place.listener.try_clone();
+            let listener = listener.and_then(tokio::net::TcpListener::from_std);
+            let at = (place.gateway.clone(), listener.map_err(|it| no_port(&it))?);
             mcp::open_behind(&targets, at, sent.clone(), tell).await
         };
         let opened = tokio::select! {
@@ -177,9 +180,9 @@ impl SuiteContext {
                 listen,
             };
         }
-        // Let go at once: whoever takes it meanwhile is met with an error that says so.
-        let port = TcpListener::bind((listen, 0)).and_then(|it| it.local_addr());
-        let port = port.map_err(|it| SetupError::new(format!("there is no free port: {it}")))?;
+        let listener = TcpListener::bind((listen, 0)).map_err(|it| no_port(&it))?;
+        listener.set_nonblocking(true).map_err(|it| no_port(&it))?;
+        let port = listener.local_addr().map_err(|it| no_port(&it))?;
         gateway.port = Some(port.port());
         let names = scenario.upstreams.iter().map(|it| it.name.clone());
         let urls = names.map(|name| {
@@ -190,6 +193,7 @@ impl SuiteContext {
         Ok(Arc::new(Place {
             config: filled(scenario, &urls)?,
             gateway,
+            listener,
             urls,
         }))
     }
@@ -236,6 +240,12 @@ impl SuiteContext {
         let targets = self.targets(scenario, &addresses, &printed, &mut known);
         targets.unwrap_or_default()
     }
+}
+
+fn no_port(error: &std::io::Error) -> SetupError {
+    SetupError::new(format!(
+        "`upstreams` have no port to be reached at: {error}"
+    ))
 }
 
 /// Where the servers behind those of a run are reached, and the configuration file that says so.
