@@ -57,6 +57,11 @@ impl Clock {
         passed.saturating_sub(self.stood.lock().until(moment))
     }
 
+    /// Whether a moment was before the run's start.
+    pub(super) fn is_before(&self, moment: Instant) -> bool {
+        moment < self.started
+    }
+
     /// Whether the clock stood still at a moment.
     pub(super) fn stood_at(&self, moment: Instant) -> bool {
         let stood = self.stood.lock();

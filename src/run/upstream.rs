@@ -56,7 +56,7 @@ impl<'a> Ear<'a> {
         steps: &[Step],
     ) -> UpstreamLane {
         let heard = self.behind.recorder().lock();
-        let calls: Vec<&ToolCall> = scored(steps).collect();
+        let made = Made::of(steps);
         let is_again = |it: &&RecordedCall| {
             let mut asked = asked_again.iter();
             clock.stood_at(it.begun) || asked.any(|(from, to)| (*from..=*to).contains(&it.begun))
@@ -64,8 +64,9 @@ impl<'a> Ear<'a> {
         let of_run = heard.calls.iter().skip(self.before);
         let calls = of_run.filter(|it| !is_again(it)).map(|it| {
             let call = tool_call(it, clock);
+            let is_early = clock.is_before(it.begun);
             UpstreamCall {
-                cause: cause(&call, &calls),
+                cause: made.cause(&call).filter(|_| !is_early),
                 call,
                 headers: it.headers.clone(),
             }
@@ -79,40 +80,68 @@ impl<'a> Ear<'a> {
     }
 }
 
-fn scored(steps: &[Step]) -> impl Iterator<Item = &ToolCall> {
-    steps.iter().filter_map(|it| match it {
-        Step::ToolCall(call) if call.server.is_some() => Some(call.as_ref()),
-        _ => None,
-    })
+/// The agent's calls that were made, in the order they began, to find those that were under way at a moment.
+struct Made<'a> {
+    /// With their numbers.
+    calls: Vec<(usize, &'a ToolCall)>,
+    /// By when each of them and all before it had ended, in milliseconds.
+    ended: Vec<f64>,
 }
 
-/// The number of the agent's call that caused one behind: of those under way then, the one that names most of it, else the one that began
-/// last; where none was under way, the last one before.
-fn cause(heard: &ToolCall, calls: &[&ToolCall]) -> Option<usize> {
-    let at = heard.start_ms?;
-    let sent = (1..).zip(calls.iter().copied());
-    let mut begun: Vec<(usize, &ToolCall)> = sent
-        .filter(|(_, it)| !is_not_sent(&it.outcome) && start(it) <= at)
-        .collect();
-    begun.sort_by(|(_, a), (_, b)| start(a).total_cmp(&start(b)));
-    let is_under_way = |(_, it): &&(usize, &ToolCall)| {
-        let lasted = it.duration_ms;
-        lasted.is_none_or(|lasted| at <= start(it) + lasted)
-    };
-    let under_way: Vec<_> = begun.iter().filter(is_under_way).collect();
-    let caused = match under_way.as_slice() {
-        [] => begun.last(),
-        [only] => Some(*only),
-        several => {
-            let likeness = |it: &&&(usize, &ToolCall)| likeness(heard, it.1);
-            several.iter().max_by_key(likeness).copied()
+impl<'a> Made<'a> {
+    fn of(steps: &'a [Step]) -> Self {
+        let scored = steps.iter().filter_map(|it| match it {
+            Step::ToolCall(call) if call.server.is_some() => Some(call.as_ref()),
+            _ => None,
+        });
+        let mut calls: Vec<_> = (1..)
+            .zip(scored)
+            .filter(|(_, it)| !is_not_sent(&it.outcome))
+            .collect();
+        calls.sort_by(|(_, a), (_, b)| start(a).total_cmp(&start(b)));
+        let ended = calls.iter().scan(0.0, |latest, (_, it)| {
+            *latest = f64::max(*latest, end(it));
+            Some(*latest)
+        });
+        Self {
+            ended: ended.collect(),
+            calls,
         }
-    };
-    caused.map(|(number, _)| *number)
+    }
+
+    /// The number of the call that caused one behind: of those under way then, the one that names most of it, else the one that began last;
+    /// where none was under way, the last one before.
+    fn cause(&self, heard: &ToolCall) -> Option<usize> {
+        let at = heard.start_ms?;
+        let begun = self.calls.partition_point(|(_, it)| start(it) <= at);
+        let back = (0..begun).rev();
+        let under_way: Vec<_> = back
+            .take_while(|index| self.ended[*index] >= at)
+            .map(|index| self.calls[index])
+            .filter(|(_, it)| end(it) >= at)
+            .collect();
+        let caused = match under_way.as_slice() {
+            [] => self.calls[..begun].last().copied(),
+            [only] => Some(*only),
+            // Of several that are as like, the last is found: here, the one that began last.
+            several => several
+                .iter()
+                .rev()
+                .max_by_key(|it| likeness(heard, it.1))
+                .copied(),
+        };
+        caused.map(|(number, _)| number)
+    }
 }
 
 fn start(call: &ToolCall) -> f64 {
     call.start_ms.unwrap_or_default()
+}
+
+/// When a call had ended; never, where it had not.
+fn end(call: &ToolCall) -> f64 {
+    call.duration_ms
+        .map_or(f64::INFINITY, |it| start(call) + it)
 }
 
 /// How much of a call is named in the arguments of another, be it in texts of JSON: its tool, and each of its own arguments.

@@ -49,7 +49,7 @@ impl GatewayPlace {
     /// # Errors
     ///
     /// Why the port cannot be had.
-    pub async fn listener(&self) -> Result<TcpListener, SetupError> {
+    pub(super) async fn listener(&self) -> Result<TcpListener, SetupError> {
         let listen = match &self.from {
             From::Here => Ipv4Addr::LOCALHOST.into(),
             From::Containers { listen, .. } => *listen,
