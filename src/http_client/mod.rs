@@ -18,14 +18,19 @@ pub use self::redirects::shown;
 pub fn builder(url: &str, connect_timeout: Duration) -> ClientBuilder {
     // Fails when a provider is installed already, which will do.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let roots = webpki_root_certs::TLS_SERVER_ROOT_CERTS
-        .iter()
-        .filter_map(|it| Certificate::from_der(it).ok());
     let builder = Client::builder()
         .connect_timeout(connect_timeout)
         .tcp_nodelay(true)
         .redirect(reqwest::redirect::Policy::none())
         .user_agent(concat!("mcp-eval/", env!("CARGO_PKG_VERSION")));
+    let local = Url::parse(url).ok().filter(is_of_this_machine);
+    if local.as_ref().is_some_and(|it| it.scheme() == "http") {
+        // Nothing of it is encrypted, and reading the certificates of the system would take longer than most runs.
+        return builder.no_proxy().tls_certs_only([]);
+    }
+    let roots = webpki_root_certs::TLS_SERVER_ROOT_CERTS
+        .iter()
+        .filter_map(|it| Certificate::from_der(it).ok());
     let named = std::env::var_os("SSL_CERT_FILE").map(PathBuf::from);
     let own = named.and_then(|it| {
         let roots = webpki_root_certs::TLS_SERVER_ROOT_CERTS.iter().cloned();
@@ -35,7 +40,7 @@ pub fn builder(url: &str, connect_timeout: Duration) -> ClientBuilder {
         Some(config) => builder.tls_backend_preconfigured(config),
         None => builder.tls_certs_merge(roots),
     };
-    if Url::parse(url).is_ok_and(|it| is_of_this_machine(&it)) {
+    if local.is_some() {
         builder.no_proxy()
     } else {
         builder
