@@ -21,7 +21,7 @@
 //! cost. The rooms need each other in one direction:
 //!
 //! ```text
-//! runs ► verdict ► catalogue
+//! runs ► learn, verdict ► catalogue
 //!   │      └─► upstream ─┐
 //!   └──────────────────► scores ► ids ► pairing ► request, response ► text ► lists ► values
 //! learn ► by_hand, upstream, ids
@@ -58,7 +58,9 @@ pub use ids::binding::fill;
 pub use ids::binding::resolve;
 pub use ids::binding::{find_bindings, with_rules};
 pub use ids::id_translation::IdTranslation;
-pub use learn::{Disagreement, Learned, LearnedUpstream, LeftBehind, learn, learn_until};
+pub use learn::{
+    Disagreement, Learned, LearnedUpstream, LeftBehind, carry_over, learn, learn_until,
+};
 pub use pairing::call::only_reads;
 pub use pairing::polls::{Poll, polls};
 pub use response::breach::mark_breaches;
@@ -66,6 +68,7 @@ pub use response::in_band::in_band_error;
 pub use runs::compare::{compare, compare_until, compare_variants, compare_variants_until};
 pub use runs::expectation::{compare_with_expectation, expectation};
 pub use runs::experiment::{experiment_changes, scenario_has_changed};
+pub use runs::recorded_again::{Recording, is_of_substance, recorded_again};
 pub use runs::repeated::{gate, is_more_relevant, summarise};
 pub use runs::statistics;
 pub use scores::settled::has_settled;

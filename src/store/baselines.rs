@@ -83,17 +83,32 @@ impl Baselines {
 
     /// Keeps a trajectory as the main accepted one, with its dialogue beside it, and returns the file's path.
     ///
-    /// It is read back before it replaces the old one, so that no baseline is kept which the next comparison could not read.
-    ///
     /// # Errors
     ///
-    /// A [`StoreError`] when it cannot be written or read again; the old baseline is unchanged then.
+    /// See [`Baselines::save_variant`].
     pub fn save(
         &self,
         scenario: &str,
         trajectory: &Redacted<Trajectory>,
     ) -> Result<PathBuf, StoreError> {
-        let path = self.path(scenario);
+        self.save_variant(scenario, 1, trajectory)
+    }
+
+    /// Keeps a trajectory as one of the accepted ones, the main one being 1, and returns the file's path. Beside the main one lies its
+    /// dialogue.
+    ///
+    /// It is read back before it replaces the old one, so that no baseline is kept which the next comparison could not read.
+    ///
+    /// # Errors
+    ///
+    /// A [`StoreError`] when it cannot be written or read again; the old baseline is unchanged then.
+    pub fn save_variant(
+        &self,
+        scenario: &str,
+        variant: usize,
+        trajectory: &Redacted<Trajectory>,
+    ) -> Result<PathBuf, StoreError> {
+        let path = self.variant_path(scenario, variant);
         let unreadable = |problem| StoreError::Unreadable {
             path: path.clone(),
             problem,
@@ -111,6 +126,10 @@ impl Baselines {
             return Err(unreadable("what was written reads otherwise".to_owned()));
         }
         kept.sync()?;
+        if variant > 1 {
+            kept.put()?;
+            return Ok(path);
+        }
         // Both are written before either is put in its place. A process that is killed between the two leaves the temporary file of the
         // dialogue, by which `mend` recognises that the dialogue may be of the previous recording.
         let dialogue = Beside::new(&self.dialogue_path(scenario), dialogue(&read).as_bytes())?;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::model::binding::Source;
-use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
+use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
 use crate::model::upstream::{UpstreamCall, UpstreamLane};
 use crate::published::call::CallStatus;
 use crate::text::{block as visible_block, line as visible_line, shorten};
@@ -178,13 +178,21 @@ fn answer(text: &mut String, call: &ToolCall) {
         }
         Outcome::Answer(answer) => {
             let label = if answer.is_error { "ERROR" } else { "ANSWER" };
-            for content in &answer.content {
+            let repeats = the_structured_form(answer);
+            for (index, content) in answer.content.iter().enumerate() {
                 match content.get("text").and_then(Value::as_str) {
+                    Some(said) if repeats == Some(index) => {
+                        block(text, &format!("{label}, ALSO STRUCTURED"), said);
+                    }
                     Some(said) => block(text, label, said),
                     None => block(text, label, &describe(content)),
                 }
             }
-            if let Some(structured) = &answer.structured_content {
+            if let Some(structured) = answer
+                .structured_content
+                .as_ref()
+                .filter(|_| repeats.is_none())
+            {
                 block(text, label, &format!("structured {structured}"));
             }
             if answer.content.is_empty() && answer.structured_content.is_none() {
@@ -192,6 +200,22 @@ fn answer(text: &mut String, call: &ToolCall) {
             }
         }
     }
+}
+
+/// The text block that says what the structured content does, which most servers send for clients that read texts alone. Some wrap what is no
+/// object as `{"result": …}`.
+fn the_structured_form(answer: &Answer) -> Option<usize> {
+    let structured = answer.structured_content.as_ref()?;
+    let wrapped = structured.as_object().filter(|it| it.len() == 1);
+    let wrapped = wrapped.and_then(|it| it.get("result"));
+    answer.content.iter().position(|content| {
+        let Some(said) = content.get("text").and_then(Value::as_str) else {
+            return false;
+        };
+        let is_it = |value: &Value| Some(value) == Some(structured) || Some(value) == wrapped;
+        wrapped.and_then(Value::as_str) == Some(said)
+            || serde_json::from_str(said).is_ok_and(|value: Value| is_it(&value))
+    })
 }
 
 /// A content block that is not text.

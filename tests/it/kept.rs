@@ -278,6 +278,8 @@ fn whoever_is_killed_while_recording_leaves_nothing_wrong_for_long() {
         .into_iter()
         .zip(commands.iter().cycle())
     {
+        // What has not changed is not written again.
+        project.edit("scenarios/s.yaml", "\"name\":\"s", "\"name\":\"so");
         let mut child = project
             .command()
             .args(["record", "-q"])

@@ -43,6 +43,7 @@ mod ready;
 mod real_servers;
 mod rebased;
 mod record;
+mod recorded_again;
 mod recorded_servers;
 mod redirects;
 mod repeat;

@@ -702,6 +702,14 @@ fn a_replay_can_be_recorded_and_run_by_itself() {
     project
         .expect(0, &["record", "--agent", "replay"])
         .says("learned from 2 takes");
+    let unchanged = baseline(&project, "flow");
+    assert_eq!(unchanged["stamp"]["agent"], "scripted");
+    project.edit(
+        "scenarios/flow.yaml",
+        "\"name\":\"flow",
+        "\"name\":\"the flow",
+    );
+    project.expect(0, &["record", "--agent", "replay"]);
     let after = baseline(&project, "flow");
     assert_eq!(after["stamp"]["agent"], "replay");
     assert_eq!(bindings(&after), before);

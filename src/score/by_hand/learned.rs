@@ -71,6 +71,19 @@ fn of_answers(trajectory: &Trajectory) -> impl Iterator<Item = (&Learned, &Answe
     })
 }
 
+/// The texts that an answer has at a place that is said to vary; `None` where it has no such place. In a place that holds something else,
+/// there are none.
+pub(in crate::score) fn place_texts(of: &Varying, answer: &Answer) -> Option<Vec<String>> {
+    let learned = Learned {
+        varies: vec![of.clone()],
+        ..Learned::default()
+    };
+    let places = Places::new(&learned, answer);
+    let own = &learned.varies[0];
+    places.texts(own)?;
+    places.said.get(&std::ptr::from_ref(&own.by)).cloned()
+}
+
 /// How many tokens each text of a place has. A text that is too long to be cut into tokens passes with any number.
 type Texts = Vec<usize>;
 
@@ -93,12 +106,15 @@ fn check(varying: &[VaryingToken], texts: &Texts) -> Result<(), String> {
 /// The places of one answer that are said to vary, as far as it has them.
 struct Places {
     seen: HashMap<*const Variation, Texts>,
+    /// The same texts.
+    said: HashMap<*const Variation, Vec<String>>,
 }
 
 impl Places {
     fn new(learned: &Learned, answer: &Answer) -> Self {
         let mut places = Self {
             seen: HashMap::new(),
+            said: HashMap::new(),
         };
         let tree = Tree::new(&learned.varies);
         let root = vec![&tree];
@@ -123,6 +139,7 @@ impl Places {
         let here: Vec<*const Variation> = here.map(std::ptr::from_ref).collect();
         for it in &here {
             self.seen.entry(*it).or_default();
+            self.said.entry(*it).or_default();
         }
         here
     }
@@ -140,6 +157,7 @@ impl Places {
             };
             for it in here {
                 self.seen.entry(it).or_default().push(count);
+                self.said.entry(it).or_default().push(text.to_owned());
             }
         }
         let json = Tree::under(at, JSON);

@@ -6,10 +6,12 @@
 //! - `wording`: what varies in the wording of one text.
 //! - `left_behind`: what one take left behind for a later one.
 //! - `upstream`: what varies behind the server under test.
+//! - `known`: what an earlier recording knows, carried over to a later one.
 
 mod any_order;
 mod differing;
 mod elements;
+pub(super) mod known;
 mod left_behind;
 mod takes;
 mod upstream;
@@ -37,6 +39,7 @@ use self::left_behind::left_behind;
 use self::takes::{Take, settled};
 use self::upstream::learn_upstream;
 
+pub use self::known::carry_over;
 pub use self::left_behind::LeftBehind;
 pub use self::upstream::LearnedUpstream;
 

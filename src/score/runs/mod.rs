@@ -3,10 +3,12 @@
 //! - `compare`: the comparison as a whole, from two trajectories to a verdict.
 //! - `expectation`: a run compared with what its scenario expects of it.
 //! - `experiment`: whether two runs are the same experiment.
+//! - `recorded_again`: what of an accepted trajectory stays when it is recorded again.
 //! - `repeated`: several attempts at one scenario, summed up. `statistics`: the formulas for that.
 
 pub(super) mod compare;
 pub(super) mod expectation;
 pub(super) mod experiment;
+pub(super) mod recorded_again;
 pub(super) mod repeated;
 pub mod statistics;

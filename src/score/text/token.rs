@@ -129,7 +129,7 @@ pub(super) fn position(text: &str, piece: &str) -> usize {
 }
 
 /// The tokens of a text, where letters and digits are parted in ids, too.
-pub(super) fn pieces(text: &str) -> Vec<Token<'_>> {
+pub(in crate::score) fn pieces(text: &str) -> Vec<Token<'_>> {
     let mut tokens = Vec::with_capacity(text.len() / 4);
     let mut at = 0;
     for (kind, start, end) in wholes(text) {

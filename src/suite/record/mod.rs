@@ -20,10 +20,13 @@ use super::play::{Finished, Suite, play};
 use super::replay;
 use super::run_context::RunContext;
 use super::settings::Settings;
+use crate::model::comparison::Comparison;
+use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{Problem, ScenarioResult, Status};
-use crate::score;
-use crate::store::Baselines;
+use crate::model::trajectory::Trajectory;
+use crate::score::{self, Cancelled};
+use crate::store::{Baselines, StoreError};
 
 /// Runs scenarios and keeps their trajectories as baselines. Needs a runtime with several threads.
 ///
@@ -89,6 +92,92 @@ async fn record_one(
     }
 }
 
+/// What a new recording becomes.
+struct Over {
+    /// The accepted trajectory it takes the place of, the main one being 1.
+    variant: usize,
+    becomes: Becomes,
+}
+
+enum Becomes {
+    /// The accepted trajectory stays as it is, because nothing has changed.
+    Unchanged,
+    /// The new one, with the old values where nothing has changed.
+    Mixed(Box<Trajectory>),
+    /// The new one as it is.
+    Itself,
+}
+
+impl Default for Over {
+    fn default() -> Self {
+        Self {
+            variant: 1,
+            becomes: Becomes::Itself,
+        }
+    }
+}
+
+impl Over {
+    /// What becomes of a recording, given with its other takes, and its comparison with the accepted trajectory that it takes the place of:
+    /// the variant that it passes as, else the main one. `None` where none is accepted.
+    fn new(
+        accepted: &[Redacted<Trajectory>],
+        (trajectory, other_takes): (&Trajectory, &[Redacted<Trajectory>]),
+        scenario: &Scenario,
+        is_unwanted: &dyn Fn() -> bool,
+    ) -> Result<Option<(Self, Comparison)>, Cancelled> {
+        let rules = &scenario.scoring;
+        let compared = score::compare_variants_until(accepted, trajectory, rules, is_unwanted)?;
+        let (Some(best), Some(main)) = (compared, accepted.first()) else {
+            return Ok(None);
+        };
+        let comparison = if best.verdict.passed || best.variant == 1 {
+            best
+        } else {
+            score::compare_until(main, trajectory, rules, is_unwanted)?
+        };
+        let before = accepted.get(comparison.variant - 1).unwrap_or(main);
+        let takes: Vec<&Trajectory> = other_takes.iter().map(|it| &**it).collect();
+        let recording = score::Recording {
+            kept: trajectory,
+            comparison: &comparison,
+            other_takes: &takes,
+        };
+        let becomes = match score::recorded_again(before, recording, rules, is_unwanted)? {
+            None => Becomes::Unchanged,
+            Some(mixed) => Becomes::Mixed(Box::new(mixed)),
+        };
+        let over = Self {
+            variant: comparison.variant,
+            becomes,
+        };
+        Ok(Some((over, comparison)))
+    }
+
+    /// Keeps the recording, and says where.
+    fn save(
+        self,
+        baselines: &Baselines,
+        scenario: &str,
+        trajectory: &Redacted<Trajectory>,
+    ) -> Result<String, StoreError> {
+        let mixed = match self.becomes {
+            Becomes::Unchanged => {
+                let path = baselines.variant_path(scenario, self.variant);
+                return Ok(format!(
+                    "nothing has changed, so {} stays as it is",
+                    path.display()
+                ));
+            }
+            Becomes::Mixed(mixed) => Some(trajectory.derive(|_| *mixed)),
+            Becomes::Itself => None,
+        };
+        let kept = mixed.as_ref().unwrap_or(trajectory);
+        let path = baselines.save_variant(scenario, self.variant, kept)?;
+        Ok(format!("kept as {}", path.display()))
+    }
+}
+
 /// Keeps a run as the baseline, unless something speaks against it, and reports what differs from the baseline before.
 fn keep(
     scenario: &Scenario,
@@ -100,6 +189,7 @@ fn keep(
     let Take {
         redacted,
         trajectory,
+        other_takes,
         checks,
         failing,
         mut notes,
@@ -110,25 +200,20 @@ fn keep(
     let loaded = replay::load(baselines, &scenario.id);
     let main = loaded.as_ref().ok().and_then(|it| it.first());
     ci::mend(baselines, &scenario.id, main.map(|it| &**it));
-    let before = match loaded {
-        Ok(accepted) => accepted.into_iter().next().map(|mut it| {
-            // Rules that do not fit are among the notes already.
-            let _ = replay::bind(std::slice::from_mut(&mut it), Some(scenario));
-            it
-        }),
-        Err(error) => {
-            notes.push(format!("the old baseline is not compared: {error}"));
-            None
-        }
-    };
-    let rules = &scenario.scoring;
-    let compared = before.as_ref().map(|it| {
-        patience.spend_on(|is_unwanted| score::compare_until(it, &trajectory, rules, is_unwanted))
+    let mut accepted = loaded.unwrap_or_else(|error| {
+        notes.push(format!("the old baseline is not compared: {error}"));
+        Vec::new()
     });
-    let comparison = match compared.transpose() {
-        Ok(comparison) => comparison,
+    // Rules that do not fit are among the notes already.
+    let _ = replay::bind(&mut accepted, Some(scenario));
+    let new = (&*trajectory, &*other_takes);
+    let over = patience.spend_on(|is_unwanted| Over::new(&accepted, new, scenario, is_unwanted));
+    let (over, comparison) = match over {
+        Ok(Some((over, comparison))) => (Some(over), Some(comparison)),
+        Ok(None) => (None, None),
         Err(stopped) => return stopped.of(&redacted, &trajectory),
     };
+    let before = (over.as_ref()).and_then(|it| accepted.into_iter().nth(it.variant - 1));
     if let Some(before) = &before {
         let unkept = run_context.runs.save_baseline(&scenario.id, before).err();
         notes.extend(unkept.map(|error| error.to_string()));
@@ -149,9 +234,12 @@ fn keep(
     let complete = trajectory.ending.is_complete();
     let fit = failing.is_empty() || (allow_failing && complete);
     if fit {
-        match baselines.save(&scenario.id, &trajectory) {
-            Ok(path) => {
-                notes.push(format!("kept as {}", path.display()));
+        match over
+            .unwrap_or_default()
+            .save(baselines, &scenario.id, &trajectory)
+        {
+            Ok(note) => {
+                notes.push(note);
                 outcome.problem = (!failing.is_empty()).then(|| Problem {
                     message: format!("kept, and failing: {}", failing.join("; ")),
                     hint: None,

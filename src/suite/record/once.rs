@@ -60,6 +60,7 @@ pub(crate) async fn take(
         |stopped: Stopped, run: &Redacted<Trajectory>| Box::new(stopped.of(&redacted, run));
     let deviations = from_expectation(&redacted, &trajectory, &patience);
     notes.extend(deviations.map_err(|it| stopped(it, &trajectory))?);
+    let mut other_takes = Vec::new();
     if failing.is_empty() || settings.recording.allow_failing {
         let learned = learn(
             scenario,
@@ -69,7 +70,9 @@ pub(crate) async fn take(
             patience.clone(),
         )
         .await;
-        notes.extend(learned.map_err(|it| stopped(it, &trajectory))?);
+        let (news, others) = learned.map_err(|it| stopped(it, &trajectory))?;
+        notes.extend(news);
+        other_takes = others;
         // Checked again, because another take may have become the baseline.
         RunChecks { checks, failing } = check(&trajectory)?;
         if let Err(problem) = replay::bind(&mut [trajectory.clone()], Some(scenario)) {
@@ -80,6 +83,7 @@ pub(crate) async fn take(
     Ok(Take {
         redacted,
         trajectory,
+        other_takes,
         checks,
         failing,
         notes,
@@ -110,14 +114,15 @@ pub(crate) fn reads(scenario: &Scenario, run_context: &RunContext) -> Reads {
 
 /// Plays the scenario again and learns which places of the answers vary by nature: those that differ between the answers to one and the
 /// same request. Where two takes disagree in kind, a third shows the odd one; where that is the first, another becomes the baseline.
-/// Returns what a reader should know of it besides what is noted of the first take, or why it was not done to the end.
-async fn learn(
+/// Returns what a reader should know of it besides what is noted of the first take, with the other takes it was learned from, or why it
+/// was not done to the end.
+pub(super) async fn learn(
     scenario: &Scenario,
     replayed: Option<&Arc<Redacted<Trajectory>>>,
     (run_context, takes): (&RunContext, u16),
     (trajectory, known): (&mut Redacted<Trajectory>, &[String]),
     mut patience: Patience,
-) -> Result<Vec<String>, Stopped> {
+) -> Result<(Vec<String>, Vec<Redacted<Trajectory>>), Stopped> {
     let mut played = vec![trajectory.clone()];
     let mut notes = Vec::new();
     let learn_from = |played: &[Redacted<Trajectory>], patience: &Patience| {
@@ -147,7 +152,14 @@ async fn learn(
         }
     }
     let first_is_odd = learned.disagreements.iter().any(|it| it.odd == Some(1));
+    let mut odd: Vec<usize> = (learned.disagreements.iter())
+        .filter_map(|it| it.odd)
+        .collect();
+    if learned.disagreements.iter().any(|it| it.odd.is_none()) {
+        odd.extend(2..=played.len());
+    }
     if first_is_odd && played.len() > 2 {
+        odd = vec![played.len()];
         let odd = learned.disagreements.iter().filter(|it| it.odd == Some(1));
         notes.extend(odd.map(disagreement));
         notes.push("so take 2 is the baseline".to_owned());
@@ -158,7 +170,13 @@ async fn learn(
     }
     trajectory.refine(|it| learned.keep_in(it));
     notes.extend(learned_notes(trajectory, &learned));
-    Ok(notes)
+    // Of a take that found what another left behind, or that is the odd one, nothing was learned.
+    if learned.left_behind.is_some() {
+        played.truncate(1);
+    }
+    let others = (1..).zip(played).skip(1);
+    let others = others.filter(|(take, _)| !odd.contains(take));
+    Ok((notes, others.map(|(_, it)| it).collect()))
 }
 
 /// A note on the scenario's own rules that do not fit what was recorded.

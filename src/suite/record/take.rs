@@ -13,6 +13,8 @@ pub(super) struct Take {
     pub(super) redacted: Redacted<Scenario>,
     /// With what is learned of it.
     pub(super) trajectory: Redacted<Trajectory>,
+    /// The other takes of the same calls it was learned from.
+    pub(super) other_takes: Vec<Redacted<Trajectory>>,
     pub(super) checks: Vec<Check>,
     /// Why it should not be kept unseen; empty where nothing speaks against it.
     pub(super) failing: Vec<String>,

@@ -150,6 +150,8 @@ pub(crate) async fn take(
     Ok(Take {
         redacted: executed.scenario,
         trajectory,
+        // Each attempt may make other calls, so they are no takes of the same.
+        other_takes: Vec::new(),
         checks,
         failing,
         notes,

@@ -1,0 +1,272 @@
+//! What an accepted trajectory knows to vary, carried over to a later recording of the same scenario.
+//!
+//! Two takes of a new recording may happen to agree where earlier ones did not. Forgetting what these have shown would let the next
+//! comparison fail for nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::comparison::{Comparison, Pair, Row, UpstreamComparison};
+use crate::model::learned::{Learned, StandsFor, Variation, Varying, VaryingToken};
+use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
+use crate::model::upstream::{UpstreamLane, VaryingArgument};
+use crate::score::by_hand::learned::{NOTHING, place_texts};
+use crate::score::text::token::{LONG, Token, pieces};
+use crate::score::values::path::covers_path;
+
+/// Adds to a new recording what the accepted trajectory knows to vary in answers to requests that have not changed. `comparison` is that of
+/// the accepted trajectory with the recording.
+pub fn carry_over(accepted: &Trajectory, recorded: &mut Trajectory, comparison: &Comparison) {
+    let learned = {
+        let (before, now) = (calls(accepted), calls(recorded));
+        let known: BTreeMap<usize, &Learned> =
+            accepted.learned.iter().map(|it| (it.call, it)).collect();
+        let mut learned: BTreeMap<usize, Learned> = (recorded.learned.iter().cloned())
+            .map(|it| (it.call, it))
+            .collect();
+        for pair in asked_the_same(comparison) {
+            let sides = (
+                before.get(pair.baseline.wrapping_sub(1)),
+                now.get(pair.current.wrapping_sub(1)),
+            );
+            let (Some(known), (Some(was), Some(is))) = (known.get(&pair.baseline), sides) else {
+                continue;
+            };
+            let (Outcome::Answer(was), Outcome::Answer(is)) = (&was.outcome, &is.outcome) else {
+                continue;
+            };
+            let own = learned.remove(&pair.current);
+            let answered_the_same =
+                pair.response.differences.is_empty() && pair.response.contract_changes.is_empty();
+            let merged = merge(pair.current, (known, was), (own, is), answered_the_same);
+            learned.extend(merged.map(|it| (it.call, it)));
+        }
+        learned.into_values().collect()
+    };
+    recorded.learned = learned;
+    if let (Some(was), Some(is), Some(heard)) = (
+        &accepted.upstream,
+        &mut recorded.upstream,
+        &comparison.upstream,
+    ) {
+        behind(was, is, heard);
+    }
+}
+
+/// The pairs whose request has not changed.
+fn asked_the_same(comparison: &Comparison) -> impl Iterator<Item = &Pair> {
+    comparison.rows.iter().filter_map(|row| match row {
+        Row::Pair(pair)
+            if pair.request.similarity >= 1.0 && pair.request.differences.is_empty() =>
+        {
+            Some(pair.as_ref())
+        }
+        _ => None,
+    })
+}
+
+fn calls(of: &Trajectory) -> Vec<&ToolCall> {
+    of.calls().collect()
+}
+
+/// What is known of an answer after both; `None` where that is nothing.
+fn merge(
+    call: usize,
+    (known, was): (&Learned, &Answer),
+    (own, is): (Option<Learned>, &Answer),
+    answered_the_same: bool,
+) -> Option<Learned> {
+    let own = own.unwrap_or(Learned {
+        call,
+        takes: 1,
+        ..Learned::default()
+    });
+    // Another answer than the known one has been heard only as often as it was heard now.
+    let takes = if answered_the_same {
+        known.takes.max(own.takes)
+    } else {
+        own.takes
+    };
+    let mut varies: Vec<Varying> = (known.varies.iter())
+        .filter_map(|it| moved(it, was, is))
+        .collect();
+    for it in own.varies {
+        if let Some(known) = varies.iter_mut().find(|known| known.path == it.path) {
+            widen(known, it);
+        } else if !varies.iter().any(|known| is_beneath(&it.path, known)) {
+            varies.push(it);
+        }
+    }
+    let all = varies.clone();
+    varies.retain(|it| {
+        !all.iter()
+            .any(|above| above.path != it.path && is_beneath(&it.path, above))
+    });
+    varies.sort_by(|a, b| a.path.cmp(&b.path));
+    (takes >= 2 || !varies.is_empty()).then_some(Learned {
+        call,
+        takes,
+        varies,
+        odd: own.odd,
+    })
+}
+
+/// Whether what varies at a place covers all beneath it, and the path leads there.
+fn is_beneath(path: &str, above: &Varying) -> bool {
+    let is_all = !matches!(above.by, Variation::AnyOrder | Variation::Tokens(_));
+    is_all && covers_path(&above.path, path)
+}
+
+/// Whether one trajectory's knowledge of an answer covers each place that another's has.
+pub(in crate::score) fn covers(known: &Learned, own: &Learned) -> bool {
+    own.varies.iter().all(|it| {
+        known
+            .varies
+            .iter()
+            .any(|known| known.path == it.path || is_beneath(&it.path, known))
+    })
+}
+
+/// Adds what else varies at the same place.
+fn widen(known: &mut Varying, own: Varying) {
+    if let (Variation::Tokens(tokens), Variation::Tokens(others)) = (&mut known.by, &own.by) {
+        // What was learned of this very text is right about it. What is known of an earlier one is added where it says nothing.
+        let span = |it: &VaryingToken| it.token..it.token.saturating_add(it.tokens.max(1));
+        let meets = |a: &VaryingToken, b: &VaryingToken| {
+            span(a).start < span(b).end && span(b).start < span(a).end
+        };
+        let mut all: Vec<VaryingToken> = (others.iter())
+            .map(|it| {
+                let same = tokens.iter().find(|known| {
+                    (known.token, known.tokens) == (it.token, it.tokens)
+                        && known.stands_for == it.stands_for
+                });
+                same.unwrap_or(it).clone()
+            })
+            .collect();
+        all.extend(
+            (tokens.iter())
+                .filter(|it| !others.iter().any(|own| meets(it, own)))
+                .cloned(),
+        );
+        all.sort_by_key(|it| it.token);
+        *tokens = all;
+    } else if width(&own.by) > width(&known.by) {
+        *known = own;
+    }
+}
+
+/// How much may stand in a place.
+fn width(by: &Variation) -> u8 {
+    match by {
+        Variation::Tokens(_) => 0,
+        Variation::AnyOrder => 1,
+        Variation::AnyElements => 2,
+        Variation::SameType => 3,
+        Variation::Anything => 4,
+    }
+}
+
+/// A place of the accepted answer as a place of the new one; `None` where the new one has no such.
+fn moved(it: &Varying, was: &Answer, is: &Answer) -> Option<Varying> {
+    let comes_and_goes = it.examples.iter().any(|it| it == NOTHING);
+    let Variation::Tokens(tokens) = &it.by else {
+        let is_there = comes_and_goes || place_texts(it, is).is_some();
+        return is_there.then(|| it.clone());
+    };
+    let (before, now) = (place_texts(it, was)?, place_texts(it, is)?);
+    let ([before], [now]) = (before.as_slice(), now.as_slice()) else {
+        // Of several texts, the tokens are counted alike in all.
+        return (!now.is_empty()).then(|| it.clone());
+    };
+    let tokens = moved_tokens(tokens, before, now);
+    (!tokens.is_empty()).then(|| Varying {
+        by: Variation::Tokens(tokens),
+        ..it.clone()
+    })
+}
+
+/// Tokens of a text as tokens of a later one: those before the first difference, and those after the last.
+fn moved_tokens(varying: &[VaryingToken], before: &str, now: &str) -> Vec<VaryingToken> {
+    if before == now {
+        return varying.to_vec();
+    }
+    if before.len().max(now.len()) > LONG {
+        return Vec::new();
+    }
+    let (before, now) = (pieces(before), pieces(now));
+    let may_stand = |at: usize, there: &Token<'_>| {
+        let number = at + 1;
+        varying.iter().any(|it| {
+            let within = (it.token..it.token.saturating_add(it.tokens)).contains(&number);
+            let one = matches!(it.stands_for, StandsFor::One(_)) && it.tokens == 1;
+            within && (!one || it.stands_for.may_be(there.kind))
+        })
+    };
+    let fits =
+        |at: usize, there: usize| before[at].text == now[there].text || may_stand(at, &now[there]);
+    let shorter = before.len().min(now.len());
+    let same = (0..shorter).take_while(|at| fits(*at, *at)).count();
+    let after = (0..shorter - same)
+        .take_while(|back| fits(before.len() - 1 - back, now.len() - 1 - back))
+        .count();
+    let moved = varying.iter().filter_map(|it| {
+        let end = it.token.saturating_sub(1).saturating_add(it.tokens);
+        if end <= same {
+            Some(it.clone())
+        } else if it.token > before.len() - after {
+            Some(VaryingToken {
+                token: (it.token + now.len()).checked_sub(before.len())?,
+                ..it.clone()
+            })
+        } else {
+            None
+        }
+    });
+    moved.collect()
+}
+
+/// The same for what the servers behind the one under test heard.
+fn behind(was: &UpstreamLane, is: &mut UpstreamLane, heard: &UpstreamComparison) {
+    let same = heard.rows.iter().filter(|it| it.differences.is_empty());
+    let pairs: BTreeMap<usize, usize> = same.filter_map(|it| it.baseline.zip(it.current)).collect();
+    let varies = was.varies.iter().filter_map(|it| {
+        let call = *pairs.get(&it.call)?;
+        let arguments = &is.calls.get(call.checked_sub(1)?)?.call.arguments;
+        let (first, rest) = match it.path.strip_prefix('/')?.split_once('/') {
+            Some((first, rest)) => (first, Some(rest)),
+            None => (it.path.strip_prefix('/')?, None),
+        };
+        let top = arguments.get(&first.replace("~1", "/").replace("~0", "~"));
+        let is_there = match rest {
+            None => top.is_some(),
+            Some(rest) => top.is_some_and(|it| it.pointer(&format!("/{rest}")).is_some()),
+        };
+        (is_there || it.may_lack).then(|| VaryingArgument { call, ..it.clone() })
+    });
+    let varies: Vec<VaryingArgument> = varies.collect();
+    for it in varies {
+        let is_it = |known: &VaryingArgument| (known.call, &known.path) == (it.call, &it.path);
+        match is.varies.iter_mut().find(|known| is_it(known)) {
+            Some(known) => known.may_lack |= it.may_lack,
+            None => is.varies.push(it),
+        }
+    }
+    is.varies.sort();
+    let answers = (was.other_answers.iter()).filter_map(|it| pairs.get(it).copied());
+    let answers: BTreeSet<usize> = answers.chain(is.other_answers.iter().copied()).collect();
+    is.other_answers = answers.into_iter().collect();
+    for it in &was.irregular {
+        let is_it =
+            |server: &str, tool: &str| (it.server.as_str(), it.tool.as_str()) == (server, tool);
+        match is
+            .irregular
+            .iter_mut()
+            .find(|own| is_it(&own.server, &own.tool))
+        {
+            Some(own) if own.in_all != it.in_all => own.in_all = None,
+            Some(_) => {}
+            None => is.irregular.push(it.clone()),
+        }
+    }
+    is.irregular.sort();
+}

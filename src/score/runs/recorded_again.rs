@@ -1,0 +1,293 @@
+//! A scenario recorded again: what of the accepted trajectory stays as it is, because nothing has changed there.
+//!
+//! A baseline is reviewed as a change of a file. So whatever `compare` would call the same keeps its old values – times, stamps, and places
+//! that are known to vary –, and where all is the same, the trajectory stays as a whole.
+
+use std::collections::HashSet;
+
+use crate::model::binding::Binding;
+use crate::model::catalogue::{Catalogue, ServerCatalogue};
+use crate::model::comparison::{Change, ChangeKind, Comparison, Pair, Row};
+use crate::model::learned::Learned;
+use crate::model::rules::Rules;
+use crate::model::trajectory::{Outcome, Step, ToolCall, Trajectory};
+use crate::score::learn::carry_over;
+use crate::score::learn::known::covers;
+use crate::score::work::Cancelled;
+
+use super::compare::compare_until;
+use super::experiment::experiment_changes;
+
+/// How often a mix of both recordings is tried before the new one is kept as it is.
+const TRIES: usize = 3;
+
+/// A recording that is to replace an accepted trajectory.
+#[derive(Debug, Clone, Copy)]
+pub struct Recording<'a> {
+    /// With what was learned of it.
+    pub kept: &'a Trajectory,
+    /// The accepted trajectory, compared with it.
+    pub comparison: &'a Comparison,
+    /// The other takes it was learned from, where they are of the same calls.
+    pub other_takes: &'a [&'a Trajectory],
+}
+
+/// What becomes of an accepted trajectory that is recorded again; `None` where it stays as it is.
+///
+/// # Errors
+///
+/// [`Cancelled`] when `is_unwanted` was true before the end.
+pub fn recorded_again(
+    accepted: &Trajectory,
+    recording: Recording<'_>,
+    rules: &Rules,
+    is_unwanted: &dyn Fn() -> bool,
+) -> Result<Option<Trajectory>, Cancelled> {
+    let Recording {
+        kept: recorded,
+        comparison,
+        other_takes,
+    } = recording;
+    let mut carried = recorded.clone();
+    carry_over(accepted, &mut carried, comparison);
+    if !experiment_changes(accepted, recorded).is_empty() {
+        return Ok(Some(carried));
+    }
+    let mut settled = settled(accepted, recorded, comparison);
+    let mut all = is_whole(comparison) && says_the_same(accepted, recorded);
+    let takes = other_takes.iter().map(|it| (*it).clone());
+    let again = std::iter::once(recorded).chain(other_takes.iter().copied());
+    let takes: Vec<Trajectory> = takes.chain(again.filter_map(heard_again)).collect();
+    for take in &takes {
+        let compared = compare_until(accepted, take, rules, is_unwanted)?;
+        all &= is_whole(&compared);
+        let same: HashSet<usize> = same_pairs(&compared).map(|it| it.baseline).collect();
+        settled.retain(|(baseline, _)| same.contains(baseline));
+    }
+    if all && settled.len() == accepted.calls().count() {
+        return Ok(None);
+    }
+    for _ in 0..TRIES {
+        let bindings = together(accepted, recorded, &mut settled);
+        let mut mixed = mix((accepted, recorded), &carried, comparison, &settled);
+        mixed.bindings = bindings;
+        let compared = compare_until(&mixed, recorded, rules, is_unwanted)?;
+        if is_whole(&compared) {
+            return Ok(Some(mixed));
+        }
+        // What was kept does not go together with what is new, such as an id that one call makes and another lists.
+        let same: HashSet<usize> = same_pairs(&compared).map(|it| it.current).collect();
+        let before = settled.len();
+        settled.retain(|(_, current)| same.contains(current));
+        if settled.len() == before {
+            break;
+        }
+    }
+    Ok(Some(carried))
+}
+
+/// Whether a change is more than one of time and tokens, or the run failed for it.
+pub fn is_of_substance(change: &Change) -> bool {
+    change.fails || !matches!(change.kind, ChangeKind::Slower | ChangeKind::Tokens)
+}
+
+/// Whether nothing of substance differs.
+fn is_whole(comparison: &Comparison) -> bool {
+    comparison.verdict.passed && !comparison.changes.iter().any(is_of_substance)
+}
+
+/// Whether what is not compared is the same: what the scenario is called and asks, how it ended, and how often it was reproduced.
+fn says_the_same(accepted: &Trajectory, recorded: &Trajectory) -> bool {
+    let (was, is) = (&accepted.stamp, &recorded.stamp);
+    let gains_hash = was.agent == is.agent && is.agent_hash.is_some() && was.agent_hash.is_none();
+    accepted.scenario == recorded.scenario
+        && accepted.name == recorded.name
+        && accepted.scenario_hash == recorded.scenario_hash
+        && was.servers == is.servers
+        && !gains_hash
+        && std::mem::discriminant(&accepted.ending) == std::mem::discriminant(&recorded.ending)
+        && (recorded.repeated.is_none() || accepted.repeated == recorded.repeated)
+}
+
+/// The pairs of which nothing of substance differs.
+fn same_pairs(comparison: &Comparison) -> impl Iterator<Item = &Pair> {
+    let changed: HashSet<(Option<usize>, Option<usize>)> = (comparison.changes.iter())
+        .filter(|it| is_of_substance(it))
+        .map(|it| (it.baseline, it.current))
+        .collect();
+    comparison.rows.iter().filter_map(move |row| match row {
+        Row::Pair(pair) if !changed.contains(&(Some(pair.baseline), Some(pair.current))) => {
+            Some(pair.as_ref())
+        }
+        _ => None,
+    })
+}
+
+/// The calls, by their numbers on both sides, of which nothing has changed and nothing more was learned.
+fn settled(
+    accepted: &Trajectory,
+    recorded: &Trajectory,
+    comparison: &Comparison,
+) -> Vec<(usize, usize)> {
+    let (once, still_once) = (accepted.answered_once(), recorded.answered_once());
+    let of = |all: &[Learned], call: usize| all.iter().find(|it| it.call == call).cloned();
+    let knows = |pair: &&Pair| {
+        let own = of(&recorded.learned, pair.current).unwrap_or_default();
+        let known = of(&accepted.learned, pair.baseline).unwrap_or_default();
+        let is_held_now = once.binary_search(&pair.baseline).is_ok()
+            && still_once.binary_search(&pair.current).is_err();
+        !is_held_now && covers(&known, &own)
+    };
+    let same = same_pairs(comparison).filter(knows);
+    same.map(|it| (it.baseline, it.current)).collect()
+}
+
+/// Lets go of settled calls that take another value from a call that is not settled, or give it one: what makes an id and what uses it come
+/// from the same recording. Returns the bindings of the mix.
+fn together(
+    accepted: &Trajectory,
+    recorded: &Trajectory,
+    settled: &mut Vec<(usize, usize)>,
+) -> Vec<Binding> {
+    loop {
+        let was = |call: usize| settled.iter().find(|it| it.1 == call).map(|it| it.0);
+        let mut bindings = Vec::new();
+        let mut parted = HashSet::new();
+        for own in &recorded.bindings {
+            let (user, maker) = (was(own.call), was(own.from.call));
+            let old = user.zip(maker).and_then(|(user, maker)| {
+                let is_it = |it: &&Binding| {
+                    (it.call, &it.path) == (user, &own.path) && it.from.call == maker
+                };
+                accepted.bindings.iter().find(is_it)
+            });
+            if let Some(old) = old {
+                bindings.push(Binding {
+                    value: old.value.clone(),
+                    ..own.clone()
+                });
+                continue;
+            }
+            if !accepted.bindings.iter().any(|it| it.value == own.value) {
+                parted.extend(user.map(|_| own.call));
+                parted.extend(maker.map(|_| own.from.call));
+            }
+            bindings.push(own.clone());
+        }
+        if parted.is_empty() {
+            return bindings;
+        }
+        settled.retain(|(_, current)| !parted.contains(current));
+    }
+}
+
+/// The run with the answers that its reads got when they were asked again; `None` where none was.
+fn heard_again(take: &Trajectory) -> Option<Trajectory> {
+    let mut again = take.clone();
+    let mut any = false;
+    for step in &mut again.steps {
+        if let Step::ToolCall(call) = step
+            && let Some(outcome) = call.again.iter().find(|it| is_answer(it))
+        {
+            call.outcome = outcome.clone();
+            any = true;
+        }
+    }
+    any.then_some(again)
+}
+
+/// Nothing is learned of what failed when it was asked again.
+fn is_answer(outcome: &Outcome) -> bool {
+    !outcome.is_failure()
+}
+
+/// The new recording, with the settled calls and tools as they were.
+fn mix(
+    (accepted, recorded): (&Trajectory, &Trajectory),
+    carried: &Trajectory,
+    comparison: &Comparison,
+    settled: &[(usize, usize)],
+) -> Trajectory {
+    let before: Vec<&ToolCall> = accepted.calls().collect();
+    let mut mixed = carried.clone();
+    let in_place = |row: &Row| matches!(row, Row::Pair(it) if it.baseline == it.current);
+    let all_in_place = comparison.rows.iter().all(in_place);
+    let behind_is_same = !(comparison.changes.iter())
+        .any(|it| it.kind == ChangeKind::Upstream && is_of_substance(it));
+    // What was heard behind belongs to the times of the calls that caused it.
+    let keeps_times = recorded.upstream.is_none() || (all_in_place && behind_is_same);
+    if recorded.upstream.is_some() && keeps_times {
+        mixed.upstream.clone_from(&accepted.upstream);
+    }
+    let slower: HashSet<usize> = (comparison.changes.iter())
+        .filter(|it| it.kind == ChangeKind::Slower && it.fails)
+        .filter_map(|it| it.current)
+        .collect();
+    // From the first call on that stands elsewhere, the times of the two recordings do not go together.
+    let leading = comparison.rows.iter().take_while(|it| in_place(it)).count();
+    let mut number = 0;
+    for step in &mut mixed.steps {
+        let Step::ToolCall(call) = step else { continue };
+        if call.server.is_none() {
+            continue;
+        }
+        number += 1;
+        let times = (call.start_ms, call.duration_ms);
+        let pair = settled.iter().find(|(_, current)| *current == number);
+        if let Some(was) = pair.and_then(|(it, _)| before.get(it.wrapping_sub(1))) {
+            call.clone_from(&Box::new((*was).clone()));
+        }
+        let was = before.get(number - 1);
+        let keeps = keeps_times && number <= leading && !slower.contains(&number);
+        (call.start_ms, call.duration_ms) = match was.filter(|_| keeps) {
+            Some(was) => (was.start_ms, was.duration_ms),
+            None => times,
+        };
+    }
+    let keep_learned = |learned: &mut Vec<Learned>| {
+        for (baseline, current) in settled {
+            learned.retain(|it| it.call != *current);
+            let known = accepted.learned.iter().find(|it| it.call == *baseline);
+            learned.extend(known.map(|it| Learned {
+                call: *current,
+                ..it.clone()
+            }));
+        }
+        learned.sort_by_key(|it| it.call);
+    };
+    keep_learned(&mut mixed.learned);
+    if all_in_place && slower.is_empty() {
+        mixed.duration_ms = accepted.duration_ms;
+    }
+    mixed.catalogue = catalogue(&accepted.catalogue, &recorded.catalogue, comparison);
+    mixed
+}
+
+/// The tools that are offered now, in the old order and as they were where nothing has changed.
+fn catalogue(before: &Catalogue, now: &Catalogue, comparison: &Comparison) -> Catalogue {
+    let drifted: HashSet<(&str, &str)> = (comparison.drift.iter())
+        .map(|it| (it.server.as_str(), it.tool.as_str()))
+        .collect();
+    let servers = now.servers.iter().map(|now| {
+        let Some(before) = before.servers.iter().find(|it| it.server == now.server) else {
+            return now.clone();
+        };
+        let place = |name: &str| before.tools.iter().position(|it| it.name() == name);
+        let mut tools = now.tools.clone();
+        for tool in &mut tools {
+            let name = tool.name().to_owned();
+            let was = place(&name).and_then(|it| before.tools.get(it));
+            if let Some(was) = was.filter(|_| !drifted.contains(&(now.server.as_str(), &name))) {
+                tool.clone_from(was);
+            }
+        }
+        tools.sort_by_key(|it| place(it.name()).unwrap_or(usize::MAX));
+        ServerCatalogue {
+            tools,
+            ..now.clone()
+        }
+    });
+    Catalogue {
+        servers: servers.collect(),
+    }
+}

@@ -1,0 +1,213 @@
+//! Recording again what has not changed leaves the files byte for byte as they were, and of what has changed, only that is new.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::common::{Project, commit_all};
+
+/// All files of a project's baselines, with what they hold.
+fn baselines(project: &Project) -> BTreeMap<String, Vec<u8>> {
+    fn collect(folder: &Path, files: &mut BTreeMap<String, Vec<u8>>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                collect(&path, files);
+            } else {
+                files.insert(path.display().to_string(), fs::read(&path).unwrap());
+            }
+        }
+    }
+    let mut files = BTreeMap::new();
+    collect(&project.path("baselines"), &mut files);
+    files
+}
+
+/// The paths of a repository's files that differ from the last commit, or are new.
+fn changed(project: &Project) -> Vec<String> {
+    let repository = git2::Repository::open(project.path("")).unwrap();
+    let mut options = git2::StatusOptions::new();
+    options.include_untracked(true).recurse_untracked_dirs(true);
+    let found = repository.statuses(Some(&mut options)).unwrap();
+    let paths = found.iter().map(|it| it.path().unwrap().to_owned());
+    paths.collect()
+}
+
+/// A scenario of a server that says the time and makes up ids, which later calls use, and tells how busy it is.
+fn restless(project: &Project) {
+    let scenario = json!({
+        "name": "Restless",
+        "servers": { "desk": { "type": "mock" } },
+        "agent": { "kind": "scripted", "calls": [
+            { "tool": "open", "args": { "title": "A leak" } },
+            { "tool": "show", "args": { "id": "{{calls.0.json:/id}}" } },
+            { "tool": "status", "args": {} },
+            { "tool": "size", "args": {} },
+        ] },
+        "mcp_interactions": { "desk": { "tools": [
+            { "name": "open", "responses": [{ "content": [{ "json": { "id": "{{uuid}}", "at": "{{now}}", "state": "open" } }] }] },
+            { "name": "show", "annotations": { "read_only_hint": true }, "responses": [
+                { "content": [{ "json": { "id": "{{args.id}}", "title": "A leak", "seen": "{{uuid}}" } }] },
+            ] },
+            { "name": "status", "annotations": { "read_only_hint": true }, "responses": [
+                { "content": "request {{uuid}} of {{now}}: all is well" },
+            ] },
+            { "name": "size", "annotations": { "read_only_hint": true }, "responses": [{ "content": "12 tickets" }] },
+        ] } },
+    });
+    project.file("scenarios/restless.yaml", scenario.to_string());
+}
+
+#[test]
+fn a_suite_recorded_again_leaves_every_file_as_it_was() {
+    let project = Project::shipped();
+    restless(&project);
+    fs::remove_dir_all(project.path("baselines")).unwrap();
+    project.file(".gitignore", "/reports\n/.mcp-eval\n");
+    project.expect(0, &["record"]);
+    commit_all(&project.path(""), "as recorded");
+    let before = baselines(&project);
+    assert!(before.len() >= 18, "{:?}", before.keys());
+    for _ in 0..2 {
+        project
+            .expect(0, &["record", "-v"])
+            .says("nothing has changed, so baselines/restless/baseline.json stays as it is")
+            .says_not("kept as");
+        assert_eq!(baselines(&project), before);
+        assert_eq!(changed(&project), Vec::<String>::new());
+    }
+    project.expect(0, &["compare"]);
+}
+
+#[test]
+fn of_what_has_changed_only_that_is_new() {
+    let project = Project::new();
+    restless(&project);
+    let path = "baselines/restless/baseline.json";
+    project.expect(0, &["record"]);
+    let (before, dialogue) = (
+        project.read(path),
+        project.read("baselines/restless/trajectory.txt"),
+    );
+    project.edit("scenarios/restless.yaml", "12 tickets", "13 tickets");
+    project.expect(0, &["record"]).says("kept as");
+    let after = project.read(path);
+    let new_lines = |before: &str, after: &str| -> Vec<String> {
+        let known: Vec<&str> = before.lines().collect();
+        let new = after.lines().filter(|it| !known.contains(it));
+        new.map(|it| it.trim().to_owned()).collect()
+    };
+    let new = new_lines(&before, &after);
+    assert_eq!(new.len(), 2, "{new:#?}");
+    assert!(new[0].starts_with("\"recorded_at\""), "{new:#?}");
+    assert!(new[1].contains("13 tickets"), "{new:#?}");
+    let new = new_lines(
+        &dialogue,
+        &project.read("baselines/restless/trajectory.txt"),
+    );
+    assert_eq!(new, ["ANSWER: 13 tickets"]);
+    project.expect(0, &["compare", "--strict"]);
+}
+
+#[test]
+fn an_id_that_goes_through_old_and_new_calls_is_one() {
+    let project = Project::new();
+    restless(&project);
+    let path = "baselines/restless/baseline.json";
+    project.expect(0, &["record"]);
+    // The answer that shows the id changes, so the call that makes it has to change with it.
+    project.edit(
+        "scenarios/restless.yaml",
+        "\"title\":\"A leak\",\"seen\"",
+        "\"title\":\"A flood\",\"seen\"",
+    );
+    project.expect(0, &["record"]).says("kept as");
+    let kept: Value = serde_json::from_str(&project.read(path)).unwrap();
+    let answer = |at: usize| -> Value {
+        let text = kept["steps"][at]["outcome"]["content"][0]["text"].as_str();
+        serde_json::from_str(text.unwrap()).unwrap()
+    };
+    let calls = kept["steps"].as_array().unwrap();
+    let first = calls
+        .iter()
+        .position(|it| it["kind"] == "tool_call")
+        .unwrap();
+    assert_eq!(answer(first + 1)["title"], "A flood");
+    assert_eq!(answer(first)["id"], answer(first + 1)["id"]);
+    assert_eq!(answer(first)["id"], calls[first + 1]["arguments"]["id"]);
+    project.expect(0, &["compare", "--strict"]);
+}
+
+#[test]
+fn what_is_known_to_vary_stays_known() {
+    let project = Project::new();
+    restless(&project);
+    let path = "baselines/restless/baseline.json";
+    project.expect(0, &["record"]);
+    let mut edited: Value = serde_json::from_str(&project.read(path)).unwrap();
+    let learned = edited["learned"].as_array_mut().unwrap();
+    let size = learned.iter_mut().find(|it| it["call"] == 4).unwrap();
+    assert!(size.get("varies").is_none(), "{size}");
+    size["varies"] =
+        json!([{ "path": "/content/0/text", "parts": [{ "token": 1, "may_be": ["number"] }] }]);
+    project.file(path, serde_json::to_string_pretty(&edited).unwrap() + "\n");
+    let by_hand = project.read(path);
+    project.expect(0, &["record"]);
+    assert_eq!(
+        project.read(path),
+        by_hand,
+        "what people wrote is not forgotten"
+    );
+    // Another thing changes in the same answer.
+    project.edit("scenarios/restless.yaml", "12 tickets", "14 open tickets");
+    project.expect(0, &["record"]).says("kept as");
+    let kept: Value = serde_json::from_str(&project.read(path)).unwrap();
+    let size = (kept["learned"].as_array().unwrap().iter()).find(|it| it["call"] == 4);
+    let size = size.unwrap();
+    assert_eq!(size["varies"][0]["parts"][0]["token"], 1, "{size}");
+    assert_eq!(size["takes"], 2, "{size}");
+    project.edit(
+        "scenarios/restless.yaml",
+        "14 open tickets",
+        "15 open tickets",
+    );
+    project.expect(0, &["compare", "--strict"]);
+    project.edit(
+        "scenarios/restless.yaml",
+        "15 open tickets",
+        "15 lost tickets",
+    );
+    project.expect(1, &["compare"]);
+}
+
+#[test]
+fn an_answer_that_equals_its_structured_form_is_printed_once() {
+    let project = Project::new();
+    let scenario = json!({
+        "name": "Twice",
+        "servers": { "s": { "type": "mock" } },
+        "agent": { "kind": "scripted", "calls": [
+            { "tool": "both", "args": {} }, { "tool": "wrapped", "args": {} }, { "tool": "other", "args": {} },
+        ] },
+        "mcp_interactions": { "s": { "tools": [
+            { "name": "both", "responses": [{ "content": [{ "json": { "city": "Lisbon" } }], "structured_content": { "city": "Lisbon" } }] },
+            { "name": "wrapped", "responses": [{ "content": "rain", "structured_content": { "result": "rain" } }] },
+            { "name": "other", "responses": [{ "content": "see below", "structured_content": { "city": "Porto" } }] },
+        ] } },
+    });
+    project.file("scenarios/s.yaml", scenario.to_string());
+    project.expect(0, &["record"]);
+    let text = project.read("baselines/s/trajectory.txt");
+    assert_eq!(text.matches("Lisbon").count(), 1, "{text}");
+    assert!(
+        text.contains("ANSWER, ALSO STRUCTURED: {\"city\":\"Lisbon\"}"),
+        "{text}"
+    );
+    assert_eq!(text.matches("rain").count(), 1, "{text}");
+    assert!(
+        text.contains("ANSWER: structured {\"city\":\"Porto\"}"),
+        "{text}"
+    );
+}
