@@ -6,16 +6,17 @@ use std::path::{Component, Path, PathBuf};
 
 use jiff::Timestamp;
 
-use crate::cli::args::{OutputArgs, ResultFormat};
+use crate::cli::args::{Format, OutputArgs};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::reports::{INDEX, Reports, Source, plain};
 use crate::cli::runs::RESULT;
 use crate::git;
 use crate::model::suite::{ScenarioResult, SuiteResult};
 use crate::published::result::{self, Bisected, Gate, Problem, ResultDocument};
 use crate::redact;
-use crate::report::{html, terminal};
+use crate::report::html;
 use crate::store::{self, StoreError};
 use crate::suite::Finished;
 
@@ -24,11 +25,8 @@ pub(super) const REPORTS: &str = "reports";
 
 /// How a suite's result is reported.
 pub(super) struct ReportOptions<'a> {
-    pub(super) format: ResultFormat,
-    /// Whether pages are written; without them the result is only kept.
-    pub(super) pages: bool,
-    /// The folder the report goes to, where the user names one.
-    pub(super) output: Option<&'a Path>,
+    /// Where it goes, and in which forms.
+    pub(super) reports: &'a Reports,
     /// The threshold given on the command line.
     pub(super) threshold: Option<f64>,
     /// What is inconclusive has not passed.
@@ -53,52 +51,89 @@ pub(super) fn finish(
         Some(_) => Exit::Incomplete,
         None => Exit::of(&finished.suite, options.strict_statistics),
     };
-    let runs = &finished.runs;
-    let folder = match options.output {
-        Some(folder) => folder.to_owned(),
-        None if options.pages => Path::new(REPORTS).join(runs.id()),
+    let (runs, reports) = (&finished.runs, options.reports);
+    let folder = match &reports.output {
+        Some(folder) => folder.clone(),
+        None if reports.pages => Path::new(REPORTS).join(runs.id()),
         None => runs.folder().to_owned(),
     };
     let document = ResultDocument {
         bisected: options.bisected.clone(),
         ..ResultDocument::from(&finished.suite)
     };
-    let mut shown = with_gate(document, exit, options.threshold);
-    name_files(&mut shown, finished, &folder);
-    let text = result::json(&shown);
-    let written = if options.pages {
-        write_pages(&folder, &shown, &text, &finished.suite.scenarios).and_then(|()| {
-            if options.output.is_none() {
+    let mut found = Found {
+        result: with_gate(document, exit, options.threshold),
+        finished,
+        folder: folder.clone(),
+    };
+    let shown = found.document(&folder);
+    let written = if reports.pages {
+        found.write_pages(&folder).and_then(|()| {
+            if reports.output.is_none() {
                 point_latest(&folder);
             }
-            keep(&mut shown, finished)
+            found.keep()
         })
     } else {
-        store::write(&folder.join(RESULT), text.as_bytes())
+        found.keep()
     };
-    let Err(error) = written else {
-        match options.format {
-            ResultFormat::Json => Console::document(&text),
-            ResultFormat::Terminal => print(&shown, options.format, output, console),
-        }
-        if options.pages {
-            console.note(&format!("Report: {}", folder.join("index.html").display()));
+    let written = written.and_then(|()| reports.write(&folder, &mut found, console));
+    let Err(failure) = written else {
+        print(&shown, reports.printed, output, console);
+        if reports.pages {
+            console.note(&format!("Report: {}", folder.join(INDEX).display()));
         } else {
             console.note(&format!("Result: {}", folder.join(RESULT).display()));
         }
         return Ok(exit);
     };
-    let failure = Failure::from(error);
     let exit = exit.and(failure.exit);
-    let mut shown = with_gate(shown, exit, options.threshold);
+    found.result = with_gate(found.result, exit, options.threshold);
     // Kept all the same, where that is possible: the report can be rendered again from there.
-    let _ = keep(&mut shown, finished);
-    print(&shown, options.format, output, console);
+    let _ = found.keep();
+    print(&found.document(&folder), reports.printed, output, console);
     Err(Failure {
         exit,
         is_printed: true,
         ..failure
     })
+}
+
+/// A result that a command has just found.
+struct Found<'a> {
+    result: ResultDocument,
+    finished: &'a Finished,
+    /// Where its pages are, or, without pages, the document alone.
+    folder: PathBuf,
+}
+
+impl Source for Found<'_> {
+    fn document(&mut self, folder: &Path) -> ResultDocument {
+        name_files(&mut self.result, self.finished, folder);
+        self.result.clone()
+    }
+
+    fn write_pages(&mut self, folder: &Path) -> Result<(), Failure> {
+        let document = self.document(folder);
+        Ok(write_pages(
+            folder,
+            &document,
+            &self.finished.suite.scenarios,
+        )?)
+    }
+
+    fn is_in(&self, folder: &Path) -> bool {
+        self.folder == folder
+    }
+}
+
+impl Found<'_> {
+    /// Keeps the document beside the runs it speaks of.
+    fn keep(&mut self) -> Result<(), Failure> {
+        let folder = self.finished.runs.folder();
+        let text = result::json(&self.document(folder));
+        Ok(store::write(&folder.join(RESULT), text.as_bytes())?)
+    }
 }
 
 fn gate(exit: Exit, threshold: Option<f64>) -> Gate {
@@ -141,15 +176,8 @@ fn with_gate(result: ResultDocument, exit: Exit, threshold: Option<f64>) -> Resu
     result.with_gate(gate)
 }
 
-/// Keeps the document beside the runs it speaks of, which it names as seen from there.
-fn keep(result: &mut ResultDocument, finished: &Finished) -> Result<(), StoreError> {
-    let folder = finished.runs.folder();
-    name_files(result, finished, folder);
-    store::write(&folder.join(RESULT), result::json(result).as_bytes())
-}
-
-/// What `--format json` says when a command could not do what it was asked: the same document, without scenarios.
-pub(super) fn refusal(command: &str, failure: &Failure) -> String {
+/// The result of a command that could not do what it was asked: the same document, without scenarios.
+pub(super) fn refusal(command: &str, failure: &Failure) -> ResultDocument {
     let suite = SuiteResult {
         run_id: String::new(),
         command: command.to_owned(),
@@ -169,25 +197,19 @@ pub(super) fn refusal(command: &str, failure: &Failure) -> String {
         hint: failure.hints.first().map(&clean),
         details: failure.hints.iter().skip(1).map(&clean).collect(),
     });
-    result::json(&result)
+    result
 }
 
 /// Prints a result to stdout.
-pub(super) fn print(
-    result: &ResultDocument,
-    format: ResultFormat,
-    output: OutputArgs,
-    console: Console,
-) {
+pub(super) fn print(result: &ResultDocument, format: Format, output: OutputArgs, console: Console) {
+    let text = format.render(result, Console::style(output));
     match format {
-        ResultFormat::Json => Console::document(&result::json(result)),
-        ResultFormat::Terminal => {
-            console.result(&terminal::terminal(result, Console::style(output)));
-        }
+        Format::Terminal => console.result(&text),
+        _ => Console::document(&text),
     }
 }
 
-/// Writes the index, one page per scenario and the document, whose text is given.
+/// Writes the index, one page per scenario and the document.
 ///
 /// # Errors
 ///
@@ -195,7 +217,6 @@ pub(super) fn print(
 fn write_pages(
     folder: &Path,
     result: &ResultDocument,
-    text: &str,
     scenarios: &[ScenarioResult],
 ) -> Result<(), StoreError> {
     for (scenario, published) in scenarios.iter().zip(&result.scenarios) {
@@ -207,8 +228,8 @@ fn write_pages(
         );
         store::write(&folder.join(html::page_name(&scenario.id)), page.as_bytes())?;
     }
-    store::write(&folder.join(RESULT), text.as_bytes())?;
-    store::write(&folder.join("index.html"), html::index(result).as_bytes())
+    store::write(&folder.join(RESULT), result::json(result).as_bytes())?;
+    store::write(&folder.join(INDEX), html::index(result).as_bytes())
 }
 
 /// Gives the document the paths of the trajectories it speaks of, as seen from its own folder.
@@ -267,21 +288,6 @@ impl SeenFrom {
         let path: PathBuf = up.chain(to.components().skip(shared)).collect();
         path.to_string_lossy().into_owned()
     }
-}
-
-/// The path without steps that lead nowhere (`.`) or back (`..`).
-fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for step in path.components() {
-        match step {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                plain.pop();
-            }
-            step => plain.push(step),
-        }
-    }
-    plain
 }
 
 /// Makes `reports/latest` lead to this report. A convenience: where links cannot be made, there is none.

@@ -13,6 +13,7 @@ mod images;
 mod interrupt;
 mod offline;
 mod progress;
+mod reports;
 mod runs;
 mod select;
 mod stored;
@@ -23,10 +24,11 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::cli::args::{Cli, Color, Command};
+use crate::cli::args::{Asked, Cli, Color, Command, Format, OutputArgs};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::reports::Reports;
 use crate::process;
 
 /// Runs the program as its arguments ask and returns the code to exit with.
@@ -56,10 +58,10 @@ pub fn main() -> ExitCode {
         }
     };
     let console = Console::new(cli.output.color, cli.output.quiet);
-    let wants_json = cli.command.wants_json();
+    let asked = cli.command.asked();
     let exit = run(cli, console).unwrap_or_else(|failure| {
-        if let Some(command) = wants_json.filter(|_| !failure.is_printed) {
-            Console::document(&finish::refusal(command, &failure));
+        if let Some((command, asked)) = asked.filter(|_| !failure.is_printed) {
+            refuse(command, &asked, &failure, console);
         }
         console.failure(&failure);
         failure.exit
@@ -78,6 +80,21 @@ pub fn main() -> ExitCode {
         );
     }
     exit.into()
+}
+
+/// Says why there is no result wherever a program looks for one: a person reads it on stderr.
+fn refuse(command: &str, asked: &Asked, failure: &Failure, console: Console) {
+    let refusal = finish::refusal(command, failure);
+    let format = asked.reporting.format;
+    if format != Format::Terminal {
+        Console::document(&format.render(&refusal, Console::style(OutputArgs::default())));
+    }
+    // Where the files are what was refused, none of them is touched.
+    if let Ok(reports) = Reports::new(&asked.reporting, asked.no_report, asked.output.as_deref())
+        && let Err(error) = reports.write_refusal(&refusal)
+    {
+        console.failure(&error.into());
+    }
 }
 
 /// Supervises a process for another `mcp-eval`, if that is what this one was started for. Arguments are not read as a user's, and the

@@ -10,6 +10,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::interrupt;
+use crate::cli::reports::Reports;
 use crate::cli::select;
 use crate::cli::suite::scoring;
 use crate::model::scenario::Scenario;
@@ -23,8 +24,8 @@ pub(super) fn compare(
     args: &CompareArgs,
     run: &Path,
     root: PathBuf,
-    output: OutputArgs,
-    console: Console,
+    reports: &Reports,
+    (output, console): (OutputArgs, Console),
 ) -> Result<Exit, Failure> {
     if !root.exists() {
         return Err(
@@ -57,9 +58,7 @@ pub(super) fn compare(
     };
     let finished = suite::compare_stored(&stored, &judging, &interrupt)?;
     let options = ReportOptions {
-        format: args.execute.printed.format,
-        pages: !args.execute.no_report,
-        output: args.output.as_deref(),
+        reports,
         threshold: args.score.threshold,
         strict_statistics: false,
         bisected: None,

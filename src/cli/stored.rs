@@ -54,6 +54,22 @@ impl Stored {
         })
     }
 
+    /// The result with the names of its files as seen from a folder.
+    pub(super) fn seen_from(&self, folder: &Path) -> ResultDocument {
+        let seen = SeenFrom::new(folder);
+        let mut result = self.result.clone();
+        for scenario in &mut result.scenarios {
+            let sides = [&mut scenario.baseline, &mut scenario.current].into_iter();
+            let sides = sides.flatten().filter_map(|it| it.file.as_mut());
+            let attempts = scenario.repeated.iter_mut().flat_map(|it| &mut it.attempts);
+            let files = sides.chain(attempts.filter_map(|it| it.file.as_mut()));
+            for file in files.chain(scenario.container_log.as_mut()) {
+                *file = seen.path(&self.folder.join(&*file));
+            }
+        }
+        result
+    }
+
     /// Writes the pages of the result to a folder and returns the trajectories that are gone.
     ///
     /// # Errors

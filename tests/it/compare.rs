@@ -687,9 +687,15 @@ fn with_format_json_stdout_is_one_document_whatever_happens() {
         assert!(result["problem"]["message"].is_string(), "{arguments:?}");
         assert!(schema.is_valid(&result), "{arguments:?}");
     }
-    // The report cannot be written: the gate in the document has the exit code of the program.
     project.file("blocked", "a file where a folder should be");
     let result = project.result(3, &["compare", "--output", "blocked"]);
+    assert!(
+        result["problem"]["message"].is_string(),
+        "found before anything runs"
+    );
+    // The report turns out not to be writable: the gate in the document has the exit code of the program.
+    project.file("reports", "a file where a folder should be");
+    let result = project.result(3, &["compare"]);
     assert_eq!(result["gate"]["exit_code"], 3);
     assert_eq!(result["summary"]["passed"], 9);
 }

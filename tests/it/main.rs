@@ -22,6 +22,7 @@ mod faults;
 mod file_cycles;
 mod file_limit;
 mod floors;
+mod formats;
 mod fuzz;
 mod header_commands;
 mod help;

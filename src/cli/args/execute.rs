@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::output::FormatArgs;
+use super::output::ReportingArgs;
 use crate::suite::Jobs;
 
 /// How to run them.
@@ -39,7 +39,7 @@ pub(in crate::cli) struct ExecuteArgs {
     #[arg(long)]
     pub(in crate::cli) no_docker: bool,
     #[command(flatten)]
-    pub(in crate::cli) printed: FormatArgs,
+    pub(in crate::cli) reporting: ReportingArgs,
     /// Write no pages; the result is kept, and `mcp-eval report --format html` makes them later
     #[arg(long)]
     pub(in crate::cli) no_report: bool,

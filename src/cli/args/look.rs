@@ -2,31 +2,20 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
-use super::output::FormatArgs;
+use super::output::{FormatArgs, ReportingArgs};
 use super::select::SelectArgs;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ReportArgs {
     /// The run: its id, its folder, or a result.json [default: the latest]
     pub(in crate::cli) run: Option<PathBuf>,
-    /// What to render
-    #[arg(long, value_enum, default_value_t = ReportFormat::Terminal)]
-    pub(in crate::cli) format: ReportFormat,
-    /// Where the pages go, with --format html [default: reports/RUN/]
+    #[command(flatten)]
+    pub(in crate::cli) reporting: ReportingArgs,
+    /// Where the pages go, with --format html, which is short for --report html [default: reports/RUN/]
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) output: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum ReportFormat {
-    /// A table for people, to stdout
-    Terminal,
-    /// The result document, to stdout
-    Json,
-    /// The pages, to a folder
-    Html,
 }
 
 #[derive(Debug, Args)]

@@ -13,9 +13,11 @@ use clap::{Parser, Subcommand};
 
 pub(super) use execute::{AgentChoice, ExecuteArgs, PaceChoice, Preset, ScoreArgs};
 pub(super) use help::HelpArgs;
-pub(super) use look::{ExplainArgs, ListArgs, ReportArgs, ReportFormat, ValidateArgs};
+pub(super) use look::{ExplainArgs, ListArgs, ReportArgs, ValidateArgs};
 pub(super) use mock::{MockArgs, MockTransport};
-pub(super) use output::{Color, OutputArgs, ResultFormat};
+pub(super) use output::{
+    Asked, Color, Format, OutputArgs, ReportChoice, ReportingArgs, ResultFormat,
+};
 pub(super) use select::SelectArgs;
 pub(super) use suite::{
     AgainstChoice, BisectArgs, CompareArgs, RecordArgs, RunArgs, ServersChoice,
@@ -80,14 +82,35 @@ pub(super) enum Command {
 }
 
 impl Command {
-    /// The command's name, when it was asked for its result as a document.
-    pub(super) fn wants_json(&self) -> Option<&'static str> {
-        let (name, format) = match self {
-            Self::Record(args) => ("record", args.execute.printed.format),
-            Self::Compare(args) => ("compare", args.execute.printed.format),
-            Self::Run(args) => ("run", args.execute.printed.format),
+    /// What a command that runs scenarios is called, and where its result is asked for.
+    pub(super) fn asked(&self) -> Option<(&'static str, Asked)> {
+        let (name, reporting, no_report, output) = match self {
+            Self::Record(args) => (
+                "record",
+                &args.execute.reporting,
+                args.execute.no_report,
+                &None,
+            ),
+            Self::Compare(args) => (
+                "compare",
+                &args.execute.reporting,
+                args.execute.no_report,
+                &args.output,
+            ),
+            Self::Run(args) => (
+                "run",
+                &args.execute.reporting,
+                args.execute.no_report,
+                &args.output,
+            ),
+            Self::Bisect(args) => ("bisect", &args.reporting, args.no_report, &args.output),
             _ => return None,
         };
-        (format == ResultFormat::Json).then_some(name)
+        let asked = Asked {
+            reporting: reporting.clone(),
+            no_report,
+            output: output.clone(),
+        };
+        Some((name, asked))
     }
 }

@@ -1,9 +1,12 @@
 //! What is printed, and how.
 
+use std::fmt;
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 
 /// Options about what is printed.
-#[derive(Debug, Clone, Copy, Args)]
+#[derive(Debug, Clone, Copy, Default, Args)]
 pub(in crate::cli) struct OutputArgs {
     /// When to use colours
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
@@ -25,13 +28,15 @@ pub(in crate::cli) struct OutputArgs {
     pub(in crate::cli) quiet: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum Color {
+    #[default]
     Auto,
     Always,
     Never,
 }
 
+/// Options about a result that is a list.
 #[derive(Debug, Clone, Copy, Args)]
 pub(in crate::cli) struct FormatArgs {
     /// How the result is printed
@@ -45,4 +50,93 @@ pub(in crate::cli) enum ResultFormat {
     Terminal,
     /// The result document, version 1
     Json,
+}
+
+/// Options about the result of a suite: the one form that is printed, and the forms that are written.
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct ReportingArgs {
+    /// How the result is printed
+    #[arg(long, value_enum, default_value_t = Format::Terminal)]
+    pub(in crate::cli) format: Format,
+    /// Write the result in this form, too; may be given several times. FORMAT is one of those of --format, or `html`, whose FILE is a folder
+    /// [default FILE: beside the report's pages]
+    #[arg(long = "report", value_name = "FORMAT[=FILE]", value_parser = parse_report)]
+    pub(in crate::cli) reports: Vec<ReportChoice>,
+}
+
+/// Where the result of a suite is asked for.
+#[derive(Debug, Clone)]
+pub(in crate::cli) struct Asked {
+    pub(in crate::cli) reporting: ReportingArgs,
+    pub(in crate::cli) no_report: bool,
+    /// The folder of the pages, where the user names one.
+    pub(in crate::cli) output: Option<PathBuf>,
+}
+
+/// The forms that the result of a suite has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum Format {
+    /// A table for people
+    Terminal,
+    /// The result document: all there is to know, for scripts
+    Json,
+    /// Pages, which `--report html=DIR` writes to a folder
+    #[value(hide = true)]
+    Html,
+}
+
+/// A form that is written, and the file it goes to, where the user names one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::cli) struct ReportChoice {
+    pub(in crate::cli) format: Format,
+    pub(in crate::cli) file: Option<PathBuf>,
+}
+
+impl Format {
+    /// The format as the command line spells it.
+    pub(in crate::cli) fn name(self) -> &'static str {
+        match self {
+            Self::Terminal => "terminal",
+            Self::Json => "json",
+            Self::Html => "html",
+        }
+    }
+}
+
+impl fmt::Display for ReportChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "--report {}", self.format.name())?;
+        match &self.file {
+            Some(file) => write!(f, "={}", file.display()),
+            None => Ok(()),
+        }
+    }
+}
+
+fn parse_report(text: &str) -> Result<ReportChoice, String> {
+    let (name, file) = match text.split_once('=') {
+        Some((name, file)) => (name, Some(file)),
+        None => (text, None),
+    };
+    let known = Format::value_variants();
+    let format = known.iter().copied().find(|it| it.name() == name);
+    let format = format.ok_or_else(|| {
+        let names: Vec<&str> = known.iter().map(|it| it.name()).collect();
+        let near = names.iter().map(|it| (strsim::osa_distance(name, it), *it));
+        let nearest = near
+            .min()
+            .filter(|(distance, it)| *distance <= it.len() / 2);
+        let hint = nearest.map_or_else(String::new, |(_, it)| format!("; did you mean `{it}`?"));
+        format!("`{name}` is none of {}{hint}", names.join(", "))
+    })?;
+    match file {
+        Some("") => Err(format!("name a file behind `=`, or write `{name}` alone")),
+        Some("-") => Err(format!(
+            "stdout has one form: write `--format {name}` for that"
+        )),
+        _ => Ok(ReportChoice {
+            format,
+            file: file.map(PathBuf::from),
+        }),
+    }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::execute::{ExecuteArgs, ScoreArgs, parse_jobs, parse_threshold};
-use super::output::FormatArgs;
+use super::output::ReportingArgs;
 use super::select::SelectArgs;
 use crate::cli::runs;
 use crate::suite::{Against, Jobs};
@@ -42,6 +42,7 @@ pub(in crate::cli) struct ListenArgs {
     /// does there until Enter or Ctrl-C
     #[arg(long, conflicts_with_all = [
         "repeat", "agent", "model", "budget", "pace", "jobs", "fail_fast", "tags", "allow_failing", "no_report", "format",
+        "reports",
     ])]
     pub(in crate::cli) listen: bool,
     /// The gateway's port on this machine [default: a free one]
@@ -162,7 +163,7 @@ pub(in crate::cli) struct BisectArgs {
     #[arg(long)]
     pub(in crate::cli) no_docker: bool,
     #[command(flatten)]
-    pub(in crate::cli) printed: FormatArgs,
+    pub(in crate::cli) reporting: ReportingArgs,
     /// Write no pages
     #[arg(long)]
     pub(in crate::cli) no_report: bool,

@@ -1,11 +1,12 @@
 //! `mcp-eval bisect`: the first commit of a server or proxy at which a scenario fails.
 
-use crate::cli::args::{BisectArgs, OutputArgs, ResultFormat};
+use crate::cli::args::{BisectArgs, Format, OutputArgs};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::interrupt;
+use crate::cli::reports::Reports;
 use crate::cli::select;
 use crate::cli::suite::program;
 use crate::git::Commit;
@@ -17,6 +18,7 @@ pub(in crate::cli) fn run(
     output: OutputArgs,
     console: Console,
 ) -> Result<Exit, Failure> {
+    let reports = Reports::new(&args.reporting, args.no_report, args.output.as_deref())?;
     let scenarios = select::select(&args.select, console)?;
     let settings = Settings {
         program: Some(program()),
@@ -92,9 +94,7 @@ pub(in crate::cli) fn run(
             skipped: skipped.collect(),
         };
         let options = ReportOptions {
-            format: args.printed.format,
-            pages: !args.no_report,
-            output: args.output.as_deref(),
+            reports: &reports,
             threshold: args.threshold,
             strict_statistics: false,
             bisected: Some(bisected),
@@ -119,10 +119,10 @@ pub(in crate::cli) fn run(
             several.join("\n  ")
         ),
     };
-    if args.printed.format == ResultFormat::Json {
-        console.note(&sentence);
-    } else {
+    if args.reporting.format == Format::Terminal {
         Console::document(&sentence);
+    } else {
+        console.note(&sentence);
     }
     Ok(exit)
 }

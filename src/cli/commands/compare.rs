@@ -6,6 +6,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::offline;
+use crate::cli::reports::Reports;
 use crate::cli::runs;
 use crate::cli::select;
 use crate::cli::stray;
@@ -19,6 +20,8 @@ pub(in crate::cli) fn run(
     output: OutputArgs,
     console: Console,
 ) -> Result<Exit, Failure> {
+    let (reporting, no_report) = (&args.execute.reporting, args.execute.no_report);
+    let reports = Reports::new(reporting, no_report, args.output.as_deref())?;
     let baseline = match &args.against {
         Some(AgainstChoice::Baselines(folder)) => Some(folder),
         Some(AgainstChoice::Version(_)) | None => args.baseline.as_ref(),
@@ -43,7 +46,7 @@ pub(in crate::cli) fn run(
                 return Err(Failure::usage(why).hint("`--against run:ID` names another stored run"));
             }
         };
-        return offline::compare(args, &scored, accepted, output, console);
+        return offline::compare(args, &scored, accepted, &reports, (output, console));
     }
     let mut scenarios = select::select(&args.select, console)?;
     choose(&mut scenarios, &args.execute)?;
@@ -73,9 +76,7 @@ pub(in crate::cli) fn run(
         stray::warn(&args.select, &folder, &ids, console);
     }
     let options = ReportOptions {
-        format: args.execute.printed.format,
-        pages: !args.execute.no_report,
-        output: args.output.as_deref(),
+        reports: &reports,
         threshold: args.score.threshold,
         strict_statistics: args.strict_statistics,
         bisected: None,

@@ -5,6 +5,7 @@ use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
+use crate::cli::reports::Reports;
 use crate::cli::select;
 use crate::cli::suite::{baselines, choose, play, scoring, settings};
 use crate::suite::{self, Judging, Settings};
@@ -14,6 +15,8 @@ pub(in crate::cli) fn run(
     output: OutputArgs,
     console: Console,
 ) -> Result<Exit, Failure> {
+    let (reporting, no_report) = (&args.execute.reporting, args.execute.no_report);
+    let reports = Reports::new(reporting, no_report, args.output.as_deref())?;
     let mut scenarios = select::select(&args.select, console)?;
     choose(&mut scenarios, &args.execute)?;
     let settings = Settings {
@@ -28,9 +31,7 @@ pub(in crate::cli) fn run(
         suite::run(suite, &settings)
     })?;
     let options = ReportOptions {
-        format: args.execute.printed.format,
-        pages: !args.execute.no_report,
-        output: args.output.as_deref(),
+        reports: &reports,
         threshold: args.score.threshold,
         strict_statistics: false,
         bisected: None,

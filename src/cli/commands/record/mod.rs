@@ -8,6 +8,7 @@ use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
+use crate::cli::reports::Reports;
 use crate::cli::select;
 use crate::cli::suite::{baselines, choose, play, settings};
 use crate::suite::{self, Recording, Settings};
@@ -21,6 +22,7 @@ pub(in crate::cli) fn run(
     if args.listen.listen {
         return listen::run(args, output, console);
     }
+    let reports = Reports::new(&args.execute.reporting, args.execute.no_report, None)?;
     let mut scenarios = select::select(&args.select, console)?;
     choose(&mut scenarios, &args.execute)?;
     let settings = Settings {
@@ -36,9 +38,7 @@ pub(in crate::cli) fn run(
         suite::record(suite, &settings)
     })?;
     let options = ReportOptions {
-        format: args.execute.printed.format,
-        pages: !args.execute.no_report,
-        output: None,
+        reports: &reports,
         threshold: None,
         strict_statistics: false,
         bisected: None,

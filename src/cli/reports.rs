@@ -1,0 +1,293 @@
+//! The forms of a result that the user asks for: checked before anything runs, written when the result is there.
+
+use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
+
+use crate::cli::args::{Format, ReportChoice, ReportingArgs};
+use crate::cli::console::Console;
+use crate::cli::failure::Failure;
+use crate::cli::runs::RESULT;
+use crate::published::result::{self, ResultDocument};
+use crate::report::terminal::{self, Style, Verbosity};
+use crate::store::{self, StoreError};
+
+/// The page that leads to the others.
+pub(super) const INDEX: &str = "index.html";
+
+/// The columns of a table that is written to a file.
+const FILE_WIDTH: usize = 120;
+
+/// Where a result goes, and in which forms.
+#[derive(Debug)]
+pub(super) struct Reports {
+    /// The form on stdout.
+    pub(super) printed: Format,
+    /// Whether pages are written; without them the result is only kept.
+    pub(super) pages: bool,
+    /// The folder the pages go to, where the user names one.
+    pub(super) output: Option<PathBuf>,
+    asked: Vec<ReportChoice>,
+}
+
+/// What is known of a result, wherever it is written.
+pub(super) trait Source {
+    /// The document as seen from a folder, because it names files relative to itself.
+    fn document(&mut self, folder: &Path) -> ResultDocument;
+
+    /// Writes the pages to a folder, and the document beside them.
+    ///
+    /// # Errors
+    ///
+    /// When one of them cannot be written.
+    fn write_pages(&mut self, folder: &Path) -> Result<(), Failure>;
+
+    /// Whether what belongs into this folder is there already.
+    fn is_in(&self, folder: &Path) -> bool;
+}
+
+impl Reports {
+    /// What the arguments ask for.
+    ///
+    /// # Errors
+    ///
+    /// When two forms go to one file, or one of the files cannot be written.
+    pub(super) fn new(
+        args: &ReportingArgs,
+        no_report: bool,
+        output: Option<&Path>,
+    ) -> Result<Self, Failure> {
+        if args.format == Format::Html {
+            return Err(
+                Failure::usage("pages do not go to stdout").hint("`--report html=DIR` writes them")
+            );
+        }
+        if let Some(output) = output {
+            refuse_file(output)?;
+        }
+        let reports = Self {
+            printed: args.format,
+            pages: !no_report,
+            output: output.map(Path::to_owned),
+            asked: args.reports.clone(),
+        };
+        let pages_nowhere = |it: &&ReportChoice| it.format == Format::Html && it.file.is_none();
+        if no_report && reports.asked.iter().any(|it| pages_nowhere(&it)) {
+            return Err(
+                Failure::usage("`--no-report` and `--report html` contradict each other")
+                    .hint("`--report html=DIR` writes pages to a folder of your own alone"),
+            );
+        }
+        reports.refuse_collisions()?;
+        for folder in output.into_iter().filter(|_| reports.pages) {
+            store::check_writable(&folder.join(INDEX))?;
+        }
+        for (choice, file) in reports.named() {
+            store::check_writable(&file).map_err(|error| {
+                let failure = Failure::from(error);
+                failure.hint(format!("asked for by `{choice}`"))
+            })?;
+        }
+        Ok(reports)
+    }
+
+    /// The forms with a file of their own, each with that file; of pages, the index.
+    fn named(&self) -> impl Iterator<Item = (&ReportChoice, PathBuf)> {
+        self.asked.iter().filter_map(|it| {
+            let file = it.file.as_ref()?;
+            let is_pages = it.format == Format::Html;
+            Some((
+                it,
+                if is_pages {
+                    file.join(INDEX)
+                } else {
+                    file.clone()
+                },
+            ))
+        })
+    }
+
+    fn refuse_collisions(&self) -> Result<(), Failure> {
+        for (at, choice) in self.asked.iter().enumerate() {
+            if self.asked[..at].contains(choice) {
+                return Err(Failure::usage(format!("`{choice}` is given twice")));
+            }
+        }
+        let mut taken: HashMap<PathBuf, String> = HashMap::new();
+        let mut take = |path: PathBuf, by: &str| match taken.insert(known(&path), by.to_owned()) {
+            Some(other) => Err(Failure::usage(format!(
+                "`{other}` and `{by}` would write the same file, {}",
+                path.display()
+            ))),
+            None => Ok(()),
+        };
+        // Of a folder that has no name yet, only what is asked for by the user can collide.
+        let beside = self.output.clone();
+        let beside = beside.unwrap_or_else(|| PathBuf::from(".mcp-eval/this run"));
+        if let Some(output) = &self.output {
+            let by = format!("--output {}", output.display());
+            for name in [INDEX, RESULT] {
+                take(output.join(name), &by)?;
+            }
+        }
+        for choice in &self.asked {
+            let by = choice.to_string();
+            match (&choice.file, choice.format) {
+                (Some(folder), Format::Html) => {
+                    refuse_file(folder)?;
+                    take(folder.join(INDEX), &by)?;
+                    take(folder.join(RESULT), &by)?;
+                }
+                (Some(file), _) => take(file.clone(), &by)?,
+                // The pages and the document are there anyway.
+                (None, Format::Html | Format::Json) => {}
+                (None, format) => take(beside.join(format.file_name()), &by)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the forms that were asked for. Those without a file of their own go to `folder`.
+    ///
+    /// # Errors
+    ///
+    /// The first failure; the others are written all the same.
+    pub(super) fn write(
+        &self,
+        folder: &Path,
+        source: &mut dyn Source,
+        console: Console,
+    ) -> Result<(), Failure> {
+        let mut first_failure = None;
+        for choice in &self.asked {
+            let file = choice.file.as_deref();
+            let written = match choice.format {
+                Format::Html | Format::Json if file.is_none() && source.is_in(folder) => continue,
+                Format::Html => {
+                    let folder = file.unwrap_or(folder);
+                    source.write_pages(folder).map(|()| folder.join(INDEX))
+                }
+                format => {
+                    let file = file.map(Path::to_owned);
+                    let file = file.unwrap_or_else(|| folder.join(format.file_name()));
+                    let text = format.render(&source.document(folder_of(&file)), FILE);
+                    let written = store::write(&file, text.as_bytes());
+                    written.map(|()| file).map_err(Failure::from)
+                }
+            };
+            match written {
+                Ok(file) => {
+                    let name = choice.format.name();
+                    console.note(&format!("Report ({name}): {}", file.display()));
+                }
+                Err(failure) => {
+                    first_failure.get_or_insert(failure);
+                }
+            }
+        }
+        first_failure.map_or(Ok(()), Err)
+    }
+
+    /// Says in every file that was asked for by name why there is no result, so that nobody takes an older one there for it.
+    ///
+    /// # Errors
+    ///
+    /// The first failure to write one.
+    pub(super) fn write_refusal(&self, refusal: &ResultDocument) -> Result<(), StoreError> {
+        let files = self.named().filter(|(it, _)| it.format != Format::Html);
+        let written = files.map(|(it, file)| {
+            let text = it.format.render(refusal, FILE);
+            store::write(&file, text.as_bytes())
+        });
+        written.collect()
+    }
+}
+
+/// How a table is written to a file.
+const FILE: Style = Style {
+    color: false,
+    width: FILE_WIDTH,
+    verbosity: Verbosity::Normal,
+};
+
+impl Format {
+    /// The name of a file in this form that lies beside the pages.
+    fn file_name(self) -> &'static str {
+        match self {
+            Self::Terminal => "result.txt",
+            Self::Json => RESULT,
+            Self::Html => INDEX,
+        }
+    }
+
+    /// The result in this form. Of pages, which are more than one text, it is the document.
+    pub(super) fn render(self, result: &ResultDocument, style: Style) -> String {
+        match self {
+            Self::Terminal => terminal::terminal(result, style),
+            Self::Json | Self::Html => result::json(result),
+        }
+    }
+}
+
+/// Where the result in other forms is asked for as if the pages' folder were a file.
+fn refuse_file(folder: &Path) -> Result<(), Failure> {
+    let extension = folder.extension().and_then(|it| it.to_str());
+    let extension = extension.unwrap_or_default().to_ascii_lowercase();
+    let format = match extension.as_str() {
+        "json" => Format::Json,
+        "html" | "htm" => Format::Html,
+        "txt" => Format::Terminal,
+        _ => return Ok(()),
+    };
+    if folder.is_dir() {
+        return Ok(());
+    }
+    let shown = folder.display();
+    let failure = Failure::usage(format!(
+        "the report goes to a folder, and `{shown}` is the name of a file"
+    ));
+    Err(match format {
+        Format::Html => failure.hint(format!(
+            "name a folder, such as `{}`: it gets an {INDEX} and a page for each scenario",
+            folder.with_extension("").display()
+        )),
+        format => failure.hint(format!(
+            "`--report {}={shown}` writes the result to that file",
+            format.name()
+        )),
+    })
+}
+
+fn folder_of(file: &Path) -> &Path {
+    file.parent().unwrap_or(Path::new(""))
+}
+
+/// The path by which a file that may not be there yet is known, whatever way leads to it.
+fn known(path: &Path) -> PathBuf {
+    let path = plain(&std::env::current_dir().unwrap_or_default().join(path));
+    for above in path.ancestors() {
+        if let Ok(there) = above.canonicalize() {
+            let below = path.strip_prefix(above).unwrap_or(Path::new(""));
+            return if below == Path::new("") {
+                there
+            } else {
+                there.join(below)
+            };
+        }
+    }
+    path
+}
+
+/// The path without steps that lead nowhere (`.`) or back (`..`).
+pub(super) fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for step in path.components() {
+        match step {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            step => plain.push(step),
+        }
+    }
+    plain
+}
