@@ -9,7 +9,7 @@ use crate::input;
 use crate::model::redacted::Redacted;
 use crate::model::trajectory::Trajectory;
 use crate::published::result::{self, ResultDocument, Side};
-use crate::report::html;
+use crate::report::{causes, html};
 use crate::store;
 use crate::suite::RUNS;
 
@@ -46,8 +46,9 @@ impl Stored {
         let text = input::read_to_string(&path).map_err(|error| {
             Failure::incomplete(format!("cannot read {}: {error}", path.display()))
         })?;
-        let result = result::parse(&text)
+        let mut result = result::parse(&text)
             .map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
+        causes::complete(&mut result);
         Ok(Self {
             result,
             folder: path.parent().map(Path::to_owned).unwrap_or_default(),

@@ -10,6 +10,7 @@ mod asked_again;
 mod behind;
 mod browser;
 mod by_hand;
+mod causes;
 mod client_config;
 mod command;
 mod common;

@@ -25,16 +25,27 @@ fn equal_causes_stand_together_at_the_end() {
     project.expect(0, &["record"]);
     write("everything:", "tool-error");
     let ran = project.expect(1, &["compare"]);
-    ran.says("every `tools/*/name` of `echo` gained `everything:`: 2 scenarios");
+    ran.says("every `tools/*/name` of `echo` gained `everything:`, such as")
+        .says(": 2 scenarios");
     let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
     let causes = result["causes"].as_array().unwrap();
+    let first = &causes[0];
     assert_eq!(
-        causes[0],
-        json!({
-            "text": "every `tools/*/name` of `echo` gained `everything:`",
-            "scenarios": ["one", "two"]
-        })
+        first["text"],
+        "every `tools/*/name` of `echo` gained `everything:`, such as \"echo\" → \"everything:echo\""
     );
+    assert_eq!(first["scenarios"], json!(["one", "two"]));
+    assert_eq!(
+        (
+            &first["kind"],
+            &first["whose"],
+            &first["fails"],
+            &first["calls"]
+        ),
+        (&json!("answer"), &json!("server"), &json!(true), &json!(2))
+    );
+    assert_eq!(first["path"], "response/content/0/json/tools/*/name");
+    assert_eq!(first["places"][1]["calls"][0]["current"], 1, "{first}");
     assert_eq!(causes[1]["scenarios"], json!(["three"]), "{causes:?}");
     assert!(
         causes[1]["text"]
@@ -43,6 +54,7 @@ fn equal_causes_stand_together_at_the_end() {
             .contains("`echo` failed: "),
         "{causes:?}"
     );
+    assert_eq!(causes[1]["kind"], "error");
     for scenario in result["scenarios"].as_array().unwrap() {
         let comparison = &scenario["comparison"];
         assert_eq!(

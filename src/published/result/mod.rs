@@ -7,11 +7,12 @@
 //! | version | what is new |
 //! |---|---|
 //! | 1 | |
-//! | 2 | `changes`: whatever differs, whether it fails or not; reasons that follow from another; drift with what was and what is. What a trajectory tells, too, is spelled as there: a call's outcome is `ok` (it was `answer`) or `transport_error` (`transport`), and a repository that is not known is `{"unknown": reason}` (`{"state": "unknown", "reason": …}`) |
+//! | 2 | `causes` tell what each is, where, and whose doing. `changes`: whatever differs, whether it fails or not; reasons that follow from another; drift with what was and what is. What a trajectory tells, too, is spelled as there: a call's outcome is `ok` (it was `answer`) or `transport_error` (`transport`), and a repository that is not known is `{"unknown": reason}` (`{"state": "unknown", "reason": …}`) |
 //!
 //! But for these spellings, which are read, version 2 only adds to version 1, so the same structs read both.
 
 mod bisected;
+mod cause;
 mod change;
 mod comparison;
 mod direct;
@@ -24,6 +25,7 @@ mod upstream;
 mod usage;
 
 pub use bisected::{Bisected, Commit, SkippedCommit};
+pub use cause::{Cause, CauseCall, CauseKind, CausePlace, Whose};
 pub use change::{Change, ChangeKind};
 pub use comparison::{
     Band, Comparison, Drift, ExecutionStatus, Loss, Reason, ReasonKind, Scores, Slower,
@@ -86,20 +88,11 @@ pub struct ResultDocument {
     /// What `bisect` has found; the scenarios are those of the first bad commit, compared with the good one. Absent for other commands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bisected: Option<Bisected>,
-    /// Why scenarios failed, each cause once, the one of the most scenarios first.
+    /// What failed or changed, each root cause once: first those that scenarios failed for, and of these the one of the most scenarios.
     #[serde(default)]
     pub causes: Vec<Cause>,
     /// In a stable order, by id.
     pub scenarios: Vec<Scenario>,
-}
-
-/// What scenarios failed for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Cause {
-    /// The cause in one sentence.
-    pub text: String,
-    /// The ids of the scenarios, in the order of the document.
-    pub scenarios: Vec<String>,
 }
 
 /// How many scenarios came out in which way.
@@ -252,7 +245,14 @@ impl ResultDocument {
 
     /// The causes that more than one scenario failed for.
     pub fn shared_causes(&self) -> impl Iterator<Item = &Cause> {
-        self.causes.iter().filter(|it| it.scenarios.len() > 1)
+        let causes = self.causes.iter();
+        causes.filter(|it| it.fails && it.scenarios.len() > 1)
+    }
+
+    /// The causes of what happened in one scenario.
+    pub fn causes_of<'a>(&'a self, id: &'a str) -> impl Iterator<Item = &'a Cause> {
+        let causes = self.causes.iter();
+        causes.filter(move |it| it.scenarios.iter().any(|of| of == id))
     }
 
     /// The scenario of this id, if the document has it.

@@ -50,7 +50,7 @@ impl From<&Redacted<SuiteResult>> for result::ResultDocument {
             gate: None,
             problem: None,
             bisected: None,
-            causes: causes::causes(&scenarios),
+            causes: causes::causes(&scenarios, &suite.command),
             scenarios,
         }
     }

@@ -64,7 +64,9 @@ fn what_was_heard_behind_is_told_and_explained() {
         causes,
         [
             "behind `call_tool_write → files:write`, `files` heard `write` twice",
-            "behind `call_tool_write → notes:add`, `notes` heard `add` with another `text`",
+            "behind `call_tool_write → notes:add`, `notes` heard `add` with another `text`: buy one lamp → buy two lamps",
+            "behind `call_tool_write → notes:add`, `notes` did not hear `search` any more",
+            "`x-tenant` is passed on to `files` with another value: acme → acme-2",
         ]
     );
 }

@@ -1,0 +1,232 @@
+//! A cause while it is put together from what scenarios, calls and places have in common.
+
+use std::collections::{BTreeSet, HashSet};
+use std::fmt::Write as _;
+
+use sha2::{Digest, Sha256};
+
+use crate::published::result::{Cause, CauseCall, CauseKind, CausePlace, Whose};
+use crate::text::shorten;
+use crate::text::word_diff::around_difference;
+
+use super::words::{self, Verb};
+
+/// The longest value in the sentence of a cause.
+const VALUE_CHARS: usize = 100;
+
+/// The most sentences on what follows from one cause.
+const FOLLOWS: usize = 20;
+
+/// The most tools that the sentence of a cause names.
+const TOOLS: usize = 3;
+
+/// Stands for any number.
+const NUMBER: char = '#';
+
+/// A cause as it grows.
+pub(super) struct Draft {
+    /// Equal for what has one cause.
+    pub(super) key: String,
+    pub(super) kind: CauseKind,
+    pub(super) whose: Option<Whose>,
+    pub(super) what: What,
+    /// The tools' names for people.
+    pub(super) tools: BTreeSet<String>,
+    /// The first tool's full name, and what its call is for.
+    pub(super) tool: Option<String>,
+    pub(super) label: Option<String>,
+    pub(super) path: Option<String>,
+    pub(super) was: Option<String>,
+    pub(super) now: Option<String>,
+    /// Not all of its places have the same values.
+    pub(super) values_differ: bool,
+    pub(super) fails: bool,
+    pub(super) places: Vec<CausePlace>,
+    /// How many places of one call are concerned, at most.
+    pub(super) of_call: usize,
+    pub(super) follows: Vec<String>,
+    pub(super) hint: Option<String>,
+    /// The calls of the last scenario, and what follows, to keep each once.
+    pub(super) known_calls: HashSet<CauseCall>,
+    pub(super) known_follows: HashSet<String>,
+}
+
+/// What the sentence of a cause says.
+pub(super) enum What {
+    /// All of it; values are added behind it.
+    Said(String),
+    /// All of it, values included.
+    Whole(String),
+    /// The tools failed with this message.
+    Failed(String),
+    /// Something happened at a place of a call.
+    Place(Verb),
+}
+
+impl Draft {
+    /// A cause without a call.
+    pub(super) fn new(
+        scenario: &str,
+        kind: CauseKind,
+        whose: impl Into<Option<Whose>>,
+        said: String,
+    ) -> Self {
+        Self {
+            key: format!("{kind:?} {}", masked(&said)),
+            kind,
+            whose: whose.into(),
+            what: What::Said(said),
+            tools: BTreeSet::new(),
+            tool: None,
+            label: None,
+            path: None,
+            was: None,
+            now: None,
+            values_differ: false,
+            fails: false,
+            places: vec![CausePlace {
+                scenario: scenario.to_owned(),
+                calls: Vec::new(),
+            }],
+            of_call: 1,
+            follows: Vec::new(),
+            hint: None,
+            known_calls: HashSet::new(),
+            known_follows: HashSet::new(),
+        }
+    }
+
+    /// Names calls of the last scenario that are concerned; returns whether any of them is new.
+    pub(super) fn add_calls(&mut self, calls: impl IntoIterator<Item = CauseCall>) -> bool {
+        let Some(place) = self.places.last_mut() else {
+            return false;
+        };
+        let before = place.calls.len();
+        let is_call = |it: &CauseCall| it.baseline.or(it.current).is_some();
+        let calls = calls.into_iter().filter(is_call);
+        place
+            .calls
+            .extend(calls.filter(|it| self.known_calls.insert(*it)));
+        place.calls.len() > before
+    }
+
+    /// Names what follows, each once.
+    pub(super) fn add_follows(&mut self, follows: impl IntoIterator<Item = String>) {
+        let new = follows.into_iter();
+        self.follows
+            .extend(new.filter(|it| self.known_follows.insert(masked(it))));
+    }
+
+    /// Adds what has the same cause: of the same scenario, or of the next.
+    pub(super) fn merge(&mut self, other: Self) {
+        self.fails |= other.fails;
+        self.values_differ |=
+            other.values_differ || (&self.was, &self.now) != (&other.was, &other.now);
+        self.tools.extend(other.tools);
+        if self.path != other.path
+            && let Some(path) = &self.path
+        {
+            self.path = Some(words::starred(path));
+        }
+        for place in other.places {
+            if self.places.last().map(|it| &it.scenario) == Some(&place.scenario) {
+                if !self.add_calls(place.calls) {
+                    self.of_call += 1;
+                }
+            } else {
+                self.of_call = self.of_call.max(other.of_call);
+                self.known_calls = place.calls.iter().copied().collect();
+                self.places.push(place);
+            }
+        }
+        self.add_follows(other.follows);
+        self.hint = self.hint.take().or(other.hint);
+    }
+
+    pub(super) fn finish(mut self) -> Cause {
+        let left = self.follows.len().saturating_sub(FOLLOWS);
+        if left > 0 {
+            self.follows.truncate(FOLLOWS);
+            self.follows.push(format!("and {left} more"));
+        }
+        Cause {
+            id: format!("cause-{}", &hex::encode(Sha256::digest(&self.key))[..10]),
+            kind: Some(self.kind),
+            text: self.text(),
+            tool: self.tool,
+            label: self.label,
+            path: self.path,
+            was: self.was,
+            now: self.now,
+            whose: self.whose,
+            fails: self.fails,
+            scenarios: self.places.iter().map(|it| it.scenario.clone()).collect(),
+            calls: self.places.iter().map(|it| it.calls.len()).sum(),
+            places: self.places,
+            follows: self.follows,
+            hint: self.hint,
+        }
+    }
+
+    /// The sentence, with the values it was and is.
+    fn text(&self) -> String {
+        let mut text = match &self.what {
+            What::Said(said) => said.clone(),
+            What::Whole(said) => return said.clone(),
+            What::Failed(message) => return format!("{} failed: {message}", self.tool_names()),
+            What::Place(verb) => verb.said(&self.tool_names(), self.path.as_deref()),
+        };
+        let is_several = self.path.as_deref().is_some_and(|it| it.contains('*'));
+        if is_several && self.of_call > 1 && matches!(self.what, What::Place(_)) {
+            let _ = write!(text, " in {} places", self.of_call);
+        }
+        let lead = if self.values_differ {
+            ", such as "
+        } else {
+            ": "
+        };
+        let short = |text: &str| shorten(text, VALUE_CHARS).into_owned();
+        let values = match (&self.was, &self.now) {
+            (Some(was), Some(now)) => {
+                let [was, now] = around_difference(was, now, VALUE_CHARS);
+                format!("{was} → {now}")
+            }
+            (Some(was), None) => format!("{} → nothing", short(was)),
+            (None, Some(now)) => short(now),
+            (None, None) => return text,
+        };
+        text + lead + &values
+    }
+
+    fn tool_names(&self) -> String {
+        let named: Vec<String> = (self.tools.iter().take(TOOLS))
+            .map(|it| format!("`{it}`"))
+            .collect();
+        match self.tools.len().saturating_sub(TOOLS) {
+            0 => and(&named),
+            more => format!("{} and {more} other tools", named.join(", ")),
+        }
+    }
+}
+
+fn and(names: &[String]) -> String {
+    match names {
+        [] => "a call".to_owned(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// The sentence with its numbers masked. Sentences that differ only in numbers have one cause, because ids and times differ between
+/// scenarios.
+pub(super) fn masked(text: &str) -> String {
+    let mut plain = String::new();
+    for it in text.chars() {
+        if !it.is_ascii_digit() {
+            plain.push(it);
+        } else if !plain.ends_with(NUMBER) {
+            plain.push(NUMBER);
+        }
+    }
+    plain
+}

@@ -1,0 +1,44 @@
+//! What failed or changed, each root cause once for all scenarios.
+//!
+//! A scenario's differences are many, and most of them follow from few: a tool that was renamed, a value that a server answers otherwise.
+//! What several calls and scenarios have in common is one cause here, with what it led to beneath.
+
+mod draft;
+mod gather;
+mod words;
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use crate::published::result::{Cause, ResultDocument, Scenario};
+
+use draft::Draft;
+
+/// What scenarios failed for, and what changed in them: first what failed, and of that the cause of most scenarios and calls.
+///
+/// `command` is the command of the result, because what differs from an expectation is told in other words than what differs from a run.
+pub fn causes(scenarios: &[Scenario], command: &str) -> Vec<Cause> {
+    let mut found: Vec<Draft> = Vec::new();
+    let mut by_key: HashMap<String, usize> = HashMap::new();
+    for scenario in scenarios {
+        for draft in gather::of_scenario(scenario, command) {
+            if let Some(at) = by_key.get(&draft.key) {
+                found[*at].merge(draft);
+            } else {
+                by_key.insert(draft.key.clone(), found.len());
+                found.push(draft);
+            }
+        }
+    }
+    let mut causes: Vec<Cause> = found.into_iter().map(Draft::finish).collect();
+    causes.sort_by_key(|it| (!it.fails, Reverse(it.scenarios.len()), Reverse(it.calls)));
+    causes
+}
+
+/// Gives the causes of a result of an earlier program, which told them in one sentence each, everything that is told of them today.
+pub fn complete(result: &mut ResultDocument) {
+    let is_complete = result.causes.iter().all(|it| it.kind.is_some());
+    if !is_complete || result.causes.is_empty() {
+        result.causes = causes(&result.scenarios, &result.command);
+    }
+}

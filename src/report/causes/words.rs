@@ -1,0 +1,162 @@
+//! What happened at a place of a call, in a sentence that names tool and place.
+
+use crate::published::result::{Change, ChangeKind};
+
+/// What happened at a place of a call.
+#[derive(Debug, Clone)]
+pub(super) struct Verb {
+    kind: ChangeKind,
+    /// What the comparison says of it: `changed`, `missing`, `renamed to "server_id"`.
+    what: String,
+    had: bool,
+    has: bool,
+    /// It is said of an expectation, and not of an earlier run.
+    expected: bool,
+}
+
+impl Verb {
+    pub(super) fn new(change: &Change, command: &str) -> Self {
+        Self {
+            kind: change.kind,
+            what: change.what.clone(),
+            had: change.was.is_some(),
+            has: change.now.is_some(),
+            expected: command == "run",
+        }
+    }
+
+    /// `` `get_price` answers with another `rows/*/price` ``.
+    pub(super) fn said(&self, tools: &str, path: Option<&str>) -> String {
+        let place = path.map_or_else(|| "answer".to_owned(), place);
+        let what = self.what.as_str();
+        match self.kind {
+            ChangeKind::Call => self.call(tools),
+            ChangeKind::Request => {
+                let verb = if self.expected {
+                    "is expected to be called with"
+                } else {
+                    "is asked with"
+                };
+                match (self.had, self.has, self.expected) {
+                    (false, true, false) => format!("{tools} is asked with a new {place}"),
+                    (true, false, false) => format!("{tools} is asked without {place}"),
+                    _ => format!("{tools} {verb} another {place}"),
+                }
+            }
+            ChangeKind::Effect => match what {
+                "worded otherwise" => format!("{tools} is called with {place} worded otherwise"),
+                "the same, written otherwise" => {
+                    format!("{tools} is called with the same {place}, written otherwise")
+                }
+                _ => match (self.had, self.has) {
+                    (false, true) => format!("{tools} is called with a new {place}"),
+                    (true, false) => format!("{tools} is called without {place}"),
+                    _ => format!("{tools} is called with another {place}"),
+                },
+            },
+            ChangeKind::Answer => match what {
+                _ if what.starts_with("missing") && !self.has => {
+                    format!("{tools} no longer answers with {place}")
+                }
+                "changed" if place == "answer" => format!("{tools} gives another answer"),
+                "changed" => format!("{tools} answers with another {place}"),
+                _ if place == "answer" => format!("{tools} gives another answer: it {what}"),
+                _ => format!("{tools} answers otherwise: {place} {what}"),
+            },
+            ChangeKind::Addition if place == "answer" => format!("{tools} answers more"),
+            ChangeKind::Addition => format!("{tools} answers with a new {place}"),
+            ChangeKind::Error => match what {
+                "no longer an error" => format!("{tools} no longer fails"),
+                "worded otherwise" => format!("{tools} fails with another message"),
+                "became another kind of error" => format!("{tools} fails in another way"),
+                _ if what.starts_with("became an error") => format!("{tools} fails"),
+                _ => format!("{tools} answers otherwise: {place} {what}"),
+            },
+            ChangeKind::Slower => format!("{tools} takes much longer"),
+            ChangeKind::Upstream => match what.strip_prefix("behind it, ") {
+                Some(heard) => format!("behind {tools}, {heard}"),
+                None => what.to_owned(),
+            },
+            ChangeKind::Drift | ChangeKind::Tokens => what.to_owned(),
+        }
+    }
+
+    fn call(&self, tools: &str) -> String {
+        match (self.what.as_str(), self.expected) {
+            ("was not made", false) => format!("{tools} is not called any more"),
+            ("was not made", true) => format!("{tools} was expected to be called, and is not"),
+            ("is new", false) => format!("{tools} is called, and was not before"),
+            ("is new", true) => format!("{tools} is called, and was not expected"),
+            ("was made in another place", _) => format!("{tools} is called at another point"),
+            (what, _) => format!("{tools} {what}"),
+        }
+    }
+}
+
+/// A place for people: `` `rows/*/price` ``, `text`, `` argument `query` ``. What leads to a JSON document is left out.
+pub(super) fn place(path: &str) -> String {
+    if let Some(argument) = path.strip_prefix("arguments") {
+        return match argument.trim_start_matches('/') {
+            "" => "arguments".to_owned(),
+            name => format!("`{name}`"),
+        };
+    }
+    let Some(inner) = path.strip_prefix("response") else {
+        return format!("`{path}`");
+    };
+    let inner = inner.trim_start_matches('/');
+    let within = match inner.split_once('/') {
+        Some(("structuredContent", inner)) => Some(inner),
+        Some(("content", rest)) => match rest.split_once('/') {
+            Some((_, "json")) => Some(""),
+            Some((_, "text")) => return "text".to_owned(),
+            Some((_, rest)) => rest.strip_prefix("json/"),
+            None => None,
+        },
+        _ => (inner == "structuredContent").then_some(""),
+    };
+    match within.unwrap_or(inner) {
+        "" => "answer".to_owned(),
+        within => format!("`{within}`"),
+    }
+}
+
+/// A path with a star for each index of a list. The number of a content block stays, because people do not see blocks as a list.
+pub(super) fn starred(path: &str) -> String {
+    let mut steps: Vec<&str> = Vec::new();
+    for (at, step) in path.split('/').enumerate() {
+        let is_block = at == 2 && steps.get(1) == Some(&"content");
+        let is_index = !step.is_empty() && step.bytes().all(|it| it.is_ascii_digit());
+        steps.push(if is_index && !is_block { "*" } else { step });
+    }
+    steps.join("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{place, starred};
+
+    #[test]
+    fn places_are_named_as_people_see_them() {
+        for (path, expected) in [
+            ("response/content/0/json/rows/3/price", "`rows/3/price`"),
+            ("response/content/0/json", "answer"),
+            ("response/content/1/text", "text"),
+            ("response/structuredContent/total", "`total`"),
+            ("response/structuredContent", "answer"),
+            ("response", "answer"),
+            ("response/content/2", "`content/2`"),
+            ("arguments/query/0", "`query/0`"),
+            ("description", "`description`"),
+        ] {
+            assert_eq!(place(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn an_index_is_a_star_and_the_number_of_a_block_is_not() {
+        let path = "response/content/0/json/rows/3/price";
+        assert_eq!(starred(path), "response/content/0/json/rows/*/price");
+        assert_eq!(starred("arguments/ids/12"), "arguments/ids/*");
+    }
+}
