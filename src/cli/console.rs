@@ -9,6 +9,7 @@ use crate::cli::args::{Color, OutputArgs};
 use crate::cli::failure::Failure;
 use crate::redact;
 use crate::report::terminal::{Style, Verbosity};
+use crate::report::wrap;
 use crate::text;
 
 /// Where output goes, and how.
@@ -49,8 +50,16 @@ impl Console {
     /// Prints something about the work to stderr, unless asked to be quiet.
     pub(super) fn note(self, text: &str) {
         if !self.quiet {
-            let text = shown(text);
+            let text = fitting(shown(text));
             let _ = write_all(AutoStream::new(io::stderr().lock(), self.color), &text);
+        }
+    }
+
+    /// Prints a report on the work to stderr, with its colours, unless asked to be quiet. It is safe to look at already.
+    pub(super) fn told(self, report: &str) {
+        if !self.quiet {
+            let report = redact::environment().known(report);
+            let _ = write_all(AutoStream::new(io::stderr().lock(), self.color), &report);
         }
     }
 
@@ -58,25 +67,24 @@ impl Console {
     pub(super) fn failure(self, failure: &Failure) {
         let mut text = format!("\u{1b}[1;31merror:\u{1b}[0m {}\n", shown(&failure.message));
         for hint in &failure.hints {
-            text.push_str("  ");
-            text.push_str(&shown(hint));
-            text.push('\n');
+            text.push_str(&fitting(format!("  {}\n", shown(hint))));
         }
         let _ = write_all(AutoStream::new(io::stderr().lock(), self.color), &text);
     }
 
     /// How results are written for the reader of stdout.
     pub(super) fn style(output: OutputArgs) -> Style {
-        Style {
-            // The stream takes colours out again where they are not wanted.
-            color: true,
-            width: width(),
-            verbosity: match (output.quiet, output.verbose) {
-                (true, _) => Verbosity::Quiet,
-                (_, true) => Verbosity::Verbose,
-                _ => Verbosity::Normal,
-            },
-        }
+        style(output, &console::Term::stdout())
+    }
+
+    /// How reports on the work are written for the reader of stderr.
+    pub(super) fn style_of_progress(output: OutputArgs) -> Style {
+        style(output, &console::Term::stderr())
+    }
+
+    /// Columns of the terminal that shows progress.
+    pub(super) fn stderr_width() -> u16 {
+        width(&console::Term::stderr())
     }
 
     /// Whether progress can be drawn.
@@ -90,10 +98,33 @@ fn shown(text: &str) -> String {
     text::block(&redact::environment().known(text)).into_owned()
 }
 
-/// Columns of the terminal, as far as the environment says; else wide enough for logs.
-fn width() -> usize {
-    let (_, columns) = console::Term::stdout().size_checked().unwrap_or((0, 120));
-    usize::from(columns)
+/// The text with its lines broken between words where the terminal that shows notes is too narrow for them; a log has them as they are.
+fn fitting(text: String) -> String {
+    let terminal = console::Term::stderr();
+    if terminal.is_term() {
+        wrap::block(&text, width(&terminal).into())
+    } else {
+        text
+    }
+}
+
+fn style(output: OutputArgs, terminal: &console::Term) -> Style {
+    Style {
+        // The stream takes colours out again where they are not wanted.
+        color: true,
+        width: width(terminal).into(),
+        verbosity: match (output.quiet, output.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (_, true) => Verbosity::Verbose,
+            _ => Verbosity::Normal,
+        },
+    }
+}
+
+/// Columns of the terminal; where there is none, or one that does not know, wide enough for logs.
+fn width(terminal: &console::Term) -> u16 {
+    let (_, columns) = terminal.size_checked().unwrap_or_default();
+    if columns == 0 { 120 } else { columns }
 }
 
 /// The first failure to write a result: exiting with 0 would say that it was written.

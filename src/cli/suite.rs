@@ -118,13 +118,13 @@ pub(super) fn choose(scenarios: &mut [Scenario], args: &ExecuteArgs) -> Result<(
     Ok(suite::choose(scenarios, &choice)?)
 }
 
-/// Runs scenarios as `work` does, with progress and until a signal.
+/// Runs scenarios as `work` does, with progress and until a signal. `command` is the one that the result names.
 ///
 /// # Errors
 ///
 /// Why they could not be run at all.
 pub(super) fn play<F>(
-    scenarios: Vec<Scenario>,
+    (command, scenarios): (&'static str, Vec<Scenario>),
     settings: &Settings,
     (output, console): (OutputArgs, Console),
     work: impl FnOnce(Suite) -> F,
@@ -141,7 +141,7 @@ where
             Failure::incomplete(format!("cannot start the asynchronous runtime: {error}"))
         })?;
     let finished = runtime.block_on(async {
-        let progress = Arc::new(SuiteProgress::new(scenarios.len(), output, console));
+        let progress = SuiteProgress::new((command, scenarios.len()), output, console);
         let suite = Suite {
             scenarios,
             observer: Arc::new(SuiteObserver(progress)),

@@ -11,7 +11,7 @@ use crate::model::placeholder::placeholders;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::{Criterion, Scenario};
 use crate::model::stamp::{GitStamp, ImageStamp};
-use crate::model::suite::SuiteResult;
+use crate::model::suite::{ScenarioResult, SuiteResult};
 use crate::model::texts;
 use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
 use crate::model::upstream::UpstreamLane;
@@ -212,37 +212,47 @@ impl Redactor {
     pub fn suite(&self, mut suite: SuiteResult) -> Redacted<SuiteResult> {
         self.git(&mut suite.git);
         for scenario in &mut suite.scenarios {
-            let problem = scenario.problem.iter_mut().flat_map(|it| {
-                std::iter::once(&mut it.message)
-                    .chain(&mut it.hint)
-                    .chain(&mut it.details)
-            });
-            let checks = scenario.checks.iter_mut();
-            let checks = checks.flat_map(|it| [&mut it.name, &mut it.message]);
-            let repeated = scenario.repeated.iter_mut().flat_map(|it| {
-                let attempts = it.attempts.iter_mut();
-                attempts
-                    .filter_map(|it| it.reason.as_mut())
-                    .chain(&mut it.reason)
-            });
-            let direct = scenario.direct.iter_mut().flat_map(|it| {
-                let calls = it.calls.iter_mut().flat_map(|it| &mut it.findings);
-                calls.chain(it.tools.iter_mut().flat_map(|it| &mut it.findings))
-            });
-            [&mut scenario.name, &mut scenario.path]
-                .into_iter()
-                .chain(&mut scenario.description)
-                .chain(&mut scenario.user_intent)
-                .chain(&mut scenario.tags)
-                .chain(problem)
-                .chain(checks)
-                .chain(repeated)
-                .chain(direct)
-                .chain(&mut scenario.notes)
-                .chain(&mut scenario.idle_rules)
-                .for_each(|it| self.words(it));
+            self.result_words(scenario);
         }
         Redacted::vouch_for(suite)
+    }
+
+    /// The same of one scenario, to be told before the others have finished.
+    pub fn result(&self, mut result: ScenarioResult) -> Redacted<ScenarioResult> {
+        self.result_words(&mut result);
+        Redacted::vouch_for(result)
+    }
+
+    fn result_words(&self, scenario: &mut ScenarioResult) {
+        let problem = scenario.problem.iter_mut().flat_map(|it| {
+            std::iter::once(&mut it.message)
+                .chain(&mut it.hint)
+                .chain(&mut it.details)
+        });
+        let checks = scenario.checks.iter_mut();
+        let checks = checks.flat_map(|it| [&mut it.name, &mut it.message]);
+        let repeated = scenario.repeated.iter_mut().flat_map(|it| {
+            let attempts = it.attempts.iter_mut();
+            attempts
+                .filter_map(|it| it.reason.as_mut())
+                .chain(&mut it.reason)
+        });
+        let direct = scenario.direct.iter_mut().flat_map(|it| {
+            let calls = it.calls.iter_mut().flat_map(|it| &mut it.findings);
+            calls.chain(it.tools.iter_mut().flat_map(|it| &mut it.findings))
+        });
+        [&mut scenario.name, &mut scenario.path]
+            .into_iter()
+            .chain(&mut scenario.description)
+            .chain(&mut scenario.user_intent)
+            .chain(&mut scenario.tags)
+            .chain(problem)
+            .chain(checks)
+            .chain(repeated)
+            .chain(direct)
+            .chain(&mut scenario.notes)
+            .chain(&mut scenario.idle_rules)
+            .for_each(|it| self.words(it));
     }
 
     /// A call and what became of it, as it will be stored.

@@ -11,11 +11,13 @@
 //! | [`html`] | the index and one page per scenario |
 //! | [`explain`] | every number and rule behind one call's score |
 //! | [`description`] | one sentence on who changed: the agent, the server or the catalogue |
+//! | [`advice`] | what to do about a comparison, in a sentence |
 //! | [`causes`] | what failed or changed, each root cause once for all scenarios |
 //! | [`direct`] | what servers did to the answers of those behind them, and what that cost, in words |
 //! | [`label`] | what a call is for, where its tool only passes calls on |
 //! | [`bytes`], [`duration`], [`moment`], [`wrap`] | how sizes, times and long lines are written |
 
+pub mod advice;
 pub mod bytes;
 pub mod causes;
 pub mod description;

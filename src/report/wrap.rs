@@ -35,6 +35,36 @@ pub fn lines(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// Breaks each line of a text at spaces where it has more than `width` columns; what follows is indented as its line is. A longer word
+/// stays whole, because it may be a path that somebody clicks on.
+pub fn block(text: &str, width: usize) -> String {
+    let mut wrapped = String::new();
+    for line in text.split_inclusive('\n') {
+        if line.trim_end().width() <= width {
+            wrapped.push_str(line);
+            continue;
+        }
+        let words = line.trim_start_matches(' ');
+        let indent = &line[..line.len() - words.len()];
+        wrapped.push_str(indent);
+        let mut used = indent.len();
+        for (at, word) in words.split(' ').enumerate() {
+            let length = word.trim_end().width();
+            if at > 0 && used + 1 + length > width {
+                wrapped.push('\n');
+                wrapped.push_str(indent);
+                used = indent.len();
+            } else if at > 0 {
+                wrapped.push(' ');
+                used += 1;
+            }
+            wrapped.push_str(word);
+            used += length;
+        }
+    }
+    wrapped
+}
+
 /// The text, followed by spaces up to `width` columns; a longer one is cut, with an ellipsis at its end.
 pub fn padded(text: &str, width: usize) -> String {
     let cut = cut(text, width);
@@ -68,5 +98,21 @@ fn cut(text: &str, width: usize) -> String {
 fn push(lines: &mut [String], text: &str) {
     if let Some(last) = lines.last_mut() {
         last.push_str(text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::block;
+
+    #[test]
+    fn a_block_breaks_between_words_and_keeps_them_whole() {
+        let text = "short\n  a line that is too long\nreports/2026/index.html stays\n";
+        assert_eq!(
+            block(text, 12),
+            "short\n  a line\n  that is\n  too long\nreports/2026/index.html\nstays\n"
+        );
+        assert_eq!(block("工具 工具 工具", 9), "工具 工具\n工具");
+        assert_eq!(block("", 9), "");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{ScenarioResult, Status};
 use crate::run::{self, Progress};
@@ -12,7 +13,7 @@ pub trait Observer: Send + Sync {
     fn begins(&self, scenario: &Scenario) -> Arc<dyn ScenarioObserver>;
 
     /// A scenario has its result.
-    fn finished(&self, result: &ScenarioResult);
+    fn finished(&self, result: &Redacted<ScenarioResult>);
 
     /// All scenarios have their results.
     fn ended(&self);
@@ -36,7 +37,7 @@ impl Observer for Silent {
         Arc::new(Self)
     }
 
-    fn finished(&self, _: &ScenarioResult) {}
+    fn finished(&self, _: &Redacted<ScenarioResult>) {}
 
     fn ended(&self) {}
 }

@@ -154,9 +154,9 @@ where
                 (true, false, _) => None,
             };
             if let Some((status, why)) = skip {
-                let result = not_run(&context.redacted(&scenario), status, why);
+                let result = context.told(not_run(&context.redacted(&scenario), status, why));
                 observer.finished(&result);
-                results.insert(index, result);
+                results.insert(index, result.into_inner());
                 continue;
             }
             let run_context = RunContext {
@@ -197,8 +197,9 @@ where
             stopped |= settings.fail_fast && stops;
             // A scenario that cannot run here does not count as selected.
             selected -= usize::from(result.status == Status::Skipped);
+            let result = context.told(result);
             observer.finished(&result);
-            results.insert(index, result);
+            results.insert(index, result.into_inner());
         }
     }
     let stopping = async {

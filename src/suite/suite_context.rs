@@ -13,9 +13,11 @@ use super::prepare::Prepared;
 use super::{recorded, source};
 use crate::docker::Session;
 use crate::git;
+use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
 use crate::model::scenario::{Scenario, Server};
 use crate::model::stamp::{GitStamp, Servers, Stamp};
+use crate::model::suite::ScenarioResult;
 use crate::model::trajectory::Trajectory;
 use crate::redact::{Redactor, Secrets};
 use crate::run::Budget;
@@ -79,6 +81,12 @@ impl SuiteContext {
     pub(crate) fn remembered(&self, scenario: &Scenario) -> Secrets {
         let by_id = self.secrets.lock();
         by_id.get(&scenario.id).cloned().unwrap_or_default()
+    }
+
+    /// The result of a scenario as it may be told at once: without the secrets that this scenario was given, as in what is stored of it.
+    pub(crate) fn told(&self, result: ScenarioResult) -> Redacted<ScenarioResult> {
+        let own = self.secrets.lock().get(&result.id).cloned();
+        Redactor::new(&own.unwrap_or_default(), &Redaction::default()).result(result)
     }
 
     /// A redactor that hides the secrets of all scenarios.

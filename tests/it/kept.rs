@@ -699,7 +699,7 @@ fn a_baseline_of_version_1_is_read_and_says_what_recording_again_would_add() {
     ];
     project
         .expect(0, &compare)
-        .says("1 baseline has answers that were heard once");
+        .says("1 baseline heard its answers only once");
     project
         .expect(0, &[&compare[..], &["-v"]].concat())
         .says("2 reads of the baseline were heard once")

@@ -40,6 +40,7 @@ mod listen;
 mod mock;
 mod own_certificate;
 mod prepare;
+mod progress;
 mod readme;
 mod ready;
 mod real_servers;

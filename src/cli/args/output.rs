@@ -11,10 +11,10 @@ pub(in crate::cli) struct OutputArgs {
     /// When to use colours
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
     pub(in crate::cli) color: Color,
-    /// Show no progress
+    /// Show nothing while it goes on: no bar, no lines, no failures before the result
     #[arg(long, global = true, help_heading = "Output")]
     pub(in crate::cli) no_progress: bool,
-    /// Say more: every call as it happens, and the reasons behind passed scenarios
+    /// Say more: every call as it happens, and every scenario with its scores, changes and notes, passed or not
     #[arg(
         short,
         long,
@@ -23,7 +23,7 @@ pub(in crate::cli) struct OutputArgs {
         help_heading = "Output"
     )]
     pub(in crate::cli) verbose: bool,
-    /// Print the result alone
+    /// Say less: no progress and no notes, and of the result only what did not pass and the line with the counts
     #[arg(short, long, global = true, help_heading = "Output")]
     pub(in crate::cli) quiet: bool,
 }

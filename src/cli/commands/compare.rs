@@ -64,13 +64,20 @@ pub(in crate::cli) fn run(
         ..settings(&args.execute, &scenarios, console)?
     };
     let ids: Vec<String> = scenarios.iter().map(|it| it.id.clone()).collect();
-    let finished = play(scenarios, &settings, (output, console), |suite| async {
-        match against {
-            None if args.direct => suite::compare_direct(suite, &settings).await,
-            None => suite::compare(suite, &settings).await,
-            Some(version) => suite::compare_against(suite, &settings, version).await,
-        }
-    })?;
+    // What servers do to answers is judged as `run` does.
+    let command = if args.direct { "run" } else { "compare" };
+    let finished = play(
+        (command, scenarios),
+        &settings,
+        (output, console),
+        |suite| async {
+            match against {
+                None if args.direct => suite::compare_direct(suite, &settings).await,
+                None => suite::compare(suite, &settings).await,
+                Some(version) => suite::compare_against(suite, &settings, version).await,
+            }
+        },
+    )?;
     if against.is_none() && !args.direct {
         let folder = Baselines::new(&settings.baselines);
         stray::warn(&args.select, &folder, &ids, console);

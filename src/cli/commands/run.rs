@@ -27,7 +27,7 @@ pub(in crate::cli) fn run(
         baselines: baselines(args.baseline.as_ref()),
         ..settings(&args.execute, &scenarios, console)?
     };
-    let finished = play(scenarios, &settings, (output, console), |suite| {
+    let finished = play(("run", scenarios), &settings, (output, console), |suite| {
         suite::run(suite, &settings)
     })?;
     let options = ReportOptions {

@@ -56,6 +56,11 @@ impl From<&Redacted<SuiteResult>> for result::ResultDocument {
     }
 }
 
+/// One scenario of a document that is not complete yet.
+pub fn of_scenario(result: &Redacted<ScenarioResult>, command: &str) -> result::Scenario {
+    scenario(result, command)
+}
+
 fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
     let baseline = result.baseline.as_deref().map(|it| &**it);
     let current = result.current.as_deref().map(|it| &**it);

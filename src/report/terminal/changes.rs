@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::{DIM, MAGENTA, Page, RED, Verbosity};
+use super::page::{DIM, MAGENTA, Page, RED};
 use crate::published::result::{Change, Scenario};
 use crate::text::line;
 
@@ -12,7 +12,7 @@ const CHANGES: usize = 10;
 impl Page<'_> {
     /// The changes that no reason names already; all of them with `-v`.
     pub(super) fn changes(&mut self, scenario: &Scenario) {
-        let all = self.style.verbosity == Verbosity::Verbose;
+        let all = self.is_verbose();
         // A change that a run failed for is listed among its reasons already.
         let is_among_reasons = |it: &Change| it.fails && !scenario.status.is_fine();
         let changes = scenario.changes().iter();
@@ -46,7 +46,7 @@ impl Page<'_> {
         } else {
             format!("'{}'", id.replace('\'', "'\\''"))
         };
-        format!("mcp-eval explain {} --scenario {id}", self.result.run_id)
+        format!("mcp-eval explain {} --scenario {id}", self.run_id)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the servers under test did to the answers of those behind them.
 
-use super::{DIM, MAGENTA, Page, Verbosity};
+use super::page::{DIM, MAGENTA, Page, Verbosity};
 use crate::published::result::{Direct, Scenario};
 use crate::report::direct::{self, Line};
 

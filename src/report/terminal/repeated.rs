@@ -1,6 +1,6 @@
 //! What several runs of one scenario came to.
 
-use super::{BOLD, DIM, Page, Verbosity, status_style};
+use super::page::{BOLD, DIM, Page, Verbosity, status_style};
 use crate::published::result::{Repeated, Scenario};
 
 impl Page<'_> {

@@ -1,11 +1,14 @@
 //! The last lines: how many scenarios have which status, and the exit code.
 
-use super::{DIM, GREEN, MAGENTA, Page, RED, Verbosity, YELLOW};
+use super::page::{BOLD, DIM, GREEN, MAGENTA, Page, RED, Verbosity, YELLOW};
+use super::scenario_line::ROOM_FOR_COLUMNS;
 use crate::published::result::{Gate, ResultDocument, Row, RowKind, Scenario, Summary};
+use crate::report::{advice, duration, wrap};
 
 impl Page<'_> {
     pub(super) fn summary(&mut self, result: &ResultDocument) {
         let summary = result.summary;
+        let quiet = self.style.verbosity == Verbosity::Quiet;
         if result.interrupted {
             self.indented(0, "! ", YELLOW, &result.interrupted_words());
         }
@@ -18,11 +21,12 @@ impl Page<'_> {
             _ => "passed",
         };
         let line = format!(
-            "Suite Results: {}/{} tests {verb}{}{}",
+            "Suite Results: {}/{} tests {verb}{}{}{}",
             summary.succeeded(),
             summary.selected,
             but(result),
-            others(summary)
+            others(summary),
+            time(result)
         );
         let fine = summary.succeeded() == summary.selected && summary.selected > 0;
         let style = match (fine, summary.recorded_failing, summary.changed) {
@@ -31,13 +35,24 @@ impl Page<'_> {
             (true, 0, 1..) => MAGENTA,
             (true, 0, 0) => GREEN,
         };
-        let painted = self.painted(style.bold(), &line);
-        self.text.push_str(&painted);
-        self.text.push('\n');
+        // On a terminal of the usual width, and in logs, one line for scripts to find.
+        let parts = if self.width < ROOM_FOR_COLUMNS {
+            wrap::lines(&line, self.width)
+        } else {
+            vec![line]
+        };
+        for part in parts {
+            let painted = self.painted(style.bold(), &part);
+            self.text.push_str(&painted);
+            self.text.push('\n');
+        }
+        if let Some(advice) = advice::sentence(result).filter(|_| !quiet) {
+            self.indented(0, "", BOLD, &advice);
+        }
         if let Some(unchecked) = unchecked(result) {
             self.indented(0, "", YELLOW, &unchecked);
         }
-        if let Some(graded) = graded(result).filter(|_| self.style.verbosity != Verbosity::Quiet) {
+        if let Some(graded) = graded(result).filter(|_| !quiet) {
             self.indented(0, "", DIM, &graded);
         }
         if result.has_recorded_servers() {
@@ -83,11 +98,11 @@ fn graded(result: &ResultDocument) -> Option<String> {
     let baselines = match count {
         _ if result.command != "compare" => return None,
         0 => return None,
-        1 => "1 baseline has".to_owned(),
-        several => format!("{several} baselines have"),
+        1 => "1 baseline heard its answers".to_owned(),
+        several => format!("{several} baselines heard their answers"),
     };
     Some(format!(
-        "{baselines} answers that were heard once, and so are graded: recorded again, they are held (`-v` says more)"
+        "{baselines} only once, so what varies in them is not known, and small differences pass: record again to find it out"
     ))
 }
 
@@ -133,4 +148,10 @@ fn counted(counts: &[(usize, &str)]) -> Vec<String> {
     counts
         .map(|(count, name)| format!("{count} {name}"))
         .collect()
+}
+
+/// How long all of it took, behind a dot; empty where that is not known.
+fn time(result: &ResultDocument) -> String {
+    let time = result.duration_ms.map(duration::words);
+    time.map_or_else(String::new, |it| format!(" · {it}"))
 }

@@ -1,8 +1,8 @@
 //! What the terminal shows, and the explanation of a call.
 
-use mcp_eval::model::suite::{Problem, SuiteResult};
+use mcp_eval::model::suite::{Problem, Status, SuiteResult};
 use mcp_eval::report::explain::explain;
-use mcp_eval::report::terminal::{Style, Verbosity, terminal};
+use mcp_eval::report::terminal::{Live, Style, Verbosity, terminal};
 use mcp_eval::text;
 use unicode_width::UnicodeWidthStr;
 
@@ -21,6 +21,96 @@ fn the_terminal_report_tells_every_status() {
     expect_text("terminal_repeated", &terminal(&repeated, verbose));
     let recorded = sample::document(&sample::recorded());
     expect_text("terminal_record", &terminal(&recorded, PLAIN));
+}
+
+#[test]
+fn a_narrow_terminal_breaks_lines_between_words() {
+    let mut suite = sample::compared();
+    suite.scenarios.truncate(2);
+    suite.selected = 2;
+    let document = sample::published(&suite);
+    for width in [40, 72] {
+        let text = terminal(&document, Style { width, ..PLAIN });
+        expect_text(&format!("terminal_{width}_columns"), &text);
+    }
+}
+
+#[test]
+fn what_only_passed_is_a_number_and_asked_for_more_a_line() {
+    let mut suite = sample::compared();
+    let passed = suite.scenarios[0].clone();
+    suite.scenarios = Vec::new();
+    for number in 1..=300 {
+        let mut scenario = passed.clone();
+        scenario.id = format!("tools/search_{number:03}");
+        suite.scenarios.push(scenario);
+    }
+    suite.scenarios.push(sample::changed(1));
+    suite.selected = 301;
+    let document = sample::published(&suite);
+    let text = terminal(&document, PLAIN);
+    assert_eq!(text.lines().count(), 11, "{text}");
+    assert!(
+        text.starts_with("~ A price and an order  passed, 4 changes"),
+        "{text}"
+    );
+    assert!(
+        text.contains("Suite Results: 301/301 tests passed (1 with changes) · 4.3 s\n"),
+        "{text}"
+    );
+    let verbose = Style {
+        verbosity: Verbosity::Verbose,
+        ..PLAIN
+    };
+    let all = terminal(&document, verbose);
+    assert_eq!(all.matches("✓ Search tools").count(), 300);
+}
+
+#[test]
+fn scenarios_left_out_for_one_reason_are_one_line() {
+    let mut suite = sample::compared();
+    let skipped = suite
+        .scenarios
+        .iter()
+        .find(|it| it.status == Status::Skipped);
+    let skipped = skipped.unwrap().clone();
+    suite.scenarios.truncate(1);
+    for number in 1..=16 {
+        let mut scenario = skipped.clone();
+        scenario.id = format!("off/{number:02}");
+        suite.scenarios.push(scenario);
+    }
+    let document = sample::published(&suite);
+    let text = terminal(&document, PLAIN);
+    assert_eq!(
+        text.lines().next().unwrap(),
+        "- 16 skipped: disabled in the scenario file"
+    );
+    assert!(!text.contains("Not yet"), "{text}");
+    let quiet = Style {
+        verbosity: Verbosity::Quiet,
+        ..PLAIN
+    };
+    assert_eq!(terminal(&document, quiet).lines().count(), 1);
+}
+
+#[test]
+fn a_failure_is_told_at_once_and_the_same_again_in_one_line() {
+    let document = sample::document(&sample::compared());
+    let scenario = document.scenario("servers/add").unwrap();
+    let mut live = Live::default();
+    let first = live.failed(scenario, "compare", PLAIN);
+    expect_text("terminal_live", &first);
+    let mut other = scenario.clone();
+    other.name = "Add another server".to_owned();
+    let again = live.failed(&other, "compare", PLAIN);
+    assert_eq!(
+        again,
+        "✗ Add another server  failed · 0.17 · 3 calls · 1.3 s\n    scenarios/servers/add.yaml\n    \
+         for the same reason as `Add a server`\n"
+    );
+    let error = live.failed(document.scenario("servers/list").unwrap(), "compare", PLAIN);
+    assert!(error.contains("│ proxy: reading config.json"), "{error}");
 }
 
 #[test]
@@ -122,16 +212,16 @@ fn the_summary_counts_what_was_selected_to_run() {
     };
     assert_eq!(
         last(&sample::compared()),
-        "Suite Results: 2/6 tests passed (1 with changes), 2 failed, 1 error, 1 timeout, 1 skipped"
+        "Suite Results: 2/6 tests passed (1 with changes), 2 failed, 1 error, 1 timeout, 1 skipped · 4.3 s"
     );
     assert_eq!(
         last(&sample::recorded()),
-        "Suite Results: 1/1 tests recorded"
+        "Suite Results: 1/1 tests recorded · 4.3 s"
     );
     let mut good = sample::compared();
     good.scenarios.truncate(1);
     good.selected = 1;
-    assert_eq!(last(&good), "Suite Results: 1/1 tests passed");
+    assert_eq!(last(&good), "Suite Results: 1/1 tests passed · 4.3 s");
 }
 
 #[test]
@@ -172,11 +262,12 @@ fn terminal_lines_keep_to_the_width() {
     suite.scenarios[1].notes.push("宽".repeat(300));
     suite.scenarios[2].name = "a very long name ".repeat(20);
     let document = sample::document(&suite);
-    for width in [0, 72, 80, 120] {
+    for width in [0, 20, 33, 40, 71, 72, 80, 120] {
         let text = terminal(&document, Style { width, ..PLAIN });
-        // The summary is one line for scripts to find, whatever the width.
-        for line in text.lines().filter(|it| !it.starts_with("Suite Results")) {
-            assert!(line.width() <= width.max(72), "{width}: {line}");
+        // Where there is room, the counts are one line for scripts to find.
+        let is_counts = |it: &&str| width >= 72 && it.starts_with("Suite Results");
+        for line in text.lines().filter(|it| !is_counts(it)) {
+            assert!(line.width() <= width.max(20), "{width}: {line}");
         }
     }
 }
@@ -217,7 +308,7 @@ fn what_changed_is_told_although_it_passed() {
     );
     assert!(few.contains("took much longer: 40 ms → 1.1 s"), "{few}");
     assert!(
-        few.contains("Suite Results: 1/1 tests passed (1 with changes)\n"),
+        few.contains("Suite Results: 1/1 tests passed (1 with changes) · 4.3 s\n"),
         "{few}"
     );
     assert!(!few.contains('✓') && !few.contains("more:"), "{few}");
@@ -251,7 +342,10 @@ fn what_changed_is_told_although_it_passed() {
             ..PLAIN
         },
     );
-    assert_eq!(quiet, "Suite Results: 1/1 tests passed (1 with changes)\n");
+    assert_eq!(
+        quiet,
+        "Suite Results: 1/1 tests passed (1 with changes) · 4.3 s\n"
+    );
 }
 
 #[test]

@@ -34,9 +34,12 @@ pub(in crate::cli) fn run(
         baselines: baselines(args.output.as_ref()),
         ..settings(&args.execute, &scenarios, console)?
     };
-    let finished = play(scenarios, &settings, (output, console), |suite| {
-        suite::record(suite, &settings)
-    })?;
+    let finished = play(
+        ("record", scenarios),
+        &settings,
+        (output, console),
+        |suite| suite::record(suite, &settings),
+    )?;
     let options = ReportOptions {
         reports: &reports,
         threshold: None,

@@ -70,7 +70,7 @@ pub(super) fn run(
             no_progress: true,
             ..output
         };
-        let progress = Arc::new(SuiteProgress::new(1, output, console));
+        let progress = SuiteProgress::new(("record", 1), output, console);
         let progress = ScenarioProgress::new(&progress, &plan.opened);
         let intent = plan.session.user_intent.clone();
         let done = endings.done.clone();

@@ -1,59 +1,24 @@
-//! What is going on, while it goes on: a bar on a terminal, lines elsewhere.
+//! What a scenario is doing: said in the bar, and in lines where it takes long.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use parking_lot::Mutex;
 
-use crate::cli::args::OutputArgs;
-use crate::cli::console::Console;
+use super::suite::{SILENCE, SuiteProgress};
 use crate::model::scenario::{Agent, Scenario};
-use crate::model::suite::{ScenarioResult, Status};
+use crate::model::suite::Status;
 use crate::model::trajectory::Outcome;
 use crate::report::duration;
 use crate::run::{Observer, Progress};
-use crate::suite::{self, ScenarioObserver};
+use crate::suite::ScenarioObserver;
 use crate::text;
-
-/// Without a terminal, a suite says nothing before it has taken this long: its result is there in a moment.
-const SILENCE: Duration = Duration::from_secs(2);
 
 /// How often a line is printed about a wait that goes on.
 const REMINDER: Duration = Duration::from_secs(5);
 
-/// Progress of a suite.
-pub(super) struct SuiteProgress {
-    bar: ProgressBar,
-    console: Console,
-    verbose: bool,
-    silent: bool,
-    started: Instant,
-    /// When a line about an attempt was last printed.
-    last_note: Mutex<Instant>,
-    finished: Mutex<usize>,
-    total: usize,
-}
-
-/// Shows the progress of a suite.
-pub(super) struct SuiteObserver(pub(super) Arc<SuiteProgress>);
-
-impl suite::Observer for SuiteObserver {
-    fn begins(&self, scenario: &Scenario) -> Arc<dyn ScenarioObserver> {
-        Arc::new(ScenarioProgress::new(&self.0, scenario))
-    }
-
-    fn finished(&self, result: &ScenarioResult) {
-        self.0.finished(result);
-    }
-
-    fn ended(&self) {
-        self.0.bar.finish_and_clear();
-    }
-}
-
-/// Progress of one scenario of it.
-pub(super) struct ScenarioProgress {
+/// Progress of one scenario.
+pub(in crate::cli) struct ScenarioProgress {
     suite: Arc<SuiteProgress>,
     name: String,
     /// How many calls the agent will make, where that is known.
@@ -65,7 +30,7 @@ pub(super) struct ScenarioProgress {
 }
 
 impl ScenarioProgress {
-    pub(super) fn new(suite: &Arc<SuiteProgress>, scenario: &Scenario) -> Self {
+    pub(in crate::cli) fn new(suite: &Arc<SuiteProgress>, scenario: &Scenario) -> Self {
         Self {
             suite: Arc::clone(suite),
             name: text::line(&scenario.name).into_owned(),
@@ -96,15 +61,13 @@ impl ScenarioProgress {
             0 => what.clone(),
             seconds => format!("{what} ({seconds} s)"),
         };
-        self.suite
-            .bar
-            .set_message(format!("{}: {timed}", self.name));
+        self.suite.shows(format!("{}: {timed}", self.name));
         let mut last = self.doing.lock();
         let is_news = *last != what;
-        let takes_long = elapsed >= SILENCE && !self.suite.silent;
+        let takes_long = elapsed >= SILENCE && !self.suite.is_silent();
         let mut waited = self.waited.lock();
         let is_due = waited.is_none_or(|it| it.elapsed() >= REMINDER);
-        if (is_news && self.suite.verbose) || (takes_long && is_due) {
+        if (is_news && self.suite.is_verbose()) || (takes_long && is_due) {
             *last = what;
             *waited = Some(Instant::now());
             self.suite.note(&format!("{}: {timed}", self.name));
@@ -114,16 +77,14 @@ impl ScenarioProgress {
     /// On a terminal the bar says it; elsewhere a line does, when asked for more or when it takes so long that one may wonder.
     fn preparing(&self, doing: &str) {
         let doing = text::line(doing);
-        self.suite
-            .bar
-            .set_message(format!("{}: {doing}", self.name));
+        self.suite.shows(format!("{}: {doing}", self.name));
         let mut last = self.doing.lock();
         if *last == doing {
             return;
         }
         let takes_long = doing.starts_with("building") && last.is_empty();
         doing.as_ref().clone_into(&mut last);
-        if self.suite.verbose || (takes_long && !self.suite.silent) {
+        if self.suite.is_verbose() || (takes_long && !self.suite.is_silent()) {
             self.suite.note(&format!("{}: {doing}", self.name));
         }
     }
@@ -149,92 +110,16 @@ impl ScenarioObserver for ScenarioProgress {
     }
 }
 
-impl SuiteProgress {
-    pub(super) fn new(total: usize, output: OutputArgs, console: Console) -> Self {
-        let draws = console.can_draw() && !output.no_progress;
-        let target = if draws {
-            ProgressDrawTarget::stderr()
-        } else {
-            ProgressDrawTarget::hidden()
-        };
-        let bar = ProgressBar::with_draw_target(Some(total as u64), target);
-        if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} {wide_msg}") {
-            bar.set_style(style);
-        }
-        if draws {
-            bar.enable_steady_tick(Duration::from_millis(100));
-        }
-        Self {
-            bar,
-            console,
-            verbose: output.verbose,
-            silent: draws || output.no_progress,
-            started: Instant::now(),
-            last_note: Mutex::new(Instant::now()),
-            finished: Mutex::new(0),
-            total,
-        }
-    }
-
-    /// One scenario is done.
-    fn finished(&self, result: &ScenarioResult) {
-        self.bar.inc(1);
-        let number = {
-            let mut finished = self.finished.lock();
-            *finished += 1;
-            *finished
-        };
-        if self.writes_notes() {
-            let name = text::line(&result.name);
-            // Without a list, the number shows that not everything is as it was; the report has the list.
-            let differing = match (&result.comparison, result.status) {
-                (Some(it), Status::Passed | Status::Recorded) if !it.changes.is_empty() => {
-                    format!(", {} differing", it.changes.len())
-                }
-                _ => String::new(),
-            };
-            self.console.note(&format!(
-                "[{number}/{}] {name}: {}{differing}",
-                self.total,
-                result.status.name()
-            ));
-        }
-    }
-
-    /// Whether progress is printed in lines.
-    fn writes_notes(&self) -> bool {
-        !self.silent && (self.verbose || self.started.elapsed() > SILENCE)
-    }
-
-    /// The same for attempts, of which there may be many: a line now and then is enough, unless more was asked for.
-    fn is_time_for_note(&self) -> bool {
-        let mut last_note = self.last_note.lock();
-        let writes_notes = self.writes_notes() && (self.verbose || last_note.elapsed() > SILENCE);
-        if writes_notes {
-            *last_note = Instant::now();
-        }
-        writes_notes
-    }
-
-    fn note(&self, text: &str) {
-        self.bar.suspend(|| self.console.note(text));
-    }
-}
-
 impl Observer for ScenarioProgress {
     fn progress(&self, progress: Progress<'_>) {
         let name = &self.name;
         match progress {
             Progress::Preparing { doing } => self.preparing(doing),
             Progress::Waiting { what, elapsed } => self.waiting(what, elapsed),
-            Progress::Connecting => self
-                .suite
-                .bar
-                .set_message(format!("{name}: starting servers")),
+            Progress::Connecting => self.suite.shows(format!("{name}: starting servers")),
             Progress::Asking { number } => {
                 self.suite
-                    .bar
-                    .set_message(format!("{name}: request {number} to the model"));
+                    .shows(format!("{name}: request {number} to the model"));
             }
             Progress::AskingAgain {
                 number,
@@ -249,13 +134,13 @@ impl Observer for ScenarioProgress {
                     again += " in ";
                     again += &duration::words(pause.as_secs_f64() * 1000.0);
                 }
-                if self.suite.verbose {
+                if self.suite.is_verbose() {
                     self.suite.note(&again);
                 }
-                self.suite.bar.set_message(again);
+                self.suite.shows(again);
             }
             Progress::Calling { number, tool } => {
-                self.suite.bar.set_message(format!(
+                self.suite.shows(format!(
                     "{name}: call {} {}",
                     self.number(number),
                     text::line(tool)
@@ -266,7 +151,7 @@ impl Observer for ScenarioProgress {
                 tool,
                 outcome,
                 duration_ms,
-            } if self.suite.verbose => {
+            } if self.suite.is_verbose() => {
                 let tool = text::line(tool);
                 // What was said may hold secrets, and is stored without them; here the kind of outcome is enough.
                 let how = match outcome {

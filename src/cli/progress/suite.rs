@@ -1,0 +1,249 @@
+//! How far a suite is, and what has failed so far.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use parking_lot::Mutex;
+
+use crate::cli::args::OutputArgs;
+use crate::cli::console::Console;
+use crate::model::redacted::Redacted;
+use crate::model::scenario::Scenario;
+use crate::model::suite::ScenarioResult;
+use crate::published::result::Status;
+use crate::report::terminal::Live;
+use crate::report::{document, duration};
+use crate::text;
+
+/// Without a terminal, a suite says nothing before it has taken this long: its result is there in a moment.
+pub(super) const SILENCE: Duration = Duration::from_secs(2);
+
+/// How often a log is told how far a suite is; later on, after a tenth of the time it has taken, so that a night of work is no wall of lines.
+const INTERVAL: Duration = Duration::from_secs(10);
+
+/// A narrower terminal has no room for a bar.
+const ROOM_FOR_BAR: u16 = 72;
+
+/// How many of the running scenarios a line names.
+const NAMED: usize = 3;
+
+/// Progress of a suite.
+pub(in crate::cli) struct SuiteProgress {
+    bar: ProgressBar,
+    console: Console,
+    output: OutputArgs,
+    /// The command that runs it, as results name it.
+    command: &'static str,
+    /// A bar is drawn, or nothing is to be said.
+    silent: bool,
+    started: Instant,
+    /// When a line about an attempt was last printed.
+    last_note: Mutex<Instant>,
+    tally: Mutex<Tally>,
+    live: Mutex<Live>,
+    total: usize,
+}
+
+/// What became of the scenarios so far.
+#[derive(Debug, Default)]
+struct Tally {
+    /// The names of those that run, by id.
+    running: BTreeMap<String, String>,
+    finished: usize,
+    passed: usize,
+    recorded: usize,
+    changed: usize,
+    skipped: usize,
+    failed: usize,
+    /// Could not be run or judged.
+    without_verdict: usize,
+}
+
+impl Tally {
+    /// `1 failed, 11 passed, 2 with changes`.
+    fn words(&self) -> String {
+        let counts = [
+            (self.failed, "failed"),
+            (self.without_verdict, "without a verdict"),
+            (self.passed, "passed"),
+            (self.recorded, "recorded"),
+            (self.changed, "with changes"),
+            (self.skipped, "skipped"),
+        ];
+        let counts = counts.iter().filter(|(count, _)| *count > 0);
+        let words: Vec<String> = counts.map(|(it, name)| format!("{it} {name}")).collect();
+        words.join(", ")
+    }
+
+    /// The same for the bar, which has little room.
+    fn short_words(&self) -> String {
+        let counts = [
+            (self.failed, "failed"),
+            (self.without_verdict, "error"),
+            (self.changed, "changed"),
+        ];
+        let counts = counts.iter().filter(|(count, _)| *count > 0);
+        let words: Vec<String> = counts.map(|(it, name)| format!("{it} {name} ")).collect();
+        words.concat()
+    }
+
+    /// `running: Search, Add a server and 2 more`; empty where nothing runs.
+    fn running_words(&self) -> String {
+        let names: Vec<&str> = self.running.values().map(String::as_str).collect();
+        let shown = names[..names.len().min(NAMED)].join(", ");
+        match names.len().saturating_sub(NAMED) {
+            0 if names.is_empty() => String::new(),
+            0 => format!("; running: {shown}"),
+            more => format!("; running: {shown} and {more} more"),
+        }
+    }
+}
+
+impl SuiteProgress {
+    /// Within a runtime. `command` is the one that results name.
+    pub(in crate::cli) fn new(
+        (command, total): (&'static str, usize),
+        output: OutputArgs,
+        console: Console,
+    ) -> Arc<Self> {
+        let draws = console.can_draw() && !output.no_progress;
+        let target = if draws {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let bar = ProgressBar::with_draw_target(Some(total as u64), target);
+        let template = if Console::stderr_width() < ROOM_FOR_BAR {
+            "{pos}/{len} {prefix}{elapsed} {wide_msg}"
+        } else {
+            "{bar:24} {pos}/{len} {prefix}{elapsed} {wide_msg}"
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        if draws {
+            bar.enable_steady_tick(Duration::from_millis(100));
+        }
+        let progress = Arc::new(Self {
+            bar,
+            console,
+            output,
+            command,
+            silent: draws || output.no_progress,
+            started: Instant::now(),
+            last_note: Mutex::new(Instant::now()),
+            tally: Mutex::default(),
+            live: Mutex::default(),
+            total,
+        });
+        if !progress.silent && !output.quiet {
+            tokio::spawn(tell_now_and_then(Arc::downgrade(&progress)));
+        }
+        progress
+    }
+
+    pub(super) fn begins(&self, scenario: &Scenario) {
+        let name = text::line(&scenario.name).into_owned();
+        let mut tally = self.tally.lock();
+        tally.running.insert(scenario.id.clone(), name);
+    }
+
+    /// One scenario is done: what failed is told at once.
+    pub(super) fn finished(&self, result: &Redacted<ScenarioResult>) {
+        let scenario = document::of_scenario(result, self.command);
+        let number = {
+            let mut tally = self.tally.lock();
+            tally.running.remove(&scenario.id);
+            tally.finished += 1;
+            tally.changed += usize::from(scenario.is_changed());
+            match scenario.status {
+                Status::Passed => tally.passed += 1,
+                Status::Recorded => tally.recorded += 1,
+                Status::Skipped => tally.skipped += 1,
+                Status::Failed => tally.failed += 1,
+                _ => tally.without_verdict += 1,
+            }
+            self.bar.set_prefix(tally.short_words());
+            tally.finished
+        };
+        self.bar.inc(1);
+        let has_failed = !scenario.status.is_fine() && scenario.status != Status::Skipped;
+        // The only one of its suite is told by the result, which comes right away.
+        if has_failed && self.total > 1 && !self.output.no_progress {
+            let style = Console::style_of_progress(self.output);
+            let told = self.live.lock().failed(&scenario, self.command, style);
+            self.bar.suspend(|| self.console.told(&told));
+        } else if self.output.verbose && !self.silent {
+            let status = scenario.status_words(self.command);
+            let time = scenario.duration_ms.map(duration::words);
+            let time = time.map_or_else(String::new, |it| format!(" ({it})"));
+            let name = text::line(&scenario.name);
+            let line = format!("[{number}/{}] {name}: {status}{time}", self.total);
+            self.console.note(&line);
+        }
+    }
+
+    pub(super) fn ended(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    pub(super) fn is_verbose(&self) -> bool {
+        self.output.verbose
+    }
+
+    pub(super) fn is_silent(&self) -> bool {
+        self.silent
+    }
+
+    /// Shows in the bar what is going on.
+    pub(super) fn shows(&self, message: String) {
+        self.bar.set_message(message);
+    }
+
+    /// Whether a line about an attempt, of which there may be many, is to be printed: now and then, unless more was asked for.
+    pub(super) fn is_time_for_note(&self) -> bool {
+        let mut last_note = self.last_note.lock();
+        let is_due = self.started.elapsed() > SILENCE && last_note.elapsed() > SILENCE;
+        let writes_notes = !self.silent && (self.output.verbose || is_due);
+        if writes_notes {
+            *last_note = Instant::now();
+        }
+        writes_notes
+    }
+
+    pub(super) fn note(&self, text: &str) {
+        self.bar.suspend(|| self.console.note(text));
+    }
+
+    /// `[12/300] 40 s: 1 failed, 11 passed; running: Search`.
+    fn state(&self) -> String {
+        let tally = self.tally.lock();
+        let seconds = self.started.elapsed().as_secs();
+        #[expect(clippy::cast_precision_loss, reason = "no suite runs for that long")]
+        let time = duration::words(seconds as f64 * 1000.0);
+        let (counts, running) = (tally.words(), tally.running_words());
+        let counts = if counts.is_empty() {
+            "nothing has finished yet".to_owned()
+        } else {
+            counts
+        };
+        let finished = tally.finished;
+        format!("[{finished}/{}] {time}: {counts}{running}", self.total)
+    }
+}
+
+/// Tells a log how far a suite is, for as long as it runs.
+async fn tell_now_and_then(progress: Weak<SuiteProgress>) {
+    loop {
+        let Some(taken) = progress.upgrade().map(|it| it.started.elapsed()) else {
+            return;
+        };
+        tokio::time::sleep(INTERVAL.max(taken / 10)).await;
+        match progress.upgrade() {
+            Some(it) if !it.bar.is_finished() => it.note(&it.state()),
+            _ => return,
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! What stands below the line of a scenario.
+
+use super::page::{BLUE, BOLD, DIM, Page, RED, Verbosity, YELLOW, status_style};
+use crate::model::number::fixed;
+use crate::model::points;
+use crate::published::result::{Comparison, Loss, Problem, Reason, Scenario, Status};
+use crate::text::{block, shorten};
+
+/// How many losses of a failed scenario are shown.
+const LOSSES: usize = 8;
+/// How much of what follows from a reason is shown.
+const FOLLOWS: usize = 5;
+/// The longest criterion shown where it was not checked.
+const NAME_CHARS: usize = 100;
+
+impl Page<'_> {
+    /// Writes what stands below a scenario's line.
+    pub(super) fn below(&mut self, scenario: &Scenario) {
+        let verbose = self.is_verbose();
+        if let Some(sentence) = scenario.not_the_same_experiment() {
+            self.indented(4, "! ", YELLOW, &sentence);
+        }
+        if !scenario.status.is_fine() && scenario.status != Status::Skipped {
+            self.indented(4, "", DIM, &scenario.path);
+        }
+        if let Some(problem) = &scenario.problem {
+            self.problem(problem, scenario.status);
+        }
+        let wordy = verbose || !scenario.status.is_fine();
+        if let Some(repeated) = &scenario.repeated {
+            self.repeated(scenario, repeated);
+        }
+        if let Some(sentence) = scenario.in_words.as_ref().filter(|_| wordy) {
+            self.indented(4, "", BOLD, sentence);
+        }
+        for reason in scenario.comparison.iter().flat_map(|it| &it.reasons) {
+            self.reason(reason);
+        }
+        for unmet in scenario.unmet() {
+            self.indented(4, "✗ ", RED, &unmet);
+        }
+        self.changes(scenario);
+        self.direct(scenario);
+        self.without_effect(scenario);
+        if scenario.repeated.is_none() && wordy {
+            self.usage(scenario);
+        }
+        let Some(comparison) = &scenario.comparison else {
+            self.notes(scenario);
+            return;
+        };
+        if wordy || scenario.is_changed() {
+            let others = comparison.warnings.iter();
+            for warning in others.filter(|it| !comparison.mentions(it)) {
+                self.indented(4, "! ", YELLOW, &warning.to_string());
+            }
+        }
+        if verbose {
+            self.numbers(scenario, comparison);
+        }
+        let failed = matches!(scenario.status, Status::Failed | Status::Inconclusive);
+        // Shown only with `-v` where the changes say the same more clearly; results of earlier versions have no changes.
+        if verbose || (failed && comparison.changes.is_empty()) {
+            self.losses(comparison);
+        }
+        self.notes(scenario);
+    }
+
+    /// A reason, and beneath it what follows from it.
+    fn reason(&mut self, reason: &Reason) {
+        self.indented(4, "✗ ", RED, &reason.to_string());
+        let shown = if self.is_verbose() {
+            usize::MAX
+        } else {
+            FOLLOWS
+        };
+        for it in reason.follows.iter().take(shown) {
+            self.indented(6, "└ ", RED, &it.to_string());
+        }
+        let left = reason.follows.len().saturating_sub(shown);
+        if left > 0 {
+            self.indented(6, "└ ", RED, &format!("and {left} more follow from it"));
+        }
+    }
+
+    /// What was not checked, and rules that had no effect.
+    fn without_effect(&mut self, scenario: &Scenario) {
+        if self.style.verbosity == Verbosity::Quiet {
+            return;
+        }
+        for check in scenario.unchecked() {
+            let shown = shorten(&check.name, NAME_CHARS);
+            let text = format!("unchecked: {shown}: {}", check.message);
+            self.indented(4, "? ", YELLOW, &text);
+        }
+        for rule in &scenario.idle_rules {
+            self.indented(4, "! ", YELLOW, rule);
+        }
+    }
+
+    pub(super) fn usage(&mut self, scenario: &Scenario) {
+        if let Some(usage) = scenario.usage() {
+            self.indented(4, "", DIM, &format!("model: {}", usage.words()));
+        }
+    }
+
+    pub(super) fn problem(&mut self, problem: &Problem, status: Status) {
+        let sign = format!("{} ", status.symbol());
+        self.indented(4, &sign, status_style(status), &problem.message);
+        if let Some(hint) = &problem.hint {
+            self.indented(4, "→ ", BLUE, hint);
+        }
+        for detail in &problem.details {
+            for part in block(detail).lines() {
+                self.indented(6, "│ ", DIM, part);
+            }
+        }
+    }
+
+    /// The numbers behind the overall score, with `-v`.
+    fn numbers(&mut self, scenario: &Scenario, comparison: &Comparison) {
+        let scores = &comparison.scores;
+        let band = scenario.band().unwrap_or(comparison.band);
+        let numbers = [
+            format!("arguments {}", fixed(scores.trajectory, 3)),
+            format!("calls {}", fixed(scores.calls, 3)),
+            format!(
+                "status {} → {} × {}",
+                comparison.baseline_status.name(),
+                comparison.current_status.name(),
+                fixed(scores.status_factor, 2)
+            ),
+            format!("count penalty {}", fixed(scores.count_penalty, 2)),
+            format!("threshold {}", fixed(scores.threshold, 2)),
+            format!("{}: {}", band.name(), scenario.advice().unwrap_or_default()),
+            format!("variant {}", comparison.variant),
+        ];
+        self.indented(4, "", DIM, &numbers.join(", "));
+    }
+
+    /// Where the points went, the largest losses first. Those of a run that is fine are shown with `-v`.
+    fn losses(&mut self, comparison: &Comparison) {
+        let costly = comparison.losses.iter();
+        let mut losses: Vec<&Loss> = costly.filter(|it| points::costs(it.points)).collect();
+        losses.sort_by(|a, b| b.points.total_cmp(&a.points));
+        let shown = if self.is_verbose() {
+            losses.len()
+        } else {
+            LOSSES
+        };
+        for loss in losses.iter().take(shown) {
+            self.indented(4, "- ", DIM, &loss.to_string());
+        }
+        if losses.len() > shown {
+            let left = losses.len() - shown;
+            let noun = if left == 1 { "loss" } else { "losses" };
+            let more = format!("{left} more {noun}: see result.json");
+            self.indented(4, "- ", DIM, &more);
+        }
+    }
+
+    /// Remarks that change no status: shown where a baseline was just kept, or when asked for more.
+    fn notes(&mut self, scenario: &Scenario) {
+        let wanted = match self.style.verbosity {
+            Verbosity::Quiet => !scenario.status.is_fine(),
+            Verbosity::Normal => scenario.status != Status::Passed,
+            Verbosity::Verbose => true,
+        };
+        if wanted {
+            for note in &scenario.notes {
+                self.indented(4, "· ", DIM, note);
+            }
+        }
+    }
+}

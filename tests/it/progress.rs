@@ -1,0 +1,137 @@
+//! What is told while a suite runs, and how: at once what failed, the rest as a number.
+
+use std::process::{Command, Stdio};
+
+use serde_json::json;
+
+use crate::common::{Project, skipped, takes_its_time};
+
+/// Four scenarios with a baseline, of which two fail now and one has changed.
+fn some_fail() -> Project {
+    let project = Project::new();
+    for name in ["one", "two", "three", "four"] {
+        project.faulty(name, &[], &[("echo", json!({ "text": name }))]);
+    }
+    project.expect(0, &["record"]);
+    for name in ["one", "two"] {
+        project.faulty(name, &["refuse"], &[("echo", json!({ "text": name }))]);
+    }
+    project
+}
+
+/// Runs on a terminal with so many columns, and returns all that it showed. `None` where nothing can make a terminal.
+fn on_terminal(project: &Project, columns: u16, arguments: &[&str]) -> Option<String> {
+    let program = project.command();
+    let line = format!(
+        "stty cols {columns} rows 40; {} {}",
+        program.get_program().to_string_lossy(),
+        arguments.join(" ")
+    );
+    let mut command = Command::new("script");
+    command
+        .args(["-qec", &line, "/dev/null"])
+        .current_dir(project.path(""))
+        .stdin(Stdio::null());
+    for (name, value) in program.get_envs() {
+        command.env(name, value.unwrap_or_default());
+    }
+    command
+        .env("TERM", "xterm")
+        .env_remove("CI")
+        .env_remove("NO_COLOR");
+    let Ok(output) = command.output() else {
+        skipped("a terminal was not tried", "there is no `script`");
+        return None;
+    };
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[test]
+fn a_failure_is_told_at_once_and_what_passed_is_a_number() {
+    let project = some_fail();
+    let ran = project.expect(3, &["compare"]);
+    // At once, before the result.
+    assert_eq!(ran.stderr.matches("error · ").count(), 2, "{ran:#?}");
+    assert!(ran.stderr.contains("scenarios/one.yaml"), "{ran:#?}");
+    assert!(
+        !ran.stderr.contains("three") && !ran.stdout.contains("three"),
+        "{ran:#?}"
+    );
+    ran.says("Suite Results: 2/4 tests passed, 2 error");
+    // Nothing of a bar in a log.
+    assert!(
+        !ran.all().contains('\u{1b}') && !ran.all().contains('\r'),
+        "{ran:#?}"
+    );
+
+    let verbose = project.expect(3, &["compare", "-v"]);
+    verbose.says("/4] three: passed").says("/4] four: passed");
+    assert!(verbose.stdout.contains("✓ three"), "{verbose:#?}");
+
+    for silent in ["-q", "--no-progress"] {
+        let ran = project.expect(3, &["compare", silent]);
+        assert!(!ran.stderr.contains("error ·"), "{silent}: {ran:#?}");
+        ran.says("scenarios/one.yaml")
+            .says("Suite Results: 2/4 tests passed, 2 error");
+    }
+    let quiet = project.expect(3, &["compare", "-q"]);
+    assert_eq!(quiet.stderr, "");
+    // One that is alone is told by its result, which comes at once.
+    let alone = project.expect(3, &["compare", "scenarios/one.yaml"]);
+    assert!(!alone.stderr.contains("error ·"), "{alone:#?}");
+}
+
+#[test]
+fn a_long_run_tells_a_log_how_far_it_is() {
+    if !takes_its_time("that a long run tells how far it is") {
+        return;
+    }
+    let project = Project::new();
+    for (name, delay) in [("quick", "0 ms"), ("slow", "12 s")] {
+        let scenario = json!({
+            "name": name,
+            "servers": { "s": { "type": "mock" } },
+            "expected_trajectory": [{ "tool": "mcp__s__wait" }],
+            "mcp_interactions": { "s": { "tools": [
+                { "name": "wait", "responses": [{ "delay": delay, "content": [{ "type": "text", "text": "done" }] }] },
+            ] } },
+        });
+        project.file(&format!("scenarios/{name}.yaml"), scenario.to_string());
+    }
+    let ran = project.run(&["run"]);
+    ran.says("[1/2] 10 s: 1 passed; running: slow");
+}
+
+#[test]
+fn a_terminal_shows_a_bar_with_failures_and_time_and_fits_its_width() {
+    let project = some_fail();
+    for columns in [40, 72, 120] {
+        let Some(shown) = on_terminal(&project, columns, &["compare"]) else {
+            return;
+        };
+        assert!(shown.contains("/4 2 error "), "{columns}: {shown:?}");
+        for line in shown.lines() {
+            let plain = without_escapes(line);
+            let last = plain.rsplit('\r').find(|it| !it.is_empty());
+            let width = last.map_or(0, |it| it.chars().count());
+            let is_counts = plain.contains("Suite Results") && columns >= 72;
+            // A path stays whole, so that it can be clicked on.
+            let is_path = !plain.trim().contains(' ');
+            assert!(
+                width <= usize::from(columns) || is_counts || is_path,
+                "{columns}: {width}: {plain:?}"
+            );
+        }
+    }
+}
+
+fn without_escapes(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("\u{1b}[") {
+        plain.push_str(before);
+        let end = after.find(|it: char| it.is_ascii_alphabetic());
+        rest = end.map_or("", |it| &after[it + 1..]);
+    }
+    plain + rest
+}
