@@ -8,4 +8,4 @@ mod tools;
 mod upstream;
 
 pub use criteria::{Accepted, Basis, Checked, Impossible, check_criteria};
-pub use outcomes::{WrongOutcome, no_call, wrong_outcomes};
+pub use outcomes::{WrongOutcome, lists_tools, no_call, wrong_outcomes};

@@ -203,3 +203,24 @@ pub fn no_call(scenario: &Scenario, trajectory: &Trajectory) -> Option<Check> {
         message: first.map_or_else(String::new, |it| format!("call 1 is of `{it}`")),
     })
 }
+
+/// Where a script makes no calls, so that the list of tools is all there is to look at: whether there is one.
+pub fn lists_tools(scenario: &Scenario, trajectory: &Trajectory) -> Option<Check> {
+    if !matches!(&scenario.agent, Agent::Scripted { calls } if calls.is_empty()) {
+        return None;
+    }
+    let mut servers = trajectory.catalogue.servers.iter();
+    let (state, message) = if servers.any(|it| !it.tools.is_empty()) {
+        (CheckState::Passed, String::new())
+    } else {
+        (
+            CheckState::Failed,
+            "nothing is called, and there is no tool to look at".to_owned(),
+        )
+    };
+    Some(Check {
+        name: "a server lists tools".to_owned(),
+        state,
+        message,
+    })
+}

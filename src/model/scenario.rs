@@ -54,7 +54,8 @@ pub struct Scenario {
     /// How its baseline is replayed.
     pub replaying: Replaying,
     pub expected_trajectory: Vec<ExpectedCall>,
-    /// It says that no call is expected: its list of expected calls is given, and is empty. It holds for agents that decide for themselves.
+    /// It says that no call is expected: its list of expected calls is given, and is empty. It holds for agents that decide for themselves;
+    /// a script without calls makes none anyway.
     pub expects_no_call: bool,
     pub success_criteria: Vec<Criterion>,
     /// Where the source of the system under test lies, and what makes of it what is started.

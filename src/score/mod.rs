@@ -9,7 +9,7 @@
 //! | Which calls belong together, and what is one call? | `pairing` |
 //! | Which ids, tokens and paths stand for the recorded ones? | `ids` |
 //! | What is a pair worth, and where were points lost? | `scores` |
-//! | What changed in the tools that are offered? | `catalogue` |
+//! | What changed in the tools that are offered, and what could one be asked with? | `catalogue` |
 //! | Did the same calls become the same ones behind the server? | `upstream` |
 //! | Passed or not, and why? | `verdict` |
 //! | How do whole runs compare, one or several? | `runs` |
@@ -52,6 +52,7 @@ pub use by_hand::learned::{check_tokens, unknown_places};
 pub use by_hand::rules::{
     KnownCall, check_path, check_regex, idle_after, idle_rules, sweeping_rules,
 };
+pub use catalogue::guess::{Guess, guess_arguments};
 pub use catalogue::likeness::{nearest_for_call, nearest_name, nearest_tool};
 pub use direct::direct;
 pub use ids::binding::fill;

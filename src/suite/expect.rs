@@ -10,7 +10,9 @@ use super::repeat::{Attempt, Measure, repeat};
 use super::replay;
 use super::run_context::{Executed, RunContext};
 use super::settings::Settings;
-use crate::evaluate::{Basis, Checked, WrongOutcome, check_criteria, no_call, wrong_outcomes};
+use crate::evaluate::{
+    Basis, Checked, WrongOutcome, check_criteria, lists_tools, no_call, wrong_outcomes,
+};
 use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
 use crate::model::scenario::Scenario;
@@ -97,6 +99,7 @@ impl Attempt for Expecting<'_> {
             impossible,
         } = check_criteria(&redacted, &trajectory, Basis::Nothing);
         checks.extend(no_call(&redacted, &trajectory));
+        checks.extend(lists_tools(&redacted, &trajectory));
         let wrong = wrong_outcomes(&redacted, &trajectory, self.replayed.map(|it| &***it));
         checks.extend(wrong.iter().map(WrongOutcome::check));
         let compared = patience.spend_on(|is_unwanted| {

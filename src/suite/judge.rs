@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::evaluate::{Accepted, Basis, Checked, Impossible, check_criteria};
+use crate::evaluate::{Accepted, Basis, Checked, Impossible, check_criteria, lists_tools};
 use crate::model::experiment::ExperimentChange;
 use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
@@ -55,7 +55,11 @@ pub(crate) fn judge(
     ));
     let basis = Basis::Accepted(baseline, accepted_as);
     let checked = scenario.map(|it| check_criteria(it, &current, basis));
-    let Checked { checks, impossible } = checked.unwrap_or_default();
+    let Checked {
+        mut checks,
+        impossible,
+    } = checked.unwrap_or_default();
+    checks.extend(scenario.and_then(|it| lists_tools(it, &current)));
     let passed = comparison.verdict.passed && !checks.iter().any(Check::fails);
     if !passed {
         comparison.band = comparison.band.of_failed(false);

@@ -38,6 +38,7 @@ mod kept;
 mod labels;
 mod listen;
 mod mock;
+mod no_calls;
 mod own_certificate;
 mod prepare;
 mod progress;

@@ -287,4 +287,23 @@ impl Scenario {
             (_, None) => None,
         }
     }
+
+    /// The same with its noun: `3 calls`. Where nothing is called, the tools that are listed are what is compared: `0 calls, 13 tools
+    /// pinned`.
+    pub fn calls_in_words(&self, command: &str) -> Option<String> {
+        let calls = self.calls()?;
+        let noun = if calls == "1" { "call" } else { "calls" };
+        let words = format!("{calls} {noun}");
+        if calls != "0" {
+            return Some(words);
+        }
+        let baseline = self.baseline.as_ref().filter(|_| command != "run");
+        let servers = &baseline.or(self.current.as_ref())?.servers;
+        let verb = if command == "run" { "listed" } else { "pinned" };
+        Some(match servers.iter().map(|it| it.tools).sum() {
+            0 => words,
+            1 => format!("{words}, 1 tool {verb}"),
+            tools => format!("{words}, {tools} tools {verb}"),
+        })
+    }
 }

@@ -137,7 +137,7 @@ impl<'a> ScenarioPage<'a> {
             scenario,
             started_at: moment::words(&result.started_at),
             duration: duration_words(scenario.duration_ms),
-            calls: scenario.calls(),
+            calls: scenario.calls_in_words(&result.command),
             versions: stamps::versions(stamped, scenario.current.as_ref()),
             verdict: scenario.comparison.as_ref().map(VerdictView::new),
             changes: {

@@ -28,7 +28,7 @@ pub(super) struct Columns {
 impl Columns {
     pub(super) fn new(scenarios: &[&Scenario], command: &str, width: usize) -> Self {
         let widest = |cell: &dyn Fn(&Scenario) -> usize| scenarios.iter().map(|it| cell(it)).max();
-        let calls = widest(&|it| calls(it).width() + 2).unwrap_or(0);
+        let calls = widest(&|it| calls(it, command).width() + 2).unwrap_or(0);
         let status = widest(&|it| it.status_words(command).width() + 2).unwrap_or(0);
         let status = status.max(LEAST_STATUS);
         let others = SIGN + 2 + status + SCORE + calls + DURATION;
@@ -41,12 +41,9 @@ impl Columns {
     }
 }
 
-/// How many calls were made, in words; empty where none were.
-fn calls(scenario: &Scenario) -> String {
-    scenario.calls().map_or_else(String::new, |it| {
-        let noun = if it == "1" { "call" } else { "calls" };
-        format!("{it} {noun}")
-    })
+/// How many calls were made, in words; empty where nobody knows.
+fn calls(scenario: &Scenario, command: &str) -> String {
+    scenario.calls_in_words(command).unwrap_or_default()
 }
 
 /// Status, score, calls and time in words, as far as there are such.
@@ -55,7 +52,7 @@ pub(super) fn cells(scenario: &Scenario, command: &str) -> Vec<String> {
     let cells = [
         scenario.status_words(command),
         scenario.score().map_or_else(String::new, points::score),
-        calls(scenario),
+        calls(scenario, command),
         time.unwrap_or_default(),
     ];
     cells.into_iter().filter(|it| !it.is_empty()).collect()
@@ -79,7 +76,7 @@ impl Page<'_> {
             "  ".to_owned(),
             self.painted(status, &wrap::padded(&words, columns.status)),
             wrap::right(&score, SCORE),
-            wrap::right(&calls(scenario), columns.calls),
+            wrap::right(&calls(scenario, self.command), columns.calls),
             self.painted(DIM, &wrap::right(&time, DURATION)),
         ];
         self.text.push_str(cells.concat().trim_end());

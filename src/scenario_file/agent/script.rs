@@ -3,8 +3,13 @@
 use crate::model::scenario::{ExpectedCall, ScriptedCall};
 
 use super::arguments::Arguments;
+use std::borrow::Cow;
+use std::ops::Deref;
+
 use crate::scenario_file::decode::values::Word;
-use crate::scenario_file::decode::{At, section};
+use crate::scenario_file::decode::{At, Decode, section};
+use crate::scenario_file::yaml::node::Node;
+use crate::scenario_file::yaml::source::{Findings, Mark};
 
 section! {
     /// One call of a script.
@@ -35,6 +40,64 @@ section! {
         is_error: Option<bool>,
         /// Whether the run ends when the call fails; the name of the operation decides unless given.
         critical: Option<bool>,
+    }
+}
+
+/// The calls under `expected_trajectory`.
+#[derive(Debug, Clone)]
+pub(in crate::scenario_file) struct ExpectedCalls {
+    list: Vec<ExpectedSection>,
+    /// Nothing stands behind the key, not even `[]`: all calls may be comments.
+    is_blank: bool,
+}
+
+impl ExpectedCalls {
+    /// Whether the author says that an agent that decides for itself calls nothing.
+    pub(in crate::scenario_file) fn forbid_calls(&self) -> bool {
+        self.list.is_empty() && !self.is_blank
+    }
+}
+
+impl Deref for ExpectedCalls {
+    type Target = [ExpectedSection];
+
+    fn deref(&self) -> &[ExpectedSection] {
+        &self.list
+    }
+}
+
+impl Decode for ExpectedCalls {
+    fn decode(node: &Node, findings: &mut Findings) -> Option<Self> {
+        let list = Vec::decode(node, findings)?;
+        Some(Self {
+            list,
+            is_blank: false,
+        })
+    }
+
+    fn of_null() -> Option<Self> {
+        Some(Self {
+            list: Vec::new(),
+            is_blank: true,
+        })
+    }
+
+    fn templates<'a>(&'a self, visit: &mut dyn FnMut(Mark, &'a str)) {
+        self.list.templates(visit);
+    }
+}
+
+impl schemars::JsonSchema for ExpectedCalls {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "ExpectedCalls".into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        Vec::<ExpectedSection>::json_schema(generator)
     }
 }
 

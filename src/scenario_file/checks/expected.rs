@@ -34,7 +34,7 @@ impl Document {
             all: offered.len() == servers.len(),
         };
         let expected = given(self.expected_trajectory.as_ref());
-        let expected = expected.into_iter().flat_map(|it| &it.value);
+        let expected = expected.into_iter().flat_map(|it| it.iter());
         // A tool that is not there may be what a call is meant to fail for.
         let expected = expected
             .filter(|it| it.is_error != Some(true))
@@ -69,7 +69,12 @@ impl Document {
             return;
         }
         let expected = given(self.expected_trajectory.as_ref());
-        let expects_calls = expected.is_some_and(|it| !it.value.is_empty() || agent.decides());
+        // A script without calls holds the list of tools.
+        let expects_calls = if agent.decides() {
+            expected.is_some_and(|it| !it.is_empty() || it.forbid_calls())
+        } else {
+            expected.is_some()
+        };
         let criteria = given(self.success_criteria.as_ref());
         let criteria: Vec<_> = criteria.into_iter().flatten().collect();
         if expects_calls || criteria.iter().any(|it| it.is_checked()) {

@@ -125,7 +125,7 @@ impl Document {
         }
         let names: HashSet<&str> = servers.iter().map(|it| it.name.as_str()).collect();
         let expected = given(self.expected_trajectory.as_ref());
-        let expected = expected.into_iter().flat_map(|it| &it.value);
+        let expected = expected.into_iter().flat_map(|it| it.iter());
         let agent = given(self.agent.as_ref()).and_then(|it| it.all.calls.as_ref());
         let calls = agent.into_iter().flat_map(|it| &it.value);
         let criteria = given(self.success_criteria.as_ref()).into_iter().flatten();

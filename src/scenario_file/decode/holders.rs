@@ -67,6 +67,10 @@ impl<T: Decode> Decode for Field<T> {
         T::decode(node, findings).map(Self::Given)
     }
 
+    fn null(node: &Node) -> Option<Self> {
+        T::null(node).map(Self::Given)
+    }
+
     fn failed() -> Option<Self> {
         Some(Self::Wrong)
     }

@@ -8,7 +8,7 @@ use super::label::LabelPath;
 use super::scoring::ScoringSection;
 use crate::scenario_file::agent::criteria::CriterionSection;
 use crate::scenario_file::agent::limits::LimitsSection;
-use crate::scenario_file::agent::script::ExpectedSection;
+use crate::scenario_file::agent::script::ExpectedCalls;
 use crate::scenario_file::agent::section::{AgentKind, AgentSection};
 use crate::scenario_file::decode::kinds::drop_foreign;
 use crate::scenario_file::decode::secrets::RedactSection;
@@ -43,8 +43,8 @@ section! {
         user_intent: Option<Field<String>>,
         /// What the user says, message by message, each after the agent is done with the one before; instead of `user_intent`.
         turns: Option<Field<At<Vec<Word>>>>,
-        /// The calls that are expected, in order. An empty list says that an agent that decides for itself calls nothing.
-        expected_trajectory: Option<Field<At<Vec<ExpectedSection>>>>,
+        /// The calls that are expected, in order. An empty list says that nothing is called: a scripted agent then holds the list of tools alone, and one that decides for itself must call none.
+        expected_trajectory: Option<Field<At<ExpectedCalls>>>,
         /// What must hold for a run to pass: text that appears in it, or a condition on its calls.
         success_criteria: Option<Field<Vec<CriterionSection>>>,
         /// Values for `{{name}}` in the user's intent, the expectations and the script. One without a value must be given with `--var`.

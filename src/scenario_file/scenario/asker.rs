@@ -27,7 +27,7 @@ impl Document {
             Some(calls) => (calls.iter().map(CallSection::call).collect(), calls.at),
             None if is_wrong(self.expected_trajectory.as_ref()) => return None,
             None => {
-                let calls = expected.into_iter().flat_map(|it| &it.value);
+                let calls = expected.into_iter().flat_map(|it| it.iter());
                 let at = agent.map(|it| it.at).or(expected.map(|it| it.at));
                 (
                     calls.map(ExpectedSection::call).collect(),
@@ -35,11 +35,25 @@ impl Document {
                 )
             }
         };
+        // Said in as many words: nothing is called, and what the servers list is what counts.
+        let lists_none = agent.is_none_or(|it| it.all.calls.is_none())
+            && expected.is_some_and(|it| it.is_empty());
+        let scripted = |findings: &mut Findings| {
+            if calls.is_empty() && !lists_none {
+                let message = "the scripted agent has nothing to play";
+                let hint = "list calls under `expected_trajectory` or `agent.calls`; `expected_trajectory: []` holds the list of tools alone";
+                findings.error(at, message, Some(hint));
+                return None;
+            }
+            Some(Agent::Scripted {
+                calls: calls.clone(),
+            })
+        };
         let Some(agent) = agent else {
-            return scripted(calls, at, findings);
+            return scripted(findings);
         };
         match &agent.kind {
-            AgentKind::Scripted(_) => scripted(calls, at, findings),
+            AgentKind::Scripted(_) => scripted(findings),
             AgentKind::Replay(_) => Some(Agent::Replay { calls }),
             AgentKind::Anthropic((choice, model)) => {
                 let settings = model.agent(ModelApi::Anthropic, Some(choice));
@@ -88,17 +102,6 @@ impl Document {
         let settings = settings.map(Box::new)?;
         Some(Agent::Model { settings, calls })
     }
-}
-
-/// An agent that plays these calls, which are listed or missing at this place.
-fn scripted(calls: Vec<ScriptedCall>, at: Mark, findings: &mut Findings) -> Option<Agent> {
-    if calls.is_empty() {
-        let message = "the scripted agent has nothing to play";
-        let hint = "list calls under `expected_trajectory` or `agent.calls`";
-        findings.error(at, message, Some(hint));
-        return None;
-    }
-    Some(Agent::Scripted { calls })
 }
 
 impl AgentSection {

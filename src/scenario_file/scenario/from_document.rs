@@ -108,10 +108,10 @@ impl Document {
             replaying,
             expected_trajectory: expected
                 .into_iter()
-                .flat_map(|it| &it.value)
+                .flat_map(|it| it.iter())
                 .map(ExpectedSection::expected)
                 .collect(),
-            expects_no_call: expected.is_some_and(|it| it.value.is_empty()),
+            expects_no_call: expected.is_some_and(|it| it.forbid_calls()),
             success_criteria: criteria
                 .into_iter()
                 .flatten()

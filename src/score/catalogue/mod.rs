@@ -5,8 +5,10 @@
 //! - `schema`: what changed between two schemas, in words; `schema_types`: of the types they accept.
 //! - `schema_node`: all that a schema says of one place.
 //! - `refusal`: whether a tool would refuse a call, as a validator judges it.
+//! - `guess`: arguments for a call that nobody has made yet.
 
 pub(super) mod drift;
+pub(super) mod guess;
 pub(super) mod likeness;
 mod refusal;
 mod renamed;

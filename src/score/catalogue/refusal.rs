@@ -114,6 +114,18 @@ impl<'a> Refusals<'a> {
     }
 }
 
+/// The parameters of arguments that a schema refuses; none where it cannot be used.
+pub(super) fn refused(schema: &Value, arguments: &Object) -> Vec<String> {
+    let given = Value::Object(arguments.clone());
+    let mut refused: Vec<String> = Vec::new();
+    for it in complaints(compile(schema).as_ref(), &given) {
+        if !refused.contains(&it.parameter) {
+            refused.push(it.parameter);
+        }
+    }
+    refused
+}
+
 fn join(parameter: &str, name: &str) -> String {
     match parameter {
         "" => name.to_owned(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::evaluate::{Basis, Checked, check_criteria, no_call, wrong_outcomes};
+use crate::evaluate::{Basis, Checked, check_criteria, lists_tools, no_call, wrong_outcomes};
 use crate::model::comparison::ExecutionStatus;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
@@ -17,7 +17,7 @@ use crate::text::shorten;
 
 /// What a recorded run is checked for.
 pub(crate) struct RunChecks {
-    /// The success criteria, and whether no call is made where none is expected.
+    /// The success criteria, whether no call is made where none is expected, and whether there are tools where they are all there is.
     pub(crate) checks: Vec<Check>,
     /// Why the run should not become a baseline unseen; empty where nothing speaks against it.
     pub(crate) failing: Vec<String>,
@@ -41,6 +41,7 @@ pub(crate) fn check_run(
         return Err(problem);
     }
     checks.extend(no_call(scenario, trajectory));
+    checks.extend(lists_tools(scenario, trajectory));
     let failing = why_failing(scenario, trajectory, replayed, &checks);
     Ok(RunChecks { checks, failing })
 }
