@@ -63,6 +63,13 @@ impl Console {
         }
     }
 
+    /// Prints a question to stderr, and leaves the line open for the answer.
+    pub(super) fn prompt(self, question: &str) {
+        let mut stream = AutoStream::new(io::stderr().lock(), self.color);
+        // A line break would be shown as one, so none is in it.
+        let _ = write!(stream, "{}", shown(question)).and_then(|()| stream.flush());
+    }
+
     /// Prints a failure to stderr, quiet or not.
     pub(super) fn failure(self, failure: &Failure) {
         let mut text = format!("\u{1b}[1;31merror:\u{1b}[0m {}\n", shown(&failure.message));

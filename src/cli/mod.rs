@@ -15,6 +15,7 @@ mod offline;
 mod progress;
 mod reports;
 mod runs;
+mod scenario_name;
 mod select;
 mod stored;
 mod stray;
@@ -115,6 +116,7 @@ fn supervise() -> Option<std::io::Result<()>> {
 
 fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
     match cli.command {
+        Command::Init(args) => commands::init::run(&args, cli.output, console),
         Command::Record(args) => commands::record::run(&args, cli.output, console),
         Command::Compare(args) => commands::compare::run(&args, cli.output, console),
         Command::Run(args) => commands::run::run(&args, cli.output, console),

@@ -90,6 +90,16 @@ impl Reports {
         Ok(reports)
     }
 
+    /// What a command does that nobody asks for anything: a table on stdout and, unless told otherwise, pages.
+    pub(super) fn usual(pages: bool) -> Self {
+        Self {
+            printed: Format::Terminal,
+            pages,
+            output: None,
+            asked: Vec::new(),
+        }
+    }
+
     /// The forms with a file of their own, each with that file; of pages, the index.
     fn named(&self) -> impl Iterator<Item = (&ReportChoice, PathBuf)> {
         self.asked.iter().filter_map(|it| {

@@ -85,6 +85,11 @@ impl Secrets {
         }
     }
 
+    /// Whether none is known.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     /// What the environment of this program holds under names that say it is secret.
     pub fn of_environment() -> Self {
         let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());

@@ -17,6 +17,7 @@
 //! | Where may `${…}` stand, and what is put there? And in the configuration file of a proxy? | `expand` |
 //! | How are mock servers, or a model's script, read from a file alone? | `load::mocks`, `load::llm` |
 //! | How does a session become a scenario file? | `load::session` |
+//! | How does what a server offers become one? | `load::first` |
 //!
 //! The rooms need each other in one direction:
 //!
@@ -45,6 +46,7 @@ pub use expand::filling::{MissingVariables, expand, expand_command, expand_serve
 pub use expand::places::{Place, Templates};
 pub use file::schema::json_schema;
 pub use load::find::{Found, find, id_of_folder};
+pub use load::first::{FirstCall, FirstScenario, first_scenario};
 pub use load::llm::{LoadedLlm, llm};
 pub use load::loader::{Loaded, Options, check, load};
 pub use load::mocks::{LoadedMocks, mock_tool, mocks};

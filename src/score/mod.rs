@@ -73,5 +73,5 @@ pub use runs::recorded_again::{Recording, is_of_substance, recorded_again};
 pub use runs::repeated::{gate, is_more_relevant, summarise};
 pub use runs::statistics;
 pub use scores::settled::has_settled;
-pub use scores::status::status;
+pub use scores::status::{call_failure, status};
 pub use work::Cancelled;

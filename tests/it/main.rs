@@ -31,6 +31,7 @@ mod hooks;
 mod http;
 mod import;
 mod import_log;
+mod init;
 mod integers;
 mod jobs;
 mod json_written;

@@ -2,6 +2,7 @@
 
 mod execute;
 mod help;
+mod init;
 mod look;
 mod mock;
 mod output;
@@ -13,6 +14,7 @@ use clap::{Parser, Subcommand};
 
 pub(super) use execute::{AgentChoice, ExecuteArgs, PaceChoice, Preset, ScoreArgs};
 pub(super) use help::HelpArgs;
+pub(super) use init::{AddedCall, InitArgs};
 pub(super) use look::{ExplainArgs, ListArgs, ReportArgs, ValidateArgs};
 pub(super) use mock::{MockArgs, MockTransport};
 pub(super) use output::{
@@ -39,8 +41,8 @@ pub(super) use upkeep::{CleanArgs, ImportArgs, ImportedTool, ScanArgs, SchemaArg
                   containers  servers in containers that are reset before every run\n\n\
                   Exit codes: 0 all passed, or inconclusive · 1 something failed its gate · 2 wrong usage or an\n\
                   invalid file · 3 something could not be run or judged, or nothing ran · 130 interrupted\n\n\
-                  A first look: `mcp-eval record --listen --mcp-config FILE` records a session of your own client\n\
-                  with the servers of its configuration, and `mcp-eval compare` runs it again."
+                  A first look: `mcp-eval init --server \"COMMAND\"` makes a scenario and a baseline of a server of\n\
+                  yours, and `mcp-eval compare` runs it again."
 )]
 pub(super) struct Cli {
     #[command(subcommand)]
@@ -51,6 +53,8 @@ pub(super) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    /// Make a first scenario; with --server, of a server of yours, and record and compare it at once
+    Init(InitArgs),
     /// Run scenarios and keep their trajectories as baselines
     Record(RecordArgs),
     /// Run scenarios again, score them against their baselines, write a report, gate

@@ -6,6 +6,7 @@ pub(super) mod compare;
 pub(super) mod explain;
 pub(super) mod help;
 pub(super) mod import;
+pub(super) mod init;
 pub(super) mod list;
 pub(super) mod mock;
 mod mock_llm;

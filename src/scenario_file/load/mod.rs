@@ -4,10 +4,12 @@
 //! - `loader`: defaults are laid beneath, sections read, scenarios made. `variables`: `{{…}}` is filled in.
 //! - `config`: the configuration file that a scenario names.
 //! - `mocks`, `llm`: the mock servers of a file alone, and the script of a stand-in for a model.
+//! - `first`: a scenario file made from what a server offers.
 //! - `session`: a scenario file made from a session that somebody had. `rebase`: its relative paths lead to the same places.
 
 pub(super) mod config;
 pub(super) mod find;
+pub(super) mod first;
 pub(super) mod llm;
 pub(super) mod loader;
 pub(super) mod mocks;

@@ -110,13 +110,10 @@ impl<'a> Filling<'a> {
             return json!([item]);
         }
         if types.contains("integer") || types.contains("number") {
-            return match bound(&node) {
-                Some(bound) => bound,
-                None => {
-                    self.give_up(at);
-                    json!(0)
-                }
-            };
+            return bound(&node).unwrap_or_else(|| {
+                self.give_up(at);
+                json!(0)
+            });
         }
         if types.contains("string") {
             return self.unknown_value(at);
@@ -199,16 +196,34 @@ mod tests {
         let of = |member: Value| json!({ "type": "object", "properties": { "a": member }, "required": ["a"] });
         for (member, expected) in [
             (json!({ "const": "x" }), json!("x")),
-            (json!({ "type": "string", "default": "here" }), json!("here")),
-            (json!({ "type": "string", "examples": ["one", "two"] }), json!("one")),
+            (
+                json!({ "type": "string", "default": "here" }),
+                json!("here"),
+            ),
+            (
+                json!({ "type": "string", "examples": ["one", "two"] }),
+                json!("one"),
+            ),
             (json!({ "enum": ["red", "blue"] }), json!("red")),
             (json!({ "type": "boolean" }), json!(false)),
             (json!({ "type": "integer", "minimum": 1 }), json!(1)),
-            (json!({ "type": "integer", "exclusiveMinimum": 0 }), json!(1)),
+            (
+                json!({ "type": "integer", "exclusiveMinimum": 0 }),
+                json!(1),
+            ),
             (json!({ "type": "number", "maximum": 0.5 }), json!(0.5)),
-            (json!({ "type": "array", "items": { "enum": ["tag"] } }), json!(["tag"])),
-            (json!({ "anyOf": [{ "type": "string" }, { "type": "boolean" }] }), json!(false)),
-            (json!({ "anyOf": [{ "type": "null" }, { "enum": ["b"] }] }), json!("b")),
+            (
+                json!({ "type": "array", "items": { "enum": ["tag"] } }),
+                json!(["tag"]),
+            ),
+            (
+                json!({ "anyOf": [{ "type": "string" }, { "type": "boolean" }] }),
+                json!(false),
+            ),
+            (
+                json!({ "anyOf": [{ "type": "null" }, { "enum": ["b"] }] }),
+                json!("b"),
+            ),
             (
                 json!({ "type": "object", "properties": { "b": { "default": 7 }, "c": { "type": "string" } }, "required": ["b"] }),
                 json!({ "b": 7 }),
@@ -222,13 +237,19 @@ mod tests {
             (json!({ "type": "string" }), "a"),
             (json!({ "type": "number" }), "a"),
             (json!({}), "a"),
-            (json!({ "type": "array", "items": { "type": "string" } }), "a[]"),
+            (
+                json!({ "type": "array", "items": { "type": "string" } }),
+                "a[]",
+            ),
             (
                 json!({ "type": "object", "properties": { "b": { "type": "string" } }, "required": ["b"] }),
                 "a.b",
             ),
             // A default that the schema itself refuses.
-            (json!({ "type": "string", "default": "no", "minLength": 9 }), "a"),
+            (
+                json!({ "type": "string", "default": "no", "minLength": 9 }),
+                "a",
+            ),
         ] {
             assert_eq!(guessed(&of(member.clone())).1, [at], "{member}");
         }
@@ -244,7 +265,10 @@ mod tests {
             "properties": { "unit": { "$ref": "#/$defs/Unit" } },
             "$defs": { "Unit": { "enum": ["celsius"] } },
         });
-        assert_eq!(guessed(&references), (json!({ "unit": "celsius" }), Vec::new()));
+        assert_eq!(
+            guessed(&references),
+            (json!({ "unit": "celsius" }), Vec::new())
+        );
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! How a run went as a whole, and what it costs when it went worse than its baseline.
 
+use crate::model::catalogue::Catalogue;
 use crate::model::comparison::ExecutionStatus;
 use crate::model::rules::Rules;
-use crate::model::trajectory::{Ending, Trajectory};
+use crate::model::trajectory::{Ending, Outcome, ToolCall, Trajectory};
 use crate::score::response::breach::Schemas;
 use crate::score::response::in_band::Signs;
 
@@ -18,6 +19,18 @@ pub fn status(trajectory: &Trajectory, rules: &Rules) -> ExecutionStatus {
         })
         .collect();
     of_calls(&trajectory.ending, &failed)
+}
+
+/// Why a call that was just made counts as failed, in words; `None` for a good one.
+pub fn call_failure(call: &ToolCall, catalogue: &Catalogue, rules: &Rules) -> Option<String> {
+    if call.outcome.is_failure() {
+        return Some(match &call.outcome {
+            Outcome::Answer(answer) => answer.text(),
+            Outcome::Failure(failure) => failure.message.clone(),
+        });
+    }
+    let breach = Schemas::new(catalogue).breach(call);
+    breach.or_else(|| Signs::new(&rules.errors).error(&call.outcome))
 }
 
 /// The same, where it is known which calls failed.

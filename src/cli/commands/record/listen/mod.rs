@@ -13,7 +13,7 @@ use tokio::io::AsyncBufReadExt;
 use tokio_util::sync::CancellationToken;
 
 use self::calls::{calls, leave_out_unanswered};
-use self::plan::{Plan, SCENARIOS, invalid, load, plan};
+use self::plan::{Plan, invalid, load, plan};
 use self::player::Player;
 use crate::agent::{Listener, mcp_config};
 use crate::cli::args::{OutputArgs, RecordArgs};
@@ -22,6 +22,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::progress::{ScenarioProgress, SuiteProgress};
+use crate::cli::scenario_name::SCENARIOS;
 use crate::cli::suite::program;
 use crate::docker::{self, Guard};
 use crate::json;

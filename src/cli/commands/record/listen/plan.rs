@@ -9,15 +9,13 @@ use jiff::Timestamp;
 use crate::cli::args::RecordArgs;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
+use crate::cli::scenario_name::{file, named};
 use crate::cli::select;
 use crate::model::agent::Limits;
 use crate::model::scenario::{Agent, Scenario, Server};
 use crate::scenario_file::{self, Found, Session};
 use crate::store::{Baselines, Runs, check_writable};
 use crate::suite::{BASELINES, RUNS};
-
-/// Where scenarios go.
-pub(super) const SCENARIOS: &str = "scenarios";
 
 /// How long a session may last: long enough never to be reached.
 const LONGEST_SESSION: Duration = Duration::from_secs(30 * 24 * 3600);
@@ -57,7 +55,7 @@ pub(super) fn plan(args: &RecordArgs, console: Console) -> Result<Plan, Failure>
         Some(path) => scenario_file::client_config(path)
             .map_err(|problem| Failure::usage(problem.to_string()))?,
     };
-    let target = Path::new(SCENARIOS).join(format!("{name}.yaml"));
+    let target = file(&name);
     let baselines = Baselines::new(args.output.clone().unwrap_or_else(|| BASELINES.into()));
     let there = [target.clone(), baselines.path(&name)];
     if let Some(there) = there.iter().find(|it| it.exists() && !args.force) {
@@ -114,21 +112,6 @@ pub(super) fn plan(args: &RecordArgs, console: Console) -> Result<Plan, Failure>
         baselines,
         runs: Runs::create(Path::new(RUNS), started_at)?,
     })
-}
-
-/// A name that is a path below the folder of scenarios, without extension.
-fn named(name: &str) -> Result<String, Failure> {
-    let is_plain = |part: &str| {
-        let allowed = |it: char| it.is_alphanumeric() || "-_.".contains(it);
-        !part.is_empty() && !part.starts_with(['.', '_']) && part.chars().all(allowed)
-    };
-    if name.split('/').all(is_plain) {
-        return Ok(name.to_owned());
-    }
-    Err(
-        Failure::usage(format!("`{name}` cannot be the name of a scenario"))
-            .hint("use letters, digits, `-`, `_` and `.`, and `/` between folders"),
-    )
 }
 
 /// The one scenario whose servers are used.

@@ -1,0 +1,281 @@
+//! Servers are asked what they offer, and the scenarios drafted that follow from it. Nothing is written here.
+
+use std::path::{Path, PathBuf};
+
+use tokio_util::sync::CancellationToken;
+
+use super::ask::{self, Person};
+use super::calls::{self, Plan};
+use super::files::is_there;
+use super::secrets::without_secrets;
+use super::servers::{self, Asked};
+use crate::cli::args::{AddedCall, InitArgs};
+use crate::cli::console::Console;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::interrupt;
+use crate::cli::scenario_name::file;
+use crate::cli::suite::program;
+use crate::model::catalogue::{ServerCatalogue, Tool};
+use crate::model::scenario::{Scenario, Server};
+use crate::scenario_file::{self, FirstScenario, Options};
+use crate::score;
+use crate::store::{Baselines, check_writable};
+use crate::suite::{self, BASELINES, Introduction, Settings};
+
+/// How often a server may go away over a call that is tried.
+const MOST_LOST: usize = 3;
+
+/// The scenarios that are to be, and how many servers could not be asked.
+pub(super) struct Drafts {
+    pub(super) drafts: Vec<Draft>,
+    pub(super) exit: Exit,
+}
+
+/// A scenario that is to be.
+pub(super) struct Draft {
+    pub(super) name: String,
+    pub(super) target: PathBuf,
+    /// With all that it is given.
+    pub(super) server: Server,
+    pub(super) plan: Plan,
+    /// How many tools the server lists.
+    pub(super) tools: usize,
+}
+
+impl Draft {
+    /// The text of the scenario, and the variables that stand for secrets in it, with whether they are set.
+    pub(super) fn text(&self, folder: &Path) -> (String, Vec<(String, bool)>) {
+        let written = without_secrets(&self.server);
+        let (calls, left_out) = self.plan.written();
+        let scenario = FirstScenario {
+            name: self.name.clone(),
+            server: written.server,
+            calls,
+            left_out,
+        };
+        let text = scenario_file::first_scenario(&scenario, folder);
+        (text, written.variables)
+    }
+
+    /// The scenario of a file with this text, its server with all that it is given.
+    pub(super) fn load(&self, path: &Path) -> Result<Scenario, Failure> {
+        let (found, mut findings) = scenario_file::find(&[path.to_owned()]);
+        let mut loaded = scenario_file::load(&found, &Options::default());
+        findings.append(&mut loaded.findings);
+        let Some(mut scenario) = loaded.scenarios.pop() else {
+            let findings: Vec<String> = findings.iter().map(ToString::to_string).collect();
+            return Err(Failure::usage(findings.join("\n\n")));
+        };
+        scenario.servers.retain(|it| it.name != self.server.name);
+        scenario.servers.insert(0, self.server.clone());
+        Ok(scenario)
+    }
+}
+
+/// Asks the servers what they offer, and the user where that does not say enough.
+///
+/// # Errors
+///
+/// When none of them can be asked, when something is in the way, and when a signal comes.
+pub(super) fn drafts(
+    asked: Vec<Asked>,
+    args: &InitArgs,
+    console: Console,
+) -> Result<Drafts, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(|error| {
+            Failure::incomplete(format!("cannot start the asynchronous runtime: {error}"))
+        })?;
+    let drafted = runtime.block_on(async {
+        let interrupt: CancellationToken = interrupt::token();
+        tokio::select! {
+            biased;
+            () = interrupt.cancelled() => Err(Failure {
+                exit: Exit::Interrupted,
+                ..Failure::incomplete("interrupted: nothing was written")
+            }),
+            drafted = all(asked, args, console) => drafted,
+        }
+    });
+    // Neither a server that will not let go of its pipes nor a question without an answer may hold us up.
+    runtime.shutdown_background();
+    drafted
+}
+
+async fn all(asked: Vec<Asked>, args: &InitArgs, console: Console) -> Result<Drafts, Failure> {
+    let mut drafts: Vec<Draft> = Vec::new();
+    let mut failures = Vec::new();
+    let mut listed: Vec<ServerCatalogue> = Vec::new();
+    let mut person = (ask::can_ask(console) && args.calls.is_empty() && !args.allow_effects)
+        .then(|| Person::new(console));
+    for it in asked {
+        let taken: Vec<PathBuf> = drafts.iter().map(|it| it.target.clone()).collect();
+        let name = it.server.name.clone();
+        match draft(it, args, &taken, &mut person, &mut listed).await {
+            Ok(draft) => drafts.push(draft),
+            // Another server may be asked all the same; what the user has typed wrong is wrong for all.
+            Err(failure) if failure.exit == Exit::Usage => return Err(failure),
+            Err(failure) => failures.push((name, failure)),
+        }
+    }
+    unknown_calls(&args.calls, &listed, !failures.is_empty())?;
+    if drafts.is_empty()
+        && let Some((_, failure)) = failures.pop()
+        && failures.is_empty()
+    {
+        return Err(failure.hint("nothing was written"));
+    }
+    let exit = if failures.is_empty() {
+        Exit::Passed
+    } else {
+        Exit::Incomplete
+    };
+    for (name, failure) in failures {
+        console.failure(&failure.hint(format!("no scenario was written for `{name}`")));
+    }
+    Ok(Drafts { drafts, exit })
+}
+
+/// Calls that no server has the tool for.
+fn unknown_calls(
+    added: &[AddedCall],
+    listed: &[ServerCatalogue],
+    may_be_elsewhere: bool,
+) -> Result<(), Failure> {
+    for call in added {
+        let is_known = |server: &ServerCatalogue| {
+            let mut tools = server.tools.iter();
+            tools.any(|it| calls::names(call, server, it))
+        };
+        if may_be_elsewhere || listed.iter().any(is_known) {
+            continue;
+        }
+        let failure = Failure::usage(format!("--call {}: no server lists such a tool", call.tool));
+        let names = listed.iter().flat_map(|it| &it.tools).map(Tool::name);
+        return Err(match score::nearest_name(&call.tool, names) {
+            Some(near) => failure.hint(format!("did you mean `{near}`?")),
+            None => failure,
+        });
+    }
+    Ok(())
+}
+
+async fn draft(
+    asked: Asked,
+    args: &InitArgs,
+    taken: &[PathBuf],
+    person: &mut Option<Person>,
+    listed: &mut Vec<ServerCatalogue>,
+) -> Result<Draft, Failure> {
+    let Asked {
+        mut server,
+        is_named,
+    } = asked;
+    let mut session = open(&server).await?;
+    // The session knows the server by the name it was begun with.
+    let called = server.name.clone();
+    let offered = session.catalogue().servers.first();
+    let mut offered = offered.cloned().unwrap_or_default();
+    if !is_named && let Some(name) = servers::name_of_server(offered.info.as_ref()) {
+        server.name.clone_from(&name);
+        offered.server = name;
+    }
+    listed.push(offered.clone());
+    let (name, target) = place(&server, args, taken)?;
+    if offered.tools.is_empty() {
+        return Err(Failure::incomplete(format!(
+            "`{}` lists no tools, so there is nothing to call or to compare",
+            server.name
+        )));
+    }
+    let mut plan = Plan::new(
+        &offered,
+        session.redactor(),
+        &args.calls,
+        args.allow_effects,
+    )?;
+    let mut lost = 0;
+    while plan.try_out(&session, &called).await {
+        lost += 1;
+        session.close().await;
+        let again = Server {
+            name: called.clone(),
+            ..server.clone()
+        };
+        session = open(&again).await?;
+        if lost == MOST_LOST {
+            break;
+        }
+    }
+    if plan.made() == 0
+        && let Some(person) = person
+    {
+        let wanted = person.calls(&offered, session.redactor()).await;
+        plan = Plan::new(&offered, session.redactor(), &wanted, false)?;
+    }
+    session.close().await;
+    Ok(Draft {
+        name,
+        target,
+        plan,
+        tools: offered.tools.len(),
+        server,
+    })
+}
+
+/// Opens a session with a server, by way of a scenario that has nothing else.
+async fn open(server: &Server) -> Result<Introduction, Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::incomplete(format!("there is no place for temporary files: {error}"))
+    };
+    let folder = tempfile::tempdir().map_err(failed)?;
+    let draft = Draft {
+        name: server.name.clone(),
+        target: PathBuf::new(),
+        server: server.clone(),
+        plan: Plan::default(),
+        tools: 0,
+    };
+    let path = folder.path().join("server.yaml");
+    let (text, _) = draft.text(folder.path());
+    std::fs::write(&path, text).map_err(failed)?;
+    let scenario = draft.load(&path)?;
+    let settings = Settings {
+        program: Some(program()),
+        ..Settings::default()
+    };
+    Ok(suite::introduce(&scenario, &settings).await?)
+}
+
+/// What the scenario of a server is called and where it goes; nothing may be there.
+fn place(
+    server: &Server,
+    args: &InitArgs,
+    taken: &[PathBuf],
+) -> Result<(String, PathBuf), Failure> {
+    let plain = servers::plain(&server.name);
+    let own = match plain.as_str() {
+        "" => "server",
+        plain => plain,
+    };
+    let name = args.name.clone().unwrap_or_else(|| own.to_owned());
+    let mut number = 1;
+    let mut unique = name.clone();
+    while taken.contains(&file(&unique)) {
+        number += 1;
+        unique = format!("{name}-{number}");
+    }
+    let target = file(&unique);
+    let baseline = Baselines::new(BASELINES).path(&unique);
+    for path in [&target, &baseline] {
+        if path.symlink_metadata().is_ok() {
+            return Err(is_there(path));
+        }
+        check_writable(path)?;
+    }
+    Ok((unique, target))
+}

@@ -1,0 +1,119 @@
+//! `mcp-eval init`: from nothing to a first scenario, and with a server, to a first verdict.
+
+mod ask;
+mod calls;
+mod clients;
+mod draft;
+mod files;
+mod secrets;
+mod servers;
+mod verdict;
+
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
+use self::draft::Drafts;
+use crate::cli::args::{InitArgs, OutputArgs};
+use crate::cli::ci;
+use crate::cli::console::Console;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::scenario_name::{SCENARIOS, file, named};
+use crate::cli::select::plural;
+use crate::scenario_file;
+use crate::store;
+use crate::suite::BASELINES;
+
+pub(in crate::cli) fn run(
+    args: &InitArgs,
+    output: OutputArgs,
+    console: Console,
+) -> Result<Exit, Failure> {
+    if let Some(name) = &args.name {
+        named(name)?;
+    }
+    if args.servers.is_empty() && args.mcp_config.is_none() {
+        return without_server(args, console);
+    }
+    // What is asked of a server becomes a baseline.
+    ci::refuse(false)?;
+    let asked = servers::asked(args, console)?;
+    if args.name.is_some() && asked.len() > 1 {
+        let failure = "--name is for one scenario, and each server becomes one";
+        return Err(Failure::usage(failure).hint("leave it away, or pick one with --server"));
+    }
+    let Drafts { drafts, exit } = draft::drafts(asked, args, console)?;
+    let first = verdict::verdict(drafts, output, console)?;
+    if let Some(compare) = first.compare {
+        begin(console)?;
+        console.note(&format!(
+            "next: commit {SCENARIOS}/, {BASELINES}/ and .gitignore, and after each change of the server: `{compare}`"
+        ));
+    }
+    Ok(exit.and(first.exit))
+}
+
+/// Writes what every project has.
+fn begin(console: Console) -> Result<(), Failure> {
+    let added = files::ignore(Path::new(""))?;
+    if !added.is_empty() {
+        console.note(&format!("added to .gitignore: {}", added.join(", ")));
+    }
+    Ok(())
+}
+
+/// A first scenario with a mock server, where there is none yet.
+fn without_server(args: &InitArgs, console: Console) -> Result<Exit, Failure> {
+    if !args.calls.is_empty() || args.allow_effects {
+        let failure = "--call and --allow-effects are about a server, and none is given";
+        return Err(Failure::usage(failure).hint("add --server COMMAND, or --mcp-config FILE"));
+    }
+    let (found, _) = if Path::new(SCENARIOS).is_dir() {
+        scenario_file::find(&[PathBuf::from(SCENARIOS)])
+    } else {
+        (Vec::new(), Vec::new())
+    };
+    let target = file(args.name.as_deref().unwrap_or("first"));
+    let is_new = found.is_empty() || args.name.is_some();
+    if is_new {
+        if target.symlink_metadata().is_ok() {
+            return Err(files::is_there(&target));
+        }
+        store::write(&target, files::EXAMPLE.as_bytes())?;
+        console.result(&format!(
+            "wrote {}, a scenario with a mock server",
+            target.display()
+        ));
+    }
+    begin(console)?;
+    if is_new {
+        console.result(&format!(
+            "next: `mcp-eval record {0}`, then `mcp-eval compare {0}`",
+            target.display()
+        ));
+    } else {
+        let there = plural(found.len(), "scenario");
+        console.result(&format!(
+            "there is nothing to begin: {SCENARIOS}/ has {there} (`mcp-eval list` shows them)"
+        ));
+    }
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let clients = clients::configured(Path::new(""), home.as_deref());
+    if clients.is_empty() {
+        console.result(
+            "a scenario of a server of yours: `mcp-eval init --server \"COMMAND WITH ARGUMENTS\"`, or its URL",
+        );
+        return Ok(Exit::Passed);
+    }
+    console.result("a scenario of a server that a client of yours knows:");
+    for it in clients {
+        let path = it.path.display().to_string();
+        let path = shlex::try_quote(&path).map_or(path.clone(), Cow::into_owned);
+        console.result(&format!(
+            "  mcp-eval init --mcp-config {path}   # {}: {}",
+            it.client,
+            it.servers.join(", ")
+        ));
+    }
+    Ok(Exit::Passed)
+}

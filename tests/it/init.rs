@@ -1,0 +1,585 @@
+//! `init`: from nothing to a first scenario, and with a server to a first verdict.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use mcp_eval::model::scenario::{Server, Transport};
+use mcp_eval::scenario_file::{self, FirstCall, FirstScenario, Options, first_scenario};
+
+use crate::common::{Project, Ran, faulty_server, served};
+
+/// A mock server with these tools, as a command line.
+fn server(project: &Project, tools: &Value) -> String {
+    let file = json!({ "mcp_interactions": { "hub": { "tools": tools } } });
+    project.file("hub.yaml", file.to_string());
+    let program = env!("CARGO_BIN_EXE_mcp-eval");
+    project.file(
+        "bin/hub",
+        format!("#!/bin/sh\necho called >> starts.log\nexec '{program}' mock hub.yaml \"$@\"\n"),
+    );
+    let path = project.path("bin/hub");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    "./bin/hub".to_owned()
+}
+
+fn reading(name: &str, schema: &Value, answer: &Value) -> Value {
+    json!({ "name": name, "annotations": { "read_only_hint": true }, "input_schema": schema, "responses": [answer] })
+}
+
+/// What most servers are like: some tools read, some do more, and some need what nobody can guess.
+fn tools() -> Value {
+    let any = json!({ "type": "object" });
+    let unit = json!({ "type": "object", "properties": { "unit": { "enum": ["celsius", "kelvin"] } }, "required": ["unit"] });
+    let path = json!({ "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] });
+    json!([
+        reading("list", &any, &json!({ "content": "a list" })),
+        reading("weather", &unit, &json!({ "content": "{{args.unit}}" })),
+        reading("read", &path, &json!({ "content": "of {{args.path}}" })),
+        reading("broken", &any, &json!({ "content": "the disk is on fire", "is_error": true })),
+        reading("slow", &any, &json!({ "content": "at last", "delay": "30s" })),
+        { "name": "add", "input_schema": path, "responses": [{ "content": "added {{args.path}}" }] },
+        { "name": "reset", "responses": [{ "content": "all is gone" }] },
+    ])
+}
+
+fn starts(project: &Project) -> usize {
+    project.read("starts.log").lines().count()
+}
+
+#[test]
+fn an_empty_folder_gets_a_scenario_that_runs() {
+    let project = Project::new();
+    project.file(".gitignore", "target");
+    let ran = project.expect(0, &["init"]);
+    ran.says("wrote scenarios/first.yaml")
+        .says("mcp-eval record scenarios/first.yaml");
+    assert_eq!(
+        project.read(".gitignore"),
+        "target\n.mcp-eval/\nreports/\npending.json\n"
+    );
+    project
+        .expect(0, &["validate"])
+        .says("1 valid scenario, 0 errors, 0 warnings");
+    project.expect(0, &["record", "scenarios/first.yaml"]);
+    project.expect(0, &["compare", "scenarios/first.yaml"]);
+
+    // Again: nothing is written twice, and nothing replaced.
+    project.edit("scenarios/first.yaml", "name: First", "name: Mine");
+    let before = (
+        project.read("scenarios/first.yaml"),
+        project.read(".gitignore"),
+    );
+    project
+        .expect(0, &["init"])
+        .says("scenarios/ has 1 scenario");
+    project
+        .expect(2, &["init", "--name", "first"])
+        .says("scenarios/first.yaml is there already")
+        .says("--name");
+    let after = (
+        project.read("scenarios/first.yaml"),
+        project.read(".gitignore"),
+    );
+    assert_eq!(before, after);
+    project.expect(0, &["init", "--name", "team/second"]);
+    assert!(project.path("scenarios/team/second.yaml").is_file());
+}
+
+#[test]
+fn configurations_of_clients_are_found_and_listed() {
+    let project = Project::new();
+    project.file(
+        ".mcp.json",
+        json!({ "mcpServers": { "hub": { "command": "hub" } } }).to_string(),
+    );
+    let desktop = ".config/Claude/claude_desktop_config.json";
+    project.file(desktop, json!({ "mcpServers": { "notes": { "command": "notes" }, "web": { "url": "http://x/mcp" } } }).to_string());
+    project.file(".cursor/mcp.json", "{ not even JSON");
+    project.file(".gemini/settings.json", r#"{ "theme": "dark" }"#);
+    let ran = project.expect(0, &["init"]);
+    ran.says("mcp-eval init --mcp-config .mcp.json # Claude Code: hub")
+        .says(&format!("{desktop} # Claude Desktop: notes, web"))
+        .says_not("gemini");
+}
+
+#[test]
+fn a_server_becomes_a_scenario_a_baseline_and_a_verdict() {
+    let project = Project::new();
+    let command = server(&project, &tools());
+    let ran = project.expect(0, &["init", "--server", &command]);
+    ran.says("wrote scenarios/hub.yaml: 2 calls to `hub`; 5 tools are comments")
+        .says("Suite Results: 1/1 tests passed")
+        .says("next: commit scenarios/, baselines/ and .gitignore")
+        .says("mcp-eval compare scenarios/hub.yaml");
+    let scenario = project.read("scenarios/hub.yaml");
+    for line in [
+        "    command: ../bin/hub\n",
+        "  - tool: list\n",
+        "  - tool: weather\n    args: { unit: celsius }\n",
+        "  # Not called: nobody can guess `path`\n  # - tool: read\n  #   args: { path: \"...\" }\n",
+        "  # Not called: tried once, it failed: the disk is on fire\n  # - tool: broken\n",
+        "  # Not called: tried once, it took longer than 1 s\n  # - tool: slow\n",
+        "  # Not called: it is not marked as read-only\n  # - tool: reset\n",
+    ] {
+        assert!(scenario.contains(line), "no {line:?} in {scenario}");
+    }
+    assert!(ran.took.as_secs() < 10, "{ran:#?}");
+    // To list, to record twice, to compare.
+    assert_eq!(starts(&project), 4);
+    assert!(project.read(".gitignore").contains("pending.json"));
+    assert!(project.path("reports/latest/index.html").is_file());
+    project.expect(0, &["compare"]);
+    // A tool that nobody calls is pinned all the same.
+    project.edit("hub.yaml", "\"reset\"", "\"purge\"");
+    project.expect(1, &["compare"]).says("`reset`");
+}
+
+#[test]
+fn where_nothing_is_marked_nothing_is_called_unless_somebody_wants_it() {
+    let unmarked = json!([
+        { "name": "create", "responses": [{ "content": "created {{args.name}}" }] },
+        { "name": "drop", "input_schema": { "type": "object", "properties": { "name": { "type": "string" } }, "required": ["name"] }, "responses": [{ "content": "dropped" }] },
+    ]);
+    let project = Project::new();
+    let command = server(&project, &unmarked);
+    let logged = format!("{command} --call-log calls.jsonl");
+    let ran = project.expect(0, &["init", "--server", &logged, "--name", "quiet"]);
+    ran.says("✓ quiet passed 1.00 0 calls, 2 tools pinned")
+        .says("no tool of `quiet` is both marked as read-only and free of arguments that nobody can guess");
+    assert_eq!(project.read("calls.jsonl"), "");
+    // What is written is right with the comments in it, and without the `#` before them.
+    let scenario = project.read("scenarios/quiet.yaml");
+    project.file("scenarios/quiet.yaml", uncommented(&scenario));
+    project
+        .expect(0, &["validate"])
+        .says("1 valid scenario, 0 errors, 0 warnings");
+
+    let added = [
+        "--call",
+        "mcp__loud__drop={\"name\": \"x\"}",
+        "--call",
+        "create",
+    ];
+    let arguments = [&["init", "--server", &logged, "--name", "loud"], &added[..]].concat();
+    project.expect(0, &arguments).says("2 calls to `loud`");
+    let made = project.read("calls.jsonl");
+    assert!(made.lines().next().unwrap().contains("drop"), "{made}");
+    // Each start of the server begins a new log.
+    assert_eq!(made.lines().count(), 2, "{made}");
+
+    let arguments = [
+        "init",
+        "--server",
+        &logged,
+        "--name",
+        "effects",
+        "--allow-effects",
+    ];
+    project.expect(0, &arguments).says("1 call to `effects`");
+    let scenario = project.read("scenarios/effects.yaml");
+    assert!(scenario.contains("  - tool: create\n"), "{scenario}");
+    assert!(scenario.contains("nobody can guess `name`"), "{scenario}");
+}
+
+#[test]
+fn a_call_that_cannot_be_made_is_refused_before_anything_is_written() {
+    let project = Project::new();
+    let command = server(&project, &tools());
+    for (call, says) in [
+        ("rad={\"path\": \"x\"}", "did you mean `read`?"),
+        ("nothing-like-it", "no server lists such a tool"),
+        ("read", "nobody can guess `path`"),
+        ("read=[1]", "no JSON object"),
+        ("read={\"path\": \"{{x}}\"}", "begins a variable"),
+    ] {
+        project
+            .expect(2, &["init", "--server", &command, "--call", call])
+            .says(says);
+        assert!(!project.path("scenarios").exists(), "{call}");
+    }
+    project
+        .expect(2, &["init", "--call", "read"])
+        .says("none is given");
+}
+
+#[test]
+fn guessed_calls_that_fail_when_recorded_become_comments() {
+    let project = Project::new();
+    let tools = json!([
+        { "name": "fine", "responses": [{ "content": "fine" }] },
+        { "name": "refuses", "responses": [{ "content": "not without a licence", "is_error": true }] },
+        { "name": "fine_too", "responses": [{ "content": "fine, too" }] },
+    ]);
+    let command = server(&project, &tools);
+    let guessed = ["init", "--server", &command, "--allow-effects"];
+    project.expect(0, &guessed).says("2 calls to `hub`");
+    let scenario = project.read("scenarios/hub.yaml");
+    let line = "  # Not called: it failed: not without a licence\n  # - tool: refuses\n";
+    assert!(scenario.contains(line), "{scenario}");
+    assert!(scenario.contains("  - tool: fine_too\n"), "{scenario}");
+
+    // What was asked for stays, for its author to correct.
+    let wanted = [
+        "init", "--server", &command, "--name", "own", "--call", "refuses",
+    ];
+    project
+        .expect(1, &wanted)
+        .says("not without a licence")
+        .says("scenarios/own.yaml stays, without a baseline");
+    assert!(!project.path("baselines/own").exists());
+}
+
+#[test]
+fn what_is_there_is_never_overwritten() {
+    let project = Project::new();
+    let command = server(&project, &tools());
+    project.file("scenarios/hub.yaml", "name: mine\n");
+    project
+        .expect(2, &["init", "--server", &command])
+        .says("scenarios/hub.yaml is there already")
+        .says("--name");
+    project.file("baselines/other/baseline.json", "{}");
+    project
+        .expect(2, &["init", "--server", &command, "--name", "other"])
+        .says("baselines/other/baseline.json is there already");
+    assert_eq!(project.read("scenarios/hub.yaml"), "name: mine\n");
+    assert_eq!(project.read("baselines/other/baseline.json"), "{}");
+    assert!(!project.path(".gitignore").exists());
+}
+
+#[test]
+fn a_server_that_does_not_start_is_told_with_what_it_said() {
+    let project = Project::new();
+    for (command, says) in [
+        (
+            "sh -c 'echo the key is missing >&2; exit 4'",
+            "the key is missing",
+        ),
+        ("no-such-program-anywhere", "no-such-program-anywhere"),
+        ("http://127.0.0.1:9/mcp", "127.0.0.1:9"),
+        ("my-server ${NOT_SET_ANYWHERE}", "NOT_SET_ANYWHERE"),
+    ] {
+        let ran = project.expect(3, &["init", "--server", command]);
+        ran.says(says).says("nothing was written");
+        assert!(!project.path("scenarios").exists() && !project.path("baselines").exists());
+    }
+    for command in ["'open", "a && b", "", "A=b"] {
+        project.expect(2, &["init", "--server", command]);
+    }
+    // A server without tools is none that could be compared.
+    let command = server(&project, &json!([]));
+    project
+        .expect(3, &["init", "--server", &command])
+        .says("lists no tools");
+    assert_eq!(project.survivors(), Vec::<String>::new());
+}
+
+#[test]
+fn a_read_that_ends_its_server_is_left_out() {
+    let project = Project::new();
+    let tools = json!([
+        reading(
+            "bye",
+            &json!({ "type": "object" }),
+            &json!({ "fault": { "exit": 3 } })
+        ),
+        reading(
+            "list",
+            &json!({ "type": "object" }),
+            &json!({ "content": "a list" })
+        ),
+    ]);
+    let command = server(&project, &tools);
+    project
+        .expect(0, &["init", "--server", &command])
+        .says("1 call to `hub`");
+    let scenario = project.read("scenarios/hub.yaml");
+    assert!(
+        scenario.contains("tried once, it ended the server"),
+        "{scenario}"
+    );
+}
+
+#[test]
+fn secrets_are_referred_to_and_never_written() {
+    let project = Project::new();
+    let command = server(&project, &tools());
+    let secret = "s3cr3t-of-the-hub-81";
+    let command = format!("HUB_TOKEN={secret} {command}");
+    let ran = project.expect(0, &["init", "--server", &command]);
+    ran.says("takes it from the environment variable HUB_TOKEN, set it before")
+        .says_not(secret);
+    let scenario = project.read("scenarios/hub.yaml");
+    assert!(
+        scenario.contains("env: { HUB_TOKEN: \"${HUB_TOKEN}\" }"),
+        "{scenario}"
+    );
+    for path in [
+        "scenarios/hub.yaml",
+        "baselines/hub/baseline.json",
+        "baselines/hub/trajectory.txt",
+    ] {
+        assert!(!project.read(path).contains(secret), "{path}");
+    }
+    project.expect(3, &["compare"]).says("HUB_TOKEN");
+    let mut again = project.command();
+    again.arg("compare").env("HUB_TOKEN", secret);
+    let again = crate::common::ran(&mut again);
+    assert_eq!(again.code, 0, "{again:#?}");
+}
+
+#[test]
+fn each_server_of_a_client_becomes_a_scenario_of_its_own() {
+    let project = Project::new();
+    server(&project, &tools());
+    let config = json!({ "mcpServers": {
+        "My Hub": { "command": "./bin/hub" },
+        "gone": { "command": "./bin/no-such-server" },
+        "wrong": { "type": "carrier-pigeon" },
+        "off": { "command": "x", "disabled": true },
+    } });
+    project.file("mcp.json", config.to_string());
+    let ran = project.expect(3, &["init", "--mcp-config", "mcp.json"]);
+    ran.says("`wrong` is left out")
+        .says("no scenario was written for `gone`")
+        .says("wrote scenarios/my-hub.yaml")
+        .says("Suite Results: 1/1 tests passed");
+    assert!(!project.path("scenarios/gone.yaml").exists());
+    let arguments = ["init", "--mcp-config", "mcp.json", "--server", "hub"];
+    project
+        .expect(2, &arguments)
+        .says("has no server `hub`")
+        .says("My Hub");
+    let arguments = [
+        "init",
+        "--mcp-config",
+        "mcp.json",
+        "--server",
+        "My Hub",
+        "--name",
+        "two",
+    ];
+    project.expect(0, &arguments);
+    let two = ["init", "--mcp-config", "mcp.json", "--name", "three"];
+    project.expect(2, &two).says("--name is for one scenario");
+}
+
+#[test]
+fn a_server_over_http_becomes_one_too() {
+    let project = Project::new();
+    server(&project, &tools());
+    let (_server, url) = served(&project, &["mock", "hub.yaml", "--transport", "http"]);
+    let arguments = [
+        "init",
+        "--server",
+        &url,
+        "--header",
+        "Authorization: Bearer abc-not-for-files",
+    ];
+    // It has no name in its address, and says its own.
+    project
+        .expect(0, &arguments)
+        .says("wrote scenarios/hub.yaml");
+    let scenario = project.read("scenarios/hub.yaml");
+    assert!(scenario.contains("Bearer ${HUB_TOKEN}"), "{scenario}");
+    assert!(!scenario.contains("abc-not-for-files"));
+}
+
+#[test]
+fn ci_writes_no_baseline() {
+    let project = Project::new();
+    let command = server(&project, &tools());
+    let mut ci = project.command();
+    ci.args(["init", "--server", &command]).env("CI", "true");
+    let ran: Ran = crate::common::ran(&mut ci);
+    assert_eq!(ran.code, 2, "{ran:#?}");
+    assert!(!project.path("scenarios").exists() && !project.path("starts.log").exists());
+}
+
+#[test]
+fn tools_of_any_kind_give_a_scenario_that_is_right() {
+    let project = Project::new();
+    let hostile = json!([
+        reading("a: b", &json!({ "type": "object" }), &json!({ "content": "1" })),
+        reading("- x # y", &json!({ "type": "object" }), &json!({ "content": "2" })),
+        reading("{{name}}", &json!({ "type": "object" }), &json!({ "content": "3" })),
+        reading("mcp__other__tool", &json!({ "type": "object" }), &json!({ "content": "4" })),
+        reading("\u{1b}[31mred\u{202e}", &json!({ "required": ["*a", "&b", "<<"], "properties": {
+            "*a": { "const": "${HOME} |-\n  x: y" }, "&b": { "default": "\u{1}\u{85}\u{2028}\u{feff}" }, "<<": { "enum": ["yes"] },
+        } }), &json!({ "content": "5" })),
+        { "name": "write", "description": "- tool: reset\n# - tool: x\r\n\u{7} '\"", "responses": [{ "content": "6" }] },
+    ]);
+    let command = server(&project, &hostile);
+    let ran = project.expect(0, &["init", "--server", &command]);
+    ran.says("4 calls");
+    project
+        .expect(0, &["validate"])
+        .says("0 errors, 0 warnings");
+    let scenario = project.read("scenarios/hub.yaml");
+    assert!(
+        !scenario.contains('\u{1b}') && !scenario.contains('\u{202e}'),
+        "{scenario}"
+    );
+    project.file("scenarios/hub.yaml", uncommented(&scenario));
+    project
+        .expect(0, &["validate"])
+        .says("0 errors, 0 warnings");
+}
+
+#[test]
+fn a_server_that_ends_in_between_takes_its_scenario_with_it() {
+    let project = Project::new();
+    // Whoever starts it for the second time finds it broken.
+    let script = format!(
+        "#!/bin/sh\n[ -e started ] && exit 9\ntouch started\nexec '{}' items=short\n",
+        faulty_server()
+    );
+    project.file("bin/once", script);
+    fs::set_permissions(project.path("bin/once"), fs::Permissions::from_mode(0o755)).unwrap();
+    project
+        .expect(3, &["init", "--server", "./bin/once"])
+        .says("was taken back");
+    assert!(!project.path("scenarios/once.yaml").exists());
+    assert!(!project.path(".gitignore").exists());
+}
+
+/// The scenario with all its commented calls.
+fn uncommented(text: &str) -> String {
+    let lines = text.lines().map(|line| {
+        let call = line
+            .strip_prefix("  # - tool: ")
+            .map(|it| format!("  - tool: {it}"));
+        let arguments = line
+            .strip_prefix("  #   args: ")
+            .map(|it| format!("    args: {it}"));
+        call.or(arguments).unwrap_or_else(|| line.to_owned())
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Texts of every kind, and more often than by chance of those that mean something in YAML.
+fn texts() -> impl Strategy<Value = String> {
+    prop_oneof![
+        any::<String>(),
+        "[ -~]{0,12}",
+        "[a-z{}\\[\\]:#&*!|>'\"%@`$,?~ \\n\\t-]{0,12}",
+        prop::sample::select(vec![
+            "null",
+            "~",
+            "yes",
+            "1e3",
+            "0x1f",
+            "-1",
+            ".inf",
+            "<<",
+            "---",
+            "...",
+            "{{x}}",
+            "${",
+            "${A}",
+            "mcp__a__b",
+            "- tool: x",
+            "# x",
+            "\u{85}",
+            "\u{feff}",
+            "\u{fffe}",
+            "\u{d7ff}",
+            "\u{10ffff}",
+            "=",
+            "!",
+            "%YAML",
+        ])
+        .prop_map(str::to_owned),
+    ]
+}
+
+fn values() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        prop::num::f64::NORMAL.prop_map(Value::from),
+        texts().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 20, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::btree_map(texts(), inner, 0..4)
+                .prop_map(|it| Value::Object(it.into_iter().collect())),
+        ]
+    })
+}
+
+fn calls() -> impl Strategy<Value = FirstCall> {
+    let arguments = prop::collection::btree_map(texts(), values(), 0..4);
+    let parts = (
+        texts(),
+        arguments,
+        prop::option::of(texts()),
+        prop::option::of(texts()),
+    );
+    parts.prop_map(|(tool, arguments, description, why_not)| FirstCall {
+        tool,
+        arguments: arguments.into_iter().collect(),
+        description,
+        why_not,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn what_init_writes_is_valid_and_says_what_was_meant(
+        calls in prop::collection::vec(calls(), 0..5),
+        name in "[a-z]{1,8}",
+        server in texts(),
+        args in prop::collection::vec(texts().prop_map(|it| it.replace("${", "$")), 0..3),
+        left_out in prop::option::of(texts()),
+    ) {
+        prop_assume!(!server.is_empty());
+        let scenario = FirstScenario {
+            name,
+            server: Server {
+                name: server.clone(),
+                transport: Transport::Stdio { command: "program".to_owned(), args: args.clone(), env: Vec::new(), cwd: None },
+                connect_timeout: None,
+                tool_timeout: None,
+                ready: None,
+            },
+            calls: calls.clone(),
+            left_out,
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.yaml");
+        let text = first_scenario(&scenario, folder.path());
+        for (text, is_whole) in [(text.clone(), false), (uncommented(&text), true)] {
+            fs::write(&path, &text).unwrap();
+            let (found, _) = scenario_file::find(std::slice::from_ref(&path));
+            let loaded = scenario_file::check(&found, &Options::default());
+            prop_assert!(loaded.findings.is_empty(), "{:?}\n{}", loaded.findings, text);
+            let read = &loaded.scenarios[0];
+            let Transport::Stdio { args: read_args, .. } = &read.servers[0].transport else {
+                panic!("another kind of server");
+            };
+            prop_assert_eq!(&read.servers[0].name, &server);
+            prop_assert_eq!(read_args, &args);
+            let (made, comments): (Vec<_>, Vec<_>) = calls
+                .iter()
+                .filter(|it| it.can_be_written())
+                .partition(|it| it.why_not.is_none());
+            let meant: Vec<_> = if is_whole { [made, comments].concat() } else { made };
+            let read: Vec<_> = read.expected_trajectory.iter().collect();
+            prop_assert_eq!(read.len(), meant.len(), "{}", text);
+            for (read, meant) in read.iter().zip(meant) {
+                let full = format!("mcp__{server}__{}", meant.tool);
+                prop_assert!(read.tool == meant.tool || read.tool == full);
+                prop_assert_eq!(&read.arguments, &meant.arguments);
+            }
+        }
+    }
+}
