@@ -109,19 +109,22 @@ impl<'a> Filling<'a> {
             };
             return json!([item]);
         }
-        if types.contains("integer") || types.contains("number") {
-            return bound(&node).unwrap_or_else(|| {
-                self.give_up(at);
-                json!(0)
-            });
+        let is_number = types.contains("integer") || types.contains("number");
+        if let Some(bound) = bound(&node).filter(|_| is_number) {
+            return bound;
         }
-        if types.contains("string") {
-            return self.unknown_value(at);
-        }
+        // Of several types, one of which a value is known.
         if types.contains("boolean") {
             return json!(false);
         }
-        Value::Null
+        if types.contains("null") {
+            return Value::Null;
+        }
+        if is_number {
+            self.give_up(at);
+            return json!(0);
+        }
+        self.unknown_value(at)
     }
 
     /// Of several schemas one of which must fit, the first that can be filled in.
