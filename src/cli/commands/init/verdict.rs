@@ -60,9 +60,12 @@ pub(super) fn verdict(
             break;
         }
         let scenarios: Vec<Scenario> = open.iter().map(|it| it.scenario.clone()).collect();
-        let recorded = play(("record", scenarios), &settings, (output, console), |suite| {
-            suite::record(suite, &settings)
-        });
+        let recorded = play(
+            ("record", scenarios),
+            &settings,
+            (output, console),
+            |suite| suite::record(suite, &settings),
+        );
         let recorded = match recorded {
             Ok(recorded) => recorded,
             Err(failure) => {
@@ -99,9 +102,12 @@ pub(super) fn verdict(
         tell(&begun.draft, console);
     }
     let scenarios = done.iter().map(|it| it.scenario.clone()).collect();
-    let finished = play(("compare", scenarios), &settings, (output, console), |suite| {
-        suite::compare(suite, &settings)
-    })?;
+    let finished = play(
+        ("compare", scenarios),
+        &settings,
+        (output, console),
+        |suite| suite::compare(suite, &settings),
+    )?;
     exit = exit.and(finish(&finished, true, output, console)?);
     let compare = match done.as_slice() {
         [only] => format!("mcp-eval compare {}", only.draft.target.display()),
@@ -114,7 +120,12 @@ pub(super) fn verdict(
 }
 
 /// Prints what came of a suite, and with `pages` writes its report.
-fn finish(finished: &Finished, pages: bool, output: OutputArgs, console: Console) -> Result<Exit, Failure> {
+fn finish(
+    finished: &Finished,
+    pages: bool,
+    output: OutputArgs,
+    console: Console,
+) -> Result<Exit, Failure> {
     let options = ReportOptions {
         reports: &Reports::usual(pages),
         threshold: None,
