@@ -226,10 +226,22 @@ fn write_pages(
             scenario.baseline.as_deref(),
             scenario.current.as_deref(),
         );
-        store::write(&folder.join(html::page_name(&scenario.id)), page.as_bytes())?;
+        write_page(folder, &scenario.id, &page)?;
     }
     store::write(&folder.join(RESULT), result::json(result).as_bytes())?;
     store::write(&folder.join(INDEX), html::index(result).as_bytes())
+}
+
+/// Writes the page of a scenario, and the files that lie beside it.
+///
+/// # Errors
+///
+/// When one of them cannot be written.
+pub(super) fn write_page(folder: &Path, id: &str, page: &html::Page) -> Result<(), StoreError> {
+    for file in &page.files {
+        store::write(&folder.join(&file.path), &file.content)?;
+    }
+    store::write(&folder.join(html::page_name(id)), page.html.as_bytes())
 }
 
 /// Gives the document the paths of the trajectories it speaks of, as seen from its own folder.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::failure::Failure;
-use crate::cli::finish::SeenFrom;
+use crate::cli::finish::{self, SeenFrom};
 use crate::cli::runs::{self, RESULT};
 use crate::input;
 use crate::model::redacted::Redacted;
@@ -107,7 +107,7 @@ impl Stored {
         }
         for (scenario, (baseline, current)) in result.scenarios.iter().zip(&sides) {
             let page = html::scenario(&result, scenario, baseline.as_ref(), current.as_ref());
-            store::write(&folder.join(html::page_name(&scenario.id)), page.as_bytes())?;
+            finish::write_page(folder, &scenario.id, &page)?;
         }
         store::write(&folder.join(RESULT), result::json(&result).as_bytes())?;
         store::write(&folder.join("index.html"), html::index(&result).as_bytes())?;

@@ -13,6 +13,7 @@
 //! | [`description`] | one sentence on who changed: the agent, the server or the catalogue |
 //! | [`advice`] | what to do about a comparison, in a sentence |
 //! | [`causes`] | what failed or changed, each root cause once for all scenarios |
+//! | [`diff`] | what differs between two answers, in lines |
 //! | [`direct`] | what servers did to the answers of those behind them, and what that cost, in words |
 //! | [`label`] | what a call is for, where its tool only passes calls on |
 //! | [`bytes`], [`duration`], [`moment`], [`wrap`] | how sizes, times and long lines are written |
@@ -22,6 +23,7 @@ pub mod bytes;
 pub mod causes;
 pub mod description;
 pub mod deviations;
+pub mod diff;
 pub mod direct;
 pub mod document;
 pub mod duration;

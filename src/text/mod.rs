@@ -3,6 +3,7 @@
 //! Names, messages and answers come from servers and models. An escape sequence in them could recolour, move or
 //! overwrite what the terminal shows, and a bidirectional override could make a line read otherwise than it is.
 
+pub mod aligned;
 pub mod word_diff;
 
 use std::borrow::Cow;

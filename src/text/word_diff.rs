@@ -1,7 +1,6 @@
-//! Two short texts side by side: which words of either the other lacks.
+//! Two texts side by side: which words of either the other lacks.
 
-/// The most cells of the table that pairs the words of two texts; beyond it all between their common ends is marked.
-const CELLS: usize = 250_000;
+use super::aligned::aligned;
 
 /// A run of text that is either found on the other side or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,58 +15,19 @@ pub struct Piece {
 /// Texts are cut at white space and between letters, digits and signs; a number with its decimals stays whole.
 pub fn word_diff(was: &str, now: &str) -> [Vec<Piece>; 2] {
     let (left, right) = (words(was), words(now));
-    let start = (left.iter().zip(&right))
-        .take_while(|(a, b)| a == b)
-        .count();
-    let (middle_left, middle_right) = (&left[start..], &right[start..]);
-    let end = (middle_left.iter().rev().zip(middle_right.iter().rev()))
-        .take_while(|(a, b)| a == b)
-        .count();
-    let middle_left = &middle_left[..middle_left.len() - end];
-    let middle_right = &middle_right[..middle_right.len() - end];
-    let [kept_left, kept_right] = common(middle_left, middle_right);
+    let mut kept = [vec![false; left.len()], vec![false; right.len()]];
+    for (a, b) in aligned(&left, &right) {
+        (kept[0][a], kept[1][b]) = (true, true);
+    }
+    let [kept_left, kept_right] = kept;
     let side = |words: &[&str], kept: &[bool]| {
         let mut pieces = Vec::new();
-        for (at, word) in words.iter().enumerate() {
-            let inside = at.checked_sub(start).and_then(|it| kept.get(it));
-            push(&mut pieces, word, inside.is_some_and(|kept| !kept));
+        for (word, kept) in words.iter().zip(kept) {
+            push(&mut pieces, word, !kept);
         }
         joined(pieces)
     };
     [side(&left, &kept_left), side(&right, &kept_right)]
-}
-
-/// Which words of either side have their partner on the other, in order.
-fn common(left: &[&str], right: &[&str]) -> [Vec<bool>; 2] {
-    let mut kept = [vec![false; left.len()], vec![false; right.len()]];
-    let width = right.len() + 1;
-    if left.is_empty() || right.is_empty() || left.len().saturating_mul(right.len()) > CELLS {
-        return kept;
-    }
-    // The length of the longest common run of words from here to the ends.
-    let mut lengths = vec![0_u32; (left.len() + 1) * width];
-    for (row, a) in left.iter().enumerate().rev() {
-        for (column, b) in right.iter().enumerate().rev() {
-            lengths[row * width + column] = if a == b {
-                lengths[(row + 1) * width + column + 1] + 1
-            } else {
-                lengths[(row + 1) * width + column].max(lengths[row * width + column + 1])
-            };
-        }
-    }
-    let (mut row, mut column) = (0, 0);
-    while row < left.len() && column < right.len() {
-        if left[row] == right[column] {
-            kept[0][row] = true;
-            kept[1][column] = true;
-            (row, column) = (row + 1, column + 1);
-        } else if lengths[(row + 1) * width + column] >= lengths[row * width + column + 1] {
-            row += 1;
-        } else {
-            column += 1;
-        }
-    }
-    kept
 }
 
 /// What kind of character a word is made of; a sign is a word of its own.

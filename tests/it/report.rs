@@ -1,5 +1,6 @@
 //! Reports: from one sample result to every format.
 
+mod diff;
 mod document;
 mod pages;
 mod sample;

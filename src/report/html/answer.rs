@@ -1,12 +1,17 @@
-//! The outcome of a call, as a page shows it.
+//! What two calls were answered, or one alone, as a page shows it.
 
+use std::cell::Cell;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use crate::model::Object;
-use crate::model::trajectory::{Answer, Failure, Outcome};
-use crate::report::bytes;
+use crate::model::trajectory::Outcome;
+use crate::report::diff::{self, Diff, Known};
+use crate::text::aligned::aligned;
 
-use super::excerpt::Excerpt;
+use super::content::{self, Content, Part};
 
 /// One call on one side.
 #[derive(Debug)]
@@ -14,197 +19,384 @@ pub(super) struct Side {
     pub(super) outcome: &'static str,
     pub(super) failed: bool,
     pub(super) duration: Option<String>,
+    /// What has nothing beside it.
     pub(super) parts: Vec<PartView>,
-    /// In place of the parts, where the answer is not at hand.
+    /// In place of the answer, where that is not at hand.
     pub(super) remark: Option<String>,
 }
 
-/// The longest text that is tried as JSON, in bytes; of a longer one only the beginning is shown, as it came.
-const LONGEST_JSON: usize = 1_000_000;
-
-/// One piece of an answer before it is laid beside the other side's.
-#[derive(Debug, PartialEq, Eq)]
-struct Part {
-    /// What it is: `text`, `text (JSON)`, `image`.
-    label: String,
-    /// Its original length, in words; empty where the text says so itself.
-    length: String,
-    text: String,
-}
-
-impl Part {
-    fn new(label: impl Into<String>, text: String) -> Self {
-        Self {
-            label: label.into(),
-            length: length(&text),
-            text,
-        }
-    }
-
-    fn json(label: impl Into<String>, value: &Value) -> Self {
-        Self::new(label, pretty(value))
-    }
-
-    /// A remark in place of binary data: `image/png, 12.3 KB`.
-    fn binary(label: impl Into<String>, mime: Option<&str>, base64: Option<&str>) -> Self {
-        let data = base64.unwrap_or_default();
-        let padding = data.bytes().rev().take_while(|it| *it == b'=').count();
-        let bytes = (data.len() / 4 * 3).saturating_sub(padding);
-        Self {
-            label: label.into(),
-            length: String::new(),
-            text: format!(
-                "{}, {}",
-                mime.unwrap_or("unknown type"),
-                bytes::words(bytes)
-            ),
-        }
-    }
-}
-
-/// One piece of an answer, ready to show.
+/// One part of the answers, laid beside the other side's.
 #[derive(Debug)]
 pub(super) struct PartView {
     pub(super) label: String,
     /// How long it is, in words.
     pub(super) length: String,
-    pub(super) excerpt: Excerpt,
+    /// `same`, `changed`, `varying`, `missing`, `extra`, or `alone` where there is nothing beside it.
+    pub(super) class: &'static str,
+    /// What became of it: `2 places differ`; empty where nothing did.
+    pub(super) words: String,
+    pub(super) body: Body,
+    /// Where the whole is, where not all of it is shown.
+    pub(super) files: Vec<WholeFile>,
 }
 
-/// The parts of an outcome. With `other`, what that one does not have is marked.
-pub(super) fn parts(
-    outcome: &Outcome,
-    other: Option<&Outcome>,
-    whole: Option<&str>,
-) -> Vec<PartView> {
-    let others = other.map(outcome_parts).unwrap_or_default();
-    outcome_parts(outcome)
-        .into_iter()
-        .enumerate()
-        .map(|(index, part)| {
-            // A part is compared with the part at the same index, unless that is of another kind: then everything would be marked.
-            let counterpart = others.get(index).filter(|it| it.label == part.label);
-            let excerpt = match counterpart {
-                Some(counterpart) => Excerpt::against(&part.text, &counterpart.text, whole),
-                None => Excerpt::plain(&part.text, whole),
+/// What is shown of a part.
+#[derive(Debug)]
+pub(super) enum Body {
+    Lines(Diff),
+    Pictures {
+        was: Option<Picture>,
+        now: Option<Picture>,
+    },
+}
+
+/// A picture, or a word on why it is not shown.
+#[derive(Debug)]
+pub(super) struct Picture {
+    pub(super) title: &'static str,
+    /// A `data:` address of a type that can hold no program; `None` where it is too large.
+    pub(super) address: Option<String>,
+    pub(super) words: String,
+}
+
+/// The whole of an answer in a file beside the page.
+#[derive(Debug, Clone)]
+pub(super) struct WholeFile {
+    /// Whose answer it is: `Baseline`.
+    pub(super) title: &'static str,
+    /// Relative to the page, as a link.
+    pub(super) path: String,
+    pub(super) content: Vec<u8>,
+}
+
+/// Lays the answers of the calls of one page side by side.
+#[derive(Debug)]
+pub(super) struct Answers<'p> {
+    /// The folder of the files of this page.
+    folder: &'p str,
+    pub(super) titles: [&'static str; 2],
+    /// How many bytes of pictures the page may still hold.
+    pictures: Cell<usize>,
+}
+
+/// The largest picture that is shown on a page, as base64.
+const PICTURE: usize = 700_000;
+/// How much all pictures of a page may take.
+const PICTURES: usize = 5_000_000;
+
+impl<'p> Answers<'p> {
+    pub(super) fn new(folder: &'p str, titles: [&'static str; 2]) -> Self {
+        Self {
+            folder,
+            titles,
+            pictures: Cell::new(PICTURES),
+        }
+    }
+
+    /// The parts of two answers side by side. `name` tells the files of this call from those of others.
+    pub(super) fn pair(
+        &self,
+        was: &Outcome,
+        now: &Outcome,
+        known: &Known,
+        name: &str,
+    ) -> Vec<PartView> {
+        self.parts(&content::parts(was), &content::parts(now), known, name)
+    }
+
+    /// Parts of either side, laid beside each other.
+    pub(super) fn parts(
+        &self,
+        was: &[Part<'_>],
+        now: &[Part<'_>],
+        known: &Known,
+        name: &str,
+    ) -> Vec<PartView> {
+        let views = beside(was, now).into_iter().enumerate();
+        let views = views.map(|(index, it)| {
+            let name = format!("{name}.{}", index + 1);
+            match it {
+                Beside::Both(was, now) => self.both(was, now, known, &name),
+                Beside::Was(part) => self.one_sided(part, 0, known, &name),
+                Beside::Now(part) => self.one_sided(part, 1, known, &name),
+            }
+        });
+        views.collect()
+    }
+
+    /// The parts of an answer that has nothing beside it; `side` is 0 for the left one.
+    pub(super) fn alone(&self, outcome: &Outcome, side: usize, name: &str) -> Vec<PartView> {
+        let parts = content::parts(outcome);
+        let views = parts.iter().enumerate().map(|(index, part)| {
+            let name = format!("{name}.{}", index + 1);
+            self.lone(part, side, &name)
+        });
+        views.collect()
+    }
+
+    /// A part that has nothing beside it.
+    pub(super) fn lone(&self, part: &Part<'_>, side: usize, name: &str) -> PartView {
+        let body = match &part.content {
+            Content::Picture(..) => {
+                let picture = self.picture(part, side);
+                let (was, now) = if side == 0 {
+                    (Some(picture), None)
+                } else {
+                    (None, Some(picture))
+                };
+                Body::Pictures { was, now }
+            }
+            _ => Body::Lines(plain(part)),
+        };
+        PartView {
+            label: part.label.clone(),
+            length: part.length(),
+            class: "alone",
+            words: String::new(),
+            files: self.files(&body, [None, Some((part, side))], name),
+            body,
+        }
+    }
+
+    /// A part that only one side has.
+    fn one_sided(&self, part: &Part<'_>, side: usize, known: &Known, name: &str) -> PartView {
+        let view = self.lone(part, side, name);
+        let body = match view.body {
+            Body::Lines(lines) if side == 0 => {
+                Body::Lines(diff::unlike(lines, Diff::default(), known.all))
+            }
+            Body::Lines(lines) => Body::Lines(diff::unlike(Diff::default(), lines, known.all)),
+            pictures @ Body::Pictures { .. } => pictures,
+        };
+        let (class, words) = match side {
+            _ if known.all => ("varying", "only on one side, which is not compared"),
+            0 => ("missing", "not in this run"),
+            _ => ("extra", "only in this run"),
+        };
+        PartView {
+            class,
+            words: words.to_owned(),
+            body,
+            ..view
+        }
+    }
+
+    fn both(&self, was: &Part<'_>, now: &Part<'_>, known: &Known, name: &str) -> PartView {
+        let is_equal = was.label == now.label && was.content == now.content;
+        if is_equal {
+            return PartView {
+                class: "same",
+                words: "the same on both sides".to_owned(),
+                ..self.lone(now, 1, name)
             };
-            view(part, excerpt)
-        })
-        .collect()
+        }
+        let body = match (&was.content, &now.content) {
+            (Content::Picture(..), Content::Picture(..)) => Body::Pictures {
+                was: Some(self.picture(was, 0)),
+                now: Some(self.picture(now, 1)),
+            },
+            (Content::Json(a, a_text), Content::Json(b, b_text)) => {
+                let diff = diff::json(a, b, was.place.clone(), known);
+                match (a_text, b_text) {
+                    // What JSON does not tell apart: more digits than a number has, how it is laid out.
+                    (Some(a), Some(b)) if diff.changes + diff.varying == 0 => {
+                        Body::Lines(diff::text(a, b, was.place.clone(), known))
+                    }
+                    _ => Body::Lines(diff),
+                }
+            }
+            (Content::Text(a), Content::Text(b)) => {
+                Body::Lines(diff::text(a, b, was.place.clone(), known))
+            }
+            _ => Body::Lines(diff::unlike(plain(was), plain(now), known.all)),
+        };
+        let (class, words) = match &body {
+            Body::Lines(diff) => match (diff.changes, diff.varying) {
+                (0, 0) => ("same", "the same but for how it is written".to_owned()),
+                (0, varying) => (
+                    "varying",
+                    format!("{}, as is known or not compared", differ(varying)),
+                ),
+                (changes, 0) => ("changed", differ(changes)),
+                (changes, varying) => (
+                    "changed",
+                    format!("{}, and {varying} more known to vary", differ(changes)),
+                ),
+            },
+            Body::Pictures { .. } if known.all => (
+                "varying",
+                "another picture, which is not compared".to_owned(),
+            ),
+            Body::Pictures { .. } => ("changed", "another picture".to_owned()),
+        };
+        let length = match (was.length(), now.length()) {
+            (was, now) if was == now => now,
+            (was, now) => format!("{was} → {now}"),
+        };
+        let label = if was.label == now.label {
+            now.label.clone()
+        } else {
+            format!("{} → {}", was.label, now.label)
+        };
+        PartView {
+            label,
+            length,
+            class,
+            words,
+            files: self.files(&body, [Some((was, 0)), Some((now, 1))], name),
+            body,
+        }
+    }
+
+    fn picture(&self, part: &Part<'_>, side: usize) -> Picture {
+        let address = match &part.content {
+            Content::Picture(kind, data)
+                if data.len() <= PICTURE && data.len() <= self.pictures.get() =>
+            {
+                self.pictures.set(self.pictures.get() - data.len());
+                Some(format!("data:{kind};base64,{data}"))
+            }
+            _ => None,
+        };
+        Picture {
+            title: self.titles[side],
+            address,
+            words: part.length(),
+        }
+    }
+
+    /// The files with the whole of what a page does not show all of.
+    fn files(
+        &self,
+        body: &Body,
+        parts: [Option<(&Part<'_>, usize)>; 2],
+        name: &str,
+    ) -> Vec<WholeFile> {
+        let is_cut = match body {
+            Body::Lines(diff) => diff.is_cut,
+            Body::Pictures { was, now } => {
+                let mut pictures = was.iter().chain(now);
+                pictures.any(|it| it.address.is_none())
+            }
+        };
+        let parts = parts.into_iter().flatten().filter(|_| is_cut);
+        let file = |(part, side): (&Part<'_>, usize)| {
+            let (extension, content) = whole(part)?;
+            let side_name = ["baseline", "current"][side];
+            Some(WholeFile {
+                title: self.titles[side],
+                path: format!("{}/{name}.{side_name}.{extension}", self.folder),
+                content,
+            })
+        };
+        parts.filter_map(file).collect()
+    }
 }
 
-/// The arguments of a call that has nothing beside it.
-pub(super) fn arguments(arguments: &Object) -> PartView {
-    plain(Part::json("arguments", &Value::Object(arguments.clone())))
+fn differ(places: usize) -> String {
+    match places {
+        1 => "1 place differs".to_owned(),
+        places => format!("{places} places differ"),
+    }
+}
+
+/// A part without anything beside it.
+fn plain(part: &Part<'_>) -> Diff {
+    match &part.content {
+        Content::Text(text) => diff::plain_text(text),
+        Content::Json(value, _) => diff::plain_json(value),
+        Content::Picture(kind, _) => diff::plain_text(kind),
+        Content::Binary(_, words) => diff::plain_text(words),
+    }
+}
+
+/// The whole of a part as a file holds it, with the ending of the file's name; `None` where it is nothing to look at.
+fn whole(part: &Part<'_>) -> Option<(&'static str, Vec<u8>)> {
+    match &part.content {
+        Content::Text(text) => Some(("txt", text.as_bytes().to_owned())),
+        Content::Json(value, _) => Some(("json", pretty(value).into_bytes())),
+        Content::Picture(kind, data) => {
+            let ending = kind.strip_prefix("image/")?;
+            let ending = ["png", "jpeg", "gif", "webp"]
+                .iter()
+                .find(|it| **it == ending)?;
+            Some((ending, STANDARD.decode(data).ok()?))
+        }
+        Content::Binary(..) => None,
+    }
+}
+
+/// Parts that stand for each other.
+enum Beside<'p, 'a> {
+    Both(&'p Part<'a>, &'p Part<'a>),
+    Was(&'p Part<'a>),
+    Now(&'p Part<'a>),
+}
+
+/// The parts of two answers in order: first those that are equal find each other, then between them those of one kind.
+fn beside<'p, 'a>(was: &'p [Part<'a>], now: &'p [Part<'a>]) -> Vec<Beside<'p, 'a>> {
+    let key = |it: &'_ Part<'_>| -> (String, String) {
+        let content = match &it.content {
+            Content::Text(text) => text.to_string(),
+            Content::Json(value, _) => value.to_string(),
+            Content::Picture(_, data) | Content::Binary(data, _) => (*data).to_owned(),
+        };
+        (it.label.clone(), content)
+    };
+    let ends = (was.len(), now.len());
+    let pairs = match ends {
+        (1, 1) => vec![(0, 0)],
+        _ => aligned(
+            &was.iter().map(key).collect::<Vec<_>>(),
+            &now.iter().map(key).collect::<Vec<_>>(),
+        ),
+    };
+    let (mut left, mut right) = (0, 0);
+    let mut all = Vec::new();
+    for (a, b) in pairs.into_iter().chain([ends]) {
+        between(&was[left..a], &now[right..b], &mut all);
+        if let (Some(one), Some(other)) = (was.get(a), now.get(b)) {
+            all.push(Beside::Both(one, other));
+        }
+        (left, right) = (a + 1, b + 1);
+    }
+    all
+}
+
+/// Parts between two that are equal on both sides.
+fn between<'p, 'a>(was: &'p [Part<'a>], now: &'p [Part<'a>], all: &mut Vec<Beside<'p, 'a>>) {
+    if let ([one], [other]) = (was, now) {
+        all.push(Beside::Both(one, other));
+        return;
+    }
+    let mut rest = now.iter();
+    for one in was {
+        let mut ahead = rest.clone();
+        let skipped = ahead.by_ref().take_while(|it| it.label != one.label);
+        let skipped = skipped.count();
+        match rest.as_slice().get(skipped) {
+            Some(other) => {
+                all.extend(rest.by_ref().take(skipped).map(Beside::Now));
+                rest.next();
+                all.push(Beside::Both(one, other));
+            }
+            None => all.push(Beside::Was(one)),
+        }
+    }
+    all.extend(rest.map(Beside::Now));
+}
+
+/// The arguments of a call.
+pub(super) fn arguments(arguments: &Object) -> Part<'static> {
+    Part::value("arguments", Value::Object(arguments.clone()))
 }
 
 /// Headers that came with a call, one in a line.
-pub(super) fn headers(headers: &[(String, String)]) -> PartView {
+pub(super) fn headers(headers: &[(String, String)]) -> Part<'static> {
     let lines = headers
         .iter()
         .map(|(name, value)| format!("{name}: {value}"));
-    plain(Part::new(
-        "passed-on headers",
-        lines.collect::<Vec<_>>().join("\n"),
-    ))
-}
-
-fn plain(part: Part) -> PartView {
-    let excerpt = Excerpt::plain(&part.text, None);
-    view(part, excerpt)
-}
-
-fn view(part: Part, excerpt: Excerpt) -> PartView {
-    PartView {
-        label: part.label,
-        length: part.length,
-        excerpt,
-    }
-}
-
-fn length(text: &str) -> String {
-    match text.lines().count() {
-        0 => "empty".to_owned(),
-        1 => bytes::words(text.len()),
-        lines => format!("{lines} lines, {}", bytes::words(text.len())),
-    }
-}
-
-fn outcome_parts(outcome: &Outcome) -> Vec<Part> {
-    match outcome {
-        Outcome::Answer(answer) => answer_parts(answer),
-        Outcome::Failure(failure) => failure_parts(failure),
-    }
-}
-
-fn answer_parts(answer: &Answer) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
-    for block in &answer.content {
-        let text = block.get("text").and_then(Value::as_str);
-        let repeats = text.is_some_and(|it| {
-            answer.structured_content.is_some()
-                && it.len() <= LONGEST_JSON
-                && serde_json::from_str::<Value>(it).ok() == answer.structured_content
-        });
-        // Servers repeat structured content as text for older clients; seeing it once is enough.
-        if !repeats {
-            parts.push(block_part(block));
-        }
-    }
-    if let Some(structured) = &answer.structured_content {
-        parts.push(Part::json("structured content", structured));
-    }
-    if parts.is_empty() {
-        parts.push(Part::new("empty answer", String::new()));
-    }
-    parts
-}
-
-fn failure_parts(failure: &Failure) -> Vec<Part> {
-    let mut text = failure.message.clone();
-    if let Some(code) = failure.code {
-        text = format!("{code}: {text}");
-    }
-    let mut parts = vec![Part::new("failure", text)];
-    if let Some(data) = &failure.data {
-        parts.push(Part::json("error data", data));
-    }
-    parts
-}
-
-fn block_part(block: &Value) -> Part {
-    let member = |key: &str| block.get(key).and_then(Value::as_str);
-    match member("type") {
-        Some("text") => text_part("text", member("text").unwrap_or_default()),
-        Some(kind @ ("image" | "audio")) => Part::binary(kind, member("mimeType"), member("data")),
-        Some("resource_link") => Part::json("resource link", block),
-        Some("resource") => resource_part(block.get("resource").unwrap_or(&Value::Null)),
-        _ => Part::json("content of an unknown type", block),
-    }
-}
-
-fn resource_part(resource: &Value) -> Part {
-    let member = |key: &str| resource.get(key).and_then(Value::as_str);
-    let uri = member("uri").unwrap_or("without URI");
-    match (member("text"), member("blob")) {
-        (Some(text), _) => text_part(&format!("resource {uri}"), text),
-        (None, blob) => Part::binary(format!("resource {uri}"), member("mimeType"), blob),
-    }
-}
-
-fn text_part(label: &str, text: &str) -> Part {
-    let starts_like_json = text.trim_start().starts_with(['{', '[']);
-    if starts_like_json
-        && text.len() <= LONGEST_JSON
-        && let Ok(value) = serde_json::from_str::<Value>(text)
-    {
-        return Part {
-            label: format!("{label} (JSON)"),
-            length: bytes::words(text.len()),
-            text: pretty(&value),
-        };
-    }
-    Part::new(label, text.to_owned())
+    Part::text("passed-on headers", lines.collect::<Vec<_>>().join("\n"))
 }
 
 /// A value as indented JSON.

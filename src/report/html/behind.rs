@@ -1,16 +1,19 @@
 //! What the servers behind the one under test heard, beneath the call of the agent that caused it.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
-use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
+use crate::model::trajectory::{ToolCall, Trajectory};
 use crate::model::upstream::{PassedOn, UpstreamCall, UpstreamLane};
 use crate::published::call::CallStatus;
 use crate::published::result::{
     self, ArgumentDifference, Causes, Comparison, Row, RowKind, UpstreamHeader, UpstreamRow,
 };
+use crate::report::diff::Known;
 use crate::report::duration;
 
-use super::answer::{self, Side};
+use super::answer::{self, Answers, PartView, Side};
+use super::content::{self, Part};
 use super::excerpt::Excerpt;
 
 /// What was heard behind one call, or before the first.
@@ -44,6 +47,8 @@ pub(super) struct BehindCall<'a> {
     /// `None` where that side has no such call, and where there is no such side.
     pub(super) left: Option<Side>,
     pub(super) right: Option<Side>,
+    /// What was asked and answered on both sides, beside each other, where both are at hand.
+    pub(super) answers: Vec<PartView>,
     pub(super) differences: Vec<PlaceView<'a>>,
     pub(super) headers: Vec<HeaderView<'a>>,
 }
@@ -73,9 +78,9 @@ pub(super) struct Behind<'a> {
     /// The headers that were passed on without a call.
     headers: Vec<UpstreamHeaders<'a>>,
     is_compared: bool,
-    /// Where the whole trajectories are.
-    left_file: Option<&'a str>,
-    right_file: Option<&'a str>,
+    answers: &'a Answers<'a>,
+    /// How many calls have names for their files.
+    named: Cell<usize>,
 }
 
 /// A call as both sides have it, before those in a row are counted.
@@ -98,14 +103,15 @@ impl<'a> Behind<'a> {
     /// What was heard in two runs that were compared.
     pub(super) fn compared(
         comparison: &'a Comparison,
-        (baseline, left_file): (Option<&'a Trajectory>, Option<&'a str>),
-        (current, right_file): (Option<&'a Trajectory>, Option<&'a str>),
+        baseline: Option<&'a Trajectory>,
+        current: Option<&'a Trajectory>,
+        answers: &'a Answers<'a>,
     ) -> Self {
         let Some(upstream) = &comparison.upstream else {
             // Nobody listened on the other side, as in what a scenario expects.
             let number = |row: &Row| row.current.as_ref().map(|it| it.number);
             let causes = Causes::new(&comparison.rows, number);
-            return Self::alone((current, right_file), |it| causes.row(it));
+            return Self::alone(current, answers, |it| causes.row(it));
         };
         let (left, right) = (lane(baseline), lane(current));
         let at = |lane: Option<&'a UpstreamLane>, call: &Option<result::UpstreamCall>| {
@@ -138,18 +144,19 @@ impl<'a> Behind<'a> {
                 .chain(alike)
                 .collect(),
             is_compared: true,
-            left_file,
-            right_file,
+            answers,
+            named: Cell::default(),
         }
     }
 
     /// What was heard in a run that was compared with nothing; its calls have the rows in order.
-    pub(super) fn recorded(current: Option<&'a Trajectory>, file: Option<&'a str>) -> Self {
-        Self::alone((current, file), |cause| cause.checked_sub(1))
+    pub(super) fn recorded(current: Option<&'a Trajectory>, answers: &'a Answers<'a>) -> Self {
+        Self::alone(current, answers, |cause| cause.checked_sub(1))
     }
 
     fn alone(
-        (current, right_file): (Option<&'a Trajectory>, Option<&'a str>),
+        current: Option<&'a Trajectory>,
+        answers: &'a Answers<'a>,
         row: impl Fn(usize) -> Option<usize>,
     ) -> Self {
         let lane = lane(current);
@@ -170,8 +177,8 @@ impl<'a> Behind<'a> {
             before,
             headers: headers.map(UpstreamHeaders::Plain).collect(),
             is_compared: false,
-            left_file: None,
-            right_file,
+            answers,
+            named: Cell::default(),
         }
     }
 
@@ -243,19 +250,49 @@ impl<'a> Behind<'a> {
         let made = heard.right.or(heard.left).map(|it| &it.call);
         let server = row.and_then(|it| it.server.as_deref());
         let tool = row.and_then(|it| it.tool.as_deref());
-        // What only followed from another answer, or varies by nature, is not marked.
-        let differs = row.is_some_and(|it| it.answered_otherwise);
-        let other =
-            |it: Option<&'a UpstreamCall>| it.map(|it| &it.call.outcome).filter(|_| differs);
+        let name = self.next_name();
+        let both = heard.left.zip(heard.right);
+        let answers = both.map_or_else(Vec::new, |(before, now)| {
+            // What only followed from another answer, or varies by nature, is no news.
+            let known = |is_news: bool| Known {
+                all: !is_news,
+                ..Known::default()
+            };
+            let asked = known(row.is_some_and(UpstreamRow::differs));
+            let mut parts = (self.answers).parts(
+                &asked_parts(before),
+                &asked_parts(now),
+                &asked,
+                &format!("{name}.asked"),
+            );
+            let answered = known(row.is_some_and(|it| it.answered_otherwise));
+            parts.extend(self.answers.pair(
+                &before.call.outcome,
+                &now.call.outcome,
+                &answered,
+                &name,
+            ));
+            parts
+        });
         let side = |call: &'a Option<result::UpstreamCall>,
                     made: Option<&'a UpstreamCall>,
-                    other: Option<&'a Outcome>,
-                    file: Option<&str>| {
-            match (call, made) {
-                (_, Some(made)) => Some(side(made, other, file)),
-                (Some(call), None) => Some(side_of(call, row)),
-                (None, None) => None,
-            }
+                    side: usize| match (call, made) {
+            (_, Some(made)) => Some(Side {
+                parts: if both.is_some() {
+                    Vec::new()
+                } else {
+                    let asked = content::parts(&made.call.outcome);
+                    let all = asked_parts(made).into_iter().chain(asked).enumerate();
+                    let lone = all.map(|(at, part)| {
+                        self.answers
+                            .lone(&part, side, &format!("{name}.{}", at + 1))
+                    });
+                    lone.collect()
+                },
+                ..heard_side(made)
+            }),
+            (Some(call), None) => Some(self.side_of(call, row, side)),
+            (None, None) => None,
         };
         let (before, now) = row.map_or((&None, &None), |it| (&it.baseline, &it.current));
         BehindCall {
@@ -277,14 +314,43 @@ impl<'a> Behind<'a> {
             words: row.map_or_else(String::new, UpstreamRow::words),
             times,
             fails: row.is_some_and(|it| it.fails),
-            left: side(before, heard.left, other(heard.right), self.left_file),
-            right: side(now, heard.right, other(heard.left), self.right_file),
+            left: side(before, heard.left, 0),
+            right: side(now, heard.right, 1),
+            answers,
             differences: (row.iter().flat_map(|it| &it.differences))
                 .map(place)
                 .collect(),
             headers: (row.iter().flat_map(|it| &it.headers))
                 .map(differing)
                 .collect(),
+        }
+    }
+}
+
+impl Behind<'_> {
+    /// Names the files of the next call.
+    fn next_name(&self) -> String {
+        self.named.set(self.named.get() + 1);
+        format!("behind-{}", self.named.get())
+    }
+
+    /// How a call ended, from the document, where the trajectory is not at hand.
+    fn side_of(&self, call: &result::UpstreamCall, row: Option<&UpstreamRow>, side: usize) -> Side {
+        let error = call.error.iter().map(|it| format!("{it} – "));
+        let arguments = row.and_then(|it| it.arguments.as_ref());
+        let arguments = arguments.map(|it| {
+            let name = format!("{}.arguments", self.next_name());
+            self.answers.lone(&answer::arguments(it), side, &name)
+        });
+        Side {
+            outcome: call.outcome.map_or("unknown outcome", CallStatus::words),
+            failed: call.outcome.is_some_and(CallStatus::is_failure),
+            duration: call.duration_ms.map(duration::words),
+            parts: arguments.into_iter().collect(),
+            remark: Some(format!(
+                "{}the whole answer is not at hand",
+                error.collect::<String>()
+            )),
         }
     }
 }
@@ -391,36 +457,24 @@ fn differing(it: &UpstreamHeader) -> HeaderView<'_> {
     }
 }
 
-/// A call with its arguments, its headers and its answer, marked where the other side's answer differs.
-fn side(made: &UpstreamCall, other: Option<&Outcome>, file: Option<&str>) -> Side {
-    let call = &made.call;
-    let status = CallStatus::from(&call.outcome);
-    let mut parts = vec![answer::arguments(&call.arguments)];
+/// What was asked: the arguments, and the headers that came with them.
+fn asked_parts(made: &UpstreamCall) -> Vec<Part<'static>> {
+    let mut parts = vec![answer::arguments(&made.call.arguments)];
     if !made.headers.is_empty() {
         parts.push(answer::headers(&made.headers));
     }
-    parts.extend(answer::parts(&call.outcome, other, file));
+    parts
+}
+
+/// How a call ended.
+fn heard_side(made: &UpstreamCall) -> Side {
+    let call = &made.call;
+    let status = CallStatus::from(&call.outcome);
     Side {
         outcome: status.words(),
         failed: status.is_failure(),
         duration: call.duration_ms.map(duration::words),
-        parts,
+        parts: Vec::new(),
         remark: None,
-    }
-}
-
-/// The same from the document, where the trajectory is not at hand.
-fn side_of(call: &result::UpstreamCall, row: Option<&UpstreamRow>) -> Side {
-    let error = call.error.iter().map(|it| format!("{it} – "));
-    let arguments = row.and_then(|it| it.arguments.as_ref());
-    Side {
-        outcome: call.outcome.map_or("unknown outcome", CallStatus::words),
-        failed: call.outcome.is_some_and(CallStatus::is_failure),
-        duration: call.duration_ms.map(duration::words),
-        parts: arguments.into_iter().map(answer::arguments).collect(),
-        remark: Some(format!(
-            "{}the whole answer is not at hand",
-            error.collect::<String>()
-        )),
     }
 }

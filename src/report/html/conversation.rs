@@ -2,21 +2,24 @@
 
 use std::collections::HashSet;
 
-use crate::model::Object;
 use crate::model::label::labelled;
-use crate::model::trajectory::{Step, ToolCall, Trajectory};
+use crate::model::learned::{Learned, Variation};
+use crate::model::trajectory::{ToolCall, Trajectory};
 use crate::published::call::CallStatus;
 use crate::published::result::{
-    Call, ChangeKind, ContractChange, Difference, ResultDocument, Row, RowKind, Scenario,
+    Call, Change, ChangeKind, ContractChange, Difference, ResultDocument, Row, RowKind, Scenario,
 };
 use crate::report::description::Description;
+use crate::report::diff::Known;
 use crate::report::duration;
 use crate::text::{line, shorten};
 
-use super::answer::{self, Side, parts, pretty};
+use super::answer::{self, Answers, PartView, Side};
 use super::behind::{Behind, BehindView};
 use super::excerpt::Excerpt;
+use super::message::{self, MessageRow};
 use super::parameter::{self, ParameterView};
+use super::stretch::Turn;
 use super::track::{Track, TrackReader};
 use crate::model::points::score;
 
@@ -27,20 +30,53 @@ const BOUND_CHARS: usize = 300;
 #[derive(Debug)]
 pub(super) enum Block<'a> {
     /// Messages before the next call, and calls that are not scored.
-    Messages {
-        left: Vec<Message>,
-        right: Vec<Message>,
-    },
-    /// What was heard behind the server under test before the first call of the agent, or without any.
-    Behind(BehindView<'a>),
+    Messages(Vec<MessageRow>),
+    /// What was heard behind the server under test before the first call of the agent, or without any; and where it stands among the changes.
+    Behind(BehindView<'a>, Option<Turn>),
     Call(Box<CallBlock<'a>>),
 }
 
-/// Something said, or a call of a tool that is no MCP tool.
-#[derive(Debug)]
-pub(super) struct Message {
-    pub(super) who: &'static str,
-    pub(super) text: Excerpt,
+/// The name of the block with what was heard before the first call.
+const BEFORE_FIRST: &str = "before-first";
+
+impl Block<'_> {
+    /// The name of a block in which something changed.
+    pub(super) fn changed_anchor(&self) -> Option<String> {
+        match self {
+            Self::Call(call) if matches!(call.class, "changed" | "missing" | "extra") => {
+                Some(call.anchor.clone())
+            }
+            Self::Behind(behind, _) if behind.is_changed => Some(BEFORE_FIRST.to_owned()),
+            _ => None,
+        }
+    }
+
+    /// All parts of answers that it shows.
+    pub(super) fn parts(&self) -> Vec<&PartView> {
+        let behind = match self {
+            Self::Call(call) => call.behind.as_ref(),
+            Self::Behind(behind, _) => Some(behind),
+            Self::Messages(_) => None,
+        };
+        let mut parts: Vec<&PartView> = Vec::new();
+        if let Self::Call(call) = self {
+            let sides = call.left.iter().chain(&call.right);
+            parts.extend(sides.flat_map(|it| &it.parts).chain(&call.answers));
+        }
+        for heard in behind.iter().flat_map(|it| &it.calls) {
+            let sides = heard.left.iter().chain(&heard.right);
+            parts.extend(sides.flat_map(|it| &it.parts).chain(&heard.answers));
+        }
+        parts
+    }
+
+    pub(super) fn set_turn(&mut self, turn: Turn) {
+        match self {
+            Self::Call(call) => call.turn = Some(turn),
+            Self::Behind(_, place) => *place = Some(turn),
+            Self::Messages(_) => {}
+        }
+    }
 }
 
 /// One row of the alignment.
@@ -73,6 +109,12 @@ pub(super) struct CallBlock<'a> {
     /// What of its arguments comes from earlier answers.
     pub(super) bound: Vec<String>,
     pub(super) polled: Option<String>,
+    /// The answers of both sides, beside each other, where both are at hand.
+    pub(super) answers: Vec<PartView>,
+    /// Whether the run failed for something about it.
+    pub(super) fails: bool,
+    /// Where it stands among the changes; `None` where nothing changed.
+    pub(super) turn: Option<Turn>,
     /// What the servers behind the one under test heard during the call.
     pub(super) behind: Option<BehindView<'a>>,
 }
@@ -106,6 +148,12 @@ struct Maker<'a> {
     changed: HashSet<(Option<usize>, Option<usize>)>,
     /// The same without changes of what was heard behind them.
     changed_themselves: HashSet<(Option<usize>, Option<usize>)>,
+    /// Those whose answers a change is about.
+    answered_otherwise: HashSet<(Option<usize>, Option<usize>)>,
+    /// Those for which the run failed.
+    failing: HashSet<(Option<usize>, Option<usize>)>,
+    answers: &'a Answers<'a>,
+    learned: &'a [Learned],
 }
 
 /// The blocks of a scenario; with two sides where something was compared, else what the run did.
@@ -114,29 +162,32 @@ pub(super) fn blocks<'a>(
     scenario: &'a Scenario,
     baseline: Option<&'a Trajectory>,
     current: Option<&'a Trajectory>,
+    answers: &'a Answers<'a>,
 ) -> Vec<Block<'a>> {
-    let file =
-        |side: Option<&'a crate::published::result::Side>| side.and_then(|it| it.file.as_deref());
-    let (left_file, right_file) = (
-        file(scenario.baseline.as_ref()),
-        file(scenario.current.as_ref()),
-    );
     let changes = || scenario.changes().iter();
+    let calls_of = |is_one: fn(&Change) -> bool| {
+        let them = changes().filter(|it| is_one(it));
+        them.map(|it| (it.baseline, it.current)).collect()
+    };
     let maker = Maker {
         result,
         scenario,
-        left: Track::new(baseline, left_file),
-        right: Track::new(current, right_file),
+        left: Track::new(baseline),
+        right: Track::new(current),
         behind: match &scenario.comparison {
-            Some(it) => Behind::compared(it, (baseline, left_file), (current, right_file)),
-            None => Behind::recorded(current, right_file),
+            Some(it) => Behind::compared(it, baseline, current, answers),
+            None => Behind::recorded(current, answers),
         },
         words: Description::new(scenario, &result.command),
-        changed: changes().map(|it| (it.baseline, it.current)).collect(),
-        changed_themselves: changes()
-            .filter(|it| it.kind != ChangeKind::Upstream)
-            .map(|it| (it.baseline, it.current))
-            .collect(),
+        changed: calls_of(|_| true),
+        changed_themselves: calls_of(|it| it.kind != ChangeKind::Upstream),
+        answered_otherwise: calls_of(|it| {
+            use ChangeKind::{Addition, Answer, Error};
+            matches!(it.kind, Answer | Addition | Error)
+        }),
+        failing: calls_of(|it| it.fails),
+        answers,
+        learned: baseline.map_or(&[], |it| &it.learned),
     };
     match &scenario.comparison {
         Some(comparison) => maker.compared(&comparison.rows),
@@ -146,7 +197,7 @@ pub(super) fn blocks<'a>(
 
 impl<'a> Maker<'a> {
     fn compared(&self, rows: &'a [Row]) -> Vec<Block<'a>> {
-        let before = self.behind.before().map(Block::Behind);
+        let before = self.behind.before().map(|it| Block::Behind(it, None));
         let mut blocks: Vec<_> = before.into_iter().collect();
         let (mut left, mut right) = (TrackReader::new(&self.left), TrackReader::new(&self.right));
         for (at, row) in rows.iter().enumerate() {
@@ -154,24 +205,27 @@ impl<'a> Maker<'a> {
             let now = row.current.as_ref().map(|it| right.before(it));
             let before = before.unwrap_or_else(|| left.until_users(right.users));
             let now = now.unwrap_or_else(|| right.until_users(left.users));
-            push_messages(&mut blocks, &before, &now);
+            push_messages(&mut blocks, message::beside(&before, &now));
             blocks.push(Block::Call(Box::new(CallBlock {
                 behind: self.behind.row(at),
                 ..self.row(row)
             })));
         }
-        push_messages(&mut blocks, &left.rest(), &right.rest());
+        push_messages(&mut blocks, message::beside(&left.rest(), &right.rest()));
         blocks
     }
 
     /// Only what the run did, where it was compared with nothing.
     fn recorded(&self) -> Vec<Block<'a>> {
-        let before = self.behind.before().map(Block::Behind);
+        let before = self.behind.before().map(|it| Block::Behind(it, None));
         let mut blocks: Vec<_> = before.into_iter().collect();
         for (index, (steps, call)) in self.right.calls.iter().enumerate() {
-            push_messages(&mut blocks, &[], steps);
+            let name = format!("call-{}", index + 1);
+            let before = index.checked_sub(1).and_then(|it| self.right.calls.get(it));
+            let is_again = before.is_some_and(|(_, it)| is_again(call, it));
+            push_messages(&mut blocks, message::alone(steps));
             blocks.push(Block::Call(Box::new(CallBlock {
-                anchor: format!("call-{}", index + 1),
+                anchor: name.clone(),
                 numbers: (index + 1).to_string(),
                 server: call.server.as_deref().unwrap_or_default(),
                 tool: labelled(&call.tool, self.label(index + 1)),
@@ -179,12 +233,19 @@ impl<'a> Maker<'a> {
                 answered_once: self.is_recorded_once(index + 1),
                 unseen: &[],
                 class: "recorded",
-                open: true,
+                // The same once more is worth no look.
+                open: !is_again,
                 words: String::new(),
                 scores: None,
                 parameters: parameter::recorded(&call.arguments),
                 left: None,
-                right: Some(side(call, None, self.right.file)),
+                right: Some(Side {
+                    parts: self.answers.alone(&call.outcome, 1, &name),
+                    ..side(call)
+                }),
+                answers: Vec::new(),
+                fails: false,
+                turn: None,
                 contract_changes: &[],
                 differences: Vec::new(),
                 slower: None,
@@ -193,7 +254,7 @@ impl<'a> Maker<'a> {
                 behind: self.behind.row(index),
             })));
         }
-        push_messages(&mut blocks, &[], &self.right.rest);
+        push_messages(&mut blocks, message::alone(&self.right.rest));
         blocks
     }
 
@@ -201,13 +262,22 @@ impl<'a> Maker<'a> {
         let response = row.response.as_ref();
         let before = self.left.call(row.baseline.as_ref());
         let now = self.right.call(row.current.as_ref());
-        // An answer that is equal after masking differs only in what varies by nature, which is not marked.
-        let differs = response.is_some_and(|it| it.similarity < 1.0 - 1e-9)
-            || self.changed_themselves.contains(&calls(row));
+        let anchor = anchor(row);
         let expectation = self.result.command == "run";
-        let other = |call: Option<&'a ToolCall>| call.filter(|_| differs && !expectation);
+        let both = before.zip(now).filter(|_| !expectation);
+        let answers = both.map_or_else(Vec::new, |(before, now)| {
+            let known = self.known(row);
+            (self.answers).pair(&before.outcome, &now.outcome, &known, &anchor)
+        });
+        let side = |call: &Call, made: Option<&ToolCall>, side: usize| {
+            let mut view = side_of(call, made);
+            view.parts = made.filter(|_| both.is_none()).map_or_else(Vec::new, |it| {
+                self.answers.alone(&it.outcome, side, &anchor)
+            });
+            self.asking(view, row, side)
+        };
         CallBlock {
-            anchor: anchor(row),
+            anchor: anchor.clone(),
             numbers: match row.kind {
                 RowKind::Pair => row.numbers(),
                 _ => number(row),
@@ -245,18 +315,16 @@ impl<'a> Maker<'a> {
                 .as_ref()
                 .map_or_else(Vec::new, |request| parameter::compared(&request.parameters)),
             left: row.baseline.as_ref().map(|call| {
-                let side = if expectation {
-                    expected_side(call)
+                if expectation {
+                    self.asking(expected_side(call), row, 0)
                 } else {
-                    side_of(call, before, other(now), self.left.file)
-                };
-                side.asking(row.arguments.as_ref())
+                    side(call, before, 0)
+                }
             }),
-            right: row
-                .current
-                .as_ref()
-                .map(|call| side_of(call, now, other(before), self.right.file))
-                .map(|side| side.asking(row.arguments.as_ref())),
+            right: row.current.as_ref().map(|call| side(call, now, 1)),
+            answers,
+            fails: self.failing.contains(&calls(row)),
+            turn: None,
             contract_changes: response.map_or(&[], |it| &it.contract_changes),
             differences: (response.iter())
                 .flat_map(|it| &it.differences)
@@ -270,6 +338,38 @@ impl<'a> Maker<'a> {
                 .collect(),
             polled: row.polled.map(|it| it.to_string()),
             behind: None,
+        }
+    }
+
+    /// A side with the arguments of a call that has nothing beside it.
+    fn asking(&self, mut view: Side, row: &Row, side: usize) -> Side {
+        if let Some(arguments) = &row.arguments {
+            let part = answer::arguments(arguments);
+            let name = format!("{}.arguments", anchor(row));
+            view.parts.insert(0, self.answers.lone(&part, side, &name));
+        }
+        view
+    }
+
+    /// What of the answer to a row's request is known to vary.
+    fn known(&self, row: &Row) -> Known {
+        let response = row.response.as_ref();
+        let is_as_good = response
+            .is_some_and(|it| it.similarity >= 1.0 - 1e-9 && it.contract_changes.is_empty());
+        let number = row.baseline.as_ref().map(|it| it.number);
+        let learned = self.learned.iter().filter(|it| Some(it.call) == number);
+        let varies = || learned.clone().flat_map(|it| &it.varies);
+        let tokens = varies().filter_map(|it| match &it.by {
+            Variation::Tokens(tokens) => Some(tokens),
+            _ => None,
+        });
+        let whole = varies().filter(|it| !matches!(it.by, Variation::Tokens(_)));
+        Known {
+            all: is_as_good && !self.answered_otherwise.contains(&calls(row)),
+            places: whole.map(|it| Known::steps(&it.path)).collect(),
+            words: (tokens.flatten())
+                .flat_map(|it| it.examples.iter().cloned())
+                .collect(),
         }
     }
 
@@ -331,14 +431,12 @@ fn difference(difference: &Difference) -> DifferenceView<'_> {
     }
 }
 
-impl Side {
-    /// The side with the arguments of a call that has nothing beside it.
-    fn asking(mut self, arguments: Option<&Object>) -> Self {
-        if let Some(arguments) = arguments {
-            self.parts.insert(0, answer::arguments(arguments));
-        }
-        self
-    }
+/// Whether a call is the same once more, with the same answer.
+fn is_again(call: &ToolCall, before: &ToolCall) -> bool {
+    call.server == before.server
+        && call.tool == before.tool
+        && call.arguments == before.arguments
+        && call.outcome == before.outcome
 }
 
 /// The calls of a row: number in the baseline, number in the run.
@@ -368,50 +466,24 @@ pub(super) fn link(baseline: Option<usize>, current: Option<usize>) -> Option<St
     }
 }
 
-fn push_messages(blocks: &mut Vec<Block<'_>>, left: &[&Step], right: &[&Step]) {
-    if !left.is_empty() || !right.is_empty() {
-        blocks.push(Block::Messages {
-            left: left.iter().map(|it| message(it)).collect(),
-            right: right.iter().map(|it| message(it)).collect(),
-        });
+fn push_messages(blocks: &mut Vec<Block<'_>>, rows: Vec<MessageRow>) {
+    if !rows.is_empty() {
+        blocks.push(Block::Messages(rows));
     }
 }
 
-fn message(step: &Step) -> Message {
-    let (who, text) = match step {
-        Step::User { text } => ("User", text.clone()),
-        Step::Assistant { text } => ("Agent", text.clone()),
-        Step::ToolCall(call) => (
-            "Other tool, not scored",
-            format!(
-                "{} {}",
-                call.full_name(),
-                pretty(&call.arguments.clone().into())
-            ),
-        ),
-    };
-    Message {
-        who,
-        text: Excerpt::plain(&text, None),
-    }
-}
-
-/// A side from the document, with the answer where the trajectory is at hand.
-fn side_of(
-    call: &Call,
-    made: Option<&ToolCall>,
-    other: Option<&ToolCall>,
-    file: Option<&str>,
-) -> Side {
+/// A side from the document, which says how the call ended also where the trajectory is not at hand.
+fn side_of(call: &Call, made: Option<&ToolCall>) -> Side {
+    let outcome = call.outcome.map_or("unknown outcome", |it| it.words());
     if let Some(made) = made {
         return Side {
-            outcome: call.outcome.map_or("unknown outcome", |it| it.words()),
-            ..side(made, other, file)
+            outcome,
+            ..side(made)
         };
     }
     let error = call.error.iter().map(|it| format!("{it} – "));
     Side {
-        outcome: call.outcome.map_or("unknown outcome", |it| it.words()),
+        outcome,
         failed: call.outcome.is_some_and(CallStatus::is_failure),
         duration: call.duration_ms.map(duration::words),
         parts: Vec::new(),
@@ -422,13 +494,13 @@ fn side_of(
     }
 }
 
-fn side(call: &ToolCall, other: Option<&ToolCall>, file: Option<&str>) -> Side {
+fn side(call: &ToolCall) -> Side {
     let failed = call.outcome.is_failure();
     Side {
         outcome: if failed { "failed" } else { "answered" },
         failed,
         duration: call.duration_ms.map(duration::words),
-        parts: parts(&call.outcome, other.map(|it| &it.outcome), file),
+        parts: Vec::new(),
         remark: None,
     }
 }

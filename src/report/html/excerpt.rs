@@ -53,6 +53,13 @@ impl Excerpt {
         Self { pieces, cut }
     }
 
+    /// Two long texts side by side, each with marks on the words the other lacks, cut where they are too long.
+    pub(super) fn beside(was: &str, now: &str) -> [Self; 2] {
+        let [(was, cut_was), (now, cut_now)] = [cut(was, None), cut(now, None)];
+        let [left, right] = word_diff(was, now);
+        [(left, cut_was), (right, cut_now)].map(|(pieces, cut)| Self { pieces, cut })
+    }
+
     /// Two texts side by side, each with marks on the words the other lacks; without marks where they have nothing in common.
     pub(super) fn versus(was: Option<&str>, now: Option<&str>) -> [Option<Self>; 2] {
         let of = |pieces| Self { pieces, cut: None };

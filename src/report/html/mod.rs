@@ -1,21 +1,25 @@
 //! HTML pages: an index and one page per scenario, each a file without external resources.
 //!
-//! The pages are Askama templates under `templates/`. No script, no request to anywhere (a content security policy
-//! forbids both), and no link built from what a scenario, tool or model said.
+//! The pages are Askama templates under `templates/`. No request to anywhere and no script but our own (a content
+//! security policy forbids both), and no link built from what a scenario, tool or model said.
 
 mod answer;
 mod behind;
+mod content;
 mod conversation;
 mod direct;
 mod excerpt;
 mod index;
 mod link;
+mod message;
 mod model_use;
 mod page_name;
 mod parameter;
 mod repeated;
 mod scenario;
+mod script;
 mod stamps;
+mod stretch;
 mod track;
 
 use std::fmt;
@@ -29,11 +33,28 @@ use crate::model::trajectory::Trajectory;
 use crate::published::result::{ResultDocument, Scenario};
 use crate::text;
 
+use answer::Answers;
+
 pub use page_name::page_name;
 
 /// The index of a result: its summary and a line per scenario, each linking to the page of its [`page_name()`].
 pub fn index(result: &ResultDocument) -> String {
     render(&index::IndexPage::new(result))
+}
+
+/// A page, and the files that lie beside it.
+#[derive(Debug)]
+pub struct Page {
+    pub html: String,
+    pub files: Vec<PageFile>,
+}
+
+/// The whole of an answer that a page does not show all of.
+#[derive(Debug)]
+pub struct PageFile {
+    /// Relative to the page.
+    pub path: String,
+    pub content: Vec<u8>,
 }
 
 /// The page of one scenario. Without a trajectory, what it would show of answers and messages is left out and said so.
@@ -42,13 +63,30 @@ pub fn scenario(
     scenario: &Scenario,
     baseline: Option<&Redacted<Trajectory>>,
     current: Option<&Redacted<Trajectory>>,
-) -> String {
-    render(&scenario::ScenarioPage::new(
+) -> Page {
+    let name = page_name(&scenario.id);
+    let folder = format!("answers/{}", name.trim_end_matches(".html"));
+    let titles = match result.command.as_str() {
+        "run" => ["Expected", "Current run"],
+        "record" => ["Baseline", "Recorded run"],
+        _ => ["Baseline", "Current run"],
+    };
+    let answers = Answers::new(&folder, titles);
+    let page = scenario::ScenarioPage::new(
         result,
         scenario,
         baseline.map(Deref::deref),
         current.map(Deref::deref),
-    ))
+        &answers,
+    );
+    let files = page.files().into_iter().map(|it| PageFile {
+        path: it.path,
+        content: it.content,
+    });
+    Page {
+        files: files.collect(),
+        html: render(&page),
+    }
 }
 
 /// Renders a page. It fails only if the formatting of a value does, which none of ours can; if one did, the page would show the error.

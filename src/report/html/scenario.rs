@@ -4,20 +4,25 @@ use askama::Template;
 
 use crate::model::number::fixed;
 use crate::model::points;
-use crate::model::trajectory::Trajectory;
+use crate::model::trajectory::{Step, Trajectory};
 use crate::published::result::{
     Change, ChangeKind, Comparison, Drift, Loss, Reason, ResultDocument, Scenario, Side,
 };
+use crate::report::diff::{PieceKind, Row};
 use crate::report::{duration, moment};
 
+use super::answer::{Answers, Body, WholeFile};
 use super::conversation::{self, Block};
 use super::direct::DirectView;
 use super::excerpt::Excerpt;
 use super::index::duration_words;
 use super::link::link;
+use super::message::MessageRow;
 use super::model_use::{self, RequestView};
 use super::repeated::RepeatedView;
+use super::script::{self, ScenarioScript};
 use super::stamps::{self, StampRow};
+use super::stretch::{self, Stretch};
 use crate::model::points::score;
 
 /// The template's view of a scenario.
@@ -46,7 +51,12 @@ pub(super) struct ScenarioPage<'a> {
     /// The heading of the left column; `None` where only the run is shown.
     left_title: Option<&'static str>,
     right_title: &'static str,
-    blocks: Vec<Block<'a>>,
+    /// What the user wants, where no message of the conversation says it.
+    intent: Option<&'a str>,
+    stretches: Vec<Stretch<'a>>,
+    /// The first block in which something changed, and how many there are.
+    first_change: Option<(String, String)>,
+    script_hash: String,
     /// Leads to the log of the container of a scenario that needs a look.
     container_log: Option<String>,
     /// The conversations are incomplete because a trajectory was not at hand.
@@ -124,7 +134,27 @@ impl<'a> ScenarioPage<'a> {
         scenario: &'a Scenario,
         baseline: Option<&'a Trajectory>,
         current: Option<&'a Trajectory>,
+        answers: &'a Answers<'a>,
     ) -> Self {
+        let mut blocks = conversation::blocks(result, scenario, baseline, current, answers);
+        stretch::number_changes(&mut blocks);
+        let turns: Vec<String> = blocks.iter().filter_map(Block::changed_anchor).collect();
+        let calls = blocks.iter().filter(|it| matches!(it, Block::Call(_)));
+        let changed_words = match (turns.len(), calls.count()) {
+            (1, 1) => "The only call changed.".to_owned(),
+            (all, calls) if all == calls => format!("All {calls} calls changed."),
+            (some, calls) => format!("{some} of {calls} calls changed."),
+        };
+        let is_unsaid = |it: &&str| {
+            let steps = [baseline, current]
+                .into_iter()
+                .flatten()
+                .flat_map(|it| &it.steps);
+            !steps
+                .into_iter()
+                .any(|step| matches!(step, Step::User { text } if text == it))
+        };
+        let [left_title, right_title] = answers.titles;
         let compared = scenario.comparison.is_some();
         // What the scenario expects was never recorded, so it has no stamp of its own.
         let stamped = scenario.baseline.as_ref();
@@ -154,15 +184,12 @@ impl<'a> ScenarioPage<'a> {
                 (baseline, current) => stamps::rows(baseline, current),
             },
             baseline_stamped: stamped.is_some(),
-            left_title: compared.then_some(match result.command.as_str() {
-                "run" => "Expected",
-                _ => "Baseline",
-            }),
-            right_title: match result.command.as_str() {
-                "record" => "Recorded run",
-                _ => "Current run",
-            },
-            blocks: conversation::blocks(result, scenario, baseline, current),
+            left_title: compared.then_some(left_title),
+            right_title,
+            intent: scenario.user_intent.as_deref().filter(is_unsaid),
+            stretches: stretch::folded(blocks),
+            first_change: turns.into_iter().next().map(|it| (it, changed_words)),
+            script_hash: script::hash(&ScenarioScript),
             container_log: (scenario.container_log.as_deref())
                 .filter(|_| !scenario.status.is_fine())
                 .map(link),
@@ -189,6 +216,16 @@ impl<'a> ScenarioPage<'a> {
             );
         }
         varying
+    }
+
+    /// The files with the whole of answers that the page does not show all of.
+    pub(super) fn files(&self) -> Vec<WholeFile> {
+        let blocks = self.stretches.iter().flat_map(|it| match it {
+            Stretch::Shown(block) => std::slice::from_ref(block),
+            Stretch::Folded { blocks, .. } => blocks,
+        });
+        let parts = blocks.flat_map(Block::parts);
+        parts.flat_map(|it| it.files.iter().cloned()).collect()
     }
 
     /// The heading of the list of changes.

@@ -8,16 +8,13 @@ pub(super) struct Track<'a> {
     pub(super) calls: Vec<(Vec<&'a Step>, &'a ToolCall)>,
     /// What came after the last call.
     pub(super) rest: Vec<&'a Step>,
-    /// Where the whole trajectory is.
-    pub(super) file: Option<&'a str>,
 }
 
 impl<'a> Track<'a> {
-    pub(super) fn new(trajectory: Option<&'a Trajectory>, file: Option<&'a str>) -> Self {
+    pub(super) fn new(trajectory: Option<&'a Trajectory>) -> Self {
         let mut track = Self {
             calls: Vec::new(),
             rest: Vec::new(),
-            file,
         };
         for step in trajectory.iter().flat_map(|it| &it.steps) {
             match step {

@@ -22,7 +22,7 @@ fn a_stored_result_is_rendered_as_it_was() {
         assert_eq!(html::index(&loaded), html::index(&document));
         assert_eq!(terminal(&loaded, PLAIN), terminal(&document, PLAIN));
         for scenario in &loaded.scenarios {
-            let page = html::scenario(&loaded, scenario, None, None);
+            let page = html::scenario(&loaded, scenario, None, None).html;
             assert_eq!(
                 page.contains("A stored trajectory was not at hand"),
                 scenario.current.is_some(),
@@ -166,7 +166,7 @@ fn a_result_of_version_1_is_still_read_and_shown() {
     assert!(html::index(&old).contains("A gentle change"));
     for scenario in &old.scenarios {
         // What was said then still stands, and nothing is said of it that was not known then.
-        let page = html::scenario(&old, scenario, None, None);
+        let page = html::scenario(&old, scenario, None, None).html;
         assert!(
             page.contains(scenario.in_words.as_deref().unwrap()),
             "{page}"
@@ -272,7 +272,7 @@ fn a_failed_scenario_is_never_called_good() {
     for text in [
         terminal(&document, PLAIN),
         html::index(&document),
-        html::scenario(&document, scenario, None, None),
+        html::scenario(&document, scenario, None, None).html,
         document::json(&document),
     ] {
         let style = text.find("</style>").unwrap_or(0);

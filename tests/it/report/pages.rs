@@ -4,6 +4,9 @@ use mcp_eval::model::suite::SuiteResult;
 use mcp_eval::model::trajectory::Step;
 use mcp_eval::report::html;
 use mcp_eval::text;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -31,6 +34,7 @@ fn the_pages_look_as_they_did() {
 #[test]
 fn nothing_from_outside_acts_on_a_page() {
     for (name, page) in all_pages() {
+        let page = without_script(&page);
         let hidden = page
             .chars()
             .find(|it| text::is_hidden(*it) && !matches!(it, '\n' | '\t'));
@@ -42,9 +46,11 @@ fn nothing_from_outside_acts_on_a_page() {
                 .next()
                 .unwrap();
             assert!(
-                !matches!(element, "script" | "svg" | "img" | "iframe" | "b" | "link"),
+                !matches!(element, "script" | "svg" | "iframe" | "b" | "link"),
                 "{name}: <{tag}>"
             );
+            let is_picture = tag.starts_with("img alt=\"") && tag.contains("\" src=\"data:image/");
+            assert!(element != "img" || is_picture, "{name}: <{tag}>");
             assert!(!tag.contains(" on"), "{name}: <{tag}>");
         }
     }
@@ -87,7 +93,10 @@ fn pages_ask_for_nothing_and_link_only_among_themselves() {
     known.extend(others.map(|it| format!("{it}.html")));
     for (name, page) in all_pages() {
         assert!(page.contains("default-src 'none'"), "{name}");
-        assert_eq!(attributes(&page, "src").count(), 0, "{name}");
+        let sources = attributes(&page, "src");
+        for source in sources {
+            assert!(source.starts_with("data:image/"), "{name}: {source}");
+        }
         let style = page.split_once("</style>").unwrap().0;
         assert!(
             !style.contains("url(") && !style.contains("@import"),
@@ -109,12 +118,13 @@ fn pages_ask_for_nothing_and_link_only_among_themselves() {
 #[test]
 fn pages_close_what_they_open() {
     for (name, page) in all_pages() {
+        let page = without_script(&page);
         let mut open = Vec::new();
         for tag in tags(&page) {
             let element = tag.split([' ', '\n']).next().unwrap();
             match element.strip_prefix('/') {
                 Some(closed) => assert_eq!(open.pop(), Some(closed), "{name}: <{tag}>"),
-                None if matches!(element, "!DOCTYPE" | "meta" | "br") => {}
+                None if matches!(element, "!DOCTYPE" | "meta" | "br" | "input" | "img") => {}
                 None => open.push(element),
             }
         }
@@ -152,13 +162,14 @@ fn a_page_without_trajectories_still_says_what_failed() {
         document.scenario("servers/add").unwrap(),
         None,
         None,
-    );
+    )
+    .html;
     assert!(page.contains("Invalid params: unknown parameter `verbose`"));
     assert!(page.contains("became an error"));
 }
 
 #[test]
-fn a_long_answer_is_cut_on_the_page_and_says_where_the_whole_is() {
+fn the_whole_of_a_long_answer_lies_beside_the_page() {
     let mut suite = sample::recorded();
     let mut trajectory = sample::searching("environment variables", "4a1f");
     let long = format!("{{ no JSON {}", "långt ".repeat(800_000));
@@ -166,10 +177,18 @@ fn a_long_answer_is_cut_on_the_page_and_says_where_the_whole_is() {
         call.outcome = sample::text_answer(&long);
     }
     suite.scenarios[0].current = Some(sample::kept(trajectory));
-    let page = pages(&suite).swap_remove(1).1;
-    assert!(page.len() < 100_000, "{} bytes", page.len());
-    assert!(page.contains("5.6 MB"), "{page}");
-    assert!(page.contains("the whole is in trajectories/tools/search.current.json"));
+    let document = sample::document(&suite);
+    let current = suite.scenarios[0].current.as_deref();
+    let page = html::scenario(&document, &document.scenarios[0], None, current);
+    assert!(page.html.len() < 120_000, "{} bytes", page.html.len());
+    assert!(page.html.contains("5.6 MB"), "{}", page.html);
+    let name = "answers/tools.search/call-1.1.current.txt";
+    assert!(page.html.contains(&format!("href=\"{name}\"")));
+    let [file] = page.files.as_slice() else {
+        panic!("one file: {:?}", page.files.len());
+    };
+    assert_eq!(file.path, name);
+    assert!(file.content == long.into_bytes());
 }
 
 #[test]
@@ -188,6 +207,26 @@ fn what_differs_is_marked_and_nothing_else() {
     assert!(!marked.iter().any(|it| it.contains("tags")), "{marked:?}");
     // The failure of call 2 has nothing in common with the answer before it.
     assert!(!marked.iter().any(|it| it.contains("-32602")), "{marked:?}");
+    assert!(page.contains("<ins>-32602: Invalid params"), "{page}");
+}
+
+#[test]
+fn the_only_script_is_the_one_that_the_policy_names() {
+    for (name, page) in all_pages() {
+        let parts: Vec<&str> = page.split("<script").collect();
+        let [before, script] = parts.as_slice() else {
+            assert_eq!(name, "index", "{name}: {} scripts", parts.len() - 1);
+            continue;
+        };
+        let script = script.strip_prefix('>').unwrap();
+        let (script, _) = script.split_once("</script>").unwrap();
+        let hash = STANDARD.encode(Sha256::digest(script));
+        let (_, policy) = before.split_once("Content-Security-Policy\" content=\"").unwrap();
+        let (policy, _) = policy.split_once("\">").unwrap();
+        assert!(policy.starts_with("default-src 'none'"), "{policy}");
+        let allowed = policy.replace("&#39;", "'");
+        assert!(allowed.contains(&format!("script-src 'sha256-{hash}'")), "{name}: {policy}");
+    }
 }
 
 #[test]
@@ -299,7 +338,7 @@ fn what_was_heard_behind_is_shown_beneath_the_call_that_caused_it() {
 #[test]
 fn what_was_heard_behind_is_told_without_the_trajectories() {
     let document = sample::document(&sample::behind());
-    let page = html::scenario(&document, &document.scenarios[0], None, None);
+    let page = html::scenario(&document, &document.scenarios[0], None, None).html;
     assert!(page.contains("behind it: 1 → 2 calls, 1 changed, 1 extra"));
     assert!(
         page.contains("&#34;path&#34;") || page.contains("&quot;path&quot;"),
@@ -319,7 +358,7 @@ fn pages(suite: &SuiteResult) -> Vec<(String, String)> {
             result.baseline.as_deref(),
             result.current.as_deref(),
         );
-        pages.push((scenario.id.clone(), page));
+        pages.push((scenario.id.clone(), page.html));
     }
     pages
 }
@@ -329,8 +368,17 @@ fn all_pages() -> Vec<(String, String)> {
     sample::all().iter().flat_map(pages).collect()
 }
 
-/// A page without its style sheet and empty lines, which would drown the rest.
+/// A page without our own script, which the policy names by its hash.
+fn without_script(page: &str) -> String {
+    match page.split_once("<script>") {
+        Some((before, rest)) => format!("{before}{}", rest.split_once("</script>").unwrap().1),
+        None => page.to_owned(),
+    }
+}
+
+/// A page without its style sheet, its script and empty lines, which would drown the rest.
 fn body(page: &str) -> String {
+    let page = without_script(page);
     let (head, rest) = page.split_once("<style>").unwrap();
     let (_, rest) = rest.split_once("</style>").unwrap();
     let lines: Vec<&str> = head.lines().chain(rest.lines()).collect();
@@ -344,6 +392,7 @@ fn body(page: &str) -> String {
 
 /// What stands between `<` and `>`, the style sheet left out. Only our own tags can: all else is escaped.
 fn tags(page: &str) -> Vec<&str> {
+    let page = page.split_once("<script>").map_or(page, |(before, _)| before);
     let (head, rest) = page.split_once("<style>").unwrap();
     let (_, rest) = rest.split_once("</style>").unwrap();
     [head, rest]

@@ -1,0 +1,101 @@
+//! The lines of a difference as a page shows them.
+
+use crate::report::bytes;
+
+/// A difference in lines.
+#[derive(Debug, Default)]
+pub struct Diff {
+    pub rows: Vec<Row>,
+    /// How many places differ that are not known to vary.
+    pub changes: usize,
+    /// How many places differ that are known to vary.
+    pub varying: usize,
+    /// Something is not shown here; the whole is needed to see it.
+    pub is_cut: bool,
+    /// How many places that differ are not shown.
+    pub unseen: usize,
+}
+
+/// One line, on either side.
+#[derive(Debug)]
+pub enum Row {
+    Same(Line),
+    Changed {
+        was: Option<Line>,
+        now: Option<Line>,
+        /// It is known to vary.
+        calm: bool,
+        /// What happened, where red and green do not say it: `moved`.
+        note: Option<String>,
+    },
+    /// Equal lines that are folded away.
+    Fold {
+        indent: usize,
+        /// What they are: `12 equal members`.
+        words: String,
+        /// Empty where they are too long to be shown at all.
+        lines: Vec<Line>,
+    },
+}
+
+/// A line of one side.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Line {
+    pub indent: usize,
+    pub pieces: Vec<Piece>,
+    /// The text goes on in the next line of this side: there is a line break in it.
+    pub goes_on: bool,
+}
+
+/// A piece of a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Piece {
+    pub text: String,
+    pub kind: PieceKind,
+}
+
+/// What a piece of a line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PieceKind {
+    Plain,
+    /// The other side lacks it.
+    Marked,
+    /// A remark of ours.
+    Remark,
+    /// A remark on what is left out here.
+    LeftOut,
+}
+
+impl Piece {
+    pub(super) fn plain(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            kind: PieceKind::Plain,
+        }
+    }
+
+    /// A remark on so many bytes that are left out.
+    pub(super) fn left_out(bytes: usize) -> Self {
+        Self {
+            text: format!(" ⋯ {} ⋯ ", bytes::words(bytes)),
+            kind: PieceKind::LeftOut,
+        }
+    }
+}
+
+impl Line {
+    /// The blanks that it is indented by.
+    pub fn lead(&self) -> String {
+        "  ".repeat(self.indent)
+    }
+
+    /// Whether something is left out in it.
+    pub fn is_cut(&self) -> bool {
+        self.pieces.iter().any(|it| it.kind == PieceKind::LeftOut)
+    }
+
+    /// The line as a text, without its indentation.
+    pub fn text(&self) -> String {
+        self.pieces.iter().map(|it| it.text.as_str()).collect()
+    }
+}

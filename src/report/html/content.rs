@@ -1,0 +1,202 @@
+//! What an answer is made of, part by part.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::model::trajectory::{Answer, Failure, Outcome};
+use crate::report::bytes;
+
+/// The longest text that is tried as JSON, in bytes.
+const LONGEST_JSON: usize = 16_000_000;
+
+/// One part of an answer.
+#[derive(Debug)]
+pub(super) struct Part<'a> {
+    /// What it is: `text`, `text (JSON)`, `image`.
+    pub(super) label: String,
+    /// Where it stands in the answer, step by step.
+    pub(super) place: Vec<String>,
+    pub(super) content: Content<'a>,
+}
+
+/// What a part holds.
+#[derive(Debug, PartialEq)]
+pub(super) enum Content<'a> {
+    Text(Cow<'a, str>),
+    /// A value, and the text it came as, where it did.
+    Json(Cow<'a, Value>, Option<&'a str>),
+    /// Base64 of a picture of this type.
+    Picture(&'static str, &'a str),
+    /// Other binary data as base64, and what there is to say of it.
+    Binary(&'a str, String),
+}
+
+/// The types of pictures that a browser shows and that can hold no program.
+const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+impl<'a> Part<'a> {
+    fn new(label: impl Into<String>, place: &[&str], content: Content<'a>) -> Self {
+        Self {
+            label: label.into(),
+            place: place.iter().map(|it| (*it).to_owned()).collect(),
+            content,
+        }
+    }
+
+    /// A value that is no answer: arguments.
+    pub(super) fn value(label: &str, value: Value) -> Self {
+        Self::new(label, &[], Content::Json(Cow::Owned(value), None))
+    }
+
+    /// A text that is no answer: headers.
+    pub(super) fn text(label: &str, text: String) -> Self {
+        Self::new(label, &[], Content::Text(Cow::Owned(text)))
+    }
+
+    /// How long it is, in words.
+    pub(super) fn length(&self) -> String {
+        match &self.content {
+            Content::Text(text) => length(text),
+            Content::Json(_, Some(text)) => bytes::words(text.len()),
+            Content::Json(value, None) => bytes::words(value.to_string().len()),
+            Content::Picture(kind, data) => format!("{kind}, {}", bytes::words(decoded(data))),
+            Content::Binary(_, words) => words.clone(),
+        }
+    }
+}
+
+/// The parts of an outcome.
+pub(super) fn parts(outcome: &Outcome) -> Vec<Part<'_>> {
+    match outcome {
+        Outcome::Answer(answer) => answer_parts(answer),
+        Outcome::Failure(failure) => failure_parts(failure),
+    }
+}
+
+fn answer_parts(answer: &Answer) -> Vec<Part<'_>> {
+    let mut parts: Vec<Part<'_>> = Vec::new();
+    for (index, block) in answer.content.iter().enumerate() {
+        let text = block.get("text").and_then(Value::as_str);
+        let repeats = text.is_some_and(|it| {
+            answer.structured_content.is_some()
+                && it.len() <= LONGEST_JSON
+                && serde_json::from_str::<Value>(it).ok() == answer.structured_content
+        });
+        // Servers repeat structured content as text for older clients; seeing it once is enough.
+        if !repeats {
+            parts.push(block_part(index, block));
+        }
+    }
+    if let Some(structured) = &answer.structured_content {
+        let content = Content::Json(Cow::Borrowed(structured), None);
+        parts.push(Part::new(
+            "structured content",
+            &["structuredContent"],
+            content,
+        ));
+    }
+    if parts.is_empty() {
+        parts.push(Part::new("empty answer", &[], Content::Text("".into())));
+    }
+    parts
+}
+
+fn failure_parts(failure: &Failure) -> Vec<Part<'_>> {
+    let text = match failure.code {
+        Some(code) => Cow::Owned(format!("{code}: {}", failure.message)),
+        None => Cow::Borrowed(failure.message.as_str()),
+    };
+    let mut parts = vec![Part::new("failure", &[], Content::Text(text))];
+    if let Some(data) = &failure.data {
+        parts.push(Part::new(
+            "error data",
+            &[],
+            Content::Json(Cow::Borrowed(data), None),
+        ));
+    }
+    parts
+}
+
+fn block_part(index: usize, block: &Value) -> Part<'_> {
+    let index = index.to_string();
+    let at = ["content", index.as_str()];
+    let member = |key: &str| block.get(key).and_then(Value::as_str);
+    let json = |label: &str| Part::new(label, &at, Content::Json(Cow::Borrowed(block), None));
+    match member("type") {
+        Some("text") => text_part("text", &at, "text", member("text").unwrap_or_default()),
+        Some(kind @ ("image" | "audio")) => {
+            binary(kind.to_owned(), &at, member("mimeType"), member("data"))
+        }
+        Some("resource_link") => json("resource link"),
+        Some("resource") => resource_part(&at, block.get("resource").unwrap_or(&Value::Null)),
+        _ => json("content of an unknown type"),
+    }
+}
+
+fn resource_part<'a>(at: &[&str; 2], resource: &'a Value) -> Part<'a> {
+    let member = |key: &str| resource.get(key).and_then(Value::as_str);
+    let uri = member("uri").unwrap_or("without URI");
+    match (member("text"), member("blob")) {
+        (Some(text), _) => text_part(&format!("resource {uri}"), at, "resource/text", text),
+        (None, blob) => binary(format!("resource {uri}"), at, member("mimeType"), blob),
+    }
+}
+
+fn text_part<'a>(label: &str, at: &[&str; 2], step: &str, text: &'a str) -> Part<'a> {
+    let place = |last: &str| -> Vec<String> {
+        let steps = last.split('/').map(str::to_owned);
+        at.iter().map(|it| (*it).to_owned()).chain(steps).collect()
+    };
+    let may_be_json = text.len() <= LONGEST_JSON && text.trim_start().starts_with(['{', '[']);
+    let value = may_be_json.then(|| serde_json::from_str::<Value>(text).ok());
+    match value.flatten() {
+        Some(value) => Part {
+            label: format!("{label} (JSON)"),
+            place: place(&step.replace("text", "json")),
+            content: Content::Json(Cow::Owned(value), Some(text)),
+        },
+        None => Part {
+            label: label.to_owned(),
+            place: place(step),
+            content: Content::Text(Cow::Borrowed(text)),
+        },
+    }
+}
+
+fn binary<'a>(
+    label: String,
+    at: &[&str; 2],
+    mime: Option<&str>,
+    base64: Option<&'a str>,
+) -> Part<'a> {
+    let data = base64.unwrap_or_default();
+    let picture = PICTURES.iter().find(|it| mime == Some(**it));
+    let content = match picture {
+        Some(kind) if is_base64(data) => Content::Picture(kind, data),
+        _ => {
+            let kind = mime.unwrap_or("unknown type");
+            Content::Binary(data, format!("{kind}, {}", bytes::words(decoded(data))))
+        }
+    };
+    Part::new(label, at, content)
+}
+
+fn is_base64(data: &str) -> bool {
+    let of_base64 = |it: u8| it.is_ascii_alphanumeric() || b"+/=".contains(&it);
+    !data.is_empty() && data.bytes().all(of_base64)
+}
+
+/// How many bytes stand in base64.
+fn decoded(data: &str) -> usize {
+    let padding = data.bytes().rev().take_while(|it| *it == b'=').count();
+    (data.len() / 4 * 3).saturating_sub(padding)
+}
+
+fn length(text: &str) -> String {
+    match text.lines().count() {
+        0 => "empty".to_owned(),
+        1 => bytes::words(text.len()),
+        lines => format!("{lines} lines, {}", bytes::words(text.len())),
+    }
+}

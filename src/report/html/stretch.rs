@@ -1,0 +1,135 @@
+//! The conversation with what did not change folded away, and the changes numbered, so that one leads to the next.
+
+use super::conversation::Block;
+use super::message::MessageRow;
+
+/// Fewer equal calls than this are not folded.
+const FOLDED: usize = 3;
+
+/// A stretch of the conversation.
+#[derive(Debug)]
+pub(super) enum Stretch<'a> {
+    Shown(Block<'a>),
+    /// Calls without a change, and what was said between them.
+    Folded {
+        /// `57 equal calls`.
+        words: String,
+        /// Which tools they call: `get × 40, search × 17`.
+        tools: String,
+        blocks: Vec<Block<'a>>,
+    },
+}
+
+/// Where a change stands among the others.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Turn {
+    /// Counted from 1.
+    pub(super) number: usize,
+    pub(super) all: usize,
+    /// The blocks of the changes before and after.
+    pub(super) previous: Option<String>,
+    pub(super) next: Option<String>,
+}
+
+/// Numbers the changes and leads from each to the next.
+pub(super) fn number_changes(blocks: &mut [Block<'_>]) {
+    let anchors: Vec<String> = blocks.iter().filter_map(Block::changed_anchor).collect();
+    let mut number = 0;
+    for block in blocks {
+        if block.changed_anchor().is_none() {
+            continue;
+        }
+        number += 1;
+        block.set_turn(Turn {
+            number,
+            all: anchors.len(),
+            previous: number
+                .checked_sub(2)
+                .and_then(|it| anchors.get(it))
+                .cloned(),
+            next: anchors.get(number).cloned(),
+        });
+    }
+}
+
+/// Folds runs of calls without a change. Messages of the user are always shown.
+pub(super) fn folded(blocks: Vec<Block<'_>>) -> Vec<Stretch<'_>> {
+    let mut stretches = Vec::new();
+    let mut run: Vec<Block<'_>> = Vec::new();
+    for block in blocks {
+        if may_fold(&block) {
+            run.push(block);
+        } else {
+            end_run(&mut run, &mut stretches);
+            stretches.push(Stretch::Shown(block));
+        }
+    }
+    end_run(&mut run, &mut stretches);
+    stretches
+}
+
+fn may_fold(block: &Block<'_>) -> bool {
+    match block {
+        Block::Call(call) => !call.open,
+        Block::Messages(rows) => {
+            let is_quiet = |it: &MessageRow| matches!(it, MessageRow::Same(_)) && !it.is_of_user();
+            rows.iter().all(is_quiet)
+        }
+        Block::Behind(..) => false,
+    }
+}
+
+/// Folds the run, where it is long enough. Messages at its ends belong to what stands around it.
+fn end_run<'a>(run: &mut Vec<Block<'a>>, stretches: &mut Vec<Stretch<'a>>) {
+    let is_call = |it: &Block<'_>| matches!(it, Block::Call(_));
+    let mut run = std::mem::take(run);
+    let calls = run.iter().filter(|it| is_call(it)).count();
+    if calls < FOLDED {
+        stretches.extend(run.into_iter().map(Stretch::Shown));
+        return;
+    }
+    let first = run.iter().position(is_call).unwrap_or(0);
+    let last = run.iter().rposition(is_call).map_or(run.len(), |it| it + 1);
+    let after = run.split_off(last);
+    let inside = run.split_off(first);
+    stretches.extend(run.into_iter().map(Stretch::Shown));
+    stretches.push(Stretch::Folded {
+        words: words(&inside, calls),
+        tools: tools(&inside),
+        blocks: inside,
+    });
+    stretches.extend(after.into_iter().map(Stretch::Shown));
+}
+
+fn words(blocks: &[Block<'_>], calls: usize) -> String {
+    let is_repeated = |it: &Block<'_>| matches!(it, Block::Call(call) if call.class == "recorded");
+    let adjective = if blocks.iter().any(is_repeated) {
+        "more of the same call"
+    } else {
+        "equal calls"
+    };
+    format!("{calls} {adjective}")
+}
+
+/// The tools of calls, those called most often first.
+fn tools(blocks: &[Block<'_>]) -> String {
+    let mut counts: Vec<(&str, usize)> = Vec::new();
+    for block in blocks {
+        let Block::Call(call) = block else { continue };
+        match counts.iter().position(|(tool, _)| *tool == call.tool) {
+            Some(at) => counts[at].1 += 1,
+            None if counts.len() < 50 => counts.push((&call.tool, 1)),
+            None => {}
+        }
+    }
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let named = counts.iter().take(4).map(|(tool, count)| match count {
+        1 => (*tool).to_owned(),
+        count => format!("{tool} × {count}"),
+    });
+    let mut words = named.collect::<Vec<_>>().join(", ");
+    if counts.len() > 4 {
+        words.push_str(", …");
+    }
+    words
+}
