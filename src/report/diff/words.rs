@@ -127,6 +127,15 @@ pub(super) fn pieces(was: &str, now: &str) -> [Vec<Piece>; 2] {
     })
 }
 
+/// The pieces of two values, of which at least something is marked: all, where they have nothing in common.
+pub(super) fn value_pieces(was: &str, now: &str) -> [Vec<Piece>; 2] {
+    let both = pieces(was, now);
+    if both.iter().flatten().any(|it| it.kind == PieceKind::Marked) {
+        return both;
+    }
+    [was, now].map(|it| shortened(it, PieceKind::Marked))
+}
+
 /// A piece, without its middle where it is long.
 pub(super) fn shortened(text: &str, kind: PieceKind) -> Vec<Piece> {
     let (longest, end) = match kind {

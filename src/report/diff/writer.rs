@@ -308,7 +308,7 @@ impl<'k> Writer<'k> {
         }
         let calm = self.known.varies(&self.place);
         self.count(calm);
-        let values = words::pieces(&in_one_line(was.value), &in_one_line(now.value));
+        let values = words::value_pieces(&in_one_line(was.value), &in_one_line(now.value));
         self.one_line(indent, keys, values, calm);
     }
 
@@ -354,7 +354,7 @@ impl<'k> Writer<'k> {
             });
             return self.lines(&words::lines(was, now), &escaped, leads);
         }
-        let values = words::pieces(&quoted(was), &quoted(now));
+        let values = words::value_pieces(&quoted(was), &quoted(now));
         let calm = self.varies(&values[0]);
         self.count(calm);
         self.one_line(indent, keys, values, calm);

@@ -23,7 +23,11 @@ fn side(diff: &Diff, read: Read) -> Vec<&Line> {
                 Read::Was => was,
                 Read::Now => now,
             }),
-            Row::Fold { lines: inside, words, .. } => {
+            Row::Fold {
+                lines: inside,
+                words,
+                ..
+            } => {
                 assert!(!inside.is_empty(), "{words} are not at hand");
                 lines.extend(inside);
             }
@@ -44,7 +48,9 @@ fn value(diff: &Diff, read: Read) -> Value {
             text.push_str("\\n");
             continue;
         }
-        let closes = lines.get(at + 1).is_none_or(|it| matches!(it.text().as_str(), "}" | "]"));
+        let closes = lines
+            .get(at + 1)
+            .is_none_or(|it| matches!(it.text().as_str(), "}" | "]"));
         let opens = ends_open(&words);
         if !closes && !opens {
             text.push(',');
@@ -83,8 +89,15 @@ fn shown(diff: &Diff) -> Vec<String> {
     for row in &diff.rows {
         match row {
             Row::Same(it) => all.push(format!(" {}", line(it))),
-            Row::Changed { was, now, calm, note } => {
-                let note = note.as_ref().map_or_else(String::new, |it| format!("  ({it})"));
+            Row::Changed {
+                was,
+                now,
+                calm,
+                note,
+            } => {
+                let note = note
+                    .as_ref()
+                    .map_or_else(String::new, |it| format!("  ({it})"));
                 let calm = if *calm { "~" } else { "" };
                 all.extend(was.iter().map(|it| format!("-{calm}{}{note}", line(it))));
                 all.extend(now.iter().map(|it| format!("+{calm}{}{note}", line(it))));
@@ -183,7 +196,13 @@ fn a_change_deep_in_a_value_stands_among_what_it_belongs_to() {
 #[test]
 fn elements_are_compared_with_what_they_were_wherever_they_stand() {
     let item = |name: &str, price: f64| json!({ "name": name, "price": price, "stock": 5 });
-    let was = [("apple", 1.2), ("banana", 0.5), ("cherry", 4.0), ("date", 9.9), ("elder", 3.3)];
+    let was = [
+        ("apple", 1.2),
+        ("banana", 0.5),
+        ("cherry", 4.0),
+        ("date", 9.9),
+        ("elder", 3.3),
+    ];
     let was: Vec<_> = was.map(|(name, price)| item(name, price)).to_vec();
     let mut now = was.clone();
     now.insert(2, item("blueberry", 3.5));
@@ -196,7 +215,7 @@ fn elements_are_compared_with_what_they_were_wherever_they_stand() {
             " [",
             "-  {\"name\": \"apple\", \"price\": 1.2, \"stock\": 5}  (moved from here)",
             "   {\"name\": \"banana\", \"price\": 0.5, \"stock\": 5}",
-            "+  {\"name\": \"blueberry\", \"price\": 3.5, \"stock\": 9}",
+            "+  {\"name\": \"blueberry\", \"price\": 3.5, \"stock\": 5}",
             "   {\"name\": \"cherry\", \"price\": 4.0, \"stock\": 5}",
             "-  {\"name\": \"date\", \"price\": [9.9], \"stock\": 5}",
             "+  {\"name\": \"date\", \"price\": [10.9], \"stock\": 5}",
@@ -204,7 +223,6 @@ fn elements_are_compared_with_what_they_were_wherever_they_stand() {
             "+  {\"name\": \"apple\", \"price\": 1.2, \"stock\": 5}  (moved here)",
             " ]",
         ]
-
     );
 }
 
@@ -238,7 +256,12 @@ fn what_is_known_to_vary_is_no_news() {
     let diff = diff::json(&value(3, "a", 1), &value(4, "b", 2), place(), &known);
     assert_eq!((diff.changes, diff.varying), (1, 2));
     let rows = shown(&diff);
-    for row in ["-~  \"took\": 3", "+~  \"took\": 4", "-  \"total\": 1", "+  \"total\": 2"] {
+    for row in [
+        "-~  \"took\": [3]",
+        "+~  \"took\": [4]",
+        "-  \"total\": [1]",
+        "+  \"total\": [2]",
+    ] {
         assert!(rows.iter().any(|it| it == row), "{row}: {rows:#?}");
     }
     // Words that were heard to vary, and others in the same text.
@@ -250,7 +273,10 @@ fn what_is_known_to_vary_is_no_news() {
     let diff = diff::text(&text("88.31", "3"), &text("12.70", "4"), Vec::new(), &known);
     assert_eq!((diff.changes, diff.varying), (1, 1));
     // Where nothing of the answer counts, nothing of it is news.
-    let known = Known { all: true, ..Known::default() };
+    let known = Known {
+        all: true,
+        ..Known::default()
+    };
     let diff = diff::json(&value(3, "a", 1), &value(4, "b", 2), place(), &known);
     assert_eq!((diff.changes, diff.varying), (0, 4 - 1));
 }
@@ -259,8 +285,14 @@ fn what_is_known_to_vary_is_no_news() {
 fn a_text_that_holds_json_is_looked_into() {
     let value = |n: u32| json!({ "result": json!({ "rows": [1, 2, n], "text": "word ".repeat(20) }).to_string() });
     let rows = shown(&json_diff(&value(3), &value(4)));
-    assert!(rows.iter().any(|it| it.contains("a text that holds JSON")), "{rows:#?}");
-    assert!(rows.iter().any(|it| it.contains("\"rows\": [1, 2, [4]]")), "{rows:#?}");
+    assert!(
+        rows.iter().any(|it| it.contains("a text that holds JSON")),
+        "{rows:#?}"
+    );
+    assert!(
+        rows.iter().any(|it| it.contains("\"rows\": [1, 2, [4]]")),
+        "{rows:#?}"
+    );
 }
 
 #[test]
@@ -272,39 +304,65 @@ fn a_change_in_the_middle_of_megabytes_is_shown_with_what_surrounds_it() {
     let diff = json_diff(&was, &now);
     let rows = shown(&diff);
     assert!(rows.len() < 30, "{rows:#?}");
-    assert!(rows.contains(&" … 4,000 equal items".to_owned()), "{rows:#?}");
-    assert!(rows.contains(&"-    \"state\": \"[open]\"".to_owned()), "{rows:#?}");
+    assert!(
+        rows.contains(&" … 4,000 equal items".to_owned()),
+        "{rows:#?}"
+    );
+    assert!(
+        rows.contains(&"-    \"state\": [\"open\"]".to_owned()),
+        "{rows:#?}"
+    );
     assert!(diff.is_cut);
 
     let words: Vec<String> = (0..100_000).map(|it| format!("word{it}")).collect();
     let was = words.join(" ");
-    let now = was.replace("word50000 ", "CHANGED ").replace("word80000 ", "TOO ");
+    let now = was
+        .replace("word50000 ", "CHANGED ")
+        .replace("word80000 ", "TOO ");
     let diff = diff::text(&was, &now, Vec::new(), &Known::default());
-    let [row] = &shown(&diff)[1..] else { panic!("{:#?}", shown(&diff)) };
+    let [row] = &shown(&diff)[1..] else {
+        panic!("{:#?}", shown(&diff))
+    };
     assert!(row.contains("[CHANGED]") && row.contains("[TOO]"), "{row}");
     assert!(row.len() < 1_000, "{} bytes", row.len());
 }
 
 #[test]
 fn hostile_values_take_neither_time_nor_room() {
-    let numbers = |from: usize, count: usize| Value::Array((from..from + count).map(Value::from).collect());
-    let nested = |depth: usize, leaf: &str| (0..depth).fold(json!(leaf), |it, _| json!([it, "x".repeat(90)]));
+    let numbers =
+        |from: usize, count: usize| Value::Array((from..from + count).map(Value::from).collect());
+    let nested = |depth: usize, leaf: &str| {
+        (0..depth).fold(json!(leaf), |it, _| json!([it, "x".repeat(90)]))
+    };
     let pairs = [
         // Nothing in common, everything in common in another order, nothing but one thing.
         (numbers(0, 60_000), numbers(100_000, 60_000)),
-        (numbers(0, 30_000), Value::Array((0..30_000).rev().map(Value::from).collect())),
+        (
+            numbers(0, 30_000),
+            Value::Array((0..30_000).rev().map(Value::from).collect()),
+        ),
         (json!(vec![1; 60_000]), json!(vec![1; 50_000])),
-        (json!(["a", "b"].repeat(20_000)), json!(["b", "b", "a"].repeat(20_000))),
+        (
+            json!(["a", "b"].repeat(20_000)),
+            json!(["b", "b", "a"].repeat(20_000)),
+        ),
         (nested(120, "a"), nested(120, "b")),
         (json!("x".repeat(1_000_000)), json!("y".repeat(1_000_000))),
         (json!("a b ".repeat(200_000)), json!("b c ".repeat(200_000))),
-        (json!("a\nb\n".repeat(60_000)), json!("b\nc\n".repeat(60_000))),
+        (
+            json!("a\nb\n".repeat(60_000)),
+            json!("b\nc\n".repeat(60_000)),
+        ),
     ];
     for (at, (was, now)) in pairs.iter().enumerate() {
         let started = Instant::now();
         let diff = json_diff(was, now);
         let took = started.elapsed();
-        assert!(diff.changes > 0 && diff.rows.len() <= 700, "{at}: {}", diff.rows.len());
+        assert!(
+            diff.changes > 0 && diff.rows.len() <= 700,
+            "{at}: {}",
+            diff.rows.len()
+        );
         let bytes: usize = shown(&diff).iter().map(String::len).sum();
         assert!(bytes < 200_000, "{at}: {bytes} bytes");
         // Far more than it takes, so that a busy machine does not fail it; what grows with the square would take minutes.

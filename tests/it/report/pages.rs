@@ -1,11 +1,11 @@
 //! The HTML pages.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use mcp_eval::model::suite::SuiteResult;
 use mcp_eval::model::trajectory::Step;
 use mcp_eval::report::html;
 use mcp_eval::text;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fs;
@@ -221,11 +221,16 @@ fn the_only_script_is_the_one_that_the_policy_names() {
         let script = script.strip_prefix('>').unwrap();
         let (script, _) = script.split_once("</script>").unwrap();
         let hash = STANDARD.encode(Sha256::digest(script));
-        let (_, policy) = before.split_once("Content-Security-Policy\" content=\"").unwrap();
+        let (_, policy) = before
+            .split_once("Content-Security-Policy\" content=\"")
+            .unwrap();
         let (policy, _) = policy.split_once("\">").unwrap();
         assert!(policy.starts_with("default-src 'none'"), "{policy}");
         let allowed = policy.replace("&#39;", "'");
-        assert!(allowed.contains(&format!("script-src 'sha256-{hash}'")), "{name}: {policy}");
+        assert!(
+            allowed.contains(&format!("script-src 'sha256-{hash}'")),
+            "{name}: {policy}"
+        );
     }
 }
 
@@ -392,7 +397,9 @@ fn body(page: &str) -> String {
 
 /// What stands between `<` and `>`, the style sheet left out. Only our own tags can: all else is escaped.
 fn tags(page: &str) -> Vec<&str> {
-    let page = page.split_once("<script>").map_or(page, |(before, _)| before);
+    let page = page
+        .split_once("<script>")
+        .map_or(page, |(before, _)| before);
     let (head, rest) = page.split_once("<style>").unwrap();
     let (_, rest) = rest.split_once("</style>").unwrap();
     [head, rest]
