@@ -9,6 +9,8 @@ use crate::model::suite::{Status, SuiteResult};
 pub(super) enum Exit {
     /// Everything that was asked for was done, and everything that gates passed.
     Passed,
+    /// Nothing that was asked for has changed, so there was nothing to do.
+    Unchanged,
     /// Nothing failed, but a drop was seen that too few runs cannot tell from chance.
     Inconclusive,
     /// Something failed its gate.
@@ -26,7 +28,7 @@ pub(super) enum Exit {
 impl Exit {
     pub(super) fn code(self) -> u8 {
         match self {
-            Self::Passed | Self::Inconclusive => 0,
+            Self::Passed | Self::Unchanged | Self::Inconclusive => 0,
             Self::Failed => 1,
             Self::Usage => 2,
             Self::Incomplete => 3,
@@ -39,6 +41,7 @@ impl Exit {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Passed => "passed",
+            Self::Unchanged => "unchanged",
             Self::Inconclusive => "inconclusive",
             Self::Failed => "failed",
             Self::Usage => "usage",
@@ -52,6 +55,7 @@ impl Exit {
     pub(super) fn sentence(self) -> &'static str {
         match self {
             Self::Passed => "everything passed",
+            Self::Unchanged => "nothing has changed, so nothing was run",
             Self::Inconclusive => {
                 "nothing failed its gate, but something is inconclusive (`--strict-statistics` makes that exit code 3)"
             }
@@ -90,7 +94,7 @@ impl Exit {
     #[must_use]
     pub(super) fn and(self, other: Self) -> Self {
         let weight = |exit| match exit {
-            Self::Passed => 0,
+            Self::Passed | Self::Unchanged => 0,
             Self::Inconclusive => 1,
             Self::Incomplete => 2,
             Self::Failed => 3,

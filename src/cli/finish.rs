@@ -77,7 +77,7 @@ pub(super) fn finish(
     } else {
         found.keep()
     };
-    let written = written.and_then(|()| reports.write(&folder, &mut found, console));
+    let written = written.and_then(|()| reports.write(Some(&folder), &mut found, console));
     let Err(failure) = written else {
         print(&shown, reports.printed, output, console);
         if reports.pages {
@@ -176,9 +176,66 @@ fn with_gate(result: ResultDocument, exit: Exit, threshold: Option<f64>) -> Resu
     result.with_gate(gate)
 }
 
-/// The result of a command that could not do what it was asked: the same document, without scenarios.
-pub(super) fn refusal(command: &str, failure: &Failure) -> ResultDocument {
-    let suite = SuiteResult {
+/// Tells that nothing has changed of what a command is about, so that nothing was run: in the form that is printed, and in all files
+/// whose names were given. Nothing is stored, and the last report stays the last.
+///
+/// # Errors
+///
+/// When a file cannot be written.
+pub(super) fn unchanged(
+    command: &str,
+    sentence: &str,
+    reports: &Reports,
+    console: Console,
+) -> Result<Exit, Failure> {
+    let exit = Exit::Unchanged;
+    let suite = redact::environment().suite(nothing(command));
+    let result = ResultDocument::from(&suite).with_gate(Gate {
+        sentence: redact::environment().text(sentence).into_inner(),
+        ..gate(exit, None)
+    });
+    let folder = reports.output.as_deref().filter(|_| reports.pages);
+    let mut nothing = Nothing { result, folder };
+    if let Some(folder) = folder {
+        nothing.write_pages(folder)?;
+        console.note(&format!("Report: {}", folder.join(INDEX).display()));
+    }
+    reports.write(folder, &mut nothing, console)?;
+    match reports.printed {
+        Format::Terminal => console.result(sentence),
+        format => {
+            Console::document(
+                &format.render(&nothing.result, Console::style(OutputArgs::default())),
+            );
+        }
+    }
+    Ok(exit)
+}
+
+/// The result of a command that had nothing to do.
+struct Nothing<'a> {
+    result: ResultDocument,
+    /// Where its pages are.
+    folder: Option<&'a Path>,
+}
+
+impl Source for Nothing<'_> {
+    fn document(&mut self, _: &Path) -> ResultDocument {
+        self.result.clone()
+    }
+
+    fn write_pages(&mut self, folder: &Path) -> Result<(), Failure> {
+        Ok(write_pages(folder, &self.result, &[])?)
+    }
+
+    fn is_in(&self, folder: &Path) -> bool {
+        self.folder == Some(folder)
+    }
+}
+
+/// The result of a command that has run nothing.
+fn nothing(command: &str) -> SuiteResult {
+    SuiteResult {
         run_id: String::new(),
         command: command.to_owned(),
         mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
@@ -188,8 +245,12 @@ pub(super) fn refusal(command: &str, failure: &Failure) -> ResultDocument {
         interrupted: false,
         selected: 0,
         scenarios: Vec::new(),
-    };
-    let suite = redact::environment().suite(suite);
+    }
+}
+
+/// The result of a command that could not do what it was asked: the same document, without scenarios.
+pub(super) fn refusal(command: &str, failure: &Failure) -> ResultDocument {
+    let suite = redact::environment().suite(nothing(command));
     let mut result = ResultDocument::from(&suite).with_gate(gate(failure.exit, None));
     let clean = |text: &String| redact::environment().text(text).into_inner();
     result.problem = Some(Problem {

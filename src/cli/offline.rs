@@ -11,7 +11,7 @@ use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::interrupt;
 use crate::cli::reports::Reports;
-use crate::cli::select;
+use crate::cli::select::{self, Purpose, Selected};
 use crate::cli::suite::scoring;
 use crate::model::scenario::Scenario;
 use crate::store;
@@ -104,9 +104,12 @@ fn trajectory_files(run: &Path) -> Result<Vec<PathBuf>, Failure> {
 /// The scenarios whose rules apply. An offline comparison works without any, but those that the user names must be valid.
 fn known_scenarios(args: &CompareArgs, console: Console) -> Result<Vec<Scenario>, Failure> {
     if !args.select.are_default() {
-        select::select(&args.select, console)
+        match select::select(&args.select, Purpose::default(), console)? {
+            Selected::Scenarios(scenarios) => Ok(scenarios),
+            Selected::Unchanged(_) => Ok(Vec::new()),
+        }
     } else if Path::new("scenarios").is_dir() {
-        let (scenarios, findings) = select::load(&args.select);
+        let (scenarios, findings) = select::of_paths(&args.select);
         let errors = findings.iter().filter(|it| it.is_error()).count();
         if errors > 0 {
             console.note(&format!(

@@ -156,29 +156,32 @@ impl Reports {
         Ok(())
     }
 
-    /// Writes the forms that were asked for. Those without a file of their own go to `folder`.
+    /// Writes the forms that were asked for. Those without a file of their own go to `folder`, or nowhere where there is none.
     ///
     /// # Errors
     ///
     /// The first failure; the others are written all the same.
     pub(super) fn write(
         &self,
-        folder: &Path,
+        folder: Option<&Path>,
         source: &mut dyn Source,
         console: Console,
     ) -> Result<(), Failure> {
         let mut first_failure = None;
         for choice in &self.asked {
-            let file = choice.file.as_deref();
+            let Some(beside) = choice.file.as_deref().or(folder) else {
+                continue;
+            };
+            let is_named = choice.file.is_some();
             let written = match choice.format {
-                Format::Html | Format::Json if file.is_none() && source.is_in(folder) => continue,
-                Format::Html => {
-                    let folder = file.unwrap_or(folder);
-                    source.write_pages(folder).map(|()| folder.join(INDEX))
-                }
+                Format::Html | Format::Json if !is_named && source.is_in(beside) => continue,
+                Format::Html => source.write_pages(beside).map(|()| beside.join(INDEX)),
                 format => {
-                    let file = file.map(Path::to_owned);
-                    let file = file.unwrap_or_else(|| folder.join(format.file_name()));
+                    let file = if is_named {
+                        beside.to_owned()
+                    } else {
+                        beside.join(format.file_name())
+                    };
                     let text = format.render(&source.document(folder_of(&file)), FILE);
                     let written = store::write(&file, text.as_bytes());
                     written.map(|()| file).map_err(Failure::from)

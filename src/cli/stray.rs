@@ -29,7 +29,7 @@ pub(super) fn warn(args: &SelectArgs, baselines: &Baselines, ids: &[String], con
 /// Which baselines have no scenario any more, as far as whole folders are asked for; `None` where all have one.
 fn forsaken(args: &SelectArgs, baselines: &Baselines) -> Option<String> {
     let folders = args.all_paths();
-    if !args.tags.is_empty() || !folders.iter().all(|it| it.is_dir()) {
+    if args.picks() || !folders.iter().all(|it| it.is_dir()) {
         return None;
     }
     // What the usual folder has is not gone, whichever folder is asked for.

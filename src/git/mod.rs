@@ -1,15 +1,17 @@
-//! Git repositories: their state, for stamps and for what is built from them; a version of them in a folder of its own; what is staged.
+//! Git repositories: their state, for stamps and for what is built from them; a version of them in a folder of its own; what is staged; what has changed.
 
+mod changed;
 mod checkout;
 mod lfs;
 mod stamp;
 mod state;
 mod submodules;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use git2::{ErrorCode, Repository};
 
+pub use self::changed::{Changed, ChangedError, changed, root};
 pub use self::checkout::{Checkout, Commit, between, check_out, resolve};
 pub use self::stamp::stamp;
 pub use self::state::{State, state, state_around, tracked};
@@ -46,4 +48,9 @@ fn open(path: &Path) -> Result<Repository, String> {
         }
         _ => "the repository cannot be opened".to_owned(),
     })
+}
+
+/// A path without links in it, so that paths can be compared.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

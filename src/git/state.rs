@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use git2::{Repository, Status, StatusOptions};
 use sha2::{Digest, Sha256};
 
-use super::open;
+use super::{open, real};
 
 /// What a folder of a repository holds, as hashes in hexadecimal. Ignored files do not count.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,11 +108,6 @@ fn committed(repository: &Repository, below: &Path, root: &Path) -> String {
     }
     let id = tree.get_path(within).map(|it| it.id().to_string());
     id.unwrap_or_default()
-}
-
-/// A path without links in it, so that paths can be compared.
-fn real(path: &Path) -> PathBuf {
-    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 fn is_submodule(path: &Path) -> bool {

@@ -23,6 +23,8 @@ pub struct Scenario {
     pub id: String,
     /// The file it came from, as the user named it.
     pub path: PathBuf,
+    /// All files that it was read from – itself, defaults, configuration, data – and those that would have been read had they been there.
+    pub read_from: Vec<PathBuf>,
     /// The topmost folder whose `_defaults.yaml` reaches it.
     pub defaults_root: PathBuf,
     /// SHA-256 of what is asked: the messages of the user with variables filled in, in hexadecimal.
@@ -39,6 +41,8 @@ pub struct Scenario {
     pub config_file: Option<PathBuf>,
     /// The servers it declares, in order, with `${…}` not yet filled in.
     pub servers: Vec<Server>,
+    /// The client's configuration that all its servers come from, because nothing else gives it any.
+    pub usual_servers: Option<PathBuf>,
     /// Servers behind those, whose calls are listened to, with `${…}` not yet filled in; none of them is the agent's to ask.
     pub upstreams: Vec<Server>,
     /// The mock servers it declares, by server name.

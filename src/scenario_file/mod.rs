@@ -57,3 +57,4 @@ pub use servers::client_config::{
 };
 pub use servers::named::may_need;
 pub use yaml::finding::{Finding, Severity, sort};
+pub use yaml::nearest::did_you_mean;

@@ -74,6 +74,9 @@ pub struct Files {
     pub attempts: Vec<Option<PathBuf>>,
 }
 
+/// How the reason begins why a scenario was not run that would have been, had the command come so far.
+pub const NOT_STARTED: &str = "not started: ";
+
 /// Why a disabled scenario is not run.
 const DISABLED: &str = "the scenario is disabled (`enabled: false`)";
 
@@ -145,11 +148,11 @@ where
                 (false, _, _) => Some((Status::Skipped, DISABLED.to_owned())),
                 (true, true, _) => Some((
                     Status::Skipped,
-                    "not started: an earlier scenario has not passed (`--fail-fast`)".to_owned(),
+                    format!("{NOT_STARTED}an earlier scenario has not passed (`--fail-fast`)"),
                 )),
                 // The budget is spent. Only agents that ask a model cost anything, so the others still run.
                 (true, false, Some(why)) if scenario.agent.decides() => {
-                    Some((Status::Error, format!("not started: {why}")))
+                    Some((Status::Error, format!("{NOT_STARTED}{why}")))
                 }
                 (true, false, _) => None,
             };
@@ -262,7 +265,10 @@ fn unfinished(scenario: &Scenario, begun: bool) -> ScenarioResult {
             Status::Interrupted,
             "interrupted, and it did not stop in time to tell what it had done",
         ),
-        (true, false) => (Status::Interrupted, "not started: interrupted before"),
+        (true, false) => {
+            let why = format!("{NOT_STARTED}interrupted before");
+            return not_run(scenario, Status::Interrupted, why);
+        }
     };
     not_run(scenario, status, why.to_owned())
 }

@@ -79,6 +79,7 @@ mod score_upstream_laws;
 mod score_values;
 mod score_varied;
 mod secrets;
+mod select;
 #[path = "../bench/shapes.rs"]
 mod shapes;
 mod shared_causes;
@@ -89,4 +90,5 @@ mod started;
 mod statistics;
 mod upstream_kept;
 mod upstreams;
+mod usual_servers;
 mod variable_values;

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use git2::Repository;
+
 use crate::common::{Project, commit_all, copy, ran, root, small_agent, stand_in};
 use crate::docker::kit as docker;
 
@@ -91,7 +93,7 @@ fn with_history(project: &Project) {
         );
         let commit = commit_all(&project.path("my-server"), message);
         if message == "Answer" {
-            let repository = git2::Repository::open(project.path("my-server")).unwrap();
+            let repository = Repository::open(project.path("my-server")).unwrap();
             let object = repository.revparse_single(&commit).unwrap();
             repository.tag_lightweight("v1.0", &object, false).unwrap();
         }
@@ -220,6 +222,9 @@ fn every_command_of_the_readme_runs() {
         let is_mine = command.contains("scenarios/search.yaml");
         if is_mine {
             project.file("scenarios/search.yaml", search);
+        }
+        if command.contains("--changed") {
+            Repository::init(project.path("")).unwrap();
         }
         let _alone = command.contains("clean").then(docker::alone);
         let ran = ran(&mut bash(&command));

@@ -7,7 +7,7 @@ use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::interrupt;
 use crate::cli::reports::Reports;
-use crate::cli::select;
+use crate::cli::select::{self, Purpose, Selected};
 use crate::cli::suite::program;
 use crate::git::Commit;
 use crate::published::result;
@@ -19,7 +19,12 @@ pub(in crate::cli) fn run(
     console: Console,
 ) -> Result<Exit, Failure> {
     let reports = Reports::new(&args.reporting, args.no_report, args.output.as_deref())?;
-    let scenarios = select::select(&args.select, console)?;
+    let scenarios = match select::select(&args.select, Purpose::default(), console)? {
+        Selected::Scenarios(scenarios) => scenarios,
+        Selected::Unchanged(sentence) => {
+            return finish::unchanged("bisect", &sentence, &reports, console);
+        }
+    };
     let settings = Settings {
         program: Some(program()),
         jobs: args.jobs,

@@ -8,7 +8,7 @@ use crate::cli::finish::{self, ReportOptions};
 use crate::cli::offline;
 use crate::cli::reports::Reports;
 use crate::cli::runs;
-use crate::cli::select;
+use crate::cli::select::{self, Purpose, Selected};
 use crate::cli::stray;
 use crate::cli::suite::{baselines, choose, play, scoring, settings};
 use crate::model::stamp::Servers;
@@ -48,7 +48,18 @@ pub(in crate::cli) fn run(
         };
         return offline::compare(args, &scored, accepted, &reports, (output, console));
     }
-    let mut scenarios = select::select(&args.select, console)?;
+    let folder = baselines(baseline);
+    let purpose = Purpose {
+        command: Some("compare"),
+        baselines: Some(&folder),
+        mcp_config: args.execute.mcp_config.as_deref(),
+    };
+    let mut scenarios = match select::select(&args.select, purpose, console)? {
+        Selected::Scenarios(scenarios) => scenarios,
+        Selected::Unchanged(sentence) => {
+            return finish::unchanged("compare", &sentence, &reports, console);
+        }
+    };
     choose(&mut scenarios, &args.execute)?;
     let settings = Settings {
         judging: Judging {
@@ -60,7 +71,7 @@ pub(in crate::cli) fn run(
             ServersChoice::Live => Servers::Live,
             ServersChoice::Recorded => Servers::Recorded,
         },
-        baselines: baselines(baseline),
+        baselines: folder,
         ..settings(&args.execute, &scenarios, console)?
     };
     let ids: Vec<String> = scenarios.iter().map(|it| it.id.clone()).collect();

@@ -11,7 +11,7 @@ use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::images::{ImageState, images};
-use crate::cli::select;
+use crate::cli::select::{self, NonePicked, Picked, Purpose};
 use crate::cli::stray;
 use crate::git;
 use crate::json;
@@ -83,7 +83,15 @@ struct Source {
 }
 
 pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Failure> {
-    let (scenarios, findings) = select::load(&args.select);
+    let purpose = Purpose {
+        baselines: Some(&args.baseline),
+        ..Purpose::default()
+    };
+    let Picked {
+        scenarios,
+        findings,
+        none,
+    } = select::load(&args.select, purpose, console)?;
     let baselines = Baselines::new(&args.baseline);
     let images = images(&scenarios)?;
     let listed: Vec<ListedScenario> = scenarios
@@ -99,7 +107,10 @@ pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Fai
             };
             Console::document(&json::pretty(&document));
         }
-        ResultFormat::Terminal if listed.is_empty() => console.note("There are no scenarios."),
+        ResultFormat::Terminal if listed.is_empty() && none.is_none() => {
+            console.note("There are no scenarios.");
+        }
+        ResultFormat::Terminal if listed.is_empty() => {}
         ResultFormat::Terminal => console.result(&table(&listed)),
     }
     let ids: Vec<String> = scenarios.iter().map(|it| it.id.clone()).collect();
@@ -111,6 +122,17 @@ pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Fai
             select::plural(errors, "error")
         ))
         .hint("`mcp-eval validate` shows them"));
+    }
+    match none {
+        None => {}
+        Some(NonePicked::Unchanged(sentence)) => console.note(&sentence),
+        // A list of nothing is a list all the same.
+        Some(NonePicked::NoMatch(failure)) => {
+            console.note(&failure.message);
+            for hint in &failure.hints {
+                console.note(&format!("  {hint}"));
+            }
+        }
     }
     Ok(Exit::Passed)
 }

@@ -34,7 +34,7 @@ pub(in crate::cli) fn run(
     let stored = Stored::open(args.run.as_deref())?;
     let folder = Path::new(REPORTS).join(&stored.result.run_id);
     let mut again = Again { stored, console };
-    reports.write(&folder, &mut again, console)?;
+    reports.write(Some(&folder), &mut again, console)?;
     if pages {
         let folder: &PathBuf = args.output.as_ref().unwrap_or(&folder);
         console.result(&folder.join(INDEX).display().to_string());

@@ -6,7 +6,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::reports::Reports;
-use crate::cli::select;
+use crate::cli::select::{self, Purpose, Selected};
 use crate::cli::suite::{baselines, choose, play, scoring, settings};
 use crate::suite::{self, Judging, Settings};
 
@@ -17,14 +17,25 @@ pub(in crate::cli) fn run(
 ) -> Result<Exit, Failure> {
     let (reporting, no_report) = (&args.execute.reporting, args.execute.no_report);
     let reports = Reports::new(reporting, no_report, args.output.as_deref())?;
-    let mut scenarios = select::select(&args.select, console)?;
+    let folder = baselines(args.baseline.as_ref());
+    let purpose = Purpose {
+        command: Some("run"),
+        baselines: Some(&folder),
+        mcp_config: args.execute.mcp_config.as_deref(),
+    };
+    let mut scenarios = match select::select(&args.select, purpose, console)? {
+        Selected::Scenarios(scenarios) => scenarios,
+        Selected::Unchanged(sentence) => {
+            return finish::unchanged("run", &sentence, &reports, console);
+        }
+    };
     choose(&mut scenarios, &args.execute)?;
     let settings = Settings {
         judging: Judging {
             scoring: scoring(&args.score),
             ..Judging::default()
         },
-        baselines: baselines(args.baseline.as_ref()),
+        baselines: folder,
         ..settings(&args.execute, &scenarios, console)?
     };
     let finished = play(("run", scenarios), &settings, (output, console), |suite| {

@@ -119,7 +119,7 @@ fn scanner(args: &ScanArgs, console: Console) -> Scanner {
     let mut secrets = Secrets::default();
     let mut keep = Vec::new();
     if Path::new(USUAL[3]).is_dir() {
-        let (scenarios, findings) = select::load(&SelectArgs::default());
+        let (scenarios, findings) = select::of_paths(&SelectArgs::default());
         if findings.iter().any(crate::scenario_file::Finding::is_error) {
             console.note("warning: some scenarios have errors, so that their `redact` and secret variables are not looked for; `mcp-eval validate` tells more");
         }

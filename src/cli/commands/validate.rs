@@ -7,7 +7,7 @@ use crate::cli::args::{ResultFormat, ValidateArgs};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::select::{self, plural};
+use crate::cli::select::{self, NonePicked, Picked, plural};
 use crate::json;
 use crate::mock::{self, Mock};
 use crate::scenario_file::{self, Finding};
@@ -25,7 +25,11 @@ struct FindingsDocument<'a> {
 }
 
 pub(in crate::cli) fn run(args: &ValidateArgs, console: Console) -> Result<Exit, Failure> {
-    let (scenarios, mut findings) = select::check(&args.select);
+    let Picked {
+        scenarios,
+        mut findings,
+        none,
+    } = select::check(&args.select, console)?;
     for scenario in &scenarios {
         findings.extend(advice::idle_rules(scenario));
         findings.extend(advice::sweeping_rules(scenario));
@@ -63,9 +67,15 @@ pub(in crate::cli) fn run(args: &ValidateArgs, console: Console) -> Result<Exit,
             ));
         }
     }
-    Ok(if errors == 0 {
-        Exit::Passed
-    } else {
-        Exit::Usage
-    })
+    if errors > 0 {
+        return Ok(Exit::Usage);
+    }
+    match none {
+        None => Ok(Exit::Passed),
+        Some(NonePicked::NoMatch(failure)) => Err(failure),
+        Some(NonePicked::Unchanged(sentence)) => {
+            console.note(&sentence);
+            Ok(Exit::Unchanged)
+        }
+    }
 }

@@ -203,6 +203,15 @@ impl Document {
         is_passed_on
     }
 
+    /// Whether it says where servers are, or what they run in; so does a key that is wrong.
+    pub(in crate::scenario_file) fn declares_servers(&self) -> bool {
+        self.servers.is_some()
+            || self.upstreams.is_some()
+            || self.mcp_interactions.is_some()
+            || self.docker.is_some()
+            || self.containers.is_some()
+    }
+
     /// The servers behind the ones under test, by name.
     pub(in crate::scenario_file) fn upstream_sections(&self) -> &[(At<String>, UpstreamSection)] {
         given(self.upstreams.as_ref()).map_or(&[][..], |it| &it.0)

@@ -33,11 +33,12 @@ impl ConfigFile {
         findings: &mut Findings,
     ) -> Option<Self> {
         let folder = findings.folder(named.at);
-        let path = folder
-            .ancestors()
-            .chain([last])
-            .map(|it| it.join(&named.0))
-            .find(|it| it.is_file());
+        let mut places = folder.ancestors().chain([last]).map(|it| it.join(&named.0));
+        let path = places.find(|it| {
+            // One that comes to lie nearer is read in its place.
+            findings.depends_on(it);
+            it.is_file()
+        });
         let Some(path) = path else {
             let message = format!("the file {} is found nowhere", quoted(&named.0));
             let hint =

@@ -11,7 +11,7 @@ use walkdir::{DirEntry, WalkDir};
 use crate::scenario_file::yaml::finding::{Finding, Severity};
 
 /// The folder that scenario ids start from, when a file lies beneath one of this name.
-const ROOT: &str = "scenarios";
+pub(super) const ROOT: &str = "scenarios";
 /// Files that give defaults to the scenarios of their folder and those beneath.
 pub(in crate::scenario_file) const DEFAULTS: [&str; 2] = ["_defaults.yaml", "_defaults.yml"];
 

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use crate::model::scenario::Scenario;
 
 use super::config::ConfigFile;
-use super::find::{DEFAULTS, Found};
+use super::dialogue::is_foreign_dialogue;
+use super::find::{DEFAULTS, Found, absolute};
+use super::usual::UsualServers;
 use super::variables;
 use crate::scenario_file::decode::Decode;
 use crate::scenario_file::file::document::{Document, drop_foreign_defaults};
@@ -66,6 +68,7 @@ pub(in crate::scenario_file) struct Loader<'a> {
     findings: Findings,
     /// The defaults of each folder that has some; `Err` for those with errors.
     defaults: HashMap<PathBuf, Result<Option<Node>, ()>>,
+    usual_servers: UsualServers,
     /// The variables that any scenario declares.
     variables: BTreeSet<String>,
     /// Whether the variables of all scenarios are known.
@@ -78,6 +81,7 @@ impl<'a> Loader<'a> {
             options,
             findings: Findings::default(),
             defaults: HashMap::new(),
+            usual_servers: UsualServers::default(),
             variables: BTreeSet::new(),
             all_parsed: true,
         }
@@ -97,6 +101,7 @@ impl<'a> Loader<'a> {
     /// One scenario; `None` after saying why there is none.
     fn scenario(&mut self, found: &Found) -> Option<Scenario> {
         let errors = self.findings.errors();
+        self.findings.take_looked_at();
         let Some(own) = self.document(&found.path) else {
             self.all_parsed = false;
             return None;
@@ -109,14 +114,37 @@ impl<'a> Loader<'a> {
         if let Some(mocks) = document.get("mcp_interactions") {
             references::check(mocks, &mut self.findings);
         }
+        if is_foreign_dialogue(&document, &mut self.findings) {
+            return None;
+        }
         let decoded = Document::decode(&document, &mut self.findings)?;
         let passed_on = decoded.config_is_passed_on();
         let config = decoded.config_file().and_then(|it| {
             let last = self.options.working_dir.as_path();
             ConfigFile::read(it, passed_on, last, &mut self.findings)
         });
-        let scenario = decoded.scenario(found, secrets, config, start, &mut self.findings)?;
-        (are_right && self.findings.errors() == errors).then_some(scenario)
+        let has_servers = config.as_ref().is_some_and(|it| !it.servers.is_empty());
+        let usual = if decoded.declares_servers() || has_servers || passed_on {
+            None
+        } else {
+            self.usual_servers.of(&found.root, &mut self.findings)
+        };
+        let from = (secrets, config, usual);
+        let mut scenario = decoded.scenario(found, from, start, &mut self.findings)?;
+        if !(are_right && self.findings.errors() == errors) {
+            return None;
+        }
+        // Files of defaults are read once for all scenarios that they reach.
+        for folder in folders(found) {
+            for name in DEFAULTS {
+                self.findings.depends_on(&folder.join(name));
+            }
+        }
+        let looked_at = self.findings.take_looked_at();
+        scenario.read_from = looked_at.iter().map(|it| absolute(it)).collect();
+        scenario.read_from.sort();
+        scenario.read_from.dedup();
+        Some(scenario)
     }
 
     /// The document of a file, which must be a map.
@@ -236,7 +264,7 @@ impl<'a> Loader<'a> {
 
 /// The folders whose defaults reach a file, the nearest first, named as the user named the file where that is possible.
 fn folders(found: &Found) -> Vec<PathBuf> {
-    let full = super::find::absolute(&found.path);
+    let full = absolute(&found.path);
     let named = found.path.ancestors().skip(1).map(Path::to_owned);
     let named = named.chain(std::iter::repeat(PathBuf::from("/")));
     full.ancestors()
@@ -244,9 +272,8 @@ fn folders(found: &Found) -> Vec<PathBuf> {
         .take_while(|it| it.starts_with(&found.root))
         .zip(named)
         .map(|(full, named)| {
-            let same = named.as_os_str().is_empty()
-                && super::find::absolute(Path::new(".")) == full
-                || super::find::absolute(&named) == full;
+            let same = named.as_os_str().is_empty() && absolute(Path::new(".")) == full
+                || absolute(&named) == full;
             if same { named } else { full.to_owned() }
         })
         .collect()

@@ -3,11 +3,14 @@
 //! - `find`: paths, folders and patterns become files with ids.
 //! - `loader`: defaults are laid beneath, sections read, scenarios made. `variables`: `{{…}}` is filled in.
 //! - `config`: the configuration file that a scenario names.
+//! - `dialogue`: how dialogues of the original tool are written here.
+//! - `usual`: the servers of scenarios that name none.
 //! - `mocks`, `llm`: the mock servers of a file alone, and the script of a stand-in for a model.
 //! - `first`: a scenario file made from what a server offers.
 //! - `session`: a scenario file made from a session that somebody had. `rebase`: its relative paths lead to the same places.
 
 pub(super) mod config;
+mod dialogue;
 pub(super) mod find;
 pub(super) mod first;
 pub(super) mod llm;
@@ -15,4 +18,5 @@ pub(super) mod loader;
 pub(super) mod mocks;
 mod rebase;
 pub(super) mod session;
+pub(super) mod usual;
 pub(super) mod variables;

@@ -28,8 +28,9 @@ impl Decode for DataFile {
             return None;
         }
         let path = Word::decode(node, findings)?.0;
-        let bytes = read_bytes(&findings.folder(node.at).join(&path), MAX_DATA);
-        match bytes {
+        let file = findings.folder(node.at).join(&path);
+        findings.depends_on(&file);
+        match read_bytes(&file, MAX_DATA) {
             Ok(bytes) => Some(Self(STANDARD.encode(bytes))),
             Err(problem) => {
                 let message = format!("the file {} {problem}", quoted(&path));

@@ -14,6 +14,7 @@ use crate::scenario_file::file::document::{Document, given, is_wrong};
 use crate::scenario_file::file::scoring::ScoringSection;
 use crate::scenario_file::load::config::ConfigFile;
 use crate::scenario_file::load::find::Found;
+use crate::scenario_file::load::usual::Usual;
 use crate::scenario_file::load::variables::Secrets;
 use crate::scenario_file::servers::hook::HookSection;
 use crate::scenario_file::servers::ready::ReadySection;
@@ -21,12 +22,11 @@ use crate::scenario_file::servers::server::ServerSection;
 use crate::scenario_file::yaml::source::{Findings, Mark};
 
 impl Document {
-    /// The scenario, with the servers of its configuration file after its own; `None`, after saying why, where it cannot run.
+    /// The scenario, with the servers of its configuration file, or the usual ones, after its own; `None`, after saying why, where it cannot run.
     pub(in crate::scenario_file) fn scenario(
         &self,
         found: &Found,
-        secrets: Secrets,
-        config: Option<ConfigFile>,
+        (secrets, config, usual): (Secrets, Option<ConfigFile>, Option<Usual>),
         start: Mark,
         findings: &mut Findings,
     ) -> Option<Scenario> {
@@ -41,6 +41,7 @@ impl Document {
                 servers.push(server.clone());
             }
         }
+        servers.extend(usual.iter().flat_map(|it| it.servers.clone()));
         let upstreams = self.upstream_sections().iter();
         let upstreams: Vec<Server> = upstreams
             .map(|(name, it)| it.server(name, findings))
@@ -81,6 +82,7 @@ impl Document {
             id: found.id.clone(),
             hash: String::new(),
             path: found.path.clone(),
+            read_from: Vec::new(),
             defaults_root: found.root.clone(),
             name: self.name.given()?.0.clone(),
             description: given(self.description.as_ref()).cloned(),
@@ -92,6 +94,7 @@ impl Document {
             turns,
             config_file: config.map(|it| it.path),
             servers,
+            usual_servers: usual.map(|it| it.path),
             upstreams,
             interactions: interactions
                 .into_iter()

@@ -1,10 +1,7 @@
 //! "Did you mean": the known word closest to a mistyped one.
 
 /// A hint naming the closest of the known words, if one is close.
-pub(in crate::scenario_file) fn did_you_mean<'a>(
-    word: &str,
-    known: impl IntoIterator<Item = &'a str>,
-) -> Option<String> {
+pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     nearest(word, known).map(|it| format!("did you mean `{it}`?"))
 }
 

@@ -56,11 +56,24 @@ pub(in crate::scenario_file) struct Findings {
     pub(in crate::scenario_file) thorough: bool,
     /// Values that the files declare to be secret.
     secrets: Secrets,
+    /// Files that were read or looked for since they were last asked for.
+    looked_at: Vec<PathBuf>,
 }
 
 impl Findings {
+    /// Notes that what is read depends on a file, whether it is there or not.
+    pub(in crate::scenario_file) fn depends_on(&mut self, path: &Path) {
+        self.looked_at.push(path.to_owned());
+    }
+
+    /// The files noted since this was last asked.
+    pub(in crate::scenario_file) fn take_looked_at(&mut self) -> Vec<PathBuf> {
+        std::mem::take(&mut self.looked_at)
+    }
+
     /// Reads a file; `None` after saying why it cannot be read.
     pub(in crate::scenario_file) fn read(&mut self, path: &Path) -> Option<usize> {
+        self.depends_on(path);
         let bytes = match read_bytes(path, MAX_FILE) {
             Ok(bytes) => bytes,
             Err(problem) => {

@@ -9,7 +9,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::reports::Reports;
-use crate::cli::select;
+use crate::cli::select::{self, Purpose, Selected};
 use crate::cli::suite::{baselines, choose, play, settings};
 use crate::suite::{self, Recording, Settings};
 
@@ -23,7 +23,17 @@ pub(in crate::cli) fn run(
         return listen::run(args, output, console);
     }
     let reports = Reports::new(&args.execute.reporting, args.execute.no_report, None)?;
-    let mut scenarios = select::select(&args.select, console)?;
+    let purpose = Purpose {
+        command: Some("record"),
+        baselines: None,
+        mcp_config: args.execute.mcp_config.as_deref(),
+    };
+    let mut scenarios = match select::select(&args.select, purpose, console)? {
+        Selected::Scenarios(scenarios) => scenarios,
+        Selected::Unchanged(sentence) => {
+            return finish::unchanged("record", &sentence, &reports, console);
+        }
+    };
     choose(&mut scenarios, &args.execute)?;
     let settings = Settings {
         recording: Recording {

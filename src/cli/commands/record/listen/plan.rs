@@ -10,7 +10,7 @@ use crate::cli::args::RecordArgs;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::scenario_name::{file, named};
-use crate::cli::select;
+use crate::cli::select::{self, Purpose, Selected};
 use crate::model::agent::Limits;
 use crate::model::scenario::{Agent, Scenario, Server};
 use crate::scenario_file::{self, Found, Session};
@@ -117,7 +117,15 @@ pub(super) fn plan(args: &RecordArgs, console: Console) -> Result<Plan, Failure>
 /// The one scenario whose servers are used.
 fn base(args: &RecordArgs, console: Console) -> Result<(Found, Scenario), Failure> {
     let (found, _) = scenario_file::find(&args.select.all_paths());
-    let mut scenarios = select::select(&args.select, console)?;
+    let purpose = Purpose {
+        mcp_config: args.execute.mcp_config.as_deref(),
+        ..Purpose::default()
+    };
+    let Selected::Scenarios(mut scenarios) = select::select(&args.select, purpose, console)? else {
+        return Err(Failure::usage(
+            "`--listen` and `--changed` exclude each other",
+        ));
+    };
     match (found.into_iter().next(), scenarios.pop()) {
         (Some(found), Some(scenario)) if scenarios.is_empty() => Ok((found, scenario)),
         _ => Err(Failure::usage(

@@ -1,0 +1,215 @@
+//! Which scenarios are concerned by what has changed, as git tells.
+
+use std::collections::HashMap;
+use std::ops::Bound;
+use std::path::{Path, PathBuf};
+
+use crate::cli::failure::Failure;
+use crate::cli::finish::REPORTS;
+use crate::git::{self, Changed, ChangedError};
+use crate::model::scenario::Scenario;
+use crate::store::Baselines;
+use crate::suite::{BASELINES, depends};
+
+/// Where the program keeps what is its own.
+const STATE: &str = ".mcp-eval";
+
+/// What lies beside a baseline and is nobody's baseline yet.
+const PENDING: &str = "pending.json";
+
+/// The scenarios that a change concerns.
+#[derive(Debug)]
+pub(super) struct Concerned {
+    pub(super) scenarios: Vec<Scenario>,
+    /// Since when, in words.
+    pub(super) since: String,
+}
+
+/// What the scenarios of a command depend on besides their own files.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Beside<'a> {
+    /// Where their baselines lie, where those count.
+    pub(super) baselines: Option<&'a Path>,
+    /// A file that all of them depend on.
+    pub(super) file: Option<&'a Path>,
+}
+
+/// Those of the scenarios that something has changed of since the last commit, or since the last common ancestor with `reference`.
+///
+/// # Errors
+///
+/// When git does not tell.
+pub(super) fn concerned(
+    scenarios: Vec<Scenario>,
+    reference: Option<&str>,
+    beside: Beside<'_>,
+) -> Result<Concerned, Failure> {
+    let mut repositories = Repositories::default();
+    let mut since = None;
+    for scenario in &scenarios {
+        let changed = repositories.open(&folder_of(&scenario.path), reference);
+        let changed = changed.map_err(|error| failure(&error, scenario, reference))?;
+        since = since.or_else(|| changed.since.clone());
+    }
+    let since = match (since, reference) {
+        (Some(base), Some(reference)) => {
+            format!(
+                "since {} {}, the last commit in common with `{reference}`",
+                base.short, base.subject
+            )
+        }
+        _ => "since the last commit".to_owned(),
+    };
+    let mut ours: Vec<PathBuf> = [BASELINES, REPORTS, STATE]
+        .map(|it| real(Path::new(it)))
+        .into();
+    ours.extend(beside.baselines.map(real));
+    ours.extend(scenarios.iter().map(|it| real(&it.defaults_root)));
+    let all = beside
+        .file
+        .is_some_and(|it| repositories.has_changed(it, &[]));
+    let mut is_concerned = |scenario: &Scenario| {
+        let depends = depends(scenario);
+        let mut files = depends.read.iter().chain(&depends.used);
+        let mut made_from = depends.made_from.iter();
+        let baseline = beside.baselines;
+        let baseline = baseline.map(|it| Baselines::new(it).folder(&scenario.id));
+        files.any(|it| repositories.has_changed(it, &[]))
+            || made_from.any(|it| repositories.has_changed(it, &ours))
+            || baseline.is_some_and(|it| repositories.has_changed_directly_in(&it))
+    };
+    let mut scenarios = scenarios;
+    if !all {
+        scenarios.retain(|it| is_concerned(it));
+    }
+    Ok(Concerned { scenarios, since })
+}
+
+/// The repositories that scenarios, and what they depend on, lie in.
+#[derive(Debug, Default)]
+struct Repositories {
+    /// What has changed, by the root of the repository.
+    changed: HashMap<PathBuf, Changed>,
+    /// The root of the repository around a folder, where there is one.
+    roots: HashMap<PathBuf, Option<PathBuf>>,
+}
+
+impl Repositories {
+    /// The repository around a folder.
+    fn open(&mut self, folder: &Path, reference: Option<&str>) -> Result<&Changed, ChangedError> {
+        let root = match self.roots.get(folder) {
+            Some(Some(root)) => root.clone(),
+            _ => git::root(folder).map_err(ChangedError::Repository)?,
+        };
+        self.roots.insert(folder.to_owned(), Some(root.clone()));
+        if !self.changed.contains_key(&root) {
+            let changed = git::changed(&root, reference)?;
+            self.changed.insert(root.clone(), changed);
+        }
+        Ok(&self.changed[&root])
+    }
+
+    /// The repository that a path lies in. Of one that holds no scenario, nobody has said since when: there, the last commit counts.
+    fn around(&mut self, path: &Path) -> Option<&Changed> {
+        let mut folders = path.ancestors();
+        let folder = folders.find(|it| it.is_dir())?.to_owned();
+        if self.roots.get(&folder).is_some_and(Option::is_none) {
+            return None;
+        }
+        if self.open(&folder, None).is_err() {
+            self.roots.insert(folder, None);
+            return None;
+        }
+        let root = self.roots.get(&folder)?.as_ref()?;
+        self.changed.get(root)
+    }
+
+    /// Whether a file, or anything in a folder, has changed, but for what lies in some folders.
+    fn has_changed(&mut self, path: &Path, but_for: &[PathBuf]) -> bool {
+        // A link, and what it leads to.
+        let (named, meant) = (named(path), real(path));
+        let mut is_changed = |path: &Path| {
+            let Some(changed) = self.around(path) else {
+                return false;
+            };
+            let counts = |it: &PathBuf| !but_for.iter().any(|no| it.starts_with(no));
+            let from = (Bound::Included(path.to_owned()), Bound::Unbounded);
+            let mut within = changed
+                .files
+                .range(from)
+                .take_while(|it| it.starts_with(path));
+            // Of a repository within, git only says that it has changed.
+            let mut around = path.ancestors().skip(1).filter(|it| *it != changed.root);
+            within.any(counts) || around.any(|it| changed.files.contains(it))
+        };
+        is_changed(&meant) || (named != meant && is_changed(&named))
+    }
+
+    /// Whether a baseline in a folder has changed.
+    fn has_changed_directly_in(&mut self, folder: &Path) -> bool {
+        let folder = real(folder);
+        let Some(changed) = self.around(&folder) else {
+            return false;
+        };
+        let is_baseline = |it: &&PathBuf| {
+            let is_json = it.extension().is_some_and(|it| it == "json");
+            it.parent() == Some(&folder) && is_json && !it.ends_with(PENDING)
+        };
+        let from = (Bound::Included(folder.clone()), Bound::Unbounded);
+        let within = changed
+            .files
+            .range(from)
+            .take_while(|it| it.starts_with(&folder));
+        within.filter(is_baseline).count() > 0
+    }
+}
+
+fn failure(error: &ChangedError, scenario: &Scenario, reference: Option<&str>) -> Failure {
+    let path = scenario.path.display();
+    let failure = Failure::usage(format!(
+        "`--changed` cannot tell what has changed around {path}: {error}"
+    ));
+    let reference = reference.unwrap_or_default();
+    match error {
+        ChangedError::Repository(_) => failure.hint("it needs the scenarios in a git repository; `-k` and `--tag` do not"),
+        ChangedError::Reference(_) => {
+            let branch = reference.strip_prefix("origin/").unwrap_or(reference);
+            failure.hint(format!(
+                "`git fetch origin {branch}` gets a branch; in CI, the checkout must have it (`fetch-depth: 0`)"
+            ))
+        }
+        ChangedError::NoMergeBase { .. } => failure.hint(
+            "`git fetch --unshallow` gets the whole history; in CI, check it out with `fetch-depth: 0`",
+        ),
+    }
+}
+
+fn folder_of(path: &Path) -> PathBuf {
+    let folder = path.parent().filter(|it| *it != Path::new(""));
+    real(folder.unwrap_or(Path::new(".")))
+}
+
+/// Where something is named, without links in the folders above it.
+fn named(path: &Path) -> PathBuf {
+    match (path.parent(), path.file_name()) {
+        (Some(folder), Some(name)) => real(folder).join(name),
+        _ => real(path),
+    }
+}
+
+/// A path without links, as far as it exists.
+fn real(path: &Path) -> PathBuf {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    for folder in path.ancestors() {
+        if let Ok(real) = folder.canonicalize() {
+            let rest = path.strip_prefix(folder).unwrap_or(Path::new(""));
+            // Joining nothing would add a `/`, which makes a file a folder.
+            return if rest == Path::new("") {
+                real
+            } else {
+                real.join(rest)
+            };
+        }
+    }
+    path
+}

@@ -1,0 +1,108 @@
+//! Which scenarios did not pass when they were last run.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::cli::runs::RESULT;
+use crate::input;
+use crate::json;
+use crate::model::scenario::Scenario;
+use crate::published::result::Status;
+use crate::store::Runs;
+use crate::suite::NOT_STARTED;
+
+/// How many runs are looked through, the latest first.
+const MOST_RUNS: usize = 100;
+
+/// What came of scenarios when they were last run.
+#[derive(Debug, Default)]
+pub(super) struct LastRuns {
+    /// Of the scenarios that were run, by id: whether they did not pass.
+    failed: HashMap<String, bool>,
+    /// The latest of those runs.
+    pub(super) latest: Option<String>,
+}
+
+/// What is read of a stored result.
+#[derive(Deserialize)]
+struct StoredResult {
+    command: String,
+    scenarios: Vec<StoredScenario>,
+}
+
+#[derive(Deserialize)]
+struct StoredScenario {
+    id: String,
+    status: Status,
+    problem: Option<StoredProblem>,
+}
+
+#[derive(Deserialize)]
+struct StoredProblem {
+    message: String,
+}
+
+impl LastRuns {
+    /// Looks scenarios up in the runs that are kept in a folder: those of one command, or of any.
+    pub(super) fn find(folder: &Path, command: Option<&str>, scenarios: &[Scenario]) -> Self {
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut runs: Vec<(String, PathBuf)> = entries
+            .map(|it| (it.file_name().to_string_lossy().into_owned(), it.path()))
+            .collect();
+        runs.sort_by_cached_key(|(id, _)| std::cmp::Reverse(Runs::order(id)));
+        let mut last = Self::default();
+        let is_missing = |last: &Self| scenarios.iter().any(|it| !last.failed.contains_key(&it.id));
+        for (id, path) in runs.into_iter().take(MOST_RUNS) {
+            if !is_missing(&last) {
+                break;
+            }
+            // A run that was killed, or is under way, has no result.
+            let Some(result) = read(&path.join(RESULT)) else {
+                continue;
+            };
+            if command.is_some_and(|it| it != result.command) {
+                continue;
+            }
+            for run in result.scenarios {
+                if scenarios.iter().all(|it| it.id != run.id) || last.failed.contains_key(&run.id) {
+                    continue;
+                }
+                let did_not_pass = run.did_not_pass();
+                last.failed.insert(run.id, did_not_pass);
+                last.latest.get_or_insert_with(|| id.clone());
+            }
+        }
+        last
+    }
+
+    /// Whether a scenario did not pass when it was last run.
+    pub(super) fn has_failed(&self, scenario: &Scenario) -> bool {
+        self.failed.get(&scenario.id).copied().unwrap_or(false)
+    }
+}
+
+impl StoredScenario {
+    fn did_not_pass(&self) -> bool {
+        match self.status {
+            Status::Passed | Status::Recorded => false,
+            // One that is disabled, or cannot run here, is not run the next time either.
+            Status::Skipped => {
+                let why = self.problem.as_ref().map_or("", |it| &it.message);
+                why.starts_with(NOT_STARTED)
+            }
+            Status::Failed
+            | Status::Inconclusive
+            | Status::Error
+            | Status::Timeout
+            | Status::Interrupted => true,
+        }
+    }
+}
+
+fn read(path: &Path) -> Option<StoredResult> {
+    let text = input::read_to_string(path).ok()?;
+    json::read(text.as_bytes()).ok()
+}

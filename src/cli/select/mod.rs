@@ -1,0 +1,365 @@
+//! Which scenarios a command is about.
+//!
+//! Paths say where they lie. Of those, `--tag`, `-k` (`expression`), `--changed` (`changed`) and `--last-failed` (`last_failed`) pick, in
+//! this order: each picks from what the one before has left.
+
+mod changed;
+pub(in crate::cli) mod expression;
+mod last_failed;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use self::changed::{Beside, concerned};
+use self::expression::{Expression, Subject};
+use self::last_failed::LastRuns;
+use crate::cli::advice;
+use crate::cli::args::SelectArgs;
+use crate::cli::console::Console;
+use crate::cli::failure::Failure;
+use crate::model::scenario::Scenario;
+use crate::scenario_file::{self, Finding, Found, Loaded, Options, did_you_mean};
+use crate::suite::RUNS;
+
+/// What scenarios are selected for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Purpose<'a> {
+    /// The command whose earlier runs tell what did not pass; `None` for any.
+    pub(super) command: Option<&'a str>,
+    /// Where the baselines lie, where a changed one matters.
+    pub(super) baselines: Option<&'a Path>,
+    /// The servers of the command line.
+    pub(super) mcp_config: Option<&'a Path>,
+}
+
+/// The scenarios the user selected.
+pub(super) enum Selected {
+    /// Some, every one of them valid.
+    Scenarios(Vec<Scenario>),
+    /// None, because nothing has changed. That is no failure, and is said in this sentence.
+    Unchanged(String),
+}
+
+/// What there is of what the user selected.
+pub(super) struct Picked {
+    pub(super) scenarios: Vec<Scenario>,
+    /// Everything that is wrong with any file, picked or not.
+    pub(super) findings: Vec<Finding>,
+    /// Why nothing was picked of what there is.
+    pub(super) none: Option<NonePicked>,
+}
+
+/// Why nothing was picked.
+#[derive(Debug)]
+pub(super) enum NonePicked {
+    /// Nothing fits what was asked for.
+    NoMatch(Failure),
+    /// Nothing has changed.
+    Unchanged(String),
+}
+
+/// The scenarios the user selected, every one of them valid.
+///
+/// # Errors
+///
+/// All findings of all files when any of them is invalid, and when nothing fits what was asked for.
+pub(super) fn select(
+    args: &SelectArgs,
+    purpose: Purpose<'_>,
+    console: Console,
+) -> Result<Selected, Failure> {
+    let (scenarios, findings) = load_with(args, scenario_file::load);
+    let errors = findings.iter().filter(|it| it.is_error()).count();
+    if errors > 0 {
+        let mut message = format!("{} in scenario files", plural(errors, "error"));
+        for finding in &findings {
+            let _ = write!(message, "\n\n{finding}");
+        }
+        return Err(Failure::usage(message));
+    }
+    for finding in &findings {
+        console.note(&finding.to_string());
+    }
+    if scenarios.is_empty() {
+        let failure = Failure::incomplete("there are no scenarios");
+        return Err(failure.hint("`mcp-eval list` shows what there is"));
+    }
+    match pick(scenarios, args, purpose, console)? {
+        (scenarios, None) => Ok(Selected::Scenarios(scenarios)),
+        (_, Some(NonePicked::NoMatch(failure))) => {
+            Err(failure.hint("`mcp-eval list` shows what there is"))
+        }
+        (_, Some(NonePicked::Unchanged(sentence))) => Ok(Selected::Unchanged(sentence)),
+    }
+}
+
+/// The scenarios of paths, whatever else is picked by.
+pub(super) fn of_paths(args: &SelectArgs) -> (Vec<Scenario>, Vec<Finding>) {
+    load_with(args, scenario_file::load)
+}
+
+/// The selected scenarios that are valid, and everything that is wrong with any.
+///
+/// # Errors
+///
+/// When it cannot be told what has changed.
+pub(super) fn load(
+    args: &SelectArgs,
+    purpose: Purpose<'_>,
+    console: Console,
+) -> Result<Picked, Failure> {
+    picked(args, scenario_file::load, purpose, console)
+}
+
+/// The same for those who check files, and not only want to run them.
+///
+/// # Errors
+///
+/// When it cannot be told what has changed.
+pub(super) fn check(args: &SelectArgs, console: Console) -> Result<Picked, Failure> {
+    picked(args, scenario_file::check, Purpose::default(), console)
+}
+
+fn picked(
+    args: &SelectArgs,
+    load: fn(&[Found], &Options) -> Loaded,
+    purpose: Purpose<'_>,
+    console: Console,
+) -> Result<Picked, Failure> {
+    let (scenarios, findings) = load_with(args, load);
+    // Where there is nothing to pick from, that is said by who asked.
+    let (scenarios, none) = if scenarios.is_empty() {
+        (scenarios, None)
+    } else {
+        pick(scenarios, args, purpose, console)?
+    };
+    Ok(Picked {
+        scenarios,
+        findings,
+        none,
+    })
+}
+
+fn load_with(
+    args: &SelectArgs,
+    load: fn(&[Found], &Options) -> Loaded,
+) -> (Vec<Scenario>, Vec<Finding>) {
+    let (found, mut findings) = scenario_file::find(&args.all_paths());
+    let options = Options {
+        variables: args.variables.clone(),
+        ..Options::default()
+    };
+    let loaded = load(&found, &options);
+    findings.extend(loaded.findings);
+    let mut scenarios = loaded.scenarios;
+    scenarios.retain(|it| {
+        let unreadable = advice::unreadable_paths(it);
+        let sound = unreadable.is_empty();
+        findings.extend(unreadable);
+        sound
+    });
+    scenario_file::sort(&mut findings);
+    (scenarios, findings)
+}
+
+/// Picks from scenarios, of which there are some. Says what was picked where the user cannot know.
+fn pick(
+    mut scenarios: Vec<Scenario>,
+    args: &SelectArgs,
+    purpose: Purpose<'_>,
+    console: Console,
+) -> Result<(Vec<Scenario>, Option<NonePicked>), Failure> {
+    if !args.tags.is_empty() {
+        let known: BTreeSet<String> = scenarios.iter().flat_map(|it| it.tags.clone()).collect();
+        scenarios.retain(|it| it.tags.iter().any(|tag| args.tags.contains(tag)));
+        if scenarios.is_empty() {
+            let what = format!("no scenario has the tag {}", args.tags.join(" or "));
+            let hints = args.tags.iter();
+            let hints = hints.filter_map(|it| did_you_mean(it, known.iter().map(String::as_str)));
+            let failure = hints.fold(Failure::incomplete(what), Failure::hint);
+            return Ok((scenarios, Some(NonePicked::NoMatch(failure))));
+        }
+    }
+    if let Some(expression) = &args.expression
+        && let Some(failure) = match_expression(&mut scenarios, expression, console)
+    {
+        return Ok((Vec::new(), Some(NonePicked::NoMatch(failure))));
+    }
+    if let Some(reference) = &args.changed {
+        let before = scenarios.len();
+        let beside = Beside {
+            baselines: purpose.baselines,
+            file: purpose.mcp_config,
+        };
+        let found = concerned(scenarios, reference.as_deref(), beside)?;
+        let since = found.since;
+        scenarios = found.scenarios;
+        if scenarios.is_empty() {
+            let sentence = format!(
+                "Nothing to do: none of {}, nor anything that {} on, has changed {since}.",
+                plural(before, "scenario"),
+                if before == 1 {
+                    "it depends"
+                } else {
+                    "they depend"
+                },
+            );
+            return Ok((scenarios, Some(NonePicked::Unchanged(sentence))));
+        }
+        console.note(&format!(
+            "{} of {before} {} changed {since}",
+            scenarios.len(),
+            if scenarios.len() == 1 { "has" } else { "have" },
+        ));
+    }
+    if args.last_failed {
+        let last = LastRuns::find(Path::new(RUNS), purpose.command, &scenarios);
+        let ran = match purpose.command {
+            Some(command) => format!("when `mcp-eval {command}` ran them last"),
+            None => "when they were run last".to_owned(),
+        };
+        let failed = scenarios.iter().filter(|it| last.has_failed(it)).count();
+        let note = match (&last.latest, failed) {
+            (None, _) => {
+                let run = purpose
+                    .command
+                    .map_or_else(|| "run".to_owned(), |it| format!("`mcp-eval {it}`"));
+                format!(
+                    "--last-failed: no earlier {run} of these scenarios is stored, so all are taken"
+                )
+            }
+            (Some(_), 0) => format!("--last-failed: all passed {ran}, so all are taken"),
+            (Some(latest), _) => {
+                let all = scenarios.len();
+                scenarios.retain(|it| last.has_failed(it));
+                format!("--last-failed: {failed} of {all} did not pass {ran} ({latest})")
+            }
+        };
+        console.note(&note);
+    }
+    settle_usual_servers(&mut scenarios, purpose, console);
+    Ok((scenarios, None))
+}
+
+/// Tells which file gave servers to scenarios that name none. Where the command line names servers, these are in their place.
+fn settle_usual_servers(scenarios: &mut [Scenario], purpose: Purpose<'_>, console: Console) {
+    let mut given: BTreeMap<PathBuf, (usize, Vec<String>)> = BTreeMap::new();
+    for scenario in scenarios {
+        let Some(path) = scenario.usual_servers.clone() else {
+            continue;
+        };
+        if purpose.mcp_config.is_some() {
+            scenario.servers.clear();
+            scenario.usual_servers = None;
+            continue;
+        }
+        let names = scenario.servers.iter().map(|it| it.name.clone()).collect();
+        given.entry(path).or_insert((0, names)).0 += 1;
+    }
+    for (path, (count, names)) in given {
+        let (names_none, gets) = if count == 1 {
+            ("names", "gets")
+        } else {
+            ("name", "get")
+        };
+        console.note(&format!(
+            "{} {names_none} no servers, and {gets} those of {}: {}",
+            plural(count, "scenario"),
+            from_here(&path).display(),
+            names.join(", ")
+        ));
+    }
+}
+
+/// Leaves the scenarios that an expression is about; why there are none, where that is so.
+fn match_expression(
+    scenarios: &mut Vec<Scenario>,
+    expression: &Expression,
+    console: Console,
+) -> Option<Failure> {
+    let subjects: Vec<Subject> = scenarios.iter().map(subject).collect();
+    let unknown = expression.words().into_iter();
+    let unknown = unknown.filter(|word| !subjects.iter().any(|it| word.is_of(it)));
+    let known = words(scenarios);
+    let hint_at = |word: &str| did_you_mean(word, known.iter().map(String::as_str));
+    let mut unknown: Vec<(&str, Option<String>)> = unknown
+        .map(|it| (it.text.as_str(), hint_at(&it.text)))
+        .collect();
+    unknown.sort();
+    unknown.dedup();
+    let mut subjects = subjects.into_iter();
+    scenarios.retain(|_| subjects.next().is_some_and(|it| expression.is_met_by(&it)));
+    let nothing = |(word, hint): &(&str, Option<String>)| {
+        let hint = hint
+            .as_ref()
+            .map_or_else(String::new, |it| format!("; {it}"));
+        format!("nothing here is called or tagged `{word}`{hint}")
+    };
+    if scenarios.is_empty() {
+        let failure =
+            Failure::incomplete(format!("no scenario matches `-k {}`", quoted(expression)));
+        return Some(if unknown.is_empty() {
+            failure.hint("each of its words matches some, and no scenario matches all of it")
+        } else {
+            unknown.iter().map(nothing).fold(failure, Failure::hint)
+        });
+    }
+    for unknown in &unknown {
+        console.note(&format!("-k: {}", nothing(unknown)));
+    }
+    None
+}
+
+/// An expression as it is written for a shell.
+fn quoted(expression: &Expression) -> String {
+    let written = expression.to_string();
+    if written.contains([' ', '(', '\'', '"']) {
+        format!("\"{written}\"")
+    } else {
+        written
+    }
+}
+
+/// What `-k` looks at: the name, the path below the folder of scenarios, the tags. A word with `/` may be a part of the path as seen from
+/// here, too; other words would match all that lies in a folder above, or none, by chance.
+fn subject(scenario: &Scenario) -> Subject {
+    let extension = scenario.path.extension().unwrap_or_default();
+    let below = format!("{}.{}", scenario.id, extension.display());
+    let path = from_here(&scenario.path).display().to_string();
+    Subject {
+        names: [&scenario.name, &below].map(|it| it.to_lowercase()).into(),
+        path: path.to_lowercase(),
+        tags: scenario.tags.iter().map(|it| it.to_lowercase()).collect(),
+    }
+}
+
+fn from_here(path: &Path) -> &Path {
+    let here = std::env::current_dir().unwrap_or_default();
+    path.strip_prefix(here).unwrap_or(path)
+}
+
+/// What somebody may have meant who mistyped a word: tags, names, parts of paths, and the words in those.
+fn words(scenarios: &[Scenario]) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    for scenario in scenarios {
+        let parts = scenario.id.split('/').map(str::to_owned);
+        let all = parts
+            .chain(scenario.tags.clone())
+            .chain([scenario.name.clone()]);
+        for text in all {
+            let split = text.split(|it: char| !it.is_alphanumeric());
+            words.extend(split.filter(|it| !it.is_empty()).map(str::to_lowercase));
+            words.insert(text.to_lowercase());
+        }
+    }
+    words
+}
+
+pub(super) fn plural(count: usize, what: &str) -> String {
+    if count == 1 {
+        format!("1 {what}")
+    } else {
+        format!("{count} {what}s")
+    }
+}

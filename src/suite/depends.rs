@@ -1,0 +1,106 @@
+//! What a scenario depends on, so that it is known whether a change concerns it.
+
+use std::path::{Path, PathBuf};
+
+use super::source;
+use crate::model::container::{Image, MountSource};
+use crate::model::hook::Hook;
+use crate::model::scenario::{Scenario, Start, Transport};
+use crate::model::source::Prepare;
+
+/// What a scenario depends on; all paths are absolute.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Depends {
+    /// The files that it was read from, or would be if they were there.
+    pub read: Vec<PathBuf>,
+    /// Files that its servers, its agent and its hooks are started with, and what is mounted into its containers.
+    pub used: Vec<PathBuf>,
+    /// Files and folders that its servers are made from: its source, or the `inputs` of that, and what its images are built from. They may
+    /// be folders around the scenario itself.
+    pub made_from: Vec<PathBuf>,
+}
+
+/// What a scenario depends on, as far as its file tells.
+pub fn depends(scenario: &Scenario) -> Depends {
+    let settled = source::settled(scenario);
+    let mut depends = Depends {
+        read: scenario.read_from.clone(),
+        ..Depends::default()
+    };
+    for server in settled.servers.iter().chain(&settled.upstreams) {
+        match &server.transport {
+            Transport::Stdio {
+                command, args, cwd, ..
+            }
+            | Transport::Http {
+                start: Some(Start {
+                    command, args, cwd, ..
+                }),
+                ..
+            } => {
+                let words = std::iter::once(command).chain(args);
+                depends.started(words, cwd.as_deref());
+            }
+            Transport::Http {
+                headers_command, ..
+            } => depends.started(headers_command, None),
+            Transport::Mock | Transport::Recorded { .. } => {}
+        }
+    }
+    for Hook { command, cwd, .. } in settled.before.iter().chain(&settled.after) {
+        depends.started(command, cwd.as_deref());
+    }
+    if let Some(agent) = settled.agent.command() {
+        depends.started(&agent.command, agent.cwd.as_deref());
+    }
+    for container in &settled.containers {
+        for mount in &container.mounts {
+            if let MountSource::Path(path) = &mount.source {
+                depends.used.push(absolute(path));
+            }
+        }
+        if let Image::Built(build) | Image::BuiltOrNamed(build, _) = &container.image {
+            depends.made_from.push(absolute(&build.context));
+            depends.inputs(build.prepare.as_ref());
+        }
+    }
+    // Who says what the source is made from says that nothing else of it matters.
+    let has_inputs = depends.inputs(settled.source.prepare.as_ref());
+    if !has_inputs && settled.source.repo.is_some() {
+        depends.made_from.extend(source::folder(scenario));
+    }
+    depends
+}
+
+impl Depends {
+    /// Adds the files among the words of a command line: programs and scripts, and what is behind the `=` of an option.
+    fn started<'a>(&mut self, words: impl IntoIterator<Item = &'a String>, cwd: Option<&Path>) {
+        let cwd = cwd.unwrap_or(Path::new(""));
+        for word in words {
+            let value = word.split_once('=').map(|it| it.1);
+            for name in [Some(word.as_str()), value].into_iter().flatten() {
+                let path = absolute(&cwd.join(name));
+                if path.is_file() {
+                    self.used.push(path);
+                }
+            }
+        }
+    }
+
+    /// Adds what is prepared from; whether that is said. Of a pattern it is the folder in which all lies that it can match.
+    fn inputs(&mut self, prepare: Option<&Prepare>) -> bool {
+        let inputs = prepare.map_or(&[][..], |it| &it.inputs);
+        for input in inputs {
+            let is_plain = |it: &std::path::Component<'_>| {
+                !it.as_os_str().to_string_lossy().contains(['*', '?', '['])
+            };
+            let folder: PathBuf = input.components().take_while(is_plain).collect();
+            self.made_from.push(absolute(&folder));
+        }
+        !inputs.is_empty()
+    }
+}
+
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
