@@ -39,6 +39,7 @@ mod kept;
 mod labels;
 mod listen;
 mod mock;
+mod moved;
 mod no_calls;
 mod own_certificate;
 mod prepare;

@@ -145,8 +145,6 @@ fn every_command_of_the_readme_runs() {
         copy(&root().join("docker"), &project.path("docker"));
     }
 
-    let log = fs::read(root().join("tests/fixtures/import/greeting/detailed_log.json")).unwrap();
-    project.file("recordings/greeting/detailed_log.json", log);
     let bin = Path::new(env!("CARGO_BIN_EXE_mcp-eval")).parent().unwrap();
     let path = std::env::join_paths(
         [npx(&project), bin.to_owned()]
@@ -154,22 +152,34 @@ fn every_command_of_the_readme_runs() {
             .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
     )
     .unwrap();
-    let bash = |command: &str| {
+    let bash = |command: &str, folder: &Path| {
         let mut bash = Command::new("bash");
         bash.args(["-c", command])
-            .current_dir(project.path(""))
+            .current_dir(project.path(folder))
             .env_remove("CI")
             .env("PATH", &path);
         bash
     };
+    crate::moved::old_suite(&project, "old-checkout");
     let mut commands = 0;
     let mut session: Option<Child> = None;
-    for command in blocks(&readme, "console")
-        .iter()
-        .flat_map(|it| it.lines())
-        .filter_map(|it| it.strip_prefix("$ "))
-    {
+    // The block that a command stands in, and the folder that it is run in.
+    let mut place = (0, PathBuf::new());
+    let written = blocks(&readme, "console");
+    let written = written.iter().enumerate().flat_map(|(number, block)| {
+        let lines = block.lines().filter_map(|it| it.strip_prefix("$ "));
+        lines.map(move |it| (number, it))
+    });
+    for (number, command) in written {
         commands += 1;
+        if place.0 != number {
+            place = (number, PathBuf::new());
+        }
+        if let Some(folder) = command.strip_prefix("cd ") {
+            place.1 = folder.into();
+            continue;
+        }
+        let bash = |command: &str| bash(command, &place.1);
         // Building again inside the tests would take minutes; this is what they come to. The second is what runs this test.
         let command = command.replace("cargo run -- ", "mcp-eval ");
         if command == "cargo test" {

@@ -12,7 +12,8 @@ pub(in crate::cli) struct ImportArgs {
     /// Which tool they come from
     #[arg(value_enum)]
     pub(in crate::cli) tool: ImportedTool,
-    /// The folder of a recording, a folder of such folders, or a `detailed_log.json`
+    /// The folder of a recording, a folder of such folders, or a `detailed_log.json`. Each becomes the baseline of the scenario that it
+    /// belongs to, by its folder, its name or what it asks
     pub(in crate::cli) path: PathBuf,
     /// Where baselines go [default: baselines/]
     #[arg(long, value_name = "DIR")]

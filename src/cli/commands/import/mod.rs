@@ -1,11 +1,14 @@
 //! `mcp-eval import`: recordings of other tools become baselines.
 
+mod belonging;
+
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use walkdir::WalkDir;
 
+use self::belonging::{Recorded, Scenarios, own_folder};
 use crate::cli::args::{ImportArgs, ImportedTool, ResultFormat};
 use crate::cli::ci;
 use crate::cli::console::Console;
@@ -42,6 +45,10 @@ struct Recording {
     path: String,
     /// The name of the baseline.
     id: String,
+    /// The file of the scenario it belongs to; `null` where none was found.
+    scenario: Option<String>,
+    /// What shows that it belongs there.
+    because: Option<&'static str>,
     /// Scored calls.
     calls: usize,
     /// Calls of tools that are no MCP tools: kept, not scored.
@@ -94,11 +101,12 @@ pub(in crate::cli) fn run(args: &ImportArgs, console: Console) -> Result<Exit, F
             .unwrap_or_else(|| PathBuf::from(BASELINES)),
     );
     let found = find(&args.path)?;
+    let scenarios = Scenarios::here();
     let mut taken = HashSet::new();
     let mut exit = Exit::Passed;
     let mut recordings = Vec::new();
     for found in found {
-        let (imported, outcome) = import(found, &baselines, args.force, &mut taken);
+        let (imported, outcome) = import(found, &scenarios, (&baselines, args.force), &mut taken);
         exit = exit.and(outcome);
         recordings.push(imported);
     }
@@ -117,6 +125,17 @@ pub(in crate::cli) fn run(args: &ImportArgs, console: Console) -> Result<Exit, F
             for recording in &document.recordings {
                 console.result(&line(recording));
             }
+            let lost = document
+                .recordings
+                .iter()
+                .filter(|it| it.scenario.is_none());
+            let lost = lost.filter(|it| it.baseline.is_some()).count();
+            if lost > 0 && !scenarios.are_none() {
+                let subject = plural(lost, "recording");
+                console.note(&format!(
+                    "{subject} found no scenario, by folder, name or what was asked: the baseline is used when a scenario has its name (`mcp-eval list` shows which have none)"
+                ));
+            }
             console.result(&format!(
                 "Imported {} of {}",
                 document.imported,
@@ -130,12 +149,20 @@ pub(in crate::cli) fn run(args: &ImportArgs, console: Console) -> Result<Exit, F
 fn line(recording: &Recording) -> String {
     let id = text::line(&recording.id);
     match (&recording.baseline, &recording.problem) {
-        (Some(baseline), _) => format!(
-            "● {id}: {}, {} of tools that are not scored, kept as {}",
-            plural(recording.calls, "call"),
-            recording.other_calls,
-            text::line(baseline)
-        ),
+        (Some(baseline), _) => {
+            let of = match (&recording.scenario, recording.because) {
+                (Some(scenario), Some(because)) => {
+                    format!(", the baseline of {} by {because}", text::line(scenario))
+                }
+                _ => String::new(),
+            };
+            format!(
+                "● {id}: {}, {} of tools that are not scored, kept as {}{of}",
+                plural(recording.calls, "call"),
+                recording.other_calls,
+                text::line(baseline)
+            )
+        }
         (None, problem) => format!(
             "✗ {id}: {}: {}",
             text::line(&recording.path),
@@ -208,14 +235,16 @@ fn recording(folder: &Path, path: PathBuf) -> Found {
 
 fn import(
     found: Found,
-    baselines: &Baselines,
-    force: bool,
+    scenarios: &Scenarios,
+    (baselines, force): (&Baselines, bool),
     taken: &mut HashSet<String>,
 ) -> (Recording, Exit) {
     let redactor = Redactor::new(&Secrets::of_environment(), &Redaction::default());
     let mut imported = Recording {
         path: redactor.text(&found.path.to_string_lossy()).into_inner(),
-        id: redactor.text(&found.id).into_inner(),
+        id: redactor.text(&own_folder(&found.id)).into_inner(),
+        scenario: None,
+        because: None,
         calls: 0,
         other_calls: 0,
         baseline: None,
@@ -223,7 +252,7 @@ fn import(
     };
     let kept = match found.refusal {
         Some(refusal) => Err(refusal),
-        None => read(&imported.id, &found.path, &redactor)
+        None => read(&found, &mut imported, scenarios)
             .and_then(|it| Ok((keep(&it, baselines, force, taken)?, it))),
     };
     match kept {
@@ -246,13 +275,35 @@ fn import(
     }
 }
 
-/// The trajectory of a recording, without secrets.
-fn read(id: &str, path: &Path, redactor: &Redactor) -> Result<Redacted<Trajectory>, Refusal> {
-    let bytes = input::read(path)
+/// The trajectory of a recording, without what is secret by itself or by its scenario. Says which scenario that is.
+fn read(
+    found: &Found,
+    imported: &mut Recording,
+    scenarios: &Scenarios,
+) -> Result<Redacted<Trajectory>, Refusal> {
+    let bytes = input::read(&found.path)
         .map_err(|error| Refusal::incomplete(format!("cannot be read: {error}")))?;
     let text = String::from_utf8(bytes).map_err(|_| Refusal::usage("it is not UTF-8 text"))?;
-    let recorded =
-        import::original(&text, id).map_err(|error| Refusal::usage(error.to_string()))?;
+    let mut recorded =
+        import::original(&text, &imported.id).map_err(|error| Refusal::usage(error.to_string()))?;
+    let intent = recorded.steps.iter().find_map(|it| match it {
+        Step::User { text } => Some(text.as_str()),
+        _ => None,
+    });
+    let belonging = scenarios.of(&Recorded {
+        folder: &found.id,
+        name: Some(&recorded.name),
+        intent,
+    });
+    let mut redaction = Redaction::default();
+    if let Some(belonging) = belonging {
+        belonging.id.clone_into(&mut imported.id);
+        imported.scenario = Some(belonging.path.display().to_string());
+        imported.because = Some(belonging.because);
+        redaction = belonging.redaction;
+    }
+    recorded.scenario.clone_from(&imported.id);
+    let redactor = Redactor::new(&Secrets::of_environment(), &redaction);
     let mut trajectory = redactor.trajectory(recorded);
     trajectory.refine(|it| it.bindings = score::find_bindings(it));
     Ok(trajectory)
