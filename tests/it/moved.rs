@@ -199,7 +199,7 @@ fn a_recording_finds_its_scenario() {
         assert_eq!(imported["because"], json!(because), "{files:?}");
         let baseline: Value =
             serde_json::from_str(&project.read(format!("baselines/{id}/baseline.json"))).unwrap();
-        assert_eq!(baseline["scenario"], id);
+        assert_eq!(baseline["scenario"]["id"], id);
     }
 }
 

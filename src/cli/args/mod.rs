@@ -53,7 +53,7 @@ pub(super) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Make a first scenario; with --server, of a server of yours, and record and compare it at once
+    /// Make a first scenario; with --server, of your server, recorded and compared
     Init(InitArgs),
     /// Run scenarios and keep their trajectories as baselines
     Record(RecordArgs),

@@ -104,7 +104,7 @@ pub fn first_scenario(scenario: &FirstScenario, folder: &Path) -> String {
         }
     }
     if let Some(left_out) = &scenario.left_out {
-        let _ = writeln!(text, "\n  # {}", remark(left_out));
+        let _ = writeln!(text, "\n  # {}", remark(first_line(left_out)));
     }
     text
 }
