@@ -11,7 +11,7 @@ use crate::published::result::{
     Call, Change, Comparison, Drift, Parameter, RequestComparison, ResponseComparison, Row,
     Scenario, UpstreamRow,
 };
-use crate::report::duration;
+use crate::report::{duration, method};
 use crate::text::{line, shorten};
 
 /// The longest value shown in full.
@@ -116,7 +116,7 @@ fn explain_row(text: &mut String, row: &Row, comparison: &Comparison) {
                 push(
                     text,
                     2,
-                    "heard once while recording: graded, not held to be stable",
+                    "recorded with one answer only, so nobody knows what of it varies: it is scored by how alike it is, and may differ",
                 );
             }
             for path in &row.unseen {
@@ -162,7 +162,7 @@ fn explain_row(text: &mut String, row: &Row, comparison: &Comparison) {
                 "costs {} of the overall score: {}: {}",
                 points::points(loss.points),
                 line(path),
-                line(&loss.rule)
+                line(method::words(&loss.rule))
             ),
         );
     }
@@ -320,9 +320,9 @@ fn explain_request(text: &mut String, request: &RequestComparison) {
             text,
             2,
             &format!(
-                "{} {similarity} by `{}`{}",
+                "{} {similarity}, {}{}",
                 line(&parameter.name),
-                line(&parameter.method),
+                line(method::words(&parameter.method)),
                 values(parameter)
             ),
         );
@@ -402,7 +402,7 @@ fn explain_response(text: &mut String, response: &ResponseComparison) {
                 place(&difference.path),
                 fixed(difference.similarity, 3),
                 points::points(difference.loss),
-                line(&difference.rule),
+                line(method::words(&difference.rule)),
                 shown(&difference.expected),
                 shown(&difference.got)
             ),

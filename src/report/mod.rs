@@ -16,6 +16,7 @@
 //! | [`diff`] | what differs between two answers, in lines |
 //! | [`direct`] | what servers did to the answers of those behind them, and what that cost, in words |
 //! | [`label`] | what a call is for, where its tool only passes calls on |
+//! | [`method`] | how two values were compared, for people |
 //! | [`bytes`], [`duration`], [`moment`], [`wrap`] | how sizes, times and long lines are written |
 
 pub mod advice;
@@ -30,6 +31,7 @@ pub mod duration;
 pub mod explain;
 pub mod html;
 pub mod label;
+pub mod method;
 pub mod moment;
 pub mod terminal;
 pub mod wrap;

@@ -19,8 +19,8 @@ use super::behind::{Behind, BehindView};
 use super::excerpt::Excerpt;
 use super::message::{self, MessageRow};
 use super::parameter::{self, ParameterView};
-use super::stretch::Turn;
 use super::track::{Track, TrackReader};
+use super::turn::Turn;
 use crate::model::points::score;
 
 /// The longest description of a binding.

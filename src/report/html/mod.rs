@@ -5,6 +5,9 @@
 
 mod answer;
 mod behind;
+mod catalogue;
+mod cause;
+mod command;
 mod content;
 mod conversation;
 mod direct;
@@ -21,6 +24,7 @@ mod script;
 mod stamps;
 mod stretch;
 mod track;
+mod turn;
 
 use std::fmt;
 use std::ops::Deref;

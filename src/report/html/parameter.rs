@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::published::result::Parameter;
+use crate::report::method;
 
 use super::answer::pretty;
 use super::excerpt::Excerpt;
@@ -63,7 +64,7 @@ fn view(parameter: &Parameter) -> ParameterView {
             Some(similarity) => score(similarity),
             None => "not counted".to_owned(),
         },
-        method: parameter.method.clone(),
+        method: method::words(&parameter.method).to_owned(),
         differs,
     }
 }

@@ -6,12 +6,15 @@ use crate::model::number::fixed;
 use crate::model::points;
 use crate::model::trajectory::{Step, Trajectory};
 use crate::published::result::{
-    Change, ChangeKind, Comparison, Drift, Loss, Reason, ResultDocument, Scenario, Side,
+    Change, ChangeKind, Comparison, Loss, Reason, ResultDocument, Scenario, Side,
 };
 use crate::report::diff::{PieceKind, Row};
-use crate::report::{duration, moment};
+use crate::report::{duration, method, moment};
 
 use super::answer::{Answers, Body, WholeFile};
+use super::catalogue::{self, ToolView};
+use super::cause::{self, CauseView};
+use super::command::{self, Command};
 use super::conversation::{self, Block};
 use super::direct::DirectView;
 use super::excerpt::Excerpt;
@@ -57,6 +60,11 @@ pub(super) struct ScenarioPage<'a> {
     /// The first block in which something changed, and how many there are.
     first_change: Option<(String, String)>,
     script_hash: String,
+    /// What it failed for, and what only changed, by root cause.
+    causes: [Vec<CauseView<'a>>; 2],
+    commands: Vec<Command>,
+    /// The tools that changed.
+    tools: Vec<ToolView<'a>>,
     /// Leads to the log of the container of a scenario that needs a look.
     container_log: Option<String>,
     /// The conversations are incomplete because a trajectory was not at hand.
@@ -75,7 +83,6 @@ struct VerdictView<'a> {
     reasons: Vec<ReasonView<'a>>,
     warnings: Vec<ReasonView<'a>>,
     losses: Vec<LossView<'a>>,
-    drift: Vec<DriftView<'a>>,
     slower: Vec<SlowerView>,
 }
 
@@ -94,15 +101,6 @@ struct ChangeView<'a> {
     link: Option<String>,
     was: Option<Excerpt>,
     now: Option<Excerpt>,
-}
-
-/// A change of the tool catalogue.
-struct DriftView<'a> {
-    drift: &'a Drift,
-    was: Option<Excerpt>,
-    now: Option<Excerpt>,
-    /// The baseline's calls that are refused now, in words.
-    refused: String,
 }
 
 /// A reason, where in the page to look, and what follows from it: what is shown at once, and the others.
@@ -190,6 +188,11 @@ impl<'a> ScenarioPage<'a> {
             stretches: stretch::folded(blocks),
             first_change: turns.into_iter().next().map(|it| (it, changed_words)),
             script_hash: script::hash(&ScenarioScript),
+            causes: cause::views(result, scenario),
+            commands: command::commands(result, scenario),
+            tools: scenario.comparison.as_ref().map_or_else(Vec::new, |it| {
+                catalogue::tools(&it.drift, baseline, current)
+            }),
             container_log: (scenario.container_log.as_deref())
                 .filter(|_| !scenario.status.is_fine())
                 .map(link),
@@ -270,7 +273,6 @@ impl<'a> VerdictView<'a> {
                     link: conversation::link(loss.baseline, loss.current),
                 })
                 .collect(),
-            drift: comparison.drift.iter().map(DriftView::new).collect(),
             slower: comparison
                 .slower
                 .iter()
@@ -309,19 +311,6 @@ impl<'a> ChangeView<'a> {
             link: conversation::link(change.baseline, change.current),
             was,
             now,
-        }
-    }
-}
-
-impl<'a> DriftView<'a> {
-    fn new(drift: &'a Drift) -> Self {
-        let [was, now] = Excerpt::versus(drift.was.as_deref(), drift.now.as_deref());
-        let refused = drift.refused.iter().map(ToString::to_string);
-        Self {
-            drift,
-            was,
-            now,
-            refused: refused.collect::<Vec<_>>().join(", "),
         }
     }
 }

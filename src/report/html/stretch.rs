@@ -2,6 +2,7 @@
 
 use super::conversation::Block;
 use super::message::MessageRow;
+use super::turn::Turn;
 
 /// Fewer equal calls than this are not folded.
 const FOLDED: usize = 3;
@@ -18,17 +19,6 @@ pub(super) enum Stretch<'a> {
         tools: String,
         blocks: Vec<Block<'a>>,
     },
-}
-
-/// Where a change stands among the others.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Turn {
-    /// Counted from 1.
-    pub(super) number: usize,
-    pub(super) all: usize,
-    /// The blocks of the changes before and after.
-    pub(super) previous: Option<String>,
-    pub(super) next: Option<String>,
 }
 
 /// Numbers the changes and leads from each to the next.

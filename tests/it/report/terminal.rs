@@ -358,7 +358,7 @@ fn an_explanation_tells_every_change() {
         "change (slower): the call: took much longer",
         "get_price of shop: description of `get_price` changed (compatible)\n    was: Tells what a thing costs.\n    is: Tells the price of a thing.",
         "15 changes are shown, and no reason to fail",
-        "heard once while recording: graded, not held to be stable",
+        "recorded with one answer only",
         "not looked at, because it was another thing whenever it was heard: /content/0/json/took",
     ] {
         assert!(text.contains(words), "{words}: {text}");

@@ -1,0 +1,12 @@
+//! Where a change stands among the others of a page.
+
+/// Where a change stands among the others.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Turn {
+    /// Counted from 1.
+    pub(super) number: usize,
+    pub(super) all: usize,
+    /// The blocks of the changes before and after.
+    pub(super) previous: Option<String>,
+    pub(super) next: Option<String>,
+}
