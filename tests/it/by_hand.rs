@@ -232,7 +232,7 @@ fn a_whole_call_taken_out_is_heard_once_and_a_place_taken_out_is_held() {
     project.expect(0, &["compare", "scenarios/s.yaml"]);
     learn(&project, &json!([{ "call": 1, "takes": 2 }]));
     project
-        .expect(1, &["compare"])
+        .expect(1, &["compare", "-v"])
         .says("/content/0/json/load changed, though it was the same in all 2 takes");
     learn(&project, &json!([]));
     project.expect(0, &["compare"]).says("heard once");

@@ -67,7 +67,7 @@ fn a_changed_answer_fails_and_names_the_call_and_both_values() {
     let ran = project.expect(1, &["compare"]);
     ran.says("Suite Results: 8/9 tests passed")
         .says("call 4")
-        .says("mcp__tickets__close_ticket")
+        .says("`close_ticket` answers with another `state`: \"closed\" → \"open\"")
         .says("closed")
         .says("open");
     let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
@@ -118,7 +118,7 @@ fn a_missing_call_and_an_extra_call_fail() {
     project.faulty("s", &[], &calls[..2]);
     project
         .expect(1, &["compare", "--allow-changed"])
-        .says("mcp__s__count");
+        .says("`count` is not called any more");
     project.faulty(
         "s",
         &[],
@@ -126,7 +126,7 @@ fn a_missing_call_and_an_extra_call_fail() {
     );
     project
         .expect(1, &["compare", "--allow-changed"])
-        .says("mcp__s__count");
+        .says("`count` is called, and was not before");
 }
 
 #[test]
@@ -515,10 +515,10 @@ fn success_criteria_gate() {
     let unmet = json!({ "success_criteria": ["nowhere found", { "tool_never_called": "echo" }, { "tool_called": "count" }, "{\"A\":1}"] });
     project.faulty_with("s", &[], &[("echo", json!({ "a": 1 }))], &unmet);
     let ran = project.expect(1, &["run"]);
-    ran.says("nowhere found: appears nowhere")
-        .says("tool_never_called: echo: call 1 calls the tool")
-        .says("tool_called: count: the tool was not called")
-        .says_not("{\"A\":1}: ");
+    ran.says("the scenario expects `nowhere found`: appears nowhere")
+        .says("the scenario expects `tool_never_called: echo`: call 1 calls the tool")
+        .says("the scenario expects `tool_called: count`: the tool was not called")
+        .says_not("{\"A\":1}`: ");
     project.expect(1, &["record"]).says("not kept");
     project.expect(0, &["record", "--allow-failing"]);
     // What was accepted as it is does not fail the comparison for ever.
@@ -780,7 +780,7 @@ fn strictly_nothing_may_change_in_an_answer_that_was_heard_once() {
     ] {
         write(&answers(changed));
         project
-            .expect(1, &["compare", "--strict"])
+            .expect(1, &["compare", "--strict", "-v"])
             .says("nothing may change: call 1, mcp__s__echo");
         project.expect(0, &["compare"]);
     }

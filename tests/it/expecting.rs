@@ -209,7 +209,7 @@ fn what_the_recording_met_gates_from_then_on() {
     project.expect(0, &["record", "--allow-failing"]);
     project
         .expect(1, &["compare"])
-        .says("text: the sum is 3: appears nowhere");
+        .says("the scenario expects `text: the sum is 3`: appears nowhere");
 }
 
 #[test]

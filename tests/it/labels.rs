@@ -37,7 +37,7 @@ fn reports_say_what_a_call_is_for() {
         gateway(&project, tool, argument, "something else entirely", more);
         let ran = project.expect(1, &["compare"]);
         ran.says(&format!(
-            "call 2, mcp__p__{tool} → everything:echo, asked the same"
+            "`{tool} → everything:echo` answers with another `said`"
         ));
         let result: Value =
             serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();

@@ -71,7 +71,7 @@ fn a_failure_is_told_at_once_and_what_passed_is_a_number() {
     for silent in ["-q", "--no-progress"] {
         let ran = project.expect(3, &["compare", silent]);
         assert!(!ran.stderr.contains("error ·"), "{silent}: {ran:#?}");
-        ran.says("scenarios/one.yaml")
+        ran.says("2 scenarios: one, two")
             .says("Suite Results: 2/4 tests passed, 2 error");
     }
     let quiet = project.expect(3, &["compare", "-q"]);

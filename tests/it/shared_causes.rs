@@ -26,7 +26,7 @@ fn equal_causes_stand_together_at_the_end() {
     write("everything:", "tool-error");
     let ran = project.expect(1, &["compare"]);
     ran.says("every `tools/*/name` of `echo` gained `everything:`, such as")
-        .says(": 2 scenarios");
+        .says("the server · 2 scenarios, 2 calls: one (0.50), two (0.50)");
     let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
     let causes = result["causes"].as_array().unwrap();
     let first = &causes[0];

@@ -107,7 +107,9 @@ fn what_a_proxy_makes_of_each_call_is_kept_under_it() {
 /// The result of comparing with these faults of the proxy.
 fn compared(tried: &Tried, code: i32, faults: &[&str]) -> String {
     tried.with(faults);
-    let ran = tried.project.expect(code, &["compare", "--no-report"]);
+    let ran = tried
+        .project
+        .expect(code, &["compare", "--no-report", "-v"]);
     ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -288,7 +290,7 @@ fn what_was_heard_behind_a_call_is_said_with_what_the_call_is_for() {
     tried.scenario(&labelled);
     tried.project.expect(0, &["record"]);
     tried.with(&["twice=write"]);
-    let ran = tried.project.expect(1, &["compare"]);
+    let ran = tried.project.expect(1, &["compare", "-v"]);
     ran.says("call 2 `files__write → /b`: behind it, `files` heard `write`");
     let result: Value =
         serde_json::from_str(&tried.project.read("reports/latest/result.json")).unwrap();

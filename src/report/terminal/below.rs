@@ -1,85 +1,84 @@
 //! What stands below the line of a scenario.
 
-use super::page::{BLUE, BOLD, DIM, Page, RED, Verbosity, YELLOW, status_style};
+use super::page::{BLUE, BOLD, DIM, MAGENTA, Page, RED, Verbosity, YELLOW, status_style};
 use crate::model::number::fixed;
 use crate::model::points;
 use crate::published::result::{Comparison, Loss, Problem, Reason, Scenario, Status};
 use crate::text::{block, shorten};
 
-/// How many losses of a failed scenario are shown.
-const LOSSES: usize = 8;
-/// How much of what follows from a reason is shown.
-const FOLLOWS: usize = 5;
 /// The longest criterion shown where it was not checked.
 const NAME_CHARS: usize = 100;
 
 impl Page<'_> {
-    /// Writes what stands below a scenario's line.
-    pub(super) fn below(&mut self, scenario: &Scenario) {
+    /// Writes what stands below a scenario's line: all of it with `-v`, else what no cause tells, because it is the scenario's own. Whose
+    /// doing all of it is, is told of a scenario that failed for a cause of its own.
+    pub(super) fn below(&mut self, scenario: &Scenario, has_own_cause: bool) {
         let verbose = self.is_verbose();
         if let Some(sentence) = scenario.not_the_same_experiment() {
             self.indented(4, "! ", YELLOW, &sentence);
         }
-        if !scenario.status.is_fine() && scenario.status != Status::Skipped {
+        if verbose && !scenario.status.is_fine() {
             self.indented(4, "", DIM, &scenario.path);
         }
-        if let Some(problem) = &scenario.problem {
+        // Why a scenario was left out has no cause.
+        let is_told = verbose || scenario.status.is_left_out();
+        if let Some(problem) = scenario.problem.as_ref().filter(|_| is_told) {
             self.problem(problem, scenario.status);
         }
-        let wordy = verbose || !scenario.status.is_fine();
         if let Some(repeated) = &scenario.repeated {
             self.repeated(scenario, repeated);
         }
-        if let Some(sentence) = scenario.in_words.as_ref().filter(|_| wordy) {
+        if let Some(sentence) = scenario
+            .in_words
+            .as_ref()
+            .filter(|_| verbose || has_own_cause)
+        {
             self.indented(4, "", BOLD, sentence);
         }
+        if verbose {
+            self.in_full(scenario);
+        }
+        self.direct(scenario);
+        self.without_effect(scenario);
+        if scenario.repeated.is_none() && (verbose || !scenario.status.is_fine()) {
+            self.usage(scenario);
+        }
+        if let Some(comparison) = &scenario.comparison {
+            if verbose || !scenario.status.is_fine() || scenario.is_changed() {
+                let others = comparison.warnings.iter();
+                for warning in others.filter(|it| !comparison.mentions(it)) {
+                    self.indented(4, "! ", YELLOW, &warning.to_string());
+                }
+            }
+            if verbose {
+                self.numbers(scenario, comparison);
+                self.losses(comparison);
+            }
+        }
+        self.notes(scenario);
+    }
+
+    /// What the causes say, in the words of this scenario.
+    fn in_full(&mut self, scenario: &Scenario) {
         for reason in scenario.comparison.iter().flat_map(|it| &it.reasons) {
             self.reason(reason);
         }
         for unmet in scenario.unmet() {
             self.indented(4, "✗ ", RED, &unmet);
         }
-        self.changes(scenario);
-        self.direct(scenario);
-        self.without_effect(scenario);
-        if scenario.repeated.is_none() && wordy {
-            self.usage(scenario);
+        for change in scenario.changes() {
+            // A change that a run failed for is listed among its reasons, too.
+            let fails = change.fails && !scenario.status.is_fine();
+            let style = if fails { RED } else { MAGENTA };
+            self.indented(4, "~ ", style, &change.to_string());
         }
-        let Some(comparison) = &scenario.comparison else {
-            self.notes(scenario);
-            return;
-        };
-        if wordy || scenario.is_changed() {
-            let others = comparison.warnings.iter();
-            for warning in others.filter(|it| !comparison.mentions(it)) {
-                self.indented(4, "! ", YELLOW, &warning.to_string());
-            }
-        }
-        if verbose {
-            self.numbers(scenario, comparison);
-        }
-        let failed = matches!(scenario.status, Status::Failed | Status::Inconclusive);
-        // Shown only with `-v` where the changes say the same more clearly; results of earlier versions have no changes.
-        if verbose || (failed && comparison.changes.is_empty()) {
-            self.losses(comparison);
-        }
-        self.notes(scenario);
     }
 
     /// A reason, and beneath it what follows from it.
     fn reason(&mut self, reason: &Reason) {
         self.indented(4, "✗ ", RED, &reason.to_string());
-        let shown = if self.is_verbose() {
-            usize::MAX
-        } else {
-            FOLLOWS
-        };
-        for it in reason.follows.iter().take(shown) {
+        for it in &reason.follows {
             self.indented(6, "└ ", RED, &it.to_string());
-        }
-        let left = reason.follows.len().saturating_sub(shown);
-        if left > 0 {
-            self.indented(6, "└ ", RED, &format!("and {left} more follow from it"));
         }
     }
 
@@ -138,24 +137,13 @@ impl Page<'_> {
         self.indented(4, "", DIM, &numbers.join(", "));
     }
 
-    /// Where the points went, the largest losses first. Those of a run that is fine are shown with `-v`.
+    /// Where the points went, the largest losses first.
     fn losses(&mut self, comparison: &Comparison) {
         let costly = comparison.losses.iter();
         let mut losses: Vec<&Loss> = costly.filter(|it| points::costs(it.points)).collect();
         losses.sort_by(|a, b| b.points.total_cmp(&a.points));
-        let shown = if self.is_verbose() {
-            losses.len()
-        } else {
-            LOSSES
-        };
-        for loss in losses.iter().take(shown) {
+        for loss in losses {
             self.indented(4, "- ", DIM, &loss.to_string());
-        }
-        if losses.len() > shown {
-            let left = losses.len() - shown;
-            let noun = if left == 1 { "loss" } else { "losses" };
-            let more = format!("{left} more {noun}: see result.json");
-            self.indented(4, "- ", DIM, &more);
         }
     }
 

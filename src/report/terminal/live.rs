@@ -1,10 +1,12 @@
 //! A failure at the moment it happens: enough to know whether to stop and look. What it has in common with others is told in the end.
 
 use std::collections::HashMap;
+use std::slice;
 
 use super::page::{DIM, Page, RED, Style, YELLOW, status_style};
 use super::scenario_line::cells;
 use crate::published::result::Scenario;
+use crate::report::causes;
 
 /// How many reasons are told at once.
 const REASONS: usize = 3;
@@ -25,7 +27,7 @@ impl Live {
         let line = [scenario.name.clone(), cells(scenario, command).join(" · ")];
         page.indented(0, &sign, status, &line.join("  "));
         page.indented(4, "", DIM, &scenario.path);
-        let reasons = reasons(scenario);
+        let reasons = reasons(scenario, command);
         if let Some(first) = self.told.get(&reasons) {
             page.indented(4, "", DIM, &format!("for the same reason as `{first}`"));
             return page.text;
@@ -52,11 +54,14 @@ impl Live {
 }
 
 /// Why it did not pass, a sentence each.
-fn reasons(scenario: &Scenario) -> Vec<String> {
+fn reasons(scenario: &Scenario, command: &str) -> Vec<String> {
+    let causes = causes::causes(slice::from_ref(scenario), command);
+    let causes = causes.into_iter().filter(|it| it.fails);
+    let texts: Vec<String> = causes.map(|it| it.text).collect();
     let problem = scenario.problem.iter().map(|it| it.message.clone());
-    let repeated = scenario.repeated.iter();
-    let repeated = repeated.filter_map(|it| it.reason.clone());
-    let verdict = scenario.comparison.iter().flat_map(|it| &it.reasons);
-    let reasons = verdict.map(ToString::to_string).chain(scenario.unmet());
-    problem.chain(repeated).chain(reasons).collect()
+    if texts.is_empty() {
+        problem.collect()
+    } else {
+        texts
+    }
 }

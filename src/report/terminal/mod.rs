@@ -1,17 +1,18 @@
-//! What a person sees on the terminal: what did not go as before, and a summary at the end.
+//! What a person sees on the terminal: what did not go as before, by cause, and a summary at the end.
 //!
 //! | file | what it writes |
 //! |---|---|
 //! | `whole` | the report of a command |
 //! | `live` | a failure at the moment it happens |
 //! | `scenario_line` | one line per scenario, or two where the terminal is narrow |
-//! | `below` | what stands below such a line; `changes`, `direct` and `repeated` are parts of that |
+//! | `below` | what stands below such a line; `direct` and `repeated` are parts of that |
+//! | `causes` | what failed and changed, each cause once |
 //! | `left_out` | scenarios that were not run for the same reason, in one line |
 //! | `summary` | the last lines: the counts, and what to do |
 //! | `page` | the text itself: colours, signs, the width |
 
 mod below;
-mod changes;
+mod causes;
 mod direct;
 mod left_out;
 mod live;

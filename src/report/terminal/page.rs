@@ -97,6 +97,13 @@ impl<'a> Page<'a> {
         }
     }
 
+    /// An empty line, unless there is one already or nothing stands before it.
+    pub(super) fn gap(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with("\n\n") {
+            self.text.push('\n');
+        }
+    }
+
     /// The text in a style, the spaces around it left as they are.
     pub(super) fn painted(&self, style: Ansi, text: &str) -> String {
         let inner = text.trim_matches(' ');

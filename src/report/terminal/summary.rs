@@ -12,10 +12,6 @@ impl Page<'_> {
         if result.interrupted {
             self.indented(0, "! ", YELLOW, &result.interrupted_words());
         }
-        for cause in result.shared_causes() {
-            let words = format!("{}: {} scenarios", cause.text, cause.scenarios.len());
-            self.indented(0, "✗ ", RED, &words);
-        }
         let verb = match result.command.as_str() {
             "record" => "recorded",
             _ => "passed",

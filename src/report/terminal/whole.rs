@@ -1,9 +1,13 @@
 //! The report of a command.
 
+use super::causes;
 use super::left_out::LeftOut;
-use super::page::{Page, Style, Verbosity};
+use super::page::{Page, Style, Verbosity, scenario_style};
 use super::scenario_line::Columns;
-use crate::published::result::{ResultDocument, Scenario, Status};
+use crate::published::result::{Cause, ResultDocument, Scenario, Status};
+
+/// How many scenarios that failed, or passed with changes, have a line of their own: what there is to know of the others is told by cause.
+const LINES: usize = 20;
 
 /// The whole report of a command, ending with a line break.
 pub fn terminal(result: &ResultDocument, style: Style) -> String {
@@ -18,22 +22,48 @@ pub fn terminal(result: &ResultDocument, style: Style) -> String {
     };
     let told: Vec<&Scenario> = result.scenarios.iter().filter(is_told).collect();
     let columns = Columns::new(&told, &result.command, page.width);
-    // What failed stands last, next to the summary, where one looks first.
+    // What failed stands last, next to its causes and the summary, where one looks first.
     let (fine, others): (Vec<&Scenario>, Vec<&Scenario>) =
         told.into_iter().partition(|it| it.status.is_fine());
-    for scenario in fine.into_iter().chain(others) {
-        page.scenario_line(scenario, columns);
-        page.below(scenario);
+    let causes = causes::of(result);
+    for group in [fine, others] {
+        page.scenarios(&group, columns, &causes);
     }
     let is_quiet = style.verbosity == Verbosity::Quiet;
     for it in left_out.iter().filter(|it| !(is_quiet && it.is_skipped())) {
         page.left_out(it);
     }
-    if !page.text.is_empty() {
-        page.text.push('\n');
-    }
+    page.gap();
+    page.causes(result, &causes);
+    page.gap();
     page.summary(result);
     page.text
+}
+
+impl Page<'_> {
+    /// The lines of scenarios with what is their own. Of many that were not just recorded, only the first.
+    fn scenarios(&mut self, scenarios: &[&Scenario], columns: Columns, causes: &[Cause]) {
+        let most = if self.is_verbose() { usize::MAX } else { LINES };
+        let (kept, others): (Vec<&Scenario>, Vec<&Scenario>) =
+            (scenarios.iter()).partition(|it| it.status == Status::Recorded);
+        for scenario in kept.into_iter().chain(others.iter().copied().take(most)) {
+            self.scenario_line(scenario, columns);
+            let has_own_cause =
+                (causes.iter()).any(|it| it.fails && it.scenarios == [scenario.id.as_str()]);
+            self.below(scenario, has_own_cause);
+        }
+        let left = &others[others.len().min(most)..];
+        if let Some(first) = left.first() {
+            let what = if first.status.is_fine() {
+                "passed with something to tell"
+            } else {
+                "did not pass"
+            };
+            let words = format!("{} more {what} (`-v` lists them)", left.len());
+            let sign = format!("{} ", first.symbol());
+            self.indented(0, &sign, scenario_style(first), &words);
+        }
+    }
 }
 
 /// Whether there is more to tell of a scenario than that it passed.

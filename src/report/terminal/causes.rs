@@ -1,0 +1,147 @@
+//! What failed and what changed, each cause once, with the scenarios it concerns.
+
+use std::borrow::Cow;
+
+use super::page::{BLUE, DIM, MAGENTA, Page, RED, Verbosity, YELLOW};
+use crate::model::points;
+use crate::published::result::{Cause, CauseKind, ResultDocument, Scenario};
+use crate::report::causes;
+use crate::text::block;
+
+/// How many causes of failure are told, and how many changes.
+const FAILURES: usize = 20;
+const CHANGES: usize = 10;
+/// How many scenarios of one cause are named, how many calls of its only one, and how much of what follows from it is told.
+const SCENARIOS: usize = 12;
+const CALLS: usize = 8;
+const FOLLOWS: usize = 5;
+
+/// The causes of a result; found again where an earlier program has told less of them.
+pub(super) fn of(result: &ResultDocument) -> Cow<'_, [Cause]> {
+    if result.causes.iter().all(|it| it.kind.is_some()) && !result.causes.is_empty() {
+        Cow::Borrowed(&result.causes)
+    } else {
+        Cow::Owned(causes::causes(&result.scenarios, &result.command))
+    }
+}
+
+impl Page<'_> {
+    /// First what changed, then what failed, the cause of most scenarios first. With `-v`, changes stand with their scenarios already.
+    pub(super) fn causes(&mut self, result: &ResultDocument, causes: &[Cause]) {
+        // Another experiment that decides nothing is told with its scenario.
+        let told = causes
+            .iter()
+            .filter(|it| it.fails || it.kind != Some(CauseKind::Experiment));
+        let (failures, changes): (Vec<&Cause>, Vec<&Cause>) = told.partition(|it| it.fails);
+        if self.style.verbosity == Verbosity::Normal {
+            self.first(result, &changes, CHANGES);
+        }
+        let most = if self.is_verbose() {
+            usize::MAX
+        } else {
+            FAILURES
+        };
+        self.first(result, &failures, most);
+    }
+
+    fn first(&mut self, result: &ResultDocument, causes: &[&Cause], most: usize) {
+        for cause in causes.iter().take(most) {
+            self.cause(result, cause);
+        }
+        let left = causes.len().saturating_sub(most);
+        if let Some(last) = causes.last().filter(|_| left > 0) {
+            let (sign, style) = sign(last);
+            let more = format!("and {left} more: mcp-eval explain {}", self.run_id);
+            self.indented(0, sign, style, &more);
+        }
+    }
+
+    fn cause(&mut self, result: &ResultDocument, cause: &Cause) {
+        let (sign, style) = sign(cause);
+        self.indented(0, sign, style, &cause.text);
+        let place = self.place(result, cause);
+        self.long(4, "", DIM, &place);
+        let shown = if self.is_verbose() {
+            usize::MAX
+        } else {
+            FOLLOWS
+        };
+        for it in cause.follows.iter().take(shown) {
+            self.indented(4, "└ ", style, it);
+        }
+        let left = cause.follows.len().saturating_sub(shown);
+        if left > 0 {
+            self.indented(4, "└ ", style, &format!("and {left} more follow from it"));
+        }
+        if let Some(hint) = &cause.hint {
+            self.indented(4, "→ ", BLUE, hint);
+        }
+        // What a server said last is told once, of the first scenario that it kept from a verdict.
+        let first = cause.scenarios.first().and_then(|it| result.scenario(it));
+        let problem = first.and_then(|it| it.problem.as_ref());
+        let details = problem.filter(|_| cause.kind == Some(CauseKind::Problem));
+        for detail in details.iter().flat_map(|it| &it.details) {
+            for part in block(detail).lines() {
+                self.indented(4, "│ ", DIM, part);
+            }
+        }
+    }
+
+    /// Whose doing it is, and where: `the server · scenarios/shop.yaml · calls 1, 3`, `the server · 3 scenarios, 12 calls: a (0.73), …`.
+    fn place(&self, result: &ResultDocument, cause: &Cause) -> String {
+        let whose = cause.whose.map(|it| format!("{} · ", it.words()));
+        let whose = whose.unwrap_or_default();
+        if let [only] = &cause.scenarios[..] {
+            let path = result.scenario(only).map_or(only, |it| &it.path);
+            return format!("{whose}{path}{}", calls(cause, self.command));
+        }
+        let shown = if self.is_verbose() {
+            cause.scenarios.len()
+        } else {
+            SCENARIOS
+        };
+        let names = cause.scenarios.iter().take(shown).map(|id| {
+            let failed = result.scenario(id).filter(|it| !it.status.is_fine());
+            match failed.and_then(Scenario::score) {
+                Some(score) => format!("{id} ({})", points::score(score)),
+                None => id.clone(),
+            }
+        });
+        let names = names.collect::<Vec<_>>().join(", ");
+        let more = match cause.scenarios.len().saturating_sub(shown) {
+            0 => String::new(),
+            more => format!(" and {more} more (`-v` names all)"),
+        };
+        format!("{whose}{}: {names}{more}", cause.extent())
+    }
+}
+
+fn sign(cause: &Cause) -> (&'static str, anstyle::Style) {
+    match (cause.fails, cause.kind) {
+        (_, Some(CauseKind::Problem)) | (true, Some(CauseKind::Experiment)) => ("! ", YELLOW),
+        (true, Some(CauseKind::Repeated)) => ("? ", YELLOW),
+        (true, _) => ("✗ ", RED),
+        (false, _) => ("~ ", MAGENTA),
+    }
+}
+
+/// The calls of the only scenario of a cause: ` · calls 1, 3 and 4 more`; empty where none is concerned.
+fn calls(cause: &Cause, command: &str) -> String {
+    let calls = cause.places.iter().flat_map(|it| &it.calls);
+    let numbers: Vec<String> = calls
+        .map(|it| match (it.baseline, it.current) {
+            (Some(was), Some(now)) if was != now => format!("{was} → {now}"),
+            (Some(was), None) if command != "run" => format!("{was} of the baseline"),
+            (Some(number), _) | (None, Some(number)) => number.to_string(),
+            (None, None) => String::new(),
+        })
+        .filter(|it| !it.is_empty())
+        .collect();
+    let noun = if numbers.len() == 1 { "call" } else { "calls" };
+    let shown = numbers[..numbers.len().min(CALLS)].join(", ");
+    match numbers.len().saturating_sub(CALLS) {
+        _ if numbers.is_empty() => String::new(),
+        0 => format!(" · {noun} {shown}"),
+        more => format!(" · {noun} {shown} and {more} more"),
+    }
+}
