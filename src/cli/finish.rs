@@ -17,8 +17,8 @@ use crate::model::suite::{ScenarioResult, SuiteResult};
 use crate::published::result::{self, Bisected, Gate, Problem, ResultDocument};
 use crate::redact;
 use crate::report::html;
-use crate::store::{self, StoreError};
-use crate::suite::Finished;
+use crate::store::{self, Retention, StoreError};
+use crate::suite::{BASELINES, BISECT_STATE, Finished};
 
 /// Where reports go unless the user says otherwise.
 pub(super) const REPORTS: &str = "reports";
@@ -29,6 +29,10 @@ pub(super) struct ReportOptions<'a> {
     pub(super) reports: &'a Reports,
     /// The threshold given on the command line.
     pub(super) threshold: Option<f64>,
+    /// How many runs and reports stay.
+    pub(super) keep: usize,
+    /// The folder of baselines, which may name runs that stay.
+    pub(super) baselines: &'a Path,
     /// What is inconclusive has not passed.
     pub(super) strict_statistics: bool,
     /// What a search has found whose last comparison this is.
@@ -70,6 +74,8 @@ pub(super) fn finish(
     let written = if reports.pages {
         found.write_pages(&folder).and_then(|()| {
             if reports.output.is_none() {
+                // Without the mark, the folder stays when its time has come.
+                let _ = store::mark(&folder, runs.id());
                 point_latest(&folder);
             }
             found.keep()
@@ -78,6 +84,7 @@ pub(super) fn finish(
         found.keep()
     };
     let written = written.and_then(|()| reports.write(Some(&folder), &mut found, console));
+    tidy(finished, options, console);
     let Err(failure) = written else {
         print(&shown, reports.printed, output, console);
         if reports.pages {
@@ -97,6 +104,27 @@ pub(super) fn finish(
         is_printed: true,
         ..failure
     })
+}
+
+/// Removes runs and reports that need not stay, and notes in the index what there is. What goes wrong there spoils no result.
+fn tidy(finished: &Finished, options: &ReportOptions<'_>, console: Console) {
+    let Some(runs) = finished.runs.folder().parent() else {
+        return;
+    };
+    let retention = Retention {
+        keep: options.keep,
+        runs: runs.to_owned(),
+        reports: REPORTS.into(),
+        named_in: vec![
+            options.baselines.to_owned(),
+            BASELINES.into(),
+            BISECT_STATE.into(),
+        ],
+    };
+    retention.tidy();
+    if let Err(error) = store::index(runs) {
+        console.note(&format!("note: {error}"));
+    }
 }
 
 /// A result that a command has just found.

@@ -59,6 +59,8 @@ pub(super) fn compare(
     let finished = suite::compare_stored(&stored, &judging, &interrupt)?;
     let options = ReportOptions {
         reports,
+        keep: args.execute.kept.keep.0,
+        baselines: &stored.baselines,
         threshold: args.score.threshold,
         strict_statistics: false,
         bisected: None,

@@ -60,6 +60,21 @@ impl Baselines {
         }
     }
 
+    /// The folder of a scenario's baseline where it lies under an old name: `X/X/` or `X_baseline/`, as the original tool called them;
+    /// `None` where it lies in its place, or nowhere.
+    pub fn elsewhere(&self, scenario: &str) -> Option<PathBuf> {
+        if self.single || self.path(scenario).exists() {
+            return None;
+        }
+        let name = scenario.rsplit('/').next().unwrap_or(scenario);
+        let old = [
+            self.root.join(scenario).join(name),
+            self.root.join(format!("{scenario}_baseline")),
+        ];
+        old.into_iter()
+            .find(|it| it.join("baseline.json").is_file())
+    }
+
     /// All accepted trajectories of a scenario, the main one first; empty when there is none.
     ///
     /// # Errors

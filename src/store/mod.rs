@@ -3,11 +3,17 @@
 mod baselines;
 mod dialogue;
 mod files;
+mod marker;
 mod read;
+mod retention;
+mod run_index;
 mod runs;
 
 pub use baselines::Baselines;
 pub use dialogue::dialogue;
 pub use files::{StoreError, check_writable, write};
+pub use marker::mark;
 pub use read::{load, parse};
+pub use retention::Retention;
+pub use run_index::{RunLine, index};
 pub use runs::Runs;

@@ -2,9 +2,10 @@
 //! `baseline/`, and the output of its container under `logs/`. Each of several attempts has such folders at `attempts/<number>`; those of
 //! the attempt that is shown are copied to the folder of the run.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -14,6 +15,7 @@ use crate::model::redacted::Redacted;
 use crate::model::trajectory::Trajectory;
 use crate::published::trajectory::to_json;
 use crate::store::files::{StoreError, write};
+use crate::store::marker;
 
 /// How many bytes a file's name may have on the file systems in use.
 const LONGEST_NAME: usize = 255;
@@ -23,6 +25,8 @@ const LONGEST_NAME: usize = 255;
 pub struct Runs {
     id: String,
     folder: PathBuf,
+    /// Held while the run goes on, so that nobody removes its folder.
+    held: Option<Arc<File>>,
 }
 
 impl Runs {
@@ -44,7 +48,15 @@ impl Runs {
             let id = time.strftime("%Y-%m-%dT%H-%M-%S%.3fZ").to_string();
             let folder = root.join(&id);
             match fs::create_dir(&folder) {
-                Ok(()) => return Ok(Self { id, folder }),
+                Ok(()) => {
+                    let held = marker::mark_and_hold(&folder, &id);
+                    let held = held.map_err(|source| failed(&folder, source))?;
+                    return Ok(Self {
+                        id,
+                        folder,
+                        held: Some(Arc::new(held)),
+                    });
+                }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(source) => return Err(failed(&folder, source)),
             }
@@ -68,6 +80,7 @@ impl Runs {
         Self {
             id: id.to_owned(),
             folder: root.join(id),
+            held: None,
         }
     }
 
@@ -77,6 +90,7 @@ impl Runs {
         Self {
             id: id.to_string_lossy().into_owned(),
             folder: folder.to_owned(),
+            held: None,
         }
     }
 
@@ -86,6 +100,7 @@ impl Runs {
         Self {
             id: self.id.clone(),
             folder: self.folder.join("attempts").join(number.to_string()),
+            held: self.held.clone(),
         }
     }
 

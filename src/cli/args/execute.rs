@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::output::ReportingArgs;
+use super::output::{KeepArgs, ReportingArgs};
 use crate::suite::Jobs;
 
 /// How to run them.
@@ -40,6 +40,8 @@ pub(in crate::cli) struct ExecuteArgs {
     pub(in crate::cli) no_docker: bool,
     #[command(flatten)]
     pub(in crate::cli) reporting: ReportingArgs,
+    #[command(flatten)]
+    pub(in crate::cli) kept: KeepArgs,
     /// Write no pages; the result is kept, and `mcp-eval report --format html` makes them later
     #[arg(long)]
     pub(in crate::cli) no_report: bool,

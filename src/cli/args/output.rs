@@ -64,6 +64,27 @@ pub(in crate::cli) struct ReportingArgs {
     pub(in crate::cli) reports: Vec<ReportChoice>,
 }
 
+/// What stays of earlier runs.
+#[derive(Debug, Clone, Args)]
+pub(in crate::cli) struct KeepArgs {
+    /// How many of the newest runs stay in .mcp-eval/runs/, and their reports in reports/, or `all`; those that a baseline or something
+    /// pending names stay, too
+    #[arg(long, value_name = "N", env = "MCP_EVAL_KEEP", default_value = "50", allow_negative_numbers = true, value_parser = parse_keep)]
+    pub(in crate::cli) keep: Keep,
+}
+
+/// How many runs stay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::cli) struct Keep(pub(in crate::cli) usize);
+
+fn parse_keep(text: &str) -> Result<Keep, String> {
+    match text.parse() {
+        _ if text == "all" => Ok(Keep(usize::MAX)),
+        Ok(number @ 1..) => Ok(Keep(number)),
+        _ => Err("write a number from 1, or all".to_owned()),
+    }
+}
+
 /// Where the result of a suite is asked for.
 #[derive(Debug, Clone)]
 pub(in crate::cli) struct Asked {

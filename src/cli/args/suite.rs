@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::execute::{ExecuteArgs, ScoreArgs, parse_jobs, parse_threshold};
-use super::output::ReportingArgs;
+use super::output::{KeepArgs, ReportingArgs};
 use super::select::SelectArgs;
 use crate::cli::runs;
 use crate::suite::{Against, Jobs};
@@ -164,6 +164,8 @@ pub(in crate::cli) struct BisectArgs {
     pub(in crate::cli) no_docker: bool,
     #[command(flatten)]
     pub(in crate::cli) reporting: ReportingArgs,
+    #[command(flatten)]
+    pub(in crate::cli) kept: KeepArgs,
     /// Write no pages
     #[arg(long)]
     pub(in crate::cli) no_report: bool,

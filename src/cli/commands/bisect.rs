@@ -100,6 +100,8 @@ pub(in crate::cli) fn run(
         };
         let options = ReportOptions {
             reports: &reports,
+            keep: args.kept.keep.0,
+            baselines: &settings.baselines,
             threshold: args.threshold,
             strict_statistics: false,
             bisected: Some(bisected),

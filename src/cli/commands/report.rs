@@ -10,6 +10,7 @@ use crate::cli::finish::{self, REPORTS};
 use crate::cli::reports::{INDEX, Reports, Source};
 use crate::cli::stored::Stored;
 use crate::published::result::ResultDocument;
+use crate::store;
 
 pub(in crate::cli) fn run(
     args: &ReportArgs,
@@ -35,6 +36,10 @@ pub(in crate::cli) fn run(
     let folder = Path::new(REPORTS).join(&stored.result.run_id);
     let mut again = Again { stored, console };
     reports.write(Some(&folder), &mut again, console)?;
+    if pages && args.output.is_none() {
+        // Without the mark, the folder stays when its time has come.
+        let _ = store::mark(&folder, &again.stored.result.run_id);
+    }
     if pages {
         let folder: &PathBuf = args.output.as_ref().unwrap_or(&folder);
         console.result(&folder.join(INDEX).display().to_string());

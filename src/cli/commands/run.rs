@@ -43,6 +43,8 @@ pub(in crate::cli) fn run(
     })?;
     let options = ReportOptions {
         reports: &reports,
+        keep: args.execute.kept.keep.0,
+        baselines: &settings.baselines,
         threshold: args.score.threshold,
         strict_statistics: false,
         bisected: None,

@@ -16,7 +16,7 @@ use crate::evaluate::wrong_outcomes;
 use crate::model::scenario::Scenario;
 use crate::model::suite::{ScenarioResult, Status};
 use crate::store;
-use crate::suite::{self, Finished, Settings};
+use crate::suite::{self, BASELINES, Finished, Settings};
 
 /// How often a scenario is recorded at most, each time without the guessed calls that failed.
 const ROUNDS: usize = 3;
@@ -128,6 +128,8 @@ fn finish(
 ) -> Result<Exit, Failure> {
     let options = ReportOptions {
         reports: &Reports::usual(pages),
+        keep: usize::MAX,
+        baselines: Path::new(BASELINES),
         threshold: None,
         strict_statistics: false,
         bisected: None,

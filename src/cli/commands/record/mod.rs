@@ -52,6 +52,8 @@ pub(in crate::cli) fn run(
     )?;
     let options = ReportOptions {
         reports: &reports,
+        keep: args.execute.kept.keep.0,
+        baselines: &settings.baselines,
         threshold: None,
         strict_statistics: false,
         bisected: None,

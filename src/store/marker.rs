@@ -1,0 +1,61 @@
+//! Says of a folder that this program made it, so that it may remove it again.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
+use std::path::Path;
+
+/// The file that says of a folder that this program made it. It holds the id of the run, so that a copy under another name is nobody's.
+const MARKER: &str = ".mcp-eval-run";
+
+/// Says of a folder that this program made it for a run of this id, and holds it for as long as the file is open, or the process lives.
+///
+/// # Errors
+///
+/// When the file cannot be written.
+pub(super) fn mark_and_hold(folder: &Path, id: &str) -> io::Result<File> {
+    let mut file = File::options()
+        .write(true)
+        .create_new(true)
+        .open(folder.join(MARKER))?;
+    // A file system without locks holds nothing; there, what goes on is among the newest.
+    let _ = file.try_lock();
+    // Written only now: whoever finds the file empty leaves the folder alone.
+    file.write_all(id.as_bytes())?;
+    Ok(file)
+}
+
+/// The same of the folder of a report, which nobody holds.
+///
+/// # Errors
+///
+/// When the file cannot be written.
+pub fn mark(folder: &Path, id: &str) -> io::Result<()> {
+    fs::write(folder.join(MARKER), id)
+}
+
+/// A folder itself, and not a link to one.
+pub(super) fn is_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|it| it.is_dir())
+}
+
+/// Whether a folder below `root` was made for the run of this id.
+pub(super) fn is_marked(root: &Path, name: &str, id: &str) -> bool {
+    let marker = root.join(name).join(MARKER);
+    let is_file = fs::symlink_metadata(&marker).is_ok_and(|it| it.is_file() && it.len() < 256);
+    is_folder(&root.join(name))
+        && is_file
+        && fs::read_to_string(&marker).is_ok_and(|it| it.trim_end() == id)
+}
+
+/// Whether the run of this folder goes on.
+pub(super) fn is_held(folder: &Path) -> bool {
+    let Ok(file) = File::open(folder.join(MARKER)) else {
+        return false;
+    };
+    matches!(file.try_lock(), Err(TryLockError::WouldBlock))
+}
+
+/// Whether a folder says of itself, truly or not, who made it.
+pub(super) fn has_one(folder: &Path) -> bool {
+    fs::symlink_metadata(folder.join(MARKER)).is_ok()
+}

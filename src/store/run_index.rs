@@ -1,0 +1,91 @@
+//! What runs there are, in one small file beside them: a line of JSON for each, the oldest first. It holds nothing that the runs do not,
+//! and is made anew from them where it is missing or broken.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::files::{Held, StoreError, write};
+use super::runs::Runs;
+use crate::published::result::{self, ResultDocument, Summary};
+use crate::published::stamp::Git;
+
+/// The file, in the folder of the runs.
+const INDEX: &str = "index.jsonl";
+
+/// One run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunLine {
+    /// The run's id, which is the name of its folder.
+    pub run: String,
+    pub command: String,
+    pub started_at: String,
+    /// Wall time in milliseconds; `null` where it is not known.
+    pub duration_ms: Option<f64>,
+    /// `null` where the result was written before it was known.
+    pub exit_code: Option<u8>,
+    pub interrupted: bool,
+    /// How many scenarios came out in which way.
+    pub summary: Summary,
+    /// The repository the command was started in.
+    pub git: Git,
+}
+
+impl RunLine {
+    fn of(result: ResultDocument) -> Self {
+        Self {
+            run: result.run_id,
+            command: result.command,
+            started_at: result.started_at,
+            duration_ms: result.duration_ms,
+            exit_code: result.gate.map(|it| it.exit_code),
+            interrupted: result.interrupted,
+            summary: result.summary,
+            git: result.git,
+        }
+    }
+}
+
+/// Brings the index up to date with the runs that are there, and returns its lines. Where another process holds the folder for long, that
+/// one or the next does it.
+///
+/// # Errors
+///
+/// When the index cannot be written.
+pub fn index(runs: &Path) -> Result<Vec<RunLine>, StoreError> {
+    let Some(_held) = Held::make(runs)? else {
+        return Ok(Vec::new());
+    };
+    let path = runs.join(INDEX);
+    let text = fs::read_to_string(&path).unwrap_or_default();
+    // A line that cannot be read is made anew.
+    let known = text.lines().filter_map(|it| {
+        let line: RunLine = serde_json::from_str(it).ok()?;
+        Some((line.run.clone(), line))
+    });
+    let mut known: BTreeMap<String, RunLine> = known.collect();
+    let folders = fs::read_dir(runs).into_iter().flatten().flatten();
+    let folders = folders.filter(|it| it.file_type().is_ok_and(|it| it.is_dir()));
+    let lines = folders.filter_map(|it| {
+        let id = it.file_name().into_string().ok()?;
+        known.remove(&id).or_else(|| {
+            let text = fs::read_to_string(it.path().join("result.json")).ok()?;
+            let line = RunLine::of(result::parse(&text).ok()?);
+            (line.run == id).then_some(line)
+        })
+    });
+    let mut lines: Vec<RunLine> = lines.collect();
+    lines.sort_by_key(|it| Runs::order(&it.run));
+    let mut updated = String::new();
+    for line in &lines {
+        // Plain values can always be written.
+        updated += &serde_json::to_string(line).unwrap_or_default();
+        updated.push('\n');
+    }
+    if updated != text {
+        write(&path, updated.as_bytes())?;
+    }
+    Ok(lines)
+}
