@@ -12,6 +12,7 @@ mod finish;
 mod images;
 mod interrupt;
 mod offline;
+mod old_habits;
 mod progress;
 mod reports;
 mod runs;
@@ -24,6 +25,7 @@ mod suite;
 use std::process::ExitCode;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 
 use crate::cli::args::{Asked, Cli, Color, Command, Format, OutputArgs};
 use crate::cli::console::Console;
@@ -48,6 +50,18 @@ pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
+            let is_unknown = matches!(
+                error.kind(),
+                ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand
+            );
+            let arguments = std::env::args_os().skip(1);
+            let arguments: Vec<String> = arguments
+                .map(|it| it.to_string_lossy().into_owned())
+                .collect();
+            if let Some(failure) = old_habits::answer(&arguments).filter(|_| is_unknown) {
+                Console::new(Color::Auto, false).failure(&failure);
+                return failure.exit.into();
+            }
             // Also prints `--help` and `--version`; a reader that has gone away is no failure of ours.
             let _ = error.print();
             return if error.use_stderr() {
@@ -130,6 +144,11 @@ fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
         Command::Scan(args) => commands::scan::run(&args, cli.output, console),
         Command::Clean(args) => commands::clean::run(&args, console),
         Command::Help(args) => commands::help::run(&args, console),
+        Command::Completions(args) => {
+            commands::completions::run(&args);
+            Ok(Exit::Passed)
+        }
+        Command::Man(args) => commands::man::run(&args, console),
         Command::Schema(args) => {
             commands::schema::run(&args);
             Ok(Exit::Passed)

@@ -21,9 +21,26 @@ pub(super) fn warn(args: &SelectArgs, baselines: &Baselines, ids: &[String], con
             folder.display()
         ));
     }
+    for id in ids {
+        if let Some(folder) = baselines.elsewhere(id) {
+            console.note(&format!(
+                "note: the baseline of `{id}` is read from {}; move it to {}, which is its place",
+                folder.display(),
+                baselines.folder(id).display()
+            ));
+        }
+    }
     if let Some(forsaken) = forsaken(args, baselines) {
         console.note(&forsaken);
     }
+}
+
+/// Whether a baseline is read for a scenario although it lies under an old name.
+fn is_of_old_name(baselines: &Baselines, known: &HashSet<&str>, id: &str) -> bool {
+    let above = id.rsplit_once('/').map(|(above, _)| above);
+    let names = [id.strip_suffix("_baseline"), above];
+    let mut names = names.into_iter().flatten().filter(|it| known.contains(it));
+    names.any(|it| baselines.elsewhere(it) == Some(baselines.folder(id)))
 }
 
 /// Which baselines have no scenario any more, as far as whole folders are asked for; `None` where all have one.
@@ -51,7 +68,8 @@ fn forsaken(args: &SelectArgs, baselines: &Baselines) -> Option<String> {
         })
     };
     let gone = baselines.scenarios().into_iter().filter(|id| {
-        is_asked_for(id) && !known.contains(id.as_str()) && !is_imported(baselines, id)
+        let is_known = known.contains(id.as_str()) || is_of_old_name(baselines, &known, id);
+        is_asked_for(id) && !is_known && !is_imported(baselines, id)
     });
     let mut gone: Vec<String> = gone
         .map(|it| baselines.folder(&it).display().to_string())

@@ -24,7 +24,10 @@ pub(crate) fn baselines(root: &Path, scenario: &Scenario, selected: usize) -> Ba
     if selected == 1 && !all.path(&scenario.id).exists() && root.join("baseline.json").exists() {
         return Baselines::of_one_scenario(root);
     }
-    all
+    match all.elsewhere(&scenario.id) {
+        Some(folder) => Baselines::of_one_scenario(folder),
+        None => all,
+    }
 }
 
 /// The accepted trajectories of a scenario, whose `learned` may have been written by hand; empty when there is none.

@@ -132,3 +132,33 @@ fn the_topics_name_every_key() {
         }
     }
 }
+
+#[test]
+fn shells_and_man_are_given_every_command() {
+    let project = Project::new();
+    let all = project.expect(0, &["--help"]).stdout;
+    let commands = all.lines().skip_while(|it| *it != "Commands:").skip(1);
+    let commands = commands.take_while(|it| !it.is_empty());
+    let commands: Vec<&str> = commands
+        .filter_map(|it| it.split_whitespace().next())
+        .collect();
+    assert!(
+        commands.contains(&"compare") && commands.contains(&"man"),
+        "{commands:?}"
+    );
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = project.expect(0, &["completions", shell]).stdout;
+        for command in ["compare", "explain", "--threshold"] {
+            let command = command.trim_start_matches('-');
+            assert!(script.contains(command), "{shell}: {command}");
+        }
+    }
+    project.expect(2, &["completions", "tcsh"]);
+    let page = project.expect(0, &["man"]).stdout;
+    assert!(page.contains(".TH mcp-eval 1"), "{page}");
+    project.expect(0, &["man", "--output", "pages"]);
+    for command in commands {
+        let page = project.read(format!("pages/mcp-eval-{command}.1"));
+        assert!(page.contains("Examples:"), "{command}: {page}");
+    }
+}

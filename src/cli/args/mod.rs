@@ -1,5 +1,6 @@
 //! What the user typed, as typed words; nothing below `cli` sees clap.
 
+mod examples;
 mod execute;
 mod help;
 mod init;
@@ -13,7 +14,7 @@ mod upkeep;
 use clap::{Parser, Subcommand};
 
 pub(super) use execute::{AgentChoice, ExecuteArgs, PaceChoice, Preset, ScoreArgs};
-pub(super) use help::HelpArgs;
+pub(super) use help::{CompletionsArgs, HelpArgs, ManArgs};
 pub(super) use init::{AddedCall, InitArgs};
 pub(super) use look::{ExplainArgs, ListArgs, ReportArgs, ValidateArgs};
 pub(super) use mock::{MockArgs, MockTransport};
@@ -56,33 +57,53 @@ pub(super) enum Command {
     /// Make a first scenario; with --server, of your server, recorded and compared
     Init(InitArgs),
     /// Run scenarios and keep their trajectories as baselines
+    #[command(after_long_help = examples::RECORD)]
     Record(RecordArgs),
     /// Run scenarios again, score them against their baselines, write a report, gate
+    #[command(after_long_help = examples::COMPARE)]
     Compare(CompareArgs),
     /// Run scenarios against their own expectations; no baseline needed
+    #[command(after_long_help = examples::RUN)]
     Run(RunArgs),
     /// Find the first commit of a server or proxy at which a scenario fails
+    #[command(after_long_help = examples::BISECT)]
     Bisect(BisectArgs),
     /// Render a stored result again
+    #[command(after_long_help = examples::REPORT)]
     Report(ReportArgs),
     /// Show every number and rule that led to a score
+    #[command(after_long_help = examples::EXPLAIN)]
     Explain(ExplainArgs),
     /// Check scenario files, all findings at once
+    #[command(after_long_help = examples::VALIDATE)]
     Validate(ValidateArgs),
     /// List scenarios with their tags, servers and baselines
+    #[command(after_long_help = examples::LIST)]
     List(ListArgs),
     /// Serve a mock MCP server, over stdio or HTTP
+    #[command(after_long_help = examples::MOCK)]
     Mock(MockArgs),
     /// Turn recordings of another tool into baselines
+    #[command(after_long_help = examples::IMPORT)]
     Import(ImportArgs),
     /// Look for secrets in files that are already on disk
+    #[command(after_long_help = examples::SCAN)]
     Scan(ScanArgs),
     /// Remove containers, networks and volumes that earlier runs have left in the Docker engine
+    #[command(after_long_help = examples::CLEAN)]
     Clean(CleanArgs),
     /// Print the JSON Schema of a kind of file
+    #[command(after_long_help = examples::SCHEMA)]
     Schema(SchemaArgs),
     /// Explain a command, or a topic: scenario, mock, agents, containers
+    #[command(after_long_help = examples::HELP)]
     Help(HelpArgs),
+    /// Print what a shell completes
+    #[command(after_long_help = examples::COMPLETIONS)]
+    Completions(CompletionsArgs),
+    /// Print or write manual pages
+    #[command(after_long_help = examples::MAN)]
+    Man(ManArgs),
 }
 
 impl Command {

@@ -3,11 +3,13 @@
 pub(super) mod bisect;
 pub(super) mod clean;
 pub(super) mod compare;
+pub(super) mod completions;
 pub(super) mod explain;
 pub(super) mod help;
 pub(super) mod import;
 pub(super) mod init;
 pub(super) mod list;
+pub(super) mod man;
 pub(super) mod mock;
 mod mock_llm;
 pub(super) mod record;

@@ -1,0 +1,109 @@
+//! Command lines to begin with, for the long help of each command.
+
+pub(super) const RECORD: &str = "Examples:\n  \
+    mcp-eval record\n  \
+    mcp-eval record scenarios/search.yaml --takes 3\n  \
+    mcp-eval record scenarios/search.yaml --output baselines/search\n  \
+    mcp-eval record --listen --mcp-config servers.json --name first";
+
+pub(super) const COMPARE: &str = "Examples:\n  \
+    mcp-eval compare\n  \
+    mcp-eval compare scenarios/search.yaml --threshold 0.9 -v\n  \
+    mcp-eval compare --tag search --jobs 4 --format json\n  \
+    mcp-eval compare --agent replay --against git:HEAD~1";
+
+pub(super) const RUN: &str = "Examples:\n  \
+    mcp-eval run scenarios/search.yaml\n  \
+    mcp-eval run --mcp-config servers.json --fail-fast";
+
+pub(super) const BISECT: &str = "Examples:\n  \
+    mcp-eval bisect scenarios/search.yaml --good v1.0\n  \
+    mcp-eval bisect scenarios/search.yaml --good v1.0 --bad v1.4 --resume";
+
+pub(super) const REPORT: &str = "Examples:\n  \
+    mcp-eval report\n  \
+    mcp-eval report -v\n  \
+    mcp-eval report 2026-11-23T10-15-00.000Z --format html --output /tmp/report";
+
+pub(super) const EXPLAIN: &str = "Examples:\n  \
+    mcp-eval explain search\n  \
+    mcp-eval explain search 2\n  \
+    mcp-eval explain latest 2 --scenario proxy/search";
+
+pub(super) const VALIDATE: &str = "Examples:\n  \
+    mcp-eval validate\n  \
+    mcp-eval validate scenarios/search.yaml --var topic=network\n\n\
+    What a scenario file can say: `mcp-eval help scenario`";
+
+pub(super) const LIST: &str = "Examples:\n  \
+    mcp-eval list\n  \
+    mcp-eval list scenarios/proxy --tag search --format json";
+
+pub(super) const MOCK: &str = "Examples:\n  \
+    mcp-eval mock scenarios/weather.yaml\n  \
+    mcp-eval mock scenarios/weather.yaml --transport http --port 8800\n\n\
+    What a file can declare: `mcp-eval help mock`; for --llm, `mcp-eval help agents`";
+
+pub(super) const IMPORT: &str = "Examples:\n  \
+    mcp-eval import original recordings\n  \
+    mcp-eval import original recordings/search_tools --output baselines --force";
+
+pub(super) const SCAN: &str = "Examples:\n  \
+    mcp-eval scan\n  \
+    mcp-eval scan baselines --format json\n  \
+    mcp-eval scan --staged\n\n\
+    Exit codes: 0 nothing found · 1 something found · 2 wrong usage, or a path that does not exist ·\n3 something could not be read";
+
+pub(super) const CLEAN: &str = "Examples:\n  \
+    mcp-eval clean --dry-run\n  \
+    mcp-eval clean\n  \
+    mcp-eval clean --images=mcp-eval-proxy";
+
+pub(super) const SCHEMA: &str = "Examples:\n  \
+    mcp-eval schema scenario\n  \
+    mcp-eval schema result";
+
+pub(super) const HELP: &str = "Examples:\n  \
+    mcp-eval help compare\n  \
+    mcp-eval help scenario";
+
+pub(super) const COMPLETIONS: &str = "Examples:\n  \
+    mcp-eval completions bash > ~/.local/share/bash-completion/completions/mcp-eval\n  \
+    mcp-eval completions zsh > ~/.zfunc/_mcp-eval\n  \
+    mcp-eval completions fish > ~/.config/fish/completions/mcp-eval.fish";
+
+pub(super) const MAN: &str = "Examples:\n  \
+    mcp-eval man | man -l -\n  \
+    mcp-eval man --output ~/.local/share/man/man1";
+
+#[cfg(test)]
+mod tests {
+    use clap::{CommandFactory, Parser};
+
+    use crate::cli::args::Cli;
+
+    #[test]
+    fn every_example_of_every_command_is_read() {
+        let cli = Cli::command();
+        for command in cli.get_subcommands() {
+            let name = command.get_name();
+            let help = command.get_after_long_help();
+            let help = help.unwrap_or_else(|| panic!("`{name}` has no examples"));
+            let help = help.to_string();
+            let lines = help.lines().skip_while(|it| *it != "Examples:");
+            let lines: Vec<&str> = lines.filter_map(|it| it.strip_prefix("  ")).collect();
+            assert!((2..=4).contains(&lines.len()), "{name}: {lines:?}");
+            for line in lines {
+                let own = format!("mcp-eval {name}");
+                assert!(line.starts_with(&own), "{name}: {line}");
+                // Quotes hold words together; what follows `>` or `|` is the shell's.
+                let line = line.split(['>', '|']).next().unwrap_or_default();
+                let words = line.split(' ').filter(|it| !it.is_empty());
+                if !line.contains(['"', '\'']) {
+                    let read = Cli::try_parse_from(words);
+                    assert!(read.is_ok(), "{line}: {:?}", read.err());
+                }
+            }
+        }
+    }
+}
