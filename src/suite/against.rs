@@ -14,7 +14,7 @@ use super::play::{Finished, Suite, play};
 use super::record::{check_run, usual_takes};
 use super::run_context::{Executed, RunContext};
 use super::schedule::uses_what_outlives;
-use super::settings::Settings;
+use super::settings::{RUNS, Settings};
 use super::versions::{Against, LaidOut, States, Versions, is_what_stands_there};
 use super::{execute::Reads, replay};
 use crate::evaluate::Accepted;
@@ -165,6 +165,11 @@ fn other(
     (against, laid_out): (&Against, &mut LaidOut),
 ) -> Result<Other, String> {
     if let Against::Run(folder) = against {
+        if !folder.is_dir() {
+            return Err(format!(
+                "no run whose id begins so is stored in {RUNS}/, and there is no such folder"
+            ));
+        }
         let path = Runs::at(folder).path(&scenario.id);
         let stored = store::load(&path).map_err(|error| error.to_string())?;
         if !stored.ending.is_complete() {

@@ -1,13 +1,13 @@
 //! Servers behind those under test, in one run: mocks of ours and real ones, each behind a gateway that hears what arrives there.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::process::Pid;
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
@@ -26,7 +26,7 @@ use crate::suite::recorded;
 use crate::suite::started::{Port, StartedServers};
 use crate::suite::suite_context::SuiteContext;
 
-/// What the folders of filled files are called, before the process that made them.
+/// How the names of the folders of filled files begin.
 const FILLED: &str = "mcp-eval-config-";
 
 /// Where the servers behind those of a scenario are reached: in all its runs alike, because its containers are told once.
@@ -50,6 +50,8 @@ struct Place {
 struct Filled {
     path: PathBuf,
     _folder: TempDir,
+    /// See [`held_folder`].
+    _held: Option<File>,
 }
 
 /// What listens behind the servers in one run. Dropping it ends all of it.
@@ -204,7 +206,7 @@ impl SuiteContext {
             || "mcp-eval".to_owned(),
             |it| it.to_string_lossy().into_owned(),
         );
-        let path = |it: &std::path::Path| it.to_string_lossy().into_owned();
+        let path = |it: &Path| it.to_string_lossy().into_owned();
         let args = [
             "mock".to_owned(),
             "--transport".to_owned(),
@@ -242,7 +244,7 @@ impl SuiteContext {
     }
 }
 
-fn no_port(error: &std::io::Error) -> SetupError {
+fn no_port(error: &io::Error) -> SetupError {
     SetupError::new(format!(
         "`upstreams` have no port to be reached at: {error}"
     ))
@@ -274,20 +276,40 @@ fn declare(place: &Place, secrets: &mut Secrets) {
     }
 }
 
-/// Removes what runs that were killed have left of such files: their folders name the process that made them.
-fn sweep() {
-    let Ok(entries) = fs::read_dir(std::env::temp_dir()) else {
+/// A folder for a filled file that no other process sweeps away as long as the second value lives: its lock ends with whoever holds it, in
+/// whichever container that is.
+fn held_folder(within: &Path) -> io::Result<(TempDir, Option<File>)> {
+    loop {
+        let folder = tempfile::Builder::new()
+            .prefix(FILLED)
+            .permissions(fs::Permissions::from_mode(0o700))
+            .tempdir_in(within)?;
+        // Where folders cannot be locked, nobody can sweep them away either.
+        let held = File::open(folder.path())
+            .ok()
+            .filter(|it| it.lock().is_ok());
+        // Somebody who sweeps may have come first.
+        if folder.path().is_dir() {
+            return Ok((folder, held));
+        }
+    }
+}
+
+/// Removes what runs that were killed have left of such folders: nobody holds these any more. Those of other users stay.
+fn sweep(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else {
         return;
     };
     for entry in entries.flatten() {
-        let name = entry.file_name();
-        let maker = name.to_str().and_then(|it| it.strip_prefix(FILLED));
-        let maker = maker.and_then(|it| it.split('-').next()?.parse().ok());
-        let is_gone = maker.and_then(Pid::from_raw).is_some_and(|it| {
-            rustix::process::test_kill_process(it) == Err(rustix::io::Errno::SRCH)
-        });
-        if is_gone {
-            // Of somebody else, it stays.
+        let is_ours = (entry.file_name().to_str()).is_some_and(|it| it.starts_with(FILLED))
+            && entry.file_type().is_ok_and(|it| it.is_dir());
+        if !is_ours {
+            continue;
+        }
+        let Ok(left) = File::open(entry.path()) else {
+            continue;
+        };
+        if left.try_lock().is_ok() {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
@@ -312,13 +334,10 @@ fn filled(
     if new == text {
         return Ok(None);
     }
-    let io = |it: std::io::Error| failed(it.to_string());
-    sweep();
-    let folder = tempfile::Builder::new()
-        .prefix(&format!("{FILLED}{}-", std::process::id()))
-        .permissions(fs::Permissions::from_mode(0o700))
-        .tempdir()
-        .map_err(io)?;
+    let io = |it: io::Error| failed(it.to_string());
+    let temporary = std::env::temp_dir();
+    sweep(&temporary);
+    let (folder, held) = held_folder(&temporary).map_err(io)?;
     let name = path.file_name().unwrap_or("config".as_ref());
     let copy = folder.path().join(name);
     fs::write(&copy, new.as_bytes()).map_err(io)?;
@@ -328,5 +347,31 @@ fn filled(
     Ok(Some(Filled {
         path: copy,
         _folder: folder,
+        _held: held,
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{FILLED, held_folder, sweep};
+
+    #[test]
+    fn only_folders_that_nobody_holds_are_swept_away() {
+        let place = tempfile::tempdir().unwrap();
+        let (used, held) = held_folder(place.path()).unwrap();
+        let left = place.path().join(format!("{FILLED}left"));
+        let other = place.path().join("other");
+        for it in [used.path(), &left, &other] {
+            fs::create_dir_all(it).unwrap();
+            fs::write(it.join("proxy.json"), "{}").unwrap();
+        }
+        let there = || [used.path(), &left, &other].map(|it| it.join("proxy.json").exists());
+        sweep(place.path());
+        assert_eq!(there(), [true, false, true]);
+        drop(held);
+        sweep(place.path());
+        assert_eq!(there(), [false, false, true], "who held it is gone");
+    }
 }

@@ -17,7 +17,7 @@ use crate::scenario_file;
 use crate::suite::prepare::{Held, State, Wanted};
 use crate::suite::recorded;
 use crate::suite::secrets::pairs;
-use crate::suite::source::folder;
+use crate::suite::source::folder_that_is_there;
 use crate::suite::suite_context::SuiteContext;
 
 impl SuiteContext {
@@ -35,7 +35,7 @@ impl SuiteContext {
         let Some(prepare) = &scenario.source.prepare else {
             return Ok(());
         };
-        let source = folder(scenario);
+        let source = folder_that_is_there(scenario)?;
         let lookup = |name: &str| std::env::var(name).ok();
         let (prepare, variables) = scenario_file::expand(prepare, lookup)
             .map_err(|missing| SetupError::new(format!("`source.prepare`: {missing}")))?;
@@ -67,7 +67,7 @@ impl SuiteContext {
         let Image::Built(build) = image else {
             return Ok(image.clone());
         };
-        let source = folder(scenario);
+        let source = folder_that_is_there(scenario)?;
         let build = Build {
             labels: source
                 .as_ref()

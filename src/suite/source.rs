@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use crate::model::container::{Container, Image};
 use crate::model::scenario::{Agent, Scenario};
 use crate::model::stamp::{DIRTY, GitStamp, Stamp};
+use crate::run::SetupError;
 use crate::scenario_file::{self, SOURCE_DIR};
 
 /// Name the source of the system under test for scenarios without `source.repo`; the second as an earlier tool called it.
@@ -13,12 +14,36 @@ const VARIABLES: [&str; 2] = ["MCPPROXY_SOURCE_PATH", "MCPPROXY_SOURCE"];
 
 /// The folder of a scenario's source, absolute; `None` where it has none, or an environment variable in its path is not set.
 pub(crate) fn folder(scenario: &Scenario) -> Option<PathBuf> {
-    let variable = |name: &str| std::env::var(name).ok().filter(|it| !it.is_empty());
     let own = scenario.source.repo.as_ref();
     let own = own.and_then(|it| Some(scenario_file::expand(it, variable).ok()?.0));
     let named = || VARIABLES.into_iter().find_map(variable).map(PathBuf::from);
     let folder = own.or_else(named)?;
     Some(std::path::absolute(&folder).unwrap_or(folder))
+}
+
+/// The same for what is made of it.
+///
+/// # Errors
+///
+/// When there is no such folder.
+pub(crate) fn folder_that_is_there(scenario: &Scenario) -> Result<Option<PathBuf>, SetupError> {
+    let Some(folder) = folder(scenario).filter(|it| !it.is_dir()) else {
+        return Ok(folder(scenario));
+    };
+    let named_by = if scenario.source.repo.is_some() {
+        "`source.repo`".to_owned()
+    } else {
+        let set = VARIABLES.into_iter().find(|it| variable(it).is_some());
+        format!("the environment variable {}", set.unwrap_or(VARIABLES[0]))
+    };
+    Err(SetupError::new(format!(
+        "{named_by} names the folder of the source, and there is no folder {}",
+        folder.display()
+    )))
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|it| !it.is_empty())
 }
 
 /// What a reader should know of an image that was made from another state of the source than the one that stands there; `None` where it

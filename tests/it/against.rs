@@ -86,7 +86,10 @@ fn what_cannot_be_compared_is_an_error() {
     expect("image:x", "no container");
     expect("url:http://127.0.0.1:1/mcp", "no server over HTTP");
     expect("config:nowhere.json", "there is no file nowhere.json");
-    expect("run:nowhere", "nowhere");
+    expect(
+        "run:nowhere",
+        "no run whose id begins so is stored in .mcp-eval/runs/",
+    );
     expect("run:latest", "there is no latest one");
     // A version that cannot be built is no failure of the other one.
     let id = sourced.commit("x");

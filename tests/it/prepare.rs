@@ -228,6 +228,16 @@ fn inputs_that_are_not_there_are_an_error() {
 }
 
 #[test]
+fn a_source_that_is_not_there_is_an_error_that_says_who_names_it() {
+    let sourced = Sourced::new(&json!({}));
+    fs::rename(sourced.project.path("server"), sourced.project.path("away")).unwrap();
+    sourced
+        .project
+        .expect(3, &["run"])
+        .says("`source.repo` names the folder of the source, and there is no folder /");
+}
+
+#[test]
 fn secrets_of_the_environment_are_hidden_in_what_a_build_says() {
     let sourced = Sourced::new(&json!({ "prepare": [["sh", "-c", "echo is $MY_TOKEN; exit 1"]] }));
     sourced.says("seven");

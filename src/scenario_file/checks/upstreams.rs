@@ -6,11 +6,11 @@ use crate::model::scenario::Server;
 
 use super::references::texts;
 use crate::scenario_file::decode::template::{self, UPSTREAM};
-use crate::scenario_file::expand::config::upstream_references;
+use crate::scenario_file::expand::config::{misspelt_references, upstream_references};
 use crate::scenario_file::file::document::{Document, is_wrong};
 use crate::scenario_file::load::config::ConfigFile;
 use crate::scenario_file::yaml::finding::quoted;
-use crate::scenario_file::yaml::source::Findings;
+use crate::scenario_file::yaml::source::{Findings, Mark};
 
 impl Document {
     /// Upstreams have names of their own, and somebody is told where they are.
@@ -67,12 +67,35 @@ impl Document {
                     findings.error(file.at, message, Some(hint));
                 }
             }
+            self.check_spelling(&text, (source, file.at), findings);
         } else if let (Some((_, name)), [_, ..]) = (found.first(), self.upstream_sections()) {
             let message = format!("`{{{{{name}}}}}` is filled in there, and nobody reads the file");
             let hint = "say with `docker.config_target` where a container finds it, or hand it to a server with `${config_file}`";
             findings.error(file.at, message, Some(hint));
         }
-        found.iter().map(|(_, name)| (*name).to_owned()).collect()
+        let misspelt = misspelt_references(&text).map(|(_, _, meant)| meant);
+        let names = found.iter().map(|(_, name)| (*name).to_owned());
+        // Of an upstream that a misspelt name is meant for, that is said already.
+        names.chain(misspelt).collect()
+    }
+
+    /// A reference with a misspelt first word would reach the proxy as it stands. Without upstreams, it is not meant for us.
+    fn check_spelling(&self, text: &str, (source, at): (usize, Mark), findings: &mut Findings) {
+        if self.upstream_sections().is_empty() {
+            return;
+        }
+        for (place, name, meant) in misspelt_references(text) {
+            let place = findings.place(findings.mark_of_offset(source, place.start));
+            let message = format!(
+                "{}, which stands at {place}, is not filled in",
+                quoted(name)
+            );
+            let hint = match self.unknown_upstream(&meant) {
+                None => format!("did you mean `{meant}`?"),
+                Some(hint) => hint,
+            };
+            findings.error(at, message, Some(hint));
+        }
     }
 
     /// Who is not told where an upstream is cannot call it.

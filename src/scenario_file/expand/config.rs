@@ -6,8 +6,18 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use crate::scenario_file::decode::template::upstream_url_name;
+use crate::scenario_file::yaml::nearest::nearest;
+
+/// How the name of such a reference begins.
+const FIRST: &str = "upstream";
+
 static REFERENCE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\{\{\s*(upstream\.[^{}]*?)\s*\}\}").expect("it is a pattern"));
+
+static THREE_PARTS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\{\{\s*(([^{}.\s]+)\.([^{}.\s]+)\.([^{}.\s]+))\s*\}\}").expect("it is a pattern")
+});
 
 /// The references to servers behind the ones under test in the text of a configuration file: where the name stands, and the name.
 pub(in crate::scenario_file) fn upstream_references(
@@ -15,6 +25,21 @@ pub(in crate::scenario_file) fn upstream_references(
 ) -> impl Iterator<Item = (Range<usize>, &str)> {
     let names = REFERENCE.captures_iter(text).filter_map(|it| it.get(1));
     names.map(|it| (it.range(), it.as_str()))
+}
+
+/// Names in the text of a configuration file that were meant as such references, to judge by their first word, and are none: where each
+/// stands, the name, and what was meant.
+///
+/// Whatever else stands in double braces is the file's own, which is why they need all three parts.
+pub(in crate::scenario_file) fn misspelt_references(
+    text: &str,
+) -> impl Iterator<Item = (Range<usize>, &str, String)> {
+    THREE_PARTS.captures_iter(text).filter_map(|it| {
+        let name = it.get(1)?;
+        let [first, upstream] = [it.get(2)?.as_str(), it.get(3)?.as_str()];
+        let is_misspelt = first != FIRST && nearest(first, [FIRST]).is_some();
+        is_misspelt.then(|| (name.range(), name.as_str(), upstream_url_name(upstream)))
+    })
 }
 
 /// The text of a configuration file with `{{upstream.NAME.url}}` filled in. `lookup` gives the value of such a name, as
@@ -31,7 +56,22 @@ pub fn fill_in_config(text: &str, lookup: impl Fn(&str) -> Option<String>) -> Co
 
 #[cfg(test)]
 mod tests {
-    use super::fill_in_config;
+    use super::{fill_in_config, misspelt_references};
+
+    #[test]
+    fn what_was_meant_as_a_reference_is_told_from_what_is_the_files_own() {
+        for (text, meant) in [
+            ("{{upstreams.a.url}}", Some("upstream.a.url")),
+            ("{{ upstrem.a-1.url }}", Some("upstream.a-1.url")),
+            ("{{Upstream.a.uri}}", Some("upstream.a.url")),
+            ("{{upstream.a.url}}", None),
+            ("{{upstreams}} {{upstreams.a}} {{ .upstreams.a.url }}", None),
+            ("{{service.a.url}} {{upstreams.a b.url}}", None),
+        ] {
+            let found = misspelt_references(text).map(|it| it.2);
+            assert_eq!(found.collect::<Vec<_>>(), Vec::from_iter(meant), "{text}");
+        }
+    }
 
     #[test]
     fn only_known_upstreams_are_filled_in() {

@@ -33,16 +33,25 @@ impl ConfigFile {
         findings: &mut Findings,
     ) -> Option<Self> {
         let folder = findings.folder(named.at);
-        let mut places = folder.ancestors().chain([last]).map(|it| it.join(&named.0));
-        let path = places.find(|it| {
+        let folders = folder.ancestors().chain([last]);
+        let places: Vec<PathBuf> = folders.map(|it| it.join(&named.0)).collect();
+        let path = places.iter().find(|it| {
             // One that comes to lie nearer is read in its place.
             findings.depends_on(it);
             it.is_file()
         });
-        let Some(path) = path else {
-            let message = format!("the file {} is found nowhere", quoted(&named.0));
-            let hint =
-                "looked beside this file, in the folders above it and in the working directory";
+        let Some(path) = path.cloned() else {
+            let (message, hint) = if places.iter().any(|it| it.is_dir()) {
+                (
+                    format!("{} is a folder, and no file", quoted(&named.0)),
+                    "name the file in it that is meant",
+                )
+            } else {
+                (
+                    format!("the file {} is found nowhere", quoted(&named.0)),
+                    "looked beside this file, in the folders above it and in the working directory",
+                )
+            };
             if passed_on {
                 findings.error(named.at, message, Some(hint));
             } else {
