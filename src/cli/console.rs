@@ -1,5 +1,6 @@
 //! The only place that prints: results to stdout, everything else to stderr.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::sync::OnceLock;
 
@@ -7,6 +8,7 @@ use anstream::{AutoStream, ColorChoice};
 
 use crate::cli::args::{Color, OutputArgs};
 use crate::cli::failure::Failure;
+use crate::cli::github;
 use crate::redact;
 use crate::report::terminal::{Style, Verbosity};
 use crate::report::wrap;
@@ -33,13 +35,20 @@ impl Console {
     pub(super) fn result(self, text: &str) {
         keep(write_all(
             AutoStream::new(io::stdout().lock(), self.color),
-            text,
+            &logged(text),
         ));
     }
 
     /// Prints a document for programs to stdout, to the letter.
     pub(super) fn document(text: &str) {
         keep(write_all(io::stdout().lock(), text));
+    }
+
+    /// Prints commands to the runner of a workflow, which reads them from stderr as well as from stdout.
+    pub(super) fn workflow_commands(text: &str) {
+        if !text.is_empty() {
+            let _ = write_all(io::stderr().lock(), text);
+        }
     }
 
     /// Why a result did not reach stdout, if one did not. A reader that has gone away is no failure of ours.
@@ -51,7 +60,8 @@ impl Console {
     pub(super) fn note(self, text: &str) {
         if !self.quiet {
             let text = fitting(shown(text));
-            let _ = write_all(AutoStream::new(io::stderr().lock(), self.color), &text);
+            let stderr = AutoStream::new(io::stderr().lock(), self.color);
+            let _ = write_all(stderr, &logged(&text));
         }
     }
 
@@ -59,7 +69,8 @@ impl Console {
     pub(super) fn told(self, report: &str) {
         if !self.quiet {
             let report = redact::environment().known(report);
-            let _ = write_all(AutoStream::new(io::stderr().lock(), self.color), &report);
+            let stderr = AutoStream::new(io::stderr().lock(), self.color);
+            let _ = write_all(stderr, &logged(&report));
         }
     }
 
@@ -76,7 +87,8 @@ impl Console {
         for hint in &failure.hints {
             text.push_str(&fitting(format!("  {}\n", shown(hint))));
         }
-        let _ = write_all(AutoStream::new(io::stderr().lock(), self.color), &text);
+        let stderr = AutoStream::new(io::stderr().lock(), self.color);
+        let _ = write_all(stderr, &logged(&text));
     }
 
     /// How results are written for the reader of stdout.
@@ -103,6 +115,15 @@ impl Console {
 /// A text of ours as it may be shown: without what the environment holds of secrets, and without control characters.
 fn shown(text: &str) -> String {
     text::block(&redact::environment().known(text)).into_owned()
+}
+
+/// A text for people as it may stand in the log of a job, whose runner takes some lines for commands.
+fn logged(text: &str) -> Cow<'_, str> {
+    if github::is_workflow() {
+        github::without_commands(text)
+    } else {
+        Cow::Borrowed(text)
+    }
 }
 
 /// The text with its lines broken between words where the terminal that shows notes is too narrow for them; a log has them as they are.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
@@ -10,8 +10,10 @@ use crate::cli::args::{Format, OutputArgs};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::reports::{INDEX, Reports, Source, plain};
+use crate::cli::github;
+use crate::cli::reports::{INDEX, Reports, Source};
 use crate::cli::runs::RESULT;
+use crate::cli::seen_from::SeenFrom;
 use crate::git;
 use crate::model::suite::{ScenarioResult, SuiteResult};
 use crate::published::result::{self, Bisected, Gate, Problem, ResultDocument};
@@ -84,6 +86,7 @@ pub(super) fn finish(
         found.keep()
     };
     let written = written.and_then(|()| reports.write(Some(&folder), &mut found, console));
+    add_to_summary(&shown, console);
     tidy(finished, options, console);
     let Err(failure) = written else {
         print(&shown, reports.printed, output, console);
@@ -161,6 +164,15 @@ impl Found<'_> {
         let folder = self.finished.runs.folder();
         let text = result::json(&self.document(folder));
         Ok(store::write(&folder.join(RESULT), text.as_bytes())?)
+    }
+}
+
+/// Adds the result to the summary of a job, where this is a step of one. It is for people, and decides nothing.
+pub(super) fn add_to_summary(result: &ResultDocument, console: Console) {
+    if let Err(error) = github::add_to_summary(result) {
+        console.note(&format!(
+            "note: the summary of this job lacks the result: {error}"
+        ));
     }
 }
 
@@ -293,7 +305,9 @@ pub(super) fn refusal(command: &str, failure: &Failure) -> ResultDocument {
 pub(super) fn print(result: &ResultDocument, format: Format, output: OutputArgs, console: Console) {
     let text = format.render(result, Console::style(output));
     match format {
-        Format::Terminal => console.result(&text),
+        // Nothing to tell is nothing, and no empty line.
+        Format::Compact | Format::Github if text.is_empty() => {}
+        Format::Terminal | Format::Compact => console.result(&text),
         _ => Console::document(&text),
     }
 }
@@ -353,41 +367,6 @@ fn name_files(result: &mut ResultDocument, finished: &Finished, folder: &Path) {
         for (attempt, file) in attempts.zip(&files.attempts) {
             attempt.file = file.as_deref().map(|it| seen.path(it));
         }
-    }
-}
-
-/// Paths as seen from a folder.
-pub(super) struct SeenFrom {
-    working_dir: PathBuf,
-    folder: PathBuf,
-}
-
-impl SeenFrom {
-    /// The folder may be relative to the working directory.
-    pub(super) fn new(folder: &Path) -> Self {
-        let working_dir = std::env::current_dir().unwrap_or_default();
-        Self {
-            folder: plain(&working_dir.join(folder)),
-            working_dir,
-        }
-    }
-
-    /// A path, which may be relative to the working directory, with `/`.
-    pub(super) fn path(&self, to: &Path) -> String {
-        let to = plain(&self.working_dir.join(to));
-        let shared = self
-            .folder
-            .components()
-            .zip(to.components())
-            .take_while(|(a, b)| a == b)
-            .count();
-        let up = self
-            .folder
-            .components()
-            .skip(shared)
-            .map(|_| Component::ParentDir);
-        let path: PathBuf = up.chain(to.components().skip(shared)).collect();
-        path.to_string_lossy().into_owned()
     }
 }
 

@@ -9,6 +9,7 @@ mod exit;
 mod failure;
 mod file_limit;
 mod finish;
+mod github;
 mod images;
 mod interrupt;
 mod offline;
@@ -17,6 +18,7 @@ mod progress;
 mod reports;
 mod runs;
 mod scenario_name;
+mod seen_from;
 mod select;
 mod stored;
 mod stray;
@@ -100,6 +102,7 @@ pub fn main() -> ExitCode {
 /// Says why there is no result wherever a program looks for one: a person reads it on stderr.
 fn refuse(command: &str, asked: &Asked, failure: &Failure, console: Console) {
     let refusal = finish::refusal(command, failure);
+    finish::add_to_summary(&refusal, console);
     let format = asked.reporting.format;
     if format != Format::Terminal {
         Console::document(&format.render(&refusal, Console::style(OutputArgs::default())));

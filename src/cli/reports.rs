@@ -1,14 +1,17 @@
 //! The forms of a result that the user asks for: checked before anything runs, written when the result is there.
 
 use std::collections::HashMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use crate::cli::args::{Format, ReportChoice, ReportingArgs};
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
+use crate::cli::github::seen_from_checkout;
 use crate::cli::runs::RESULT;
+use crate::cli::seen_from::plain;
 use crate::published::result::{self, ResultDocument};
 use crate::report::terminal::{self, Style, Verbosity};
+use crate::report::{compact, ctrf, github, junit, markdown};
 use crate::store::{self, StoreError};
 
 /// The page that leads to the others.
@@ -149,7 +152,7 @@ impl Reports {
                 }
                 (Some(file), _) => take(file.clone(), &by)?,
                 // The pages and the document are there anyway.
-                (None, Format::Html | Format::Json) => {}
+                (None, Format::Html | Format::Json | Format::Github) => {}
                 (None, format) => take(beside.join(format.file_name()), &by)?,
             }
         }
@@ -169,6 +172,12 @@ impl Reports {
     ) -> Result<(), Failure> {
         let mut first_failure = None;
         for choice in &self.asked {
+            if choice.format == Format::Github && choice.file.is_none() {
+                // The runner reads them from the log.
+                let document = source.document(Path::new(""));
+                Console::workflow_commands(&choice.format.render(&document, FILE));
+                continue;
+            }
             let Some(beside) = choice.file.as_deref().or(folder) else {
                 continue;
             };
@@ -229,6 +238,11 @@ impl Format {
             Self::Terminal => "result.txt",
             Self::Json => RESULT,
             Self::Html => INDEX,
+            Self::Junit => "junit.xml",
+            Self::Markdown => "summary.md",
+            Self::Github => "annotations.txt",
+            Self::Ctrf => "ctrf.json",
+            Self::Compact => "compact.txt",
         }
     }
 
@@ -237,6 +251,11 @@ impl Format {
         match self {
             Self::Terminal => terminal::terminal(result, style),
             Self::Json | Self::Html => result::json(result),
+            Self::Junit => junit::junit(result),
+            Self::Markdown => markdown::markdown(result),
+            Self::Github => github::github(&seen_from_checkout(result)),
+            Self::Ctrf => ctrf::ctrf(result),
+            Self::Compact => compact::compact(result),
         }
     }
 }
@@ -248,6 +267,8 @@ fn refuse_file(folder: &Path) -> Result<(), Failure> {
     let format = match extension.as_str() {
         "json" => Format::Json,
         "html" | "htm" => Format::Html,
+        "xml" => Format::Junit,
+        "md" => Format::Markdown,
         "txt" => Format::Terminal,
         _ => return Ok(()),
     };
@@ -288,19 +309,4 @@ fn known(path: &Path) -> PathBuf {
         }
     }
     path
-}
-
-/// The path without steps that lead nowhere (`.`) or back (`..`).
-pub(super) fn plain(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for step in path.components() {
-        match step {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                plain.pop();
-            }
-            step => plain.push(step),
-        }
-    }
-    plain
 }

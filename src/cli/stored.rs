@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::failure::Failure;
-use crate::cli::finish::{self, SeenFrom};
+use crate::cli::finish;
 use crate::cli::runs::{self, RESULT};
+use crate::cli::seen_from::SeenFrom;
 use crate::input;
 use crate::model::redacted::Redacted;
 use crate::model::trajectory::Trajectory;

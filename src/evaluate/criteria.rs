@@ -4,7 +4,7 @@ use super::judged::{Judged, State, Unclear, failed, passed, unchecked};
 use super::said::Said;
 use super::tools::{Offer, is_called};
 use super::upstream::{Call, never_forwarded};
-use crate::model::scenario::{Criterion, Scenario, is_prose};
+use crate::model::scenario::{Criterion, Places, Scenario, is_prose};
 use crate::model::suite::Check;
 use crate::model::trajectory::Trajectory;
 use crate::model::upstream::UpstreamLane;
@@ -64,10 +64,11 @@ pub fn check_criteria(scenario: &Scenario, trajectory: &Trajectory, basis: Basis
         return checked;
     }
     let run = Sides::new(trajectory, basis);
-    for criterion in &scenario.success_criteria {
+    for (at, criterion) in scenario.success_criteria.iter().enumerate() {
         match run.check(criterion) {
             Ok((state, message)) => checked.checks.push(Check {
                 name: criterion.text(),
+                line: Places::line_of(&scenario.places.criteria, at + 1),
                 state,
                 message,
             }),

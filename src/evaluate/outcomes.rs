@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::tools::is_called;
 use crate::model::Object;
-use crate::model::scenario::{Agent, Scenario};
+use crate::model::scenario::{Agent, Places, Scenario};
 use crate::model::suite::{Check, CheckState};
 use crate::model::trajectory::{Outcome, ToolCall, Trajectory};
 use crate::score::{in_band_error, nearest_for_call};
@@ -20,6 +20,8 @@ pub struct WrongOutcome {
     pub call: usize,
     /// The tool's full name.
     pub tool: String,
+    /// The line of the scenario's file that says to make it, where a script does.
+    pub line: Option<usize>,
     /// What was said instead of an answer; `None` where the call succeeded although it was meant to fail.
     pub said: Option<String>,
 }
@@ -33,6 +35,7 @@ impl WrongOutcome {
         };
         Check {
             name: format!("call {} of `{}` {is_meant_to}", self.call, self.tool),
+            line: self.line,
             state: CheckState::Failed,
             message,
         }
@@ -110,9 +113,12 @@ pub fn wrong_outcomes(
             (false, true) if in_band_error(&call.outcome, &scenario.scoring).is_none() => None,
             (true, true) | (false, _) => continue,
         };
+        let is_scripted = matches!(scenario.agent, Agent::Scripted { .. });
+        let scripted_at = Places::line_of(&scenario.places.script, index + 1);
         wrong.push(WrongOutcome {
             call: index + 1,
             tool: call.full_name(),
+            line: scripted_at.filter(|_| is_scripted),
             said,
         });
     }
@@ -195,6 +201,7 @@ pub fn no_call(scenario: &Scenario, trajectory: &Trajectory) -> Option<Check> {
     let first = trajectory.calls().next().map(ToolCall::full_name);
     Some(Check {
         name: "no tool is called".to_owned(),
+        line: None,
         state: if first.is_none() {
             CheckState::Passed
         } else {

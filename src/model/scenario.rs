@@ -25,6 +25,8 @@ pub struct Scenario {
     pub path: PathBuf,
     /// All files that it was read from – itself, defaults, configuration, data – and those that would have been read had they been there.
     pub read_from: Vec<PathBuf>,
+    /// Where in that file what stands.
+    pub places: Places,
     /// The topmost folder whose `_defaults.yaml` reaches it.
     pub defaults_root: PathBuf,
     /// SHA-256 of what is asked: the messages of the user with variables filled in, in hexadecimal.
@@ -71,6 +73,34 @@ pub struct Scenario {
     pub labels: Labels,
     pub timeouts: Timeouts,
     pub limits: Limits,
+}
+
+/// Where in its own file a scenario says what; `None` of what it gets from defaults.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Places {
+    /// Its name.
+    pub name: Option<Place>,
+    /// Each of its success criteria.
+    pub criteria: Vec<Option<Place>>,
+    /// Each call of `expected_trajectory`.
+    pub expected: Vec<Option<Place>>,
+    /// Each call that a scripted agent plays.
+    pub script: Vec<Option<Place>>,
+}
+
+/// A place in a file, counted from 1, the column in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    pub line: usize,
+    pub column: usize,
+}
+
+impl Places {
+    /// The line of the call with this number in a list of calls.
+    pub fn line_of(calls: &[Option<Place>], number: usize) -> Option<usize> {
+        let place = calls.get(number.checked_sub(1)?)?;
+        place.map(|it| it.line)
+    }
 }
 
 /// A server as the scenario names it.

@@ -10,6 +10,7 @@ use crate::model::experiment::ExperimentChange;
 use crate::model::label::Labels;
 use crate::model::redacted::Redacted;
 use crate::model::repeated::Repeated;
+use crate::model::scenario::Places;
 use crate::model::stamp::GitStamp;
 pub use crate::model::status::Status;
 use crate::model::trajectory::Trajectory;
@@ -42,6 +43,8 @@ pub struct ScenarioResult {
     pub name: String,
     /// The scenario file, as the user named it.
     pub path: String,
+    /// Where in that file what stands.
+    pub places: Places,
     pub description: Option<String>,
     pub user_intent: Option<String>,
     pub tags: Vec<String>,
@@ -82,6 +85,7 @@ impl ScenarioResult {
             id: id.into(),
             name: name.into(),
             path: path.into(),
+            places: Places::default(),
             description: None,
             user_intent: None,
             tags: Vec::new(),
@@ -117,6 +121,8 @@ pub struct Problem {
 pub struct Check {
     /// The expectation, as the scenario says it.
     pub name: String,
+    /// The line of the scenario's file that says it.
+    pub line: Option<usize>,
     pub state: CheckState,
     /// What was found instead, or why it was not checked; empty when passed.
     pub message: String,

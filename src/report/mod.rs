@@ -9,6 +9,12 @@
 //! | [`document`] | the published result ([`crate::published::result`]) of what a command found |
 //! | [`terminal`] | the table and the reasons a person sees after a command |
 //! | [`html`] | the index and one page per scenario |
+//! | [`markdown`] | a comment on a pull request, and the summary of a job |
+//! | [`junit`], [`ctrf`] | what other tools read as the results of tests |
+//! | [`github`] | annotations at the lines of scenario files |
+//! | [`compact`] | a line per scenario, for `grep` and editors |
+//! | [`attention`] | how much a scenario needs to be looked at, and what there is to say about it |
+//! | [`command`] | commands for the reader to go on with |
 //! | [`explain`] | every number and rule behind one call's score |
 //! | [`description`] | one sentence on who changed: the agent, the server or the catalogue |
 //! | [`advice`] | what to do about a comparison, in a sentence |
@@ -20,8 +26,12 @@
 //! | [`bytes`], [`duration`], [`moment`], [`wrap`] | how sizes, times and long lines are written |
 
 pub mod advice;
+pub mod attention;
 pub mod bytes;
 pub mod causes;
+pub mod command;
+pub mod compact;
+pub mod ctrf;
 pub mod description;
 pub mod deviations;
 pub mod diff;
@@ -29,8 +39,11 @@ pub mod direct;
 pub mod document;
 pub mod duration;
 pub mod explain;
+pub mod github;
 pub mod html;
+pub mod junit;
 pub mod label;
+pub mod markdown;
 pub mod method;
 pub mod moment;
 pub mod terminal;

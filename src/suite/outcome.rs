@@ -23,6 +23,7 @@ pub(crate) fn result(scenario: &Scenario, status: Status) -> ScenarioResult {
         user_intent: scenario.user_intent.clone(),
         tags: scenario.tags.clone(),
         labels: scenario.labels.clone(),
+        places: scenario.places.clone(),
         ..ScenarioResult::new(&scenario.id, &scenario.name, path, status)
     }
 }

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::common::Project;
+use crate::common::{Project, ran};
 
 /// A project with a recorded scenario that leaves a mark when it is run.
 fn project() -> Project {
@@ -128,10 +128,12 @@ fn what_cannot_be_written_is_refused_before_anything_runs() {
     project.file("folder/file", "a file");
     let cases: &[(i32, &[&str], &str)] = &[
         (2, &["--report", "jsno"], "did you mean `json`?"),
+        (2, &["--report", "junti=x"], "did you mean `junit`?"),
+        (2, &["--format", "junti"], "'junit'"),
         (
             2,
             &["--report", "xml=x.xml"],
-            "`xml` is none of terminal, json, html",
+            "`xml` is none of terminal, json, html, junit",
         ),
         (2, &["--report", "json=-"], "write `--format json`"),
         (2, &["--report", "json="], "name a file behind `=`"),
@@ -242,4 +244,189 @@ fn a_command_that_could_not_begin_says_so_where_its_result_was_to_be() {
         ],
     );
     assert_eq!(project.read("out/result.json"), "an older result");
+}
+
+/// A project with one scenario that fails, behind a comment, whose server says what is a command to the runner of GitHub.
+fn failing() -> Project {
+    let project = Project::new();
+    let scenario = |said: &str| {
+        format!(
+            "# Which sky is it?\ndescription: A look\nname: Look up\nservers: {{ sky: {{ type: mock }} }}\n\
+             expected_trajectory:\n  - action: look\n    tool: look\nsuccess_criteria:\n  - blue\n  - text: never said\n\
+             mcp_interactions:\n  sky:\n    tools:\n      - name: look\n        annotations: {{ read_only_hint: true }}\n\
+             \x20       responses: [{{ content: {said:?} }}]\n"
+        )
+    };
+    project.file("suite/scenarios/look.yaml", scenario("blue, never said"));
+    let record = ["record", "suite/scenarios", "--output", "suite/baselines"];
+    project.expect(0, &record);
+    let said = format!("{} ::error::taken over ##[error]so", "grey ".repeat(20));
+    project.file("suite/scenarios/look.yaml", scenario(&said));
+    project
+}
+
+const COMPARE: [&str; 4] = [
+    "compare",
+    "suite/scenarios",
+    "--baseline",
+    "suite/baselines",
+];
+
+#[test]
+fn results_say_where_in_its_file_a_scenario_says_what() {
+    let project = failing();
+    let result = project.result(1, &COMPARE);
+    let scenario = &result["scenarios"][0];
+    assert_eq!(
+        (&scenario["line"], &scenario["column"]),
+        (&json!(3), &json!(7))
+    );
+    let lines: Vec<&Value> = scenario["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| &it["line"])
+        .collect();
+    assert_eq!(lines, [10, 11]);
+    assert_eq!(scenario["comparison"]["reasons"][0]["line"], 8);
+    // What defaults say has no line in the scenario's own file.
+    project.file(
+        "suite/scenarios/_defaults.yaml",
+        "success_criteria: [blue]\n",
+    );
+    project.edit(
+        "suite/scenarios/look.yaml",
+        "success_criteria:\n  - blue\n  - text: never said\n",
+        "",
+    );
+    let result = project.result(1, &COMPARE);
+    assert!(result["scenarios"][0]["checks"][0]["line"].is_null());
+    assert_eq!(result["scenarios"][0]["line"], 3);
+}
+
+#[test]
+fn forms_for_others_name_file_and_line() {
+    let project = failing();
+    let reports = [
+        "junit=j.xml",
+        "ctrf=c.json",
+        "compact=c.txt",
+        "github=g.txt",
+        "markdown=m.md",
+    ];
+    let reports = reports.map(|it| ["--report", it]).concat();
+    let ran = project.expect(
+        1,
+        &[&COMPARE[..], &reports[..], &["--format", "compact"]].concat(),
+    );
+    let place = "suite/scenarios/look.yaml:3:7: error: failed: Look up: ";
+    assert!(ran.stdout.starts_with(place), "{ran:#?}");
+    assert_eq!(project.read("c.txt"), ran.stdout);
+    assert!(
+        project
+            .read("j.xml")
+            .contains(">suite/scenarios/look.yaml:3:7: failed\n")
+    );
+    let annotation =
+        "::error file=suite/scenarios/look.yaml,line=3,col=7,title=Look up%3A failed::";
+    assert!(project.read("g.txt").starts_with(annotation));
+    assert!(
+        project
+            .read("m.md")
+            .contains("`suite/scenarios/look.yaml:3`")
+    );
+    let ctrf: Value = serde_json::from_str(&project.read("c.json")).unwrap();
+    let test = &ctrf["results"]["tests"][0];
+    assert_eq!(test["filePath"], "suite/scenarios/look.yaml");
+    assert_eq!(test["line"], 3);
+    // The same, from what was stored.
+    for (format, file) in [
+        ("junit", "j.xml"),
+        ("ctrf", "c.json"),
+        ("markdown", "m.md"),
+        ("github", "g.txt"),
+    ] {
+        let again = project.expect(0, &["report", "--format", format]);
+        assert_eq!(again.stdout, project.read(file), "{format}");
+    }
+    // Nothing to say is nothing.
+    let quiet = project.expect(
+        0,
+        &[
+            "record",
+            "suite/scenarios",
+            "--format",
+            "compact",
+            "--allow-failing",
+        ],
+    );
+    assert!(!quiet.stdout.starts_with('\n'), "{quiet:#?}");
+}
+
+#[test]
+fn a_step_of_a_workflow_gets_a_summary_and_annotations_that_nobody_else_can_make() {
+    let project = failing();
+    project.file("summary.md", "What another command said.\n");
+    let mut command = project.command();
+    command
+        .args([
+            "compare",
+            "scenarios",
+            "--baseline",
+            "baselines",
+            "--report",
+            "github",
+            "-v",
+        ])
+        .current_dir(project.path("suite"))
+        .env("GITHUB_ACTIONS", "true")
+        .env("GITHUB_WORKSPACE", project.path(""))
+        .env("GITHUB_STEP_SUMMARY", project.path("summary.md"));
+    let step = ran(&mut command);
+    assert_eq!(step.code, 1, "{step:#?}");
+    let summary = project.read("summary.md");
+    let ours = summary
+        .strip_prefix("What another command said.\n")
+        .unwrap();
+    assert!(
+        ours.starts_with("## ✗ mcp-eval compare: something failed its gate\n"),
+        "{ours}"
+    );
+    let log = step.all();
+    let commands: Vec<&str> = log
+        .lines()
+        .filter(|it| it.trim_start().starts_with("::"))
+        .collect();
+    assert_eq!(commands.len(), 1, "{commands:#?}");
+    // Seen from the checkout, and not from where the step runs.
+    assert!(
+        commands[0].starts_with("::error file=suite/scenarios/look.yaml,line=3,"),
+        "{commands:#?}"
+    );
+    let others = log.lines().filter(|it| !commands.contains(it));
+    assert!(!others.clone().any(|it| it.contains("##[")), "{log}");
+    assert!(others.clone().any(|it| it.contains("## [error]")), "{log}");
+
+    // Outside of a workflow, the summary is nobody's business.
+    project.file("summary.md", "");
+    let mut command = project.command();
+    command
+        .args(COMPARE)
+        .env("GITHUB_STEP_SUMMARY", project.path("summary.md"));
+    assert_eq!(ran(&mut command).code, 1);
+    assert_eq!(project.read("summary.md"), "");
+
+    // A command that could not begin says so there, too.
+    let mut command = project.command();
+    command
+        .args(["compare", "nowhere", "--report", "junit=j.xml"])
+        .env("GITHUB_ACTIONS", "true")
+        .env("GITHUB_STEP_SUMMARY", project.path("summary.md"));
+    assert_eq!(ran(&mut command).code, 2);
+    assert!(
+        project
+            .read("summary.md")
+            .contains("no scenario files match")
+    );
+    assert!(project.read("j.xml").contains("errors=\"1\""));
 }

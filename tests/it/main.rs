@@ -95,3 +95,4 @@ mod upstream_kept;
 mod upstreams;
 mod usual_servers;
 mod variable_values;
+mod workflows;

@@ -2,6 +2,7 @@
 
 mod diff;
 mod document;
+mod forms;
 mod pages;
 mod sample;
 mod terminal;

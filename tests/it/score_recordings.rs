@@ -282,6 +282,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         defaults_root: std::path::PathBuf::new(),
         path: "case.yaml".into(),
         read_from: Vec::new(),
+        places: mcp_eval::model::scenario::Places::default(),
         hash: String::new(),
         name: "Case".to_owned(),
         description: None,

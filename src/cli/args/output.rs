@@ -104,6 +104,16 @@ pub(in crate::cli) enum Format {
     /// Pages, which `--report html=DIR` writes to a folder
     #[value(hide = true)]
     Html,
+    /// JUnit XML, which Jenkins, GitLab and others show as the tests of a build
+    Junit,
+    /// A comment on a pull request: verdict, causes, a table, folded details, and what to do
+    Markdown,
+    /// Annotations at the lines of scenario files, for GitHub
+    Github,
+    /// The Common Test Report Format
+    Ctrf,
+    /// One line per scenario that did not pass unchanged, `file:line:column: …`, for grep and editors
+    Compact,
 }
 
 /// A form that is written, and the file it goes to, where the user names one.
@@ -120,6 +130,11 @@ impl Format {
             Self::Terminal => "terminal",
             Self::Json => "json",
             Self::Html => "html",
+            Self::Junit => "junit",
+            Self::Markdown => "markdown",
+            Self::Github => "github",
+            Self::Ctrf => "ctrf",
+            Self::Compact => "compact",
         }
     }
 }

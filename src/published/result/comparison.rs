@@ -157,6 +157,9 @@ pub struct Reason {
     pub baseline: Option<usize>,
     /// The number of the call concerned in the run.
     pub current: Option<usize>,
+    /// The line of the scenario's file that says to make, or to expect, the call concerned; absent where none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
     /// The whole sentence, tool included.
     pub text: String,
     pub expected: Option<String>,

@@ -20,6 +20,12 @@ pub struct Scenario {
     pub name: String,
     /// The scenario file, as the user named it.
     pub path: String,
+    /// The line of that file that says its name, counted from 1; absent where no file of its own does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    /// The column in that line where the name begins, in characters, counted from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<usize>,
     pub tags: Vec<String>,
     pub description: Option<String>,
     /// What the user wanted.
@@ -97,6 +103,9 @@ pub struct Problem {
 pub struct Check {
     /// The expectation, as the scenario says it.
     pub name: String,
+    /// The line of the scenario's file that says it; absent where none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
     pub passed: bool,
     /// It was not checked and decides nothing, because nothing shows that it can be met; absent otherwise.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

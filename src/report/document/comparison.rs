@@ -327,6 +327,7 @@ fn bound(bound: &Bound) -> result::Bound {
 
 fn reason(reason: &Reason) -> result::Reason {
     result::Reason {
+        line: None,
         kind: match reason.kind {
             ReasonKind::Threshold => result::ReasonKind::Threshold,
             ReasonKind::ServerRegression => result::ReasonKind::ServerRegression,

@@ -10,6 +10,7 @@ use crate::model::catalogue::ServerCatalogue;
 use crate::model::experiment::ExperimentChange;
 use crate::model::points::finite;
 use crate::model::redacted::Redacted;
+use crate::model::scenario::Places;
 use crate::model::stamp::Stamp;
 use crate::model::suite::{CheckState, ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::Trajectory;
@@ -68,6 +69,8 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
         id: result.id.clone(),
         name: result.name.clone(),
         path: result.path.clone(),
+        line: result.places.name.map(|it| it.line),
+        column: result.places.name.map(|it| it.column),
         tags: result.tags.clone(),
         description: result.description.clone(),
         user_intent: result.user_intent.clone(),
@@ -87,6 +90,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
             .iter()
             .map(|it| result::Check {
                 name: it.name.clone(),
+                line: it.line,
                 passed: it.state == CheckState::Passed,
                 unchecked: it.state == CheckState::Unchecked,
                 message: it.message.clone(),
@@ -121,7 +125,16 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
     }
     scenario.in_words = Description::new(&scenario, command).map(|it| it.comparison());
     let (band, advice) = (scenario.band(), scenario.advice().map(str::to_owned));
+    let scripted = scenario.current.as_ref();
+    let scripted = scripted.is_some_and(|it| it.stamp.agent == "scripted");
     if let Some(comparison) = &mut scenario.comparison {
+        let reasons = comparison
+            .reasons
+            .iter_mut()
+            .chain(&mut comparison.warnings);
+        for reason in reasons {
+            place(reason, &result.places, command == "run", scripted);
+        }
         comparison.band = band.unwrap_or(comparison.band);
         comparison.advice = advice.unwrap_or_default();
         if command == "run" {
@@ -132,6 +145,19 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
         }
     }
     scenario
+}
+
+/// Says of a reason and what follows from it where the scenario's file speaks of the call concerned.
+fn place(reason: &mut result::Reason, places: &Places, is_expected: bool, scripted: bool) {
+    let expected = reason.baseline.filter(|_| is_expected);
+    let expected = expected.and_then(|it| Places::line_of(&places.expected, it));
+    // A script makes its calls in order.
+    let played = reason.current.filter(|_| scripted);
+    let played = played.and_then(|it| Places::line_of(&places.script, it));
+    reason.line = expected.or(played);
+    for follows in &mut reason.follows {
+        place(follows, places, is_expected, scripted);
+    }
 }
 
 impl From<&ExperimentChange> for result::ExperimentChange {

@@ -2,7 +2,6 @@
 
 use crate::model::scenario::{Agent, Server, Transport};
 
-use crate::scenario_file::agent::criteria::CriterionSection;
 use crate::scenario_file::file::document::{Document, given, is_wrong};
 use crate::scenario_file::file::scoring::ScoringSection;
 use crate::scenario_file::yaml::finding::quoted;
@@ -49,7 +48,7 @@ impl Document {
         }
         let criteria = given(self.success_criteria.as_ref()).into_iter().flatten();
         let scoring = given(self.scoring.as_ref()).into_iter();
-        let named = criteria.filter_map(CriterionSection::tool);
+        let named = criteria.filter_map(|it| it.tool());
         for (at, tool) in named.chain(scoring.flat_map(ScoringSection::tools)) {
             mocks.check(at, tool, false, findings);
         }

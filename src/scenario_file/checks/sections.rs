@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet};
 
 use crate::model::scenario::{Server, Transport};
 
-use crate::scenario_file::agent::criteria::CriterionSection;
 use crate::scenario_file::decode::At;
 use crate::scenario_file::decode::template;
 use crate::scenario_file::file::document::{Document, given, is_wrong};
@@ -133,7 +132,7 @@ impl Document {
         let tools = expected
             .map(|it| (it.tool.at, it.tool.0.as_str()))
             .chain(calls.map(|it| (it.tool.at, it.tool.0.as_str())))
-            .chain(criteria.filter_map(CriterionSection::tool))
+            .chain(criteria.filter_map(|it| it.tool()))
             .chain(scoring.flat_map(ScoringSection::tools));
         for (at, tool) in tools {
             let Some(rest) = tool.strip_prefix("mcp__") else {

@@ -30,7 +30,7 @@ section! {
     /// A scenario: what a user wants from MCP servers, who asks, what is expected, and how it is scored.
     Document {
         /// What the scenario is called.
-        name: Field<Word>,
+        name: Field<At<Word>>,
         /// What the scenario is about.
         description: Option<Field<String>>,
         /// Whether the scenario runs; one that does not is reported as skipped.
@@ -46,7 +46,7 @@ section! {
         /// The calls that are expected, in order. An empty list says that nothing is called: a scripted agent then holds the list of tools alone, and one that decides for itself must call none.
         expected_trajectory: Option<Field<At<ExpectedCalls>>>,
         /// What must hold for a run to pass: text that appears in it, or a condition on its calls.
-        success_criteria: Option<Field<Vec<CriterionSection>>>,
+        success_criteria: Option<Field<Vec<At<CriterionSection>>>>,
         /// Values for `{{name}}` in the user's intent, the expectations and the script. One without a value must be given with `--var`.
         variables: Option<Field<Named<VariableValue>>>,
         /// Regular expressions for texts that are secret, and texts that are none: secrets are replaced before anything is stored or shown.

@@ -3,10 +3,9 @@
 use crate::model::hook::Hook;
 use crate::model::label::Labels;
 use crate::model::redaction::Redaction;
-use crate::model::scenario::{Replaying, Scenario, Server, Timeouts};
+use crate::model::scenario::{Place, Places, Replaying, Scenario, Server, Timeouts};
 
 use super::hash::scenario_hash;
-use crate::scenario_file::agent::criteria::CriterionSection;
 use crate::scenario_file::agent::script::ExpectedSection;
 use crate::scenario_file::decode::values::Timeout;
 use crate::scenario_file::decode::{Field, NO_HINT};
@@ -83,6 +82,7 @@ impl Document {
             hash: String::new(),
             path: found.path.clone(),
             read_from: Vec::new(),
+            places: self.places(start.source),
             defaults_root: found.root.clone(),
             name: self.name.given()?.0.clone(),
             description: given(self.description.as_ref()).cloned(),
@@ -118,7 +118,7 @@ impl Document {
             success_criteria: criteria
                 .into_iter()
                 .flatten()
-                .map(CriterionSection::criterion)
+                .map(|it| it.criterion())
                 .collect(),
             source: given(self.source.as_ref())
                 .map(|it| it.source(findings))
@@ -143,6 +143,33 @@ impl Document {
         };
         scenario.hash = scenario_hash(&scenario.messages(), &scenario.redaction);
         Some(scenario)
+    }
+
+    /// Where what stands that the scenario's own file says.
+    fn places(&self, own: usize) -> Places {
+        let place = |mark: Mark| {
+            let Mark {
+                source,
+                line,
+                column,
+            } = mark;
+            (source == own).then_some(Place { line, column })
+        };
+        let expected = given(self.expected_trajectory.as_ref());
+        let expected: Vec<_> = (expected.into_iter().flat_map(|it| &it.value))
+            .map(|it| place(it.tool.at))
+            .collect();
+        let script = given(self.agent.as_ref()).and_then(|it| it.all.calls.as_ref());
+        let script = script.map(|it| it.value.iter().map(|it| place(it.tool.at)).collect());
+        let criteria = given(self.success_criteria.as_ref());
+        Places {
+            name: self.name.given().and_then(|it| place(it.at)),
+            criteria: (criteria.into_iter().flatten())
+                .map(|it| place(it.at))
+                .collect(),
+            script: script.unwrap_or_else(|| expected.clone()),
+            expected,
+        }
     }
 
     /// What is secret in all that the scenario is given.

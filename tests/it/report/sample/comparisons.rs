@@ -150,6 +150,7 @@ pub(crate) fn reason(
 pub(crate) fn check(name: &str, passed: bool, message: &str) -> Check {
     Check {
         name: name.to_owned(),
+        line: None,
         state: if passed {
             CheckState::Passed
         } else {

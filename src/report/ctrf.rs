@@ -1,0 +1,214 @@
+//! The Common Test Report Format (CTRF): test results as one JSON document, for tools that read no other.
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::json;
+use crate::published::result::{ResultDocument, Scenario, Status};
+use crate::published::stamp::Git;
+use crate::report::attention;
+use crate::text::line;
+
+/// The version of the format that is written.
+const SPEC_VERSION: &str = "0.0.0";
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Document {
+    report_format: &'static str,
+    spec_version: &'static str,
+    generated_by: String,
+    results: Results,
+}
+
+#[derive(Serialize)]
+struct Results {
+    tool: Tool,
+    summary: Summary,
+    tests: Vec<Test>,
+    environment: Environment,
+}
+
+#[derive(Serialize)]
+struct Tool {
+    name: &'static str,
+    version: String,
+}
+
+#[derive(Default, Serialize)]
+struct Summary {
+    tests: usize,
+    passed: usize,
+    failed: usize,
+    pending: usize,
+    skipped: usize,
+    other: usize,
+    start: i64,
+    stop: i64,
+    /// What the format has no place for: the gate and the causes.
+    extra: Value,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Test {
+    name: String,
+    status: Outcome,
+    duration: i64,
+    raw_status: &'static str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suite: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trace: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_path: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tags: Vec<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    flaky: bool,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    extra: Value,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Outcome {
+    Passed,
+    Failed,
+    Skipped,
+    /// Neither passed nor failed.
+    Other,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Environment {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    branch_name: Option<String>,
+}
+
+/// The document, ending with a line break.
+pub fn ctrf(result: &ResultDocument) -> String {
+    let mut tests: Vec<Test> = result
+        .scenarios
+        .iter()
+        .map(|it| test(it, &result.command))
+        .collect();
+    tests.extend(attention::untold(result).map(|why| Test {
+        name: attention::command(result),
+        status: Outcome::Failed,
+        duration: 0,
+        raw_status: "error",
+        suite: Vec::new(),
+        message: Some(why),
+        trace: None,
+        line: None,
+        file_path: None,
+        tags: Vec::new(),
+        flaky: false,
+        extra: Value::Null,
+    }));
+    let count = |outcome| tests.iter().filter(|it| it.status == outcome).count();
+    let start = result.started_at.parse::<Timestamp>();
+    let start = start.map_or(0, Timestamp::as_millisecond);
+    let causes = result.causes.iter();
+    let summary = Summary {
+        tests: tests.len(),
+        passed: count(Outcome::Passed),
+        failed: count(Outcome::Failed),
+        skipped: count(Outcome::Skipped),
+        other: count(Outcome::Other),
+        start,
+        stop: start.saturating_add(whole(result.duration_ms)),
+        extra: json!({
+            "command": result.command,
+            "runId": result.run_id,
+            "exitCode": result.gate.as_ref().map(|it| it.exit_code),
+            "verdict": result.gate.as_ref().map(|it| &it.sentence),
+            "causes": causes.map(|it| json!({ "cause": it.text, "scenarios": it.scenarios })).collect::<Vec<_>>(),
+        }),
+        ..Summary::default()
+    };
+    let environment = match &result.git {
+        Git::Known { commit, branch, .. } => Environment {
+            commit: Some(commit.clone()),
+            branch_name: branch.clone(),
+        },
+        Git::Unknown { .. } => Environment {
+            commit: None,
+            branch_name: None,
+        },
+    };
+    let mut text = json::pretty(&Document {
+        report_format: "CTRF",
+        spec_version: SPEC_VERSION,
+        generated_by: format!("mcp-eval {}", result.mcp_eval),
+        results: Results {
+            tool: Tool {
+                name: "mcp-eval",
+                version: result.mcp_eval.clone(),
+            },
+            summary,
+            tests,
+            environment,
+        },
+    });
+    text.push('\n');
+    text
+}
+
+fn test(scenario: &Scenario, command: &str) -> Test {
+    let sentences = attention::sentences(scenario);
+    let folders = scenario.id.rsplit_once('/').map_or("", |(above, _)| above);
+    let folders = folders.split('/').filter(|it| !it.is_empty());
+    Test {
+        name: match line(&scenario.name) {
+            name if name.is_empty() => line(&scenario.id).into_owned(),
+            name => name.into_owned(),
+        },
+        status: match scenario.status {
+            Status::Passed | Status::Recorded => Outcome::Passed,
+            Status::Failed | Status::Error | Status::Timeout | Status::Interrupted => {
+                Outcome::Failed
+            }
+            Status::Skipped => Outcome::Skipped,
+            Status::Inconclusive => Outcome::Other,
+        },
+        duration: whole(scenario.duration_ms),
+        raw_status: scenario.status.name(),
+        suite: folders.map(|it| line(it).into_owned()).collect(),
+        message: sentences.first().cloned(),
+        trace: (sentences.len() > 1).then(|| sentences.join("\n")),
+        line: scenario.line,
+        file_path: Some(line(&scenario.path).into_owned()),
+        tags: scenario
+            .tags
+            .iter()
+            .map(|it| line(it).into_owned())
+            .collect(),
+        flaky: scenario.repeated.as_ref().is_some_and(|it| it.flaky),
+        extra: json!({
+            "id": scenario.id,
+            "statusWords": scenario.status_words(command),
+            "score": scenario.score(),
+            "changes": scenario.changes().len(),
+        }),
+    }
+}
+
+/// Milliseconds without their fraction; 0 for what is not known, because the format demands a number.
+fn whole(milliseconds: Option<f64>) -> i64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a number of milliseconds that is out of range is cut to the largest"
+    )]
+    let whole = milliseconds.unwrap_or(0.0).round() as i64;
+    whole.max(0)
+}

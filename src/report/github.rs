@@ -1,0 +1,69 @@
+//! Annotations of GitHub: what a workflow prints to have something shown at a line of a file.
+
+use std::fmt::Write as _;
+
+use crate::published::result::{ResultDocument, Scenario};
+use crate::report::attention::{self, Attention};
+use crate::text::line;
+
+/// How many sentences stand in an annotation.
+const SENTENCES: usize = 10;
+
+/// A workflow command for each scenario that did not pass unchanged, errors first, because GitHub shows the first ten of a kind. Paths are
+/// as the document has them: they must be seen from the repository's root.
+pub fn github(result: &ResultDocument) -> String {
+    let mut text = String::new();
+    if let Some(why) = attention::untold(result) {
+        let title = property(&attention::command(result));
+        let _ = writeln!(text, "::error title={title}::{}", data(&why));
+    }
+    for (wanted, kind) in [
+        (Attention::Error, "error"),
+        (Attention::Warning, "warning"),
+        (Attention::Notice, "notice"),
+    ] {
+        let scenarios = result.scenarios.iter();
+        for scenario in scenarios.filter(|it| attention::attention(it) == wanted) {
+            annotate(&mut text, kind, scenario, &result.command);
+        }
+    }
+    text
+}
+
+fn annotate(text: &mut String, kind: &str, scenario: &Scenario, command: &str) {
+    let _ = write!(text, "::{kind} file={}", property(&line(&scenario.path)));
+    if let Some(row) = scenario.line {
+        let _ = write!(text, ",line={row}");
+        if let Some(column) = scenario.column {
+            let _ = write!(text, ",col={column}");
+        }
+    }
+    let title = format!(
+        "{}: {}",
+        line(&scenario.name),
+        scenario.status_words(command)
+    );
+    let sentences = attention::sentences(scenario);
+    let left = sentences.len().saturating_sub(SENTENCES);
+    let mut message: Vec<String> = sentences.into_iter().take(SENTENCES).collect();
+    if left > 0 {
+        message.push(format!("and {left} more"));
+    }
+    if message.is_empty() {
+        message.push(scenario.status_words(command));
+    }
+    let message = data(&message.join("\n"));
+    let _ = writeln!(text, ",title={}::{message}", property(&title));
+}
+
+/// A message as a workflow command takes it.
+fn data(text: &str) -> String {
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
+}
+
+/// The value of a property of a workflow command.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}

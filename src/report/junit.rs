@@ -1,0 +1,109 @@
+//! JUnit XML: what Jenkins, GitLab and others show as the tests of a build.
+//!
+//! It is valid by the schema that the xUnit plugin of Jenkins checks reports with, which is the strictest of those in use. That one knows no
+//! file and line of a test case, so each scenario file is a suite, which may have both, and failures begin with them.
+
+use std::time::Duration;
+
+use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
+
+use crate::published::result::{ResultDocument, Scenario, Status};
+use crate::report::attention;
+use crate::text::{block, line};
+
+/// The whole report, ending with a line break.
+pub fn junit(result: &ResultDocument) -> String {
+    let name = attention::command(result);
+    let mut report = Report::new(&name);
+    for of_file in result.scenarios.chunk_by(|a, b| a.path == b.path) {
+        report.add_test_suite(suite(of_file, result));
+    }
+    if let Some(why) = attention::untold(result) {
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+        status.set_message(&why).set_type("error");
+        let problem = result.problem.iter();
+        let told =
+            problem.flat_map(|it| [&it.message].into_iter().chain(&it.hint).chain(&it.details));
+        let told: Vec<_> = told.map(|it| block(it).into_owned()).collect();
+        status.set_description(told.join("\n"));
+        let mut suite = TestSuite::new(&name);
+        suite.add_test_case(TestCase::new(&name, status));
+        report.add_test_suite(suite);
+    }
+    if let Some(time) = result.duration_ms.and_then(duration) {
+        report.set_time(time);
+    }
+    let skipped = format!(" skipped=\"{}\"", report.skipped);
+    // What is written to a string can always be written.
+    let text = report.to_string().unwrap_or_default();
+    // The schema knows this number of a suite, and not of the whole. The report's own name is ours and does not hold it.
+    text.replacen(&skipped, "", 1)
+}
+
+/// The scenarios of one file.
+fn suite(scenarios: &[Scenario], result: &ResultDocument) -> TestSuite {
+    let path = line(&scenarios[0].path).into_owned();
+    let mut suite = TestSuite::new(&path);
+    suite.extra.insert("file".into(), path.into());
+    let started = line(&result.started_at).into_owned();
+    suite.extra.insert("timestamp".into(), started.into());
+    if let Some(row) = scenarios[0].line {
+        suite.add_property(Property::new("line", row.to_string()));
+    }
+    let total: f64 = scenarios.iter().filter_map(|it| it.duration_ms).sum();
+    if let Some(time) = duration(total) {
+        suite.set_time(time);
+    }
+    suite.add_test_cases(scenarios.iter().map(|it| case(it, &result.command)));
+    suite
+}
+
+fn case(scenario: &Scenario, command: &str) -> TestCase {
+    let sentences = attention::sentences(scenario);
+    let words = scenario.status_words(command);
+    let first = sentences.first().unwrap_or(&words);
+    let told = told(scenario, &words, &sentences);
+    let status = match scenario.status {
+        Status::Failed => Some(TestCaseStatus::non_success(NonSuccessKind::Failure)),
+        Status::Error | Status::Timeout | Status::Interrupted => {
+            Some(TestCaseStatus::non_success(NonSuccessKind::Error))
+        }
+        Status::Skipped => Some(TestCaseStatus::skipped()),
+        Status::Passed | Status::Recorded | Status::Inconclusive => None,
+    };
+    let is_noted = scenario.status != Status::Passed || scenario.is_changed();
+    let is_success = status.is_none();
+    let mut status = status.unwrap_or_else(TestCaseStatus::success);
+    if !is_success {
+        status.set_message(first).set_type(scenario.status.name());
+        status.set_description(told.as_str());
+    }
+    let mut case = TestCase::new(line(&scenario.name), status);
+    if is_success && is_noted {
+        case.set_system_out(told);
+    }
+    case.set_classname(line(&scenario.id).replace('/', "."));
+    if let Some(time) = scenario.duration_ms.and_then(duration) {
+        case.set_time(time);
+    }
+    case
+}
+
+/// All there is to say, led by where the scenario is declared.
+fn told(scenario: &Scenario, words: &str, sentences: &[String]) -> String {
+    let mut place = line(&scenario.path).into_owned();
+    for number in [scenario.line, scenario.column].into_iter().flatten() {
+        place = format!("{place}:{number}");
+    }
+    let mut lines = vec![format!("{place}: {words}")];
+    lines.extend(scenario.repeated.iter().map(|it| it.words()));
+    lines.extend_from_slice(sentences);
+    let problem = scenario.problem.iter();
+    let more = problem.flat_map(|it| it.hint.iter().chain(&it.details));
+    lines.extend(more.map(|it| block(it).into_owned()));
+    lines.join("\n")
+}
+
+fn duration(milliseconds: f64) -> Option<Duration> {
+    Duration::try_from_secs_f64(milliseconds / 1000.0).ok()
+}
