@@ -14,16 +14,23 @@
     if (target) target.scrollIntoView();
   };
 
+  // Of several pages in one file, one is shown.
+  const isOnPage = (it) => {
+    const page = it.closest("[data-page]");
+    return !page || page.getClientRects().length > 0;
+  };
+
   // The change one is at: the one the address names while it is to be seen, else the last that began above.
   const next = (step) => {
-    const named = stops.findIndex((it) => "#" + it.id === location.hash);
+    const here = stops.filter(isOnPage);
+    const named = here.findIndex((it) => "#" + it.id === location.hash);
     const isSeen = (it) => {
       const box = it.getBoundingClientRect();
       return box.bottom > 0 && box.top < innerHeight;
     };
-    if (named >= 0 && isSeen(stops[named])) return stops[named + step];
-    const above = stops.filter((it) => it.getBoundingClientRect().top < 60);
-    return step > 0 ? stops[above.length] : above[above.length - 1];
+    if (named >= 0 && isSeen(here[named])) return here[named + step];
+    const above = here.filter((it) => it.getBoundingClientRect().top < 60);
+    return step > 0 ? here[above.length] : above[above.length - 1];
   };
 
   const go = (stop) => {

@@ -11,6 +11,7 @@ use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::github;
+use crate::cli::links;
 use crate::cli::reports::{INDEX, Reports, Source};
 use crate::cli::runs::RESULT;
 use crate::cli::seen_from::SeenFrom;
@@ -65,6 +66,7 @@ pub(super) fn finish(
     };
     let document = ResultDocument {
         bisected: options.bisected.clone(),
+        links: links::links(&reports.links),
         ..ResultDocument::from(&finished.suite)
     };
     let mut found = Found {

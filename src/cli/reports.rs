@@ -9,7 +9,7 @@ use crate::cli::failure::Failure;
 use crate::cli::github::seen_from_checkout;
 use crate::cli::runs::RESULT;
 use crate::cli::seen_from::plain;
-use crate::published::result::{self, ResultDocument};
+use crate::published::result::{self, Link, ResultDocument};
 use crate::report::terminal::{self, Style, Verbosity};
 use crate::report::{compact, ctrf, github, junit, markdown};
 use crate::store::{self, StoreError};
@@ -29,6 +29,8 @@ pub(super) struct Reports {
     pub(super) pages: bool,
     /// The folder the pages go to, where the user names one.
     pub(super) output: Option<PathBuf>,
+    /// The pages elsewhere that the user names.
+    pub(super) links: Vec<Link>,
     asked: Vec<ReportChoice>,
 }
 
@@ -71,6 +73,7 @@ impl Reports {
             printed: args.format,
             pages: !no_report,
             output: output.map(Path::to_owned),
+            links: args.links.clone(),
             asked: args.reports.clone(),
         };
         let pages_nowhere = |it: &&ReportChoice| it.format == Format::Html && it.file.is_none();
@@ -99,6 +102,7 @@ impl Reports {
             printed: Format::Terminal,
             pages,
             output: None,
+            links: Vec::new(),
             asked: Vec::new(),
         }
     }

@@ -3,6 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
+
+use crate::published::result::Summary;
 use crate::store::Runs;
 use crate::suite::RUNS;
 
@@ -46,4 +49,31 @@ pub(super) fn latest() -> Option<PathBuf> {
     let stored = runs.filter(|it| it.path().join(RESULT).is_file());
     let latest = stored.max_by_key(|it| Runs::order(&it.file_name().to_string_lossy()));
     latest.map(|it| it.path())
+}
+
+/// What a list of runs tells of one.
+#[derive(Deserialize)]
+pub(super) struct Outline {
+    pub(super) command: String,
+    pub(super) summary: Summary,
+}
+
+/// The stored runs with their ids, the latest first. One that cannot be read is left out.
+pub(super) fn stored() -> Vec<(String, Outline)> {
+    let runs = fs::read_dir(RUNS).into_iter().flatten().flatten();
+    let mut ids: Vec<String> = runs
+        .map(|it| it.file_name().to_string_lossy().into_owned())
+        .collect();
+    ids.sort_by_key(|it| std::cmp::Reverse(Runs::order(it)));
+    let read = ids.into_iter().filter_map(|id| {
+        let text = fs::read(Path::new(RUNS).join(&id).join(RESULT)).ok()?;
+        let outline = crate::json::read(&text).ok()?;
+        Some((id, outline))
+    });
+    read.collect()
+}
+
+/// Whether a run of this name is stored.
+pub(super) fn is_stored(run: &Path) -> bool {
+    Path::new(RUNS).join(run).join(RESULT).is_file()
 }

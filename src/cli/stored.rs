@@ -20,6 +20,15 @@ pub(super) struct Stored {
     folder: PathBuf,
 }
 
+/// A result as seen from a folder, and what its pages are made from.
+struct Loaded {
+    result: ResultDocument,
+    /// The two trajectories of each scenario, as far as they are there.
+    sides: Vec<(Option<Redacted<Trajectory>>, Option<Redacted<Trajectory>>)>,
+    /// Why others are not.
+    gone: Vec<String>,
+}
+
 impl Stored {
     /// Opens the result of a run: by its id, its folder or its file; the latest without any.
     ///
@@ -72,12 +81,8 @@ impl Stored {
         result
     }
 
-    /// Writes the pages of the result to a folder and returns the trajectories that are gone.
-    ///
-    /// # Errors
-    ///
-    /// When a page cannot be written.
-    pub(super) fn write_pages(&self, folder: &Path) -> Result<Vec<String>, Failure> {
+    /// The result as seen from a folder, with the trajectories that its pages are made from.
+    fn loaded(&self, folder: &Path) -> Loaded {
         let mut gone = Vec::new();
         let seen = SeenFrom::new(folder);
         let mut result = self.result.clone();
@@ -106,6 +111,24 @@ impl Stored {
                 *file = seen.path(&self.folder.join(&*file));
             }
         }
+        Loaded {
+            result,
+            sides,
+            gone,
+        }
+    }
+
+    /// Writes the pages of the result to a folder and returns the trajectories that are gone.
+    ///
+    /// # Errors
+    ///
+    /// When a page cannot be written.
+    pub(super) fn write_pages(&self, folder: &Path) -> Result<Vec<String>, Failure> {
+        let Loaded {
+            result,
+            sides,
+            gone,
+        } = self.loaded(folder);
         for (scenario, (baseline, current)) in result.scenarios.iter().zip(&sides) {
             let page = html::scenario(&result, scenario, baseline.as_ref(), current.as_ref());
             finish::write_page(folder, &scenario.id, &page)?;
@@ -113,5 +136,27 @@ impl Stored {
         store::write(&folder.join(RESULT), result::json(&result).as_bytes())?;
         store::write(&folder.join("index.html"), html::index(&result).as_bytes())?;
         Ok(gone)
+    }
+
+    /// Writes the index and all pages into one file. Returns the trajectories that are gone, and how many pages found no room.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub(super) fn write_single_file(&self, file: &Path) -> Result<(Vec<String>, usize), Failure> {
+        let Loaded {
+            result,
+            sides,
+            gone,
+        } = self.loaded(file.parent().unwrap_or(Path::new("")));
+        let pages = result.scenarios.iter().zip(&sides);
+        let pages: Vec<String> = pages
+            .map(|(it, (baseline, current))| {
+                html::scenario(&result, it, baseline.as_ref(), current.as_ref()).html
+            })
+            .collect();
+        let single = html::single(&result, &html::index(&result), &pages);
+        store::write(file, single.html.as_bytes())?;
+        Ok((gone, single.left_out))
     }
 }

@@ -53,7 +53,52 @@ fn read(path: &Path, ours: &[&Path]) -> Result<GitCommit, String> {
             .unwrap_or_default(),
         committed_at: committed_at(commit.time()),
         dirty: Some(is_dirty(&repository, ours)?),
+        remote: remote(&repository),
         commit: id,
+    })
+}
+
+/// Where the repository is fetched from: the remote of its branch, else `origin`, else the only one there is.
+fn remote(repository: &Repository) -> Option<String> {
+    let of_branch = || {
+        let head = repository.head().ok()?;
+        let remote = repository.branch_upstream_remote(head.name().ok()?).ok()?;
+        Some(remote.as_str().ok()?.to_owned())
+    };
+    let only = || {
+        let names = repository.remotes().ok()?;
+        let name = names.get(0).ok().flatten().filter(|_| names.len() == 1)?;
+        Some(name.to_owned())
+    };
+    let named = |name: String| repository.find_remote(&name).ok();
+    let remote = of_branch()
+        .and_then(named)
+        .or_else(|| named("origin".to_owned()))
+        .or_else(|| only().and_then(named))?;
+    without_access(remote.url().ok()?)
+}
+
+/// An address without user, password and query, which may give access; `None` for a path on this machine.
+fn without_access(address: &str) -> Option<String> {
+    let after_user = |authority: &str| {
+        let host = authority.rsplit('@').next().unwrap_or_default();
+        host.to_owned()
+    };
+    if let Some((scheme, rest)) = address.split_once("://") {
+        let (authority, path) = rest.split_once('/')?;
+        let path = path.split(['?', '#']).next().unwrap_or_default();
+        return matches!(scheme, "https" | "http" | "ssh" | "git")
+            .then(|| format!("{scheme}://{}/{path}", after_user(authority)));
+    }
+    // `git@host:owner/repository`, as git writes it; one letter before the colon is a drive.
+    let (authority, path) = address.split_once(':')?;
+    let is_path = authority.contains(['/', '\\']) || authority.len() < 2;
+    (!is_path).then(|| {
+        format!(
+            "ssh://{}/{}",
+            after_user(authority),
+            path.trim_start_matches('/')
+        )
     })
 }
 
@@ -111,7 +156,7 @@ mod tests {
 
     use git2::{Repository, Signature};
 
-    use super::stamp;
+    use super::{stamp, without_access};
     use crate::model::stamp::{GitCommit, GitStamp};
 
     fn known(path: &Path, ours: &[&Path]) -> GitCommit {
@@ -187,6 +232,46 @@ mod tests {
 
         repository.set_head_detached(id).unwrap();
         assert_eq!(known(path, &[]).branch, None);
+    }
+
+    #[test]
+    fn a_remote_is_kept_without_what_gives_access() {
+        for (address, kept) in [
+            (
+                "https://jane:secret@github.com/a/b.git",
+                Some("https://github.com/a/b.git"),
+            ),
+            (
+                "https://github.com/a/b?token=secret",
+                Some("https://github.com/a/b"),
+            ),
+            (
+                "git@gitlab.com:group/sub/b.git",
+                Some("ssh://gitlab.com/group/sub/b.git"),
+            ),
+            ("ssh://git@host:2222/a/b", Some("ssh://host:2222/a/b")),
+            ("/home/jane/b.git", None),
+            ("../b", None),
+            ("file:///home/jane/b", None),
+            ("C:\\b", None),
+        ] {
+            assert_eq!(without_access(address).as_deref(), kept, "{address}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let repository = Repository::init(folder.path()).unwrap();
+        fs::write(folder.path().join("a"), "1").unwrap();
+        commit_all(&repository, "First");
+        assert_eq!(known(folder.path(), &[]).remote, None);
+        repository
+            .remote("other", "https://example.org/a/b")
+            .unwrap();
+        let only = known(folder.path(), &[]).remote;
+        assert_eq!(only.as_deref(), Some("https://example.org/a/b"));
+        repository
+            .remote("origin", "git@github.com:a/b.git")
+            .unwrap();
+        let origin = known(folder.path(), &[]).remote;
+        assert_eq!(origin.as_deref(), Some("ssh://github.com/a/b.git"));
     }
 
     #[test]

@@ -128,6 +128,7 @@ fn source(info: &Value) -> Option<GitStamp> {
         subject: field("commit_message").unwrap_or_default(),
         committed_at: rfc3339(&committed_at).unwrap_or(committed_at),
         dirty: None,
+        remote: None,
         commit,
     }))
 }

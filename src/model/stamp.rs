@@ -81,4 +81,6 @@ pub struct GitCommit {
     /// Whether tracked files differ from the commit, leaving out what mcp-eval itself writes; `None` where
     /// nobody knows.
     pub dirty: Option<bool>,
+    /// Where it is fetched from, without what gives access there; `None` without a remote, and for one on this machine.
+    pub remote: Option<String>,
 }

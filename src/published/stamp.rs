@@ -26,6 +26,9 @@ pub enum Git {
         committed_at: String,
         /// Whether tracked files differed from the commit; null where nobody knows.
         dirty: Option<bool>,
+        /// Where it is fetched from, without what gives access there; absent without a remote, and for one on the same machine.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        remote: Option<String>,
     },
     Unknown {
         /// Why the state is unknown.
@@ -45,6 +48,7 @@ impl From<&GitStamp> for Git {
                 subject: it.subject.clone(),
                 committed_at: it.committed_at.clone(),
                 dirty: it.dirty,
+                remote: it.remote.clone(),
             },
             GitStamp::Unknown { reason } => Self::Unknown {
                 unknown: reason.clone(),
@@ -64,6 +68,7 @@ impl From<Git> for GitStamp {
                 subject,
                 committed_at,
                 dirty,
+                remote,
             } => Self::Known(GitCommit {
                 commit,
                 short,
@@ -72,6 +77,7 @@ impl From<Git> for GitStamp {
                 subject,
                 committed_at,
                 dirty,
+                remote,
             }),
             Git::Unknown { unknown } => Self::Unknown { reason: unknown },
         }

@@ -301,7 +301,8 @@ impl Redactor {
                 ] {
                     self.words(text);
                 }
-                let optional = commit.branch.iter_mut().chain(&mut commit.describe);
+                let optional = [&mut commit.branch, &mut commit.describe, &mut commit.remote];
+                let optional = optional.into_iter().flatten();
                 optional.for_each(|it| self.words(it));
             }
             GitStamp::Unknown { reason } => self.words(reason),
@@ -561,6 +562,7 @@ mod tests {
             subject: format!("Drop {token}"),
             committed_at: String::new(),
             dirty: None,
+            remote: Some(format!("https://{token}@host/repository")),
         }));
         stamp.image = Some(ImageStamp {
             name: format!("image:{token}"),

@@ -38,3 +38,8 @@ pub fn words(milliseconds: f64) -> String {
         rest => format!("{hours} h {rest} min"),
     }
 }
+
+/// A duration for people; empty when it is not known.
+pub fn known(milliseconds: Option<f64>) -> String {
+    milliseconds.map_or_else(String::new, words)
+}

@@ -21,6 +21,7 @@
 //! | [`causes`] | what failed or changed, each root cause once for all scenarios |
 //! | [`diff`] | what differs between two answers, in lines |
 //! | [`direct`] | what servers did to the answers of those behind them, and what that cost, in words |
+//! | [`repository`] | where the commits of a repository are looked at |
 //! | [`label`] | what a call is for, where its tool only passes calls on |
 //! | [`method`] | how two values were compared, for people |
 //! | [`bytes`], [`duration`], [`moment`], [`wrap`] | how sizes, times and long lines are written |
@@ -46,5 +47,6 @@ pub mod label;
 pub mod markdown;
 pub mod method;
 pub mod moment;
+pub mod repository;
 pub mod terminal;
 pub mod wrap;

@@ -118,3 +118,238 @@ fn a_browser_shows_the_report_and_runs_nothing_of_it() {
     let size = std::fs::metadata(&picture).map_or(0, |it| it.len());
     assert!(size > 10_000, "the picture has {size} bytes: {seen:?}");
 }
+
+/// A project with a report on scenarios of several states, tags and servers.
+fn suite() -> Project {
+    let project = Project::new();
+    let write = |broken: &str, harmless: &str| {
+        let call = [("echo", json!({}))];
+        for (name, fault, tag) in [
+            ("one", broken, "slow"),
+            ("two", broken, "quick"),
+            ("three", harmless, "slow"),
+        ] {
+            let more = json!({ "tags": [tag] });
+            project.faulty_with(name, &[fault], &call, &more);
+        }
+        for name in ["off", "away"] {
+            let more = json!({ "enabled": false });
+            project.faulty_with(name, &[harmless], &call, &more);
+        }
+    };
+    write("text=the price is 3", "text=fine");
+    project.expect(0, &["record"]);
+    write("text=the price is 4", "text=fine");
+    project.expect(1, &["compare"]);
+    project
+}
+
+/// What a page has become at this fragment of its address.
+fn dom(browser: &str, project: &Project, page: &str, fragment: &str) -> String {
+    let profile = format!("--user-data-dir={}", project.path("profile").display());
+    let page = project.path(page).canonicalize().unwrap();
+    let seen = ran(Command::new(browser)
+        .args([
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--dump-dom",
+        ])
+        .args([
+            "--enable-logging=stderr",
+            "--v=0",
+            "--virtual-time-budget=3000",
+        ])
+        .arg(profile)
+        .arg(format!("file://{}{fragment}", page.display())));
+    assert_eq!(seen.code, 0, "{seen:?}");
+    let complaints = seen.stderr.lines().filter(|it| it.contains("CONSOLE"));
+    assert_eq!(complaints.collect::<Vec<_>>(), Vec::<&str>::new());
+    seen.stdout
+}
+
+/// The names of the rows that are to be seen, in order.
+fn rows(dom: &str) -> Vec<String> {
+    let rows = dom.split("<tr data-s=").skip(1);
+    let seen = rows.filter(|it| !it.split_once('>').unwrap().0.contains("hidden"));
+    let name = |row: &str| -> Option<String> {
+        let (_, name) = row.split_once("<a href=\"")?;
+        Some(name.split_once(".html")?.0.to_owned())
+    };
+    seen.filter_map(name).collect()
+}
+
+#[test]
+fn the_scenarios_are_filtered_and_sorted_in_a_browser() {
+    let Some(browser) = chromium() else { return };
+    let project = suite();
+    let index = "reports/latest/index.html";
+    for (fragment, expected, said) in [
+        (
+            "",
+            &["one", "two", "three", "away"][..],
+            "All 5 scenarios are shown.",
+        ),
+        (
+            "#?state=failed",
+            &["one", "two"],
+            "2 of 5 scenarios are shown.",
+        ),
+        (
+            "#?tag=slow",
+            &["one", "three"],
+            "2 of 5 scenarios are shown.",
+        ),
+        (
+            "#?state=failed&tag=slow",
+            &["one"],
+            "1 of 5 scenarios are shown.",
+        ),
+        (
+            "#?find=PRICE+is",
+            &["one", "two"],
+            "2 of 5 scenarios are shown.",
+        ),
+        ("#?state=skipped", &["away"], "2 of 5 scenarios are shown."),
+        ("#?find=nowhere", &[], "No scenario fits."),
+        (
+            "#?sort=name&state=failed,passed",
+            &["one", "three", "two"],
+            "3 of 5 scenarios are shown.",
+        ),
+    ] {
+        let seen = dom(browser, &project, index, fragment);
+        assert_eq!(rows(&seen), expected, "{fragment}");
+        assert!(seen.contains(said), "{fragment}: no {said:?}");
+    }
+    // The numbers on the buttons tell what each would show.
+    let seen = dom(browser, &project, index, "#?tag=quick");
+    let failed = seen.split("data-state=\"failed\"").nth(1).unwrap();
+    let failed = failed.split_once("</button>").unwrap().0;
+    assert!(failed.contains("<span class=\"n\">1</span>"), "{failed}");
+    // Without a script, all of it stands there, in sections.
+    let plain = project.read(index);
+    assert_eq!(rows(&plain), ["one", "two", "three", "away"]);
+    assert!(
+        plain.contains("2 scenarios: the scenario is disabled"),
+        "{plain}"
+    );
+    assert!(plain.contains("id=\"toolbar\"") && plain.contains("hidden>"));
+}
+
+#[test]
+fn one_file_has_all_pages_and_shows_the_one_that_the_address_names() {
+    let project = suite();
+    let said = project.expect(0, &["report", "--single-file", "all.html"]);
+    assert_eq!(said.stdout.trim(), "all.html");
+    let file = project.read("all.html");
+    for own in ["href=\"one.html", "href=\"index.html", "src=\"http"] {
+        assert!(!file.contains(own), "{own}");
+    }
+    let named: Vec<&str> = file.split(" href=\"#").skip(1).collect();
+    for link in named {
+        let id = link.split_once('"').unwrap().0;
+        assert!(
+            file.contains(&format!(" id=\"{id}\"")),
+            "#{id} leads nowhere"
+        );
+    }
+    let Some(browser) = chromium() else { return };
+    let shows = |fragment: &str| {
+        // Print what is to be seen: a page that is not shown has no text there.
+        let seen = dom(browser, &project, "all.html", fragment);
+        assert!(
+            seen.contains("All 5 scenarios are shown."),
+            "the index has no filters"
+        );
+        seen
+    };
+    shows("");
+    let profile = format!("--user-data-dir={}", project.path("profile").display());
+    let pdf = |fragment: &str, name: &str| {
+        let page = project.path("all.html");
+        let out = project.path(name);
+        let seen = ran(Command::new(browser)
+            .args([
+                "--headless=new",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--virtual-time-budget=2000",
+            ])
+            .arg(&profile)
+            .arg(format!("--screenshot={}", out.display()))
+            .args(["--window-size=900,700"])
+            .arg(format!("file://{}{fragment}", page.display())));
+        assert_eq!(seen.code, 0, "{seen:?}");
+        std::fs::read(out).unwrap()
+    };
+    assert_ne!(
+        pdf("", "index.png"),
+        pdf("#p1", "page.png"),
+        "the page is not shown"
+    );
+}
+
+#[test]
+fn a_thousand_scenarios_stay_small() {
+    let project = Project::new();
+    let call = [("echo", json!({}))];
+    project.faulty("s", &["text=the price is 3"], &call);
+    project.expect(0, &["record"]);
+    project.faulty("s", &["text=the price is 4"], &call);
+    project.expect(1, &["compare"]);
+    let result = project.read("reports/latest/result.json");
+    let mut result: serde_json::Value = serde_json::from_str(&result).unwrap();
+    let one = result["scenarios"][0].clone();
+    let many: Vec<serde_json::Value> = (0..1000)
+        .map(|number| {
+            let mut it = one.clone();
+            it["id"] = json!(format!("group-{}/scenario-{number}", number % 17));
+            it["name"] = json!(format!("Scenario {number} of a large suite"));
+            it["path"] = json!(format!(
+                "scenarios/group-{}/scenario-{number}.yaml",
+                number % 17
+            ));
+            it["tags"] = json!([format!("tag-{}", number % 9)]);
+            // Each with a cause of its own.
+            let changes = it["comparison"]["changes"].as_array_mut().unwrap();
+            for change in changes {
+                change["tool"] = json!(format!("mcp__s__tool_{}", name(number)));
+            }
+            let rows = it["comparison"]["rows"].as_array_mut().unwrap();
+            for row in rows {
+                row["tool"] = json!(format!("tool_{}", name(number)));
+            }
+            it
+        })
+        .collect();
+    result["scenarios"] = json!(many);
+    result["summary"]["selected"] = json!(1000);
+    result["summary"]["failed"] = json!(1000);
+    result["causes"] = json!([{ "text": "found again", "scenarios": [] }]);
+    project.file("many/result.json", result.to_string());
+    project.expect(
+        0,
+        &["report", "many", "--format", "html", "--output", "pages"],
+    );
+    let index = project.read("pages/index.html");
+    assert!(index.len() < 1_000_000, "{} bytes", index.len());
+    assert_eq!(index.matches("<tr data-s=").count(), 1000);
+    let Some(browser) = chromium() else { return };
+    let seen = dom(
+        browser,
+        &project,
+        "pages/index.html",
+        "#?find=scenario-77&sort=duration",
+    );
+    assert!(seen.contains("11 of 1000 scenarios are shown."));
+}
+
+/// A number in letters, because names that differ in numbers have one cause.
+fn name(number: usize) -> String {
+    let letters = number.to_string();
+    letters
+        .bytes()
+        .map(|it| char::from(it - b'0' + b'a'))
+        .collect()
+}

@@ -66,9 +66,9 @@ fn equal_causes_stand_together_at_the_end() {
         assert!(["degraded", "broken"].contains(&band), "{band}");
     }
     let index = project.read("reports/latest/index.html");
-    let shared = index.find("What several failed for").unwrap();
-    assert!(shared < index.find("Needs a look").unwrap());
-    assert!(index[shared..].contains("2 scenarios"));
+    let why = index.find("Why it failed").unwrap();
+    assert!(why < index.find("All scenarios").unwrap());
+    assert!(index[why..].contains("2 scenarios, 2 calls"));
 }
 
 #[test]

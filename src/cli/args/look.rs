@@ -16,6 +16,15 @@ pub(in crate::cli) struct ReportArgs {
     /// Where the pages go, with --format html, which is short for --report html [default: reports/RUN/]
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) output: Option<PathBuf>,
+    /// Write the pages and show them in the browser
+    #[arg(long)]
+    pub(in crate::cli) open: bool,
+    /// Write all pages into one file, to attach it to a ticket [default FILE: reports/RUN.html]
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "", conflicts_with = "output")]
+    pub(in crate::cli) single_file: Option<PathBuf>,
+    /// List the runs that are stored, the latest first
+    #[arg(long, conflicts_with_all = ["run", "output", "open", "single_file", "format", "reports", "links"])]
+    pub(in crate::cli) list: bool,
 }
 
 #[derive(Debug, Args)]

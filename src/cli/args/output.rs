@@ -5,6 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::cli::links;
+use crate::published::result::Link;
+
 /// Options about what is printed.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(in crate::cli) struct OutputArgs {
@@ -62,6 +65,10 @@ pub(in crate::cli) struct ReportingArgs {
     /// [default FILE: beside the report's pages]
     #[arg(long = "report", value_name = "FORMAT[=FILE]", value_parser = parse_report)]
     pub(in crate::cli) reports: Vec<ReportChoice>,
+    /// Show this page beside the result; may be given several times. Commit, pull request and job of GitHub Actions, GitLab CI, Buildkite
+    /// and Jenkins are known
+    #[arg(long = "link", value_name = "NAME=URL", value_parser = links::parse)]
+    pub(in crate::cli) links: Vec<Link>,
 }
 
 /// What stays of earlier runs.

@@ -16,6 +16,7 @@ mod cause;
 mod change;
 mod comparison;
 mod direct;
+mod link;
 mod repeated;
 mod row;
 mod scenario;
@@ -31,6 +32,7 @@ pub use comparison::{
     Band, Comparison, Drift, ExecutionStatus, Loss, Reason, ReasonKind, Scores, Slower,
 };
 pub use direct::{Cost, Direct, DirectCall, DirectTool, DirectTotals};
+pub use link::Link;
 pub use repeated::{
     BaselineRate, Interval, OfRuns, PassRate, RateDifference, Repeated, Run, Spread,
 };
@@ -79,6 +81,9 @@ pub struct ResultDocument {
     pub interrupted: bool,
     /// The repository the command was started in.
     pub git: Git,
+    /// Pages elsewhere that belong to the run: the commit, the pull request, the job of CI; absent where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<Link>,
     /// How many scenarios came out in which way.
     pub summary: Summary,
     /// What the command told the shell; `null` when the document was written before it was known.

@@ -48,6 +48,7 @@ impl From<&Redacted<SuiteResult>> for result::ResultDocument {
                 recorded: suite.count(Status::Recorded),
                 recorded_failing: scenarios.iter().filter(|it| it.is_failing()).count(),
             },
+            links: Vec::new(),
             gate: None,
             problem: None,
             bisected: None,

@@ -1,7 +1,8 @@
 //! HTML pages: an index and one page per scenario, each a file without external resources.
 //!
 //! The pages are Askama templates under `templates/`. No request to anywhere and no script but our own (a content
-//! security policy forbids both), and no link built from what a scenario, tool or model said.
+//! security policy forbids both), and no link built from what a scenario, tool or model said. Links that lead elsewhere
+//! are those of CI and of the user, and those to commits on GitHub and GitLab ([`crate::report::repository`]).
 
 mod answer;
 mod behind;
@@ -21,10 +22,13 @@ mod parameter;
 mod repeated;
 mod scenario;
 mod script;
+mod single;
 mod stamps;
+mod state;
 mod stretch;
 mod track;
 mod turn;
+mod versions;
 
 use std::fmt;
 use std::ops::Deref;
@@ -36,10 +40,12 @@ use crate::model::redacted::Redacted;
 use crate::model::trajectory::Trajectory;
 use crate::published::result::{ResultDocument, Scenario};
 use crate::text;
+use crate::text::word_diff::Piece;
 
 use answer::Answers;
 
 pub use page_name::page_name;
+pub use single::{Single, single};
 
 /// The index of a result: its summary and a line per scenario, each linking to the page of its [`page_name()`].
 pub fn index(result: &ResultDocument) -> String {
@@ -91,6 +97,28 @@ pub fn scenario(
         files: files.collect(),
         html: render(&page),
     }
+}
+
+/// A sentence in pieces, those marked that stand between back quotes: names, places and values.
+fn ticked(sentence: &str) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    for (at, text) in sentence.split('`').enumerate() {
+        // A back quote without its partner is part of the text.
+        let is_last = sentence.matches('`').count() == at;
+        let marked = at % 2 == 1;
+        if marked && is_last {
+            pieces.push(Piece {
+                text: format!("`{text}"),
+                marked: false,
+            });
+        } else if !text.is_empty() {
+            pieces.push(Piece {
+                text: text.to_owned(),
+                marked,
+            });
+        }
+    }
+    pieces
 }
 
 /// Renders a page. It fails only if the formatting of a value does, which none of ours can; if one did, the page would show the error.

@@ -5,7 +5,6 @@ use crate::model::repeated::percent;
 use crate::published::result::{Interval, Repeated, Run, Status};
 use crate::report::duration;
 
-use super::index::duration_words;
 use super::link::link;
 use crate::model::points::score;
 
@@ -99,7 +98,7 @@ impl AttemptView {
             number,
             status: run.status,
             score: run.score.map_or_else(String::new, score),
-            duration: duration_words(run.duration_ms),
+            duration: duration::known(run.duration_ms),
             reason: run.reason.clone().unwrap_or_default(),
             link: run.file.as_deref().map(link),
             shown: number == shown,

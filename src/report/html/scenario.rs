@@ -18,14 +18,15 @@ use super::command::{self, Command};
 use super::conversation::{self, Block};
 use super::direct::DirectView;
 use super::excerpt::Excerpt;
-use super::index::duration_words;
-use super::link::link;
+use super::link::{ElsewhereView, link};
 use super::message::MessageRow;
 use super::model_use::{self, RequestView};
 use super::repeated::RepeatedView;
 use super::script::{self, ScenarioScript};
 use super::stamps::{self, StampRow};
+use super::state::State;
 use super::stretch::{self, Stretch};
+use super::versions::{self, VersionLine};
 use crate::model::points::score;
 
 /// The template's view of a scenario.
@@ -37,8 +38,11 @@ pub(super) struct ScenarioPage<'a> {
     started_at: String,
     duration: String,
     calls: Option<String>,
-    /// Which versions of the system under test the two sides met, where the scenario names its repository.
-    versions: Option<String>,
+    /// Which versions of the system under test, and of the scenarios, the two sides ran on.
+    versions: Vec<VersionLine>,
+    more_versions: usize,
+    links: Vec<ElsewhereView<'a>>,
+    state: State,
     verdict: Option<VerdictView<'a>>,
     /// Whatever differs: those that are shown at once, and the others.
     changes: [Vec<ChangeView<'a>>; 2],
@@ -164,9 +168,12 @@ impl<'a> ScenarioPage<'a> {
             result,
             scenario,
             started_at: moment::words(&result.started_at),
-            duration: duration_words(scenario.duration_ms),
+            duration: duration::known(scenario.duration_ms),
             calls: scenario.calls_in_words(&result.command),
-            versions: stamps::versions(stamped, scenario.current.as_ref()),
+            versions: versions::of_sides(stamped, scenario.current.as_ref(), &result.started_at),
+            more_versions: 0,
+            links: result.links.iter().map(ElsewhereView::new).collect(),
+            state: State::of(scenario),
             verdict: scenario.comparison.as_ref().map(VerdictView::new),
             changes: {
                 let mut changes: Vec<_> = scenario.changes().iter().map(ChangeView::new).collect();

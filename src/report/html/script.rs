@@ -9,6 +9,10 @@ use sha2::{Digest, Sha256};
 #[derive(Template)]
 #[template(path = "scenario.js", escape = "none")]
 pub(super) struct ScenarioScript;
+/// Filters and sorts the scenarios of the index.
+#[derive(Template)]
+#[template(path = "index.js", escape = "none")]
+pub(super) struct IndexScript;
 
 /// What a content security policy calls a script that is part of a page: `sha256-…`.
 pub(super) fn hash(script: &impl Template) -> String {

@@ -1,7 +1,7 @@
 //! What the two sides ran on, row by row.
 
 use crate::published::result::{ModelUse, ServerSummary, Side};
-use crate::published::stamp::{Git, Image, Servers};
+use crate::published::stamp::{Git, Servers};
 use crate::report::{duration, moment};
 
 /// One row of the table: a subject and what it was on either side.
@@ -101,21 +101,6 @@ pub(super) fn rows(baseline: Option<&Side>, current: Option<&Side>) -> Vec<Stamp
         .collect()
 }
 
-/// The versions of the system under test in one line: `a1b2c3d on main → 51c0ffe on fix`, or one where both are the same.
-pub(super) fn versions(baseline: Option<&Side>, current: Option<&Side>) -> Option<String> {
-    let version = |side: Option<&Side>| {
-        let stamp = &side?.stamp;
-        match (&stamp.source, &stamp.image) {
-            (Some(git), _) => git_words(git).into_iter().next(),
-            (None, image) => image.as_ref().map(Image::words),
-        }
-    };
-    match (version(baseline), version(current)) {
-        (Some(before), Some(now)) if before != now => Some(format!("{before} → {now}")),
-        (before, now) => now.or(before),
-    }
-}
-
 /// A git stamp in lines: where it stood, what the commit says, when it was made.
 pub(super) fn git_words(stamp: &Git) -> Vec<String> {
     match stamp {
@@ -127,6 +112,7 @@ pub(super) fn git_words(stamp: &Git) -> Vec<String> {
             subject,
             committed_at,
             dirty,
+            remote: _,
         } => {
             let branch = match branch {
                 Some(branch) => format!("on {branch}"),

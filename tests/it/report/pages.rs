@@ -4,6 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use mcp_eval::model::suite::SuiteResult;
 use mcp_eval::model::trajectory::Step;
+use mcp_eval::published::result::Link;
 use mcp_eval::report::html;
 use mcp_eval::text;
 use sha2::{Digest, Sha256};
@@ -75,7 +76,7 @@ fn pages_ask_for_nothing_and_link_only_among_themselves() {
         .collect();
     let index = html::index(&sample::document(&suite));
     let linked: BTreeSet<String> = attributes(&index, "href")
-        .filter(|it| !it.starts_with('#'))
+        .filter(|it| !it.starts_with('#') && !it.starts_with("https://"))
         .map(|it| it.split('#').next().unwrap().to_owned())
         .collect();
     assert_eq!(linked, known, "the index links to every page");
@@ -108,6 +109,11 @@ fn pages_ask_for_nothing_and_link_only_among_themselves() {
         for link in attributes(&page, "href") {
             let found = match link.strip_prefix('#') {
                 Some(id) => ids.iter().any(|it| it == id),
+                // Elsewhere are the commits of the repository alone.
+                None if link.starts_with("https://") => {
+                    link.starts_with("https://github.com/example/proxy/commit/")
+                        || link.starts_with("https://github.com/example/proxy/compare/")
+                }
                 None => known.contains(link.split('#').next().unwrap()),
             };
             assert!(found, "{name}: {link}");
@@ -426,8 +432,46 @@ fn attributes(page: &str, name: &str) -> impl Iterator<Item = String> {
 fn the_versions_of_both_sides_stand_at_the_top() {
     let page = pages(&sample::compared()).swap_remove(2).1;
     let (top, _) = page.split_once("<main").unwrap();
+    let (_, header) = top.split_once("<header>").unwrap();
+    let text = without_tags(header);
     assert!(
-        top.contains("a1b2c3d on main, v0.9.1-3-ga1b2c3d → 51c0ffe on rework-ids"),
-        "{top}"
+        text.contains(
+            "System under test baseline a1b2c3d (main, 31 Oct) → this run 51c0ffe (rework-ids, 31 Oct, dirty) what lies between"
+        ),
+        "{text}"
     );
+    let between = "https://github.com/example/proxy/compare/a1b2c3d000000000000000000000000000000000...51c0ffe";
+    assert!(top.contains(between), "{top}");
+    let index = pages(&sample::compared()).swap_remove(0).1;
+    assert!(index.contains(between), "{index}");
+}
+
+#[test]
+fn links_elsewhere_are_links_only_where_they_are_plain_addresses() {
+    let mut document = sample::document(&sample::recorded());
+    let link = |name: &str, url: &str| Link {
+        name: name.to_owned(),
+        url: url.to_owned(),
+    };
+    document.links = vec![
+        link("CI job", "https://ci.example.org/7"),
+        link("<b>odd", "javascript:alert(1)"),
+    ];
+    let index = html::index(&document);
+    assert!(index.contains("<a href=\"https://ci.example.org/7\" rel=\"noreferrer\">CI job</a>"));
+    assert!(
+        index.contains("&lt;b&gt;odd: javascript:alert(1)"),
+        "{index}"
+    );
+    assert!(!index.contains("href=\"javascript"));
+}
+
+/// What a reader sees of a piece of a page, on one line.
+fn without_tags(page: &str) -> String {
+    let mut text = String::new();
+    for part in page.split('<') {
+        text.push(' ');
+        text.push_str(part.split_once('>').map_or(part, |it| it.1));
+    }
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

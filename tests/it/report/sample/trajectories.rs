@@ -60,6 +60,7 @@ pub(crate) fn commit(short: &str, branch: &str, subject: &str, dirty: bool) -> G
         subject: subject.to_owned(),
         committed_at: "2026-10-31T18:00:00+01:00".to_owned(),
         dirty: Some(dirty),
+        remote: Some("git@github.com:example/proxy.git".to_owned()),
     })
 }
 

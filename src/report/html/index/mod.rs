@@ -1,0 +1,119 @@
+//! The index page: what was found, the root causes, and all scenarios.
+
+mod card;
+mod group;
+mod row;
+
+use askama::Template;
+
+use crate::published::result::{Cause, ResultDocument};
+use crate::report::{advice, duration, moment};
+
+use super::link::ElsewhereView;
+use super::script::{self, IndexScript};
+use super::stamps;
+use super::state::State;
+use super::versions::{self, VersionLine};
+use card::Card;
+use group::Group;
+use row::{Names, Row};
+
+/// How many causes the page shows of what failed, and of what only changed.
+const FAILING: usize = 40;
+const CHANGES: usize = 25;
+
+/// The template's view of a result.
+#[derive(Template)]
+#[template(path = "index.html", config = "templates/askama.toml")]
+pub(super) struct IndexPage<'a> {
+    result: &'a ResultDocument,
+    started_at: String,
+    duration: String,
+    /// What to do, in a sentence.
+    advice: Option<String>,
+    /// The repository that the command was started in.
+    git: Vec<String>,
+    /// How many scenarios have which state, without the zeros.
+    counts: Vec<(State, usize)>,
+    versions: Vec<VersionLine>,
+    more_versions: usize,
+    links: Vec<ElsewhereView<'a>>,
+    failing: Cards<'a>,
+    changes: Cards<'a>,
+    groups: Vec<Group<'a>>,
+    names: Names<'a>,
+    script_hash: String,
+}
+
+/// Causes, and how many more there are than the page shows.
+struct Cards<'a> {
+    shown: Vec<Card<'a>>,
+    more: usize,
+}
+
+impl<'a> IndexPage<'a> {
+    pub(super) fn new(result: &'a ResultDocument) -> Self {
+        let names = Names::of(result);
+        let causes = row::first_causes(result);
+        let rows = result.scenarios.iter();
+        let rows: Vec<Row<'a>> = rows
+            .map(|it| Row::new(it, &result.command, &names, &causes))
+            .collect();
+        let count = |state: State| rows.iter().filter(|it| it.state == state).count();
+        let counts = State::ALL.map(|it| (it, count(it)));
+        let (versions, more_versions) = versions::of_all(result);
+        Self {
+            result,
+            started_at: moment::words(&result.started_at),
+            duration: duration::known(result.duration_ms),
+            advice: advice::sentence(result),
+            git: stamps::git_words(&result.git),
+            counts: counts.into_iter().filter(|it| it.1 > 0).collect(),
+            versions,
+            more_versions,
+            links: result.links.iter().map(ElsewhereView::new).collect(),
+            failing: Cards::new(result, |it| it.fails, FAILING),
+            changes: Cards::new(result, |it| !it.fails, CHANGES),
+            groups: group::groups(rows),
+            names,
+            script_hash: script::hash(&IndexScript),
+        }
+    }
+
+    /// The class of the sentence that sums it up.
+    fn tone(&self) -> &'static str {
+        let summary = self.result.summary;
+        let fine = self
+            .result
+            .gate
+            .as_ref()
+            .is_some_and(|it| it.exit_code == 0);
+        if !fine {
+            "bad"
+        } else if summary.inconclusive + summary.recorded_failing > 0 {
+            "warn"
+        } else if summary.changed > 0 {
+            "altered"
+        } else {
+            "good"
+        }
+    }
+
+    /// Whether there is anything that could be told apart by filters.
+    fn has_filters(&self) -> bool {
+        self.result.scenarios.len() > 1
+    }
+}
+
+impl<'a> Cards<'a> {
+    fn new(result: &'a ResultDocument, is_meant: fn(&Cause) -> bool, most: usize) -> Self {
+        let causes = || result.causes.iter().filter(|it| is_meant(it));
+        Self {
+            shown: causes()
+                .take(most)
+                .map(|it| Card::new(it, result))
+                .collect(),
+            more: causes().count().saturating_sub(most),
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! One scenario in the table of all.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::model::points::score;
+use crate::published::result::{Cause, ResultDocument, Scenario};
+use crate::report::duration;
+use crate::report::html::page_name;
+use crate::report::html::state::State;
+use crate::text::shorten;
+
+/// The longest sentence in a row; the scenario's page has the whole.
+const SENTENCE: usize = 220;
+
+/// One scenario. There may be thousands, so a row has no more than it shows and is found by.
+pub(super) struct Row<'a> {
+    pub(super) scenario: &'a Scenario,
+    pub(super) state: State,
+    /// The state with what belongs to it: `passed, 2 changes`.
+    pub(super) words: String,
+    pub(super) page: String,
+    pub(super) score: Option<String>,
+    pub(super) calls: String,
+    pub(super) duration: String,
+    /// For sorting, in milliseconds.
+    pub(super) milliseconds: String,
+    /// What several runs came to together.
+    pub(super) repeated: Option<String>,
+    pub(super) flaky: bool,
+    /// What it failed for, or what changed: the first thing, and how many more there are.
+    pub(super) sentence: Option<String>,
+    pub(super) more: usize,
+    /// Its tags, servers and tools, by their places in the lists of the filters.
+    pub(super) tags: String,
+    pub(super) servers: String,
+    pub(super) tools: String,
+}
+
+/// All tags, servers and tools there are, in order.
+pub(super) struct Names<'a> {
+    pub(super) tags: Vec<&'a str>,
+    pub(super) servers: Vec<&'a str>,
+    pub(super) tools: Vec<&'a str>,
+    places: [BTreeMap<&'a str, usize>; 3],
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn of(result: &'a ResultDocument) -> Self {
+        let all = |of: fn(&'a Scenario) -> BTreeSet<&'a str>| -> Vec<&'a str> {
+            let all: BTreeSet<&str> = result.scenarios.iter().flat_map(of).collect();
+            all.into_iter().collect()
+        };
+        let (tags, servers, tools) = (all(tags), all(servers), all(tools));
+        let places = [&tags, &servers, &tools]
+            .map(|names| names.iter().enumerate().map(|(at, it)| (*it, at)).collect());
+        Self {
+            tags,
+            servers,
+            tools,
+            places,
+        }
+    }
+
+    fn places(&self, kind: usize, names: &BTreeSet<&str>) -> String {
+        let places = names.iter().filter_map(|it| self.places[kind].get(it));
+        places
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+}
+
+fn tags(scenario: &Scenario) -> BTreeSet<&str> {
+    scenario.tags.iter().map(String::as_str).collect()
+}
+
+fn servers(scenario: &Scenario) -> BTreeSet<&str> {
+    let side = scenario.current.as_ref().or(scenario.baseline.as_ref());
+    let named = side.iter().flat_map(|it| &it.servers);
+    named.map(|it| it.server.as_str()).collect()
+}
+
+fn tools(scenario: &Scenario) -> BTreeSet<&str> {
+    let rows = scenario.comparison.iter().flat_map(|it| &it.rows);
+    rows.filter_map(|it| it.tool.as_deref()).collect()
+}
+
+/// The first cause of each scenario, failing ones first, and how many it has.
+pub(super) fn first_causes(result: &ResultDocument) -> HashMap<&str, (&Cause, usize)> {
+    let mut first: HashMap<&str, (&Cause, usize)> = HashMap::new();
+    for cause in &result.causes {
+        for id in &cause.scenarios {
+            first.entry(id).or_insert((cause, 0)).1 += 1;
+        }
+    }
+    first
+}
+
+impl<'a> Row<'a> {
+    pub(super) fn new(
+        scenario: &'a Scenario,
+        command: &str,
+        names: &Names<'_>,
+        causes: &HashMap<&str, (&Cause, usize)>,
+    ) -> Self {
+        let state = State::of(scenario);
+        let cause = causes.get(scenario.id.as_str());
+        let problem = scenario.problem.as_ref().map(|it| it.message.as_str());
+        let sentence = cause.map(|(it, _)| it.text.as_str()).or(problem);
+        Self {
+            scenario,
+            state,
+            words: match state {
+                State::Changed => scenario.status_words(command),
+                state => state.words(command).to_owned(),
+            },
+            page: page_name(&scenario.id),
+            score: scenario.score().map(score),
+            calls: scenario.calls().unwrap_or_default(),
+            duration: duration::known(scenario.duration_ms),
+            milliseconds: scenario
+                .duration_ms
+                .map_or_else(String::new, |it| format!("{it:.0}")),
+            repeated: scenario.repeated.as_ref().map(|it| it.words()),
+            flaky: scenario.repeated.as_ref().is_some_and(|it| it.flaky),
+            sentence: sentence.map(|it| shorten(it, SENTENCE).into_owned()),
+            more: cause.map_or(0, |(_, count)| count - 1),
+            tags: names.places(0, &tags(scenario)),
+            servers: names.places(1, &servers(scenario)),
+            tools: names.places(2, &tools(scenario)),
+        }
+    }
+}

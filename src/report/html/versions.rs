@@ -1,0 +1,222 @@
+//! The versions that the two sides ran on, in a line each: `baseline 3f2c1ab (v1.4.2, 12 Nov) → this run 9d8e7f6 (main, dirty)`.
+
+use std::collections::HashMap;
+
+use crate::model::stamp::DIRTY;
+use crate::published::result::{ResultDocument, Side};
+use crate::published::stamp::{Git, Image};
+use crate::report::moment;
+use crate::report::repository::Repository;
+
+/// How many different lines of one subject the index shows.
+const LINES: usize = 4;
+
+/// What is added to a version that a server tells of itself.
+const SAID: &str = "as it says itself";
+
+/// The letters of a commit's id that are shown where git has not shortened it.
+const SHORT: usize = 7;
+
+/// One subject on both sides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct VersionLine {
+    pub(super) subject: &'static str,
+    pub(super) baseline: Option<Version>,
+    pub(super) current: Option<Version>,
+    /// Leads to what lies between the two commits.
+    pub(super) between: Option<String>,
+    /// How many scenarios have it; 0 where it is that of a single one.
+    pub(super) scenarios: usize,
+}
+
+/// One version, as far as it is known.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Version {
+    /// `3f2c1ab`, or the name of an image or a server.
+    pub(super) id: String,
+    /// `v1.4.2, 12 Nov`; empty where there is nothing to add.
+    pub(super) notes: String,
+    /// Leads to the commit.
+    pub(super) link: Option<String>,
+    /// The commit as a whole, and where it is looked at.
+    commit: Option<(String, Repository)>,
+}
+
+impl VersionLine {
+    fn new(
+        subject: &'static str,
+        baseline: Option<Version>,
+        current: Option<Version>,
+    ) -> Option<Self> {
+        let between = || {
+            let (before, of) = baseline.as_ref()?.commit.as_ref()?;
+            let (now, repository) = current.as_ref()?.commit.as_ref()?;
+            // Of another repository, the two have no common history.
+            (of == repository).then(|| repository.between(before, now))?
+        };
+        let between = between();
+        (baseline.is_some() || current.is_some()).then_some(Self {
+            subject,
+            baseline,
+            current,
+            between,
+            scenarios: 0,
+        })
+    }
+
+    /// Both sides ran on the same.
+    pub(super) fn is_same(&self) -> bool {
+        self.baseline.is_some() && self.baseline == self.current
+    }
+}
+
+/// The lines of one scenario, of which either side may be missing. `now` tells which year needs no mention.
+pub(super) fn of_sides(
+    baseline: Option<&Side>,
+    current: Option<&Side>,
+    now: &str,
+) -> Vec<VersionLine> {
+    let system = |side: Option<&Side>| side.and_then(|it| system(it, now));
+    // That a server says the same of itself tells nothing about what it is made of.
+    let tells = |it: &VersionLine| !it.is_same() || !is_said(it.current.as_ref());
+    let scenarios = |side: Option<&Side>| side.and_then(|it| of_git(&it.stamp.scenarios, now));
+    let lines = [
+        VersionLine::new("System under test", system(baseline), system(current)).filter(tells),
+        VersionLine::new("Scenarios", scenarios(baseline), scenarios(current)),
+    ];
+    lines.into_iter().flatten().collect()
+}
+
+/// The lines of all scenarios, each once, those of most scenarios first, and how many more there are.
+pub(super) fn of_all(result: &ResultDocument) -> (Vec<VersionLine>, usize) {
+    let mut found: Vec<VersionLine> = Vec::new();
+    let mut known: HashMap<(&'static str, Option<Version>, Option<Version>), usize> =
+        HashMap::new();
+    for scenario in &result.scenarios {
+        // What a scenario expects was never recorded, so it has no version of its own.
+        let baseline = scenario.baseline.as_ref();
+        let baseline = baseline.filter(|_| result.command != "run");
+        for line in of_sides(baseline, scenario.current.as_ref(), &result.started_at) {
+            let key = (line.subject, line.baseline.clone(), line.current.clone());
+            let at = *known.entry(key).or_insert_with(|| {
+                found.push(line);
+                found.len() - 1
+            });
+            found[at].scenarios += 1;
+        }
+    }
+    let order = |it: &VersionLine| {
+        (
+            it.subject != "System under test",
+            std::cmp::Reverse(it.scenarios),
+        )
+    };
+    found.sort_by_key(order);
+    let mut shown: HashMap<&'static str, usize> = HashMap::new();
+    let all = found.len();
+    found.retain(|it| {
+        let count = shown.entry(it.subject).or_default();
+        *count += 1;
+        *count <= LINES
+    });
+    let more = all - found.len();
+    (found, more)
+}
+
+/// The system under test: the commit of its repository, else what its image says of itself, else what its servers do.
+fn system(side: &Side, now: &str) -> Option<Version> {
+    let stamp = &side.stamp;
+    let source = stamp.source.as_ref().and_then(|it| of_git(it, now));
+    source
+        .or_else(|| stamp.image.as_ref().map(of_image))
+        .or_else(|| of_servers(side))
+}
+
+fn of_git(stamp: &Git, now: &str) -> Option<Version> {
+    let Git::Known {
+        commit,
+        short,
+        branch,
+        describe,
+        subject: _,
+        committed_at,
+        dirty,
+        remote,
+    } = stamp
+    else {
+        return None;
+    };
+    // A tag on an earlier commit says less than the branch.
+    let tag = describe
+        .as_ref()
+        .filter(|it| !it.ends_with(&format!("-g{short}")) && !it.contains("-g"));
+    let name = tag.or(branch.as_ref()).or(describe.as_ref());
+    let dirty = (*dirty == Some(true)).then(|| "dirty".to_owned());
+    let notes = [name.cloned(), moment::day(committed_at, now), dirty];
+    let repository = remote.as_deref().and_then(Repository::of);
+    Some(Version {
+        id: short.clone(),
+        notes: notes.into_iter().flatten().collect::<Vec<_>>().join(", "),
+        link: repository.as_ref().and_then(|it| it.commit(commit)),
+        commit: repository.map(|it| (commit.clone(), it)),
+    })
+}
+
+fn of_image(image: &Image) -> Version {
+    let is_id = |it: &str| it.bytes().all(|it| it.is_ascii_hexdigit());
+    let revision = image.revision.as_deref();
+    let (commit, is_dirty) = match revision.map(|it| (it, it.strip_suffix(DIRTY))) {
+        Some((_, Some(commit))) => (Some(commit), true),
+        Some((commit, None)) => (Some(commit), false),
+        None => (None, false),
+    };
+    let Some(commit) = commit else {
+        let id = image.id.strip_prefix("sha256:").unwrap_or(&image.id);
+        let id = id.chars().take(12).collect::<String>();
+        let notes = [image.version.clone(), Some(id)];
+        return Version {
+            id: image.name.clone(),
+            notes: notes.into_iter().flatten().collect::<Vec<_>>().join(", "),
+            link: None,
+            commit: None,
+        };
+    };
+    let short = if is_id(commit) {
+        commit.chars().take(SHORT).collect()
+    } else {
+        commit.to_owned()
+    };
+    let dirty = is_dirty.then(|| "dirty".to_owned());
+    let notes = [
+        image.version.clone(),
+        Some(format!("image {}", image.name)),
+        dirty,
+    ];
+    let repository = image.source.as_deref().and_then(Repository::of);
+    Version {
+        id: short,
+        notes: notes.into_iter().flatten().collect::<Vec<_>>().join(", "),
+        link: repository.as_ref().and_then(|it| it.commit(commit)),
+        commit: repository.map(|it| (commit.to_owned(), it)),
+    }
+}
+
+fn is_said(version: Option<&Version>) -> bool {
+    version.is_some_and(|it| it.notes == SAID)
+}
+
+/// What servers call themselves, where they have a version; our own mocks have none to speak of.
+fn of_servers(side: &Side) -> Option<Version> {
+    let named = side.servers.iter().filter_map(|it| {
+        let (name, version) = (it.name.as_ref()?, it.version.as_ref()?);
+        Some(format!("{name} {version}"))
+    });
+    let mut named: Vec<String> = named.collect();
+    named.dedup();
+    (!named.is_empty()).then(|| Version {
+        id: named.join(", "),
+        notes: SAID.to_owned(),
+        link: None,
+        commit: None,
+    })
+}
