@@ -20,11 +20,14 @@ pub(super) struct Stored {
     folder: PathBuf,
 }
 
+/// The trajectories of the baseline and of the run, as far as they are there.
+type Sides = (Option<Redacted<Trajectory>>, Option<Redacted<Trajectory>>);
+
 /// A result as seen from a folder, and what its pages are made from.
 struct Loaded {
     result: ResultDocument,
-    /// The two trajectories of each scenario, as far as they are there.
-    sides: Vec<(Option<Redacted<Trajectory>>, Option<Redacted<Trajectory>>)>,
+    /// The two trajectories of each scenario.
+    sides: Vec<Sides>,
     /// Why others are not.
     gone: Vec<String>,
 }

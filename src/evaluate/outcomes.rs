@@ -227,6 +227,7 @@ pub fn lists_tools(scenario: &Scenario, trajectory: &Trajectory) -> Option<Check
     };
     Some(Check {
         name: "a server lists tools".to_owned(),
+        line: None,
         state,
         message,
     })

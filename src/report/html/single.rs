@@ -4,6 +4,7 @@
 //! every quote escaped.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 
 use crate::published::result::ResultDocument;
 
@@ -74,9 +75,7 @@ fn single_within(result: &ResultDocument, index: &str, pages: &[String], most: u
     html.push_str("</div>\n");
     for at in &kept {
         let name = format!("p{at}-");
-        html.push_str(&format!(
-            "<div class=\"single-page\" data-page id=\"p{at}\">\n"
-        ));
+        let _ = writeln!(html, "<div class=\"single-page\" data-page id=\"p{at}\">");
         html.push_str(&rewritten(content(&pages[*at]), &name, &parts));
         html.push_str("</div>\n");
     }

@@ -156,7 +156,7 @@ impl Document {
             (source == own).then_some(Place { line, column })
         };
         let expected = given(self.expected_trajectory.as_ref());
-        let expected: Vec<_> = (expected.into_iter().flat_map(|it| &it.value))
+        let expected: Vec<_> = (expected.into_iter().flat_map(|it| it.value.iter()))
             .map(|it| place(it.tool.at))
             .collect();
         let script = given(self.agent.as_ref()).and_then(|it| it.all.calls.as_ref());
