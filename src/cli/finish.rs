@@ -15,6 +15,7 @@ use crate::cli::links;
 use crate::cli::reports::{INDEX, Reports, Source};
 use crate::cli::runs::RESULT;
 use crate::cli::seen_from::SeenFrom;
+use crate::cli::shell;
 use crate::git;
 use crate::model::suite::{ScenarioResult, SuiteResult};
 use crate::published::result::{self, Bisected, Gate, Problem, ResultDocument};
@@ -22,6 +23,7 @@ use crate::redact;
 use crate::report::html;
 use crate::store::{self, Retention, StoreError};
 use crate::suite::{BASELINES, BISECT_STATE, Finished};
+use crate::text;
 
 /// Where reports go unless the user says otherwise.
 pub(super) const REPORTS: &str = "reports";
@@ -97,6 +99,9 @@ pub(super) fn finish(
         } else {
             console.note(&format!("Result: {}", folder.join(RESULT).display()));
         }
+        if let Some(next) = next_step(&shown) {
+            console.note(&next);
+        }
         return Ok(exit);
     };
     let exit = exit.and(failure.exit);
@@ -109,6 +114,15 @@ pub(super) fn finish(
         is_printed: true,
         ..failure
     })
+}
+
+/// The command that tells more of the first scenario that failed, else of the first that changed; `None` where neither is compared.
+fn next_step(result: &ResultDocument) -> Option<String> {
+    let compared = result.scenarios.iter().filter(|it| it.comparison.is_some());
+    let failed = compared.clone().find(|it| !it.status.is_fine());
+    let told = failed.or_else(|| compared.clone().find(|it| it.is_changed()))?;
+    let id = shell::quoted(&text::line(&told.id));
+    Some(format!("More: mcp-eval explain {id}"))
 }
 
 /// Removes runs and reports that need not stay, and notes in the index what there is. What goes wrong there spoils no result.

@@ -22,6 +22,7 @@ mod runs;
 mod scenario_name;
 mod seen_from;
 mod select;
+mod shell;
 mod stored;
 mod stray;
 mod suite;

@@ -1,6 +1,7 @@
 //! Commands and options of the original tool, `smart-mcp-proxy/mcp-eval`: answered with what to type here.
 
 use crate::cli::failure::Failure;
+use crate::cli::shell;
 
 /// What its commands are called here.
 const COMMANDS: [(&str, &str, &str); 2] = [
@@ -33,7 +34,9 @@ pub(super) fn answer(arguments: &[String]) -> Option<Failure> {
             is_command = false;
             let known = COMMANDS.iter().find(|(old, ..)| old == argument);
             differences.extend(known.map(|(.., said)| said));
-            words.push(known.map_or_else(|| quoted(argument), |(_, new, _)| (*new).to_owned()));
+            words.push(
+                known.map_or_else(|| shell::quoted(argument), |(_, new, _)| (*new).to_owned()),
+            );
             continue;
         }
         let known = OPTIONS.iter().find_map(|(old, new, said)| {
@@ -45,7 +48,7 @@ pub(super) fn answer(arguments: &[String]) -> Option<Failure> {
             is_it.then_some((new, said, value))
         });
         let Some((new, said, value)) = known else {
-            words.push(quoted(argument));
+            words.push(shell::quoted(argument));
             continue;
         };
         if !differences.contains(said) {
@@ -53,7 +56,7 @@ pub(super) fn answer(arguments: &[String]) -> Option<Failure> {
         }
         words.extend(new.map(str::to_owned));
         if !value.is_empty() {
-            words.push(quoted(value));
+            words.push(shell::quoted(value));
         }
     }
     if differences.is_empty() {
@@ -61,16 +64,6 @@ pub(super) fn answer(arguments: &[String]) -> Option<Failure> {
     }
     let failure = Failure::usage(differences.join("; "));
     Some(failure.hint(format!("type: {}", words.join(" "))))
-}
-
-/// The argument as a shell takes it.
-fn quoted(argument: &str) -> String {
-    let plain = |it: char| it.is_alphanumeric() || "/._-=:,@+*%".contains(it);
-    if !argument.is_empty() && argument.chars().all(plain) {
-        argument.to_owned()
-    } else {
-        format!("'{}'", argument.replace('\'', "'\\''"))
-    }
 }
 
 #[cfg(test)]

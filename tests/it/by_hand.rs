@@ -235,7 +235,9 @@ fn a_whole_call_taken_out_is_heard_once_and_a_place_taken_out_is_held() {
         .expect(1, &["compare", "-v"])
         .says("/content/0/json/load changed, though it was the same in all 2 takes");
     learn(&project, &json!([]));
-    project.expect(0, &["compare"]).says("heard once");
+    project
+        .expect(0, &["compare"])
+        .says("heard its answers only once");
 }
 
 #[test]

@@ -58,6 +58,7 @@ fn a_failure_is_told_at_once_and_what_passed_is_a_number() {
         "{ran:#?}"
     );
     ran.says("Suite Results: 2/4 tests passed, 2 error");
+    ran.says_not("More: ");
     // Nothing of a bar in a log.
     assert!(
         !ran.all().contains('\u{1b}') && !ran.all().contains('\r'),

@@ -49,7 +49,10 @@ fn what_only_passed_is_a_number_and_asked_for_more_a_line() {
     suite.selected = 301;
     let document = sample::published(&suite);
     let text = terminal(&document, PLAIN);
-    assert_eq!(text.lines().count(), 14, "{text}");
+    assert!(
+        text.lines().count() < 20 && !text.contains("Search tools"),
+        "{text}"
+    );
     assert!(
         text.starts_with("~ A price and an order  passed, 4 changes"),
         "{text}"
