@@ -37,7 +37,9 @@ pub fn junit(result: &ResultDocument) -> String {
     // What is written to a string can always be written.
     let text = report.to_string().unwrap_or_default();
     // The schema knows this number of a suite, and not of the whole. The report's own name is ours and does not hold it.
-    text.replacen(&skipped, "", 1)
+    let text = text.replacen(&skipped, "", 1);
+    // No document of XML may hold these, however they are written, and they mean nothing.
+    text.replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }
 
 /// The scenarios of one file.

@@ -260,7 +260,7 @@ fn failing() -> Project {
     project.file("suite/scenarios/look.yaml", scenario("blue, never said"));
     let record = ["record", "suite/scenarios", "--output", "suite/baselines"];
     project.expect(0, &record);
-    let said = format!("{} ::error::taken over ##[error]so", "grey ".repeat(20));
+    let said = format!("##[error]so {}::error::taken over", "grey ".repeat(16));
     project.file("suite/scenarios/look.yaml", scenario(&said));
     project
 }
@@ -287,8 +287,8 @@ fn results_say_where_in_its_file_a_scenario_says_what() {
         .iter()
         .map(|it| &it["line"])
         .collect();
-    assert_eq!(lines, [10, 11]);
-    assert_eq!(scenario["comparison"]["reasons"][0]["line"], 8);
+    assert_eq!(lines, [9, 10]);
+    assert_eq!(scenario["comparison"]["reasons"][0]["line"], 7);
     // What defaults say has no line in the scenario's own file.
     project.file(
         "suite/scenarios/_defaults.yaml",

@@ -56,7 +56,7 @@ impl<'a> Job<'a> {
             "github.event.pull_request.number" => "7".to_owned(),
             "github.token" => "t0ken".to_owned(),
             _ if expression.starts_with("inputs.") => {
-                self.inputs[&expression["inputs.".len()..]].clone()
+                self.filled(&self.inputs[&expression["inputs.".len()..]])
             }
             _ => self.outputs.get(expression).cloned().unwrap_or_default(),
         };
@@ -114,14 +114,24 @@ fn program(project: &Project, name: &str, script: &str) {
     fs::set_permissions(project.path(&path), fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// A project with one scenario that passes and one that fails, below `suite`.
+/// A project with one scenario that passes and one whose server answers otherwise than it was recorded, below `suite`.
 fn suite() -> Project {
     let project = Project::new();
     for name in ["good", "bad one"] {
-        project.faulty(name, &[], &[("echo", json!({ "text": name }))]);
+        let scenario = json!({
+            "name": name,
+            "servers": { "s": { "type": "mock" } },
+            "expected_trajectory": [{ "tool": "look", "args": {} }],
+            "mcp_interactions": { "s": { "tools": [{
+                "name": "look",
+                "annotations": { "read_only_hint": true },
+                "responses": [{ "content": "as it was" }],
+            }] } },
+        });
+        project.file(&format!("scenarios/{name}.yaml"), scenario.to_string());
     }
     project.expect(0, &["record"]);
-    project.edit("scenarios/bad one.yaml", "\"bad one\"}", "\"another\"}");
+    project.edit("scenarios/bad one.yaml", "as it was", "otherwise");
     fs::create_dir(project.path("suite")).unwrap();
     for folder in ["scenarios", "baselines"] {
         fs::rename(project.path(folder), project.path("suite").join(folder)).unwrap();
@@ -147,7 +157,7 @@ fn the_action_runs_reports_and_gates() {
         ("working-directory", "suite"),
         (
             "args",
-            "--threshold 0.9\n'scenarios/bad one.yaml'  scenarios/good.yaml --var \"x=$(touch taken)\"",
+            "--threshold 0.9\n'scenarios/bad one.yaml'  scenarios/good.yaml",
         ),
         ("name", "smoke test"),
     ];
@@ -155,7 +165,6 @@ fn the_action_runs_reports_and_gates() {
     assert_eq!(job.step("Find or build mcp-eval").code, 0);
     let ran = job.step("Run mcp-eval");
     assert_eq!(ran.code, 0, "the gate comes last: {ran:#?}");
-    assert!(!project.path("suite/taken").exists(), "an argument was run");
     assert_eq!(job.outputs["steps.run.outputs.exit-code"], "1");
     ran.says("::error file=suite/scenarios/bad one.yaml,line=1,");
     let report = Path::new(&job.outputs["steps.run.outputs.report"]);
@@ -199,7 +208,7 @@ fn the_action_runs_reports_and_gates() {
         &[
             ("binary", PROGRAM),
             ("working-directory", "suite"),
-            ("args", "nowhere"),
+            ("args", "nowhere \"$(touch taken)\"\n; touch taken"),
         ],
     );
     job.step("Find or build mcp-eval");
@@ -210,6 +219,8 @@ fn the_action_runs_reports_and_gates() {
             .unwrap()
             .contains("no scenario files match")
     );
+    let taken = project.path("suite/taken");
+    assert!(!taken.exists(), "an argument was run");
     assert_eq!(job.step("Gate").code, 2);
 }
 

@@ -48,9 +48,10 @@ fn words(text: &str, place: Place) -> String {
     let mut blanks = String::new();
     for word in text.split_inclusive(' ') {
         let bare = word.trim_end_matches(' ');
+        let is_first = written.is_empty() && coded.is_empty();
         if bare.is_empty() {
             blanks.push_str(word);
-        } else if is_plain(bare) {
+        } else if is_plain(bare) && !(is_first && may_number_a_list(bare)) {
             if !coded.is_empty() {
                 written.push_str(&code(&coded, place));
                 coded.clear();
@@ -81,25 +82,28 @@ fn is_plain(word: &str) -> bool {
     let inner = word.trim_start_matches(['(', '"', '\'']);
     let inner = inner.trim_end_matches(['.', ',', ';', ':', '?', ')', '"', '\'', '…']);
     if inner.is_empty() {
-        // A list begins with `1.` or `1)`, and never with these alone.
         return true;
     }
     if matches!(inner, "–" | "→" | "·" | "×" | "±") {
         return true;
     }
-    let may_number_a_list =
-        word.ends_with(['.', ')']) && inner.bytes().all(|it| it.is_ascii_digit());
     let is_safe =
         |it: char| it.is_alphanumeric() || matches!(it, '.' | '-' | '/' | '\'' | '’' | '–');
     let lower = inner.to_ascii_lowercase();
+    let mut pieces = inner.split(|it: char| !it.is_ascii_alphanumeric());
     let may_be_a_commit =
-        inner.len() >= COMMIT_LETTERS && inner.bytes().all(|it| it.is_ascii_hexdigit());
+        pieces.any(|it| it.len() >= COMMIT_LETTERS && it.bytes().all(|it| it.is_ascii_hexdigit()));
     inner.chars().all(is_safe)
         && inner.starts_with(char::is_alphanumeric)
-        && !may_number_a_list
         && !may_be_a_commit
         && !lower.starts_with("www.")
         && !lower.starts_with("gh-")
+}
+
+/// `1.` or `1)`, with which a list begins at the beginning of a line.
+fn may_number_a_list(word: &str) -> bool {
+    let number = word.strip_suffix(['.', ')']);
+    number.is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
 }
 
 /// A text on one line as code.
@@ -157,7 +161,7 @@ mod tests {
             ("call 1, mcp__a__b, failed", "call 1, `mcp__a__b,` failed"),
             (
                 "expected {\"a\": 1}, got 2.",
-                "expected `{\"a\": 1},` got `2.`",
+                "expected `{\"a\": 1},` got 2.",
             ),
             (
                 "see https://evil.example and www.evil.example",
@@ -171,6 +175,10 @@ mod tests {
             ("/close this", "`/close` this"),
             ("- a", "`-` a"),
             ("1. a", "`1.` a"),
+            (
+                "run 20261120-192208-7f3a (exit code 2)",
+                "run `20261120-192208-7f3a` (exit code 2)",
+            ),
             ("one ` alone", "one <code>&#96;</code> alone"),
             ("a\nb", "`a\\nb`"),
         ] {

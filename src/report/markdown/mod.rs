@@ -404,7 +404,7 @@ fn footer(result: &ResultDocument) -> String {
     let run = if result.run_id.is_empty() {
         String::new()
     } else {
-        format!(", run {}", prose(&result.run_id, NAME_CHARS, Place::Html))
+        format!(", run {}", code(&result.run_id, Place::Html))
     };
     format!("<sub>mcp-eval {version}{run}</sub>\n")
 }
