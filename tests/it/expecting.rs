@@ -259,8 +259,8 @@ fn a_tool_that_was_taken_away_is_a_failed_comparison() {
     assert_eq!(
         made["checks"],
         json!([
-            { "name": "tool_called: get-sum", "passed": false, "message": "the tool was not called: no server offers it any more; nearest: `add`" },
-            { "name": "tool_never_called: erase", "passed": true, "message": "" },
+            { "name": "tool_called: get-sum", "line": 4, "passed": false, "message": "the tool was not called: no server offers it any more; nearest: `add`" },
+            { "name": "tool_never_called: erase", "line": 4, "passed": true, "message": "" },
         ])
     );
     project.expect(1, &["compare"]).says("get-sum");

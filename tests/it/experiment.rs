@@ -105,8 +105,12 @@ fn another_agent_and_a_changed_scenario_are_told_with_the_model() {
     stage
         .expect(3, &["compare"])
         .says("not the same experiment: the scenario has changed");
-    // A baseline that a replay has refreshed does not know whose calls they were.
+    // A replay that is answered as before changes nothing: the calls stay those of the agent as it was.
     stage.expect(0, &["record", "--agent", "replay"]);
+    stage
+        .expect(3, &["compare"])
+        .says("not the same experiment: the scenario has changed");
+    stage.expect(0, &["record"]);
     stage.expect(0, &["compare"]);
 }
 

@@ -41,7 +41,8 @@ fn run(code: i32, faults: &[&str], calls: &[(&str, Value)]) -> (Project, Value) 
 /// The stored run.
 fn stored(project: &Project) -> Value {
     let runs = fs::read_dir(project.path(".mcp-eval/runs")).unwrap();
-    let run = runs.map(|it| it.unwrap().path()).max().unwrap();
+    let runs = runs.map(|it| it.unwrap().path());
+    let run = runs.filter(|it| it.is_dir()).max().unwrap();
     serde_json::from_str(&fs::read_to_string(run.join("current/s.json")).unwrap()).unwrap()
 }
 

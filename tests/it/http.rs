@@ -563,7 +563,7 @@ fn everything_that_is_missing_in_the_environment_is_told_at_once() {
 fn servers_can_come_from_a_client_configuration() {
     let (address, _) = serve(Mode::Json);
     let project = Project::new();
-    project.file("mcp_servers.json", json!({ "mcpServers": { "web": { "url": format!("http://{address}/mcp"), "autoApprove": [] } } }).to_string());
+    project.file("configuration.json", json!({ "mcpServers": { "web": { "url": format!("http://{address}/mcp"), "autoApprove": [] } } }).to_string());
     project.file(
         "scenarios/s.yaml",
         "name: s\nexpected_trajectory:\n  - { action: a, tool: mcp__web__big, args: {} }\n",
@@ -572,8 +572,8 @@ fn servers_can_come_from_a_client_configuration() {
         .expect(3, &["run"])
         .says("no servers")
         .says("--mcp-config");
-    project.expect(0, &["run", "--mcp-config", "mcp_servers.json"]);
-    project.file("scenarios/s.yaml", "name: s\nconfig_file: mcp_servers.json\nexpected_trajectory:\n  - { action: a, tool: mcp__web__big, args: {} }\n");
+    project.expect(0, &["run", "--mcp-config", "configuration.json"]);
+    project.file("scenarios/s.yaml", "name: s\nconfig_file: configuration.json\nexpected_trajectory:\n  - { action: a, tool: mcp__web__big, args: {} }\n");
     project.expect(0, &["run"]);
     project.file("mcp_servers.json", "[]");
     project

@@ -89,7 +89,7 @@ pub(super) enum Command {
     /// Look for secrets in files that are already on disk
     #[command(after_long_help = examples::SCAN)]
     Scan(ScanArgs),
-    /// Remove containers, networks and volumes that earlier runs have left in the Docker engine
+    /// Remove what earlier runs have left in the Docker engine
     #[command(after_long_help = examples::CLEAN)]
     Clean(CleanArgs),
     /// Print the JSON Schema of a kind of file

@@ -2,12 +2,12 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`tree`] | a JSON value measured once, so that equal parts are found without looking into them again |
-//! | [`structure`] | two JSON values: members by name, elements by content, wherever they stand |
-//! | [`words`] | two texts: which lines, and which words of them, the other lacks |
+//! | `tree` | a JSON value measured once, so that equal parts are found without looking into them again |
+//! | `structure` | two JSON values: members by name, elements by content, wherever they stand |
+//! | `words` | two texts: which lines, and which words of them, the other lacks |
 //! | [`lines`] | the lines of a page, equal ones folded away around each change |
-//! | [`writer`] | two values, or two texts, as such lines |
-//! | [`value_lines`] | a value as lines of JSON |
+//! | `writer` | two values, or two texts, as such lines |
+//! | `value_lines` | a value as lines of JSON |
 //! | [`known`] | what is known to vary, and so is no news |
 //!
 //! Work and lines are bounded whatever the values are.

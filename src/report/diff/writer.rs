@@ -374,7 +374,6 @@ impl<'k> Writer<'k> {
         around: [(usize, String, String); 2],
     ) {
         let [was_around, now_around] = around;
-        let is_same = |it: &Lines<'_>| matches!(it, Lines::Same(_));
         let last = |is_side: fn(&Lines<'_>) -> bool| lines.iter().rposition(is_side);
         let last_was = last(|it| !matches!(it, Lines::New(_)));
         let last_now = last(|it| !matches!(it, Lines::Gone(_)));
@@ -408,19 +407,29 @@ impl<'k> Writer<'k> {
         let left = |at, pieces| line(at, &was_around, pieces, (first_was, last_was));
         let right = |at, pieces| line(at, &now_around, pieces, (first_now, last_now));
         let plain = |text: &str| words::shortened(&shown(text), PieceKind::Plain);
+        // A line that begins or ends only one of the sides differs in what stands around it.
+        let stands_alike = |at: usize| {
+            let around = |it: Line| (it.indent, it.pieces);
+            let ends = [first_was, first_now, last_was, last_now];
+            !ends.contains(&Some(at)) || around(left(at, vec![])) == around(right(at, vec![]))
+        };
+        let is_same = |at: usize| matches!(lines[at], Lines::Same(_)) && stands_alike(at);
         let mut at = 0;
         while at < lines.len() {
             if self.is_full() {
                 // What is left is counted, and not written.
-                let rest = lines[at..].iter().filter(|it| !is_same(it)).count();
+                let rest = (at..lines.len()).filter(|it| !is_same(*it)).count();
                 (0..rest).for_each(|_| self.count(false));
                 return;
             }
             match &lines[at] {
+                Lines::Same(text) if !stands_alike(at) => {
+                    let [was, now] = [left(at, plain(text)), right(at, plain(text))];
+                    self.changed(Some(was), Some(now), self.known.varies(&self.place));
+                }
                 Lines::Same(_) => {
-                    let run = lines[at..].iter().take_while(|it| is_same(it)).count();
+                    let run = (at..lines.len()).take_while(|it| is_same(*it)).count();
                     let rows = (at..at + run).map(|at| match lines[at] {
-                        // A line that begins or ends only one of the sides differs in what stands around it alone.
                         Lines::Same(text) => left(at, plain(text)),
                         _ => Line::default(),
                     });

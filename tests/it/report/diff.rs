@@ -158,6 +158,16 @@ proptest! {
 }
 
 #[test]
+fn an_equal_line_that_begins_only_one_of_two_texts_is_shown_on_both_sides() {
+    let (was, now) = (json!(["a\na\nc"]), json!(["c\na"]));
+    let diff = json_diff(&was, &now);
+    assert_eq!(
+        [value(&diff, Read::Was), value(&diff, Read::Now)],
+        [was, now]
+    );
+}
+
+#[test]
 fn a_change_deep_in_a_value_stands_among_what_it_belongs_to() {
     let server = |at: usize| {
         json!({
