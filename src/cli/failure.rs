@@ -57,6 +57,15 @@ impl From<suite::Error> for Failure {
     }
 }
 
+impl From<suite::Refusal> for Failure {
+    fn from(refusal: suite::Refusal) -> Self {
+        match refusal {
+            suite::Refusal::Store(error) => error.into(),
+            suite::Refusal::Other { message, hint } => Self::usage(message).hint(hint),
+        }
+    }
+}
+
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         let exit = match error {

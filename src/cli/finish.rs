@@ -21,7 +21,7 @@ use crate::model::suite::{ScenarioResult, SuiteResult};
 use crate::published::result::{self, Bisected, Gate, Problem, ResultDocument};
 use crate::redact;
 use crate::report::html;
-use crate::store::{self, Retention, StoreError};
+use crate::store::{self, Retention, Runs, StoreError};
 use crate::suite::{BASELINES, BISECT_STATE, Finished};
 use crate::text;
 
@@ -162,6 +162,7 @@ impl Source for Found<'_> {
 
     fn write_pages(&mut self, folder: &Path) -> Result<(), Failure> {
         let document = self.document(folder);
+        copy_trajectories(folder, self.finished)?;
         Ok(write_pages(
             folder,
             &document,
@@ -384,6 +385,23 @@ fn name_files(result: &mut ResultDocument, finished: &Finished, folder: &Path) {
             attempt.file = file.as_deref().map(|it| seen.path(it));
         }
     }
+}
+
+/// Puts both sides of each comparison beside the pages, so that what a report shows can be accepted wherever the report goes.
+fn copy_trajectories(folder: &Path, finished: &Finished) -> Result<(), StoreError> {
+    let beside = Runs::at(&folder.join("trajectories"));
+    for (scenario, files) in finished.suite.scenarios.iter().zip(&finished.files) {
+        for (from, to) in [
+            (&files.current, beside.path(&scenario.id)),
+            (&files.baseline, beside.baseline_path(&scenario.id)),
+        ] {
+            // What is gone by now is not shown either.
+            if let Some(content) = from.as_ref().and_then(|it| fs::read(it).ok()) {
+                store::write(&to, &content)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Makes `reports/latest` lead to this report. A convenience: where links cannot be made, there is none.

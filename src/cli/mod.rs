@@ -141,6 +141,7 @@ fn run(cli: Cli, console: Console) -> Result<Exit, Failure> {
         Command::Compare(args) => commands::compare::run(&args, cli.output, console),
         Command::Run(args) => commands::run::run(&args, cli.output, console),
         Command::Bisect(args) => commands::bisect::run(&args, cli.output, console),
+        Command::Review(args) => commands::review::run(&args, cli.output, console),
         Command::Report(args) => commands::report::run(&args, cli.output, console),
         Command::Explain(args) => commands::explain::run(&args, console),
         Command::Validate(args) => commands::validate::run(&args, console),

@@ -14,6 +14,7 @@ pub mod json_path;
 pub mod label;
 pub mod learned;
 pub mod number;
+pub mod pending;
 pub mod placeholder;
 pub mod points;
 pub mod ready;

@@ -14,20 +14,42 @@ use crate::model::trajectory::{Answer, Outcome, ToolCall};
 const DEPTH: usize = 64;
 
 type OnlyReads = dyn Fn(&ToolCall, &Catalogue) -> bool + Send + Sync;
+type IsNew = dyn Fn(&ToolCall) -> bool + Send + Sync;
 
 /// Which calls are asked again.
 #[derive(Clone)]
-pub struct AskAgain(Arc<OnlyReads>);
+pub struct AskAgain {
+    only_reads: Arc<OnlyReads>,
+    /// Of calls that have been answered; `None` for all.
+    is_new: Option<Arc<IsNew>>,
+}
 
 impl AskAgain {
     /// Asks those calls again of which `only_reads` says, by the call and the servers' catalogue, that they only read.
     pub fn new(only_reads: impl Fn(&ToolCall, &Catalogue) -> bool + Send + Sync + 'static) -> Self {
-        Self(Arc::new(only_reads))
+        Self {
+            only_reads: Arc::new(only_reads),
+            is_new: None,
+        }
+    }
+
+    /// Asks only those again whose answer is new.
+    #[must_use]
+    pub fn where_answer(self, is_new: impl Fn(&ToolCall) -> bool + Send + Sync + 'static) -> Self {
+        Self {
+            is_new: Some(Arc::new(is_new)),
+            ..self
+        }
+    }
+
+    /// Whether a read that has been answered is asked again.
+    pub fn wants(&self, answered: &ToolCall) -> bool {
+        self.is_new.as_ref().is_none_or(|it| it(answered))
     }
 
     /// Whether a call only reads.
     pub fn only_reads(&self, call: &ToolCall, catalogue: &Catalogue) -> bool {
-        (self.0)(call, catalogue)
+        (self.only_reads)(call, catalogue)
     }
 }
 

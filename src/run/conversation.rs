@@ -332,7 +332,9 @@ impl<'a> Conversation<'a> {
         let effects: BTreeSet<Option<String>> = effects.map(|it| it.server.clone()).collect();
         let _still = self.clock.stand_still();
         let calls = self.in_flight.iter_mut();
-        let reads = calls.filter(|it| !it.outcome.is_failure() && asking.only_reads(it, catalogue));
+        let reads = calls.filter(|it| {
+            !it.outcome.is_failure() && asking.only_reads(it, catalogue) && asking.wants(it)
+        });
         join_all(reads.map(|call| async {
             let Some(server) = call.server.as_deref() else {
                 return;

@@ -60,7 +60,8 @@ pub use ids::binding::resolve;
 pub use ids::binding::{find_bindings, with_rules};
 pub use ids::id_translation::IdTranslation;
 pub use learn::{
-    Disagreement, Learned, LearnedUpstream, LeftBehind, carry_over, learn, learn_until,
+    Disagreement, Learned, LearnedUpstream, LeftBehind, carry_over, ignore_place, learn,
+    learn_until,
 };
 pub use pairing::call::only_reads;
 pub use pairing::polls::{Poll, polls};
@@ -69,7 +70,7 @@ pub use response::in_band::in_band_error;
 pub use runs::compare::{compare, compare_until, compare_variants, compare_variants_until};
 pub use runs::expectation::{compare_with_expectation, expectation};
 pub use runs::experiment::{experiment_changes, scenario_has_changed};
-pub use runs::recorded_again::{Recording, is_of_substance, recorded_again};
+pub use runs::recorded_again::{Recording, has_answer, is_of_substance, recorded_again};
 pub use runs::repeated::{gate, is_more_relevant, summarise};
 pub use runs::statistics;
 pub use scores::settled::has_settled;

@@ -257,13 +257,13 @@ impl<'a> Comparison<'a> {
         name: &str,
         replayed: Option<&Kept>,
     ) -> ScenarioResult {
-        let (takes, reads) = self.how_often(self.scenario);
+        let (takes, reads) = &self.how_often(self.scenario);
         let beside = self.run_context.beside();
         let context = &self.run_context.suite;
         let shared =
             uses_what_outlives(self.scenario, context) || uses_what_outlives(other, context);
         let hear_other = || async {
-            let heard = beside.perform_unkept(other, replayed, reads).await;
+            let heard = beside.perform_unkept(other, replayed, reads.clone()).await;
             beside.slot.release(false).await;
             heard
         };
@@ -271,7 +271,7 @@ impl<'a> Comparison<'a> {
             let context = self.run_context;
             let heard = if first {
                 context
-                    .perform(self.scenario, replayed.as_ref(), reads)
+                    .perform(self.scenario, replayed.as_ref(), reads.clone())
                     .await
             } else {
                 context.play_again(self.scenario, replayed.as_ref()).await
@@ -317,7 +317,7 @@ impl<'a> Comparison<'a> {
         let mut again = Vec::new();
         // Where nothing differs at all, nothing has to be told from what varies.
         let is_quiet = self.is_quiet(&other, &first);
-        for _ in 1..takes {
+        for _ in 1..*takes {
             if is_quiet || first.incomplete().is_some() {
                 others.push(other.trajectory.clone());
                 continue;

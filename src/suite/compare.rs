@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use super::error::Error;
+use super::execute::Reads;
 use super::judge::judge_executed;
 use super::outcome::{not_run, result};
+use super::pending;
 use super::play::{Finished, Suite, play};
+use super::record::unexpected_reads;
 use super::recorded;
 use super::repeat::{Attempt, Measure, repeat};
 use super::replay;
@@ -14,7 +17,7 @@ use super::settings::Settings;
 use crate::evaluate::Accepted;
 use crate::model::redacted::Redacted;
 use crate::model::rules::Rules;
-use crate::model::scenario::Scenario;
+use crate::model::scenario::{Agent, Scenario};
 use crate::model::stamp::Servers;
 use crate::model::suite::{ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
@@ -34,7 +37,7 @@ pub async fn compare(mut suite: Suite, settings: &Settings) -> Result<Finished, 
     play("compare", suite, settings, |scenario, run_context| {
         let baselines = replay::baselines(&settings.baselines, &scenario, selected);
         let settings = settings.clone();
-        async move { compare_one(scenario, run_context, &baselines, &settings).await }
+        async move { Box::pin(compare_one(scenario, run_context, &baselines, &settings)).await }
     })
     .await
 }
@@ -88,8 +91,32 @@ async fn compare_one(
         replayed: replayed.as_ref(),
         rules: &rules,
         allow_changed: settings.judging.allow_changed,
+        reads: if settings.keep_pending {
+            unexpected_reads(scenario, &run_context, &accepted)
+        } else {
+            Reads::Once
+        },
     };
     let mut result = repeat(scenario, &run_context, measure, &comparison).await;
+    let kept = (&run_context, baselines);
+    Box::pin(pending::settle(
+        &mut result,
+        scenario,
+        replayed.as_ref(),
+        kept,
+        settings,
+    ))
+    .await;
+    if accepted.len() > 1 {
+        let main = baselines.path(&scenario.id);
+        let of = format!("{}, of {} variants", main.display(), accepted.len());
+        if settings.answered_by == Servers::Recorded {
+            result.notes.push(format!("the servers answer from {of}"));
+        }
+        if matches!(scenario.agent, Agent::Replay { .. }) {
+            result.notes.push(format!("the replay plays {of}"));
+        }
+    }
     if let Some(baseline) = &result.baseline {
         let unkept = run_context.runs.save_baseline(&scenario.id, baseline).err();
         result.notes.extend(unkept.map(|error| error.to_string()));
@@ -105,11 +132,14 @@ struct Comparison<'a> {
     replayed: Option<&'a Arc<Redacted<Trajectory>>>,
     rules: &'a Rules,
     allow_changed: bool,
+    /// Which reads are asked again, for what varies in an answer that may become the baseline's.
+    reads: Reads,
 }
 
 impl Attempt for Comparison<'_> {
     async fn once(&self, run_context: &RunContext) -> ScenarioResult {
-        let mut executed = run_context.execute(self.scenario, self.replayed).await;
+        let reads = self.reads.clone();
+        let mut executed = Box::pin(run_context.perform(self.scenario, self.replayed, reads)).await;
         (executed.notes).extend(recorded::unanswered(&executed.trajectory));
         if let Some(result) = executed.incomplete() {
             return result;

@@ -29,11 +29,13 @@ use crate::suite::started::StartedServers;
 use crate::suite::suite_context::SuiteContext;
 
 /// How often a run asks what only reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Reads {
     Once,
     /// Again right after each answer, to learn what of it varies.
     Twice,
+    /// Again right after an answer that none of these accepted trajectories has.
+    WhereNew(Arc<[Redacted<Trajectory>]>),
 }
 
 /// What one run came to.
@@ -269,8 +271,18 @@ impl SuiteContext {
             way,
         } = prepared;
         let rules = scenario.scoring.clone();
-        let ask_again = (reads == Reads::Twice)
-            .then(|| AskAgain::new(move |call, offered| score::only_reads(call, offered, &rules)));
+        let only_reads = move |call: &_, offered: &_| score::only_reads(call, offered, &rules);
+        let ask_again = match reads {
+            Reads::Once => None,
+            Reads::Twice => Some(AskAgain::new(only_reads)),
+            Reads::WhereNew(accepted) => {
+                let rules = scenario.scoring.clone();
+                let is_new = move |call: &_| {
+                    !(accepted.iter()).any(|it| score::has_answer(it, call, &rules))
+                };
+                Some(AskAgain::new(only_reads).where_answer(is_new))
+            }
+        };
         let gateway_asks = ask_again.clone();
         let tell = |doing: &str| observer.progress(Progress::Preparing { doing });
         let asking = Asking {

@@ -34,6 +34,8 @@ pub struct Settings {
     /// Who answers when scenarios are compared.
     pub answered_by: Servers,
     pub judging: Judging,
+    /// Whether a run that failed, or changed something, is kept beside its baseline for review.
+    pub keep_pending: bool,
     pub recording: Recording,
     /// The folder of all baselines or, where a single scenario is run, its own.
     pub baselines: PathBuf,
@@ -96,6 +98,7 @@ impl Default for Settings {
             budget: None,
             answered_by: Servers::Live,
             judging: Judging::default(),
+            keep_pending: false,
             recording: Recording::default(),
             baselines: PathBuf::from(BASELINES),
             runs: PathBuf::from(RUNS),

@@ -108,7 +108,7 @@ pub fn compare_stored(
 
 /// A scenario that is not run, without the secrets that it declares, or that its servers and its agent are given, which
 /// are added to `all`.
-fn redacted(scenario: &Scenario, all: &mut Secrets) -> Redacted<Scenario> {
+pub(super) fn redacted(scenario: &Scenario, all: &mut Secrets) -> Redacted<Scenario> {
     let mut secrets = Secrets::given_to(&scenario.redaction);
     let scenario = &*source::settled(scenario);
     let addresses = Addresses::anywhere(scenario, &scenario.servers);

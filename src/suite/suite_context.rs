@@ -69,6 +69,11 @@ impl SuiteContext {
         Patience::after(run, scenario, &self.interrupt)
     }
 
+    /// Whether everything is to stop.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupt.is_cancelled()
+    }
+
     /// Remembers the secrets that a scenario is given.
     pub(crate) fn remember(&self, scenario: &Scenario, secrets: &Secrets) {
         let mut by_id = self.secrets.lock();

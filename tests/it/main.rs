@@ -57,6 +57,7 @@ mod repeat;
 mod replay;
 mod report;
 mod retention;
+mod review;
 mod scan;
 mod scenario_content;
 mod scenario_file;

@@ -7,6 +7,7 @@ mod init;
 mod look;
 mod mock;
 mod output;
+mod review;
 mod select;
 mod suite;
 mod upkeep;
@@ -21,6 +22,7 @@ pub(super) use mock::{MockArgs, MockTransport};
 pub(super) use output::{
     Asked, Color, Format, OutputArgs, ReportChoice, ReportingArgs, ResultFormat,
 };
+pub(super) use review::ReviewArgs;
 pub(super) use select::SelectArgs;
 pub(super) use suite::{
     AgainstChoice, BisectArgs, CompareArgs, RecordArgs, RunArgs, ServersChoice,
@@ -68,6 +70,8 @@ pub(super) enum Command {
     /// Find the first commit of a server or proxy at which a scenario fails
     #[command(after_long_help = examples::BISECT)]
     Bisect(BisectArgs),
+    /// Decide on what failed or changed: accept, keep beside, ignore, reject
+    Review(ReviewArgs),
     /// Render a stored result again
     #[command(after_long_help = examples::REPORT)]
     Report(ReportArgs),

@@ -57,6 +57,10 @@ pub(in crate::cli) struct ListenArgs {
 }
 
 #[derive(Debug, Clone, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is an option of the command line"
+)]
 pub(in crate::cli) struct CompareArgs {
     #[command(flatten)]
     pub(in crate::cli) select: SelectArgs,
@@ -86,6 +90,9 @@ pub(in crate::cli) struct CompareArgs {
     /// that from chance
     #[arg(long, requires = "repeat")]
     pub(in crate::cli) strict_statistics: bool,
+    /// Keep what failed or changed for `mcp-eval review` although CI is set in the environment
+    #[arg(long, conflicts_with_all = ["run", "against", "direct"])]
+    pub(in crate::cli) pending: bool,
     /// Gate also where the baseline is of another experiment: what is asked, the agent or the model has changed since
     #[arg(long)]
     pub(in crate::cli) allow_changed: bool,

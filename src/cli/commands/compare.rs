@@ -13,6 +13,7 @@ use crate::cli::stray;
 use crate::cli::suite::{baselines, choose, play, scoring, settings};
 use crate::model::stamp::Servers;
 use crate::store::Baselines;
+use crate::suite::ci::is_ci;
 use crate::suite::{self, Against, Judging, Settings};
 
 pub(in crate::cli) fn run(
@@ -67,6 +68,7 @@ pub(in crate::cli) fn run(
             allow_changed: args.allow_changed,
             strict_statistics: args.strict_statistics,
         },
+        keep_pending: args.pending || !is_ci(),
         answered_by: match args.servers {
             ServersChoice::Live => Servers::Live,
             ServersChoice::Recorded => Servers::Recorded,
@@ -93,6 +95,9 @@ pub(in crate::cli) fn run(
         let folder = Baselines::new(&settings.baselines);
         stray::warn(&args.select, &folder, &ids, console);
     }
+    let folder = Baselines::new(&settings.baselines);
+    let is_pending = |id: &&String| settings.keep_pending && folder.pending_path(id).is_file();
+    let pending = ids.iter().filter(is_pending).count();
     let options = ReportOptions {
         reports: &reports,
         keep: args.execute.kept.keep.0,
@@ -101,5 +106,10 @@ pub(in crate::cli) fn run(
         strict_statistics: args.strict_statistics,
         bisected: None,
     };
-    finish::finish(&finished, &options, output, console)
+    let exit = finish::finish(&finished, &options, output, console);
+    if pending > 0 && against.is_none() && !args.direct {
+        let runs = select::plural(pending, "run");
+        console.note(&format!("{runs} to review: `mcp-eval review`"));
+    }
+    exit
 }

@@ -48,6 +48,10 @@ struct ListedScenario {
     baseline: &'static str,
     /// When the accepted baseline was recorded.
     recorded_at: Option<String>,
+    /// How many trajectories are accepted: the baseline and its variants.
+    variants: usize,
+    /// Whether a run waits for review.
+    pending: bool,
     /// Why the accepted baseline's run failed; absent where nothing speaks against it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     failing: Vec<String>,
@@ -138,9 +142,9 @@ pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Fai
 }
 
 fn listed(scenario: &Scenario, images: Vec<ImageState>, baselines: &Baselines) -> ListedScenario {
-    let (baseline, main) = match replay::load(baselines, &scenario.id) {
-        Err(_) => ("unreadable", None),
-        Ok(accepted) => ("none", accepted.into_iter().next()),
+    let (baseline, variants, main) = match replay::load(baselines, &scenario.id) {
+        Err(_) => ("unreadable", 0, None),
+        Ok(accepted) => ("none", accepted.len(), accepted.into_iter().next()),
     };
     let main = main.as_deref();
     ci::mend(baselines, &scenario.id, main);
@@ -170,6 +174,8 @@ fn listed(scenario: &Scenario, images: Vec<ImageState>, baselines: &Baselines) -
         recorded_at: main.as_ref().map(|it| it.stamp.recorded_at.to_string()),
         calls: main.as_ref().map(|it| it.calls().count()),
         heard_once: main.as_ref().map(|it| it.answered_once().len()),
+        variants,
+        pending: baselines.pending_path(&scenario.id).is_file(),
         failing,
         unchecked,
         criteria: scenario.success_criteria.len(),
@@ -294,7 +300,12 @@ fn table(listed: &[ListedScenario]) -> String {
             (0, _) => String::new(),
             (unchecked, all) => format!(", {unchecked} of {} unchecked", criteria(all)),
         };
-        let baseline = format!("{baseline}{failing}{unchecked}");
+        let variants = match it.variants {
+            0 | 1 => String::new(),
+            count => format!(", {count} variants"),
+        };
+        let pending = if it.pending { ", to review" } else { "" };
+        let baseline = format!("{baseline}{variants}{pending}{failing}{unchecked}");
         [
             name,
             it.path.clone(),

@@ -14,6 +14,7 @@ pub(super) mod mock;
 mod mock_llm;
 pub(super) mod record;
 pub(super) mod report;
+pub(super) mod review;
 pub(super) mod run;
 pub(super) mod scan;
 mod scan_document;

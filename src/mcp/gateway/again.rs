@@ -34,6 +34,7 @@ pub(super) struct Again {
 /// A read under way, to be asked again once it is answered.
 pub(super) struct Read {
     request: Value,
+    call: ToolCall,
     asker: Asker,
     /// How many effects had begun when it did; `None` where one was still under way.
     effects: Option<u64>,
@@ -83,6 +84,7 @@ impl Again {
         }
         Some(Read {
             request: request.clone(),
+            call,
             asker,
             effects: (!amid_effects).then(|| self.effects.load(Ordering::SeqCst)),
         })
@@ -90,7 +92,11 @@ impl Again {
 
     /// Asks a read again that was answered with `first`. From here on it is under way.
     pub(super) fn ask(self: &Arc<Self>, read: Read, first: Outcome, ended: EndedCall) {
-        if first.is_failure() {
+        let answered = ToolCall {
+            outcome: first.clone(),
+            ..read.call.clone()
+        };
+        if first.is_failure() || !self.wanted.wants(&answered) {
             return;
         }
         self.under_way.send_modify(|it| *it += 1);

@@ -11,6 +11,7 @@ mod call;
 mod catalogue;
 mod convert;
 mod learned;
+mod pending;
 mod request;
 mod upstream;
 
@@ -34,6 +35,8 @@ use catalogue::ServerCatalogue;
 use learned::Learned;
 use request::ModelRequest;
 use upstream::Upstream;
+
+pub use pending::{origin, to_json as pending_to_json};
 
 /// The version this program writes; it reads all before it, too.
 pub const FORMAT_VERSION: u32 = 2;

@@ -66,6 +66,18 @@ impl Page<'_> {
     }
 }
 
+/// What is said of each scenario, without the sums of all.
+pub fn scenarios(result: &ResultDocument, style: Style) -> String {
+    let mut page = Page::new(&result.run_id, &result.command, style);
+    let told: Vec<&Scenario> = result.scenarios.iter().collect();
+    let columns = Columns::new(&told, &result.command, page.width);
+    let causes = causes::of(result);
+    page.scenarios(&told, columns, &causes);
+    page.gap();
+    page.causes(result, &causes);
+    page.text
+}
+
 /// Whether there is more to tell of a scenario than that it passed.
 fn is_told(scenario: &Scenario, verbosity: Verbosity) -> bool {
     match verbosity {

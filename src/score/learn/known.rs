@@ -89,7 +89,18 @@ fn merge(
     let mut varies: Vec<Varying> = (known.varies.iter())
         .filter_map(|it| moved(it, was, is))
         .collect();
-    for it in own.varies {
+    add(&mut varies, own.varies);
+    (takes >= 2 || !varies.is_empty()).then_some(Learned {
+        call,
+        takes,
+        varies,
+        odd: own.odd,
+    })
+}
+
+/// Adds places to those that are known, each place once and nothing beneath another.
+pub(super) fn add(varies: &mut Vec<Varying>, others: Vec<Varying>) {
+    for it in others {
         if let Some(known) = varies.iter_mut().find(|known| known.path == it.path) {
             widen(known, it);
         } else if !varies.iter().any(|known| is_beneath(&it.path, known)) {
@@ -102,12 +113,6 @@ fn merge(
             .any(|above| above.path != it.path && is_beneath(&it.path, above))
     });
     varies.sort_by(|a, b| a.path.cmp(&b.path));
-    (takes >= 2 || !varies.is_empty()).then_some(Learned {
-        call,
-        takes,
-        varies,
-        odd: own.odd,
-    })
 }
 
 /// Whether what varies at a place covers all beneath it, and the path leads there.

@@ -6,11 +6,13 @@
 //! - `wording`: what varies in the wording of one text.
 //! - `left_behind`: what one take left behind for a later one.
 //! - `upstream`: what varies behind the server under test.
+//! - `ignored`: a place that people say varies.
 //! - `known`: what an earlier recording knows, carried over to a later one.
 
 mod any_order;
 mod differing;
 mod elements;
+mod ignored;
 pub(super) mod known;
 mod left_behind;
 mod takes;
@@ -39,6 +41,7 @@ use self::left_behind::left_behind;
 use self::takes::{Take, settled};
 use self::upstream::learn_upstream;
 
+pub use self::ignored::ignore_place;
 pub use self::known::carry_over;
 pub use self::left_behind::LeftBehind;
 pub use self::upstream::LearnedUpstream;

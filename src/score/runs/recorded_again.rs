@@ -15,7 +15,7 @@ use crate::score::learn::carry_over;
 use crate::score::learn::known::covers;
 use crate::score::work::Cancelled;
 
-use super::compare::compare_until;
+use super::compare::{compare, compare_until};
 use super::experiment::experiment_changes;
 
 /// How often a mix of both recordings is tried before the new one is kept as it is.
@@ -89,6 +89,35 @@ pub fn recorded_again(
 /// Whether a change is more than one of time and tokens, or the run failed for it.
 pub fn is_of_substance(change: &Change) -> bool {
     change.fails || !matches!(change.kind, ChangeKind::Slower | ChangeKind::Tokens)
+}
+
+/// Whether an accepted trajectory has the answer to a call: to the same request, and the same but for what is known to vary.
+pub fn has_answer(accepted: &Trajectory, answered: &ToolCall, rules: &Rules) -> bool {
+    let asks_the_same = |it: &&ToolCall| {
+        (&it.server, &it.tool, &it.arguments)
+            == (&answered.server, &answered.tool, &answered.arguments)
+    };
+    let calls = (1..).zip(accepted.calls());
+    let mut same = calls.filter(|(_, it)| asks_the_same(it));
+    same.any(|(number, call)| {
+        if call.outcome == answered.outcome {
+            return true;
+        }
+        let alone = |call: &ToolCall, learned: Vec<Learned>| Trajectory {
+            steps: vec![Step::ToolCall(Box::new(call.clone()))],
+            learned,
+            bindings: Vec::new(),
+            upstream: None,
+            ..accepted.clone()
+        };
+        let known = accepted.learned.iter().filter(|it| it.call == number);
+        let known = known.map(|it| Learned {
+            call: 1,
+            ..it.clone()
+        });
+        let before = alone(call, known.collect());
+        is_whole(&compare(&before, &alone(answered, Vec::new()), rules))
+    })
 }
 
 /// Whether nothing of substance differs.

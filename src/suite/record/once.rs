@@ -62,17 +62,18 @@ pub(crate) async fn take(
     notes.extend(deviations.map_err(|it| stopped(it, &trajectory))?);
     let mut other_takes = Vec::new();
     if failing.is_empty() || settings.recording.allow_failing {
-        let learned = learn(
+        let learning = learn(
             scenario,
             replayed,
-            (run_context, takes),
+            (run_context, takes, true),
             (&mut trajectory, &notes),
             patience.clone(),
         )
         .await;
-        let (news, others) = learned.map_err(|it| stopped(it, &trajectory))?;
-        notes.extend(news);
-        other_takes = others;
+        let heard = learning.map_err(|it| stopped(it, &trajectory))?;
+        notes.extend(heard.notes);
+        notes.extend(learned_notes(&trajectory, &heard.learned));
+        other_takes = heard.others;
         // Checked again, because another take may have become the baseline.
         RunChecks { checks, failing } = check(&trajectory)?;
         if let Err(problem) = replay::bind(&mut [trajectory.clone()], Some(scenario)) {
@@ -112,17 +113,58 @@ pub(crate) fn reads(scenario: &Scenario, run_context: &RunContext) -> Reads {
     }
 }
 
-/// Plays the scenario again and learns which places of the answers vary by nature: those that differ between the answers to one and the
-/// same request. Where two takes disagree in kind, a third shows the odd one; where that is the first, another becomes the baseline.
-/// Returns what a reader should know of it besides what is noted of the first take, with the other takes it was learned from, or why it
-/// was not done to the end.
-pub(super) async fn learn(
+/// What further takes have shown.
+struct Heard {
+    /// What a reader should know of them besides what is noted of the first take.
+    notes: Vec<String>,
+    /// Those that something was learned from.
+    others: Vec<Redacted<Trajectory>>,
+    learned: score::Learned,
+}
+
+/// Learns what varies in a run that was made already, and stays the one that is kept. Returns what a reader should know of that.
+///
+/// # Errors
+///
+/// Why it was not done to the end.
+pub(crate) async fn learn_again(
     scenario: &Scenario,
     replayed: Option<&Arc<Redacted<Trajectory>>>,
-    (run_context, takes): (&RunContext, u16),
+    run_context: &RunContext,
+    trajectory: &mut Redacted<Trajectory>,
+) -> Result<Vec<String>, Stopped> {
+    let takes = usual_takes(scenario, run_context);
+    let patience = run_context.suite.patience(scenario, trajectory);
+    let context = (run_context, takes, false);
+    let heard = learn(scenario, replayed, context, (trajectory, &[]), patience).await?;
+    // What is noted of the second take is what was noted of the first, unless it did not complete.
+    let news = heard.notes.into_iter();
+    Ok(news.filter(|it| it.contains("did not complete")).collect())
+}
+
+/// Which reads a run asks again that may become the baseline although it is only compared: of those that `record` asks twice, the ones
+/// whose answer no accepted trajectory has.
+pub(crate) fn unexpected_reads(
+    scenario: &Scenario,
+    run_context: &RunContext,
+    accepted: &[Redacted<Trajectory>],
+) -> Reads {
+    match reads(scenario, run_context) {
+        Reads::Twice => Reads::WhereNew(accepted.into()),
+        once => once,
+    }
+}
+
+/// Plays the scenario again and learns which places of the answers vary by nature: those that differ between the answers to one and the
+/// same request. Where two takes disagree in kind, a third shows the odd one; where that is the first and it `may_change_places`, another
+/// becomes the baseline. Fails where it was not done to the end.
+async fn learn(
+    scenario: &Scenario,
+    replayed: Option<&Arc<Redacted<Trajectory>>>,
+    (run_context, takes, may_change_places): (&RunContext, u16, bool),
     (trajectory, known): (&mut Redacted<Trajectory>, &[String]),
     mut patience: Patience,
-) -> Result<(Vec<String>, Vec<Redacted<Trajectory>>), Stopped> {
+) -> Result<Heard, Stopped> {
     let mut played = vec![trajectory.clone()];
     let mut notes = Vec::new();
     let learn_from = |played: &[Redacted<Trajectory>], patience: &Patience| {
@@ -158,7 +200,7 @@ pub(super) async fn learn(
     if learned.disagreements.iter().any(|it| it.odd.is_none()) {
         odd.extend(2..=played.len());
     }
-    if first_is_odd && played.len() > 2 {
+    if first_is_odd && played.len() > 2 && may_change_places {
         odd = vec![played.len()];
         let odd = learned.disagreements.iter().filter(|it| it.odd == Some(1));
         notes.extend(odd.map(disagreement));
@@ -169,14 +211,17 @@ pub(super) async fn learn(
         learned.disagreements.clear();
     }
     trajectory.refine(|it| learned.keep_in(it));
-    notes.extend(learned_notes(trajectory, &learned));
     // Of a take that found what another left behind, or that is the odd one, nothing was learned.
     if learned.left_behind.is_some() {
         played.truncate(1);
     }
     let others = (1..).zip(played).skip(1);
     let others = others.filter(|(take, _)| !odd.contains(take));
-    Ok((notes, others.map(|(_, it)| it).collect()))
+    Ok(Heard {
+        notes,
+        others: others.map(|(_, it)| it).collect(),
+        learned,
+    })
 }
 
 /// A note on the scenario's own rules that do not fit what was recorded.

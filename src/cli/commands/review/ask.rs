@@ -1,0 +1,232 @@
+//! The review on a terminal: one change after the other, one key each.
+
+use std::io::{self, IsTerminal};
+
+use console::{Key, Term};
+
+use crate::cli::args::OutputArgs;
+use crate::cli::console::Console;
+use crate::cli::exit::Exit;
+use crate::cli::failure::Failure;
+use crate::cli::finish::REPORTS;
+use crate::cli::open;
+use crate::cli::reports::INDEX;
+use crate::report::explain::explain;
+use crate::report::html;
+use crate::suite::Waiting;
+use crate::text;
+
+use super::shown::{self, Shown};
+
+/// What the keys do. All of them work in upper case, too, for the scenario as a whole.
+const LEGEND: &str = "a accept · v accept as a variant · i ignore this place · r reject · s skip · d details · o open page · q quit";
+const CAPITALS: &str = "A run is accepted or rejected as a whole; A, R and S decide on all changes of the scenario at once.";
+
+/// What becomes of a scenario's run.
+enum Decision {
+    Accept,
+    Variant,
+    Reject,
+    Skip,
+    /// Each of its changes is ignored from now on, so the baseline stays.
+    Ignored,
+    Quit,
+    Interrupted,
+}
+
+/// What somebody said of one change.
+enum Said {
+    /// It is fine.
+    Yes,
+    /// Later.
+    Later,
+    /// Its place is ignored from now on.
+    Ignored,
+    /// All of the scenario is decided.
+    Whole(Decision),
+}
+
+/// Asks about each run; what is decided is written at once.
+pub(super) fn ask(
+    waiting: &mut [Waiting],
+    force: bool,
+    output: OutputArgs,
+    console: Console,
+) -> Result<Exit, Failure> {
+    let terminal = Term::stdout();
+    if !terminal.is_term() || !io::stdin().is_terminal() {
+        return Err(Failure::usage("there is no terminal to ask on").hint(
+            "`--list` shows what is pending; `--accept NAME`, `--reject NAME`, `--accept-all` and `--reject-all` decide; `--check` exits \
+             with 1 while something is pending",
+        ));
+    }
+    let count = waiting.len();
+    let mut left = 0;
+    for (at, it) in waiting.iter_mut().enumerate() {
+        let asking = Asking {
+            terminal: &terminal,
+            place: format!("{} of {count}", at + 1),
+            output,
+            console,
+        };
+        match asking.about(it)? {
+            Decision::Accept => {
+                let kept = it.accept(force).map_err(Failure::from)?;
+                console.result(&shown::accepted(it, &kept));
+            }
+            Decision::Variant => {
+                let kept = it.accept_beside(force).map_err(Failure::from)?;
+                console.result(&shown::accepted(it, &kept));
+            }
+            Decision::Reject => {
+                it.reject().map_err(Failure::from)?;
+                console.result(&shown::rejected(it));
+            }
+            Decision::Ignored => {
+                it.reject().map_err(Failure::from)?;
+                let id = text::line(&it.scenario().id).into_owned();
+                console.result(&format!(
+                    "settled {id}: what changed is ignored from now on\n"
+                ));
+            }
+            Decision::Skip => left += 1,
+            Decision::Quit => {
+                left += count - at;
+                break;
+            }
+            Decision::Interrupted => return Ok(Exit::Interrupted),
+        }
+    }
+    if left > 0 {
+        console.note(&format!("{left} still pending: `mcp-eval review`"));
+        return Ok(Exit::Failed);
+    }
+    Ok(Exit::Passed)
+}
+
+/// The questions about one run.
+struct Asking<'a> {
+    terminal: &'a Term,
+    /// `1 of 3`.
+    place: String,
+    output: OutputArgs,
+    console: Console,
+}
+
+impl Asking<'_> {
+    /// Goes through the changes of a run. Those whose place is ignored are gone at once, and others may be with them.
+    fn about(&self, it: &mut Waiting) -> Result<Decision, Failure> {
+        let mut shown = Shown::of(it);
+        self.console.result(&format!(
+            "\n{}  {}\n{}",
+            self.place,
+            text::line(&it.scenario().id),
+            shown.report(Console::style(self.output))
+        ));
+        if let Some(why) = it.moved() {
+            self.console.note(&format!("! {why}"));
+        }
+        self.console.result(&format!("{LEGEND}\n{CAPITALS}\n"));
+        let (mut fine, mut later) = (Vec::new(), Vec::new());
+        let mut ignored = false;
+        loop {
+            let changes = shown.changes();
+            let open = changes.iter().enumerate();
+            let next = open
+                .into_iter()
+                .find(|(_, (_, said))| !fine.contains(said) && !later.contains(said));
+            let Some((at, (change, said))) = next else {
+                return Ok(match (changes.is_empty(), later.is_empty()) {
+                    (true, _) if ignored => Decision::Ignored,
+                    (true, _) if fine.is_empty() => match self.one(it, &shown, None)? {
+                        Said::Yes => Decision::Accept,
+                        Said::Later | Said::Ignored => Decision::Skip,
+                        Said::Whole(decision) => decision,
+                    },
+                    (_, false) => Decision::Skip,
+                    (_, true) => Decision::Accept,
+                });
+            };
+            let asked = format!("change {} of {}: {said}", at + 1, changes.len());
+            self.console.result(&format!("  {}\n", text::line(&asked)));
+            match self.one(it, &shown, Some(&change.clone()))? {
+                Said::Yes => fine.push(said.clone()),
+                Said::Later => later.push(said.clone()),
+                Said::Ignored => {
+                    ignored = true;
+                    shown = Shown::of(it);
+                }
+                Said::Whole(decision) => return Ok(decision),
+            }
+        }
+    }
+
+    /// Asks until something is decided on one change, or on a run that has none and fails for something else.
+    fn one(
+        &self,
+        it: &mut Waiting,
+        shown: &Shown,
+        change: Option<&crate::model::comparison::Change>,
+    ) -> Result<Said, Failure> {
+        loop {
+            self.console.prompt("  > ");
+            let key = self.terminal.read_key_raw().map_err(|error| {
+                Failure::incomplete(format!("cannot read from the terminal: {error}"))
+            })?;
+            let letter = match key {
+                Key::Char(letter) => letter,
+                Key::CtrlC => {
+                    self.console.result("\n");
+                    return Ok(Said::Whole(Decision::Interrupted));
+                }
+                Key::Escape => 'q',
+                _ => ' ',
+            };
+            self.console.result(&format!(
+                "{}\n",
+                if letter.is_control() { ' ' } else { letter }
+            ));
+            match letter {
+                'a' => return Ok(Said::Yes),
+                'A' => return Ok(Said::Whole(Decision::Accept)),
+                'v' | 'V' => return Ok(Said::Whole(Decision::Variant)),
+                // One run is one whole: without one of its changes, it is not that run any more.
+                'r' | 'R' => return Ok(Said::Whole(Decision::Reject)),
+                's' => return Ok(Said::Later),
+                'S' => return Ok(Said::Whole(Decision::Skip)),
+                'q' | 'Q' => return Ok(Said::Whole(Decision::Quit)),
+                'i' | 'I' => match change.map(|change| it.ignore(change)) {
+                    Some(Ok(())) => return Ok(Said::Ignored),
+                    Some(Err(refusal)) => {
+                        self.console.failure(&refusal.into());
+                    }
+                    None => self.console.note("there is no place to ignore"),
+                },
+                'd' | 'D' => {
+                    let call = change.and_then(|it| it.current.or(it.baseline));
+                    if let Some(scenario) = shown.scenario() {
+                        self.console.result(&explain(scenario, call));
+                    }
+                }
+                'o' | 'O' => self.open(it),
+                _ => self.console.result(&format!("{LEGEND}\n{CAPITALS}\n")),
+            }
+        }
+    }
+
+    /// Opens the page of the run, or of the latest report.
+    fn open(&self, it: &Waiting) {
+        let name = html::page_name(&it.scenario().id);
+        let reports = [it.run_id(), "latest"].map(|run| std::path::Path::new(REPORTS).join(run));
+        let pages = reports
+            .iter()
+            .flat_map(|it| [it.join(&name), it.join(INDEX)]);
+        let mut pages: Vec<_> = pages.filter(|it| it.is_file()).collect();
+        if pages.is_empty() {
+            self.console
+                .note("there is no page of this run: `mcp-eval report --format html` makes one");
+        } else if let Err(error) = open::open(&pages.remove(0)) {
+            self.console.failure(&Failure::incomplete(error));
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! A run that waits for somebody to accept it.
+
+use crate::model::redacted::Redacted;
+use crate::model::trajectory::Trajectory;
+
+/// A run that failed, or changed something, and that nobody has accepted yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PendingRun {
+    /// As it becomes the baseline, with what is known to vary.
+    pub trajectory: Redacted<Trajectory>,
+    pub origin: Origin,
+}
+
+/// Where a pending run comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// The id of the run, which names its report.
+    pub run: String,
+    /// Which of the accepted trajectories it was compared with, the main one being 1.
+    pub variant: usize,
+    /// The SHA-256 of that one, in hexadecimal.
+    pub fingerprint: String,
+}

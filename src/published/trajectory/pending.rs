@@ -1,0 +1,72 @@
+//! The published form of a run that waits for review: a trajectory as a baseline has it, with where it comes from.
+
+use serde::{Deserialize, Serialize};
+
+use super::{TrajectoryDocument, TrajectoryError};
+use crate::json;
+use crate::model::pending::{Origin, PendingRun};
+
+#[derive(Serialize)]
+struct PendingDocument<'a> {
+    pending: Pending,
+    #[serde(flatten)]
+    trajectory: TrajectoryDocument<'a>,
+}
+
+/// Where it comes from.
+#[derive(Serialize, Deserialize)]
+struct Pending {
+    /// The id of the run.
+    run: String,
+    /// The accepted trajectory that it was compared with, the main one being 1.
+    variant: usize,
+    /// The SHA-256 of that one.
+    compared_with: String,
+}
+
+/// The run as JSON text. Whoever reads trajectories reads it as one.
+pub fn to_json(pending: &PendingRun) -> String {
+    let Origin {
+        run,
+        variant,
+        fingerprint,
+    } = pending.origin.clone();
+    let document = PendingDocument {
+        pending: Pending {
+            run,
+            variant,
+            compared_with: fingerprint,
+        },
+        trajectory: (&*pending.trajectory).into(),
+    };
+    let mut text = json::pretty(&document);
+    text.push('\n');
+    text
+}
+
+/// Where the run in a text comes from.
+///
+/// # Errors
+///
+/// A [`TrajectoryError`] where the text does not say so.
+pub fn origin(text: &[u8]) -> Result<Origin, TrajectoryError> {
+    #[derive(Deserialize)]
+    struct Head {
+        pending: Option<Pending>,
+    }
+    let invalid = |why: String| TrajectoryError::Invalid(why);
+    let head: Head = serde_json::from_slice(text).map_err(|error| invalid(error.to_string()))?;
+    let Some(pending) = head.pending else {
+        return Err(invalid("it has no `pending`".to_owned()));
+    };
+    if pending.variant == 0 {
+        return Err(invalid(
+            "its `variant` is 0, and variants are counted from 1".to_owned(),
+        ));
+    }
+    Ok(Origin {
+        run: pending.run,
+        variant: pending.variant,
+        fingerprint: pending.compared_with,
+    })
+}

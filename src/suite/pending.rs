@@ -1,0 +1,109 @@
+//! What a comparison leaves for review: a run that failed, or changed in more than time and tokens.
+
+use std::sync::Arc;
+
+use super::outcome::was_interrupted;
+use super::record::learn_again;
+use super::run_context::RunContext;
+use super::settings::Settings;
+use crate::model::pending::{Origin, PendingRun};
+use crate::model::redacted::Redacted;
+use crate::model::scenario::Scenario;
+use crate::model::stamp::Servers;
+use crate::model::suite::{ScenarioResult, Status};
+use crate::model::trajectory::Trajectory;
+use crate::score;
+use crate::store::{Baselines, fingerprint};
+
+/// Keeps the run of a finished comparison as pending, or removes what was pending where nothing has changed. It gets its second take first,
+/// as `record` would take it, so that an accepted baseline knows what varies.
+pub(crate) async fn settle(
+    result: &mut ScenarioResult,
+    scenario: &Scenario,
+    replayed: Option<&Arc<Redacted<Trajectory>>>,
+    (run_context, baselines): (&RunContext, &Baselines),
+    settings: &Settings,
+) {
+    if !settings.keep_pending
+        || settings.answered_by == Servers::Recorded
+        || was_interrupted(result)
+    {
+        return;
+    }
+    let Some(found) = found(result) else {
+        return;
+    };
+    let settled = match found {
+        Found::Same => baselines.remove_pending(&scenario.id).map(|()| None),
+        Found::Changed => {
+            let Some(run) = pending_run(result, scenario, replayed, (run_context, baselines)).await
+            else {
+                return;
+            };
+            // Beside the report lies what would become the baseline, so that it can be accepted from there.
+            let unkept = run_context.runs.save(&scenario.id, &run.trajectory).err();
+            result.notes.extend(unkept.map(|it| it.to_string()));
+            baselines.save_pending(&scenario.id, &run).map(Some)
+        }
+    };
+    if let Err(error) = settled {
+        result.notes.push(format!("not kept for review: {error}"));
+    }
+}
+
+enum Found {
+    Same,
+    Changed,
+}
+
+/// Whether something waits for review; `None` where the run tells nothing.
+fn found(result: &ScenarioResult) -> Option<Found> {
+    let comparison = result.comparison.as_ref()?;
+    let current = result.current.as_ref()?;
+    if !current.ending.is_complete() {
+        return None;
+    }
+    let is_other_experiment = !result.experiment_changes.is_empty();
+    match result.status {
+        Status::Failed => Some(Found::Changed),
+        Status::Passed | Status::Inconclusive => {
+            let changed = comparison.changes.iter().any(score::is_of_substance);
+            Some(if changed || is_other_experiment {
+                Found::Changed
+            } else {
+                Found::Same
+            })
+        }
+        Status::Error if is_other_experiment => Some(Found::Changed),
+        _ => None,
+    }
+}
+
+/// The run with what is learned of it, and what was known before; `None` where it was interrupted.
+async fn pending_run(
+    result: &mut ScenarioResult,
+    scenario: &Scenario,
+    replayed: Option<&Arc<Redacted<Trajectory>>>,
+    (run_context, baselines): (&RunContext, &Baselines),
+) -> Option<PendingRun> {
+    let (comparison, current) = (result.comparison.as_ref()?, result.current.as_ref()?);
+    // As it lies on disk: bindings that the scenario's rules make are not part of it.
+    let stored = baselines.load(&scenario.id).ok()?;
+    let accepted = stored.get(comparison.variant.checked_sub(1)?)?;
+    let mut trajectory = (**current).clone();
+    let learned = learn_again(scenario, replayed, run_context, &mut trajectory).await;
+    if run_context.suite.is_interrupted() {
+        return None;
+    }
+    trajectory.refine(|it| score::carry_over(accepted, it, comparison));
+    let run = PendingRun {
+        origin: Origin {
+            run: run_context.runs.id().to_owned(),
+            variant: comparison.variant,
+            fingerprint: fingerprint(accepted),
+        },
+        trajectory,
+    };
+    result.notes.extend(learned.ok()?);
+    Some(run)
+}

@@ -1,0 +1,451 @@
+//! What failed or changed waits for review, and becomes the baseline when somebody says so.
+
+use std::fs;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::common::{Project, Ran, ran, skipped};
+
+const BASELINE: &str = "baselines/shop/baseline.json";
+const PENDING: &str = "baselines/shop/pending.json";
+
+/// A shop whose answers hold an id that varies, and prices.
+fn shop(project: &Project) {
+    let scenario = json!({
+        "name": "The shop",
+        "servers": { "shop": { "type": "mock" } },
+        "agent": { "kind": "scripted", "calls": [
+            { "tool": "price", "args": { "of": "tea" } },
+            { "tool": "stock", "args": {} },
+            { "tool": "visit", "args": {} },
+        ] },
+        "mcp_interactions": { "shop": { "tools": [
+            { "name": "price", "annotations": { "read_only_hint": true }, "responses": [{ "content": [{ "json": { "tea": 3, "unit": "euro" } }] }] },
+            { "name": "stock", "annotations": { "read_only_hint": true }, "responses": [{ "content": [{ "json": { "left": 40, "shelf": "north" } }] }] },
+            { "name": "visit", "annotations": { "read_only_hint": true }, "responses": [{ "content": [{ "json": { "visit": "{{uuid}}" } }] }] },
+        ] } },
+    });
+    project.file("scenarios/shop.yaml", scenario.to_string());
+    project.expect(0, &["record"]);
+}
+
+/// The same with another price and another stock by now.
+fn changed_shop(project: &Project) {
+    shop(project);
+    project.edit("scenarios/shop.yaml", "\"tea\":3", "\"tea\":4");
+    project.edit("scenarios/shop.yaml", "\"left\":40", "\"left\":39");
+    project.expect(1, &["compare"]).says("mcp-eval review");
+}
+
+fn read_json(project: &Project, path: &str) -> Value {
+    serde_json::from_str(&project.read(path)).unwrap()
+}
+
+#[test]
+fn what_was_compared_becomes_the_baseline_and_knows_what_varies() {
+    let project = Project::new();
+    changed_shop(&project);
+    let pending = read_json(&project, PENDING);
+    let run = pending["pending"]["run"].as_str().unwrap();
+    let stored = read_json(&project, &format!(".mcp-eval/runs/{run}/current/shop.json"));
+    assert_eq!(pending["steps"], stored["steps"]);
+    project
+        .expect(0, &["review", "--list"])
+        .says("shop")
+        .says("failed")
+        .says("2 changes");
+    project.expect(1, &["review", "--check"]);
+    project
+        .expect(0, &["review", "--accept", "shop"])
+        .says("accepted shop");
+    assert!(!project.path(PENDING).exists());
+    let accepted = read_json(&project, BASELINE);
+    assert_eq!(
+        accepted["steps"], stored["steps"],
+        "exactly as it was compared"
+    );
+    assert!(accepted.get("pending").is_none());
+    let learned = accepted["learned"].as_array().unwrap();
+    assert_eq!(learned.len(), 3, "{learned:#?}");
+    assert!(learned.iter().all(|it| it["takes"] == 2), "{learned:#?}");
+    assert_eq!(learned[2]["varies"][0]["path"], "/content/0/json/visit");
+    assert!(
+        project
+            .read("baselines/shop/trajectory.txt")
+            .contains("\"tea\":4")
+    );
+    project.expect(0, &["review", "--check"]);
+    project.expect(0, &["compare", "--strict"]);
+    // What does not vary is held as before.
+    project.edit("scenarios/shop.yaml", "\"tea\":4", "\"tea\":5");
+    project.expect(1, &["compare"]);
+}
+
+#[test]
+fn what_passes_leaves_nothing_to_review_and_ci_keeps_nothing() {
+    let project = Project::new();
+    changed_shop(&project);
+    project.edit("scenarios/shop.yaml", "\"tea\":4", "\"tea\":3");
+    project.edit("scenarios/shop.yaml", "\"left\":39", "\"left\":40");
+    project.expect(0, &["compare"]).says_not("mcp-eval review");
+    assert!(!project.path(PENDING).exists());
+    // An addition passes, and is a change all the same.
+    project.edit("scenarios/shop.yaml", "\"tea\":3", "\"tea\":3,\"milk\":1");
+    let in_ci = |arguments: &[&str]| ran(project.command().args(arguments).env("CI", "true"));
+    assert_eq!(in_ci(&["compare"]).code, 0);
+    assert!(!project.path(PENDING).exists());
+    assert_eq!(in_ci(&["compare", "--pending"]).code, 0);
+    assert!(project.path(PENDING).exists());
+    let refused = in_ci(&["review", "--accept-all"]);
+    assert_eq!(refused.code, 2);
+    refused.says("CI is set");
+    assert_eq!(in_ci(&["review", "--check"]).code, 1);
+    project
+        .expect(0, &["review", "--reject-all"])
+        .says("stays as it is");
+    assert!(!project.path(PENDING).exists());
+    assert!(!project.read(BASELINE).contains("milk"));
+}
+
+#[test]
+fn a_pending_run_is_never_compared_with() {
+    let project = Project::new();
+    changed_shop(&project);
+    project.expect(1, &["compare"]);
+    project.expect(1, &["compare"]);
+    assert!(!project.read(BASELINE).contains("\\\"tea\\\":4"));
+}
+
+#[test]
+fn what_was_compared_with_something_else_is_not_accepted_unseen() {
+    let project = Project::new();
+    changed_shop(&project);
+    let before = project.read(BASELINE);
+    let mut other: Value = serde_json::from_str(&before).unwrap();
+    other["name"] = json!("x");
+    other["scenario"]["name"] = json!("Another");
+    project.file(BASELINE, serde_json::to_string_pretty(&other).unwrap());
+    for which in [&["--accept", "shop"][..], &["--accept-all"]] {
+        project
+            .expect(2, &[&["review"], which].concat())
+            .says("is not the baseline that this run was compared with")
+            .says("mcp-eval compare")
+            .says("--force");
+    }
+    assert!(project.path(PENDING).exists());
+    project.expect(0, &["review", "--accept", "shop", "--force"]);
+    assert!(project.read(BASELINE).contains("\\\"tea\\\":4"));
+}
+
+#[test]
+fn names_are_ids_names_or_files_and_a_wrong_one_is_told() {
+    let project = Project::new();
+    changed_shop(&project);
+    project
+        .expect(2, &["review", "--accept", "shp"])
+        .says("did you mean `shop`");
+    project
+        .expect(2, &["review", "--accept", "shop", "--reject", "shop"])
+        .says("both accepted and rejected");
+    project
+        .expect(2, &["review", "--variant"])
+        .says("--accept NAME --variant");
+    project
+        .expect(2, &["review"])
+        .says("no terminal")
+        .says("--accept-all")
+        .says("--list")
+        .says("--check");
+    assert!(project.path(PENDING).exists());
+    project.expect(0, &["review", "--reject", "The shop"]);
+    project
+        .expect(2, &["review", "--reject", "shop"])
+        .says("nothing of `shop` is pending");
+    project
+        .expect(0, &["review", "--list"])
+        .says("Nothing is pending");
+}
+
+#[test]
+fn a_run_from_a_report_of_ci_is_accepted_as_it_was_seen() {
+    let project = Project::new();
+    shop(&project);
+    project.edit("scenarios/shop.yaml", "\"tea\":3", "\"tea\":4");
+    let compared = ran(project
+        .command()
+        .args(["compare", "--output", "artifact"])
+        .env("CI", "true"));
+    assert_eq!(compared.code, 1, "{compared:#?}");
+    assert!(!project.path(PENDING).exists());
+    // The artifact is all that CI hands over.
+    fs::remove_dir_all(project.path(".mcp-eval")).unwrap();
+    let seen = read_json(&project, "artifact/trajectories/current/shop.json");
+    project
+        .expect(0, &["review", "--list", "--from", "artifact"])
+        .says("1 change");
+    project.expect(0, &["review", "--accept", "shop", "--from", "artifact"]);
+    let accepted = read_json(&project, BASELINE);
+    assert_eq!(accepted["steps"], seen["steps"]);
+    let visit = accepted["learned"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|it| it["call"] == 3);
+    assert_eq!(visit.unwrap()["takes"], 2, "what was known stays known");
+    project.expect(0, &["compare"]);
+    project
+        .expect(2, &["review", "--accept", "shop", "--from", "artifact"])
+        .says("is not the baseline that this run was compared with");
+    project
+        .expect(2, &["review", "--accept", "shop", "--from", "nowhere"])
+        .says("no folder");
+}
+
+#[test]
+fn variants_pass_either_way_and_are_retired_when_none_comes_near() {
+    let project = Project::new();
+    changed_shop(&project);
+    project
+        .expect(0, &["review", "--accept", "shop", "--variant"])
+        .says("variant-2.json");
+    project.expect(0, &["compare"]);
+    project.expect(0, &["list"]).says("2 variants");
+    project.edit("scenarios/shop.yaml", "\"tea\":4", "\"tea\":3");
+    project.edit("scenarios/shop.yaml", "\"left\":39", "\"left\":40");
+    project.expect(0, &["compare"]);
+    // The second was nearest to one of the last three comparisons.
+    project
+        .expect(0, &["review", "--retire", "3"])
+        .says("Nothing is retired");
+    project.expect(0, &["compare"]);
+    project
+        .expect(0, &["review", "--retire", "2"])
+        .says("retired baselines/shop/variant-2.json");
+    assert!(!project.path("baselines/shop/variant-2.json").exists());
+    project.expect(0, &["list"]).says_not("variants");
+}
+
+#[test]
+fn reads_of_servers_that_outlive_a_run_are_heard_twice_where_they_are_new() {
+    let project = Project::new();
+    let declared = json!({ "tools": [
+        { "name": "same", "annotations": { "read_only_hint": true }, "responses": [{ "content": "as ever" }] },
+        { "name": "new", "annotations": { "read_only_hint": true }, "responses": [{ "content": [{ "json": { "price": 3, "id": "{{uuid}}" } }] }] },
+    ] });
+    project.file("mock.yaml", declared.to_string());
+    let serve = || {
+        crate::common::served(
+            &project,
+            &[
+                "mock",
+                "mock.yaml",
+                "--transport",
+                "http",
+                "--call-log",
+                "calls.jsonl",
+            ],
+        )
+    };
+    let (server, url) = serve();
+    let scenario = |url: &str| {
+        json!({
+            "name": "s", "servers": { "s": { "type": "http", "url": url } },
+            "agent": { "kind": "scripted", "calls": [{ "tool": "same", "args": {} }, { "tool": "new", "args": {} }] },
+        })
+        .to_string()
+    };
+    project.file("scenarios/s.yaml", scenario(&url));
+    project.expect(0, &["record"]);
+    drop(server);
+    project.edit("mock.yaml", "\"price\":3", "\"price\":4");
+    let (_server, url) = serve();
+    project.file("scenarios/s.yaml", scenario(&url));
+    project.file("calls.jsonl", "");
+    project.expect(1, &["compare"]);
+    let pending = read_json(&project, "baselines/s/pending.json");
+    let learned = pending["learned"].as_array().unwrap();
+    assert_eq!(learned.len(), 2, "{learned:#?}");
+    assert!(learned.iter().all(|it| it["takes"] == 2), "{learned:#?}");
+}
+
+/// Runs the review in a pseudo-terminal and types these keys, each when it is asked for; `None` where there is no Python for it.
+fn typed(project: &Project, keys: &str) -> Option<Ran> {
+    let script = r#"
+import os, pty, select, sys, time
+keys, program, arguments = sys.argv[1], sys.argv[2], sys.argv[2:]
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(program, arguments)
+seen, typed = b"", 0
+until = time.time() + 30
+while time.time() < until:
+    ready, _, _ = select.select([terminal], [], [], 0.2)
+    if ready:
+        try:
+            more = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not more:
+            break
+        seen += more
+    if typed < len(keys) and seen.count(b"  > ") > typed:
+        time.sleep(0.1)
+        os.write(terminal, keys[typed].encode())
+        typed += 1
+else:
+    os.kill(pid, 9)
+_, status = os.waitpid(pid, 0)
+sys.stdout.buffer.write(seen)
+sys.exit(os.waitstatus_to_exitcode(status) % 256)
+"#;
+    let has_python = Command::new("python3")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .status()
+        .is_ok_and(|it| it.success());
+    if !has_python {
+        skipped(
+            "the keys of `review`",
+            "there is no python3 to make a terminal with",
+        );
+        return None;
+    }
+    project.file("terminal.py", script);
+    let mut command = Command::new("python3");
+    command
+        .current_dir(project.path(""))
+        .env("TERM", "xterm")
+        .env(
+            "PATH",
+            format!(
+                "{}:{}",
+                project.path("").display(),
+                std::env::var("PATH").unwrap()
+            ),
+        )
+        .env_remove("CI")
+        .args([
+            "terminal.py",
+            keys,
+            env!("CARGO_BIN_EXE_mcp-eval"),
+            "review",
+        ]);
+    let _ = std::io::stderr().flush();
+    Some(ran(&mut command))
+}
+
+#[test]
+fn a_key_for_each_change_accepts_the_run() {
+    let project = Project::new();
+    changed_shop(&project);
+    let Some(ran) = typed(&project, "aa") else {
+        return;
+    };
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    ran.says("1 of 1 shop")
+        .says("a accept · v accept as a variant · i ignore this place · r reject · s skip · d details · o open page · q quit")
+        .says("change 1 of 2: call 1")
+        .says("3 → 4")
+        .says("change 2 of 2: call 2")
+        .says("accepted shop");
+    assert!(project.read(BASELINE).contains("\\\"tea\\\":4"));
+    assert!(!project.path(PENDING).exists());
+}
+
+#[test]
+fn capitals_decide_on_the_whole_scenario() {
+    for (key, code, accepted, pending, variant) in [
+        ("A", 0, true, false, false),
+        ("R", 0, false, false, false),
+        ("r", 0, false, false, false),
+        ("S", 1, false, true, false),
+        ("as", 1, false, true, false),
+        ("q", 1, false, true, false),
+        ("aq", 1, false, true, false),
+        ("\u{3}", 130, false, true, false),
+        ("a\u{3}", 130, false, true, false),
+        ("v", 0, false, false, true),
+    ] {
+        let project = Project::new();
+        changed_shop(&project);
+        let before = project.read(BASELINE);
+        let Some(ran) = typed(&project, key) else {
+            return;
+        };
+        assert_eq!(ran.code, code, "{key:?}: {ran:#?}");
+        assert_eq!(project.read(BASELINE) != before, accepted, "{key:?}");
+        assert_eq!(project.path(PENDING).exists(), pending, "{key:?}");
+        let beside = project.path("baselines/shop/variant-2.json");
+        assert_eq!(beside.exists(), variant, "{key:?}");
+    }
+}
+
+#[test]
+fn a_place_that_is_ignored_is_let_go_of_from_then_on() {
+    let project = Project::new();
+    changed_shop(&project);
+    let Some(ran) = typed(&project, "ii") else {
+        return;
+    };
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    ran.says("ignored from now on");
+    let baseline = read_json(&project, BASELINE);
+    let varies = |call: usize| {
+        let learned = baseline["learned"].as_array().unwrap();
+        learned[call - 1]["varies"][0]["path"].clone()
+    };
+    assert_eq!(varies(1), "/content/0/json/tea");
+    assert_eq!(varies(2), "/content/0/json/left");
+    assert!(
+        project.read(BASELINE).contains("\\\"tea\\\":3"),
+        "the baseline is what it was"
+    );
+    assert!(!project.path(PENDING).exists());
+    project.edit("scenarios/shop.yaml", "\"tea\":4", "\"tea\":7");
+    project.expect(0, &["compare", "--strict"]);
+    // What stands beside it is held.
+    project.edit("scenarios/shop.yaml", "euro", "dollar");
+    project.expect(1, &["compare"]);
+    // One place ignored, the other change accepted.
+    let Some(ran) = typed(&project, "a") else {
+        return;
+    };
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    assert!(project.read(BASELINE).contains("dollar"));
+    project.edit("scenarios/shop.yaml", "\"tea\":7", "\"tea\":8");
+    project.expect(0, &["compare", "--strict"]);
+}
+
+#[test]
+fn details_and_the_page_are_there_for_a_key() {
+    let project = Project::new();
+    changed_shop(&project);
+    project.file("xdg-open", "#!/bin/sh\necho \"$1\" > opened\n");
+    let open = project.path("xdg-open");
+    let mut rights = fs::metadata(&open).unwrap().permissions();
+    std::os::unix::fs::PermissionsExt::set_mode(&mut rights, 0o755);
+    fs::set_permissions(&open, rights).unwrap();
+    let Some(ran) = typed(&project, "d?oq") else {
+        return;
+    };
+    for _ in 0..50 {
+        if project.path("opened").exists() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let opened = project.read("opened");
+    assert!(
+        opened.trim_end().ends_with("/shop.html") && opened.contains("/reports/"),
+        "{opened}"
+    );
+    assert_eq!(ran.code, 1, "{ran:#?}");
+    ran.says("mcp__shop__price");
+    assert_eq!(
+        ran.stdout.matches("a accept ·").count(),
+        2,
+        "`?` shows the keys again"
+    );
+}
