@@ -13,7 +13,7 @@ use crate::mcp::wire::Wire;
 
 /// How long messages on their way are waited for once the stream has ended.
 const SETTLING: Duration = Duration::from_secs(1);
-const TELLING: Duration = Duration::from_millis(20);
+const TELLING: Duration = Duration::from_millis(100);
 
 /// How an event stream ended, once it has.
 #[derive(Debug, Clone, Default)]
