@@ -259,7 +259,7 @@ fn a_server_that_does_not_start_is_told_with_what_it_said() {
             "the key is missing",
         ),
         ("no-such-program-anywhere", "no-such-program-anywhere"),
-        ("http://127.0.0.1:9/mcp", "127.0.0.1:9"),
+        ("http://127.0.0.1:9/mcp", "tried for 5s"),
         ("my-server ${NOT_SET_ANYWHERE}", "NOT_SET_ANYWHERE"),
     ] {
         let ran = project.expect(3, &["init", "--server", command]);
@@ -275,6 +275,90 @@ fn a_server_that_does_not_start_is_told_with_what_it_said() {
         .expect(3, &["init", "--server", &command])
         .says("lists no tools");
     assert_eq!(project.survivors(), Vec::<String>::new());
+}
+
+#[test]
+fn a_workflow_lies_in_the_root_of_the_repository_and_names_the_folder() {
+    let project = Project::new();
+    project
+        .expect(2, &["init", "--workflow", "github"])
+        .says("git init");
+    assert!(!project.path("scenarios").exists() && !project.path(".github").exists());
+    git2::Repository::init(project.path("")).unwrap();
+    let read = |name: &str| -> Value { serde_yaml::from_str(&project.read(name)).unwrap() };
+    let inside = |arguments: &[&str]| {
+        fs::create_dir_all(project.path("tests/my agents")).unwrap();
+        let mut command = project.command();
+        crate::common::ran(
+            command
+                .args(arguments)
+                .current_dir(project.path("tests/my agents")),
+        )
+    };
+
+    let made = inside(&["init", "--workflow", "github"]);
+    assert_eq!(made.code, 0, "{made:#?}");
+    made.says("wrote ../../.github/workflows/mcp-eval.yml")
+        .says("MCP_EVAL_SOURCE");
+    let ours = |name: &str| fs::read_to_string(crate::common::root().join(name)).unwrap();
+    for name in [
+        ".github/actions/mcp-eval/action.yml",
+        ".gitlab/mcp-eval.gitlab-ci.yml",
+    ] {
+        if name.starts_with(".gitlab") {
+            inside(&["init", "--workflow", "gitlab"]).says("wrote ../../.gitlab-ci.yml");
+        }
+        assert_eq!(project.read(name), ours(name));
+    }
+    let steps = &read(".github/workflows/mcp-eval.yml")["jobs"]["mcp-eval"]["steps"];
+    assert_eq!(steps[2]["uses"], "./.github/actions/mcp-eval");
+    assert_eq!(steps[2]["with"]["working-directory"], "tests/my agents");
+    let job = read(".gitlab-ci.yml");
+    assert_eq!(
+        job["mcp-eval"]["variables"]["MCP_EVAL_FOLDER"],
+        "tests/my agents"
+    );
+    let included = job["include"]["local"].as_str().unwrap();
+    assert!(
+        read(included)
+            .get(job["mcp-eval"]["extends"].as_str().unwrap())
+            .is_some()
+    );
+
+    // What installs the program: it is there, nobody knows where from, or it is built.
+    for script in [&steps[1]["run"], &job["mcp-eval"]["before_script"][0]] {
+        let script = script.as_str().unwrap();
+        for (program, source, code, built) in [
+            ("mcp-eval", "", 0, false),
+            ("cargo", "", 2, false),
+            ("cargo", "https://x.example/y", 0, true),
+        ] {
+            let bin = project.path("bin");
+            let _ = fs::remove_dir_all(&bin);
+            project.file(&format!("bin/{program}"), "#!/bin/sh\n: > built\n");
+            let path = bin.join(program);
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+            let mut shell = std::process::Command::new("/bin/bash");
+            let shell = shell
+                .args(["-e", "-c", script])
+                .current_dir(project.path(""));
+            let names = [("SOURCE", source), ("MCP_EVAL_SOURCE", source)];
+            let ran = crate::common::ran(shell.env_clear().env("PATH", &bin).envs(names));
+            assert_eq!(
+                (ran.code, project.path("built").exists()),
+                (code, built),
+                "{ran:#?}"
+            );
+            let _ = fs::remove_file(project.path("built"));
+        }
+    }
+
+    // What is there stays, and what is left to do is said.
+    project.file(".gitlab-ci.yml", "test: { script: [make] }\n");
+    inside(&["init", "--workflow", "gitlab"])
+        .says("kept as it was: ../../.gitlab-ci.yml")
+        .says("include: { local: .gitlab/mcp-eval.gitlab-ci.yml }");
+    assert_eq!(project.read(".gitlab-ci.yml"), "test: { script: [make] }\n");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::Value;
 
 use crate::model::Object;
@@ -12,7 +12,8 @@ use crate::model::Object;
     mcp-eval init --server \"npx -y @modelcontextprotocol/server-everything\"\n  \
     mcp-eval init --server http://localhost:8080/mcp --header \"Authorization: Bearer $TOKEN\"\n  \
     mcp-eval init --server \"uvx mcp-server-time\" --call 'get_current_time={\"timezone\": \"UTC\"}'\n  \
-    mcp-eval init --mcp-config .mcp.json --server github")]
+    mcp-eval init --mcp-config .mcp.json --server github\n  \
+    mcp-eval init --workflow github")]
 pub(in crate::cli) struct InitArgs {
     /// Ask this MCP server for its tools, and make a first scenario and its baseline of them: a command line, or the URL of a server over
     /// HTTP; with --mcp-config, the name of one there. May be given several times
@@ -33,6 +34,16 @@ pub(in crate::cli) struct InitArgs {
     /// Also call tools that are not marked as read-only
     #[arg(long)]
     pub(in crate::cli) allow_effects: bool,
+    /// Write what runs the scenarios in CI, too: for GitHub an action and a workflow, for GitLab a job
+    #[arg(long, value_enum, value_name = "KIND")]
+    pub(in crate::cli) workflow: Option<Workflow>,
+}
+
+/// Whose CI a workflow is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum Workflow {
+    Github,
+    Gitlab,
 }
 
 /// A call that the user wants.

@@ -16,7 +16,7 @@ use clap::{Parser, Subcommand};
 
 pub(super) use execute::{AgentChoice, ExecuteArgs, PaceChoice, Preset, ScoreArgs};
 pub(super) use help::{CompletionsArgs, HelpArgs, ManArgs};
-pub(super) use init::{AddedCall, InitArgs};
+pub(super) use init::{AddedCall, InitArgs, Workflow};
 pub(super) use look::{ExplainArgs, ListArgs, ReportArgs, ValidateArgs};
 pub(super) use mock::{MockArgs, MockTransport};
 pub(super) use output::{

@@ -8,12 +8,14 @@ mod files;
 mod secrets;
 mod servers;
 mod verdict;
+mod workflow;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use self::draft::Drafts;
-use crate::cli::args::{InitArgs, OutputArgs};
+use self::workflow::Place;
+use crate::cli::args::{InitArgs, OutputArgs, Workflow};
 use crate::cli::ci;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
@@ -32,8 +34,12 @@ pub(in crate::cli) fn run(
     if let Some(name) = &args.name {
         named(name)?;
     }
+    let ci = match args.workflow {
+        Some(kind) => Some((kind, workflow::place()?)),
+        None => None,
+    };
     if args.servers.is_empty() && args.mcp_config.is_none() {
-        return without_server(args, console);
+        return without_server(args, ci.as_ref(), console);
     }
     // What is asked of a server becomes a baseline.
     ci::refuse(false)?;
@@ -45,7 +51,7 @@ pub(in crate::cli) fn run(
     let Drafts { drafts, exit } = draft::drafts(asked, args, console)?;
     let first = verdict::verdict(drafts, output, console)?;
     if let Some(compare) = first.compare {
-        begin(console)?;
+        begin(ci.as_ref(), console)?;
         console.note(&format!(
             "next: commit {SCENARIOS}/, {BASELINES}/ and .gitignore, and after each change of the server: `{compare}`"
         ));
@@ -53,17 +59,36 @@ pub(in crate::cli) fn run(
     Ok(exit.and(first.exit))
 }
 
-/// Writes what every project has.
-fn begin(console: Console) -> Result<(), Failure> {
+/// Writes what every project has, and a workflow where one is wanted.
+fn begin(ci: Option<&(Workflow, Place)>, console: Console) -> Result<(), Failure> {
     let added = files::ignore(Path::new(""))?;
     if !added.is_empty() {
         console.note(&format!("added to .gitignore: {}", added.join(", ")));
+    }
+    let Some((kind, place)) = ci else {
+        return Ok(());
+    };
+    let files = workflow::write(*kind, place)?;
+    for it in &files {
+        let what = if it.is_kept {
+            "kept as it was:"
+        } else {
+            "wrote"
+        };
+        console.note(&format!("{what} {}", it.path.display()));
+    }
+    if !files.is_empty() {
+        console.note(&workflow::next(*kind, &files));
     }
     Ok(())
 }
 
 /// A first scenario with a mock server, where there is none yet.
-fn without_server(args: &InitArgs, console: Console) -> Result<Exit, Failure> {
+fn without_server(
+    args: &InitArgs,
+    ci: Option<&(Workflow, Place)>,
+    console: Console,
+) -> Result<Exit, Failure> {
     if !args.calls.is_empty() || args.allow_effects {
         let failure = "--call and --allow-effects are about a server, and none is given";
         return Err(Failure::usage(failure).hint("add --server COMMAND, or --mcp-config FILE"));
@@ -85,7 +110,7 @@ fn without_server(args: &InitArgs, console: Console) -> Result<Exit, Failure> {
             target.display()
         ));
     }
-    begin(console)?;
+    begin(ci, console)?;
     if is_new {
         console.result(&format!(
             "next: `mcp-eval record {0}`, then `mcp-eval compare {0}`",

@@ -1,6 +1,7 @@
 //! Which servers are asked, and what their scenarios are called.
 
 use std::path::Path;
+use std::time::Duration;
 
 use crate::cli::args::InitArgs;
 use crate::cli::console::Console;
@@ -10,6 +11,9 @@ use crate::scenario_file::{self, ClientServers};
 
 /// What a server is called while nobody knows better.
 const UNNAMED: &str = "server";
+
+/// How long a server by its URL is tried: nobody starts it meanwhile, and somebody waits.
+const REACHABLE: Duration = Duration::from_secs(5);
 
 /// The longest name that is made up, in characters.
 const LONGEST: usize = 40;
@@ -118,7 +122,7 @@ fn given(text: &str, args: &InitArgs) -> Result<Asked, Failure> {
         server: Server {
             name: name.unwrap_or_else(|| UNNAMED.to_owned()),
             transport,
-            connect_timeout: None,
+            connect_timeout: is_url.then_some(REACHABLE),
             tool_timeout: None,
             ready: None,
         },
