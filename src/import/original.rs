@@ -58,6 +58,7 @@ pub fn original(text: &str, id: &str) -> Result<Trajectory, ImportError> {
             mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
             agent: "imported".to_owned(),
             agent_hash: None,
+            agent_parts: std::collections::BTreeMap::new(),
             servers: Servers::Live,
             model: None,
             scenarios: GitStamp::Unknown {

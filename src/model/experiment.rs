@@ -11,5 +11,11 @@ pub enum ExperimentChange {
     /// Another kind of agent asked.
     Agent { baseline: String, current: String },
     /// The scenario asks something else, or gives its agent something else to ask it with.
-    Scenario,
+    Scenario {
+        /// What is another one, in words; `None` where nobody knows.
+        part: Option<String>,
+        /// What it was and what it is, shortened to where they differ; `None` where there was nothing, or only hashes are known.
+        baseline: Option<String>,
+        current: Option<String>,
+    },
 }

@@ -1,5 +1,7 @@
 //! What a run ran on.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 
 /// The surroundings of one run, kept with its trajectory.
@@ -14,6 +16,8 @@ pub struct Stamp {
     /// SHA-256 of the calls it was to play, or of how its model was to be asked, in hexadecimal; `None` where neither is known, and for a
     /// replay.
     pub agent_hash: Option<String>,
+    /// The beginnings of such hashes for each part of how a model is asked or a program is started, by its name.
+    pub agent_parts: BTreeMap<String, String>,
     /// Whether the servers themselves answered.
     pub servers: Servers,
     /// The model it was to ask, or, where none was named, the one that answered first; `None` for an agent without one.

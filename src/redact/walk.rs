@@ -379,6 +379,7 @@ mod tests {
                 mcp_eval: "0.0.0".to_owned(),
                 agent: "scripted".to_owned(),
                 agent_hash: None,
+                agent_parts: std::collections::BTreeMap::new(),
                 servers: Servers::Live,
                 model: None,
                 scenarios: GitStamp::Unknown {

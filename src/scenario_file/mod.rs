@@ -51,7 +51,7 @@ pub use load::llm::{LoadedLlm, llm};
 pub use load::loader::{Loaded, Options, check, load};
 pub use load::mocks::{LoadedMocks, mock_tool, mocks};
 pub use load::session::{Session, SessionCall, session_scenario};
-pub use scenario::hash::agent_hash;
+pub use scenario::hash::{agent_hash, agent_parts};
 pub use servers::client_config::{
     ClientConfigError, ClientServers, UnreadServer, client_config, client_servers,
 };

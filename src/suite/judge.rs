@@ -161,7 +161,8 @@ fn other_experiment(
         };
     }
     let record = scenario.map_or_else(|| "mcp-eval record".to_owned(), replay::record_command);
-    let is_asked_otherwise = changes.iter().any(|it| *it != ExperimentChange::Scenario);
+    let is_of_scenario = |it: &ExperimentChange| matches!(it, ExperimentChange::Scenario { .. });
+    let is_asked_otherwise = !changes.iter().all(is_of_scenario);
     let options = if is_asked_otherwise {
         " with the same --agent and --model"
     } else {

@@ -121,6 +121,7 @@ impl SuiteContext {
             mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
             agent: scenario.agent.kind().to_owned(),
             agent_hash: scenario_file::agent_hash(&scenario.agent, &scenario.redaction),
+            agent_parts: scenario_file::agent_parts(&scenario.agent, &scenario.redaction),
             servers,
             model: scenario.agent.model_name().map(str::to_owned),
             scenarios: self.git(folder),

@@ -131,6 +131,7 @@ fn trajectory(steps: Vec<Step>) -> Trajectory {
             mcp_eval: "0.0.0".to_owned(),
             agent: "scripted".to_owned(),
             agent_hash: None,
+            agent_parts: std::collections::BTreeMap::new(),
             servers: Servers::Live,
             model: None,
             scenarios: GitStamp::Unknown {

@@ -87,7 +87,7 @@ fn another_agent_and_a_changed_scenario_are_told_with_the_model() {
         .says("OPENAI_API_KEY");
     stage
         .expect(3, &["compare", "--model", "m2"])
-        .says("not the same experiment: model m → m2, the scenario has changed");
+        .says("not the same experiment: model m → m2, the user's message: Do I need an umbrella? → Do we need an umbrella?");
     // A replay asks what was asked by whomever; what should be asked now is another matter.
     stage
         .expect(3, &["compare", "--agent", "replay"])
@@ -104,12 +104,12 @@ fn another_agent_and_a_changed_scenario_are_told_with_the_model() {
     stage.expect(0, &["compare", "--agent", "replay"]);
     stage
         .expect(3, &["compare"])
-        .says("not the same experiment: the scenario has changed");
+        .says("not the same experiment: `agent.system` has changed");
     // A replay that is answered as before changes nothing: the calls stay those of the agent as it was.
     stage.expect(0, &["record", "--agent", "replay"]);
     stage
         .expect(3, &["compare"])
-        .says("not the same experiment: the scenario has changed");
+        .says("not the same experiment: `agent.system` has changed");
     stage.expect(0, &["record"]);
     stage.expect(0, &["compare"]);
 }
@@ -136,13 +136,18 @@ fn what_a_script_plays_is_part_of_the_experiment_and_what_describes_it_is_not() 
     project.edit(file, "tags: [", "timeout: 50s\ntags: [");
     assert_eq!(changes(&project.result(0, &compare)), json!([]));
     project.edit(file, "priority: 2", "priority: 3");
-    let scenario = json!([{ "what": "scenario", "baseline": null, "current": null }]);
+    let call = |priority: u8| {
+        format!("create_ticket {{\"title\":\"Login page is broken\",\"priority\":{priority}}}")
+    };
+    let part = "call 1 of the script";
+    let scenario =
+        json!([{ "what": "scenario", "part": part, "baseline": call(2), "current": call(3) }]);
     assert_eq!(changes(&project.result(3, &compare)), scenario);
     project.expect(0, &["list", file]).says("outdated");
     // A run that passes is reported, too.
     project
         .expect(1, &[&compare[..], &["--allow-changed"]].concat())
-        .says("not the same experiment: the scenario has changed")
+        .says("not the same experiment: call 1 of the script: create_ticket")
         .says("`create_ticket` is called with another `priority`: 2 → 3");
     project.expect(0, &["record", file]);
     assert_eq!(changes(&project.result(0, &compare)), json!([]));
@@ -174,4 +179,51 @@ fn stored_runs_are_told_apart_as_live_ones_are() {
         format!("{}null{}", &text[..at], &text[at + 66..]),
     );
     project.expect(0, &changed);
+}
+
+#[test]
+fn what_a_changed_scenario_asks_otherwise_is_told_part_by_part() {
+    let tools: Vec<_> = ["a", "b", "c"].map(|name| json!({ "name": name, "annotations": { "read_only_hint": true }, "responses": [{ "content": name }] })).into();
+    let write = |project: &Project, says: &[&str], calls: &[&str]| {
+        let calls: Vec<_> = calls
+            .iter()
+            .map(|it| json!({ "tool": it, "args": {} }))
+            .collect();
+        let scenario = json!({
+            "name": "S", "user_intent": says[0],
+            "servers": { "s": { "type": "mock" } },
+            "agent": { "kind": "scripted", "calls": calls },
+            "mcp_interactions": { "s": { "tools": tools } },
+        });
+        project.file("scenarios/s.yaml", scenario.to_string());
+    };
+    let project = Project::new();
+    write(&project, &["Look."], &["a", "b", "c"]);
+    project.expect(0, &["record"]);
+    for (says, calls, told) in [
+        (
+            "Look up.",
+            &["a", "b", "c"][..],
+            "experiment: the user's message: Look. → Look up.",
+        ),
+        // What only moves is not told.
+        (
+            "Look.",
+            &["c", "a", "b", "c"],
+            "experiment: call 1 of the script: none → c {}",
+        ),
+        (
+            "Look.",
+            &["a", "c"],
+            "experiment: call 2 of the script: b {} → none",
+        ),
+        (
+            "Look.",
+            &["b", "a", "c", "a", "a", "a", "a", "a", "a", "b"],
+            ", what it asks at ",
+        ),
+    ] {
+        write(&project, &[says], calls);
+        project.expect(3, &["compare"]).says(told);
+    }
 }

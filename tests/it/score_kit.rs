@@ -80,6 +80,7 @@ pub(crate) fn recorded(calls: &[Value]) -> Trajectory {
             mcp_eval: "0.0.0".to_owned(),
             agent: "scripted".to_owned(),
             agent_hash: None,
+            agent_parts: std::collections::BTreeMap::new(),
             servers: Servers::Live,
             model: None,
             scenarios: unknown,

@@ -56,6 +56,7 @@ fn with(lane: Option<UpstreamLane>) -> Trajectory {
             mcp_eval: "0.0.0".to_owned(),
             agent: "scripted".to_owned(),
             agent_hash: None,
+            agent_parts: std::collections::BTreeMap::new(),
             servers: Servers::Live,
             model: None,
             scenarios: GitStamp::Unknown {

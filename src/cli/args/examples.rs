@@ -20,6 +20,16 @@ pub(super) const BISECT: &str = "Examples:\n  \
     mcp-eval bisect scenarios/search.yaml --good v1.0\n  \
     mcp-eval bisect scenarios/search.yaml --good v1.0 --bad v1.4 --resume";
 
+pub(super) const REVIEW: &str = "Examples:\n  \
+    mcp-eval review\n  \
+    mcp-eval review --accept weather --accept flows/ticket\n  \
+    mcp-eval review --accept weather --from artifact/reports/2026-11-22T10-00-00.000Z\n\n\
+    Keys: a accept · v keep it beside the baseline, as a variant · i ignore this place from now on ·\n\
+    r reject · s skip · d details · o open the page · q quit; a capital letter decides on all changes\n\
+    of the scenario\n\n\
+    Exit codes: 0 done · 1 with --check, or after q and s: something is still pending · 2 wrong usage ·\n\
+    3 something could not be read or written · 130 interrupted";
+
 pub(super) const REPORT: &str = "Examples:\n  \
     mcp-eval report\n  \
     mcp-eval report -v\n  \

@@ -10,10 +10,9 @@ use crate::model::Object;
 #[derive(Debug, Args)]
 #[command(after_long_help = "Examples:\n  \
     mcp-eval init --server \"npx -y @modelcontextprotocol/server-everything\"\n  \
-    mcp-eval init --server http://localhost:8080/mcp --header \"Authorization: Bearer $TOKEN\"\n  \
+    mcp-eval init --server http://localhost:8080/mcp --header \"Authorization: Bearer $TOKEN\" --workflow github\n  \
     mcp-eval init --server \"uvx mcp-server-time\" --call 'get_current_time={\"timezone\": \"UTC\"}'\n  \
-    mcp-eval init --mcp-config .mcp.json --server github\n  \
-    mcp-eval init --workflow github")]
+    mcp-eval init --mcp-config .mcp.json --server github")]
 pub(in crate::cli) struct InitArgs {
     /// Ask this MCP server for its tools, and make a first scenario and its baseline of them: a command line, or the URL of a server over
     /// HTTP; with --mcp-config, the name of one there. May be given several times

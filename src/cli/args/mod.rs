@@ -71,6 +71,7 @@ pub(super) enum Command {
     #[command(after_long_help = examples::BISECT)]
     Bisect(BisectArgs),
     /// Decide on what failed or changed: accept, keep beside, ignore, reject
+    #[command(after_long_help = examples::REVIEW)]
     Review(ReviewArgs),
     /// Render a stored result again
     #[command(after_long_help = examples::REPORT)]

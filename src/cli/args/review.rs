@@ -7,16 +7,6 @@ use clap::Args;
 use super::select::SelectArgs;
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Keys: a accept · v keep it beside the baseline, as a variant · i ignore this place from now on · r reject ·\n\
-                  s skip · d details · o open the page · q quit; a capital letter decides on all changes of the scenario\n\n\
-                  Exit codes: 0 done · 1 with --check, or after q and s: something is still pending · 2 wrong usage ·\n\
-                  3 something could not be read or written · 130 interrupted\n\n\
-                  Examples:\n  \
-                  mcp-eval review\n  \
-                  mcp-eval review --accept weather --accept flows/ticket\n  \
-                  mcp-eval review --accept weather --from artifact/reports/2026-11-22T10-00-00.000Z"
-)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is an option of the command line"

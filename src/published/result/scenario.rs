@@ -70,7 +70,10 @@ pub struct Scenario {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExperimentChange {
     pub what: ExperimentPart,
-    /// What it was: the name of the model, or the kind of agent; `null` for none, and where no word tells it.
+    /// What of the scenario is another one, in words; absent for all else, and where nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
+    /// What it was: the name of the model, the kind of agent, or that part of the scenario; `null` for none, and where no word tells it.
     pub baseline: Option<String>,
     /// What it is now.
     pub current: Option<String>,
@@ -135,7 +138,13 @@ impl fmt::Display for ExperimentChange {
         let name = match self.what {
             ExperimentPart::Model => "model",
             ExperimentPart::Agent => "agent",
-            ExperimentPart::Scenario => return f.write_str("the scenario has changed"),
+            ExperimentPart::Scenario => match &self.part {
+                None => return f.write_str("the scenario has changed"),
+                Some(part) if self.baseline.is_none() && self.current.is_none() => {
+                    return write!(f, "{part} has changed");
+                }
+                Some(part) => &format!("{part}:"),
+            },
         };
         let or_none = |it: &'_ Option<String>| it.clone().unwrap_or_else(|| "none".to_owned());
         let (was, is) = (or_none(&self.baseline), or_none(&self.current));

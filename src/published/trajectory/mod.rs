@@ -16,6 +16,7 @@ mod request;
 mod upstream;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -101,6 +102,10 @@ struct Stamp {
     /// SHA-256 of the calls it was to play, or of how its model was to be asked; absent where neither is known, and for a replay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     agent_hash: Option<String>,
+    /// The first 16 digits of such hashes for each part of how a model is asked or a program is started, by its name; absent where it is
+    /// neither.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    agent_parts: BTreeMap<String, String>,
     /// Whether the servers themselves answered; absent where they did.
     #[serde(default, skip_serializing_if = "Servers::are_live")]
     servers: Servers,

@@ -104,16 +104,22 @@ impl<'a> Gather<'a> {
 
     fn experiment(&mut self) {
         for it in &self.scenario.experiment_changes {
-            let said = match it.what {
-                ExperimentPart::Model => "another model was asked",
-                ExperimentPart::Agent => "another kind of agent made the calls",
-                ExperimentPart::Scenario => {
+            let said = match (it.what, &it.part) {
+                (ExperimentPart::Model, _) => "another model was asked".to_owned(),
+                (ExperimentPart::Agent, _) => "another kind of agent made the calls".to_owned(),
+                (ExperimentPart::Scenario, None) => {
                     "the scenario asks something else than when its baseline was recorded"
+                        .to_owned()
+                }
+                (ExperimentPart::Scenario, Some(part)) => {
+                    format!("{part} has changed since the baseline was recorded")
                 }
             };
-            let draft = self.draft(CauseKind::Experiment, Whose::Experiment, said.to_owned());
+            let draft = self.draft(CauseKind::Experiment, Whose::Experiment, said);
             let none = || "none".to_owned();
-            let is_named = it.what != ExperimentPart::Scenario;
+            let is_named = it.what != ExperimentPart::Scenario
+                || it.baseline.is_some()
+                || it.current.is_some();
             let value = |side: &Option<String>| is_named.then(|| side.clone().unwrap_or_else(none));
             self.add(Draft {
                 key: format!("{} {:?} {:?}", draft.key, it.baseline, it.current),

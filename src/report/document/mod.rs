@@ -163,17 +163,21 @@ fn place(reason: &mut result::Reason, places: &Places, is_expected: bool, script
 
 impl From<&ExperimentChange> for result::ExperimentChange {
     fn from(change: &ExperimentChange) -> Self {
-        let (what, baseline, current) = match change.clone() {
-            ExperimentChange::Model { baseline, current } => {
-                (result::ExperimentPart::Model, baseline, current)
-            }
+        use result::ExperimentPart as What;
+        let (what, part, baseline, current) = match change.clone() {
+            ExperimentChange::Model { baseline, current } => (What::Model, None, baseline, current),
             ExperimentChange::Agent { baseline, current } => {
-                (result::ExperimentPart::Agent, Some(baseline), Some(current))
+                (What::Agent, None, Some(baseline), Some(current))
             }
-            ExperimentChange::Scenario => (result::ExperimentPart::Scenario, None, None),
+            ExperimentChange::Scenario {
+                part,
+                baseline,
+                current,
+            } => (What::Scenario, part, baseline, current),
         };
         Self {
             what,
+            part,
             baseline,
             current,
         }

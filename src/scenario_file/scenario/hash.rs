@@ -3,6 +3,8 @@
 //! The servers are not in them, nor mocks and containers that stand for them: they are what is tested, and that they changed is why
 //! runs are compared. Neither is what only describes, picks, limits or judges a run, nor where a model is reached.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -26,13 +28,38 @@ pub(in crate::scenario_file) fn scenario_hash(
 ///
 /// The values of secret variables are left out, as from [`Scenario::hash`](crate::model::scenario::Scenario::hash).
 pub fn agent_hash(agent: &Agent, redaction: &Redaction) -> Option<String> {
+    Some(hash(given(agent)?, redaction))
+}
+
+/// How many digits of a hash tell one part from another.
+const DIGITS: usize = 16;
+
+/// The beginnings of the hashes of all that a model is given, or of how a program is started, each by its name. Empty for a script: the
+/// calls that it makes are recorded.
+pub fn agent_parts(agent: &Agent, redaction: &Redaction) -> BTreeMap<String, String> {
     let given = match agent {
+        Agent::Model { .. } | Agent::Command { .. } => given(agent),
+        Agent::Scripted { .. } | Agent::Replay { .. } => None,
+    };
+    let Some(Value::Object(parts)) = given else {
+        return BTreeMap::new();
+    };
+    let parts = parts.into_iter().map(|(name, part)| {
+        let mut digits = hash(part, redaction);
+        digits.truncate(DIGITS);
+        (name, digits)
+    });
+    parts.collect()
+}
+
+/// What an agent is given; `None` for a replay.
+fn given(agent: &Agent) -> Option<Value> {
+    Some(match agent {
         Agent::Scripted { calls } => json!({ "calls": calls.iter().map(call).collect::<Value>() }),
         Agent::Model { settings, .. } => model(settings),
         Agent::Command { settings, .. } => command(settings),
         Agent::Replay { .. } => return None,
-    };
-    Some(hash(given, redaction))
+    })
 }
 
 fn call(call: &ScriptedCall) -> Value {

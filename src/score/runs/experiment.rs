@@ -1,10 +1,26 @@
 //! Whether two runs are the same experiment: the same task for the same agent with the same model.
 
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
 use crate::model::experiment::ExperimentChange;
-use crate::model::trajectory::Trajectory;
+use crate::model::trajectory::{Step, ToolCall, Trajectory};
+use crate::text::aligned::aligned;
+use crate::text::shorten;
+use crate::text::word_diff::around_difference;
 
 /// The kind of agent that replays the calls of a baseline.
 const REPLAY: &str = "replay";
+
+/// The kind of agent whose calls are those of its scenario.
+const SCRIPTED: &str = "scripted";
+
+/// How many changes of a scenario are told.
+const PARTS: usize = 5;
+
+/// How much of each side of a change is told, in characters.
+const SHOWN: usize = 80;
 
 /// How two runs are not the same experiment; empty when they are, or when one of them, being imported, does not know its scenario.
 ///
@@ -31,9 +47,114 @@ pub fn experiment_changes(baseline: &Trajectory, current: &Trajectory) -> Vec<Ex
     }
     let asked = current.scenario_hash.as_deref();
     if scenario_has_changed(baseline, asked, &is.agent, is.agent_hash.as_deref()) {
-        changes.push(ExperimentChange::Scenario);
+        changes.extend(changed_parts(baseline, current));
     }
     changes
+}
+
+/// What of a scenario that has changed is another one: the messages and the calls of a script are recorded, of all else hashes are.
+fn changed_parts(baseline: &Trajectory, current: &Trajectory) -> Vec<ExperimentChange> {
+    let mut changed = Vec::new();
+    let (was, is) = (messages(baseline), messages(current));
+    let is_one = was.len() <= 1 && is.len() <= 1;
+    each_changed(
+        &was,
+        &is,
+        |number| {
+            if is_one {
+                "the user's message".to_owned()
+            } else {
+                format!("the user's message {number}")
+            }
+        },
+        &mut changed,
+    );
+    if baseline.stamp.agent == current.stamp.agent {
+        if baseline.stamp.agent == SCRIPTED {
+            // An id that an earlier answer gave is another one each time, and is told beside what changed.
+            let (was, is) = (calls(baseline), calls(current));
+            each_changed(
+                &was,
+                &is,
+                |number| format!("call {number} of the script"),
+                &mut changed,
+            );
+        }
+        let (was, is) = (&baseline.stamp.agent_parts, &current.stamp.agent_parts);
+        let names: BTreeSet<&String> = was.keys().chain(is.keys()).collect();
+        let known = !was.is_empty() && !is.is_empty();
+        for name in names
+            .into_iter()
+            .filter(|it| known && was.get(*it) != is.get(*it))
+        {
+            changed.push(ExperimentChange::Scenario {
+                part: Some(format!("`agent.{name}`")),
+                baseline: None,
+                current: None,
+            });
+        }
+    }
+    let more = changed.len().saturating_sub(PARTS);
+    if changed.is_empty() || more > 0 {
+        changed.truncate(PARTS);
+        changed.push(ExperimentChange::Scenario {
+            part: (more > 0).then(|| format!("what it asks at {more} more places")),
+            baseline: None,
+            current: None,
+        });
+    }
+    changed
+}
+
+/// The texts that the other side lacks, side by side where both sides have one there, shortened to where they differ.
+fn each_changed(
+    was: &[String],
+    is: &[String],
+    part: impl Fn(usize) -> String,
+    changed: &mut Vec<ExperimentChange>,
+) {
+    let ends = (was.len(), is.len());
+    let mut left = Vec::new();
+    let (mut before, mut now) = (0, 0);
+    for (to_was, to_is) in aligned(was, is).into_iter().chain([ends]) {
+        let count = (to_was - before).max(to_is - now);
+        left.extend((0..count).map(|at| {
+            let was = (before + at < to_was).then(|| before + at);
+            (was, (now + at < to_is).then(|| now + at))
+        }));
+        (before, now) = (to_was + 1, to_is + 1);
+    }
+    for (was_at, is_at) in left {
+        let number = is_at.or(was_at).unwrap_or_default() + 1;
+        let (was, is) = (
+            was_at.and_then(|it| was.get(it)),
+            is_at.and_then(|it| is.get(it)),
+        );
+        let [baseline, current] = match (was, is) {
+            (Some(was), Some(is)) => around_difference(was, is, SHOWN).map(Some),
+            _ => [was, is].map(|it| it.map(|it| shorten(it, SHOWN).into_owned())),
+        };
+        changed.push(ExperimentChange::Scenario {
+            part: Some(part(number)),
+            baseline,
+            current,
+        });
+    }
+}
+
+fn messages(trajectory: &Trajectory) -> Vec<String> {
+    let messages = trajectory.steps.iter().filter_map(|it| match it {
+        Step::User { text } => Some(text.clone()),
+        _ => None,
+    });
+    messages.collect()
+}
+
+/// The calls as a reader knows them: `forecast {"city":"Lisbon"}`.
+fn calls(trajectory: &Trajectory) -> Vec<String> {
+    let calls = trajectory.calls();
+    let shown = |it: &ToolCall| format!("{} {}", it.tool, Value::from(it.arguments.clone()));
+    calls.map(shown).collect()
 }
 
 /// Whether a baseline was recorded when the scenario asked something else, or gave the same agent something else to ask it with. The

@@ -34,7 +34,11 @@ pub(crate) fn failed() -> ScenarioResult {
                 baseline: Some("claude-opus-5".to_owned()),
                 current: Some("claude-sonnet-5".to_owned()),
             },
-            ExperimentChange::Scenario,
+            ExperimentChange::Scenario {
+                part: Some("the user's message".to_owned()),
+                baseline: Some("Add the server".to_owned()),
+                current: Some("Add the weather server".to_owned()),
+            },
         ],
         notes: vec!["the server was slow to start".to_owned()],
         baseline: Some(kept(adding_before())),

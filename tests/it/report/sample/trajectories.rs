@@ -41,6 +41,7 @@ pub(crate) fn stamp() -> Stamp {
         mcp_eval: "0.1.0".to_owned(),
         agent: "anthropic".to_owned(),
         agent_hash: None,
+        agent_parts: std::collections::BTreeMap::new(),
         servers: Servers::Live,
         model: None,
         scenarios: GitStamp::Unknown {
