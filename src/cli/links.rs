@@ -26,9 +26,14 @@ pub(super) fn add(links: &mut Vec<Link>, new: &[Link]) {
     }
 }
 
-/// `--link NAME=URL`.
+/// `--link NAME=URL`, or a URL alone, which is called like its host.
 pub(super) fn parse(text: &str) -> Result<Link, String> {
-    let (name, url) = text.split_once('=').unwrap_or_default();
+    let host = text.trim().strip_prefix("https://");
+    let host = host.and_then(|it| it.split(['/', '?', '#']).next());
+    let (name, url) = match host {
+        Some(host) => (host, text),
+        None => text.split_once('=').unwrap_or_default(),
+    };
     let (name, url) = (name.trim(), url.trim());
     if name.is_empty() {
         return Err("write NAME=URL, such as `ticket=https://example.org/7`".to_owned());

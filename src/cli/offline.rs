@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 
-use crate::cli::args::{CompareArgs, OutputArgs};
+use crate::cli::args::{AgainstChoice, CompareArgs, OutputArgs};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
@@ -49,6 +49,10 @@ pub(super) fn compare(
         within: run.to_owned(),
         files,
         baselines: root,
+        other_run: match &args.against {
+            Some(AgainstChoice::Version(run)) => Some(run.to_string()),
+            Some(AgainstChoice::Baselines(_)) | None => None,
+        },
         scenarios,
     };
     let judging = Judging {

@@ -36,6 +36,8 @@ pub struct Stored {
     pub files: Vec<PathBuf>,
     /// A folder of baselines, the folder of one, a `baseline.json`, or the folder of a stored run.
     pub baselines: PathBuf,
+    /// What that is called, where it is another run and not what was accepted.
+    pub other_run: Option<String>,
     /// The scenarios whose rules and criteria apply; may be empty.
     pub scenarios: Vec<Scenario>,
 }
@@ -69,6 +71,11 @@ pub fn compare_stored(
         }
     });
     let mut results: Vec<ScenarioResult> = outcomes.collect();
+    if let Some(other) = &stored.other_run {
+        let note = format!("compared with {other}");
+        let compared = results.iter_mut().filter(|it| it.comparison.is_some());
+        compared.for_each(|it| it.notes.insert(0, note.clone()));
+    }
     let interrupted = interrupt.is_cancelled();
     results.sort_by(|a, b| a.id.cmp(&b.id));
     number_repeated(&mut results);

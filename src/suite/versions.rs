@@ -13,6 +13,7 @@ use crate::model::container::Image;
 use crate::model::scenario::{Scenario, Transport};
 use crate::model::source::Version;
 use crate::scenario_file::{self, Place, Templates};
+use crate::suite::settings::RUNS;
 use crate::suite::source;
 
 /// Where versions of sources are laid out, each run of the program in a folder of its own.
@@ -42,7 +43,10 @@ impl fmt::Display for Against {
             Self::Config(path) => write!(f, "config:{}", path.display()),
             // Without its parameters, which may hold a key.
             Self::Url(url) => write!(f, "url:{}", url.split('?').next().unwrap_or_default()),
-            Self::Run(path) => write!(f, "run:{}", path.display()),
+            Self::Run(path) => {
+                let ours = path.strip_prefix(RUNS).unwrap_or(path);
+                write!(f, "run:{}", ours.display())
+            }
         }
     }
 }

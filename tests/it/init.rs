@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use mcp_eval::model::scenario::{Server, Transport};
 use mcp_eval::scenario_file::{self, FirstCall, FirstScenario, Options, first_scenario};
 
-use crate::common::{Project, Ran, faulty_server, served};
+use crate::common::{Project, Ran, faulty_server, in_terminal, served};
 
 /// A mock server with these tools, as a command line.
 fn server(project: &Project, tools: &Value) -> String {
@@ -359,6 +359,58 @@ fn a_workflow_lies_in_the_root_of_the_repository_and_names_the_folder() {
         .says("kept as it was: ../../.gitlab-ci.yml")
         .says("include: { local: .gitlab/mcp-eval.gitlab-ci.yml }");
     assert_eq!(project.read(".gitlab-ci.yml"), "test: { script: [make] }\n");
+}
+
+#[test]
+fn somebody_at_a_terminal_is_asked_what_to_call() {
+    let project = Project::new();
+    let path = json!({ "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] });
+    let command = server(
+        &project,
+        &json!([
+            { "name": "now", "description": "Tells the time", "responses": [{ "content": "noon" }] },
+            { "name": "reset", "responses": [{ "content": "all is gone" }] },
+            { "name": "read", "input_schema": path, "responses": [{ "content": "of {{args.path}}" }] },
+            { "name": "never", "responses": [{ "content": "not asked" }] },
+        ]),
+    );
+    // Yes; Enter; what is no answer twice; arguments; no more.
+    let answers = ["y\n", "\n", "y\n", "[1]\n", "{\"path\": \"/a\"}\n", "q\n"];
+    let arguments = ["init", "--server", &command, "--name", "hub"];
+    let Some(ran) = in_terminal(
+        "the questions of `init`",
+        &project,
+        &arguments,
+        "q] ",
+        &answers,
+    ) else {
+        return;
+    };
+    assert_eq!(ran.code, 0, "{ran:#?}");
+    ran.says("now – Tells the time")
+        .says("it needs arguments that nobody can guess")
+        .says("that is no JSON object");
+    let baseline = project.read("baselines/hub/baseline.json");
+    for (text, is_called) in [
+        ("noon", true),
+        ("of /a", true),
+        ("all is gone", false),
+        ("not asked", false),
+    ] {
+        assert_eq!(baseline.contains(text), is_called, "{text}");
+    }
+    project.expect(0, &["compare"]);
+
+    // Without a terminal nobody is asked, and nothing is called.
+    let other = Project::new();
+    let command = server(
+        &other,
+        &json!([{ "name": "now", "responses": [{ "content": "noon" }] }]),
+    );
+    other
+        .expect(0, &["init", "--server", &command])
+        .says_not("Which are to be called")
+        .says("0 calls");
 }
 
 #[test]

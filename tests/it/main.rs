@@ -38,6 +38,7 @@ mod json_written;
 mod kept;
 mod labels;
 mod listen;
+mod looking_again;
 mod mock;
 mod moved;
 mod no_calls;

@@ -1,12 +1,10 @@
 //! What failed or changed waits for review, and becomes the baseline when somebody says so.
 
 use std::fs;
-use std::io::Write;
-use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::common::{Project, Ran, ran, skipped};
+use crate::common::{Project, Ran, in_terminal, ran};
 
 const BASELINE: &str = "baselines/shop/baseline.json";
 const PENDING: &str = "baselines/shop/pending.json";
@@ -270,70 +268,11 @@ fn reads_of_servers_that_outlive_a_run_are_heard_twice_where_they_are_new() {
     assert!(learned.iter().all(|it| it["takes"] == 2), "{learned:#?}");
 }
 
-/// Runs the review in a pseudo-terminal and types these keys, each when it is asked for; `None` where there is no Python for it.
+/// Types these keys into the review, each when it is asked for; `None` where there is no terminal to be had.
 fn typed(project: &Project, keys: &str) -> Option<Ran> {
-    let script = r#"
-import os, pty, select, sys, time
-keys, program, arguments = sys.argv[1], sys.argv[2], sys.argv[2:]
-pid, terminal = pty.fork()
-if pid == 0:
-    os.execv(program, arguments)
-seen, typed = b"", 0
-until = time.time() + 30
-while time.time() < until:
-    ready, _, _ = select.select([terminal], [], [], 0.2)
-    if ready:
-        try:
-            more = os.read(terminal, 65536)
-        except OSError:
-            break
-        if not more:
-            break
-        seen += more
-    if typed < len(keys) and seen.count(b"  > ") > typed:
-        time.sleep(0.1)
-        os.write(terminal, keys[typed].encode())
-        typed += 1
-else:
-    os.kill(pid, 9)
-_, status = os.waitpid(pid, 0)
-sys.stdout.buffer.write(seen)
-sys.exit(os.waitstatus_to_exitcode(status) % 256)
-"#;
-    let has_python = Command::new("python3")
-        .arg("--version")
-        .stdout(Stdio::null())
-        .status()
-        .is_ok_and(|it| it.success());
-    if !has_python {
-        skipped(
-            "the keys of `review`",
-            "there is no python3 to make a terminal with",
-        );
-        return None;
-    }
-    project.file("terminal.py", script);
-    let mut command = Command::new("python3");
-    command
-        .current_dir(project.path(""))
-        .env("TERM", "xterm")
-        .env(
-            "PATH",
-            format!(
-                "{}:{}",
-                project.path("").display(),
-                std::env::var("PATH").unwrap()
-            ),
-        )
-        .env_remove("CI")
-        .args([
-            "terminal.py",
-            keys,
-            env!("CARGO_BIN_EXE_mcp-eval"),
-            "review",
-        ]);
-    let _ = std::io::stderr().flush();
-    Some(ran(&mut command))
+    let keys: Vec<String> = keys.chars().map(String::from).collect();
+    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+    in_terminal("the keys of `review`", project, &["review"], "  > ", &keys)
 }
 
 #[test]

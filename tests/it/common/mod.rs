@@ -1,5 +1,7 @@
 //! A project in a temporary folder, and the real program run in it.
 
+mod terminal;
+
 use git2::{IndexAddOption, Repository, Signature};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -11,6 +13,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+pub(crate) use self::terminal::in_terminal;
 
 /// How long any command of a test may take: far more than it should, far less than for ever.
 const PATIENCE: Duration = Duration::from_secs(60);

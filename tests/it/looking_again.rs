@@ -1,0 +1,181 @@
+//! Stored runs looked at again: listed, shown in a browser, linked, and compared with each other.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::common::{Project, Ran, ran};
+
+/// A recorded scenario, compared as it was and after its server says something else; with the ids of the three runs.
+fn three_runs() -> (Project, Vec<String>) {
+    let project = Project::new();
+    let scenario = json!({
+        "name": "Weather",
+        "servers": { "sky": { "type": "mock" } },
+        "expected_trajectory": [{ "tool": "look", "args": {} }],
+        "mcp_interactions": { "sky": { "tools": [{
+            "name": "look",
+            "annotations": { "read_only_hint": true },
+            "responses": [{ "content": [{ "json": { "sky": "sun" } }] }],
+        }] } },
+    });
+    project.file("scenarios/weather.yaml", scenario.to_string());
+    project.expect(0, &["record"]);
+    project.expect(0, &["compare"]);
+    project.edit("scenarios/weather.yaml", "sun", "rain");
+    project.expect(1, &["compare"]);
+    let entries = fs::read_dir(project.path(".mcp-eval/runs")).unwrap();
+    let folders = entries.map(Result::unwrap).filter(|it| it.path().is_dir());
+    let mut ids: Vec<_> = folders
+        .map(|it| it.file_name().into_string().unwrap())
+        .collect();
+    ids.sort();
+    assert_eq!(ids.len(), 3);
+    (project, ids)
+}
+
+#[test]
+fn runs_are_listed_the_latest_first() {
+    let (project, ids) = three_runs();
+    let ran = project.expect(0, &["report", "--list"]);
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    for (line, (id, says)) in lines.iter().zip([
+        (&ids[2], "compare  0 of 1 passed"),
+        (&ids[1], "compare  1 of 1 passed"),
+        (&ids[0], "record   1 of 1 recorded"),
+    ]) {
+        assert!(
+            line.starts_with(id.as_str()) && line.contains(says),
+            "{ran:#?}"
+        );
+    }
+    assert_eq!(lines.len(), 3);
+    // The index of runs may be gone, or broken: the folders say the same.
+    for broken in [None, Some("no JSON\n")] {
+        let _ = fs::remove_file(project.path(".mcp-eval/runs/index.jsonl"));
+        if let Some(text) = broken {
+            project.file(".mcp-eval/runs/index.jsonl", text);
+        }
+        let again = project.expect(0, &["report", "--list"]).stdout;
+        assert!(ids.iter().all(|it| again.contains(it.as_str())), "{again}");
+    }
+}
+
+#[test]
+fn a_page_is_shown_by_the_program_that_the_system_has_for_it() {
+    let (project, ids) = three_runs();
+    project.file(
+        "bin/xdg-open",
+        "#!/bin/sh\necho \"$1\" > opened.part && mv opened.part opened\n",
+    );
+    let program = project.path("bin/xdg-open");
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let shown = |arguments: &[&str]| -> (Ran, Option<String>) {
+        let path = format!("{}:/usr/bin:/bin", project.path("bin").display());
+        let _ = fs::remove_file(project.path("opened"));
+        let ran = ran(project.command().args(arguments).env("PATH", path));
+        for _ in 0..100 {
+            if ran.code == 3 || project.path("opened").exists() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let opened = fs::read_to_string(project.path("opened"));
+        (ran, opened.ok().map(|it| it.trim_end().to_owned()))
+    };
+    let (_, opened) = shown(&["report", "--open"]);
+    let opened = opened.unwrap();
+    assert!(
+        opened.ends_with(&format!("reports/{}/index.html", ids[2])),
+        "{opened}"
+    );
+    // Pages that were tidied away are made again.
+    fs::remove_dir_all(project.path("reports")).unwrap();
+    let (_, opened) = shown(&["report", &ids[1], "--open"]);
+    let opened = opened.unwrap();
+    assert!(
+        fs::read_to_string(&opened).unwrap().contains(&ids[1]),
+        "{opened}"
+    );
+    let (_, opened) = shown(&["report", "--open", "--single-file", "all.html"]);
+    assert!(opened.is_some_and(|it| it.ends_with("/all.html")));
+    // Where nothing can show it, it is said where the page lies.
+    fs::remove_file(&program).unwrap();
+    let (ran, opened) = if std::path::Path::new("/usr/bin/xdg-open").exists() {
+        return;
+    } else {
+        shown(&["report", "--open"])
+    };
+    assert_eq!((ran.code, opened), (3, None), "{ran:#?}");
+    ran.says("index.html yourself");
+}
+
+#[test]
+fn links_are_shown_beside_the_result_and_lead_to_pages_only() {
+    let (project, _) = three_runs();
+    project.expect(
+        1,
+        &[
+            "compare",
+            "--link",
+            "ticket=https://example.org/7?a=b",
+            "--link",
+            "https://ci.example/1?c=d",
+        ],
+    );
+    let page = project.read("reports/latest/index.html");
+    for link in [
+        "<a href=\"https://example.org/7?a=b\" rel=\"noreferrer\">ticket</a>",
+        "<a href=\"https://ci.example/1?c=d\" rel=\"noreferrer\">ci.example</a>",
+    ] {
+        assert!(page.contains(link), "{link}: {page}");
+    }
+    for wrong in [
+        "x=javascript:alert(1)",
+        "x=http://example.org",
+        "nothing",
+        "=https://example.org",
+    ] {
+        project
+            .expect(2, &["compare", "--link", wrong])
+            .says("https://");
+    }
+}
+
+#[test]
+fn any_run_is_compared_with_any_older_one() {
+    let (project, ids) = three_runs();
+    let against = format!("run:{}", ids[1]);
+    let compare = ["compare", "--run", &ids[2], "--against", &against];
+    project
+        .expect(1, &compare)
+        .says("`sky`: \"sun\" → \"rain\"");
+    let page = project.read("reports/latest/weather.html");
+    assert!(
+        page.contains("<mark>sun</mark>") && page.contains("<mark>rain</mark>"),
+        "{page}"
+    );
+    // Both runs are named: the one by its file.
+    assert!(
+        page.contains(&against) && page.contains(&format!("runs/{}/current", ids[2])),
+        "{page}"
+    );
+    // A run with itself is the same.
+    let itself = format!("run:{}", ids[1]);
+    project.expect(0, &["compare", "--run", &ids[0], "--against", &itself]);
+    // One that is not there.
+    project
+        .expect(
+            2,
+            &[
+                "compare",
+                "--run",
+                &ids[2],
+                "--against",
+                "run:2020-01-01T00-00-00.000Z",
+            ],
+        )
+        .says("2020-01-01T00-00-00.000Z");
+}
