@@ -66,7 +66,7 @@ fn what_was_not_recorded_is_the_limit_of_the_recording() {
     project.edit("scenarios/s.yaml", "\"one\"", "\"two\"");
     project
         .expect(3, &RECORDED)
-        .says("not the same experiment: the scenario has changed");
+        .says("not the same experiment: call 1 of the script: echo {\"q\":\"one\"");
     let result = project.result(1, &with(&["--allow-changed"]));
     let scenario = scenario(&result);
     let note = "1 call has no recorded answer, which is the recording's limit and not a server's doing: call 1";

@@ -222,7 +222,10 @@ impl SuiteProgress {
         let tally = self.tally.lock();
         let seconds = self.started.elapsed().as_secs();
         #[expect(clippy::cast_precision_loss, reason = "no suite runs for that long")]
-        let time = duration::words(seconds as f64 * 1000.0);
+        let time = match seconds {
+            0..60 => format!("{seconds} s"),
+            _ => duration::words(seconds as f64 * 1000.0),
+        };
         let (counts, running) = (tally.words(), tally.running_words());
         let counts = if counts.is_empty() {
             "nothing has finished yet".to_owned()
