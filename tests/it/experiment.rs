@@ -112,6 +112,21 @@ fn another_agent_and_a_changed_scenario_are_told_with_the_model() {
         .says("not the same experiment: `agent.system` has changed");
     stage.expect(0, &["record"]);
     stage.expect(0, &["compare"]);
+    // A baseline that does not know the parts of what its agent was given says no more than that they are others.
+    let path = "baselines/s/baseline.json";
+    let mut stored: Value = serde_json::from_str(&stage.project.read(path)).unwrap();
+    let parts = stored["stamp"]
+        .as_object_mut()
+        .unwrap()
+        .remove("agent_parts");
+    assert!(parts.unwrap()["system"].as_str().unwrap().len() == 16);
+    stage.project.file(path, stored.to_string());
+    stage
+        .project
+        .edit("scenarios/s.yaml", "Be quick.", "Be slow.");
+    stage
+        .expect(3, &["compare"])
+        .says("not the same experiment: the scenario has changed");
 }
 
 #[test]
