@@ -22,6 +22,7 @@ use crate::model::scenario::Scenario;
 use crate::model::suite::{ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::Trajectory;
 use crate::redact::{Redactor, Secrets};
+use crate::scenario_file;
 use crate::score;
 use crate::store::{self, Baselines, Runs, StoreError, fingerprint};
 
@@ -159,8 +160,14 @@ impl Waiting {
                 path.display()
             ));
         }
-        let asked = self.run.trajectory.scenario_hash.as_ref();
-        if asked.is_some_and(|it| *it != self.scenario.hash) {
+        let agent = &self.scenario.agent;
+        let given = scenario_file::agent_hash(agent, &self.scenario.redaction);
+        if score::scenario_has_changed(
+            &self.run.trajectory,
+            Some(&self.scenario.hash),
+            agent.kind(),
+            given.as_deref(),
+        ) {
             return Some(format!(
                 "{} asks something else by now than this run was asked",
                 self.scenario.path.display()

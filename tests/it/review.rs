@@ -138,6 +138,27 @@ fn what_was_compared_with_something_else_is_not_accepted_unseen() {
 }
 
 #[test]
+fn what_was_asked_otherwise_is_not_accepted_unseen() {
+    for (was, is) in [
+        ("\"of\":\"tea\"", "\"of\":\"milk\""),
+        (
+            "\"name\":\"The shop\"",
+            "\"name\":\"The shop\",\"user_intent\":\"Buy\"",
+        ),
+    ] {
+        let project = Project::new();
+        changed_shop(&project);
+        let before = project.read(BASELINE);
+        project.edit("scenarios/shop.yaml", was, is);
+        project
+            .expect(2, &["review", "--accept", "shop"])
+            .says("scenarios/shop.yaml asks something else by now");
+        assert_eq!(project.read(BASELINE), before);
+        assert!(project.path(PENDING).exists());
+    }
+}
+
+#[test]
 fn names_are_ids_names_or_files_and_a_wrong_one_is_told() {
     let project = Project::new();
     changed_shop(&project);
