@@ -31,6 +31,22 @@ impl Console {
         Self { color, quiet }
     }
 
+    /// The same, with nothing to say about the work.
+    pub(super) fn silenced(self) -> Self {
+        Self {
+            quiet: true,
+            ..self
+        }
+    }
+
+    /// Clears the screen, where all that is printed goes to one.
+    pub(super) fn clear() {
+        let terminal = console::Term::stderr();
+        if terminal.features().is_attended() && io::stdout().is_terminal() {
+            let _ = terminal.clear_screen();
+        }
+    }
+
     /// Prints a result for people to stdout.
     pub(super) fn result(self, text: &str) {
         keep(write_all(

@@ -16,8 +16,10 @@ mod links;
 mod offline;
 mod old_habits;
 mod open;
+mod paths;
 mod progress;
 mod reports;
+mod round;
 mod runs;
 mod scenario_name;
 mod seen_from;
@@ -26,6 +28,7 @@ mod shell;
 mod stored;
 mod stray;
 mod suite;
+mod watch;
 
 use std::process::ExitCode;
 

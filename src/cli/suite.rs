@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::cli::args::{AgentChoice, ExecuteArgs, OutputArgs, PaceChoice, Preset, ScoreArgs};
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
-use crate::cli::interrupt;
 use crate::cli::progress::{SuiteObserver, SuiteProgress};
+use crate::cli::round::Round;
 use crate::model::rules;
 use crate::model::scenario::{Pace, Scenario, Server};
 use crate::scenario_file::{self, ClientServers, Finding};
@@ -124,6 +124,24 @@ pub(super) fn choose(scenarios: &mut [Scenario], args: &ExecuteArgs) -> Result<(
 ///
 /// Why they could not be run at all.
 pub(super) fn play<F>(
+    suite: (&'static str, Vec<Scenario>),
+    settings: &Settings,
+    shown: (OutputArgs, Console),
+    work: impl FnOnce(Suite) -> F,
+) -> Result<Finished, Failure>
+where
+    F: Future<Output = Result<Finished, suite::Error>>,
+{
+    play_round(&Round::default(), suite, settings, shown, work)
+}
+
+/// The same until the end of a round, which is told what came of it.
+///
+/// # Errors
+///
+/// Why they could not be run at all.
+pub(super) fn play_round<F>(
+    round: &Round,
     (command, scenarios): (&'static str, Vec<Scenario>),
     settings: &Settings,
     (output, console): (OutputArgs, Console),
@@ -145,11 +163,13 @@ where
         let suite = Suite {
             scenarios,
             observer: Arc::new(SuiteObserver(progress)),
-            interrupt: interrupt::token(),
+            interrupt: round.interrupt(),
         };
         work(suite).await
     });
     // Does not wait for a server that keeps its pipes open.
     runtime.shutdown_background();
-    Ok(finished?)
+    let finished = finished?;
+    round.note(&finished.suite);
+    Ok(finished)
 }

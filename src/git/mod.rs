@@ -1,4 +1,5 @@
-//! Git repositories: their state, for stamps and for what is built from them; a version of them in a folder of its own; what is staged; what has changed.
+//! Git repositories: their state, for stamps and for what is built from them; a version of them in a folder of its own; what is staged; what
+//! has changed; what is ignored.
 
 mod changed;
 mod checkout;
@@ -6,6 +7,7 @@ mod lfs;
 mod stamp;
 mod state;
 mod submodules;
+mod worktree;
 
 use std::path::{Path, PathBuf};
 
@@ -15,6 +17,7 @@ pub use self::changed::{Changed, ChangedError, changed, root};
 pub use self::checkout::{Checkout, Commit, between, check_out, resolve};
 pub use self::stamp::stamp;
 pub use self::state::{State, state, state_around, tracked};
+pub use self::worktree::Worktree;
 
 /// Hands out the files that are staged and differ from the last commit: where they lie in the working tree, and their staged content.
 ///

@@ -18,6 +18,8 @@ pub struct Depends {
     /// Files and folders that its servers are made from: its source, or the `inputs` of that, and what its images are built from. They may
     /// be folders around the scenario itself.
     pub made_from: Vec<PathBuf>,
+    /// Commands make something of that before its servers start.
+    pub is_prepared: bool,
 }
 
 /// What a scenario depends on, as far as its file tells.
@@ -89,6 +91,7 @@ impl Depends {
 
     /// Adds what is prepared from; whether that is said. Of a pattern it is the folder in which all lies that it can match.
     fn inputs(&mut self, prepare: Option<&Prepare>) -> bool {
+        self.is_prepared |= prepare.is_some();
         let inputs = prepare.map_or(&[][..], |it| &it.inputs);
         for input in inputs {
             let is_plain = |it: &std::path::Component<'_>| {

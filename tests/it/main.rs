@@ -97,4 +97,5 @@ mod upstream_kept;
 mod upstreams;
 mod usual_servers;
 mod variable_values;
+mod watch;
 mod workflows;

@@ -10,10 +10,12 @@ pub(super) const COMPARE: &str = "Examples:\n  \
     mcp-eval compare\n  \
     mcp-eval compare scenarios/search.yaml --threshold 0.9 -v\n  \
     mcp-eval compare --tag search --jobs 4 --format json\n  \
+    mcp-eval compare --watch --watch-path src\n  \
     mcp-eval compare --agent replay --against git:HEAD~1";
 
 pub(super) const RUN: &str = "Examples:\n  \
     mcp-eval run scenarios/search.yaml\n  \
+    mcp-eval run scenarios/search.yaml --watch --watch-path src\n  \
     mcp-eval run --mcp-config servers.json --fail-fast";
 
 pub(super) const BISECT: &str = "Examples:\n  \

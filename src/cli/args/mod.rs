@@ -11,6 +11,7 @@ mod review;
 mod select;
 mod suite;
 mod upkeep;
+mod watch;
 
 use clap::{Parser, Subcommand};
 
@@ -28,6 +29,7 @@ pub(super) use suite::{
     AgainstChoice, BisectArgs, CompareArgs, RecordArgs, RunArgs, ServersChoice,
 };
 pub(super) use upkeep::{CleanArgs, ImportArgs, ImportedTool, ScanArgs, SchemaArgs, SchemaKind};
+pub(super) use watch::WatchArgs;
 
 /// Tells whether a change broke the way AI agents use your tools.
 #[derive(Debug, Parser)]

@@ -55,6 +55,15 @@ impl SelectArgs {
             || self.last_failed
     }
 
+    /// The same, with what has changed or failed and what has not.
+    pub(in crate::cli) fn whatever_came_of_them(&self) -> Self {
+        Self {
+            changed: None,
+            last_failed: false,
+            ..self.clone()
+        }
+    }
+
     /// Whether the user left the choice of scenarios to us.
     pub(in crate::cli) fn are_default(&self) -> bool {
         self.paths.is_empty() && self.scenarios.is_empty()

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use super::execute::{ExecuteArgs, ScoreArgs, parse_jobs, parse_threshold};
 use super::output::{KeepArgs, ReportingArgs};
 use super::select::SelectArgs;
+use super::watch::WatchArgs;
 use crate::cli::runs;
 use crate::suite::{Against, Jobs};
 
@@ -81,7 +82,7 @@ pub(in crate::cli) struct CompareArgs {
     #[arg(long, conflicts_with_all = ["baseline", "against", "run", "servers", "repeat", "strict_statistics", "allow_changed"])]
     pub(in crate::cli) direct: bool,
     /// Score this stored trajectory, or all of a folder or of the run of this id, without running anything
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["mcp_config", "agent", "model", "budget", "pace", "jobs", "repeat", "fail_fast", "expression", "changed", "last_failed"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["watch", "mcp_config", "agent", "model", "budget", "pace", "jobs", "repeat", "fail_fast", "expression", "changed", "last_failed"])]
     pub(in crate::cli) run: Option<PathBuf>,
     /// Who answers: the servers, or what the baseline has recorded of them, for changes of the prompt, the agent or the model
     #[arg(long, value_enum, default_value_t = ServersChoice::Live, conflicts_with_all = ["mcp_config", "run", "against"])]
@@ -99,6 +100,8 @@ pub(in crate::cli) struct CompareArgs {
     /// Where the report goes [default: reports/RUN/]
     #[arg(long, value_name = "DIR", conflicts_with = "no_report")]
     pub(in crate::cli) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(in crate::cli) watch: WatchArgs,
 }
 
 /// What scenarios are compared with.
@@ -195,4 +198,6 @@ pub(in crate::cli) struct RunArgs {
     /// Where the report goes [default: reports/RUN/]
     #[arg(long, value_name = "DIR", conflicts_with = "no_report")]
     pub(in crate::cli) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(in crate::cli) watch: WatchArgs,
 }

@@ -1,5 +1,7 @@
 //! `mcp-eval compare`: run scenarios again and score them against their baselines; or score stored trajectories.
 
+use std::path::Path;
+
 use crate::cli::args::{AgainstChoice, CompareArgs, OutputArgs, ServersChoice};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
@@ -7,10 +9,12 @@ use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::offline;
 use crate::cli::reports::Reports;
+use crate::cli::round::Round;
 use crate::cli::runs;
 use crate::cli::select::{self, Purpose, Selected};
 use crate::cli::stray;
-use crate::cli::suite::{baselines, choose, play, scoring, settings};
+use crate::cli::suite::{baselines, choose, play_round, scoring, settings};
+use crate::cli::watch::{self, Watch};
 use crate::model::stamp::Servers;
 use crate::store::Baselines;
 use crate::suite::ci::is_ci;
@@ -55,10 +59,36 @@ pub(in crate::cli) fn run(
         baselines: Some(&folder),
         mcp_config: args.execute.mcp_config.as_deref(),
     };
-    let mut scenarios = match select::select(&args.select, purpose, console)? {
+    let one = |round: &Round| {
+        let compared = (purpose, folder.as_path(), against);
+        one(round, args, compared, &reports, (output, console))
+    };
+    if !args.watch.watch {
+        return one(&Round::default());
+    }
+    let watch = Watch {
+        select: &args.select,
+        purpose,
+        args: &args.watch,
+        reporting,
+        output: args.output.as_deref(),
+        console,
+    };
+    watch::watch(&watch, one)
+}
+
+/// One round of it.
+fn one(
+    round: &Round,
+    args: &CompareArgs,
+    (purpose, folder, against): (Purpose<'_>, &Path, Option<&Against>),
+    reports: &Reports,
+    (output, console): (OutputArgs, Console),
+) -> Result<Exit, Failure> {
+    let mut scenarios = match round.select(&args.select, purpose, console)? {
         Selected::Scenarios(scenarios) => scenarios,
         Selected::Unchanged(sentence) => {
-            return finish::unchanged("compare", &sentence, &reports, console);
+            return finish::unchanged("compare", &sentence, reports, console);
         }
     };
     choose(&mut scenarios, &args.execute)?;
@@ -73,13 +103,14 @@ pub(in crate::cli) fn run(
             ServersChoice::Live => Servers::Live,
             ServersChoice::Recorded => Servers::Recorded,
         },
-        baselines: folder,
+        baselines: folder.to_owned(),
         ..settings(&args.execute, &scenarios, console)?
     };
     let ids: Vec<String> = scenarios.iter().map(|it| it.id.clone()).collect();
     // What servers do to answers is judged as `run` does.
     let command = if args.direct { "run" } else { "compare" };
-    let finished = play(
+    let finished = play_round(
+        round,
         (command, scenarios),
         &settings,
         (output, console),
@@ -99,7 +130,7 @@ pub(in crate::cli) fn run(
     let is_pending = |id: &&String| settings.keep_pending && folder.pending_path(id).is_file();
     let pending = ids.iter().filter(is_pending).count();
     let options = ReportOptions {
-        reports: &reports,
+        reports,
         keep: args.execute.kept.keep.0,
         baselines: &settings.baselines,
         threshold: args.score.threshold,

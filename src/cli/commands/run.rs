@@ -6,8 +6,10 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::reports::Reports;
-use crate::cli::select::{self, Purpose, Selected};
-use crate::cli::suite::{baselines, choose, play, scoring, settings};
+use crate::cli::round::Round;
+use crate::cli::select::{Purpose, Selected};
+use crate::cli::suite::{baselines, choose, play_round, scoring, settings};
+use crate::cli::watch::{self, Watch};
 use crate::suite::{self, Judging, Settings};
 
 pub(in crate::cli) fn run(
@@ -15,18 +17,41 @@ pub(in crate::cli) fn run(
     output: OutputArgs,
     console: Console,
 ) -> Result<Exit, Failure> {
-    let (reporting, no_report) = (&args.execute.reporting, args.execute.no_report);
-    let reports = Reports::new(reporting, no_report, args.output.as_deref())?;
     let folder = baselines(args.baseline.as_ref());
     let purpose = Purpose {
         command: Some("run"),
         baselines: Some(&folder),
         mcp_config: args.execute.mcp_config.as_deref(),
     };
-    let mut scenarios = match select::select(&args.select, purpose, console)? {
+    let (reporting, no_report) = (&args.execute.reporting, args.execute.no_report);
+    let reports = Reports::new(reporting, no_report, args.output.as_deref())?;
+    let one = |round: &Round| one(round, args, purpose, &reports, (output, console));
+    if !args.watch.watch {
+        return one(&Round::default());
+    }
+    let watch = Watch {
+        select: &args.select,
+        purpose,
+        args: &args.watch,
+        reporting,
+        output: args.output.as_deref(),
+        console,
+    };
+    watch::watch(&watch, one)
+}
+
+/// One round of it.
+fn one(
+    round: &Round,
+    args: &RunArgs,
+    purpose: Purpose<'_>,
+    reports: &Reports,
+    (output, console): (OutputArgs, Console),
+) -> Result<Exit, Failure> {
+    let mut scenarios = match round.select(&args.select, purpose, console)? {
         Selected::Scenarios(scenarios) => scenarios,
         Selected::Unchanged(sentence) => {
-            return finish::unchanged("run", &sentence, &reports, console);
+            return finish::unchanged("run", &sentence, reports, console);
         }
     };
     choose(&mut scenarios, &args.execute)?;
@@ -35,14 +60,18 @@ pub(in crate::cli) fn run(
             scoring: scoring(&args.score),
             ..Judging::default()
         },
-        baselines: folder,
+        baselines: baselines(args.baseline.as_ref()),
         ..settings(&args.execute, &scenarios, console)?
     };
-    let finished = play(("run", scenarios), &settings, (output, console), |suite| {
-        suite::run(suite, &settings)
-    })?;
+    let finished = play_round(
+        round,
+        ("run", scenarios),
+        &settings,
+        (output, console),
+        |suite| suite::run(suite, &settings),
+    )?;
     let options = ReportOptions {
-        reports: &reports,
+        reports,
         keep: args.execute.kept.keep.0,
         baselines: &settings.baselines,
         threshold: args.score.threshold,

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::failure::Failure;
 use crate::cli::finish::REPORTS;
+use crate::cli::paths::{named, real};
 use crate::git::{self, Changed, ChangedError};
 use crate::model::scenario::Scenario;
 use crate::store::Baselines;
 use crate::suite::{BASELINES, depends};
 
 /// Where the program keeps what is its own.
-const STATE: &str = ".mcp-eval";
+pub(in crate::cli) const STATE: &str = ".mcp-eval";
 
 /// What lies beside a baseline and is nobody's baseline yet.
 const PENDING: &str = "pending.json";
@@ -151,16 +152,12 @@ impl Repositories {
         let Some(changed) = self.around(&folder) else {
             return false;
         };
-        let is_baseline = |it: &&PathBuf| {
-            let is_json = it.extension().is_some_and(|it| it == "json");
-            it.parent() == Some(&folder) && is_json && !it.ends_with(PENDING)
-        };
         let from = (Bound::Included(folder.clone()), Bound::Unbounded);
         let within = changed
             .files
             .range(from)
             .take_while(|it| it.starts_with(&folder));
-        within.filter(is_baseline).count() > 0
+        within.filter(|it| is_baseline(it, &folder)).count() > 0
     }
 }
 
@@ -184,32 +181,13 @@ fn failure(error: &ChangedError, scenario: &Scenario, reference: Option<&str>) -
     }
 }
 
+/// Whether a file in the folder of a scenario's baseline is an accepted one.
+pub(in crate::cli) fn is_baseline(file: &Path, folder: &Path) -> bool {
+    let is_json = file.extension().is_some_and(|it| it == "json");
+    file.parent() == Some(folder) && is_json && !file.ends_with(PENDING)
+}
+
 fn folder_of(path: &Path) -> PathBuf {
     let folder = path.parent().filter(|it| *it != Path::new(""));
     real(folder.unwrap_or(Path::new(".")))
-}
-
-/// Where something is named, without links in the folders above it.
-fn named(path: &Path) -> PathBuf {
-    match (path.parent(), path.file_name()) {
-        (Some(folder), Some(name)) => real(folder).join(name),
-        _ => real(path),
-    }
-}
-
-/// A path without links, as far as it exists.
-fn real(path: &Path) -> PathBuf {
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    for folder in path.ancestors() {
-        if let Ok(real) = folder.canonicalize() {
-            let rest = path.strip_prefix(folder).unwrap_or(Path::new(""));
-            // Joining nothing would add a `/`, which makes a file a folder.
-            return if rest == Path::new("") {
-                real
-            } else {
-                real.join(rest)
-            };
-        }
-    }
-    path
 }

@@ -12,12 +12,14 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use self::changed::{Beside, concerned};
+pub(super) use self::changed::{STATE, is_baseline};
 use self::expression::{Expression, Subject};
 use self::last_failed::LastRuns;
 use crate::cli::advice;
 use crate::cli::args::SelectArgs;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
+use crate::cli::paths::from_here;
 use crate::model::scenario::Scenario;
 use crate::scenario_file::{self, Finding, Found, Loaded, Options, did_you_mean};
 use crate::suite::RUNS;
@@ -70,13 +72,8 @@ pub(super) fn select(
     console: Console,
 ) -> Result<Selected, Failure> {
     let (scenarios, findings) = load_with(args, scenario_file::load);
-    let errors = findings.iter().filter(|it| it.is_error()).count();
-    if errors > 0 {
-        let mut message = format!("{} in scenario files", plural(errors, "error"));
-        for finding in &findings {
-            let _ = write!(message, "\n\n{finding}");
-        }
-        return Err(Failure::usage(message));
+    if let Some(failure) = broken(&findings) {
+        return Err(failure);
     }
     for finding in &findings {
         console.note(&finding.to_string());
@@ -92,6 +89,19 @@ pub(super) fn select(
         }
         (_, Some(NonePicked::Unchanged(sentence))) => Ok(Selected::Unchanged(sentence)),
     }
+}
+
+/// All that is wrong with scenario files, where any of it is an error.
+pub(super) fn broken(findings: &[Finding]) -> Option<Failure> {
+    let errors = findings.iter().filter(|it| it.is_error()).count();
+    if errors == 0 {
+        return None;
+    }
+    let mut message = format!("{} in scenario files", plural(errors, "error"));
+    for finding in findings {
+        let _ = write!(message, "\n\n{finding}");
+    }
+    Some(Failure::usage(message))
 }
 
 /// The scenarios of paths, whatever else is picked by.
@@ -332,11 +342,6 @@ fn subject(scenario: &Scenario) -> Subject {
         path: path.to_lowercase(),
         tags: scenario.tags.iter().map(|it| it.to_lowercase()).collect(),
     }
-}
-
-fn from_here(path: &Path) -> &Path {
-    let here = std::env::current_dir().unwrap_or_default();
-    path.strip_prefix(here).unwrap_or(path)
 }
 
 /// What somebody may have meant who mistyped a word: tags, names, parts of paths, and the words in those.

@@ -3,214 +3,227 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::watched::Watched;
+use super::files::Files;
+use super::watcher::Watcher;
+use super::written::Written;
 use crate::cli::args::SelectArgs;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::finish::REPORTS;
 use crate::cli::paths::{named, real};
-use crate::cli::select::{self, Picked, Purpose, is_baseline};
+use crate::cli::select::{self, NonePicked, Purpose, STATE, is_baseline};
+use crate::git::Worktree;
 use crate::model::scenario::Scenario;
 use crate::store::Baselines;
-use crate::suite::{BASELINES, Depends, STATE, depends};
+use crate::suite::{Depends, depends};
 
-/// What a change concerns.
-pub(super) enum Concerned {
+/// What has changed since it was last looked.
+pub(super) enum Look {
     Nothing,
-    /// Scenario files that are wrong: nothing can be run before they are mended.
+    /// Scenario files cannot be read, or there are none; what has changed counts when that is mended.
     Broken(Failure),
-    Scenarios {
-        /// Those that are concerned.
+    Changed {
+        /// The scenarios that are concerned, by id.
         ids: BTreeSet<String>,
         /// The files that concern them.
         files: BTreeSet<PathBuf>,
-        /// How many are selected.
-        of: usize,
+        /// The scenarios that are no longer there.
+        gone: BTreeSet<String>,
     },
 }
 
-/// What the selected scenarios depend on.
+/// The scenarios that are watched, and all that they depend on.
 pub(super) struct Concern<'a> {
-    select: &'a SelectArgs,
+    select: SelectArgs,
     purpose: Purpose<'a>,
+    console: Console,
+    /// What each scenario depended on when it was last read, by id.
+    known: BTreeMap<String, Dependencies>,
+    /// What all of them depend on: a file, or all in a folder.
+    of_all: BTreeSet<PathBuf>,
     /// Where scenarios are looked for.
     roots: Vec<PathBuf>,
-    /// What all scenarios depend on.
-    of_all: Vec<PathBuf>,
-    /// What concerns nothing, because we write it.
-    ours: Vec<PathBuf>,
-    /// What each scenario depended on when it was last read.
-    known: BTreeMap<String, Dependencies>,
-    /// What changed and was not run yet, because something was broken.
-    owed: BTreeSet<PathBuf>,
+    /// Where no source is: scenarios, baselines, and what we write.
+    no_source: Vec<PathBuf>,
+    /// As it was when a change was last told.
+    told: Files,
+    /// As it was when it was last looked.
+    seen: Files,
+    written: Written,
 }
 
-/// What a scenario depends on, as it is told of when it changes.
-#[derive(Debug, Clone, Default)]
+/// What a scenario depends on.
+#[derive(Debug, Clone)]
 struct Dependencies {
-    files: BTreeSet<PathBuf>,
-    /// Folders, of whose files those count that are nobody's scenarios, baselines or reports.
-    made_from: Vec<PathBuf>,
+    /// What it is read from.
+    read: BTreeSet<PathBuf>,
+    /// Files, or folders with all in them.
+    source: BTreeSet<PathBuf>,
     /// The folder of its baseline.
     baseline: Option<PathBuf>,
+    /// Commands make something of its source.
+    is_prepared: bool,
 }
 
 impl<'a> Concern<'a> {
-    /// # Errors
-    ///
-    /// When a path that is to be watched is not there.
+    /// `paths` are what all scenarios depend on, and `writes` what the command writes.
     pub(super) fn new(
-        select: &'a SelectArgs,
-        purpose: Purpose<'a>,
+        (select, purpose, console): (&SelectArgs, Purpose<'a>, Console),
         paths: &[PathBuf],
         writes: &[PathBuf],
-    ) -> Result<Self, Failure> {
-        for path in paths {
-            if !path.exists() {
-                return Err(Failure::usage(format!(
-                    "there is no {} to watch",
-                    path.display()
-                )));
-            }
-        }
+    ) -> Self {
+        let roots: Vec<PathBuf> = select.all_paths().iter().map(|it| literal(it)).collect();
         let ours = [REPORTS, STATE].map(PathBuf::from);
-        let ours = ours.iter().chain(writes).map(|it| real(it)).collect();
-        let all = paths.iter().map(PathBuf::as_path).chain(purpose.mcp_config);
-        Ok(Self {
-            select,
+        let no_source = ours.iter().chain(writes).chain(&roots);
+        let no_source = no_source.map(PathBuf::as_path).chain(purpose.baselines);
+        let of_all = paths.iter().map(PathBuf::as_path).chain(purpose.mcp_config);
+        Self {
+            select: select.whatever_came_of_them(),
             purpose,
-            roots: select.all_paths().iter().map(|it| real(&literal(it))).collect(),
-            of_all: all.flat_map(|it| [real(it), named(it)]).collect(),
-            ours,
+            console: console.silenced(),
             known: BTreeMap::new(),
-            owed: BTreeSet::new(),
-        })
+            of_all: of_all.map(real).collect(),
+            no_source: no_source.map(real).collect(),
+            roots,
+            told: Files::default(),
+            seen: Files::default(),
+            written: Written::default(),
+        }
     }
 
-    /// Watches all that the scenarios depend on.
+    /// All scenarios.
+    pub(super) fn all(&self) -> BTreeSet<String> {
+        self.known.keys().cloned().collect()
+    }
+
+    /// The sources that scenarios name, and what all depend on.
+    pub(super) fn sources(&self) -> BTreeSet<&Path> {
+        let folders = self.known.values().flat_map(|it| &it.source);
+        let folders = folders.filter(|it| it.is_dir()).chain(&self.of_all);
+        folders.map(PathBuf::as_path).collect()
+    }
+
+    /// Looks what has changed, and has the watcher follow. While a round goes on, what it writes itself does not count.
     ///
     /// # Errors
     ///
     /// When something cannot be watched.
-    pub(super) fn watch(&mut self, watched: &mut Watched) -> Result<(), Failure> {
-        if let Ok((_, known)) = self.read() {
-            self.known = known;
+    pub(super) fn look(&mut self, watcher: &mut Watcher, during: bool) -> Result<Look, Failure> {
+        let mut files = self.files(watcher)?;
+        if files == self.seen {
+            return Ok(Look::Nothing);
         }
-        for root in self.roots.clone() {
-            if root.is_dir() {
-                watched.tree(&root)?;
-            } else {
-                watched.folder(above(&root))?;
-            }
-        }
-        for path in &self.of_all {
-            if path.is_dir() {
-                watched.tree(path)?;
-            } else {
-                watched.folder(above(path))?;
-            }
-        }
-        for dependencies in self.known.values() {
-            for file in &dependencies.files {
-                if file.is_dir() {
-                    watched.tree(file)?;
-                } else {
-                    watched.folder(above(file))?;
-                }
-            }
-            for folder in &dependencies.made_from {
-                if folder.is_dir() {
-                    watched.tree(folder)?;
-                } else {
-                    watched.folder(above(folder))?;
-                }
-            }
-            if let Some(folder) = &dependencies.baseline {
-                // Before the first recording, it is not there.
-                let there = folder.ancestors().find(|it| it.is_dir());
-                watched.folder(there.unwrap_or(folder))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether a file counts by its own name, wherever it lies.
-    pub(super) fn names(&self, file: &Path) -> bool {
-        let mut all = self.of_all.iter();
-        all.any(|it| file.starts_with(it)) || self.known.values().any(|it| it.files.contains(file))
-    }
-
-    /// What a change of these files concerns.
-    pub(super) fn of(&mut self, changed: &BTreeSet<PathBuf>) -> Concerned {
-        let is_ours = |it: &&PathBuf| self.ours.iter().any(|our| it.starts_with(our));
-        let mut changed: BTreeSet<PathBuf> =
-            changed.iter().filter(|it| !is_ours(it)).cloned().collect();
-        changed.append(&mut self.owed);
-        let before = std::mem::take(&mut self.known);
-        let read = self.read();
-        let (known, failure) = match read {
-            Ok((picked, known)) => (known, broken(&picked)),
-            Err(failure) => (before.clone(), Some(failure)),
+        self.seen = files.clone();
+        let picked = match select::load(&self.select, self.purpose, self.console) {
+            Ok(picked) => picked,
+            Err(failure) => return Ok(Look::Broken(failure)),
         };
-        let all = changed.iter().any(|it| self.of_all.iter().any(|all| it.starts_with(all)));
-        let scenario_roots: Vec<PathBuf> = self.roots.clone();
-        let no_source: Vec<&Path> = self
-            .ours
-            .iter()
-            .chain(&scenario_roots)
-            .map(PathBuf::as_path)
-            .collect();
-        let baselines = real(self.purpose.baselines.unwrap_or(Path::new(BASELINES)));
+        if let Some(failure) = select::broken(&picked.findings) {
+            return Ok(Look::Broken(failure));
+        }
+        if let Some(NonePicked::NoMatch(failure)) = picked.none {
+            return Ok(Look::Broken(failure));
+        }
+        let now = picked.scenarios.iter();
+        let now = now.map(|it| (it.id.clone(), self.dependencies(it)));
+        let now = now.collect();
+        let before = std::mem::replace(&mut self.known, now);
+        files = self.files(watcher)?;
+        self.seen = files.clone();
+        let then = std::mem::replace(&mut self.told, files);
+        let mut changed = self.told.changed_since(&then);
+        if during {
+            changed.retain(|it| !self.is_written(it, &before, &then));
+        }
+        let both = || self.known.values().chain(before.values());
+        let read: BTreeSet<&PathBuf> = both().flat_map(|it| &it.read).collect();
+        let is_within = |it: &PathBuf, folder: &PathBuf| {
+            let mut but_for = self.no_source.iter().filter(|no| no.starts_with(folder));
+            let is_no_source = but_for.any(|no| no != folder && it.starts_with(no));
+            it.starts_with(folder) && !is_no_source && !read.contains(it)
+        };
+        let is_of = |it: &PathBuf, all: &BTreeSet<PathBuf>| {
+            let mut all = all.iter();
+            all.any(|of| it == of || is_within(it, of))
+        };
         let concerns = |it: &PathBuf, of: &Dependencies| {
-            let is_no_source =
-                it.starts_with(&baselines) || no_source.iter().any(|no| it.starts_with(no));
-            let mut files = of.files.iter();
-            files.any(|file| it.starts_with(file))
-                || (!is_no_source && of.made_from.iter().any(|from| it.starts_with(from)))
-                || of.baseline.as_ref().is_some_and(|folder| is_baseline(it, folder))
+            let mut baseline = of.baseline.iter();
+            of.read.contains(it)
+                || is_of(it, &of.source)
+                || is_of(it, &self.of_all)
+                || baseline.any(|folder| is_baseline(it, folder))
         };
-        let mut ids = BTreeSet::new();
-        let mut files = BTreeSet::new();
-        for (id, now) in &known {
-            // What a scenario no longer depends on has made it another one.
+        let (mut ids, mut because) = (BTreeSet::new(), BTreeSet::new());
+        for (id, now) in &self.known {
             let both = [Some(now), before.get(id)];
-            let concerned = |it: &&PathBuf| all || both.iter().flatten().any(|of| concerns(it, of));
-            let because: Vec<&PathBuf> = changed.iter().filter(concerned).collect();
-            if !because.is_empty() {
+            let files = changed.iter();
+            let files = files.filter(|it| both.iter().flatten().any(|of| concerns(it, of)));
+            let files: Vec<&PathBuf> = files.collect();
+            if !files.is_empty() || !before.contains_key(id) {
                 ids.insert(id.clone());
-                files.extend(because.into_iter().cloned());
+                because.extend(files.into_iter().cloned());
             }
         }
-        self.known = known;
-        if let Some(failure) = failure {
-            let is_scenario = |it: &PathBuf| {
-                let is_yaml = it.extension().is_some_and(|it| it == "yaml" || it == "yml");
-                is_yaml && self.roots.iter().any(|root| it.starts_with(root))
-            };
-            let is_relevant = !ids.is_empty() || changed.iter().any(is_scenario);
-            self.owed = changed;
-            return if is_relevant {
-                Concerned::Broken(failure)
-            } else {
-                Concerned::Nothing
-            };
-        }
-        if ids.is_empty() {
-            return Concerned::Nothing;
-        }
-        Concerned::Scenarios {
-            of: self.known.len(),
+        let gone = before.into_keys().filter(|it| !self.known.contains_key(it));
+        Ok(Look::Changed {
+            gone: gone.collect(),
+            files: because,
             ids,
-            files,
-        }
+        })
     }
 
-    /// What is selected now, with what it depends on.
-    fn read(&self) -> Result<(Picked, BTreeMap<String, Dependencies>), Failure> {
-        let picked = select::load(self.select, self.purpose, Console::silent())?;
-        let known = picked.scenarios.iter();
-        let known = known.map(|it| (it.id.clone(), self.dependencies(it))).collect();
-        Ok((picked, known))
+    /// Ends a round; the files that are from now on taken for the work of runs.
+    pub(super) fn end_round(&mut self) -> Vec<PathBuf> {
+        self.written.end_round()
+    }
+
+    /// Whether the round that goes on has probably written a file that has changed.
+    fn is_written(
+        &mut self,
+        file: &Path,
+        known: &BTreeMap<String, Dependencies>,
+        then: &Files,
+    ) -> bool {
+        let mut known_to = known.values();
+        let is_read = known_to.any(|it| {
+            it.read.contains(file) || it.baseline.as_ref().is_some_and(|it| is_baseline(file, it))
+        });
+        let is_made = || {
+            let folder = file.parent().unwrap_or(file);
+            let is_prepared = known.values().any(|it| it.is_prepared);
+            is_prepared && Worktree::around(folder).is_some_and(|it| !it.tracks(file))
+        };
+        // A new log is no new source, and what git does not know may just have been built.
+        let is_likely = !is_read && (!then.holds(file) || is_made());
+        self.written.takes(file, is_likely)
+    }
+
+    /// All that counts, as it is right now. Folders are followed before they are looked into, so that nothing in there is missed.
+    fn files(&self, watcher: &mut Watcher) -> Result<Files, Failure> {
+        loop {
+            let mut files = Files::default();
+            for root in &self.roots {
+                files.scenarios(root);
+            }
+            let sources = self.known.values().flat_map(|it| &it.source);
+            let sources: BTreeSet<&PathBuf> = sources.chain(&self.of_all).collect();
+            for source in sources {
+                files.tree(source, &self.no_source);
+            }
+            for known in self.known.values() {
+                known.read.iter().for_each(|it| files.file(it));
+                if let Some(folder) = &known.baseline {
+                    files.file(&folder.join("baseline.json"));
+                    let beside = folder.read_dir().into_iter().flatten().flatten();
+                    let beside = beside.map(|it| it.path());
+                    let accepted = beside.filter(|it| is_baseline(it, folder));
+                    accepted.for_each(|it| files.file(&it));
+                }
+            }
+            if !watcher.follow(&files.folders)? {
+                return Ok(files);
+            }
+        }
     }
 
     fn dependencies(&self, scenario: &Scenario) -> Dependencies {
@@ -218,35 +231,32 @@ impl<'a> Concern<'a> {
             read,
             used,
             made_from,
+            is_prepared,
         } = depends(scenario);
-        let files = read.iter().chain(&used);
+        let source = used.iter().map(|it| named(it));
+        // A program that has gone is about to be built.
+        let before = self.known.get(&scenario.id).into_iter();
+        let before = before.flat_map(|it| &it.source).filter(|it| !it.exists());
         let baseline = self.purpose.baselines;
         Dependencies {
-            files: files.flat_map(|it| [named(it), real(it)]).collect(),
-            made_from: made_from.iter().map(|it| real(it)).collect(),
+            read: read.iter().map(|it| named(it)).collect(),
+            source: source
+                .chain(made_from.iter().map(|it| real(it)))
+                .chain(before.cloned())
+                .collect(),
             baseline: baseline.map(|it| real(&Baselines::new(it).folder(&scenario.id))),
+            is_prepared,
         }
     }
 }
 
-/// What is wrong with scenario files.
-fn broken(picked: &Picked) -> Option<Failure> {
-    select::refuse_errors(&picked.findings).err()
-}
-
-fn above(path: &Path) -> &Path {
-    path.parent().unwrap_or(path)
-}
-
-/// The part of a path before its first pattern.
+/// The part of a path before its first pattern, absolute.
 fn literal(path: &Path) -> PathBuf {
-    let is_name = |it: &std::path::Component<'_>| {
-        !it.as_os_str().to_string_lossy().contains(['*', '?', '['])
-    };
-    let literal: PathBuf = path.components().take_while(is_name).collect();
-    if literal == Path::new("") {
-        PathBuf::from(".")
-    } else {
-        literal
+    let is_name =
+        |it: &std::path::Component<'_>| !it.as_os_str().to_string_lossy().contains(['*', '?', '[']);
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    if path.exists() {
+        return named(&path);
     }
+    path.components().take_while(is_name).collect()
 }

@@ -1,91 +1,103 @@
 //! `--watch`: runs again what a change concerns, until somebody has seen enough.
 //!
 //! ```text
-//! files (watched) ─┐
-//! keys (keys)      ├─► Event ─► batch, when it has gone quiet ─► concern: which scenarios? ─► run them
-//! signals          ┘
+//! folders (watcher) ─┐
+//! keys (keys)        ├─► Event ─► when it is quiet: which scenarios does it concern (concern)? ─► a round of these
+//! signals            │
+//! end of a round     ┘
 //! ```
 //!
-//! A run that has begun goes on to its end, so that no server is left half started; what changed meanwhile is run right after it. What
-//! the program itself writes concerns nothing.
+//! A change that concerns somebody stops the round that goes on; what that has not finished is run again, too. What the program itself
+//! writes concerns nobody.
 
 mod concern;
+mod files;
 mod keys;
-mod watched;
+mod watcher;
+mod written;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use jiff::Zoned;
 
-use self::concern::Concern;
-use self::keys::Keys;
-use self::watched::Watched;
-use crate::cli::args::{SelectArgs, WatchArgs};
+use self::concern::{Concern, Look};
+use self::keys::{Key, Keys};
+use self::watcher::Watcher;
+use crate::cli::args::{Format, ReportingArgs, SelectArgs, WatchArgs};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
-use crate::cli::select::{self, Purpose, plural};
+use crate::cli::paths::from_here;
+use crate::cli::round::Round;
+use crate::cli::select::{Purpose, plural};
+use crate::scenario_file;
+use crate::suite::ci::is_ci;
 
 /// How long nothing may happen before what has happened counts as one change: an editor writes in several steps.
-const QUIET: Duration = Duration::from_millis(100);
+const QUIET: Duration = Duration::from_millis(200);
 
 /// How long a change may go on: who writes without a pause is not waited for.
 const LONGEST: Duration = Duration::from_secs(2);
 
-/// How many runs in a row a file may change in before it is taken for something that the runs themselves write.
-const MOST_WRITTEN: u32 = 3;
-
-/// The most files that one line names.
-const NAMED: usize = 3;
-
-/// Something that happens while we watch.
-enum Event {
-    /// Files, or folders, that may have changed.
-    Changed(Vec<PathBuf>),
-    /// So much has changed that nobody knows what.
-    Lost,
-    RunAll,
-    Quit,
-    /// A signal asks us to stop.
-    Stop,
-}
+/// The most names that one line has.
+const NAMED: usize = 5;
 
 /// What is watched, and for whom.
 pub(super) struct Watch<'a> {
     pub(super) select: &'a SelectArgs,
     pub(super) purpose: Purpose<'a>,
-    pub(super) watch: &'a WatchArgs,
-    /// Files and folders that the command writes by itself.
-    pub(super) writes: Vec<PathBuf>,
+    pub(super) args: &'a WatchArgs,
+    pub(super) reporting: &'a ReportingArgs,
+    /// Where pages go, where the user says so.
+    pub(super) output: Option<&'a Path>,
     pub(super) console: Console,
 }
 
-/// What has happened since it was last looked.
-#[derive(Default)]
-struct Happened {
-    files: BTreeSet<PathBuf>,
-    all: bool,
-    quit: bool,
-    stop: bool,
+/// Something that happens while we watch.
+enum Event {
+    /// Something happened to files; these, and folders, are gone, or are others now.
+    Touched {
+        gone: Vec<PathBuf>,
+    },
+    Key(Key),
+    /// A signal asks us to stop.
+    Stop,
+    /// The round has come to its end.
+    Ended(Result<Exit, Failure>),
 }
 
-/// Runs all, and then whatever a change concerns, until a signal or a key ends it. `run` runs these of the selected scenarios, or all.
+/// What is to be run, and why.
+#[derive(Default)]
+struct Due {
+    /// Scenarios by id; `None` for those that the command line picks.
+    ids: Option<BTreeSet<String>>,
+    /// What has changed.
+    files: BTreeSet<PathBuf>,
+    /// The key that asked for it.
+    key: Option<&'static str>,
+}
+
+/// Runs rounds, all scenarios first and then whatever a change concerns, until a signal or a key ends it.
 ///
 /// # Errors
 ///
-/// When nothing can be watched. A run that fails is told, and watching goes on.
+/// When it makes no sense, and when nothing can be watched. A round that fails is told, and watching goes on.
 pub(super) fn watch(
     watch: &Watch<'_>,
-    run: impl Fn(Option<&BTreeSet<String>>) -> Result<Exit, Failure>,
+    run: impl Fn(&Round) -> Result<Exit, Failure> + Sync,
 ) -> Result<Exit, Failure> {
+    refuse(watch)?;
     let (send, events) = mpsc::channel();
-    // Lives as long as we do: between runs, signals are handled here alone.
+    // Nobody hears it after the end.
+    let tell = move |event| drop(send.send(event));
+    // Lives as long as we do: between rounds, signals are heard here alone.
     let signals = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
@@ -93,215 +105,353 @@ pub(super) fn watch(
         .map_err(|error| {
             Failure::incomplete(format!("cannot start the asynchronous runtime: {error}"))
         })?;
-    let stopped = signals.block_on(async { interrupt::token() });
-    signals.spawn({
-        let (stopped, send) = (stopped.clone(), send.clone());
-        async move {
-            stopped.cancelled().await;
-            let _ = send.send(Event::Stop);
-        }
+    let stop = signals.block_on(async { interrupt::token() });
+    let stopped = tell.clone();
+    signals.spawn(async move {
+        stop.cancelled().await;
+        stopped(Event::Stop);
     });
-    let is_running = Arc::new(AtomicBool::new(false));
-    let keys = Keys::listen(send.clone(), Arc::clone(&is_running));
-    let mut session = Session {
-        concern: Concern::new(watch.select, watch.purpose, &watch.watch.paths, &watch.writes)?,
-        watched: watched(send)?,
-        written: BTreeMap::new(),
-        is_running,
-        has_keys: keys.is_some(),
-        watch,
-        last: Exit::Passed,
-    };
-    session.look()?;
-    let ended = session.run_until_end(&events, run);
-    drop(keys);
+    let touched = tell.clone();
+    let watcher = Watcher::new(move |gone| touched(Event::Touched { gone }))?;
+    let mut session = Session::new(watch, watcher)?;
+    let typed = tell.clone();
+    session.keys = Keys::listen(move |key| typed(Event::Key(key)));
+    let ended = thread::scope(|scope| {
+        let start = |round: Arc<Round>| {
+            let ended = tell.clone();
+            let run = &run;
+            scope.spawn(move || {
+                let ran = panic::catch_unwind(AssertUnwindSafe(|| run(&round)));
+                let bug = |_| Err(Failure::incomplete("a bug of mcp-eval has ended this run"));
+                ended(Event::Ended(ran.unwrap_or_else(bug)));
+            });
+        };
+        let ended = session.go(&events, start);
+        // Where watching itself has failed.
+        session.running.iter().for_each(|it| it.stop());
+        ended
+    });
     signals.shutdown_background();
     ended
 }
 
-fn watched(send: Sender<Event>) -> Result<Watched, Failure> {
-    Watched::new(move |happened| {
-        let _ = send.send(match happened {
-            Some(files) => Event::Changed(files),
-            None => Event::Lost,
-        });
-    })
+/// Refuses what nobody can want.
+fn refuse(watch: &Watch<'_>) -> Result<(), Failure> {
+    let format = watch.reporting.format;
+    if !matches!(format, Format::Terminal | Format::Compact) {
+        let name = format.name();
+        let why = format!(
+            "`--watch` prints one result after the other, and `--format {name}` is one document"
+        );
+        let way_out = format!("`--report {name}=FILE` writes a file anew after every run");
+        return Err(Failure::usage(why).hint(way_out));
+    }
+    if is_ci() {
+        let why = "CI is set in the environment, and nobody changes files or ends `--watch` there";
+        return Err(Failure::usage(why).hint("leave `--watch` out, or unset CI"));
+    }
+    match watch.args.watch_paths.iter().find(|it| !it.exists()) {
+        Some(path) => {
+            let why = format!("`--watch-path`: there is no {}", path.display());
+            Err(Failure::usage(why))
+        }
+        None => Ok(()),
+    }
 }
 
+/// All that is known while we watch.
 struct Session<'a> {
     watch: &'a Watch<'a>,
     concern: Concern<'a>,
-    watched: Watched,
-    /// In how many runs in a row a file has changed.
-    written: BTreeMap<PathBuf, u32>,
-    is_running: Arc<AtomicBool>,
-    has_keys: bool,
-    /// What came of the last run.
+    watcher: Watcher,
+    /// Gives the terminal back when we are done.
+    keys: Option<Keys>,
+    running: Option<Arc<Round>>,
+    due: Option<Due>,
+    /// Why nothing can be run before something has changed.
+    broken: Option<Failure>,
+    /// Since when, and when last, something has happened that nobody has looked at yet.
+    touched: Option<(Instant, Instant)>,
+    /// It is told what we wait for.
+    rests: bool,
+    /// The scenarios that did not pass when they were run last.
+    failed: BTreeSet<String>,
+    /// Those of them that were not run last.
+    failed_before: BTreeSet<String>,
+    /// What came of the last round.
     last: Exit,
+    quits: bool,
+    stopped: bool,
 }
 
-impl Session<'_> {
-    fn run_until_end(
+impl<'a> Session<'a> {
+    fn new(watch: &'a Watch<'a>, watcher: Watcher) -> Result<Self, Failure> {
+        let files = watch.reporting.reports.iter();
+        let files = files.filter_map(|it| it.file.clone());
+        let writes: Vec<PathBuf> = files.chain(watch.output.map(Path::to_owned)).collect();
+        let whose = (watch.select, watch.purpose, watch.console);
+        let mut session = Self {
+            watch,
+            concern: Concern::new(whose, &watch.args.watch_paths, &writes),
+            watcher,
+            keys: None,
+            running: None,
+            due: None,
+            broken: None,
+            touched: None,
+            rests: false,
+            failed: BTreeSet::new(),
+            failed_before: BTreeSet::new(),
+            last: Exit::Incomplete,
+            quits: false,
+            stopped: false,
+        };
+        session.look(false)?;
+        session.due = Some(Due::default());
+        // Who has mistyped a name would wait for ever.
+        let (found, _) = scenario_file::find(&watch.select.all_paths());
+        let is_nothing = |it: &mut Failure| found.is_empty() || it.exit != Exit::Usage;
+        match session.broken.take_if(is_nothing) {
+            Some(failure) => Err(failure),
+            None => Ok(session),
+        }
+    }
+
+    /// Has rounds started, one after the other, until there is an end.
+    fn go(
         &mut self,
         events: &Receiver<Event>,
-        run: impl Fn(Option<&BTreeSet<String>>) -> Result<Exit, Failure>,
+        start: impl Fn(Arc<Round>),
     ) -> Result<Exit, Failure> {
-        let mut next = Some((None, "all scenarios run".to_owned()));
         loop {
-            let during_run = if let Some((ids, why)) = next.take() {
-                self.begin(&why);
-                self.is_running.store(true, Ordering::SeqCst);
-                let ran = run(ids.as_ref());
-                self.is_running.store(false, Ordering::SeqCst);
-                self.end(ran);
-                true
-            } else {
-                false
-            };
-            // After a run, only what has happened meanwhile; else, whatever comes.
-            let happened = gather(events, !during_run);
-            if happened.quit {
-                return Ok(self.last);
+            if self.running.is_none() {
+                if self.stopped {
+                    return Ok(Exit::Interrupted);
+                }
+                if self.quits {
+                    return Ok(self.last);
+                }
+                if let Some(due) = self.due.take_if(|_| self.broken.is_none()) {
+                    self.head(&due);
+                    let round = Arc::new(Round::new(due.ids));
+                    start(Arc::clone(&round));
+                    self.running = Some(round);
+                } else if !self.rests {
+                    self.rest();
+                }
             }
-            if happened.stop || self.last == Exit::Interrupted {
-                return Ok(Exit::Interrupted);
-            }
-            next = self.decide(happened, during_run)?;
-        }
-    }
-
-    /// What is to be run next, and why; `None` where nothing is concerned.
-    fn decide(
-        &mut self,
-        mut happened: Happened,
-        during_run: bool,
-    ) -> Result<Option<(Option<BTreeSet<String>>, String)>, Failure> {
-        let appeared = self.watched.follow(&happened.files);
-        happened.files.extend(appeared);
-        if during_run {
-            self.leave_out_what_runs_write(&mut happened.files);
-        }
-        if happened.all {
-            self.look()?;
-            return Ok(Some((None, "all scenarios run".to_owned())));
-        }
-        let files = self.watched.counting(happened.files, |it| self.concern.names(it));
-        if files.is_empty() {
-            return Ok(None);
-        }
-        let concerned = self.concern.of(&files);
-        self.look()?;
-        match concerned {
-            concern::Concerned::Nothing => Ok(None),
-            concern::Concerned::Broken(failure) => {
-                self.begin(&named(&files));
-                self.watch.console.failure(&failure);
-                self.say_that_it_goes_on();
-                Ok(None)
-            }
-            concern::Concerned::Scenarios { ids, files, of } => {
-                let which = if ids.len() == of {
-                    "all scenarios run".to_owned()
-                } else {
-                    let verb = if ids.len() == 1 { "runs" } else { "run" };
-                    format!("{} of {} {verb}", ids.len(), plural(of, "scenario"))
-                };
-                let why = format!("{}: {which}", named(&files));
-                Ok(Some((Some(ids), why)))
+            match self.next(events) {
+                None => self.look(self.running.is_some())?,
+                Some(Event::Touched { gone }) => {
+                    self.watcher.forget(&gone);
+                    let now = Instant::now();
+                    let first = self.touched.map_or(now, |(first, _)| first);
+                    self.touched = Some((first, now));
+                }
+                Some(Event::Key(key)) => self.key(key),
+                Some(Event::Stop) => {
+                    self.stopped = true;
+                    self.stop();
+                }
+                Some(Event::Ended(ran)) => {
+                    if let Some(round) = self.running.take() {
+                        self.end(&round, ran)?;
+                    }
+                }
             }
         }
     }
 
-    /// Watches all that the scenarios depend on by now.
-    fn look(&mut self) -> Result<(), Failure> {
-        self.concern.watch(&mut self.watched)
+    /// What happens next; `None` where something has happened to files and it is quiet since.
+    fn next(&mut self, events: &Receiver<Event>) -> Option<Event> {
+        let event = match self.touched {
+            None => events.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some((first, last)) => {
+                let until = (last + QUIET).min(first + LONGEST);
+                events.recv_timeout(until.saturating_duration_since(Instant::now()))
+            }
+        };
+        match event {
+            Ok(event) => Some(event),
+            Err(RecvTimeoutError::Timeout) => {
+                self.touched = None;
+                None
+            }
+            // Cannot be: our caller can still send.
+            Err(RecvTimeoutError::Disconnected) => Some(Event::Stop),
+        }
     }
 
-    /// A file that changes in every run is written by what is run: it would run for ever.
-    fn leave_out_what_runs_write(&mut self, files: &mut BTreeSet<PathBuf>) {
-        self.written.retain(|it, times| files.contains(it) || *times >= MOST_WRITTEN);
-        for file in files.iter() {
-            let times = self.written.entry(file.clone()).or_default();
-            *times += 1;
-            if *times == MOST_WRITTEN {
-                self.watch.console.note(&format!(
-                    "{} changes with every run, and is left out from now on",
-                    select::from_here(file).display()
-                ));
+    fn key(&mut self, key: Key) {
+        match key {
+            Key::RunAll => {
+                // Perhaps it was mended where nobody looks.
+                self.broken = None;
+                self.owe(self.concern.all(), BTreeSet::new(), Some("Enter"));
+            }
+            Key::RunFailed if self.failed.is_empty() => self.note("Nothing has failed"),
+            Key::RunFailed => self.owe(self.failed.clone(), BTreeSet::new(), Some("f")),
+            Key::Quit => {
+                self.quits = true;
+                self.stop();
             }
         }
-        files.retain(|it| self.written.get(it).is_none_or(|times| *times < MOST_WRITTEN));
     }
 
-    fn begin(&self, why: &str) {
-        self.watch.console.clear();
-        let time = Zoned::now().strftime("%H:%M:%S").to_string();
-        self.watch.console.note(&format!("{time} {why}"));
+    /// Looks at the files; `during` a round, or right after it.
+    fn look(&mut self, during: bool) -> Result<(), Failure> {
+        match self.concern.look(&mut self.watcher, during)? {
+            Look::Nothing => {}
+            Look::Broken(failure) => {
+                self.broken = Some(failure);
+                self.rests = false;
+            }
+            Look::Changed { ids, files, gone } => {
+                if self.broken.take().is_some() {
+                    self.rests = false;
+                }
+                for id in gone {
+                    self.note(&format!("{id} is no longer there"));
+                    self.failed.remove(&id);
+                }
+                if !ids.is_empty() {
+                    self.owe(ids, files, None);
+                }
+            }
+        }
+        Ok(())
     }
 
-    fn end(&mut self, ran: Result<Exit, Failure>) {
+    /// Has scenarios run as soon as that can be: what runs by now is stopped.
+    fn owe(&mut self, ids: BTreeSet<String>, files: BTreeSet<PathBuf>, key: Option<&'static str>) {
+        let due = self.due.get_or_insert_with(|| Due {
+            ids: Some(BTreeSet::new()),
+            ..Due::default()
+        });
+        if let Some(all) = &mut due.ids {
+            all.extend(ids);
+        }
+        due.files.extend(files);
+        due.key = due.key.or(key);
+        self.stop();
+    }
+
+    fn stop(&self) {
+        self.running.iter().for_each(|it| it.stop());
+    }
+
+    /// Takes over what came of a round.
+    fn end(&mut self, round: &Round, ran: Result<Exit, Failure>) -> Result<(), Failure> {
+        self.rests = false;
+        self.look(true)?;
+        for file in self.concern.end_round() {
+            self.note(&format!(
+                "{} changes with every run, and is not looked at any more while one goes on",
+                shown(&file)
+            ));
+        }
+        let outcome = round.outcome();
+        let has_begun = outcome.is_some();
+        if let Some(outcome) = outcome {
+            self.failed.retain(|it| !outcome.passed.contains(it));
+            self.failed_before = self.failed.difference(&outcome.failed).cloned().collect();
+            self.failed.extend(outcome.failed);
+            if !outcome.unfinished.is_empty() {
+                self.owe(outcome.unfinished, BTreeSet::new(), None);
+            }
+        }
         self.last = match ran {
             Ok(exit) => exit,
             Err(failure) => {
-                self.watch.console.failure(&failure);
-                failure.exit
+                let exit = failure.exit;
+                if has_begun {
+                    self.watch.console.failure(&failure);
+                } else {
+                    // It is to be run when that is mended.
+                    let ids = round.only().cloned();
+                    self.due.get_or_insert_with(Due::default).ids = ids;
+                    self.broken = Some(failure);
+                }
+                exit
             }
         };
-        if self.last != Exit::Interrupted {
-            self.say_that_it_goes_on();
-        }
+        Ok(())
     }
 
-    fn say_that_it_goes_on(&self) {
-        self.watch.console.note(if self.has_keys {
-            "Watching for changes: Enter runs all, q quits"
+    /// The line that a round begins with: when, why, and how much is run.
+    fn head(&mut self, due: &Due) {
+        Console::clear();
+        self.rests = false;
+        let all = self.concern.all().len();
+        let select = self.watch.select;
+        let much = match &due.ids {
+            Some(ids) if ids.len() < all => format!("{} of {}", ids.len(), plural(all, "scenario")),
+            None if select.last_failed || select.changed.is_some() => {
+                format!("some of {}", plural(all, "scenario"))
+            }
+            _ => plural(all, "scenario"),
+        };
+        let mut words = vec![Zoned::now().strftime("%H:%M:%S").to_string()];
+        words.extend(due.key.map(str::to_owned));
+        if !due.files.is_empty() {
+            let files = due.files.iter().map(|it| shown(it));
+            words.push(format!("{} changed", listed(&files.collect::<Vec<_>>())));
+        }
+        words.push(much);
+        self.note(&words.join(" · "));
+    }
+
+    /// Tells what is broken, what we wait for, and what can be done.
+    fn rest(&mut self) {
+        self.rests = true;
+        if let Some(failure) = &self.broken {
+            self.last = failure.exit;
+            Console::clear();
+            self.watch.console.failure(failure);
+        } else if !self.failed_before.is_empty() {
+            let names: Vec<String> = self.failed_before.iter().cloned().collect();
+            self.note(&format!(
+                "Not passed, and not run again: {}",
+                listed(&names)
+            ));
+        }
+        let paths = self.watch.select.all_paths();
+        let baselines = self.watch.purpose.baselines.into_iter();
+        let paths = paths.iter().map(PathBuf::as_path).chain(baselines);
+        let mut names: Vec<String> = Vec::new();
+        for path in paths.chain(self.concern.sources()) {
+            let name = shown(path);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let keys = if self.keys.is_some() {
+            "Enter runs all, f those that failed, q quits"
         } else {
-            "Watching for changes: Ctrl-C ends it"
-        });
+            "Ctrl-C ends it"
+        };
+        self.note(&format!("Watching {}: {keys}", listed(&names)));
     }
-}
 
-/// Gathers what happens until it has gone quiet; where nobody waits, what has happened already.
-fn gather(events: &Receiver<Event>, waits: bool) -> Happened {
-    let mut happened = Happened::default();
-    let mut take = |event| match event {
-        Event::Changed(files) => happened.files.extend(files),
-        Event::Lost | Event::RunAll => happened.all = true,
-        Event::Quit => happened.quit = true,
-        Event::Stop => happened.stop = true,
-    };
-    if waits {
-        match events.recv() {
-            Ok(event) => take(event),
-            // Cannot be: we hold a sender ourselves.
-            Err(_) => take(Event::Stop),
-        }
+    fn note(&self, text: &str) {
+        self.watch.console.note(text);
     }
-    let begun = Instant::now();
-    while begun.elapsed() < LONGEST {
-        match events.recv_timeout(QUIET) {
-            Ok(event) => take(event),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
-        }
-    }
-    happened
-}
-
-/// What has changed, as people read it.
-fn named(files: &BTreeSet<PathBuf>) -> String {
-    let names = files.iter().take(NAMED);
-    let mut names: Vec<String> = names.map(|it| shown(it)).collect();
-    if files.len() > NAMED {
-        names.push(format!("{} more", files.len() - NAMED));
-    }
-    let all = match names.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
-        None => String::new(),
-    };
-    format!("{all} changed")
 }
 
 fn shown(path: &Path) -> String {
-    select::from_here(path).display().to_string()
+    from_here(path).display().to_string()
+}
+
+/// Names as people list them, the first of many.
+fn listed(names: &[String]) -> String {
+    let more = names.len().saturating_sub(NAMED);
+    let mut names: Vec<String> = names.iter().take(NAMED).cloned().collect();
+    if more > 0 {
+        names.push(format!("{more} more"));
+    }
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        None => String::new(),
+    }
 }

@@ -1,0 +1,104 @@
+//! One round of a command that runs scenarios: its only one, or with `--watch` one of many.
+
+use std::collections::BTreeSet;
+
+use parking_lot::Mutex;
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::args::SelectArgs;
+use crate::cli::console::Console;
+use crate::cli::failure::Failure;
+use crate::cli::interrupt;
+use crate::cli::select::{self, Purpose, Selected};
+use crate::model::status::Status;
+use crate::model::suite::SuiteResult;
+use crate::suite::NOT_STARTED;
+
+/// One round of a command that runs scenarios.
+#[derive(Debug, Default)]
+pub(super) struct Round {
+    /// The scenarios it is about, by id; `None` for those that the command line picks.
+    only: Option<BTreeSet<String>>,
+    /// What ends it; `None` where a signal does.
+    stop: Option<CancellationToken>,
+    outcome: Mutex<Option<Outcome>>,
+}
+
+/// What came of the scenarios of a round, by id.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    pub(super) passed: BTreeSet<String>,
+    /// Those that have not passed, or were left out because another has not.
+    pub(super) failed: BTreeSet<String>,
+    /// Those that were to run when the round was stopped.
+    pub(super) unfinished: BTreeSet<String>,
+}
+
+impl Round {
+    /// A round that others can stop.
+    pub(super) fn new(only: Option<BTreeSet<String>>) -> Self {
+        Self {
+            only,
+            stop: Some(CancellationToken::new()),
+            outcome: Mutex::default(),
+        }
+    }
+
+    pub(super) fn only(&self) -> Option<&BTreeSet<String>> {
+        self.only.as_ref()
+    }
+
+    /// The scenarios of this round.
+    ///
+    /// # Errors
+    ///
+    /// As [`select::select`].
+    pub(super) fn select(
+        &self,
+        args: &SelectArgs,
+        purpose: Purpose<'_>,
+        console: Console,
+    ) -> Result<Selected, Failure> {
+        let Some(only) = &self.only else {
+            return select::select(args, purpose, console);
+        };
+        let mut selected = select::select(&args.whatever_came_of_them(), purpose, console)?;
+        if let Selected::Scenarios(scenarios) = &mut selected {
+            scenarios.retain(|it| only.contains(&it.id));
+        }
+        Ok(selected)
+    }
+
+    /// What interrupts it. Needs a running runtime.
+    pub(super) fn interrupt(&self) -> CancellationToken {
+        self.stop.clone().unwrap_or_else(interrupt::token)
+    }
+
+    /// Stops it, as a signal would.
+    pub(super) fn stop(&self) {
+        if let Some(stop) = &self.stop {
+            stop.cancel();
+        }
+    }
+
+    /// Notes what came of it.
+    pub(super) fn note(&self, suite: &SuiteResult) {
+        let mut outcome = Outcome::default();
+        for scenario in &suite.scenarios {
+            let why = scenario.problem.as_ref().map_or("", |it| &it.message);
+            let ids = match scenario.status {
+                Status::Interrupted => &mut outcome.unfinished,
+                Status::Skipped if !why.starts_with(NOT_STARTED) => &mut outcome.passed,
+                Status::Passed | Status::Recorded => &mut outcome.passed,
+                _ => &mut outcome.failed,
+            };
+            ids.insert(scenario.id.clone());
+        }
+        *self.outcome.lock() = Some(outcome);
+    }
+
+    /// What came of it; `None` where it has not begun.
+    pub(super) fn outcome(&self) -> Option<Outcome> {
+        self.outcome.lock().take()
+    }
+}
