@@ -82,7 +82,9 @@ impl<'a> Concern<'a> {
             purpose,
             console: console.silenced(),
             known: BTreeMap::new(),
-            of_all: of_all.map(real).collect(),
+            of_all: of_all
+                .map(|it| if it.is_dir() { real(it) } else { named(it) })
+                .collect(),
             no_source: no_source.map(real).collect(),
             roots,
             told: Files::default(),
@@ -159,7 +161,7 @@ impl<'a> Concern<'a> {
             let files = changed.iter();
             let files = files.filter(|it| both.iter().flatten().any(|of| concerns(it, of)));
             let files: Vec<&PathBuf> = files.collect();
-            if !files.is_empty() || !before.contains_key(id) {
+            if !files.is_empty() {
                 ids.insert(id.clone());
                 because.extend(files.into_iter().cloned());
             }

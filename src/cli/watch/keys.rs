@@ -38,8 +38,9 @@ impl Keys {
             while let Ok(1) = io::stdin().read(&mut typed) {
                 match typed[0] {
                     b'\n' | b'\r' => tell(Key::RunAll),
-                    b'f' | b'F' => tell(Key::RunFailed),
-                    b'q' | b'Q' => tell(Key::Quit),
+                    // No capitals: other keys send them within a sequence.
+                    b'f' => tell(Key::RunFailed),
+                    b'q' => tell(Key::Quit),
                     _ => {}
                 }
             }
