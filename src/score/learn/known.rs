@@ -4,13 +4,15 @@
 //! comparison fail for nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use crate::model::comparison::{Comparison, Pair, Row, UpstreamComparison};
-use crate::model::learned::{Learned, StandsFor, Variation, Varying, VaryingToken};
+use crate::model::learned::{Learned, StandsFor, TokenKind, Variation, Varying, VaryingToken};
 use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 use crate::model::upstream::{UpstreamLane, VaryingArgument};
 use crate::score::by_hand::learned::{NOTHING, place_texts};
-use crate::score::text::token::{LONG, Token, pieces};
+use crate::score::text::made_up::may_stand_for;
+use crate::score::text::token::{LONG, Token, pieces, tokens};
 use crate::score::values::path::covers_path;
 
 /// Adds to a new recording what the accepted trajectory knows to vary in answers to requests that have not changed. `comparison` is that of
@@ -191,6 +193,8 @@ fn moved(it: &Varying, was: &Answer, is: &Answer) -> Option<Varying> {
 }
 
 /// Tokens of a text as tokens of a later one: those before the first difference, and those after the last.
+///
+/// They are counted in pieces, of which an id has more or fewer each time: an id is looked for as a whole, unless only a part of one varies.
 fn moved_tokens(varying: &[VaryingToken], before: &str, now: &str) -> Vec<VaryingToken> {
     if before == now {
         return varying.to_vec();
@@ -198,36 +202,84 @@ fn moved_tokens(varying: &[VaryingToken], before: &str, now: &str) -> Vec<Varyin
     if before.len().max(now.len()) > LONG {
         return Vec::new();
     }
-    let (before, now) = (pieces(before), pieces(now));
+    let whole = Counted::new(tokens(before));
+    let spans: Option<Vec<_>> = varying.iter().map(|it| whole.span(it)).collect();
+    let (before, now, spans) = match spans {
+        Some(spans) => (whole, Counted::new(tokens(now)), spans),
+        None => {
+            let before = Counted::new(pieces(before));
+            let spans = varying.iter().filter_map(|it| before.span(it)).collect();
+            (before, Counted::new(pieces(now)), spans)
+        }
+    };
+    if spans.len() != varying.len() {
+        return Vec::new();
+    }
     let may_stand = |at: usize, there: &Token<'_>| {
-        let number = at + 1;
-        varying.iter().any(|it| {
-            let within = (it.token..it.token.saturating_add(it.tokens)).contains(&number);
-            let one = matches!(it.stands_for, StandsFor::One(_)) && it.tokens == 1;
-            within && (!one || it.stands_for.may_be(there.kind))
+        varying.iter().zip(&spans).any(|(it, span)| {
+            let is_one = matches!(it.stands_for, StandsFor::One(_)) && span.len() == 1;
+            let is_id = it.stands_for == StandsFor::One(TokenKind::Id);
+            let fits = it.stands_for.may_be(there.kind)
+                || is_id && may_stand_for(before.tokens[at].text, there.text);
+            span.contains(&at) && (!is_one || fits)
         })
     };
-    let fits =
-        |at: usize, there: usize| before[at].text == now[there].text || may_stand(at, &now[there]);
-    let shorter = before.len().min(now.len());
+    let fits = |at: usize, there: usize| {
+        let there = &now.tokens[there];
+        before.tokens[at].text == there.text || may_stand(at, there)
+    };
+    let (ends, now_ends) = (before.tokens.len(), now.tokens.len());
+    let shorter = ends.min(now_ends);
     let same = (0..shorter).take_while(|at| fits(*at, *at)).count();
     let after = (0..shorter - same)
-        .take_while(|back| fits(before.len() - 1 - back, now.len() - 1 - back))
+        .take_while(|back| fits(ends - 1 - back, now_ends - 1 - back))
         .count();
-    let moved = varying.iter().filter_map(|it| {
-        let end = it.token.saturating_sub(1).saturating_add(it.tokens);
-        if end <= same {
-            Some(it.clone())
-        } else if it.token > before.len() - after {
-            Some(VaryingToken {
-                token: (it.token + now.len()).checked_sub(before.len())?,
-                ..it.clone()
-            })
+    let moved = varying.iter().zip(&spans).filter_map(|(it, span)| {
+        let start = if span.end <= same {
+            span.start
+        } else if span.start >= ends - after {
+            (span.start + now_ends).checked_sub(ends)?
         } else {
-            None
-        }
+            return None;
+        };
+        let (token, tokens) = now.counted(start..start + span.len())?;
+        Some(VaryingToken {
+            token,
+            tokens,
+            ..it.clone()
+        })
     });
     moved.collect()
+}
+
+/// The tokens of a text, with how many pieces come before each and in all.
+struct Counted<'a> {
+    tokens: Vec<Token<'a>>,
+    edges: Vec<usize>,
+}
+
+impl<'a> Counted<'a> {
+    fn new(tokens: Vec<Token<'a>>) -> Self {
+        let edges = std::iter::once(0).chain(tokens.iter().scan(0, |at, it| {
+            *at += it.pieces;
+            Some(*at)
+        }));
+        let edges = edges.collect();
+        Self { tokens, edges }
+    }
+
+    /// Which tokens vary; `None` where it begins or ends within one, or beyond the text.
+    fn span(&self, it: &VaryingToken) -> Option<Range<usize>> {
+        let start = it.token.checked_sub(1)?;
+        let edge = |at: usize| self.edges.binary_search(&at).ok();
+        Some(edge(start)?..edge(start.checked_add(it.tokens)?)?)
+    }
+
+    /// Some tokens as the number of the first piece, counted from 1, and the number of pieces.
+    fn counted(&self, span: Range<usize>) -> Option<(usize, usize)> {
+        let (start, end) = (*self.edges.get(span.start)?, *self.edges.get(span.end)?);
+        Some((start + 1, end.checked_sub(start)?))
+    }
 }
 
 /// The same for what the servers behind the one under test heard.
@@ -274,4 +326,47 @@ fn behind(was: &UpstreamLane, is: &mut UpstreamLane, heard: &UpstreamComparison)
         }
     }
     is.irregular.sort();
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{Counted, moved_tokens};
+    use crate::model::learned::{StandsFor, TokenKind, VaryingToken};
+    use crate::score::text::clock::Clock;
+    use crate::score::text::token::tokens;
+    use crate::score::text::variation::{Likeness, compare};
+
+    /// That the ids of a text vary.
+    fn ids(text: &str) -> Vec<VaryingToken> {
+        let counted = Counted::new(tokens(text));
+        let ids = (0..counted.tokens.len()).filter(|it| counted.tokens[*it].kind == TokenKind::Id);
+        let varying = ids.filter_map(|at| {
+            let (token, tokens) = counted.counted(at..at + 1)?;
+            Some(VaryingToken {
+                token,
+                tokens,
+                stands_for: StandsFor::One(TokenKind::Id),
+                examples: Vec::new(),
+            })
+        });
+        varying.collect()
+    }
+
+    proptest! {
+        /// Letters and digits alternate in each id in another way, so that it has another number of pieces.
+        #[test]
+        fn what_is_known_of_an_id_holds_for_the_next_one(
+            (was, is, then) in ("[0-9a-f]{10}", "[0-9a-f]{10}", "[0-9a-f]{10}"),
+            (before, after) in ("(order |ord_|)", "( is open|, 3 left|)"),
+        ) {
+            let text = |id: &str| format!("{before}{id}{after}");
+            let known = ids(&text(&was));
+            prop_assume!(!known.is_empty());
+            let moved = moved_tokens(&known, &text(&was), &text(&is));
+            let likeness = compare(&text(&is), &text(&then), &moved, &Clock::still());
+            prop_assert_eq!(likeness, Likeness::Same, "{:?}", moved);
+        }
+    }
 }

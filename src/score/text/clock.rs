@@ -116,7 +116,7 @@ impl Clock {
 
     /// Of two calls made at once.
     #[cfg(test)]
-    pub(super) fn still() -> Self {
+    pub(in crate::score) fn still() -> Self {
         Self {
             baseline: 0.0,
             current: 0.0,
