@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use walkdir::WalkDir;
+
 use crate::cli::args::{Format, ReportChoice, ReportingArgs};
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
@@ -84,6 +86,7 @@ impl Reports {
             );
         }
         reports.refuse_collisions()?;
+        reports.refuse_what_is_no_report()?;
         for folder in output.into_iter().filter(|_| reports.pages) {
             store::check_writable(&folder.join(INDEX))?;
         }
@@ -121,6 +124,25 @@ impl Reports {
                 },
             ))
         })
+    }
+
+    /// Refuses files that are something else: scenarios, baselines, and what is kept of runs.
+    fn refuse_what_is_no_report(&self) -> Result<(), Failure> {
+        for choice in &self.asked {
+            let Some(file) = &choice.file else {
+                continue;
+            };
+            let why = if choice.format == Format::Html {
+                holds_what_is_ours(file).then_some("holds scenarios or baselines")
+            } else {
+                is_ours(file).then_some("is no report, but what mcp-eval works with")
+            };
+            if let Some(why) = why {
+                let failure = format!("`{choice}`: {} {why}", file.display());
+                return Err(Failure::usage(failure).hint("name another file"));
+            }
+        }
+        Ok(())
     }
 
     fn refuse_collisions(&self) -> Result<(), Failure> {
@@ -265,6 +287,36 @@ impl Format {
 }
 
 /// Where the result in other forms is asked for as if the pages' folder were a file.
+/// How deep below a folder scenarios and baselines are looked for, and among how many files.
+const LOOK: (usize, usize) = (3, 1000);
+
+/// Whether a file is, or would be, one that this program reads and writes by itself.
+fn is_ours(file: &Path) -> bool {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let is_kept = file.components().any(|it| it.as_os_str() == ".mcp-eval");
+    let is_scenario = name.ends_with(".yaml") || name.ends_with(".yml");
+    let is_accepted = matches!(
+        name.as_ref(),
+        "baseline.json" | "pending.json" | "trajectory.txt"
+    );
+    let is_variant = name.starts_with("variant-") && name.ends_with(".json");
+    is_kept || is_accepted || is_variant || (is_scenario && file.exists())
+}
+
+/// Whether pages in this folder would lie among scenarios or baselines.
+fn holds_what_is_ours(folder: &Path) -> bool {
+    let files = WalkDir::new(folder).max_depth(LOOK.0).into_iter();
+    let mut files = files.flatten().take(LOOK.1);
+    // A copy of both sides lies beside each report.
+    files.any(|it| {
+        let is_copy = it
+            .path()
+            .components()
+            .any(|it| it.as_os_str() == "trajectories");
+        it.file_type().is_file() && !is_copy && is_ours(it.path())
+    })
+}
+
 fn refuse_file(folder: &Path) -> Result<(), Failure> {
     let extension = folder.extension().and_then(|it| it.to_str());
     let extension = extension.unwrap_or_default().to_ascii_lowercase();

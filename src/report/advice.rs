@@ -3,7 +3,7 @@
 use crate::model::points;
 use crate::published::result::{Band, ResultDocument, Scenario, Status};
 
-/// What to do: deploy, monitor, review, stop, or have another try. `None` for commands that compare with no baseline.
+/// What to do: deploy, monitor, review, stop, or find out what stood in the way. `None` for commands that compare with no baseline.
 pub fn sentence(result: &ResultDocument) -> Option<String> {
     let summary = result.summary;
     if result.command != "compare" {
@@ -27,12 +27,8 @@ pub fn sentence(result: &ResultDocument) -> Option<String> {
         )
     } else if stuck > 0 {
         format!(
-            "Try again: nothing is known of {}.",
-            several(
-                stuck,
-                "scenario, which gave no verdict",
-                "scenarios, which gave no verdict"
-            )
+            "Find out what stood in the way: nothing is known of {}.",
+            several(stuck, "scenario", "scenarios")
         )
     } else if summary.inconclusive > 0 {
         format!(

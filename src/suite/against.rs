@@ -318,8 +318,17 @@ impl<'a> Comparison<'a> {
         // Where nothing differs at all, nothing has to be told from what varies.
         let is_quiet = self.is_quiet(&other, &first);
         for _ in 1..*takes {
-            if is_quiet || first.incomplete().is_some() {
+            if is_quiet || self.run_context.suite.is_interrupted() {
                 others.push(other.trajectory.clone());
+                continue;
+            }
+            if first.incomplete().is_some() {
+                // What the other version says by chance is of use all the same, to whoever looks for the commit that broke this one.
+                let heard = hear_other().await;
+                if let Some(result) = heard.incomplete() {
+                    return not_heard(result, name);
+                }
+                others.push(heard.trajectory);
                 continue;
             }
             let (a, b) = if shared {

@@ -178,8 +178,10 @@ pub async fn bisect(
         let commit = &leading[next];
         let left = open.len();
         tell(&format!(
-            "{} {} ({left} commits left)",
-            commit.short, commit.subject
+            "{} {} ({left} commit{} left)",
+            commit.short,
+            commit.subject,
+            if left == 1 { "" } else { "s" }
         ));
         let (found, why, finished) = match at(commit, &failing) {
             Ok(scenarios) => test(&suite, scenarios, settings, &held).await?,

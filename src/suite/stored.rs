@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
+use walkdir::{DirEntry, WalkDir};
 
 use super::addresses::Addresses;
 use super::error::Error;
@@ -27,6 +28,9 @@ use crate::redact::{Redactor, Secrets};
 use crate::scenario_file;
 use crate::score;
 use crate::store::{self, Baselines, Runs, StoreError};
+
+/// Where a run has its trajectories, within its folder.
+const CURRENT: &str = "current";
 
 /// Trajectories on disk, and what they are compared with.
 #[derive(Debug, Clone)]
@@ -71,6 +75,9 @@ pub fn compare_stored(
         }
     });
     let mut results: Vec<ScenarioResult> = outcomes.collect();
+    if stored.other_run.is_some() {
+        results.extend(comparison.lacking(&stored.within));
+    }
     if let Some(other) = &stored.other_run {
         let note = format!("compared with {other}");
         let compared = results.iter_mut().filter(|it| it.comparison.is_some());
@@ -217,7 +224,7 @@ impl Comparison<'_> {
 
     /// The trajectory of a scenario in a stored run, where that is what is compared with.
     fn of_run(&self, scenario: &str) -> Option<PathBuf> {
-        let is_run = self.root.join("current").is_dir();
+        let is_run = self.root.join(CURRENT).is_dir();
         is_run.then(|| Runs::at(self.root).path(scenario))
     }
 
@@ -243,6 +250,32 @@ impl Comparison<'_> {
         }
         ci::mend(&baselines, scenario, accepted.first().map(|it| &**it));
         Ok(accepted)
+    }
+
+    /// What the other run has of scenarios that this one lacks: nobody knows what has become of them.
+    fn lacking(&self, run: &Path) -> Vec<ScenarioResult> {
+        let (here, there) = (run.join(CURRENT), self.root.join(CURRENT));
+        if !here.is_dir() {
+            // One scenario of a run is compared alone.
+            return Vec::new();
+        }
+        let others = WalkDir::new(&there).sort_by_file_name().into_iter();
+        let others = others.flatten().map(DirEntry::into_path);
+        let is_lacking = |file: &PathBuf| {
+            let below = file.strip_prefix(&there).unwrap_or(file);
+            file.extension() == Some("json".as_ref()) && !here.join(below).exists()
+        };
+        let results = others.filter(is_lacking).map(|file| {
+            let message = format!("{} has no run of this scenario", run.display());
+            match store::load(&file) {
+                Err(error) => broken(&file, None, &error),
+                Ok(other) => ScenarioResult {
+                    problem: Some(problem(message)),
+                    ..stored(&file, &other, Status::Error)
+                },
+            }
+        });
+        results.collect()
     }
 
     /// The file one of the accepted trajectories came from.

@@ -374,6 +374,25 @@ fn the_first_bad_commit_is_found() {
 }
 
 #[test]
+fn what_the_good_commit_says_by_chance_hides_no_crash() {
+    let sourced = sourced();
+    let project = &sourced.project;
+    let server = crate::common::faulty_server();
+    let run =
+        |dies: &str| format!("#!/bin/sh\nexec {server} {dies} \"text=now $(date +%s%N), id $$\"\n");
+    project.file("server/run.sh", run(""));
+    let good = sourced.commit("Say now");
+    project.file("server/else", "2");
+    sourced.commit("Change nothing more");
+    project.file("server/run.sh", run("die-after=0"));
+    let bad = sourced.commit("Die in the call");
+    project
+        .expect(0, &["bisect", "--good", &good])
+        .says(&format!("first bad commit: {bad} Die in the call"))
+        .says("(1 commit left)");
+}
+
+#[test]
 fn a_search_that_was_interrupted_goes_on() {
     let slow =
         json!({ "prepare": [["sh", "-c", "sleep 0.4; cp say built; echo x >> \"$BUILDS\""]] });

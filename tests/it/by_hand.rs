@@ -478,7 +478,7 @@ fn a_path_without_scenarios_is_told_with_a_way_to_start() {
         .expect(2, &["compare"])
         .says("scenarios: error: no scenario files match")
         .says("there is no `scenarios` here")
-        .says("`mcp-eval record --listen` makes a scenario of a session of yours");
+        .says("`mcp-eval init --server \"COMMAND\"` makes one of a server of yours");
     project.file("scenarios/readme.md", "");
     project.expect(2, &["list"]).says("error");
     project

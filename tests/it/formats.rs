@@ -430,3 +430,38 @@ fn a_step_of_a_workflow_gets_a_summary_and_annotations_that_nobody_else_can_make
     );
     assert!(project.read("j.xml").contains("errors=\"1\""));
 }
+
+#[test]
+fn a_report_takes_the_place_of_nothing_else() {
+    let project = Project::shipped();
+    let scenario = "scenarios/flows/ticket.yaml";
+    let baseline = "baselines/flows/ticket/baseline.json";
+    let before = [scenario, baseline].map(|it| project.read(it));
+    for asked in [
+        format!("junit={baseline}"),
+        format!("junit={scenario}"),
+        "json=.mcp-eval/runs/index.jsonl".to_owned(),
+        "html=baselines".to_owned(),
+        "html=scenarios".to_owned(),
+        "html=.".to_owned(),
+    ] {
+        project
+            .expect(2, &["compare", scenario, "--report", &asked])
+            .says("name another file");
+    }
+    assert_eq!([scenario, baseline].map(|it| project.read(it)), before);
+    // A report may be written again where it is.
+    for _ in 0..2 {
+        project.expect(
+            0,
+            &[
+                "compare",
+                scenario,
+                "--report",
+                "html=pages",
+                "--report",
+                "json=pages.json",
+            ],
+        );
+    }
+}

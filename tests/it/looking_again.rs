@@ -179,3 +179,23 @@ fn any_run_is_compared_with_any_older_one() {
         )
         .says("2020-01-01T00-00-00.000Z");
 }
+
+#[test]
+fn a_scenario_that_only_the_other_run_has_is_no_success() {
+    let (project, ids) = three_runs();
+    let other = project
+        .read("scenarios/weather.yaml")
+        .replace("Weather", "Other");
+    project.file("scenarios/other.yaml", other);
+    project.expect(0, &["record"]);
+    let last = project.expect(0, &["report", "--list"]).stdout;
+    let both = last.split_whitespace().next().unwrap();
+    let (alone, both) = (ids[2].as_str(), format!("run:{both}"));
+    project
+        .expect(3, &["compare", "--run", alone, "--against", &both])
+        .says("other")
+        .says("has no run of this scenario");
+    // One trajectory is compared alone on purpose.
+    let file = format!(".mcp-eval/runs/{alone}/current/weather.json");
+    project.expect(0, &["compare", "--run", &file, "--against", &both]);
+}

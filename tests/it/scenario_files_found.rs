@@ -120,7 +120,7 @@ fn what_matches_nothing_is_an_error() {
         ],
     );
     assert_eq!(ids, NONE);
-    let start = "; `mcp-eval record --listen` makes a scenario of a session of yours, and `mcp-eval --help` shows what else there is";
+    let start = "; `mcp-eval init --server \"COMMAND\"` makes one of a server of yours, and `mcp-eval record --listen` of a session with it";
     let nothing =
         |path: &str, why: &str| format!("{path}: error: no scenario files match\n  {why}{start}");
     let no_match = "nothing that ends in .yaml or .yml matches this pattern";

@@ -77,7 +77,7 @@ fn way_out(path: &Path) -> String {
         "nothing that ends in .yaml or .yml matches this pattern".to_owned()
     };
     format!(
-        "{why}; `mcp-eval record --listen` makes a scenario of a session of yours, and `mcp-eval --help` shows what else there is"
+        "{why}; `mcp-eval init --server \"COMMAND\"` makes one of a server of yours, and `mcp-eval record --listen` of a session with it"
     )
 }
 

@@ -204,13 +204,12 @@ fn moved_tokens(varying: &[VaryingToken], before: &str, now: &str) -> Vec<Varyin
     }
     let whole = Counted::new(tokens(before));
     let spans: Option<Vec<_>> = varying.iter().map(|it| whole.span(it)).collect();
-    let (before, now, spans) = match spans {
-        Some(spans) => (whole, Counted::new(tokens(now)), spans),
-        None => {
-            let before = Counted::new(pieces(before));
-            let spans = varying.iter().filter_map(|it| before.span(it)).collect();
-            (before, Counted::new(pieces(now)), spans)
-        }
+    let (before, now, spans) = if let Some(spans) = spans {
+        (whole, Counted::new(tokens(now)), spans)
+    } else {
+        let before = Counted::new(pieces(before));
+        let spans: Vec<_> = varying.iter().filter_map(|it| before.span(it)).collect();
+        (before, Counted::new(pieces(now)), spans)
     };
     if spans.len() != varying.len() {
         return Vec::new();
