@@ -347,6 +347,34 @@ fn what_a_server_is_started_with_concerns_those_that_name_it() {
     );
 }
 
+#[test]
+fn servers_of_the_command_line_count_for_those_that_need_them() {
+    let project = project();
+    let more = json!({ "servers": { "s": { "command": "nowhere" } } });
+    let calls = [("echo", json!({ "text": "x" }))];
+    project.faulty_with("f", &[], &calls, &more);
+    let server = crate::common::faulty_server();
+    project.file("server.sh", format!("exec {server}\n"));
+    let servers = json!({ "mcpServers": { "s": { "command": "sh", "args": ["server.sh"] } } });
+    project.file("servers.json", servers.to_string());
+    let arguments = ["run", "--mcp-config", "servers.json"];
+    let watching = Watching::start(&project, &arguments);
+    assert!(watching.round().contains("3/3 tests passed"));
+    project.file("server.sh", format!("exec {server} \n"));
+    let said = watching.round();
+    assert!(said.contains("server.sh changed · 1 of 3"), "{said}");
+    // What is wrong with it is told, and all is run when it is mended.
+    project.file("servers.json", "{");
+    assert!(watching.round().contains("servers.json:1:1: error: "));
+    project.file("servers.json", servers.to_string());
+    let said = watching.round();
+    assert!(
+        said.contains("servers.json changed · 3 scenarios"),
+        "{said}"
+    );
+    assert!(said.contains("3/3 tests passed"), "{said}");
+}
+
 /// A scenario with a server that hangs until it is killed.
 fn hanging(project: &Project) {
     let more = json!({ "before": [["touch", "ready"]] });

@@ -13,7 +13,8 @@ use crate::cli::finish::REPORTS;
 use crate::cli::paths::{named, real};
 use crate::cli::select::{self, NonePicked, Purpose, STATE, is_baseline};
 use crate::git::Worktree;
-use crate::model::scenario::Scenario;
+use crate::model::scenario::{Scenario, Server};
+use crate::scenario_file;
 use crate::store::Baselines;
 use crate::suite::{Depends, depends};
 
@@ -126,8 +127,11 @@ impl<'a> Concern<'a> {
         if let Some(NonePicked::NoMatch(failure)) = picked.none {
             return Ok(Look::Broken(failure));
         }
-        let now = picked.scenarios.iter();
-        let now = now.map(|it| (it.id.clone(), self.dependencies(it)));
+        let config = self.purpose.mcp_config;
+        let given = config.and_then(|it| scenario_file::client_servers(it).ok());
+        let given = given.map_or_else(Vec::new, |it| it.servers);
+        let now = picked.scenarios.into_iter();
+        let now = now.map(|it| (it.id.clone(), self.dependencies(it, &given)));
         let now = now.collect();
         let before = std::mem::replace(&mut self.known, now);
         files = self.files(watcher)?;
@@ -228,13 +232,19 @@ impl<'a> Concern<'a> {
         }
     }
 
-    fn dependencies(&self, scenario: &Scenario) -> Dependencies {
+    /// `given` are the servers of the command line.
+    fn dependencies(&self, mut scenario: Scenario, given: &[Server]) -> Dependencies {
+        let needed = given
+            .iter()
+            .filter(|it| scenario_file::may_need(&scenario, &it.name));
+        let needed: Vec<Server> = needed.cloned().collect();
+        scenario.servers.extend(needed);
         let Depends {
             read,
             used,
             made_from,
             is_prepared,
-        } = depends(scenario);
+        } = depends(&scenario);
         let source = used.iter().map(|it| named(it));
         // A program that has gone is about to be built.
         let before = self.known.get(&scenario.id).into_iter();
