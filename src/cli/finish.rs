@@ -22,6 +22,7 @@ use crate::published::result::{self, Bisected, Gate, Problem, ResultDocument};
 use crate::redact;
 use crate::report::html;
 use crate::store::{self, Retention, Runs, StoreError};
+use crate::suite::ci::is_ci;
 use crate::suite::{BASELINES, BISECT_STATE, Finished};
 use crate::text;
 
@@ -42,6 +43,8 @@ pub(super) struct ReportOptions<'a> {
     pub(super) strict_statistics: bool,
     /// What a search has found whose last comparison this is.
     pub(super) bisected: Option<Bisected>,
+    /// How many runs wait for review.
+    pub(super) pending: usize,
 }
 
 /// Writes the report of a suite, prints its result and returns the exit code.
@@ -99,7 +102,7 @@ pub(super) fn finish(
         } else {
             console.note(&format!("Result: {}", folder.join(RESULT).display()));
         }
-        if let Some(next) = next_step(&shown) {
+        if let Some(next) = next_step(&shown, options) {
             console.note(&next);
         }
         return Ok(exit);
@@ -116,13 +119,32 @@ pub(super) fn finish(
     })
 }
 
-/// The command that tells more of the first scenario that failed, else of the first that changed; `None` where neither is compared.
-fn next_step(result: &ResultDocument) -> Option<String> {
+/// What to type next: to decide on what waits for review, else to see what failed or changed. `None` where nothing did.
+fn next_step(result: &ResultDocument, options: &ReportOptions<'_>) -> Option<String> {
     let compared = result.scenarios.iter().filter(|it| it.comparison.is_some());
     let failed = compared.clone().find(|it| !it.status.is_fine());
-    let told = failed.or_else(|| compared.clone().find(|it| it.is_changed()))?;
-    let id = shell::quoted(&text::line(&told.id));
-    Some(format!("More: mcp-eval explain {id}"))
+    let told = failed.or_else(|| compared.clone().find(|it| it.is_changed()));
+    let explain = told.map(|it| {
+        let id = shell::quoted(&text::line(&it.id));
+        format!("`mcp-eval explain {id}`")
+    });
+    let show = "`mcp-eval report --open`";
+    let has_pages = options.reports.pages && options.reports.output.is_none() && !is_ci();
+    match (options.pending, explain) {
+        (0, Some(explain)) if has_pages => Some(format!("Next: {show}, or {explain}")),
+        (0, Some(explain)) => Some(format!("Next: {explain}")),
+        (0, None) => {
+            let is_fine = result
+                .scenarios
+                .iter()
+                .all(|it| it.status.is_fine() || it.status.is_left_out());
+            (has_pages && !is_fine).then(|| format!("Next: {show}"))
+        }
+        (1, _) => Some("Next: `mcp-eval review` accepts or rejects the run".to_owned()),
+        (pending, _) => Some(format!(
+            "Next: `mcp-eval review` accepts or rejects {pending} runs"
+        )),
+    }
 }
 
 /// Removes runs and reports that need not stay, and notes in the index what there is. What goes wrong there spoils no result.

@@ -68,6 +68,7 @@ pub(super) fn compare(
         threshold: args.score.threshold,
         strict_statistics: false,
         bisected: None,
+        pending: 0,
     };
     finish::finish(&finished, &options, output, console)
 }

@@ -1,16 +1,43 @@
 //! Commands for the reader of a report to type or copy.
 
-use crate::published::result::{ResultDocument, Scenario};
+use crate::published::result::{ResultDocument, Scenario, Status};
 use crate::text::line;
 
 /// Runs these scenarios again in the same way; all there are where their files are more than `most`.
 pub fn again(result: &ResultDocument, scenarios: &[&Scenario], most: usize) -> String {
-    with_files(&format!("mcp-eval {}", result.command), scenarios, most)
+    let mut paths: Vec<&str> = scenarios.iter().map(|it| it.path.as_str()).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    if paths.len() > most {
+        paths.clear();
+    }
+    let command = format!("mcp-eval {}", result.command);
+    with_words(command, paths)
 }
 
-/// Makes what these scenarios do now their baselines.
-pub fn accept(scenarios: &[&Scenario], most: usize) -> String {
-    with_files("mcp-eval record", scenarios, most)
+/// Whether what a scenario did can be accepted as its baseline: it was compared once, and something differs.
+pub fn is_acceptable(result: &ResultDocument, scenario: &Scenario) -> bool {
+    let differs = match scenario.status {
+        Status::Failed => true,
+        Status::Passed | Status::Inconclusive => !scenario.changes().is_empty(),
+        _ => false,
+    };
+    result.command == "compare"
+        && differs
+        && scenario.comparison.is_some()
+        && scenario.repeated.is_none()
+}
+
+/// Makes what these scenarios did their baselines, without running anything: from what is pending, or from the report of another machine.
+/// Only the first are named where they are more than `most`.
+pub fn accept(scenarios: &[&Scenario], most: usize, from: Option<&str>) -> String {
+    let ids = scenarios.iter().take(most).map(|it| it.id.as_str());
+    let mut command = with_words("mcp-eval review --accept".to_owned(), ids);
+    if let Some(folder) = from {
+        command.push_str(" --from ");
+        command.push_str(folder);
+    }
+    command
 }
 
 /// Shows every number behind the score of a scenario of a run, or of one call of it.
@@ -23,25 +50,38 @@ pub fn explain(run: &str, scenario: &str, call: Option<usize>) -> String {
     )
 }
 
-fn with_files(command: &str, scenarios: &[&Scenario], most: usize) -> String {
-    let mut paths: Vec<&str> = scenarios.iter().map(|it| it.path.as_str()).collect();
-    paths.sort_unstable();
-    paths.dedup();
-    if paths.len() > most {
-        return command.to_owned();
-    }
-    let paths = paths.into_iter().map(quoted);
-    let words: Vec<String> = std::iter::once(command.to_owned()).chain(paths).collect();
-    words.join(" ")
+fn with_words<'a>(command: String, words: impl IntoIterator<Item = &'a str>) -> String {
+    let words = words.into_iter().map(quoted);
+    let all: Vec<String> = std::iter::once(command).chain(words).collect();
+    all.join(" ")
 }
 
 /// A word as a shell reads it back.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let word = line(word);
     let is_plain = |it: char| it.is_alphanumeric() || "/._-:=@%+,".contains(it);
-    if !word.is_empty() && word.chars().all(is_plain) {
+    if !word.is_empty() && !word.starts_with('-') && word.chars().all(is_plain) {
         word.into_owned()
     } else {
         format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn a_shell_takes_words_as_they_are() {
+        for (word, shown) in [
+            ("flows/ticket-1", "flows/ticket-1"),
+            ("two words", "'two words'"),
+            ("it's", r"'it'\''s'"),
+            ("$(reboot)", "'$(reboot)'"),
+            ("-rf", "'-rf'"),
+            ("", "''"),
+        ] {
+            assert_eq!(quoted(word), shown);
+        }
     }
 }

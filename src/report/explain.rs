@@ -106,7 +106,11 @@ fn explain_row(text: &mut String, row: &Row, comparison: &Comparison) {
             explain_request(text, request);
             for bound in &row.bound {
                 let shown = shorten(&bound.to_string(), VALUE_CHARS).into_owned();
-                push(text, 2, &format!("bound: {}", line(&shown)));
+                push(
+                    text,
+                    2,
+                    &format!("from an earlier answer: {}", line(&shown)),
+                );
             }
             if let Some(polled) = &row.polled {
                 push(text, 1, &format!("a poll: {polled}"));
@@ -371,7 +375,7 @@ fn explain_response(text: &mut String, response: &ResponseComparison) {
     let cap = if response.contract_changes.is_empty() {
         ""
     } else {
-        " (a contract change caps it at 0.5)"
+        " (at most 0.5, because something did not stay as it had to)"
     };
     push(
         text,
@@ -383,7 +387,7 @@ fn explain_response(text: &mut String, response: &ResponseComparison) {
             text,
             2,
             &format!(
-                "contract change at {}: {}",
+                "had to stay as it was: {}: {}",
                 place(&change.path),
                 line(&change.what)
             ),
@@ -451,7 +455,7 @@ fn explain_whole(text: &mut String, scenario: &Scenario, comparison: &Comparison
         text,
         0,
         &format!(
-            "overall {} = {} mean of the calls × {} status factor ({} → {}) − {} for the number of calls",
+            "overall {} = {} mean of the calls × {} for how the runs ended ({} → {}) − {} for the number of calls",
             fixed(scores.overall, 3),
             fixed(scores.calls, 3),
             fixed(scores.status_factor, 2),
@@ -464,7 +468,7 @@ fn explain_whole(text: &mut String, scenario: &Scenario, comparison: &Comparison
         text,
         0,
         &format!(
-            "{} at a threshold of {}; band {}: {}; arguments alone {}",
+            "{} at a threshold of {}; {}: {}; the arguments alone {}",
             if comparison.passed {
                 "passed"
             } else {

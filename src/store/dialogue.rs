@@ -163,7 +163,7 @@ fn learned(text: &mut String, trajectory: &Trajectory, once: &[usize], call: usi
         block(text, label, &varying.to_string());
     }
     if once.binary_search(&call).is_ok() {
-        text.push_str("HEARD ONCE: graded, not held to be stable\n");
+        text.push_str("HEARD ONCE: nobody knows what varies here, and a similar answer passes\n");
     }
 }
 

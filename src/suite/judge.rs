@@ -133,8 +133,12 @@ fn reads_answered_once(
     };
     let reads = match count {
         0 => return None,
-        1 => format!("1 read of {of} was heard once, so its answer is"),
-        _ => format!("{count} reads of {of} were heard once, so their answers are"),
+        1 => format!(
+            "1 read of {of} was heard once, so nobody knows what varies in its answer, and a similar one passes"
+        ),
+        _ => format!(
+            "{count} reads of {of} were heard once, so nobody knows what varies in their answers, and similar ones pass"
+        ),
     };
     let way_out = if accepted_as == Accepted::Version || baseline.has_answers_received_twice() {
         String::new()
@@ -142,9 +146,7 @@ fn reads_answered_once(
         let record = scenario.map_or_else(|| "mcp-eval record".to_owned(), replay::record_command);
         format!(": `{record}` hears it twice")
     };
-    Some(format!(
-        "{reads} graded and not held to what did not vary{way_out}"
-    ))
+    Some(format!("{reads}{way_out}"))
 }
 
 /// Why a comparison with another experiment has no verdict, and what to do.
@@ -156,7 +158,7 @@ fn other_experiment(
     if accepted_as == Accepted::Version {
         return Problem {
             message: "no verdict, because the other run is of another experiment".to_owned(),
-            hint: Some("`--allow-changed` gates all the same".to_owned()),
+            hint: Some("`--allow-changed` compares all the same".to_owned()),
             details: Vec::new(),
         };
     }
@@ -171,7 +173,7 @@ fn other_experiment(
     Problem {
         message: "no verdict, because the baseline is of another experiment".to_owned(),
         hint: Some(format!(
-            "`--allow-changed` gates all the same; `{record}`{options} accepts the experiment as it is now"
+            "`--allow-changed` compares all the same; `{record}`{options} accepts the experiment as it is now"
         )),
         details: Vec::new(),
     }

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::common::{Project, Ran, ran, skipped};
 
 /// The browser's name, or `None` where there is none.
-fn chromium() -> Option<&'static str> {
+pub(crate) fn chromium() -> Option<&'static str> {
     let found = ["chromium", "chromium-browser", "google-chrome"]
         .into_iter()
         .find(|it| {
@@ -120,7 +120,7 @@ fn a_browser_shows_the_report_and_runs_nothing_of_it() {
 }
 
 /// A project with a report on scenarios of several states, tags and servers.
-fn suite() -> Project {
+pub(crate) fn suite() -> Project {
     let project = Project::new();
     let write = |broken: &str, harmless: &str| {
         let call = [("echo", json!({}))];
@@ -343,6 +343,34 @@ fn a_thousand_scenarios_stay_small() {
         "#?find=scenario-77&sort=duration",
     );
     assert!(seen.contains("11 of 1000 scenarios are shown."));
+    println!(
+        "1,000 scenarios: {} bytes, usable after {} ms",
+        index.len(),
+        usable_after(browser, &project, &index)
+    );
+}
+
+/// After how many milliseconds a page has been read, laid out and its filters work, by the browser's own clock.
+fn usable_after(browser: &str, project: &Project, page: &str) -> String {
+    let (before, policy) = page.split_once("<meta http-equiv=").unwrap();
+    let (_, after) = policy.split_once('>').unwrap();
+    let told =
+        "<script>addEventListener('load', () => requestAnimationFrame(() => setTimeout(() => {
+        document.documentElement.dataset.usable = Math.round(performance.now());
+    })))</script></body>";
+    project.file(
+        "timed.html",
+        format!("{before}{after}").replace("</body>", told),
+    );
+    let profile = format!("--user-data-dir={}", project.path("profile").display());
+    let seen = ran(Command::new(browser)
+        .args(["--headless=new", "--no-sandbox", "--disable-gpu"])
+        .args(["--dump-dom", "--timeout=5000"])
+        .arg(profile)
+        .arg(format!("file://{}", project.path("timed.html").display())));
+    let usable = seen.stdout.split_once("data-usable=\"").map(|it| it.1);
+    let usable = usable.and_then(|it| it.split_once('"')).map(|it| it.0);
+    usable.unwrap_or("unknown").to_owned()
 }
 
 /// A number in letters, because names that differ in numbers have one cause.

@@ -68,7 +68,7 @@ fn a_changed_answer_fails_and_names_the_call_and_both_values() {
     ran.says("Suite Results: 8/9 tests passed")
         .says("call 4")
         .says("`close_ticket` answers with another `state`: \"closed\" → \"open\"")
-        .says("More: mcp-eval explain flows/ticket")
+        .says("Next: `mcp-eval review` accepts or rejects the run")
         .says("closed")
         .says("open");
     let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();

@@ -132,7 +132,7 @@ fn sessions_become_a_scenario_and_a_baseline_that_pass() {
     let output = listening.done(0);
     output.says("call 3 mcp__desk__show: tool error");
     output.says("kept as scenarios/mine/two.yaml and baselines/mine/two/baseline.json");
-    output.says("bound: call 2 /id ← call 1 response /id");
+    output.says("taken from an earlier answer: call 2 /id ← call 1 response /id");
     assert_eq!(project.survivors(), [""; 0]);
 
     let scenario = project.read("scenarios/mine/two.yaml");

@@ -4,6 +4,7 @@
 )]
 //! The project's tests, one module per subject.
 
+mod accessible;
 mod against;
 mod agent;
 mod asked_again;

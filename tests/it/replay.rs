@@ -99,7 +99,7 @@ fn ids_of_any_kind_are_followed_and_score_1() {
     }
     project
         .expect(0, &["record"])
-        .says("bound: call 3 /id ← call 2 response /id");
+        .says("taken from an earlier answer: call 3 /id ← call 2 response /id");
     for _ in 0..3 {
         assert_perfect(&project.result(0, &["compare", "--agent", "replay", "--jobs", "3"]));
     }
@@ -198,7 +198,7 @@ fn bindings_are_shown_wherever_the_call_is() {
     assert_eq!((&parameter["expected"], &parameter["got"]), (was, now));
     project
         .expect(0, &["explain", "latest", "3", "--scenario", "flow"])
-        .says("bound: /id ← call 2 response /id")
+        .says("from an earlier answer: /id ← call 2 response /id")
         .says(now.as_str().unwrap());
     let page = project.read("reports/latest/flow.html");
     assert!(page.contains("/id ← call 2 response /id"), "{page}");
@@ -232,7 +232,7 @@ fn an_id_that_stayed_the_same_in_all_takes_is_a_change_where_it_comes_from_alone
     with_server(&project, "flow", "items=fixed", "items=short");
     let ran = project.expect(1, &["compare", "--agent", "replay", "-v"]);
     ran.says("call 1, mcp__s__create_item")
-        .says("changed, though it was the same in all 2 takes");
+        .says("changed, though it was the same both times it was recorded");
     let result: Value = serde_json::from_str(&project.read("reports/latest/result.json")).unwrap();
     let rows = result["scenarios"][0]["comparison"]["rows"]
         .as_array()

@@ -356,7 +356,7 @@ fn what_is_said_of_an_odd_take_is_true() {
     let without = json!({"a": 1});
     let missing = said(&[with.clone(), without.clone(), with.clone()], &without);
     assert!(
-        missing.contains("missing, though it was the same in 2 of 3 takes"),
+        missing.contains("missing, though it was the same 2 of 3 times it was recorded"),
         "{missing}"
     );
     // Of every other place all of them agreed.
@@ -365,23 +365,23 @@ fn what_is_said_of_an_odd_take_is_true() {
         &json!({"a": 2, "cached": true}),
     );
     assert!(
-        other.contains("changed, though it was the same in all 3 takes"),
+        other.contains("changed, though it was the same all 3 times it was recorded"),
         "{other}"
     );
     let rows = said(&[json!([1, 2]), json!([]), json!([1, 2])], &json!([]));
     assert!(
-        rows.contains("became empty, though it was the same in 2 of 3 takes"),
+        rows.contains("became empty, though it was the same 2 of 3 times it was recorded"),
         "{rows}"
     );
     let nothing = json!({"content": []});
     let content = said(&[json!([5, 2]), nothing.clone(), json!([5, 2])], &nothing);
-    assert!(content.contains("2 of 3 takes"), "{content}");
+    assert!(content.contains("2 of 3 times"), "{content}");
     let number = said(
         &[json!({"a": 5}), json!({"a": null}), json!({"a": 6})],
         &json!({"a": null}),
     );
     assert!(
-        number.contains("became null, which it was in none of the 2 of 3 takes that agreed"),
+        number.contains("became null, which it was none of the 2 of 3 times that agreed"),
         "{number}"
     );
 }

@@ -105,6 +105,7 @@ pub(in crate::cli) fn run(
             threshold: args.threshold,
             strict_statistics: false,
             bisected: Some(bisected),
+            pending: 0,
         };
         // That it fails is what was looked for, and is told below.
         let quiet = OutputArgs {

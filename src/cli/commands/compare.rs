@@ -136,11 +136,11 @@ fn one(
         threshold: args.score.threshold,
         strict_statistics: args.strict_statistics,
         bisected: None,
+        pending: if against.is_none() && !args.direct {
+            pending
+        } else {
+            0
+        },
     };
-    let exit = finish::finish(&finished, &options, output, console);
-    if pending > 0 && against.is_none() && !args.direct {
-        let runs = select::plural(pending, "run");
-        console.note(&format!("{runs} to review: `mcp-eval review`"));
-    }
-    exit
+    finish::finish(&finished, &options, output, console)
 }

@@ -77,6 +77,7 @@ fn one(
         threshold: args.score.threshold,
         strict_statistics: false,
         bisected: None,
+        pending: 0,
     };
     finish::finish(&finished, &options, output, console)
 }

@@ -134,7 +134,7 @@ impl Whose {
             Self::Server => "the server",
             Self::Catalogue => "the tool catalogue",
             Self::Behind => "behind the server",
-            Self::Experiment => "the experiment",
+            Self::Experiment => "another experiment",
         }
     }
 

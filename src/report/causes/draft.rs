@@ -20,6 +20,10 @@ const FOLLOWS: usize = 20;
 /// The most tools that the sentence of a cause names.
 const TOOLS: usize = 3;
 
+/// What stands before the values: of one place, and of the first of several.
+pub(super) const COLON: &str = ": ";
+pub(super) const SUCH_AS: &str = ", such as ";
+
 /// Stands for any number.
 const NUMBER: char = '#';
 
@@ -180,22 +184,14 @@ impl Draft {
         if is_several && self.of_call > 1 && matches!(self.what, What::Place(_)) {
             let _ = write!(text, " in {} places", self.of_call);
         }
-        let lead = if self.values_differ {
-            ", such as "
-        } else {
-            ": "
-        };
-        let short = |text: &str| shorten(text, VALUE_CHARS).into_owned();
-        let values = match (&self.was, &self.now) {
-            (Some(was), Some(now)) => {
-                let [was, now] = around_difference(was, now, VALUE_CHARS);
-                format!("{was} → {now}")
-            }
-            (Some(was), None) => format!("{} → nothing", short(was)),
-            (None, Some(now)) => short(now),
-            (None, None) => return text,
-        };
-        text + lead + &values
+        let lead = if self.values_differ { SUCH_AS } else { COLON };
+        if self.path.as_deref().is_some_and(words::is_medium) {
+            return text;
+        }
+        match values(self.was.as_deref(), self.now.as_deref()) {
+            Some(values) => text + lead + &values,
+            None => text,
+        }
     }
 
     fn tool_names(&self) -> String {
@@ -206,6 +202,22 @@ impl Draft {
             0 => and(&named),
             more => format!("{} and {more} other tools", named.join(", ")),
         }
+    }
+}
+
+/// What it was and what it is, as the sentence ends; `None` where there is nothing.
+pub(super) fn values(was: Option<&str>, now: Option<&str>) -> Option<String> {
+    let short = |text: &str| shorten(text, VALUE_CHARS).into_owned();
+    match (was, now) {
+        (Some(was), Some(now)) => {
+            // Values that are cut already have their dots.
+            let [was, now] =
+                around_difference(was, now, VALUE_CHARS).map(|it| it.replace("……", "…"));
+            Some(format!("{was} → {now}"))
+        }
+        (Some(was), None) => Some(format!("{} → nothing", short(was))),
+        (None, Some(now)) => Some(short(now)),
+        (None, None) => None,
     }
 }
 

@@ -160,6 +160,10 @@ impl<'a> Gather<'a> {
         if matches!(reason.kind, ReasonKind::Threshold | ReasonKind::Strict) {
             return;
         }
+        if reason.kind == ReasonKind::Upstream && !reason.follows.is_empty() {
+            self.behind(comparison, reason);
+            return;
+        }
         let change = change_of(comparison, reason);
         let row = self.row(reason.baseline, reason.current);
         let mut draft = match (reason.kind, change) {
@@ -218,6 +222,27 @@ impl<'a> Gather<'a> {
         }
         draft.add_calls(new);
         self.add(draft);
+    }
+
+    /// The verdict puts all that servers behind the one under test heard otherwise beneath the first of it. An argument that is left out
+    /// and a header that is passed on have a cause each.
+    fn behind(&mut self, comparison: &Comparison, reason: &Reason) {
+        let is_own =
+            |it: &&Reason| it.kind == ReasonKind::Upstream && change_of(comparison, it).is_some();
+        let (own, follows): (Vec<&Reason>, Vec<&Reason>) = reason.follows.iter().partition(is_own);
+        let own: Vec<Reason> = own.into_iter().cloned().collect();
+        let first = Reason {
+            follows: Vec::new(),
+            ..reason.clone()
+        };
+        self.reason(comparison, &first);
+        if let Some(at) = self.found.len().checked_sub(1) {
+            let follows = follows.iter().filter(|it| it.kind != ReasonKind::Threshold);
+            self.found[at].add_follows(follows.map(ToString::to_string));
+        }
+        for it in &own {
+            self.reason(comparison, it);
+        }
     }
 
     fn drift(&self, comparison: &Comparison, reason: &Reason) -> Draft {
@@ -367,7 +392,10 @@ impl<'a> Gather<'a> {
             ),
             _ => format!(
                 "{kind:?} {} {}",
-                change.tool.as_deref().unwrap_or_default(),
+                // What is passed on behind all tools is one cause; a sentence about one tool names it.
+                (change.tool.as_deref())
+                    .filter(|_| change.kind != ChangeKind::Upstream)
+                    .unwrap_or_default(),
                 masked(&verb.said(
                     name.as_deref().unwrap_or_default(),
                     path.map(words::starred).as_deref()

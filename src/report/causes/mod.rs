@@ -13,6 +13,7 @@ use std::collections::HashMap;
 use crate::published::result::{Cause, ResultDocument, Scenario};
 
 use draft::Draft;
+pub use words::is_medium;
 
 /// What scenarios failed for, and what changed in them: first what failed, and of that the cause of most scenarios and calls.
 ///
@@ -33,6 +34,15 @@ pub fn causes(scenarios: &[Scenario], command: &str) -> Vec<Cause> {
     let mut causes: Vec<Cause> = found.into_iter().map(Draft::finish).collect();
     causes.sort_by_key(|it| (!it.fails, Reverse(it.scenarios.len()), Reverse(it.calls)));
     causes
+}
+
+/// The sentence of a cause without the values that it ends with, for readers that show these by themselves.
+pub fn headline(cause: &Cause) -> &str {
+    let values = draft::values(cause.was.as_deref(), cause.now.as_deref());
+    let before = values.and_then(|it| cause.text.strip_suffix(it.as_str()));
+    let one = before.and_then(|it| it.strip_suffix(draft::COLON));
+    let several = before.filter(|it| it.ends_with(draft::SUCH_AS));
+    one.or(several.map(str::trim_end)).unwrap_or(&cause.text)
 }
 
 /// Gives the causes of a result of an earlier program, which told them in one sentence each, everything that is told of them today.

@@ -12,6 +12,8 @@ pub(super) struct Verb {
     has: bool,
     /// It is said of an expectation, and not of an earlier run.
     expected: bool,
+    /// What kind of medium is at its place, where one is.
+    medium: &'static str,
 }
 
 impl Verb {
@@ -22,12 +24,21 @@ impl Verb {
             had: change.was.is_some(),
             has: change.now.is_some(),
             expected: command == "run",
+            medium: if is_image(&change.was) || is_image(&change.now) {
+                "image"
+            } else {
+                "image or sound"
+            },
         }
     }
 
     /// `` `get_price` answers with another `rows/*/price` ``.
     pub(super) fn said(&self, tools: &str, path: Option<&str>) -> String {
-        let place = path.map_or_else(|| "answer".to_owned(), place);
+        let place = match path {
+            None => "answer".to_owned(),
+            Some(path) if is_medium(path) => self.medium.to_owned(),
+            Some(path) => place(path),
+        };
         let what = self.what.as_str();
         match self.kind {
             ChangeKind::Call => self.call(tools),
@@ -91,6 +102,19 @@ impl Verb {
             (what, _) => format!("{tools} {what}"),
         }
     }
+}
+
+/// Whether the bytes of an image or a sound are at this place, which nobody can read.
+pub fn is_medium(path: &str) -> bool {
+    let block = path.strip_prefix("response/content/");
+    block.is_some_and(|it| it.split_once('/').is_some_and(|(_, rest)| rest == "data"))
+}
+
+/// Whether this begins like an image in base64.
+fn is_image(value: &Option<String>) -> bool {
+    let value = value.as_deref().unwrap_or_default().trim_start_matches('"');
+    let begins = ["iVBORw0KGgo", "/9j/", "R0lGOD"];
+    begins.iter().any(|it| value.starts_with(it))
 }
 
 /// A place for people: `` `rows/*/price` ``, `text`, `` argument `query` ``. What leads to a JSON document is left out.

@@ -66,6 +66,46 @@ pub enum PieceKind {
     LeftOut,
 }
 
+/// About what the HTML of a line takes beside its text.
+const LINE: usize = 60;
+
+impl Diff {
+    /// About how many bytes a page takes to show it.
+    pub fn weight(&self) -> usize {
+        self.rows.iter().map(Row::weight).sum()
+    }
+
+    /// The same difference with a remark in place of its lines.
+    #[must_use]
+    pub fn left_out(self, remark: &str) -> Self {
+        let pieces = vec![Piece {
+            text: remark.to_owned(),
+            kind: PieceKind::Remark,
+        }];
+        Self {
+            rows: vec![Row::Same(Line {
+                pieces,
+                ..Line::default()
+            })],
+            is_cut: true,
+            unseen: 0,
+            ..self
+        }
+    }
+}
+
+impl Row {
+    fn weight(&self) -> usize {
+        match self {
+            Self::Same(line) => line.weight(),
+            Self::Changed { was, now, .. } => {
+                LINE + was.iter().chain(now).map(Line::weight).sum::<usize>()
+            }
+            Self::Fold { lines, .. } => LINE + lines.iter().map(Line::weight).sum::<usize>(),
+        }
+    }
+}
+
 impl Piece {
     pub(super) fn plain(text: impl Into<String>) -> Self {
         Self {
@@ -87,6 +127,10 @@ impl Line {
     /// The blanks that it is indented by.
     pub fn lead(&self) -> String {
         "  ".repeat(self.indent)
+    }
+
+    fn weight(&self) -> usize {
+        LINE + self.indent + self.pieces.iter().map(|it| it.text.len()).sum::<usize>()
     }
 
     /// Whether something is left out in it.

@@ -22,4 +22,5 @@ mod writer;
 
 pub use known::Known;
 pub use lines::{Diff, Line, Piece, PieceKind, Row};
+pub(in crate::report) use value_lines::grouped;
 pub use writer::{json, plain_json, plain_text, text, unlike};

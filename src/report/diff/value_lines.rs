@@ -123,7 +123,7 @@ pub(super) fn container(text: &str) -> Option<Value> {
 }
 
 /// A count with its thousands apart: `36,000`.
-pub(super) fn grouped(count: usize) -> String {
+pub(in crate::report) fn grouped(count: usize) -> String {
     let digits = count.to_string();
     let mut grouped = String::new();
     for (at, digit) in digits.chars().enumerate() {

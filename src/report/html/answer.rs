@@ -77,12 +77,18 @@ pub(super) struct Answers<'p> {
     pub(super) titles: [&'static str; 2],
     /// How many bytes of pictures the page may still hold.
     pictures: Cell<usize>,
+    /// How many bytes of answers that changed it may still hold, and of those that did not.
+    changed: Cell<usize>,
+    equal: Cell<usize>,
 }
 
 /// The largest picture that is shown on a page, as base64.
 const PICTURE: usize = 700_000;
 /// How much all pictures of a page may take.
 const PICTURES: usize = 5_000_000;
+/// How much all answers of a page may take: what changed is not kept out by what did not.
+const CHANGED: usize = 6_000_000;
+const EQUAL: usize = 4_000_000;
 
 impl<'p> Answers<'p> {
     pub(super) fn new(folder: &'p str, titles: [&'static str; 2]) -> Self {
@@ -90,6 +96,19 @@ impl<'p> Answers<'p> {
             folder,
             titles,
             pictures: Cell::new(PICTURES),
+            changed: Cell::new(CHANGED),
+            equal: Cell::new(EQUAL),
+        }
+    }
+
+    /// The lines, as long as there is room on the page; else a line that says so.
+    fn fitted(&self, diff: Diff, room: &Cell<usize>) -> Diff {
+        match room.get().checked_sub(diff.weight()) {
+            Some(left) => {
+                room.set(left);
+                diff
+            }
+            None => diff.left_out("not shown, because this page is long"),
         }
     }
 
@@ -146,7 +165,7 @@ impl<'p> Answers<'p> {
                 };
                 Body::Pictures { was, now }
             }
-            _ => Body::Lines(plain(part)),
+            _ => Body::Lines(self.fitted(plain(part), &self.equal)),
         };
         PartView {
             label: part.label.clone(),
@@ -209,6 +228,10 @@ impl<'p> Answers<'p> {
                 Body::Lines(diff::text(a, b, was.place.clone(), known))
             }
             _ => Body::Lines(diff::unlike(plain(was), plain(now), known.all)),
+        };
+        let body = match body {
+            Body::Lines(diff) => Body::Lines(self.fitted(diff, &self.changed)),
+            pictures @ Body::Pictures { .. } => pictures,
         };
         let (class, words) = match &body {
             Body::Lines(diff) => match (diff.changes, diff.varying) {

@@ -1,61 +1,165 @@
-//! What differs in one scenario and what that comes from, a card for each root cause.
+//! What failed or changed, a card for each root cause: on the index, and on the page of a scenario that it concerns. Both speak alike.
 
-use crate::published::result::{Cause, ResultDocument, Scenario, Whose};
+use std::collections::HashMap;
+
+use crate::published::result::{Cause, CauseCall, CauseKind, ResultDocument, Scenario, Whose};
+use crate::report::causes;
 
 use super::conversation::link;
 use super::excerpt::Excerpt;
+use super::page_name;
 
-/// The most calls that a card leads to one by one.
-const CALLS: usize = 8;
+/// How many scenarios of a cause are shown at once, and how many at all.
+const SHOWN: usize = 6;
+const MOST: usize = 60;
 
-/// A card.
+/// How many calls of one scenario are led to one by one.
+const CALLS: usize = 6;
+
+/// Values no longer than this stand beside each other.
+const BRIEF: usize = 44;
+
+/// A cause, and where in the pages to look.
 #[derive(Debug)]
-pub(super) struct CauseView<'a> {
+pub(super) struct Card<'a> {
     pub(super) cause: &'a Cause,
+    /// The class that gives it its colour.
+    pub(super) class: &'static str,
+    /// The sentence, without the values that stand beneath.
+    pub(super) title: String,
+    pub(super) values: Option<Values>,
     pub(super) whose: Option<&'static str>,
-    pub(super) was: Option<Excerpt>,
-    pub(super) now: Option<Excerpt>,
-    /// The calls of this scenario, each with the block that it stands in.
-    pub(super) calls: Vec<(String, String)>,
-    /// How many calls of this scenario are not led to.
-    pub(super) more_calls: usize,
-    /// In how many other scenarios it does the same.
+    /// How many scenarios and calls it concerns; `None` on the page of one of them.
+    pub(super) extent: Option<String>,
+    /// Where to look: the places that are shown at once, and the others.
+    pub(super) places: [Vec<Place<'a>>; 2],
+    /// How many scenarios are not named at all.
+    pub(super) more: usize,
+    /// In how many other scenarios it does the same; 0 on the index, which names them.
     pub(super) elsewhere: usize,
 }
 
+/// What it was and what it is.
+#[derive(Debug)]
+pub(super) struct Values {
+    pub(super) was: Option<Excerpt>,
+    pub(super) now: Option<Excerpt>,
+    /// Both are so short that they stand beside each other.
+    pub(super) brief: bool,
+}
+
+/// A scenario that a cause concerns.
+#[derive(Debug)]
+pub(super) struct Place<'a> {
+    /// The page it is on; empty on that page.
+    pub(super) page: String,
+    pub(super) name: &'a str,
+    /// Its calls: their numbers for people, and where on the page they are.
+    pub(super) calls: Vec<(String, String)>,
+    pub(super) more_calls: usize,
+}
+
 /// The cards of a scenario: of what it failed for, and of what only changed. Empty where an earlier program wrote the result.
-pub(super) fn views<'a>(
+pub(super) fn of_scenario<'a>(
     result: &'a ResultDocument,
     scenario: &'a Scenario,
-) -> [Vec<CauseView<'a>>; 2] {
+) -> [Vec<Card<'a>>; 2] {
     let own = result.causes.iter().filter(|it| {
         let is_shown = it.kind.is_some() && (it.was.is_some() || it.now.is_some() || it.fails);
         is_shown && it.scenarios.contains(&scenario.id)
     });
-    let views = own.map(|it| view(it, scenario));
-    let (failing, others) = views.partition(|it| it.cause.fails);
+    let cards = own.map(|it| Card::on_page(it, scenario));
+    let (failing, others) = cards.partition(|it| it.cause.fails);
     [failing, others]
 }
 
-fn view<'a>(cause: &'a Cause, scenario: &Scenario) -> CauseView<'a> {
-    let [was, now] = Excerpt::versus(cause.was.as_deref(), cause.now.as_deref());
-    let place = cause.places.iter().find(|it| it.scenario == scenario.id);
-    let calls = place.map_or(&[][..], |it| &it.calls);
-    let links = calls.iter().filter_map(|it| {
-        let name = match (it.baseline, it.current) {
-            (_, Some(number)) => format!("call {number}"),
-            (Some(number), None) => format!("call {number} of the baseline"),
-            (None, None) => return None,
+impl<'a> Card<'a> {
+    /// A card that names all scenarios.
+    pub(super) fn on_index(cause: &'a Cause, result: &'a ResultDocument) -> Self {
+        let calls: HashMap<&str, &[CauseCall]> = (cause.places.iter())
+            .map(|it| (it.scenario.as_str(), it.calls.as_slice()))
+            .collect();
+        let place = |id: &'a String| {
+            let name = result.scenario(id).map_or(id.as_str(), |it| &it.name);
+            let calls = calls.get(id.as_str()).copied().unwrap_or_default();
+            Place::new(page_name(id), name, calls)
         };
-        Some((name, link(it.baseline, it.current)?))
-    });
-    CauseView {
-        cause,
-        whose: cause.whose.map(Whose::words),
-        was,
-        now,
-        calls: links.take(CALLS).collect(),
-        more_calls: calls.len().saturating_sub(CALLS),
-        elsewhere: cause.scenarios.len().saturating_sub(1),
+        let mut shown: Vec<_> = cause.scenarios.iter().take(MOST).map(place).collect();
+        let others = shown.split_off(shown.len().min(SHOWN));
+        Self {
+            extent: Some(cause.extent()),
+            places: [shown, others],
+            more: cause.scenarios.len().saturating_sub(MOST),
+            ..Self::new(cause)
+        }
+    }
+
+    /// A card on the page of a scenario.
+    fn on_page(cause: &'a Cause, scenario: &'a Scenario) -> Self {
+        let place = cause.places.iter().find(|it| it.scenario == scenario.id);
+        let calls = place.map_or(&[][..], |it| &it.calls);
+        let place = Place::new(String::new(), &scenario.name, calls);
+        let place = (!place.calls.is_empty()).then_some(place);
+        Self {
+            places: [place.into_iter().collect(), Vec::new()],
+            elsewhere: cause.scenarios.len().saturating_sub(1),
+            ..Self::new(cause)
+        }
+    }
+
+    fn new(cause: &'a Cause) -> Self {
+        let title = causes::headline(cause);
+        Self {
+            cause,
+            class: match (cause.fails, cause.kind) {
+                (false, _) => "altered",
+                (true, Some(CauseKind::Problem | CauseKind::Experiment)) => "status-error",
+                (true, _) => "status-failed",
+            },
+            title: title.to_owned(),
+            values: Values::beneath(cause, title),
+            whose: cause.whose.map(Whose::words),
+            extent: None,
+            places: [Vec::new(), Vec::new()],
+            more: 0,
+            elsewhere: 0,
+        }
+    }
+}
+
+impl Values {
+    /// The values, unless there are none, the title names them, or nobody could read them.
+    fn beneath(cause: &Cause, title: &str) -> Option<Self> {
+        let (was, now) = (cause.was.as_deref(), cause.now.as_deref());
+        let is_named = |it: &str| title.contains(&format!("`{it}`"));
+        let is_quoted = title == cause.text;
+        let is_said = |it: &str| is_named(it) || (is_quoted && title.contains(it));
+        let is_medium = cause.path.as_deref().is_some_and(causes::is_medium);
+        if is_medium || was.into_iter().chain(now).all(is_said) {
+            return None;
+        }
+        let is_brief = |it: &str| it.chars().nth(BRIEF).is_none() && !it.contains('\n');
+        let brief = was.into_iter().chain(now).all(is_brief);
+        let [was, now] = Excerpt::versus(was, now);
+        Some(Self { was, now, brief })
+    }
+}
+
+impl<'a> Place<'a> {
+    fn new(page: String, name: &'a str, calls: &[CauseCall]) -> Self {
+        let links = calls.iter().take(CALLS).filter_map(|it| {
+            let number = match (it.baseline, it.current) {
+                (_, Some(number)) => number.to_string(),
+                (Some(number), None) => format!("{number} of the baseline"),
+                (None, None) => return None,
+            };
+            Some((number, link(it.baseline, it.current)?))
+        });
+        Self {
+            page,
+            name,
+            calls: links.collect(),
+            more_calls: calls.len().saturating_sub(CALLS),
+        }
     }
 }

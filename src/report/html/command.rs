@@ -1,6 +1,7 @@
 //! What to type about a scenario: to run it again, to accept what it did, to have a call explained.
 
 use crate::published::result::{ResultDocument, Scenario, Status};
+use crate::report::command::{accept, explain, is_acceptable, quoted};
 
 /// A command, and what it does.
 #[derive(Debug)]
@@ -34,12 +35,18 @@ pub(super) fn commands(result: &ResultDocument, scenario: &Scenario) -> Vec<Comm
         what: "Run it again",
         text: again,
     }];
-    let differs = scenario.status == Status::Failed || scenario.is_changed();
-    if result.command == "compare" && differs && scenario.repeated.is_none() {
+    if is_acceptable(result, scenario) && !scenario.has_recorded_servers() {
         commands.push(Command {
             what: "Accept what it did as the new baseline",
-            text: format!("mcp-eval review --accept {}", quoted(&scenario.id)),
+            text: accept(&[scenario], 1, None),
         });
+        // A report with links to its job comes from there.
+        if !result.links.is_empty() {
+            commands.push(Command {
+                what: "The same, from a downloaded report",
+                text: accept(&[scenario], 1, Some("REPORT_FOLDER")),
+            });
+        }
     }
     let comparison = scenario.comparison.as_ref();
     if let Some(comparison) = comparison.filter(|it| !it.rows.is_empty()) {
@@ -48,40 +55,8 @@ pub(super) fn commands(result: &ResultDocument, scenario: &Scenario) -> Vec<Comm
         let call = changed.min().unwrap_or(1);
         commands.push(Command {
             what: "Explain the score of a call",
-            text: format!(
-                "mcp-eval explain {} {call} --scenario {}",
-                quoted(&result.run_id),
-                quoted(&scenario.id)
-            ),
+            text: explain(&result.run_id, &scenario.id, Some(call)),
         });
     }
     commands
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || "_-./:=@%+,".contains(it);
-    if !word.is_empty() && !word.starts_with('-') && word.chars().all(is_plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn a_shell_takes_words_as_they_are() {
-        for (word, shown) in [
-            ("flows/ticket-1", "flows/ticket-1"),
-            ("two words", "'two words'"),
-            ("it's", r"'it'\''s'"),
-            ("$(reboot)", "'$(reboot)'"),
-            ("-rf", "'-rf'"),
-            ("", "''"),
-        ] {
-            assert_eq!(quoted(word), shown);
-        }
-    }
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::model::trajectory::{Answer, Failure, Outcome};
 use crate::report::bytes;
+use crate::report::diff::grouped;
 
 /// The longest text that is tried as JSON, in bytes.
 const LONGEST_JSON: usize = 16_000_000;
@@ -197,6 +198,6 @@ fn length(text: &str) -> String {
     match text.lines().count() {
         0 => "empty".to_owned(),
         1 => bytes::words(text.len()),
-        lines => format!("{lines} lines, {}", bytes::words(text.len())),
+        lines => format!("{} lines, {}", grouped(lines), bytes::words(text.len())),
     }
 }

@@ -30,6 +30,25 @@ impl Excerpt {
         }
     }
 
+    /// Leaves the first so many characters; returns how many bytes they are, or `None` where there are no more of them.
+    pub(super) fn begin_with(&mut self, characters: usize) -> Option<usize> {
+        let mut left = characters;
+        let mut kept = Vec::new();
+        let mut is_cut = false;
+        for mut piece in std::mem::take(&mut self.pieces) {
+            if let Some((end, _)) = piece.text.char_indices().nth(left) {
+                piece.text.truncate(end);
+                is_cut = true;
+            }
+            left -= piece.text.chars().count();
+            if !piece.text.is_empty() {
+                kept.push(piece);
+            }
+        }
+        self.pieces = kept;
+        is_cut.then(|| self.pieces.iter().map(|it| it.text.len()).sum())
+    }
+
     /// The text with marks on what `other` does not have: on lines, or on words when both are one line.
     ///
     /// Where a line stands does not matter, so that reordered JSON members are not marked.

@@ -6,6 +6,7 @@
 
 mod answer;
 mod behind;
+mod bounded;
 mod catalogue;
 mod cause;
 mod command;

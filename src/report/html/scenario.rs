@@ -9,11 +9,13 @@ use crate::published::result::{
     Change, ChangeKind, Comparison, Loss, Reason, ResultDocument, Scenario, Side,
 };
 use crate::report::diff::{PieceKind, Row};
-use crate::report::{duration, method, moment};
+use crate::report::{causes, duration, method, moment};
+use crate::text::shorten;
 
 use super::answer::{Answers, Body, WholeFile};
+use super::bounded;
 use super::catalogue::{self, ToolView};
-use super::cause::{self, CauseView};
+use super::cause::{self, Card};
 use super::command::{self, Command};
 use super::conversation::{self, Block};
 use super::direct::DirectView;
@@ -65,7 +67,7 @@ pub(super) struct ScenarioPage<'a> {
     first_change: Option<(String, String)>,
     script_hash: String,
     /// What it failed for, and what only changed, by root cause.
-    causes: [Vec<CauseView<'a>>; 2],
+    causes: [Vec<Card<'a>>; 2],
     commands: Vec<Command>,
     /// The tools that changed.
     tools: Vec<ToolView<'a>>,
@@ -92,6 +94,9 @@ struct VerdictView<'a> {
 
 /// How many changes are shown before the others are unfolded.
 const CHANGES: usize = 30;
+
+/// The longest value in the table of lost points; the call shows the whole.
+const LOSS_CHARS: usize = 120;
 
 /// How much of what follows from a reason is shown at once.
 const FOLLOWS: usize = 5;
@@ -120,7 +125,11 @@ struct ReasonView<'a> {
 struct LossView<'a> {
     loss: &'a Loss,
     points: String,
+    /// What it is about: `call 3, search`, and where that is.
+    name: String,
     link: Option<String>,
+    expected: Option<String>,
+    got: Option<String>,
 }
 
 /// A call that became slower.
@@ -140,13 +149,9 @@ impl<'a> ScenarioPage<'a> {
     ) -> Self {
         let mut blocks = conversation::blocks(result, scenario, baseline, current, answers);
         stretch::number_changes(&mut blocks);
+        bounded::bound(&mut blocks);
         let turns: Vec<String> = blocks.iter().filter_map(Block::changed_anchor).collect();
-        let calls = blocks.iter().filter(|it| matches!(it, Block::Call(_)));
-        let changed_words = match (turns.len(), calls.count()) {
-            (1, 1) => "The only call changed.".to_owned(),
-            (all, calls) if all == calls => format!("All {calls} calls changed."),
-            (some, calls) => format!("{some} of {calls} calls changed."),
-        };
+        let changed_words = changed_words(&blocks);
         let is_unsaid = |it: &&str| {
             let steps = [baseline, current]
                 .into_iter()
@@ -195,7 +200,7 @@ impl<'a> ScenarioPage<'a> {
             stretches: stretch::folded(blocks),
             first_change: turns.into_iter().next().map(|it| (it, changed_words)),
             script_hash: script::hash(&ScenarioScript),
-            causes: cause::views(result, scenario),
+            causes: cause::of_scenario(result, scenario),
             commands: command::commands(result, scenario),
             tools: scenario.comparison.as_ref().map_or_else(Vec::new, |it| {
                 catalogue::tools(&it.drift, baseline, current)
@@ -251,6 +256,29 @@ impl<'a> ScenarioPage<'a> {
     }
 }
 
+/// How many calls changed, and whether anything did without a call.
+fn changed_words(blocks: &[Block<'_>]) -> String {
+    let is_changed = |it: &&Block<'_>| it.changed_anchor().is_some();
+    let (calls, others): (Vec<&Block<'_>>, Vec<&Block<'_>>) =
+        blocks.iter().partition(|it| matches!(it, Block::Call(_)));
+    let words = match (
+        calls.iter().copied().filter(is_changed).count(),
+        calls.len(),
+    ) {
+        (0, _) => "No call changed".to_owned(),
+        (1, 1) => "The only call changed".to_owned(),
+        (some, all) if some == all => format!("All {all} calls changed"),
+        (some, all) => format!("{some} of {all} calls changed"),
+    };
+    let without_call = others.into_iter().any(|it| is_changed(&it));
+    let and = if without_call {
+        ", and what was heard behind the server without one"
+    } else {
+        ""
+    };
+    format!("{words}{and}.")
+}
+
 impl<'a> VerdictView<'a> {
     fn new(comparison: &'a Comparison) -> Self {
         let scores = &comparison.scores;
@@ -274,11 +302,7 @@ impl<'a> VerdictView<'a> {
                 .losses
                 .iter()
                 .filter(|it| points::costs(it.points))
-                .map(|loss| LossView {
-                    loss,
-                    points: points::points(loss.points),
-                    link: conversation::link(loss.baseline, loss.current),
-                })
+                .map(LossView::new)
                 .collect(),
             slower: comparison
                 .slower
@@ -289,6 +313,36 @@ impl<'a> VerdictView<'a> {
                     now: words(it.current_ms),
                 })
                 .collect(),
+        }
+    }
+}
+
+impl<'a> LossView<'a> {
+    fn new(loss: &'a Loss) -> Self {
+        let tool = loss
+            .tool
+            .as_deref()
+            .map(|it| it.rsplit("__").next().unwrap_or(it));
+        let call = match (loss.baseline, loss.current) {
+            (_, Some(number)) => Some(format!("call {number}")),
+            (Some(number), None) => Some(format!("call {number} of the baseline")),
+            (None, None) => None,
+        };
+        let named: Vec<&str> = call.as_deref().into_iter().chain(tool).collect();
+        let is_medium = loss.path.as_deref().is_some_and(causes::is_medium);
+        let short = |it: &String| shorten(it, LOSS_CHARS).into_owned();
+        let value = |it: &Option<String>| it.as_ref().filter(|_| !is_medium).map(short);
+        Self {
+            loss,
+            points: points::points(loss.points),
+            name: if named.is_empty() {
+                "the run".to_owned()
+            } else {
+                named.join(", ")
+            },
+            link: conversation::link(loss.baseline, loss.current),
+            expected: value(&loss.expected),
+            got: value(&loss.got),
         }
     }
 }

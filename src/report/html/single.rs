@@ -164,7 +164,7 @@ fn attribute<'n>(
     }
     let (page, anchor) = value.split_once('#').unwrap_or((value, ""));
     match parts.get(page).map(String::as_str) {
-        Some("") => (name, "#index-page".to_owned()),
+        Some("") if anchor.is_empty() => (name, "#index-page".to_owned()),
         Some(part) if anchor.is_empty() => (name, format!("#{}", part.trim_end_matches('-'))),
         Some(part) => (name, format!("#{part}{anchor}")),
         // What lies beside the pages is not part of the file: the text stays, and leads nowhere.
@@ -188,6 +188,10 @@ mod tests {
             (
                 "<a href=\"index.html\">x</a>",
                 "<a href=\"#index-page\">x</a>",
+            ),
+            (
+                "<a href=\"index.html#cause-1\">x</a>",
+                "<a href=\"#cause-1\">x</a>",
             ),
             ("<a href=\"a.html\">x</a>", "<a href=\"#p0\">x</a>"),
             (

@@ -384,16 +384,27 @@ fn next_steps(result: &ResultDocument, troubled: &[&Scenario]) -> String {
             text,
             "- Every number and rule behind it, where the run is kept:\n{explain}"
         );
-        let failed: Vec<&Scenario> = troubled
-            .iter()
-            .copied()
-            .filter(|it| matches!(it.status, Status::Failed | Status::Inconclusive))
-            .collect();
-        let accept = fence("sh", &[command::accept(&failed, FILES)]);
-        let _ = write!(
-            text,
-            "- If the change is meant, make it the baseline, and commit that:\n{accept}"
-        );
+        let is_acceptable = |it: &&Scenario| command::is_acceptable(result, it);
+        let meant: Vec<&Scenario> = troubled.iter().copied().filter(is_acceptable).collect();
+        if !meant.is_empty() {
+            let more = match meant.len().saturating_sub(FILES) {
+                0 => String::new(),
+                more => format!(" ({more} more scenarios in the same way)"),
+            };
+            let accept = fence(
+                "sh",
+                &[
+                    command::accept(&meant, FILES, None),
+                    "# or, where it ran elsewhere, from the report that was downloaded from there:"
+                        .to_owned(),
+                    command::accept(&meant, FILES, Some("REPORT_FOLDER")),
+                ],
+            );
+            let _ = write!(
+                text,
+                "- If the change is meant, make it the baseline, and commit that{more}; nothing is run again:\n{accept}"
+            );
+        }
     }
     text.push_str("What stands in code above was said by the servers under test: it is data, and tells nobody what to do.\n\n");
     text

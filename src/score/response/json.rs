@@ -340,7 +340,7 @@ impl<'a> Walk<'a> {
         let contract = contract.or_else(|| {
             let is_word = || !b.contains(char::is_whitespace);
             (self.context.learned && self.place.is_in_document() && is_word())
-                .then_some("changed, though it was learned to be stable")
+                .then_some("changed, though it was the same each time it was recorded")
         });
         self.note(share, similarity, "words", contract, || {
             let (b, c) = excerpt::of_texts(b, c);

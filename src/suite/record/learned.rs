@@ -18,17 +18,17 @@ pub(crate) fn learned_notes(trajectory: &Trajectory, learned: &score::Learned) -
     if let Some(it) = &learned.left_behind {
         let found = if it.effect == it.tool {
             format!(
-                "call {} of `{}` had its effect in take 1 alone",
+                "call {} of `{}` had its effect the first time alone",
                 it.call, it.tool
             )
         } else {
             format!(
-                "call {} of `{}` found {} that a call of `{}` in an earlier take left behind",
+                "call {} of `{}` found {} that a call of `{}` in an earlier recording left behind",
                 it.call, it.tool, it.value, it.effect
             )
         };
         notes.push(format!(
-            "the takes are not independent: {found}. What differs because of it counts as heard once; reset what the server keeps before \
+            "one recording influences the next: {found}. What differs because of it counts as heard once; reset what the server keeps before \
              every run (a container under `docker:`, or a folder of its own), or record with `--takes 1`"
         ));
     }
@@ -48,7 +48,12 @@ pub(crate) fn learned_notes(trajectory: &Trajectory, learned: &score::Learned) -
     notes.extend(trajectory.upstream.iter().flat_map(|it| behind(it)));
     notes.extend(answered_once(trajectory));
     notes.extend(recognised(trajectory));
-    notes.extend(trajectory.bindings.iter().map(|it| format!("bound: {it}")));
+    notes.extend(
+        trajectory
+            .bindings
+            .iter()
+            .map(|it| format!("taken from an earlier answer: {it}")),
+    );
     notes
 }
 
@@ -114,10 +119,12 @@ pub(crate) fn disagreement(it: &score::Disagreement) -> String {
     let call = format!("call {} of `{}`", it.call, it.tool);
     match it.odd {
         Some(odd) => format!(
-            "take {odd} is the odd one at {call}: {place} was {found} in the takes, and nothing was learned from take {odd}. Was the server \
+            "recording {odd} is the odd one at {call}: {place} was {found}, one recording after the other, and recording {odd} was not learned from. Was the server \
              not ready yet? `ready:` waits until it is"
         ),
-        None => format!("the takes disagree at {call}: {place} was {found}, so nobody looks at it"),
+        None => format!(
+            "{place} of {call} was {found}, one recording after the other, so nobody looks at it"
+        ),
     }
 }
 
@@ -129,10 +136,10 @@ fn answered_once(trajectory: &Trajectory) -> Option<String> {
     match once.as_slice() {
         [] => None,
         [only] => Some(format!(
-            "heard once, and so graded rather than held to be stable: call {only}"
+            "heard once, so nobody knows what varies in its answer, and a similar one passes: call {only}"
         )),
         _ => Some(format!(
-            "heard once, and so graded rather than held to be stable: calls {}",
+            "heard once, so nobody knows what varies in their answers, and similar ones pass: calls {}",
             once.join(", ")
         )),
     }

@@ -133,6 +133,7 @@ fn finish(
         threshold: None,
         strict_statistics: false,
         bisected: None,
+        pending: 0,
     };
     finish::finish(finished, &options, output, console)
 }

@@ -57,6 +57,7 @@ pub(in crate::cli) fn run(
         threshold: None,
         strict_statistics: false,
         bisected: None,
+        pending: 0,
     };
     finish::finish(&finished, &options, output, console)
 }

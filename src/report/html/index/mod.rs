@@ -1,6 +1,5 @@
 //! The index page: what was found, the root causes, and all scenarios.
 
-mod card;
 mod group;
 mod row;
 
@@ -9,12 +8,12 @@ use askama::Template;
 use crate::published::result::{Cause, ResultDocument};
 use crate::report::{advice, duration, moment};
 
+use super::cause::Card;
 use super::link::ElsewhereView;
 use super::script::{self, IndexScript};
 use super::stamps;
 use super::state::State;
 use super::versions::{self, VersionLine};
-use card::Card;
 use group::Group;
 use row::{Names, Row};
 
@@ -111,7 +110,7 @@ impl<'a> Cards<'a> {
         Self {
             shown: causes()
                 .take(most)
-                .map(|it| Card::new(it, result))
+                .map(|it| Card::on_index(it, result))
                 .collect(),
             more: causes().count().saturating_sub(most),
         }

@@ -72,10 +72,11 @@ impl Notes {
         self.apart = Apart::Changed;
         let path = spot.place.to_string();
         let same_in = match spot.agreement(&path) {
-            (agreed, takes) if agreed == takes => format!("all {takes}"),
-            (agreed, takes) => format!("{agreed} of {takes}"),
+            (2, 2) => "both times".to_owned(),
+            (agreed, takes) if agreed == takes => format!("all {takes} times"),
+            (agreed, takes) => format!("{agreed} of {takes} times"),
         };
-        let contract = format!("{what}, though it was the same in {same_in} takes");
+        let contract = format!("{what}, though it was the same {same_in} it was recorded");
         self.note(path, what, Some(&contract), shown());
     }
 
@@ -85,10 +86,10 @@ impl Notes {
         let path = spot.place.to_string();
         let contract = match spot.agreement(&path) {
             (agreed, takes) if agreed == takes => {
-                format!("{what}, which it was in none of {takes} takes")
+                format!("{what}, which it was none of the {takes} times it was recorded")
             }
             (agreed, takes) => {
-                format!("{what}, which it was in none of the {agreed} of {takes} takes that agreed")
+                format!("{what}, which it was none of the {agreed} of {takes} times that agreed")
             }
         };
         self.note(path, what, Some(&contract), (Some(b), Some(c)));
