@@ -11,7 +11,7 @@ use crate::cli::offline;
 use crate::cli::reports::Reports;
 use crate::cli::round::Round;
 use crate::cli::runs;
-use crate::cli::select::{self, Purpose, Selected};
+use crate::cli::select::{Purpose, Selected};
 use crate::cli::stray;
 use crate::cli::suite::{baselines, choose, play_round, scoring, settings};
 use crate::cli::watch::{self, Watch};
