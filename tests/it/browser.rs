@@ -1,5 +1,6 @@
 //! The report in a real browser. Skipped, with one line that says so, where there is no Chromium.
 
+use std::io::Write;
 use std::process::Command;
 
 use serde_json::json;
@@ -343,7 +344,8 @@ fn a_thousand_scenarios_stay_small() {
         "#?find=scenario-77&sort=duration",
     );
     assert!(seen.contains("11 of 1000 scenarios are shown."));
-    println!(
+    let _ = writeln!(
+        std::io::stderr(),
         "1,000 scenarios: {} bytes, usable after {} ms",
         index.len(),
         usable_after(browser, &project, &index)

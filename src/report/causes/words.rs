@@ -24,7 +24,7 @@ impl Verb {
             had: change.was.is_some(),
             has: change.now.is_some(),
             expected: command == "run",
-            medium: if is_image(&change.was) || is_image(&change.now) {
+            medium: if is_image(change.was.as_deref()) || is_image(change.now.as_deref()) {
                 "image"
             } else {
                 "image or sound"
@@ -111,8 +111,8 @@ pub fn is_medium(path: &str) -> bool {
 }
 
 /// Whether this begins like an image in base64.
-fn is_image(value: &Option<String>) -> bool {
-    let value = value.as_deref().unwrap_or_default().trim_start_matches('"');
+fn is_image(value: Option<&str>) -> bool {
+    let value = value.unwrap_or_default().trim_start_matches('"');
     let begins = ["iVBORw0KGgo", "/9j/", "R0lGOD"];
     begins.iter().any(|it| value.starts_with(it))
 }

@@ -101,17 +101,6 @@ impl<'p> Answers<'p> {
         }
     }
 
-    /// The lines, as long as there is room on the page; else a line that says so.
-    fn fitted(&self, diff: Diff, room: &Cell<usize>) -> Diff {
-        match room.get().checked_sub(diff.weight()) {
-            Some(left) => {
-                room.set(left);
-                diff
-            }
-            None => diff.left_out("not shown, because this page is long"),
-        }
-    }
-
     /// The parts of two answers side by side. `name` tells the files of this call from those of others.
     pub(super) fn pair(
         &self,
@@ -165,7 +154,7 @@ impl<'p> Answers<'p> {
                 };
                 Body::Pictures { was, now }
             }
-            _ => Body::Lines(self.fitted(plain(part), &self.equal)),
+            _ => Body::Lines(fitted(plain(part), &self.equal)),
         };
         PartView {
             label: part.label.clone(),
@@ -230,7 +219,7 @@ impl<'p> Answers<'p> {
             _ => Body::Lines(diff::unlike(plain(was), plain(now), known.all)),
         };
         let body = match body {
-            Body::Lines(diff) => Body::Lines(self.fitted(diff, &self.changed)),
+            Body::Lines(diff) => Body::Lines(fitted(diff, &self.changed)),
             pictures @ Body::Pictures { .. } => pictures,
         };
         let (class, words) = match &body {
@@ -313,6 +302,17 @@ impl<'p> Answers<'p> {
             })
         };
         parts.filter_map(file).collect()
+    }
+}
+
+/// The lines, as long as there is room on the page; else a line that says so.
+fn fitted(diff: Diff, room: &Cell<usize>) -> Diff {
+    match room.get().checked_sub(diff.weight()) {
+        Some(left) => {
+            room.set(left);
+            diff
+        }
+        None => diff.left_out("not shown, because this page is long"),
     }
 }
 
