@@ -239,6 +239,26 @@ fn the_scenarios_are_filtered_and_sorted_in_a_browser() {
 }
 
 #[test]
+fn tools_are_a_filter_where_nothing_was_compared() {
+    let project = Project::new();
+    let call = [("echo", json!({}))];
+    project.faulty("one", &[], &call);
+    project.faulty("two", &[], &[("count", json!({}))]);
+    for command in ["record", "run"] {
+        let _ = std::fs::remove_dir_all(project.path("baselines"));
+        project.expect(0, &[command]);
+        let index = project.read("reports/latest/index.html");
+        let tools = index.split_once("<select id=\"tool\">").map(|it| it.1);
+        let (tools, _) = tools.unwrap().split_once("</select>").unwrap();
+        assert!(
+            tools.contains(">count<") && tools.contains(">echo<"),
+            "{command}: {tools}"
+        );
+        assert_eq!(index.matches(" data-o=\"").count(), 2, "{command}");
+    }
+}
+
+#[test]
 fn one_file_has_all_pages_and_shows_the_one_that_the_address_names() {
     let project = suite();
     let said = project.expect(0, &["report", "--single-file", "all.html"]);

@@ -29,6 +29,9 @@ pub struct Side {
     /// What calls are for whose tools only pass calls on; absent where there are none, and where the rows of a comparison say it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<CallLabel>,
+    /// The tools that were called, each once; absent where the rows of a comparison say it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<String>,
     /// The number of scored calls that failed.
     pub failed_calls: usize,
     /// What its model used; `null` for an agent without one.

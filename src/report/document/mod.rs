@@ -6,6 +6,8 @@ mod repeated;
 mod shown;
 mod upstream;
 
+use std::collections::BTreeSet;
+
 use crate::model::catalogue::ServerCatalogue;
 use crate::model::experiment::ExperimentChange;
 use crate::model::points::finite;
@@ -114,6 +116,8 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
             Some(result::CallLabel { call, label })
         });
         side.labels = labelled.collect();
+        let tools: BTreeSet<&str> = run.calls().map(|it| it.tool.as_str()).collect();
+        side.tools = tools.into_iter().map(str::to_owned).collect();
     }
     // Which calls were answered once matters only for baselines, and for runs that become one.
     for (side, is_kept) in [
@@ -196,6 +200,7 @@ fn side(trajectory: &Trajectory) -> result::Side {
         duration_ms: trajectory.duration_ms.and_then(finite),
         calls: trajectory.calls().count(),
         labels: Vec::new(),
+        tools: Vec::new(),
         failed_calls: trajectory
             .calls()
             .filter(|it| it.outcome.is_failure())

@@ -6,7 +6,7 @@ use crate::model::number::fixed;
 use crate::model::points;
 use crate::model::trajectory::{Step, Trajectory};
 use crate::published::result::{
-    Change, ChangeKind, Comparison, Loss, Reason, ResultDocument, Scenario, Side,
+    CauseKind, Change, ChangeKind, Comparison, Loss, Reason, ResultDocument, Scenario, Side,
 };
 use crate::report::diff::{PieceKind, Row};
 use crate::report::{causes, duration, method, moment};
@@ -211,6 +211,13 @@ impl<'a> ScenarioPage<'a> {
             incomplete: lacks(scenario.current.as_ref(), current)
                 || (compared && lacks(scenario.baseline.as_ref(), baseline)),
         }
+    }
+
+    /// Whether there is no verdict because another experiment was made, which the causes tell best.
+    fn is_other_experiment(&self) -> bool {
+        let [failing, _] = &self.causes;
+        let is_one = |it: &Card<'_>| it.cause.kind == Some(CauseKind::Experiment);
+        self.scenario.problem.is_some() && !failing.is_empty() && failing.iter().all(is_one)
     }
 
     /// The places that are known to vary: on which side, in the answer to which call, and how.

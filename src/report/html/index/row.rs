@@ -82,7 +82,10 @@ fn servers(scenario: &Scenario) -> BTreeSet<&str> {
 
 fn tools(scenario: &Scenario) -> BTreeSet<&str> {
     let rows = scenario.comparison.iter().flat_map(|it| &it.rows);
-    rows.filter_map(|it| it.tool.as_deref()).collect()
+    let compared = rows.filter_map(|it| it.tool.as_deref());
+    // Of what was compared with nothing, the run says it.
+    let called = scenario.current.iter().flat_map(|it| &it.tools);
+    compared.chain(called.map(String::as_str)).collect()
 }
 
 /// The first cause of each scenario, failing ones first, and how many it has.
