@@ -73,6 +73,7 @@ pub fn main() -> ExitCode {
             // Also prints `--help` and `--version`; a reader that has gone away is no failure of ours.
             let _ = error.print();
             return if error.use_stderr() {
+                refuse_words(&arguments, &error);
                 Exit::Usage
             } else {
                 Exit::Passed
@@ -119,6 +120,22 @@ fn refuse(command: &str, asked: &Asked, failure: &Failure, console: Console) {
     {
         console.failure(&error.into());
     }
+}
+
+/// The same where the command line is wrong, so that nobody knows all of what it asks for: its words are looked through for files.
+fn refuse_words(words: &[String], error: &clap::Error) {
+    let suites = ["record", "compare", "run", "bisect"];
+    let Some(command) = suites
+        .into_iter()
+        .find(|it| words.first().is_some_and(|word| word == it))
+    else {
+        return;
+    };
+    let said = error.to_string();
+    let said = said.lines().next().unwrap_or_default();
+    let failure = Failure::usage(said.trim_start_matches("error: "));
+    let asked = Asked::of_words(words);
+    refuse(command, &asked, &failure, Console::new(Color::Never, true));
 }
 
 /// Supervises a process for another `mcp-eval`, if that is what this one was started for. Arguments are not read as a user's, and the

@@ -465,3 +465,36 @@ fn a_report_takes_the_place_of_nothing_else() {
         );
     }
 }
+
+#[test]
+fn a_wrong_command_line_leaves_no_older_result_behind() {
+    let project = Project::shipped();
+    for (wrong, says) in [
+        (&["-k", "("][..], "-k"),
+        (&["--threshold", "7"], "7"),
+        (&["--keep", "0"], "--keep"),
+        (&["--no-such-option"], "--no-such-option"),
+    ] {
+        for report in [&["--report", "junit=o.xml"][..], &["--report=junit=o.xml"]] {
+            project.file("o.xml", "<old/>");
+            let arguments = [&["compare"], wrong, report].concat();
+            project.expect(2, &arguments);
+            let said = project.read("o.xml");
+            assert!(said.contains("<error ") && said.contains(says), "{said}");
+        }
+    }
+    // What is no report is none that is written.
+    let scenario = "scenarios/flows/ticket.yaml";
+    let before = project.read(scenario);
+    project.expect(
+        2,
+        &[
+            "compare",
+            "-k",
+            "(",
+            "--report",
+            &format!("junit={scenario}"),
+        ],
+    );
+    assert_eq!(project.read(scenario), before);
+}

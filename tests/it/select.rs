@@ -302,6 +302,19 @@ fn what_has_changed_is_run() {
 }
 
 #[test]
+fn a_server_that_git_ignores_may_have_changed() {
+    let project = committed();
+    project.file(".gitignore", ".mcp-eval/\nreports/\nbuilt/\n");
+    project.file("built/server.sh", "exit 1");
+    project.file(
+        "scenarios/built.yaml",
+        "name: Built\nservers: { s: { command: sh, args: [built/server.sh] } }\nexpected_trajectory: [{ tool: x, args: {} }]\n",
+    );
+    commit_all(&project.path(""), "A server that is built");
+    assert_eq!(ran(&project, 0, &["list", "--changed"]), ["built"]);
+}
+
+#[test]
 fn what_a_scenario_is_read_from_and_started_with_counts() {
     let project = committed();
     let folder = project.path("");

@@ -101,6 +101,25 @@ pub(in crate::cli) struct Asked {
     pub(in crate::cli) output: Option<PathBuf>,
 }
 
+impl Asked {
+    /// The files that a wrong command line asks for, as far as its words tell.
+    pub(in crate::cli) fn of_words(words: &[String]) -> Self {
+        let behind = words.iter().zip(words.iter().skip(1));
+        let behind = behind.filter(|(option, _)| *option == "--report");
+        let joined = words.iter().filter_map(|it| it.strip_prefix("--report="));
+        let reports = behind.map(|(_, it)| it.as_str()).chain(joined);
+        Self {
+            reporting: ReportingArgs {
+                format: Format::Terminal,
+                reports: reports.filter_map(|it| parse_report(it).ok()).collect(),
+                links: Vec::new(),
+            },
+            no_report: false,
+            output: None,
+        }
+    }
+}
+
 /// The forms that the result of a suite has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum Format {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::cli::failure::Failure;
 use crate::cli::finish::REPORTS;
 use crate::cli::paths::{named, real};
-use crate::git::{self, Changed, ChangedError};
+use crate::git::{self, Changed, ChangedError, Worktree};
 use crate::model::scenario::Scenario;
 use crate::store::Baselines;
 use crate::suite::{BASELINES, depends};
@@ -87,12 +87,14 @@ pub(super) fn concerned(
 }
 
 /// The repositories that scenarios, and what they depend on, lie in.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Repositories {
     /// What has changed, by the root of the repository.
     changed: HashMap<PathBuf, Changed>,
     /// The root of the repository around a folder, where there is one.
     roots: HashMap<PathBuf, Option<PathBuf>>,
+    /// What git ignores, by the root of the repository.
+    worktrees: HashMap<PathBuf, Option<Worktree>>,
 }
 
 impl Repositories {
@@ -143,7 +145,19 @@ impl Repositories {
             let mut around = path.ancestors().skip(1).filter(|it| *it != changed.root);
             within.any(counts) || around.any(|it| changed.files.contains(it))
         };
-        is_changed(&meant) || (named != meant && is_changed(&named))
+        is_changed(&meant)
+            || (named != meant && is_changed(&named))
+            || (meant.is_file() && self.is_ignored(&meant))
+    }
+
+    /// Whether git ignores a file, and so does not tell whether it has changed, such as a server that is built.
+    fn is_ignored(&mut self, file: &Path) -> bool {
+        let Some(root) = self.around(file).map(|it| it.root.clone()) else {
+            return false;
+        };
+        let worktree = self.worktrees.entry(root);
+        let worktree = worktree.or_insert_with_key(|it| Worktree::around(it));
+        worktree.as_ref().is_some_and(|it| it.ignores(file))
     }
 
     /// Whether a baseline in a folder has changed.
