@@ -481,10 +481,18 @@ impl<'a> Gather<'a> {
         let mut reasons = (comparison.reasons.iter())
             .flat_map(|it| std::iter::once(it).chain(&it.follows))
             .filter(|it| it.kind == ReasonKind::Threshold);
+        let scores = &comparison.scores;
         if reasons.next().is_none() {
+            let of_answer = |it: &Reason| it.kind == ReasonKind::ServerRegression;
+            let cause = self.found.iter_mut().find(|it| it.fails);
+            if let Some(cause) = cause.filter(|_| comparison.reasons.iter().any(of_answer)) {
+                cause.add_follows([format!(
+                    "fails whatever the score, which is {}: the same question got another answer",
+                    fixed(scores.overall, 2)
+                )]);
+            }
             return;
         }
-        let scores = &comparison.scores;
         let said = format!(
             "the score is {}, below {}",
             fixed(scores.overall, 2),
