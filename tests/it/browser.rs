@@ -395,6 +395,64 @@ fn usable_after(browser: &str, project: &Project, page: &str) -> String {
     usable.unwrap_or("unknown").to_owned()
 }
 
+#[test]
+fn keys_lead_from_change_to_change() {
+    let Some(browser) = chromium() else { return };
+    let project = Project::new();
+    let calls = [1, 2, 3].map(|it| ("echo", json!({ "n": it })));
+    project.faulty("s", &["text=the price is 3"], &calls);
+    project.expect(0, &["record"]);
+    project.faulty("s", &["text=the price is 4"], &calls);
+    project.expect(1, &["compare"]);
+    let page = project.read("reports/latest/s.html");
+    let (before, policy) = page.split_once("<meta http-equiv=").unwrap();
+    let (_, after) = policy.split_once('>').unwrap();
+    let typed = "<script>addEventListener('load', () => {
+        const been = [];
+        for (const key of ['n', 'n', 'n', 'p']) {
+            document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+            been.push(location.hash.slice(1) + '=' + document.activeElement.id);
+        }
+        document.documentElement.dataset.been = been.join(' ');
+    });</script></body>";
+    project.file(
+        "typed.html",
+        format!("{before}{after}").replace("</body>", typed),
+    );
+    let seen = dom(browser, &project, "typed.html", "");
+    let been = seen.split_once("data-been=\"").unwrap().1;
+    let been = been.split_once('"').unwrap().0;
+    assert_eq!(
+        been,
+        "call-1=call-1 call-2=call-2 call-3=call-3 call-2=call-2"
+    );
+}
+
+#[test]
+fn a_page_of_many_long_answers_stays_small_and_says_where_the_rest_is() {
+    const CALLS: usize = 80;
+    let project = Project::new();
+    let calls: Vec<_> = (0..CALLS).map(|it| ("echo", json!({ "n": it }))).collect();
+    let lines = |word: &str| -> String {
+        let lines = (0..500).map(|it| format!("{word} of {it} {}\n", word.repeat(20)));
+        lines.collect()
+    };
+    for (word, command, code) in [("old", "record", 0), ("new", "compare", 1)] {
+        project.faulty("s", &[&format!("text={}", lines(word))], &calls);
+        project.expect(code, &[command]);
+    }
+    let page = project.read("reports/latest/s.html");
+    assert!(page.len() < 12_000_000, "{} bytes", page.len());
+    assert!(page.contains(" of 7 "), "no answer is shown");
+    assert!(page.contains("not shown, because this page is long"));
+    let whole = format!("answers/s/call-{CALLS}.1.current.txt");
+    assert!(page.contains(&format!("href=\"{whole}\"")), "{whole}");
+    assert_eq!(
+        project.read(format!("reports/latest/{whole}")),
+        lines("new")
+    );
+}
+
 /// A number in letters, because names that differ in numbers have one cause.
 fn name(number: usize) -> String {
     let letters = number.to_string();
