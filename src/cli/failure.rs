@@ -66,6 +66,13 @@ impl From<suite::Refusal> for Failure {
     }
 }
 
+impl From<&suite::Broken> for Failure {
+    fn from(broken: &suite::Broken) -> Self {
+        let failure = Self::usage(broken.why().to_string());
+        broken.why().hint().into_iter().fold(failure, Self::hint)
+    }
+}
+
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         let exit = match error {

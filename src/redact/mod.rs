@@ -67,6 +67,8 @@ pub struct Redactor {
     finder: Arc<Finder>,
     /// The placeholders in the answers of recorded servers, where such answer.
     recorded: HashSet<String>,
+    /// What it is given was redacted before.
+    is_stored: bool,
     seen: Mutex<Seen>,
 }
 
@@ -99,6 +101,7 @@ impl Redactor {
         all.of_scenario(redaction);
         Self {
             recorded: HashSet::new(),
+            is_stored: false,
             finder: Arc::new(Finder::new(
                 all.known(),
                 redaction.patterns.clone(),
@@ -114,6 +117,7 @@ impl Redactor {
         Self {
             finder: Arc::clone(&self.finder),
             recorded: self.recorded.clone(),
+            is_stored: self.is_stored,
             seen: Mutex::default(),
         }
     }
@@ -254,6 +258,7 @@ impl Redactor {
 
     /// A key or a name without secrets that are known for sure; `None` when it holds none.
     fn sure(&self, text: &str, origin: Origin) -> Option<String> {
+        let origin = self.origin(origin);
         let mut hits = self.finder.find(text, None);
         hits.retain(|it| match it.name {
             Name::Shape(_) => true,
@@ -277,6 +282,7 @@ impl Redactor {
     /// changed is looked through again: redacting what is redacted changes nothing.
     fn clean(&self, text: &str, shown: Option<Hit<'static>>, origin: Origin) -> Option<String> {
         const ROUNDS: usize = 8;
+        let origin = self.origin(origin);
         let mut clean = self.cleaner(text, shown, origin)?;
         for _ in 0..ROUNDS {
             match self.cleaner(&clean, None, Origin::Ours) {
@@ -285,6 +291,11 @@ impl Redactor {
             }
         }
         Some(clean)
+    }
+
+    /// Where a text comes from that came from there once.
+    fn origin(&self, once: Origin) -> Origin {
+        if self.is_stored { Origin::Ours } else { once }
     }
 
     /// A text without the secrets that show as it is written; `None` when there are none.

@@ -7,6 +7,7 @@ use super::keys;
 use super::{Origin, Redactor};
 use crate::digits;
 use crate::model::catalogue::Catalogue;
+use crate::model::learned::Variation;
 use crate::model::placeholder::placeholders;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::{Criterion, Scenario};
@@ -22,6 +23,15 @@ impl Redactor {
     pub fn of_recorded_servers(self, recording: &Redacted<Trajectory>) -> Self {
         Self {
             recorded: placeholders_in_answers(recording),
+            ..self
+        }
+    }
+
+    /// The same for what was redacted when it was stored: what looks like a placeholder is one, and what was escaped stays so.
+    #[must_use]
+    pub fn of_stored(self) -> Self {
+        Self {
+            is_stored: true,
             ..self
         }
     }
@@ -117,9 +127,27 @@ impl Redactor {
                 .for_each(|it| self.words(it));
         }
         self.end(&mut trajectory.ending);
+        self.learned(trajectory);
         // After all that the agent did and was told, whose placeholders are called the same whether somebody listened behind or not.
         if let Some(lane) = &mut trajectory.upstream {
             self.upstream(lane);
+        }
+    }
+
+    /// What was learned of its answers, which is there where it was stored.
+    fn learned(&self, trajectory: &mut Trajectory) {
+        for it in trajectory.learned.iter_mut().flat_map(|it| &mut it.varies) {
+            self.name(&mut it.path);
+            it.examples.iter_mut().for_each(|it| self.words(it));
+            if let Variation::Tokens(tokens) = &mut it.by {
+                let examples = tokens.iter_mut().flat_map(|it| &mut it.examples);
+                examples.for_each(|it| self.words(it));
+            }
+        }
+        for it in &mut trajectory.bindings {
+            self.name(&mut it.path);
+            self.name(&mut it.from.path);
+            self.any(&mut it.value, Origin::Ours, None);
         }
     }
 

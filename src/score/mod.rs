@@ -60,7 +60,7 @@ pub use ids::binding::resolve;
 pub use ids::binding::{find_bindings, with_rules};
 pub use ids::id_translation::IdTranslation;
 pub use learn::{
-    Disagreement, Learned, LearnedUpstream, LeftBehind, carry_over, ignore_place, learn,
+    Disagreement, Learned, LearnedUpstream, LeftBehind, carry_over, follow, ignore_place, learn,
     learn_until,
 };
 pub use pairing::call::only_reads;

@@ -123,15 +123,46 @@ impl Baselines {
         variant: usize,
         trajectory: &Redacted<Trajectory>,
     ) -> Result<PathBuf, StoreError> {
+        check_id(scenario).map_err(|problem| StoreError::Unreadable {
+            path: self.variant_path(scenario, variant),
+            problem,
+        })?;
+        // Without the lock, which another process may hold for too long, the files are still replaced whole; only leftovers are not removed.
+        let held = Held::make(&self.folder(scenario))?;
+        self.save_under(held.as_ref(), scenario, variant, trajectory)
+    }
+
+    /// Lets nobody else who asks for it write what lies in the folder of a scenario, for as long as what is returned lives.
+    ///
+    /// # Errors
+    ///
+    /// A [`StoreError`] when there is no such folder and none can be made, or somebody else holds it for too long.
+    pub fn hold(&self, scenario: &str) -> Result<Held, StoreError> {
+        let folder = self.folder(scenario);
+        Held::make(&folder)?.ok_or_else(|| StoreError::Write {
+            path: folder,
+            source: io::Error::other("another process is writing there: try again"),
+        })
+    }
+
+    /// [`Self::save_variant`] for somebody who holds the folder already.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn save_under(
+        &self,
+        held: Option<&Held>,
+        scenario: &str,
+        variant: usize,
+        trajectory: &Redacted<Trajectory>,
+    ) -> Result<PathBuf, StoreError> {
         let path = self.variant_path(scenario, variant);
         let unreadable = |problem| StoreError::Unreadable {
             path: path.clone(),
             problem,
         };
-        check_id(scenario).map_err(unreadable)?;
-        // Without the lock, which another process may hold for too long, the files are still replaced whole; only leftovers are not removed.
-        let held = Held::make(&self.folder(scenario))?;
-        if let Some(held) = &held {
+        if let Some(held) = held {
             held.sweep();
         }
         let mut kept = Beside::new(&path, to_json(trajectory).as_bytes())?;

@@ -280,7 +280,7 @@ const LONG_AGO: Duration = Duration::from_secs(60 * 60);
 
 /// A folder to which at most one process writes at a time, for as long as this lives. The system frees the lock of a process that
 /// ends, even if it is killed, so temporary files found under the lock belong to no living process.
-pub(super) struct Held {
+pub struct Held {
     /// The lock; `None` on a file system that knows none.
     lock: Option<File>,
     folder: PathBuf,

@@ -12,7 +12,7 @@ mod runs;
 
 pub use baselines::Baselines;
 pub use dialogue::dialogue;
-pub use files::{StoreError, check_writable, write};
+pub use files::{Held, StoreError, check_writable, write};
 pub use marker::mark;
 pub use pending::fingerprint;
 pub use read::{load, parse};

@@ -2,12 +2,11 @@
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 use walkdir::WalkDir;
 
-use crate::input;
 use crate::model::pending::PendingRun;
 use crate::model::redacted::Redacted;
 use crate::model::trajectory::Trajectory;
@@ -20,6 +19,23 @@ const FILE: &str = "pending.json";
 /// What tells one accepted trajectory from another, however its file is laid out.
 pub fn fingerprint(trajectory: &Redacted<Trajectory>) -> String {
     hex::encode(Sha256::digest(to_json(trajectory).as_bytes()))
+}
+
+const FOLDER: &str = "a folder";
+
+/// What stands in the place of a file and is none; `None` for a file, and where nothing is.
+fn special(path: &Path) -> Result<Option<&'static str>, StoreError> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_file() => Ok(None),
+        Ok(found) if found.is_symlink() => Ok(Some("a link")),
+        Ok(found) if found.is_dir() => Ok(Some(FOLDER)),
+        Ok(_) => Ok(Some("a pipe or a device")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(StoreError::Read {
+            path: path.to_owned(),
+            source,
+        }),
+    }
 }
 
 impl Baselines {
@@ -39,6 +55,9 @@ impl Baselines {
             path: path.clone(),
             problem,
         })?;
+        if special(&path)?.is_some() {
+            self.remove_pending(scenario)?;
+        }
         write(&path, pending_to_json(run).as_bytes())?;
         Ok(path)
     }
@@ -50,7 +69,11 @@ impl Baselines {
     /// A [`StoreError`] when it cannot be read.
     pub fn load_pending(&self, scenario: &str) -> Result<Option<PendingRun>, StoreError> {
         let path = self.pending_path(scenario);
-        let text = match input::read(&path) {
+        if let Some(kind) = special(&path)? {
+            let source = io::Error::other(format!("it is {kind}, not a regular file"));
+            return Err(StoreError::Read { path, source });
+        }
+        let text = match fs::read(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(StoreError::Read { path, source }),
@@ -63,14 +86,20 @@ impl Baselines {
         Ok(Some(PendingRun { trajectory, origin }))
     }
 
-    /// Removes a scenario's pending run, where there is one.
+    /// Removes a scenario's pending run, or what stands in its place: a link, but not what it leads to, and a folder with nothing in it.
     ///
     /// # Errors
     ///
     /// A [`StoreError`] when it cannot be removed.
     pub fn remove_pending(&self, scenario: &str) -> Result<(), StoreError> {
         let path = self.pending_path(scenario);
-        match fs::remove_file(&path) {
+        let is_folder = special(&path)? == Some(FOLDER);
+        let removed = if is_folder {
+            fs::remove_dir(&path)
+        } else {
+            fs::remove_file(&path)
+        };
+        match removed {
             Ok(()) => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(source) => Err(StoreError::Write { path, source }),

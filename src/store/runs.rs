@@ -45,7 +45,7 @@ impl Runs {
         for later in 0_u32.. {
             // Cannot overflow: the current time is far from the greatest timestamp.
             let time = started_at + Duration::from_millis(later.into());
-            let id = time.strftime("%Y-%m-%dT%H-%M-%S%.3fZ").to_string();
+            let id = id(time);
             let folder = root.join(&id);
             match fs::create_dir(&folder) {
                 Ok(()) => {
@@ -73,6 +73,11 @@ impl Runs {
         };
         let time = time.strip_suffix('Z').unwrap_or(time);
         (time.to_owned(), number)
+    }
+
+    /// Whether a run began later than this.
+    pub fn is_after(run: &str, time: Timestamp) -> bool {
+        Self::order(run) > Self::order(&id(time))
     }
 
     /// The folder of a run that has been kept.
@@ -189,6 +194,11 @@ impl Runs {
     }
 }
 
+/// The name of a run that begins now.
+fn id(now: Timestamp) -> String {
+    now.strftime("%Y-%m-%dT%H-%M-%S%.3fZ").to_string()
+}
+
 /// The file of a scenario in a folder.
 fn below(folder: &Path, scenario: &str) -> PathBuf {
     with_extension(folder, scenario, ".json")
@@ -243,6 +253,12 @@ mod tests {
             "2026-11-22T10-00-01Z",
         ];
         assert!(in_order.is_sorted_by_key(|it| Runs::order(it)));
+        let later =
+            in_order.map(|it| Runs::is_after(it, "2026-11-22T10:00:00.001Z".parse().unwrap()));
+        assert_eq!(
+            later,
+            [false, false, false, false, false, false, true, true]
+        );
     }
 
     #[test]

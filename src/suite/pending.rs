@@ -33,8 +33,10 @@ pub(crate) async fn settle(
     let Some(found) = found(result) else {
         return;
     };
+    // Under the lock, so that nobody who reviews the run before this one takes this one for it.
+    let hold = || baselines.hold(&scenario.id);
     let settled = match found {
-        Found::Same => baselines.remove_pending(&scenario.id).map(|()| None),
+        Found::Same => hold().and_then(|_held| baselines.remove_pending(&scenario.id)),
         Found::Changed => {
             let Some(run) = pending_run(result, scenario, replayed, (run_context, baselines)).await
             else {
@@ -43,7 +45,7 @@ pub(crate) async fn settle(
             // Beside the report lies what would become the baseline, so that it can be accepted from there.
             let unkept = run_context.runs.save(&scenario.id, &run.trajectory).err();
             result.notes.extend(unkept.map(|it| it.to_string()));
-            baselines.save_pending(&scenario.id, &run).map(Some)
+            hold().and_then(|_held| baselines.save_pending(&scenario.id, &run).map(drop))
         }
     };
     if let Err(error) = settled {

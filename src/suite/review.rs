@@ -24,7 +24,7 @@ use crate::model::trajectory::Trajectory;
 use crate::redact::{Redactor, Secrets};
 use crate::scenario_file;
 use crate::score;
-use crate::store::{self, Baselines, Runs, StoreError, fingerprint};
+use crate::store::{self, Baselines, Held, Runs, StoreError, fingerprint};
 
 /// Why something was not done.
 #[derive(Debug, thiserror::Error)]
@@ -36,16 +36,38 @@ pub enum Refusal {
     Other { message: String, hint: String },
 }
 
+impl Refusal {
+    /// What to try.
+    pub fn hint(&self) -> Option<&str> {
+        match self {
+            Self::Store(error) => error.hint(),
+            Self::Other { hint, .. } => Some(hint),
+        }
+    }
+}
+
+/// A scenario as its file has it by now; `None` where it is none any more.
+pub type ReadAgain<'a> = &'a dyn Fn(&Scenario) -> Option<Scenario>;
+
 /// A run of a scenario that waits for review.
 #[derive(Debug)]
 pub struct Waiting {
     scenario: Scenario,
     baselines: Baselines,
+    /// Without what the scenario declares to be secret by now.
     run: PendingRun,
     /// As it lies on disk.
     accepted: Vec<Redacted<Trajectory>>,
-    /// It lies beside its baseline, and not in a run or a report.
-    is_beside: bool,
+    /// As it lies beside its baseline; `None` where it is from the folder of a run or of a report.
+    found: Option<PendingRun>,
+}
+
+/// A scenario of which it cannot be told what waits.
+#[derive(Debug)]
+pub struct Broken {
+    scenario: Scenario,
+    baselines: Baselines,
+    why: Refusal,
 }
 
 impl Waiting {
@@ -53,26 +75,50 @@ impl Waiting {
     ///
     /// # Errors
     ///
-    /// A [`StoreError`] when a file cannot be read.
-    pub fn of(scenario: &Scenario, baselines: &Baselines) -> Result<Option<Self>, StoreError> {
-        let Some(run) = baselines.load_pending(&scenario.id)? else {
-            return Ok(None);
+    /// When a file cannot be read.
+    pub fn of(scenario: &Scenario, baselines: &Baselines) -> Result<Option<Self>, Box<Broken>> {
+        let id = &scenario.id;
+        let way_out = |error: StoreError| Refusal::Other {
+            message: error.to_string(),
+            hint: format!(
+                "`mcp-eval review --reject {id}` removes it, and the next `mcp-eval compare` replaces it"
+            ),
         };
-        Ok(Some(Self {
-            accepted: replay::load(baselines, &scenario.id)?,
-            scenario: scenario.clone(),
-            baselines: baselines.clone(),
-            run,
-            is_beside: true,
-        }))
+        let read = || -> Result<Option<Self>, Refusal> {
+            let Some(found) = baselines.load_pending(id).map_err(way_out)? else {
+                return Ok(None);
+            };
+            let accepted = replay::load(baselines, id)?;
+            let run = PendingRun {
+                trajectory: clean(&found.trajectory, scenario),
+                ..found.clone()
+            };
+            Ok(Some(Self {
+                scenario: scenario.clone(),
+                baselines: baselines.clone(),
+                run,
+                accepted,
+                found: Some(found),
+            }))
+        };
+        read().map_err(|why| Box::new(Broken::new(scenario, baselines, why)))
     }
 
     /// The run of a scenario in the folder of a run or of a report; `None` where it has none.
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] when a file cannot be read, or the run cannot become a baseline.
+    /// When a file cannot be read, or the run cannot become a baseline.
     pub fn in_folder(
+        scenario: &Scenario,
+        baselines: &Baselines,
+        folder: &Path,
+    ) -> Result<Option<Self>, Box<Broken>> {
+        Self::read_folder(scenario, baselines, folder)
+            .map_err(|why| Box::new(Broken::new(scenario, baselines, why)))
+    }
+
+    fn read_folder(
         scenario: &Scenario,
         baselines: &Baselines,
         folder: &Path,
@@ -123,9 +169,12 @@ impl Waiting {
         Ok(Some(Self {
             scenario: scenario.clone(),
             baselines: baselines.clone(),
-            run: PendingRun { trajectory, origin },
+            run: PendingRun {
+                trajectory: clean(&trajectory, scenario),
+                origin,
+            },
             accepted,
-            is_beside: false,
+            found: None,
         }))
     }
 
@@ -224,11 +273,11 @@ impl Waiting {
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] where baseline or scenario have changed since, unless `force`, and where it cannot be written.
-    pub fn accept(&self, force: bool) -> Result<PathBuf, Refusal> {
-        self.refuse(force)?;
+    /// A [`Refusal`] where baseline or scenario have changed since the comparison, unless `force`; where any of it has changed since it
+    /// was read; and where it cannot be written.
+    pub fn accept(&self, force: bool, again: ReadAgain<'_>) -> Result<PathBuf, Refusal> {
         let variant = self.run.origin.variant.min(self.accepted.len().max(1));
-        self.keep(variant)
+        self.keep(variant, force, again)
     }
 
     /// Keeps the run beside what is accepted already; returns the file.
@@ -236,9 +285,8 @@ impl Waiting {
     /// # Errors
     ///
     /// As [`Self::accept`].
-    pub fn accept_beside(&self, force: bool) -> Result<PathBuf, Refusal> {
-        self.refuse(force)?;
-        self.keep(self.accepted.len() + 1)
+    pub fn accept_beside(&self, force: bool, again: ReadAgain<'_>) -> Result<PathBuf, Refusal> {
+        self.keep(self.accepted.len() + 1, force, again)
     }
 
     fn refuse(&self, force: bool) -> Result<(), Refusal> {
@@ -252,38 +300,72 @@ impl Waiting {
         }
     }
 
-    fn keep(&self, variant: usize) -> Result<PathBuf, Refusal> {
+    fn keep(&self, variant: usize, force: bool, again: ReadAgain<'_>) -> Result<PathBuf, Refusal> {
+        self.refuse(force)?;
+        let held = self.hold(again)?;
         let id = &self.scenario.id;
-        let kept = self
-            .baselines
-            .save_variant(id, variant, &self.run.trajectory)?;
-        self.baselines.remove_pending(id)?;
+        let run = &self.run.trajectory;
+        let kept = (self.baselines).save_under(Some(&held), id, variant, run)?;
+        self.settle()?;
         Ok(kept)
+    }
+
+    /// Makes sure that all is as it was read, and stays so for as long as what is returned lives.
+    fn hold(&self, again: ReadAgain<'_>) -> Result<Held, Refusal> {
+        let id = &self.scenario.id;
+        let held = self.baselines.hold(id)?;
+        let changed = |what: &str| Err(changed(id, what));
+        if let Some(found) = &self.found {
+            match self.baselines.load_pending(id) {
+                Ok(None) => return Err(gone(id)),
+                Ok(Some(now)) if now == *found => {}
+                _ => return changed("another run waits by now"),
+            }
+        }
+        if replay::load(&self.baselines, id).ok().as_ref() != Some(&self.accepted) {
+            return changed("its baseline is another one by now");
+        }
+        if again(&self.scenario).as_ref() != Some(&self.scenario) {
+            return changed("its scenario is another one by now");
+        }
+        Ok(held)
+    }
+
+    /// Removes the pending run, where this is the one.
+    fn settle(&self) -> Result<(), StoreError> {
+        let id = &self.scenario.id;
+        let pending = self.baselines.load_pending(id).ok().flatten();
+        if pending.is_some_and(|it| it.origin.run == self.run.origin.run) {
+            self.baselines.remove_pending(id)?;
+        }
+        Ok(())
     }
 
     /// Lets go of the run: the baseline stays as it is.
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] when the file cannot be removed.
-    pub fn reject(&self) -> Result<(), Refusal> {
-        Ok(self.baselines.remove_pending(&self.scenario.id)?)
+    /// A [`Refusal`] where any of it has changed since it was read, and when the file cannot be removed.
+    pub fn reject(&self, again: ReadAgain<'_>) -> Result<(), Refusal> {
+        let _held = self.hold(again)?;
+        Ok(self.settle()?)
     }
 
-    /// Lets go of the place of a change from now on: it is written into what the baseline knows to vary.
+    /// Lets go of the place of a change from now on: it is written into what the baseline knows to vary. Returns the baseline's file.
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] where that cannot be, with what to do instead.
-    pub fn ignore(&mut self, change: &Change) -> Result<(), Refusal> {
+    /// A [`Refusal`] where that cannot be, with what to do instead, and where any of it has changed since it was read.
+    pub fn ignore(&mut self, change: &Change, again: ReadAgain<'_>) -> Result<PathBuf, Refusal> {
         self.refuse(false)?;
+        let held = self.hold(again)?;
         let other = |message| Refusal::Other {
             message,
             hint: "`mcp-eval help scenario` explains `scoring`".to_owned(),
         };
         let rules = &self.scenario.scoring;
         let Some(before) = self.compared_with() else {
-            return Ok(());
+            return Err(other("there is no baseline to write it into".to_owned()));
         };
         let mut known = before.clone();
         for anything in [false, true] {
@@ -300,23 +382,86 @@ impl Waiting {
             }
         }
         let id = &self.scenario.id;
-        self.baselines
-            .save_variant(id, self.run.origin.variant, &known)?;
+        let variant = self.run.origin.variant;
+        let kept = (self.baselines).save_under(Some(&held), id, variant, &known)?;
         let compared = score::compare(&known, &self.run.trajectory, rules);
         (self.run.trajectory).refine(|it| score::carry_over(&known, it, &compared));
         self.run.origin.fingerprint = fingerprint(&known);
-        let at = self.run.origin.variant - 1;
-        self.accepted[at] = known;
-        if self.is_beside {
+        if self.found.is_some() {
             self.baselines.save_pending(id, &self.run)?;
+            self.found = self.baselines.load_pending(id)?;
         }
-        Ok(())
+        self.accepted = replay::load(&self.baselines, id)?;
+        Ok(kept)
     }
 
     fn compared_with(&self) -> Option<&Redacted<Trajectory>> {
         let at = self.run.origin.variant.checked_sub(1)?;
         self.accepted.get(at).or_else(|| self.accepted.first())
     }
+}
+
+impl Broken {
+    fn new(scenario: &Scenario, baselines: &Baselines, why: Refusal) -> Self {
+        Self {
+            scenario: scenario.clone(),
+            baselines: baselines.clone(),
+            why,
+        }
+    }
+
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// Why it cannot be told.
+    pub fn why(&self) -> &Refusal {
+        &self.why
+    }
+
+    /// Removes what is in the place of a pending run.
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`] where something can be read there by now, or it cannot be removed.
+    pub fn reject(&self) -> Result<(), Refusal> {
+        let id = &self.scenario.id;
+        let _held = self.baselines.hold(id)?;
+        match Waiting::of(&self.scenario, &self.baselines) {
+            Err(now) if now.why.to_string() == self.why.to_string() => {
+                Ok(self.baselines.remove_pending(id)?)
+            }
+            Ok(None) => Err(gone(id)),
+            _ => Err(changed(id, "another run waits by now")),
+        }
+    }
+}
+
+fn gone(id: &str) -> Refusal {
+    Refusal::Other {
+        message: format!("nothing of `{id}` is pending any more"),
+        hint: "somebody else has decided on it, or a comparison has found that nothing differs"
+            .to_owned(),
+    }
+}
+
+fn changed(id: &str, what: &str) -> Refusal {
+    Refusal::Other {
+        message: format!(
+            "`{id}` has changed while you looked at it; it is shown again by `mcp-eval review`"
+        ),
+        hint: what.to_owned(),
+    }
+}
+
+/// A stored run without what its scenario declares to be secret by now.
+fn clean(stored: &Redacted<Trajectory>, scenario: &Scenario) -> Redacted<Trajectory> {
+    let mut secrets = Secrets::default();
+    let _ = redacted(scenario, &mut secrets);
+    let redactor = Redactor::new(&secrets, &scenario.redaction).of_stored();
+    let mut clean = redactor.trajectory((**stored).clone());
+    clean.refine(|it| score::follow(stored, it));
+    clean
 }
 
 /// An accepted trajectory with the bindings that comparisons use.
@@ -327,8 +472,8 @@ fn bound(accepted: &Redacted<Trajectory>, scenario: &Scenario) -> Trajectory {
     bound.into_inner()
 }
 
-/// Removes the variants of a scenario that none of the last `runs` in which it was compared came nearest to. The main one stays. Returns the
-/// files that are gone; none where fewer runs are stored.
+/// Removes the variants of a scenario that none of the last `runs` in which it was compared came nearest to, of those that are later than
+/// the variant. The main one stays, and a variant since which fewer runs are stored. Returns the files that are gone.
 ///
 /// # Errors
 ///
@@ -339,37 +484,37 @@ pub fn retire(
     stored: &Path,
     runs: usize,
 ) -> Result<Vec<PathBuf>, StoreError> {
-    let accepted = replay::load(baselines, &scenario.id)?;
-    if accepted.len() < 2 {
+    let id = &scenario.id;
+    if !baselines.variant_path(id, 2).exists() {
         return Ok(Vec::new());
     }
-    let bound: Vec<Trajectory> = accepted.iter().map(|it| bound(it, scenario)).collect();
+    let _held = baselines.hold(id)?;
+    let accepted = replay::load(baselines, id)?;
     let entries = fs::read_dir(stored).into_iter().flatten().flatten();
-    let mut ids: Vec<String> = (entries)
+    let mut stored_runs: Vec<String> = (entries)
         .map(|it| it.file_name().to_string_lossy().into_owned())
         .collect();
-    ids.sort_by_cached_key(|it| std::cmp::Reverse(Runs::order(it)));
-    let mut won: Vec<usize> = Vec::new();
-    let mut looked_at = 0;
-    for id in &ids {
-        if looked_at == runs {
-            break;
-        }
+    stored_runs.sort_by_cached_key(|it| std::cmp::Reverse(Runs::order(it)));
+    let compared = stored_runs.iter().filter_map(|run| {
         // What a run was compared with is the variant that was nearest to it.
-        let path = Runs::open(stored, id).baseline_path(&scenario.id);
-        let Ok(with) = store::load(&path) else {
-            continue;
-        };
-        looked_at += 1;
-        won.extend(bound.iter().position(|it| *it == *with));
-    }
-    if looked_at < runs {
-        return Ok(Vec::new());
-    }
+        let with = store::load(&Runs::open(stored, run).baseline_path(id)).ok()?;
+        Some((run, with.stamp.recorded_at))
+    });
+    let last: Vec<(&String, Timestamp)> = compared.take(runs).collect();
+    let is_idle = |variant: &Trajectory| {
+        let recorded_at = variant.stamp.recorded_at;
+        let mut later = last
+            .iter()
+            .filter(|(run, _)| Runs::is_after(run, recorded_at));
+        later.clone().count() == runs && !later.any(|(_, with)| *with == recorded_at)
+    };
     let mut gone = Vec::new();
-    for at in (1..accepted.len()).rev().filter(|it| !won.contains(it)) {
-        let path = baselines.variant_path(&scenario.id, at + 1);
-        baselines.remove_variant(&scenario.id, at + 1)?;
+    for at in (1..accepted.len())
+        .rev()
+        .filter(|at| is_idle(&accepted[*at]))
+    {
+        let path = baselines.variant_path(id, at + 1);
+        baselines.remove_variant(id, at + 1)?;
         gone.push(path);
     }
     gone.reverse();

@@ -60,6 +60,7 @@ mod replay;
 mod report;
 mod retention;
 mod review;
+mod review_guarded;
 mod scan;
 mod scenario_content;
 mod scenario_file;

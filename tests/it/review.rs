@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use crate::common::{Project, Ran, in_terminal, ran};
 
-const BASELINE: &str = "baselines/shop/baseline.json";
-const PENDING: &str = "baselines/shop/pending.json";
+pub(crate) const BASELINE: &str = "baselines/shop/baseline.json";
+pub(crate) const PENDING: &str = "baselines/shop/pending.json";
 
 /// A shop whose answers hold an id that varies, and prices.
-fn shop(project: &Project) {
+pub(crate) fn shop(project: &Project) {
     let scenario = json!({
         "name": "The shop",
         "servers": { "shop": { "type": "mock" } },
@@ -30,7 +30,7 @@ fn shop(project: &Project) {
 }
 
 /// The same with another price and another stock by now.
-fn changed_shop(project: &Project) {
+pub(crate) fn changed_shop(project: &Project) {
     shop(project);
     project.edit("scenarios/shop.yaml", "\"tea\":3", "\"tea\":4");
     project.edit("scenarios/shop.yaml", "\"left\":40", "\"left\":39");

@@ -24,16 +24,16 @@ pub(in crate::cli) struct ReviewArgs {
     #[arg(long)]
     pub(in crate::cli) check: bool,
     /// Accept the pending run of this scenario, by id, name or file; may be given several times, and takes several
-    #[arg(long, value_name = "NAME", num_args = 1..)]
+    #[arg(long, value_name = "NAME", num_args = 1.., conflicts_with_all = ["list", "check"])]
     pub(in crate::cli) accept: Vec<String>,
     /// Reject the pending run of this scenario, in the same way
-    #[arg(long, value_name = "NAME", num_args = 1..)]
+    #[arg(long, value_name = "NAME", num_args = 1.., conflicts_with_all = ["list", "check"])]
     pub(in crate::cli) reject: Vec<String>,
     /// Accept all that is pending
-    #[arg(long, conflicts_with_all = ["reject_all", "accept", "reject"])]
+    #[arg(long, conflicts_with_all = ["reject_all", "accept", "reject", "list", "check"])]
     pub(in crate::cli) accept_all: bool,
     /// Reject all that is pending
-    #[arg(long, conflicts_with_all = ["accept", "reject"])]
+    #[arg(long, conflicts_with_all = ["accept", "reject", "list", "check"])]
     pub(in crate::cli) reject_all: bool,
     /// Keep what is accepted beside the baseline, as a variant: either of them passes from now on
     #[arg(long)]

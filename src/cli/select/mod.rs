@@ -109,6 +109,20 @@ pub(super) fn of_paths(args: &SelectArgs) -> (Vec<Scenario>, Vec<Finding>) {
     load_with(args, scenario_file::load)
 }
 
+/// A scenario as its file has it now; `None` where it is no valid scenario any more.
+pub(super) fn again(args: &SelectArgs, scenario: &Scenario) -> Option<Scenario> {
+    let (mut found, _) = scenario_file::find(&args.all_paths());
+    found.retain(|it| it.id == scenario.id && it.path == scenario.path);
+    scenario_file::load(&found, &options(args)).scenarios.pop()
+}
+
+fn options(args: &SelectArgs) -> Options {
+    Options {
+        variables: args.variables.clone(),
+        ..Options::default()
+    }
+}
+
 /// The selected scenarios that are valid, and everything that is wrong with any.
 ///
 /// # Errors
@@ -156,11 +170,7 @@ fn load_with(
     load: fn(&[Found], &Options) -> Loaded,
 ) -> (Vec<Scenario>, Vec<Finding>) {
     let (found, mut findings) = scenario_file::find(&args.all_paths());
-    let options = Options {
-        variables: args.variables.clone(),
-        ..Options::default()
-    };
-    let loaded = load(&found, &options);
+    let loaded = load(&found, &options(args));
     findings.extend(loaded.findings);
     let mut scenarios = loaded.scenarios;
     scenarios.retain(|it| {

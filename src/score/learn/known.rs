@@ -54,6 +54,25 @@ pub fn carry_over(accepted: &Trajectory, recorded: &mut Trajectory, comparison: 
     }
 }
 
+/// Keeps what is known of answers true of texts in which something was replaced since: `before` is the same trajectory, as it was learned of.
+pub fn follow(before: &Trajectory, replaced: &mut Trajectory) {
+    let mut learned = std::mem::take(&mut replaced.learned);
+    let (was, is) = (calls(before), calls(replaced));
+    for known in &mut learned {
+        let at = known.call.wrapping_sub(1);
+        let (Some(was), Some(is)) = (was.get(at), is.get(at)) else {
+            continue;
+        };
+        if let (Outcome::Answer(was), Outcome::Answer(is)) = (&was.outcome, &is.outcome)
+            && was != is
+        {
+            let moved = known.varies.iter().filter_map(|it| moved(it, was, is));
+            known.varies = moved.collect();
+        }
+    }
+    replaced.learned = learned;
+}
+
 /// The pairs whose request has not changed.
 fn asked_the_same(comparison: &Comparison) -> impl Iterator<Item = &Pair> {
     comparison.rows.iter().filter_map(|row| match row {

@@ -42,7 +42,7 @@ use self::takes::{Take, settled};
 use self::upstream::learn_upstream;
 
 pub use self::ignored::ignore_place;
-pub use self::known::carry_over;
+pub use self::known::{carry_over, follow};
 pub use self::left_behind::LeftBehind;
 pub use self::upstream::LearnedUpstream;
 

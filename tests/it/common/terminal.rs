@@ -6,12 +6,15 @@ use super::{Project, Ran, ran, skipped};
 
 /// Runs the program in a pseudo-terminal that Python makes.
 const SCRIPT: &str = r#"
-import json, os, pty, select, sys, time
+import json, os, pty, select, subprocess, sys, termios, time
 prompt, answers, program = sys.argv[1].encode(), json.loads(sys.argv[2]), sys.argv[3:]
 pid, terminal = pty.fork()
 if pid == 0:
     os.execv(program[0], program)
+given = dict(os.environ, PID=str(pid), MCP_EVAL=program[0])
 seen, typed = b"", 0
+if answers and answers[0].startswith("early "):
+    os.write(terminal, answers.pop(0)[6:].encode())
 until = time.time() + 30
 while time.time() < until:
     ready, _, _ = select.select([terminal], [], [], 0.2)
@@ -23,19 +26,28 @@ while time.time() < until:
         if not more:
             break
         seen += more
-    if typed < len(answers) and seen.count(prompt) > typed:
-        time.sleep(0.1)
-        os.write(terminal, answers[typed].encode())
-        typed += 1
+    while answers and seen.count(prompt) > typed:
+        answer = answers.pop(0)
+        if answer.startswith("$ "):
+            time.sleep(0.1)
+            subprocess.run(answer[2:], shell=True, env=given, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        else:
+            time.sleep(0.1)
+            os.write(terminal, answer.encode())
+            typed += 1
 else:
     os.kill(pid, 9)
 _, status = os.waitpid(pid, 0)
+modes = termios.tcgetattr(terminal)[3]
+if not (modes & termios.ICANON and modes & termios.ECHO and modes & termios.ISIG):
+    sys.stderr.write("the terminal was left in another mode\n")
 sys.stdout.buffer.write(seen)
 sys.exit(os.waitstatus_to_exitcode(status) % 256)
 "#;
 
 /// Runs a command in a pseudo-terminal and types these answers, each when the prompt comes once more. What the project has in its root
-/// comes first on the path. `None`, and a line that says so, where there is no Python.
+/// comes first on the path. An answer `$ COMMAND` is run in a shell, before the next is typed, and knows `$PID` and `$MCP_EVAL`; a first one
+/// `early KEYS` is typed without waiting. `None`, and a line that says so, where there is no Python.
 pub(crate) fn in_terminal(
     what: &str,
     project: &Project,

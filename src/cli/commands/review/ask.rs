@@ -2,8 +2,6 @@
 
 use std::io::{self, IsTerminal};
 
-use console::{Key, Term};
-
 use crate::cli::args::OutputArgs;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
@@ -13,9 +11,10 @@ use crate::cli::open;
 use crate::cli::reports::INDEX;
 use crate::report::explain::explain;
 use crate::report::html;
-use crate::suite::Waiting;
+use crate::suite::{ReadAgain, Waiting};
 use crate::text;
 
+use super::keyboard::{Key, Keyboard};
 use super::shown::{self, Shown};
 
 /// What the keys do. All of them work in upper case, too, for the scenario as a whole.
@@ -49,52 +48,57 @@ enum Said {
 /// Asks about each run; what is decided is written at once.
 pub(super) fn ask(
     waiting: &mut [Waiting],
+    again: ReadAgain<'_>,
     force: bool,
     output: OutputArgs,
     console: Console,
 ) -> Result<Exit, Failure> {
-    let terminal = Term::stdout();
-    if !terminal.is_term() || !io::stdin().is_terminal() {
+    if !io::stdout().is_terminal() || !io::stdin().is_terminal() {
         return Err(Failure::usage("there is no terminal to ask on").hint(
             "`--list` shows what is pending; `--accept NAME`, `--reject NAME`, `--accept-all` and `--reject-all` decide; `--check` exits \
              with 1 while something is pending",
         ));
     }
+    let keyboard = Keyboard::new()?;
     let count = waiting.len();
     let mut left = 0;
     for (at, it) in waiting.iter_mut().enumerate() {
         let asking = Asking {
-            terminal: &terminal,
+            keyboard: &keyboard,
+            again,
             place: format!("{} of {count}", at + 1),
             output,
             console,
         };
-        match asking.about(it)? {
-            Decision::Accept => {
-                let kept = it.accept(force).map_err(Failure::from)?;
-                console.result(&shown::accepted(it, &kept));
-            }
+        let decided = match asking.about(it)? {
+            Decision::Accept => it
+                .accept(force, again)
+                .map(|kept| shown::accepted(it, &kept)),
             Decision::Variant => {
-                let kept = it.accept_beside(force).map_err(Failure::from)?;
-                console.result(&shown::accepted(it, &kept));
+                let kept = it.accept_beside(force, again);
+                kept.map(|kept| shown::accepted(it, &kept))
             }
-            Decision::Reject => {
-                it.reject().map_err(Failure::from)?;
-                console.result(&shown::rejected(it));
+            Decision::Reject => it.reject(again).map(|()| shown::rejected(it.scenario())),
+            Decision::Ignored => it.reject(again).map(|()| {
+                let id = text::line(&it.scenario().id);
+                format!("settled {id}: what changed is ignored from now on\n")
+            }),
+            Decision::Skip => {
+                left += 1;
+                continue;
             }
-            Decision::Ignored => {
-                it.reject().map_err(Failure::from)?;
-                let id = text::line(&it.scenario().id).into_owned();
-                console.result(&format!(
-                    "settled {id}: what changed is ignored from now on\n"
-                ));
-            }
-            Decision::Skip => left += 1,
             Decision::Quit => {
                 left += count - at;
                 break;
             }
             Decision::Interrupted => return Ok(Exit::Interrupted),
+        };
+        match decided {
+            Ok(said) => console.result(&said),
+            Err(refusal) => {
+                console.failure(&refusal.into());
+                left += 1;
+            }
         }
     }
     if left > 0 {
@@ -106,7 +110,8 @@ pub(super) fn ask(
 
 /// The questions about one run.
 struct Asking<'a> {
-    terminal: &'a Term,
+    keyboard: &'a Keyboard,
+    again: ReadAgain<'a>,
     /// `1 of 3`.
     place: String,
     output: OutputArgs,
@@ -169,23 +174,15 @@ impl Asking<'_> {
         change: Option<&crate::model::comparison::Change>,
     ) -> Result<Said, Failure> {
         loop {
-            self.console.prompt("  > ");
-            let key = self.terminal.read_key_raw().map_err(|error| {
+            let key = self.keyboard.ask(|| self.console.prompt("  > "));
+            let key = key.map_err(|error| {
                 Failure::incomplete(format!("cannot read from the terminal: {error}"))
             })?;
-            let letter = match key {
-                Key::Char(letter) => letter,
-                Key::CtrlC => {
-                    self.console.result("\n");
-                    return Ok(Said::Whole(Decision::Interrupted));
-                }
-                Key::Escape => 'q',
-                _ => ' ',
+            let Key::Letter(letter) = key else {
+                self.console.result("\n");
+                return Ok(Said::Whole(Decision::Interrupted));
             };
-            self.console.result(&format!(
-                "{}\n",
-                if letter.is_control() { ' ' } else { letter }
-            ));
+            self.console.result(&format!("{letter}\n"));
             match letter {
                 'a' => return Ok(Said::Yes),
                 'A' => return Ok(Said::Whole(Decision::Accept)),
@@ -195,13 +192,19 @@ impl Asking<'_> {
                 's' => return Ok(Said::Later),
                 'S' => return Ok(Said::Whole(Decision::Skip)),
                 'q' | 'Q' => return Ok(Said::Whole(Decision::Quit)),
-                'i' | 'I' => match change.map(|change| it.ignore(change)) {
-                    Some(Ok(())) => return Ok(Said::Ignored),
-                    Some(Err(refusal)) => {
-                        self.console.failure(&refusal.into());
+                'i' | 'I' => {
+                    let Some(change) = change else {
+                        self.console.note("there is no place to ignore");
+                        continue;
+                    };
+                    match it.ignore(change, self.again) {
+                        Ok(kept) => {
+                            self.console.result(&shown::ignored(change, &kept));
+                            return Ok(Said::Ignored);
+                        }
+                        Err(refusal) => self.console.failure(&refusal.into()),
                     }
-                    None => self.console.note("there is no place to ignore"),
-                },
+                }
                 'd' | 'D' => {
                     let call = change.and_then(|it| it.current.or(it.baseline));
                     if let Some(scenario) = shown.scenario() {
@@ -218,15 +221,21 @@ impl Asking<'_> {
     fn open(&self, it: &Waiting) {
         let name = html::page_name(&it.scenario().id);
         let reports = [it.run_id(), "latest"].map(|run| std::path::Path::new(REPORTS).join(run));
-        let pages = reports
+        let mut pages = reports
             .iter()
             .flat_map(|it| [it.join(&name), it.join(INDEX)]);
-        let mut pages: Vec<_> = pages.filter(|it| it.is_file()).collect();
-        if pages.is_empty() {
+        let Some(page) = pages.find(|it| it.is_file()) else {
             self.console
                 .note("there is no page of this run: `mcp-eval report --format html` makes one");
-        } else if let Err(error) = open::open(&pages.remove(0)) {
-            self.console.failure(&Failure::incomplete(error));
+            return;
+        };
+        match open::open(&page) {
+            Ok(()) => {
+                let said = format!("opened {}", page.display());
+                self.console
+                    .result(&(text::line(&said).into_owned() + "\n"));
+            }
+            Err(error) => self.console.failure(&Failure::incomplete(error)),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! `mcp-eval review`: decide on runs that failed, or changed something.
 
 mod ask;
+mod keyboard;
 mod shown;
 
 use std::path::{Path, PathBuf};
@@ -15,9 +16,12 @@ use crate::model::scenario::Scenario;
 use crate::score;
 use crate::store::Baselines;
 use crate::suite::replay;
-use crate::suite::{self, RUNS, Refusal, Waiting};
+use crate::suite::{self, Broken, RUNS, ReadAgain, Waiting};
 
 use self::shown::Shown;
+
+/// What is pending of a scenario, or why that cannot be told.
+type Pending = Result<Waiting, Box<Broken>>;
 
 pub(in crate::cli) fn run(
     args: &ReviewArgs,
@@ -51,43 +55,64 @@ pub(in crate::cli) fn run(
     if let Some(runs) = args.retire {
         return retire(args, &scenarios, runs.into(), console);
     }
-    let mut waiting = waiting(args, &scenarios)?;
+    let pending = pending(args, &scenarios)?;
     if args.list || args.check {
-        list(args, &waiting, console);
-        let is_open = args.check && !waiting.is_empty();
-        return Ok(if is_open { Exit::Failed } else { Exit::Passed });
+        return Ok(list(args, &pending, console));
     }
-    if waiting.is_empty() && !args.accept.is_empty() | !args.reject.is_empty() {
+    if pending.is_empty() && !args.accept.is_empty() | !args.reject.is_empty() {
         let names = [args.accept.as_slice(), &args.reject].concat();
-        return Err(nothing_of(args, &names.join("`, `"), &waiting));
+        return Err(nothing_of(args, &names.join("`, `"), &pending));
     }
-    if waiting.is_empty() {
+    if pending.is_empty() {
         console.note(&nothing(args));
         return Ok(Exit::Passed);
     }
-    if !decides {
-        return ask::ask(&mut waiting, args.force, output, console);
+    let again = |it: &Scenario| select::again(&args.select, it);
+    if decides {
+        decide(args, &pending, &again, console)
+    } else {
+        tell_broken(&pending, console);
+        let (mut waiting, mut exit) = (Vec::new(), Exit::Passed);
+        for it in pending {
+            match it {
+                Ok(it) => waiting.push(it),
+                Err(_) => exit = Exit::Incomplete,
+            }
+        }
+        if waiting.is_empty() {
+            return Ok(exit);
+        }
+        Ok(exit.and(ask::ask(&mut waiting, &again, args.force, output, console)?))
     }
+}
+
+/// Does what the command line says.
+fn decide(
+    args: &ReviewArgs,
+    pending: &[Pending],
+    again: ReadAgain<'_>,
+    console: Console,
+) -> Result<Exit, Failure> {
     let all = |chosen: bool, names: &[String]| -> Result<Vec<usize>, Failure> {
         if chosen {
-            return Ok((0..waiting.len()).collect());
+            return Ok((0..pending.len()).collect());
         }
-        names.iter().map(|it| named(args, it, &waiting)).collect()
+        names.iter().map(|it| named(args, it, pending)).collect()
     };
     let accepted = all(args.accept_all, &args.accept)?;
     let rejected = all(args.reject_all, &args.reject)?;
     if let Some(both) = accepted.iter().find(|it| rejected.contains(it)) {
-        let id = &waiting[*both].scenario().id;
+        let id = &scenario(&pending[*both]).id;
         return Err(Failure::usage(format!(
             "`{id}` is both accepted and rejected"
         )));
     }
     // Nothing is written unless all of it can be.
-    for it in accepted
-        .iter()
-        .map(|at| &waiting[*at])
-        .filter(|_| !args.force)
-    {
+    let accepted = accepted.into_iter().map(|at| pending[at].as_ref());
+    let accepted: Vec<&Waiting> = accepted
+        .collect::<Result<_, _>>()
+        .map_err(|broken| Failure::from(&**broken))?;
+    for it in accepted.iter().filter(|_| !args.force) {
         if let Some(why) = it.moved() {
             return Err(
                 Failure::usage(format!("`{}` is not accepted: {why}", it.scenario().id)).hint(
@@ -96,41 +121,60 @@ pub(in crate::cli) fn run(
             );
         }
     }
-    for at in accepted {
-        let it = &waiting[at];
+    if !args.reject_all {
+        let others = (0..).zip(pending).filter(|(at, _)| !rejected.contains(at));
+        tell_broken(others.map(|(_, it)| it), console);
+    }
+    for it in accepted {
         let kept = if args.variant {
-            it.accept_beside(args.force)
+            it.accept_beside(args.force, again)
         } else {
-            it.accept(args.force)
+            it.accept(args.force, again)
         };
         let kept = kept.map_err(Failure::from)?;
         console.result(&shown::accepted(it, &kept));
     }
     for at in rejected {
-        waiting[at].reject().map_err(Failure::from)?;
-        console.result(&shown::rejected(&waiting[at]));
+        let rejected = match &pending[at] {
+            Ok(waiting) => waiting.reject(again),
+            Err(broken) => broken.reject(),
+        };
+        rejected.map_err(Failure::from)?;
+        console.result(&shown::rejected(scenario(&pending[at])));
     }
     Ok(Exit::Passed)
 }
 
-/// What waits among the selected scenarios.
-fn waiting(args: &ReviewArgs, scenarios: &[Scenario]) -> Result<Vec<Waiting>, Failure> {
+/// What is pending among the selected scenarios.
+fn pending(args: &ReviewArgs, scenarios: &[Scenario]) -> Result<Vec<Pending>, Failure> {
     if let Some(folder) = args.from.as_ref().filter(|it| !it.is_dir()) {
         return Err(
             Failure::usage(format!("there is no folder {}", folder.display()))
                 .hint("--from names the folder of a report, or of a run below .mcp-eval/runs"),
         );
     }
-    let mut waiting = Vec::new();
-    for scenario in scenarios {
+    let found = scenarios.iter().map(|scenario| {
         let baselines = replay::baselines(&args.baseline, scenario, scenarios.len());
-        let found = match &args.from {
-            None => Waiting::of(scenario, &baselines).map_err(Refusal::from),
+        match &args.from {
+            None => Waiting::of(scenario, &baselines),
             Some(folder) => Waiting::in_folder(scenario, &baselines, folder),
-        };
-        waiting.extend(found.map_err(Failure::from)?);
+        }
+    });
+    Ok(found.filter_map(Result::transpose).collect())
+}
+
+fn scenario(pending: &Pending) -> &Scenario {
+    match pending {
+        Ok(waiting) => waiting.scenario(),
+        Err(broken) => broken.scenario(),
     }
-    Ok(waiting)
+}
+
+/// Says which files cannot be read.
+fn tell_broken<'a>(pending: impl IntoIterator<Item = &'a Pending>, console: Console) {
+    for broken in pending.into_iter().filter_map(|it| it.as_ref().err()) {
+        console.failure(&Failure::from(&**broken));
+    }
 }
 
 fn nothing(args: &ReviewArgs) -> String {
@@ -142,17 +186,17 @@ fn nothing(args: &ReviewArgs) -> String {
 }
 
 /// Which of those that wait a name means.
-fn named(args: &ReviewArgs, name: &str, waiting: &[Waiting]) -> Result<usize, Failure> {
-    let is_it = |it: &Waiting| {
-        let scenario = it.scenario();
+fn named(args: &ReviewArgs, name: &str, pending: &[Pending]) -> Result<usize, Failure> {
+    let is_it = |it: &Pending| {
+        let scenario = scenario(it);
         scenario.id == name || scenario.name == name || scenario.path == Path::new(name)
     };
-    let found: Vec<usize> = (0..waiting.len())
-        .filter(|at| is_it(&waiting[*at]))
+    let found: Vec<usize> = (0..pending.len())
+        .filter(|at| is_it(&pending[*at]))
         .collect();
     match found.as_slice() {
         [only] => Ok(*only),
-        [] => Err(nothing_of(args, name, waiting)),
+        [] => Err(nothing_of(args, name, pending)),
         _ => Err(
             Failure::usage(format!("several scenarios are called `{name}`"))
                 .hint("name it by its id, as `mcp-eval review --list` shows it"),
@@ -160,9 +204,9 @@ fn named(args: &ReviewArgs, name: &str, waiting: &[Waiting]) -> Result<usize, Fa
     }
 }
 
-fn nothing_of(args: &ReviewArgs, name: &str, waiting: &[Waiting]) -> Failure {
+fn nothing_of(args: &ReviewArgs, name: &str, pending: &[Pending]) -> Failure {
     let failure = Failure::usage(format!("nothing of `{name}` is pending"));
-    let ids: Vec<&str> = waiting.iter().map(|it| it.scenario().id.as_str()).collect();
+    let ids: Vec<&str> = pending.iter().map(|it| scenario(it).id.as_str()).collect();
     match score::nearest_name(name, ids.iter().copied()) {
         Some(meant) => failure.hint(format!("did you mean `{meant}`?")),
         None if ids.is_empty() => failure.hint(nothing(args)),
@@ -171,15 +215,17 @@ fn nothing_of(args: &ReviewArgs, name: &str, waiting: &[Waiting]) -> Failure {
 }
 
 /// Prints what is pending, a line each; with nothing pending, says so on stderr.
-fn list(args: &ReviewArgs, waiting: &[Waiting], console: Console) {
-    let lines: Vec<String> = waiting.iter().map(|it| Shown::of(it).line()).collect();
-    if lines.is_empty() {
+fn list(args: &ReviewArgs, found: &[Pending], console: Console) -> Exit {
+    let waiting = found.iter().flatten();
+    let lines: Vec<String> = waiting.map(|it| Shown::of(it).line()).collect();
+    if found.is_empty() {
         console.note(&nothing(args));
-    } else {
+    } else if !lines.is_empty() {
         console.result(&(lines.join("\n") + "\n"));
     }
+    tell_broken(found, console);
     let pending = Baselines::new(&args.baseline).pending();
-    let known: Vec<&str> = waiting.iter().map(|it| it.scenario().id.as_str()).collect();
+    let known: Vec<&str> = found.iter().map(|it| scenario(it).id.as_str()).collect();
     if args.select.are_default() && args.select.tags.is_empty() && args.from.is_none() {
         for id in pending.iter().filter(|it| !known.contains(&it.as_str())) {
             let path = Baselines::new(&args.baseline).pending_path(id);
@@ -188,6 +234,13 @@ fn list(args: &ReviewArgs, waiting: &[Waiting], console: Console) {
                 path.display()
             ));
         }
+    }
+    if args.check && lines.len() < found.len() {
+        Exit::Incomplete
+    } else if args.check && !found.is_empty() {
+        Exit::Failed
+    } else {
+        Exit::Passed
     }
 }
 
@@ -211,7 +264,7 @@ fn retire(
     }
     if gone.is_empty() {
         console.note(&format!(
-            "Nothing is retired: each variant was nearest to one of the last {}, or fewer are stored in {RUNS}/.",
+            "Nothing is retired: each variant was nearest to one of the last {}, or fewer are stored in {RUNS}/ since it was recorded.",
             plural(runs, "comparison"),
         ));
     }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::model::comparison::Change;
 use crate::model::redacted::Redacted;
+use crate::model::scenario as model;
 use crate::model::suite::SuiteResult;
 use crate::published::result::{Change as PublishedChange, ResultDocument, Scenario};
 use crate::report::terminal::{self, Style};
@@ -74,10 +75,19 @@ pub(super) fn accepted(waiting: &Waiting, kept: &Path) -> String {
     text::line(&said).into_owned() + "\n"
 }
 
-pub(super) fn rejected(waiting: &Waiting) -> String {
+pub(super) fn rejected(scenario: &model::Scenario) -> String {
+    let said = format!("rejected {}: the baseline stays as it is", scenario.id);
+    text::line(&said).into_owned() + "\n"
+}
+
+/// What is let go of, and where that was written.
+pub(super) fn ignored(change: &Change, kept: &Path) -> String {
+    let place = change.path.as_deref().unwrap_or_default();
+    let place = place.strip_prefix("response").unwrap_or(place);
+    let call = change.baseline.unwrap_or_default();
     let said = format!(
-        "rejected {}: the baseline stays as it is",
-        waiting.scenario().id
+        "ignored from now on: {place} of call {call}, in {}",
+        kept.display()
     );
     text::line(&said).into_owned() + "\n"
 }

@@ -1,0 +1,107 @@
+//! One key at a time from the terminal, which is left as it was found.
+
+use std::io::{self, stdin};
+
+use rustix::io::Errno;
+use rustix::termios::{
+    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
+};
+use tokio::runtime::Runtime;
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::failure::Failure;
+use crate::cli::interrupt;
+
+/// How long one look for a key takes before signals are looked for, in tenths of a second.
+const LOOK: u8 = 1;
+
+/// What somebody typed.
+pub(super) enum Key {
+    Letter(char),
+    /// Ctrl-C, or a signal that asks us to stop.
+    Interrupt,
+}
+
+/// The keys of the terminal.
+pub(super) struct Keyboard {
+    stop: CancellationToken,
+    /// Hears the signals, so that none ends the program while the terminal is in another mode.
+    _signals: Runtime,
+}
+
+impl Keyboard {
+    pub(super) fn new() -> Result<Self, Failure> {
+        let signals = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .map_err(|error| {
+                Failure::incomplete(format!("cannot start the asynchronous runtime: {error}"))
+            })?;
+        Ok(Self {
+            stop: signals.block_on(async { interrupt::token() }),
+            _signals: signals,
+        })
+    }
+
+    /// Prompts for a key and waits for it. Nobody who typed something before has seen the question, so that is thrown away.
+    ///
+    /// # Errors
+    ///
+    /// When the terminal cannot be read from.
+    pub(super) fn ask(&self, prompt: impl FnOnce()) -> io::Result<Key> {
+        let _mode = Keywise::enter()?;
+        prompt();
+        let mut typed = [0; 16];
+        loop {
+            if self.stop.is_cancelled() {
+                return Ok(Key::Interrupt);
+            }
+            match rustix::io::read(stdin(), &mut typed) {
+                // Nothing yet. It is the same for a terminal that is gone, but that has no mode.
+                Ok(0) => {
+                    tcgetattr(stdin())?;
+                }
+                Ok(count) => return Ok(meant(&typed[..count])),
+                Err(Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+/// What arrived at once is one key, or several of which nobody has waited for the answer to the first.
+fn meant(typed: &[u8]) -> Key {
+    match typed {
+        [0x03, ..] => Key::Interrupt,
+        // Alone, it is the key itself; other keys send it with more behind it.
+        [0x1b] => Key::Letter('q'),
+        [letter, ..] if letter.is_ascii_graphic() => Key::Letter(char::from(*letter)),
+        _ => Key::Letter(' '),
+    }
+}
+
+/// The terminal hands out every key at once and shows none, until this is dropped.
+struct Keywise {
+    before: Termios,
+}
+
+impl Keywise {
+    fn enter() -> io::Result<Self> {
+        let before = tcgetattr(stdin())?;
+        let mut keywise = before.clone();
+        keywise
+            .local_modes
+            .remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG | LocalModes::IEXTEN);
+        keywise.special_codes[SpecialCodeIndex::VMIN] = 0;
+        keywise.special_codes[SpecialCodeIndex::VTIME] = LOOK;
+        tcsetattr(stdin(), OptionalActions::Flush, &keywise)?;
+        Ok(Self { before })
+    }
+}
+
+impl Drop for Keywise {
+    fn drop(&mut self) {
+        let _ = tcsetattr(stdin(), OptionalActions::Now, &self.before);
+    }
+}
