@@ -234,8 +234,13 @@ mod tests {
             (link.name.as_str(), link.url.as_str()),
             ("ticket", "https://example.org/?a=b")
         );
+        let link = parse("https://example.org/7?a=b").expect("it is one");
+        assert_eq!(
+            (link.name.as_str(), link.url.as_str()),
+            ("example.org", "https://example.org/7?a=b")
+        );
         for wrong in [
-            "https://example.org",
+            "https://",
             "=https://x",
             "a=http://x",
             "a=javascript:x",

@@ -106,6 +106,17 @@ impl Session {
                 Err(problem) => unopened = problem,
             }
         }
+        // The stream ended before the call was sent.
+        if matches!(replied, Err(Refused::Gone(_))) && !is_new && link.was_dropped() {
+            let what = format!("dropped its event stream before its call {number}");
+            match self.reopen(&link, &what).await {
+                Ok(new) => {
+                    link = new;
+                    replied = self.ask(&link, tool, arguments).await;
+                }
+                Err(problem) => unopened = problem,
+            }
+        }
         let mut lost = None;
         let outcome = match replied {
             Ok(result) => outcome(Reply::Result(result)),

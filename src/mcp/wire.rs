@@ -1,6 +1,6 @@
 //! What a server really sent: every JSON-RPC answer as text, before it is interpreted.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use parking_lot::Mutex;
 use serde::Deserialize;
@@ -26,6 +26,8 @@ pub(super) struct Wire {
 struct Seen {
     /// What is awaited, by the ids as they compare, and what of it has come.
     awaited: HashMap<String, Option<Reply>>,
+    /// Which of that was given to a transport that tells.
+    sent: HashSet<String>,
     noise: VecDeque<String>,
 }
 
@@ -153,9 +155,15 @@ impl Wire {
         self.seen.lock().awaited.entry(key(id)).or_default();
     }
 
-    /// Whether an answer is expected that has not come.
+    /// The request with this id is given to the transport now: from here on, the server may have executed it.
+    pub(super) fn sent(&self, id: &Value) {
+        self.seen.lock().sent.insert(key(id));
+    }
+
+    /// Whether an answer to something that was sent is expected and has not come.
     pub(super) fn is_waiting(&self) -> bool {
-        self.seen.lock().awaited.values().any(Option::is_none)
+        let seen = self.seen.lock();
+        (seen.awaited.iter()).any(|(key, it)| it.is_none() && seen.sent.contains(key))
     }
 
     /// Waits for the answer to a request. Never returns when none comes: bound it. When it is dropped, the answer is not kept.
@@ -186,6 +194,7 @@ impl Wire {
     /// Takes any answer that was expected and has come: after `initialize`, whose id only rmcp knows, that is the one answer there is.
     pub(super) fn take_any(&self) -> Option<Reply> {
         let mut seen = self.seen.lock();
+        seen.sent.clear();
         seen.awaited.drain().find_map(|(_, reply)| reply)
     }
 
@@ -217,7 +226,9 @@ struct Claim<'a> {
 
 impl Drop for Claim<'_> {
     fn drop(&mut self) {
-        self.wire.seen.lock().awaited.remove(self.key);
+        let mut seen = self.wire.seen.lock();
+        seen.awaited.remove(self.key);
+        seen.sent.remove(self.key);
     }
 }
 

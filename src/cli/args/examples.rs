@@ -8,7 +8,6 @@ pub(super) const RECORD: &str = "Examples:\n  \
 
 pub(super) const COMPARE: &str = "Examples:\n  \
     mcp-eval compare\n  \
-    mcp-eval compare scenarios/search.yaml --threshold 0.9 -v\n  \
     mcp-eval compare --tag search --jobs 4 --format json\n  \
     mcp-eval compare --watch --watch-path src\n  \
     mcp-eval compare --agent replay --against git:HEAD~1";

@@ -51,7 +51,7 @@ async fn until(closing: CancellationToken, what: impl Future<Output = ()>) {
 
 /// Sends one message. A request that cannot be sent is answered with the reason.
 async fn send(outbox: Outbox, line: String, piped: Arc<Piped>, message: Message) {
-    let Err(error) = outbox.send(line.into_bytes()).await else {
+    let Err(error) = outbox.begin().send(line.into_bytes()).await else {
         return;
     };
     let (kind, why) = match &error {

@@ -35,12 +35,26 @@ struct Endpoint {
     under_way: watch::Sender<usize>,
 }
 
-/// A message on its way.
-struct UnderWay<'a>(&'a watch::Sender<usize>);
+/// A message on its way, from the moment it is about to be sent.
+pub(in crate::mcp) struct Sending(Outbox);
 
-impl Drop for UnderWay<'_> {
+impl Drop for Sending {
     fn drop(&mut self) {
-        self.0.send_modify(|it| *it -= 1);
+        self.0.0.under_way.send_modify(|it| *it -= 1);
+    }
+}
+
+impl Sending {
+    /// Sends the message, and returns once the server has taken it.
+    ///
+    /// # Errors
+    ///
+    /// Why it has not.
+    pub(in crate::mcp) async fn send(self, message: Vec<u8>) -> Result<(), LegacyError> {
+        let endpoint = &self.0.0;
+        let timeout = endpoint.timeout;
+        let sent = tokio::time::timeout(timeout, endpoint.post(message)).await;
+        sent.unwrap_or(Err(LegacyError::Late(timeout)))
     }
 }
 
@@ -70,17 +84,10 @@ impl Outbox {
         any
     }
 
-    /// Sends a message, and returns once the server has taken it.
-    ///
-    /// # Errors
-    ///
-    /// Why it has not.
-    pub(in crate::mcp) async fn send(&self, message: Vec<u8>) -> Result<(), LegacyError> {
+    /// Announces a message, which is waited for from now on.
+    pub(in crate::mcp) fn begin(&self) -> Sending {
         self.0.under_way.send_modify(|it| *it += 1);
-        let _under_way = UnderWay(&self.0.under_way);
-        let timeout = self.0.timeout;
-        let sent = tokio::time::timeout(timeout, self.0.post(message)).await;
-        sent.unwrap_or(Err(LegacyError::Late(timeout)))
+        Sending(self.clone())
     }
 }
 

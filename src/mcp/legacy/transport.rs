@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use rmcp::model::JsonRpcMessage;
 use rmcp::service::{RoleClient, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 
@@ -82,10 +83,16 @@ impl Transport<RoleClient> for LegacyTransport {
         &mut self,
         message: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), LegacyError>> + Send + 'static {
-        let outbox = self.outbox.clone();
+        // Noted before anything is awaited: the stream may end before the message begins to move.
+        if let JsonRpcMessage::Request(request) = &message
+            && let Ok(id) = serde_json::to_value(&request.id)
+        {
+            self.wire.sent(&id);
+        }
+        let sending = self.outbox.begin();
         async move {
             let message = serde_json::to_vec(&message).map_err(LegacyError::Unwritable)?;
-            outbox.send(message).await
+            sending.send(message).await
         }
     }
 
