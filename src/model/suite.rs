@@ -63,6 +63,8 @@ pub struct ScenarioResult {
     /// The accepted trajectory, or the expected one for `run`.
     pub baseline: Option<Arc<Redacted<Trajectory>>>,
     pub current: Option<Arc<Redacted<Trajectory>>>,
+    /// The other version or run that takes the part of the baseline, in words; `None` where a baseline was accepted.
+    pub compared_with: Option<String>,
     /// What a reader should know although it changes no status.
     pub notes: Vec<String>,
     /// The scenario's rules that can have no effect, as far as the run shows it, a sentence each.
@@ -98,6 +100,7 @@ impl ScenarioResult {
             labels: Labels::default(),
             baseline: None,
             current: None,
+            compared_with: None,
             notes: Vec::new(),
             idle_rules: Vec::new(),
             repeated: None,

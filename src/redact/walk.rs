@@ -278,6 +278,7 @@ impl Redactor {
             .chain(checks)
             .chain(repeated)
             .chain(direct)
+            .chain(&mut scenario.compared_with)
             .chain(&mut scenario.notes)
             .chain(&mut scenario.idle_rules)
             .for_each(|it| self.words(it));

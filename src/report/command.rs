@@ -15,7 +15,7 @@ pub fn again(result: &ResultDocument, scenarios: &[&Scenario], most: usize) -> S
     with_words(command, paths)
 }
 
-/// Whether what a scenario did can be accepted as its baseline: it was compared once, and something differs.
+/// Whether what a scenario did can be accepted as its baseline: it was compared with that, once, and something differs.
 pub fn is_acceptable(result: &ResultDocument, scenario: &Scenario) -> bool {
     let differs = match scenario.status {
         Status::Failed => true,
@@ -25,6 +25,7 @@ pub fn is_acceptable(result: &ResultDocument, scenario: &Scenario) -> bool {
     result.command == "compare"
         && differs
         && scenario.comparison.is_some()
+        && scenario.compared_with.is_none()
         && scenario.repeated.is_none()
 }
 

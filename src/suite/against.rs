@@ -222,6 +222,7 @@ impl<'a> Comparison<'a> {
 
     /// The result, with what it was compared with.
     fn finish(&self, mut result: ScenarioResult, name: &str) -> ScenarioResult {
+        result.compared_with = Some(name.to_owned());
         result.notes.insert(0, format!("compared with {name}"));
         if let Some(baseline) = &result.baseline {
             let unkept = self

@@ -81,7 +81,10 @@ pub fn compare_stored(
     if let Some(other) = &stored.other_run {
         let note = format!("compared with {other}");
         let compared = results.iter_mut().filter(|it| it.comparison.is_some());
-        compared.for_each(|it| it.notes.insert(0, note.clone()));
+        for it in compared {
+            it.compared_with = Some(other.clone());
+            it.notes.insert(0, note.clone());
+        }
     }
     let interrupted = interrupt.is_cancelled();
     results.sort_by(|a, b| a.id.cmp(&b.id));

@@ -35,6 +35,16 @@ fn the_working_copy_is_compared_with_a_commit_and_nothing_else_is_written() {
         .says("Change nothing");
     let result = project.result(1, &["compare", "--against", "git:HEAD"]);
     let scenario = &result["scenarios"][0];
+    let with = scenario["compared_with"].as_str().unwrap();
+    assert!(
+        with.starts_with("git:HEAD (") && with.ends_with(" Change nothing)"),
+        "{with}"
+    );
+    assert!(
+        !project
+            .read("reports/latest/says.html")
+            .contains("review --accept")
+    );
     let stamp = |side: &str| scenario[side]["stamp"]["source"].clone();
     assert_eq!(stamp("baseline")["subject"], "Change nothing");
     assert_eq!(stamp("baseline")["dirty"], false);

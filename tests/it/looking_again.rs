@@ -157,6 +157,10 @@ fn any_run_is_compared_with_any_older_one() {
         page.contains("<mark>sun</mark>") && page.contains("<mark>rain</mark>"),
         "{page}"
     );
+    assert!(
+        !page.contains("review --accept"),
+        "there is nothing to accept: {page}"
+    );
     // Both runs are named: the one by its file.
     assert!(
         page.contains(&against) && page.contains(&format!("runs/{}/current", ids[2])),

@@ -39,6 +39,9 @@ pub struct Scenario {
     pub duration_ms: Option<f64>,
     /// Why there is no verdict, or why the scenario was not run.
     pub problem: Option<Problem>,
+    /// The other version or run that takes the part of the baseline, such as `git:HEAD~1 (3f2c1ab Say seven)`; absent where a baseline does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compared_with: Option<String>,
     /// What a reader should know although it changes no status.
     pub notes: Vec<String>,
     /// The scenario's rules that can have no effect, as far as the run shows it, a sentence each; absent where there are none.

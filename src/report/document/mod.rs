@@ -85,6 +85,7 @@ fn scenario(result: &ScenarioResult, command: &str) -> result::Scenario {
             hint: it.hint.clone(),
             details: it.details.clone(),
         }),
+        compared_with: result.compared_with.clone(),
         notes: result.notes.clone(),
         idle_rules: result.idle_rules.clone(),
         container_log: None,
