@@ -6,6 +6,7 @@ use serde::Serialize;
 use tokio::sync::OnceCell;
 
 use crate::cli::failure::Failure;
+use crate::cli::runtime;
 use crate::docker::Engine;
 use crate::model::container::Image;
 use crate::model::scenario::Scenario;
@@ -25,12 +26,7 @@ pub(super) struct ImageState {
 
 /// The images of each scenario's containers, and whether the engine has them. No engine is asked when none is needed.
 pub(super) fn images(scenarios: &[Scenario]) -> Result<Vec<Vec<ImageState>>, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| {
-            Failure::incomplete(format!("cannot start the asynchronous runtime: {error}"))
-        })?;
+    let runtime = runtime::here()?;
     runtime.block_on(async {
         let engine = OnceCell::new();
         let mut known: HashMap<String, &'static str> = HashMap::new();

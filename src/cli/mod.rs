@@ -21,6 +21,7 @@ mod progress;
 mod reports;
 mod round;
 mod runs;
+mod runtime;
 mod scenario_name;
 mod seen_from;
 mod select;

@@ -11,6 +11,7 @@ use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::interrupt;
 use crate::cli::reports::Reports;
+use crate::cli::runtime;
 use crate::cli::select::{self, Purpose, Selected};
 use crate::cli::suite::scoring;
 use crate::model::scenario::Scenario;
@@ -37,13 +38,7 @@ pub(super) fn compare(
     let files = trajectory_files(run)?;
     let scenarios = known_scenarios(args, console)?;
     // Signals are handled while the work goes on.
-    let signals = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()
-        .map_err(|error| {
-            Failure::incomplete(format!("cannot start the asynchronous runtime: {error}"))
-        })?;
+    let signals = runtime::beside(1)?;
     let interrupt = signals.block_on(async { interrupt::token() });
     let stored = Stored {
         within: run.to_owned(),

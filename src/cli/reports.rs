@@ -9,6 +9,7 @@ use crate::cli::args::{Format, ReportChoice, ReportingArgs};
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::github::seen_from_checkout;
+use crate::cli::paths::real;
 use crate::cli::runs::RESULT;
 use crate::cli::seen_from::plain;
 use crate::published::result::{self, Link, ResultDocument};
@@ -353,16 +354,7 @@ fn folder_of(file: &Path) -> &Path {
 
 /// The path by which a file that may not be there yet is known, whatever way leads to it.
 fn known(path: &Path) -> PathBuf {
-    let path = plain(&std::env::current_dir().unwrap_or_default().join(path));
-    for above in path.ancestors() {
-        if let Ok(there) = above.canonicalize() {
-            let below = path.strip_prefix(above).unwrap_or(Path::new(""));
-            return if below == Path::new("") {
-                there
-            } else {
-                there.join(below)
-            };
-        }
-    }
-    path
+    real(&plain(
+        &std::env::current_dir().unwrap_or_default().join(path),
+    ))
 }

@@ -8,6 +8,7 @@ use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::progress::{SuiteObserver, SuiteProgress};
 use crate::cli::round::Round;
+use crate::cli::runtime;
 use crate::model::rules;
 use crate::model::scenario::{Pace, Scenario, Server};
 use crate::scenario_file::{self, ClientServers, Finding};
@@ -150,14 +151,9 @@ pub(super) fn play_round<F>(
 where
     F: Future<Output = Result<Finished, suite::Error>>,
 {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        // One more than can be busy with large answers, so that timers and signals are served.
-        .worker_threads(settings.jobs.most(scenarios.len()).min(8) + 1)
-        .enable_all()
-        .build()
-        .map_err(|error| {
-            Failure::incomplete(format!("cannot start the asynchronous runtime: {error}"))
-        })?;
+    // One more than can be busy with large answers, so that timers and signals are served.
+    let threads = settings.jobs.most(scenarios.len()).min(8) + 1;
+    let runtime = runtime::beside(threads)?;
     let finished = runtime.block_on(async {
         let progress = SuiteProgress::new((command, scenarios.len()), output, console);
         let suite = Suite {

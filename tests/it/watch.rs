@@ -2,14 +2,14 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use crate::common::{Project, commit_all, skipped};
+use crate::common::{Project, commit_all, in_terminal};
 
 /// How long anything may take that is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -536,62 +536,11 @@ fn what_makes_no_sense_is_refused() {
         .says("no scenario matches");
 }
 
-/// Runs in a pseudo-terminal; types each key, or does what follows `!` in a shell, when it waits anew, or, after `~`, while something
-/// runs. `None` where nothing can make one.
-fn typed(project: &Project, keys: &[&str]) -> Option<(Option<i32>, String)> {
-    let script = r#"
-import os, pty, select, subprocess, sys, time
-keys, program = sys.argv[2:], sys.argv[1]
-pid, terminal = pty.fork()
-if pid == 0:
-    os.execv(program, [program, "compare", "--watch"])
-seen, typed = b"", 0
-until = time.time() + 30
-while time.time() < until:
-    ready, _, _ = select.select([terminal], [], [], 0.2)
-    if ready:
-        try:
-            more = os.read(terminal, 65536)
-        except OSError:
-            break
-        if not more:
-            break
-        seen += more
-    at_once = typed < len(keys) and keys[typed].startswith("~")
-    if typed < len(keys) and (at_once or seen.count(b"q quits") > typed):
-        time.sleep(3 if at_once else 0.1)
-        key = keys[typed].lstrip("~")
-        if key.startswith("!"):
-            subprocess.run(["sh", "-c", key[1:]], check=True)
-        else:
-            os.write(terminal, key.encode())
-        typed += 1
-else:
-    os.kill(pid, 9)
-_, status = os.waitpid(pid, 0)
-sys.stdout.buffer.write(seen)
-sys.exit(os.waitstatus_to_exitcode(status) % 256)
-"#;
-    let python = Command::new("python3").arg("--version").output();
-    if !python.is_ok_and(|it| it.status.success()) {
-        skipped(
-            "the keys of `--watch`",
-            "there is no python3 to make a terminal with",
-        );
-        return None;
-    }
-    project.file("terminal.py", script);
-    let mut command = Command::new("python3");
-    command
-        .current_dir(project.path(""))
-        .env("TERM", "xterm")
-        .env_remove("CI")
-        .args(["terminal.py", env!("CARGO_BIN_EXE_mcp-eval")])
-        .args(keys)
-        .stdin(Stdio::null());
-    let output = command.output().unwrap();
-    let seen = String::from_utf8_lossy(&output.stdout).into_owned();
-    Some((output.status.code(), seen))
+/// Types these keys while it waits; `None` where there is no terminal to be had.
+fn typed(project: &Project, keys: &[&str]) -> Option<(i32, String)> {
+    let watch = ["compare", "--watch"];
+    let ran = in_terminal("the keys of `--watch`", project, &watch, "q quits", keys)?;
+    Some((ran.code, ran.stdout))
 }
 
 #[test]
@@ -599,8 +548,8 @@ fn on_a_terminal_a_key_runs_all_or_what_failed_or_quits() {
     let project = project();
     project.edit("scenarios/a.yaml", "fine", "otherwise");
     project.edit("scenarios/b.yaml", "0 ms", "20 ms");
-    let touch = "!touch scenarios/b.yaml";
-    let Some((code, seen)) = typed(&project, &["f", "\r", touch, "x", "~q"]) else {
+    let touch = "$ touch scenarios/b.yaml";
+    let Some((code, seen)) = typed(&project, &["f", "\r", touch, "x", "q"]) else {
         return;
     };
     assert_eq!(seen.matches("q quits").count(), 4, "{seen:?}");
@@ -616,14 +565,18 @@ fn on_a_terminal_a_key_runs_all_or_what_failed_or_quits() {
         assert!(screen.contains(head), "no {head:?} in {screen:?}");
     }
     // The last result is that of `b`, which passed.
-    assert_eq!(code, Some(0), "{seen:?}");
+    assert_eq!(code, 0, "{seen:?}");
     assert!(screens[4].contains("Not passed, and not run again: a"));
 
     let (code, _) = typed(&project, &["q"]).unwrap();
-    assert_eq!(code, Some(1));
+    assert_eq!(code, 1);
     let (code, _) = typed(&project, &["\u{3}"]).unwrap();
-    assert_eq!(code, Some(130));
+    assert_eq!(code, 130);
     // While something runs, it is stopped.
-    let (code, seen) = typed(&project, &["!sed -i s/20.ms/20s/ scenarios/b.yaml", "~q"]).unwrap();
-    assert_eq!(code, Some(130), "{seen:?}");
+    let (code, seen) = typed(
+        &project,
+        &["$ sed -i s/20.ms/20s/ scenarios/b.yaml; sleep 3", "q"],
+    )
+    .unwrap();
+    assert_eq!(code, 130, "{seen:?}");
 }

@@ -6,6 +6,7 @@ use crate::cli::args::{CleanArgs, ResultFormat};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::runtime;
 use crate::docker::{Engine, Left, Which, Why};
 use crate::json;
 use crate::report::bytes;
@@ -38,12 +39,7 @@ struct Leftover {
 }
 
 pub(in crate::cli) fn run(args: &CleanArgs, console: Console) -> Result<Exit, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| {
-            Failure::incomplete(format!("cannot start the asynchronous runtime: {error}"))
-        })?;
+    let runtime = runtime::here()?;
     let cleaned = runtime
         .block_on(clean(args))
         .map_err(|error| Failure::incomplete(error.message))?;

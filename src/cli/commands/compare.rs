@@ -63,9 +63,6 @@ pub(in crate::cli) fn run(
         let compared = (purpose, folder.as_path(), against);
         one(round, args, compared, &reports, (output, console))
     };
-    if !args.watch.watch {
-        return one(&Round::default());
-    }
     let watch = Watch {
         select: &args.select,
         purpose,
@@ -74,7 +71,7 @@ pub(in crate::cli) fn run(
         output: args.output.as_deref(),
         console,
     };
-    watch::watch(&watch, one)
+    watch::rounds(&watch, one)
 }
 
 /// One round of it.

@@ -6,12 +6,13 @@ use std::path::Path;
 use serde_json::json;
 
 use super::mock_llm;
-use super::serving::{call_log, listen, runtime};
+use super::serving::{call_log, listen};
 use crate::cli::args::{MockArgs, MockTransport};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
+use crate::cli::runtime;
 use crate::http_server::unguessable;
 use crate::input;
 use crate::mock::{self, Admin, Ended, HttpOptions, Mock, RemoteAdmin};
@@ -58,7 +59,7 @@ pub(in crate::cli) fn run(args: &MockArgs, console: Console) -> Result<Exit, Fai
     if let Some(path) = &args.call_log {
         mock.log_calls(call_log(path)?);
     }
-    let runtime = runtime()?;
+    let runtime = runtime::here()?;
     let ended = runtime.block_on(serve(mock, args));
     // Reading stdin blocks a thread that would otherwise be waited for.
     runtime.shutdown_background();

@@ -5,12 +5,13 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::serving::{call_log, listen, runtime};
+use super::serving::{call_log, listen};
 use crate::cli::args::MockArgs;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
+use crate::cli::runtime;
 use crate::mock::{self, MockLlm};
 use crate::model::redaction::Redaction;
 use crate::scenario_file;
@@ -36,7 +37,7 @@ pub(super) fn run(args: &MockArgs, file: &Path) -> Result<Exit, Failure> {
     if let Some(path) = &args.call_log {
         llm = llm.log_requests(call_log(path)?, redaction);
     }
-    let runtime = runtime()?;
+    let runtime = runtime::here()?;
     let served = runtime.block_on(async {
         let interrupt = interrupt::token();
         let (listener, address) = listen(args).await?;

@@ -26,9 +26,6 @@ pub(in crate::cli) fn run(
     let (reporting, no_report) = (&args.execute.reporting, args.execute.no_report);
     let reports = Reports::new(reporting, no_report, args.output.as_deref())?;
     let one = |round: &Round| one(round, args, purpose, &reports, (output, console));
-    if !args.watch.watch {
-        return one(&Round::default());
-    }
     let watch = Watch {
         select: &args.select,
         purpose,
@@ -37,7 +34,7 @@ pub(in crate::cli) fn run(
         output: args.output.as_deref(),
         console,
     };
-    watch::watch(&watch, one)
+    watch::rounds(&watch, one)
 }
 
 /// One round of it.

@@ -6,7 +6,6 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use tokio::net::TcpListener;
-use tokio::runtime::Runtime;
 
 use crate::cli::args::MockArgs;
 use crate::cli::failure::Failure;
@@ -34,14 +33,4 @@ pub(super) fn call_log(path: &Path) -> Result<File, Failure> {
             path.display()
         ))
     })
-}
-
-/// What everything that serves runs on.
-pub(super) fn runtime() -> Result<Runtime, Failure> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| {
-            Failure::incomplete(format!("cannot start the asynchronous runtime: {error}"))
-        })
 }

@@ -36,6 +36,7 @@ use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::paths::from_here;
 use crate::cli::round::Round;
+use crate::cli::runtime;
 use crate::cli::select::{Purpose, plural};
 use crate::scenario_file;
 use crate::suite::ci::is_ci;
@@ -84,12 +85,28 @@ struct Due {
     key: Option<&'static str>,
 }
 
+/// Runs once, or, where that is asked for, in rounds.
+///
+/// # Errors
+///
+/// As the run, or as watching.
+pub(super) fn rounds(
+    watch: &Watch<'_>,
+    run: impl Fn(&Round) -> Result<Exit, Failure> + Sync,
+) -> Result<Exit, Failure> {
+    if watch.args.watch {
+        self::watch(watch, run)
+    } else {
+        run(&Round::default())
+    }
+}
+
 /// Runs rounds, all scenarios first and then whatever a change concerns, until a signal or a key ends it.
 ///
 /// # Errors
 ///
 /// When it makes no sense, and when nothing can be watched. A round that fails is told, and watching goes on.
-pub(super) fn watch(
+fn watch(
     watch: &Watch<'_>,
     run: impl Fn(&Round) -> Result<Exit, Failure> + Sync,
 ) -> Result<Exit, Failure> {
@@ -98,13 +115,7 @@ pub(super) fn watch(
     // Nobody hears it after the end.
     let tell = move |event| drop(send.send(event));
     // Lives as long as we do: between rounds, signals are heard here alone.
-    let signals = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()
-        .map_err(|error| {
-            Failure::incomplete(format!("cannot start the asynchronous runtime: {error}"))
-        })?;
+    let signals = runtime::beside(1)?;
     let stop = signals.block_on(async { interrupt::token() });
     let stopped = tell.clone();
     signals.spawn(async move {

@@ -14,6 +14,7 @@ use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
+use crate::cli::runtime;
 use crate::cli::scenario_name::file;
 use crate::cli::suite::program;
 use crate::model::catalogue::{ServerCatalogue, Tool};
@@ -83,13 +84,7 @@ pub(super) fn drafts(
     args: &InitArgs,
     console: Console,
 ) -> Result<Drafts, Failure> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(|error| {
-            Failure::incomplete(format!("cannot start the asynchronous runtime: {error}"))
-        })?;
+    let runtime = runtime::beside(2)?;
     let drafted = runtime.block_on(async {
         let interrupt: CancellationToken = interrupt::token();
         tokio::select! {

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
+use crate::cli::runtime;
 
 /// How long one look for a key takes before signals are looked for, in tenths of a second.
 const LOOK: u8 = 1;
@@ -31,13 +32,7 @@ pub(super) struct Keyboard {
 
 impl Keyboard {
     pub(super) fn new() -> Result<Self, Failure> {
-        let signals = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .map_err(|error| {
-                Failure::incomplete(format!("cannot start the asynchronous runtime: {error}"))
-            })?;
+        let signals = runtime::beside(1)?;
         Ok(Self {
             stop: signals.block_on(async { interrupt::token() }),
             _signals: signals,

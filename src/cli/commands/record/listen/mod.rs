@@ -22,6 +22,7 @@ use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
 use crate::cli::progress::{ScenarioProgress, SuiteProgress};
+use crate::cli::runtime;
 use crate::cli::scenario_name::SCENARIOS;
 use crate::cli::suite::program;
 use crate::docker::{self, Guard};
@@ -47,13 +48,7 @@ pub(super) fn run(
         Arc::new(docker::Session::new(variable))
     });
     let _guard = containers.clone().map(Guard);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(|error| {
-            Failure::incomplete(format!("cannot start the asynchronous runtime: {error}"))
-        })?;
+    let runtime = runtime::beside(2)?;
     let listened = runtime.block_on(async {
         let begun = CancellationToken::new();
         let endings = interrupt::endings(&begun);
