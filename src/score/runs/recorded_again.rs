@@ -86,9 +86,9 @@ pub fn recorded_again(
     Ok(Some(carried))
 }
 
-/// Whether a change is more than one of time and tokens, or the run failed for it.
+/// Whether a change is more than one of time and tokens.
 pub fn is_of_substance(change: &Change) -> bool {
-    change.fails || !matches!(change.kind, ChangeKind::Slower | ChangeKind::Tokens)
+    !matches!(change.kind, ChangeKind::Slower | ChangeKind::Tokens)
 }
 
 /// Whether an accepted trajectory has the answer to a call: to the same request, and the same but for what is known to vary.
