@@ -108,6 +108,35 @@ fn addresses_have_several_keys() {
 }
 
 #[test]
+fn what_editors_write_is_understood() {
+    let project = tempfile::tempdir().unwrap();
+    let path = project.path().join(".vscode/mcp.json");
+    fs::create_dir(project.path().join(".vscode")).unwrap();
+    let write = |servers: &str| fs::write(&path, format!(r#"{{"servers": {{{servers}}}}}"#));
+    write(
+        r#""local": {"type": "stdio", "command": "./serve", "args": ["--root", "${workspaceFolder}/data"], "cwd": "sub",
+            "env": {"TOKEN": "${env:TOKEN}", "AT": "${userHome}/at"}},
+        "far": {"type": "http", "url": "http://far/${env:TEAM:-all}"}"#,
+    )
+    .unwrap();
+    let at = |it: &str| project.path().join(it);
+    let (serve, data) = (at("./serve").display().to_string(), at("data"));
+    let local = stdio(
+        &serve,
+        &["--root", data.to_str().unwrap()],
+        &[("TOKEN", "${TOKEN}"), ("AT", "${HOME}/at")],
+        Some(&at("sub")),
+    );
+    let far = http("far", "http://far/${TEAM:-all}");
+    assert_eq!(client_config(&path).unwrap(), [local, far]);
+    write(r#""far": {"url": "http://far", "headers": {"X-Key": "Key ${input:key}"}}"#).unwrap();
+    let refused = client_config(&path).unwrap_err().to_string();
+    assert!(refused.contains("mcp.json:1:"), "{refused}");
+    assert!(refused.contains("`${input:key}`"), "{refused}");
+    assert!(refused.contains("write `${NAME}`"), "{refused}");
+}
+
+#[test]
 fn what_no_scenario_names_need_not_be_right() {
     let project = crate::common::Project::new();
     let wrong = r#""bad": {"type": "websocket", "url": "ws://b"}, "odd": {}"#;
@@ -192,7 +221,7 @@ fn files_about_something_else_are_told_apart_from_wrong_ones() {
 #[test]
 fn wrong_servers_and_broken_files_are_errors_with_places() {
     let (_folder, path) = config(
-        "{\"mcpServers\": {\n\"a\": {\"type\": \"websocket\", \"url\": \"http://a\"},\n\"b\": {\"command\": \"x\", \"cwd\": \"${input:d}\"}}}",
+        "{\"mcpServers\": {\n\"a\": {\"type\": \"websocket\", \"url\": \"http://a\"},\n\"b\": {\"command\": \"x\", \"cwd\": \"${in:d}\"}}}",
     );
     let error = client_config(&path).unwrap_err();
     assert!(
@@ -205,7 +234,7 @@ fn wrong_servers_and_broken_files_are_errors_with_places() {
         "{text}"
     );
     assert!(
-        text.contains("mcp.json:3:30: error: `${input:d}` names no environment variable"),
+        text.contains("mcp.json:3:30: error: `${in:d}` names no environment variable"),
         "{text}"
     );
     for broken in [

@@ -55,6 +55,9 @@ pub struct UnreadServer {
     pub findings: Vec<Finding>,
 }
 
+/// The folders in which clients keep what they know of a project.
+const OF_CLIENTS: [&str; 3] = [".vscode", ".cursor", ".gemini"];
+
 /// The servers of a client's configuration file, all of which must be right. See [`client_servers`].
 ///
 /// # Errors
@@ -73,7 +76,8 @@ pub fn client_config(path: &Path) -> Result<Vec<Server>, ClientConfigError> {
 ///
 /// Keys that only other clients know are passed over, and so are entries switched off with `disabled: true` or
 /// `enabled: false`. Without `type`, `url` and `httpUrl` mean HTTP and `command` a child process. Relative folders, and commands
-/// starting with `./` or `../`, are resolved against the file's folder.
+/// starting with `./` or `../`, are resolved against the file's folder, or, where that is a client's own such as `.vscode`, against the
+/// project's around it. That is `${workspaceFolder}`, too; `${env:NAME}` is `${NAME}`, as editors write it.
 ///
 /// # Errors
 ///
@@ -188,7 +192,7 @@ impl Reader<'_> {
                 headers_command: Vec::new(),
             }
         } else {
-            let folder = self.findings.folder(node.at);
+            let folder = self.project(node);
             let cwd = match node.get("cwd") {
                 Some(cwd) if !matches!(cwd.content, Content::Null) => Some(self.text(cwd)?),
                 _ => None,
@@ -266,11 +270,41 @@ impl Reader<'_> {
                 return None;
             }
         };
+        let text = self.as_ours(node, &text)?;
         if let Err(problem) = template::check(&text) {
             self.findings.error(node.at, problem.message, problem.hint);
             return None;
         }
         Some(text)
+    }
+
+    /// A text with the references that editors know written as ours; `None`, after saying so, where only the editor knows what one stands
+    /// for.
+    fn as_ours(&mut self, node: &Node, text: &str) -> Option<String> {
+        if let Some((_, behind)) = text.split_once("${input:") {
+            let asked = behind.split('}').next().unwrap_or_default();
+            let message = format!("`${{input:{asked}}}` is something that an editor asks its user");
+            let hint = "write `${NAME}`, and set `NAME` in the environment";
+            self.findings.error(node.at, message, Some(hint));
+            return None;
+        }
+        let project = self.project(node);
+        let project = project.to_string_lossy().replace("${", "$${");
+        let text = text
+            .replace("${workspaceFolder}", &project)
+            .replace("${userHome}", "${HOME}")
+            .replace("${env:", "${");
+        Some(text)
+    }
+
+    /// The folder that relative paths belong to: that of the file, or the one around it where that is a client's own.
+    fn project(&self, node: &Node) -> PathBuf {
+        let folder = self.findings.folder(node.at);
+        let of_client = OF_CLIENTS.iter().any(|it| folder.ends_with(it));
+        match folder.parent() {
+            Some(project) if of_client => project.to_owned(),
+            _ => folder,
+        }
     }
 
     fn list(&mut self, node: Option<&Node>) -> Option<Vec<String>> {
