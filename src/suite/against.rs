@@ -11,7 +11,7 @@ use super::error::Error;
 use super::judge::judge_executed;
 use super::outcome::{problem, result};
 use super::play::{Finished, Suite, play};
-use super::record::{check_run, usual_takes};
+use super::record::{check_run, reads, usual_takes};
 use super::run_context::{Executed, RunContext};
 use super::schedule::uses_what_outlives;
 use super::settings::{RUNS, Settings};
@@ -27,7 +27,6 @@ use crate::model::suite::{Problem, ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
 use crate::score;
 use crate::store::{self, Runs};
-use crate::suite::patience::Patience;
 
 type Kept = Arc<Redacted<Trajectory>>;
 
@@ -237,7 +236,7 @@ impl<'a> Comparison<'a> {
     /// Hears this version twice, and compares it with a stored run.
     async fn hear_one(&self, stored: &Kept, replayed: Option<&Kept>) -> ScenarioResult {
         let played = replayed.or_else(|| (!self.scenario.agent.decides()).then_some(stored));
-        let (takes, reads) = self.how_often(self.scenario);
+        let (takes, reads) = self.how_often();
         let first = self.run_context.perform(self.scenario, played, reads).await;
         let mut again = Vec::new();
         if takes > 1 && first.incomplete().is_none() {
@@ -258,7 +257,7 @@ impl<'a> Comparison<'a> {
         name: &str,
         replayed: Option<&Kept>,
     ) -> ScenarioResult {
-        let (takes, reads) = &self.how_often(self.scenario);
+        let (takes, reads) = &self.how_often();
         let beside = self.run_context.beside();
         let context = &self.run_context.suite;
         let shared =
@@ -314,7 +313,7 @@ impl<'a> Comparison<'a> {
             }
         };
         note("the other version", &other);
-        let mut others = vec![other.trajectory.clone()];
+        let mut others = Vec::new();
         let mut again = Vec::new();
         // Where nothing differs at all, nothing has to be told from what varies.
         let is_quiet = self.is_quiet(&other, &first);
@@ -346,7 +345,6 @@ impl<'a> Comparison<'a> {
             again.push(b);
         }
         let mut accepted = other.trajectory;
-        others.remove(0);
         let failing = check_run(&first.scenario, &first.trajectory, None)
             .map_or_else(|it| vec![it.message], |it| it.failing);
         let fails_on_both = !failing.is_empty() && other_fails(&accepted, &first.scenario);
@@ -384,11 +382,9 @@ impl<'a> Comparison<'a> {
     }
 
     /// How many takes each version is heard in, and how often each asks its reads.
-    fn how_often(&self, scenario: &Scenario) -> (u16, Reads) {
-        match usual_takes(scenario, self.run_context) {
-            1 => (1, Reads::Twice),
-            takes => (takes, Reads::Once),
-        }
+    fn how_often(&self) -> (u16, Reads) {
+        let takes = usual_takes(self.scenario, self.run_context);
+        (takes, reads(self.scenario, self.run_context))
     }
 
     /// Completes what is accepted with what both versions show to vary; returns what a reader should know of it.
@@ -399,30 +395,31 @@ impl<'a> Comparison<'a> {
         first: &Executed,
         again: &[Executed],
     ) -> Result<Vec<String>, Box<ScenarioResult>> {
-        let stopped =
-            |it: super::patience::Stopped| Box::new(it.of(&first.scenario, &first.trajectory));
-        let learn = |takes: &[Redacted<Trajectory>], patience: &Patience| {
-            patience.spend_on(|is_unwanted| score::learn_until(takes, &self.rules, is_unwanted))
+        let learn = |takes: &[Redacted<Trajectory>]| {
+            let patience = &first.patience;
+            let learned = patience
+                .spend_on(|is_unwanted| score::learn_until(takes, &self.rules, is_unwanted));
+            learned.map_err(|it| Box::new(it.of(&first.scenario, &first.trajectory)))
         };
         let takes: Vec<_> = std::iter::once(accepted.clone())
             .chain(others.iter().cloned())
             .collect();
         let is_known = takes.len() < 2 && accepted.has_answers_received_twice();
-        let mut of_other = learn(&takes, &first.patience).map_err(stopped)?;
+        let mut of_other = learn(&takes)?;
         let mut notes = Vec::new();
         if takes.len() > 1 && !are_independent(&of_other) {
             notes.push(
                 "the other version answers otherwise when it is asked again, because of what it was asked before or by chance: nothing was learned from that"
                     .to_owned(),
             );
-            of_other = learn(&takes[..1], &first.patience).map_err(stopped)?;
+            of_other = learn(&takes[..1])?;
         }
         let own = again.iter().filter(|it| it.incomplete().is_none());
         let own = own.map(|it| it.trajectory.clone());
         let own: Vec<_> = std::iter::once(first.trajectory.clone())
             .chain(own)
             .collect();
-        let mut of_own = learn(&own, &first.patience).map_err(stopped)?;
+        let mut of_own = learn(&own)?;
         if own.len() > 1 && !are_independent(&of_own) {
             of_own.answers.clear();
         }

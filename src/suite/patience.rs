@@ -19,8 +19,9 @@ const AT_LEAST: Duration = Duration::from_secs(1);
 #[derive(Debug, Clone)]
 pub(crate) struct Patience {
     interrupt: CancellationToken,
-    /// When the scenario's time is over, and how much that is.
-    until: Option<(Instant, Duration)>,
+    /// What the run has left of the scenario's time for each piece of work on it, and how much that time is. No moment at which it ends,
+    /// because other takes may be made before a piece of work begins, and each has the scenario's time for itself.
+    left: Option<(Duration, Duration)>,
 }
 
 /// Why work ended before it was done.
@@ -36,11 +37,11 @@ impl Patience {
     pub(crate) fn until(interrupt: &CancellationToken) -> Self {
         Self {
             interrupt: interrupt.clone(),
-            until: None,
+            left: None,
         }
     }
 
-    /// The same, limited to what the run has left of its scenario's time.
+    /// The same, with each piece of work limited to what the run has left of its scenario's time.
     pub(crate) fn after(
         run: &Trajectory,
         scenario: &Scenario,
@@ -52,7 +53,7 @@ impl Patience {
         let left = whole.saturating_sub(taken).max(AT_LEAST);
         Self {
             interrupt: interrupt.clone(),
-            until: Instant::now().checked_add(left).map(|it| (it, whole)),
+            left: Some((left, whole)),
         }
     }
 
@@ -69,10 +70,11 @@ impl Patience {
         if self.interrupt.is_cancelled() {
             return Err(Stopped::Interrupted);
         }
-        let is_over = |(until, _): (Instant, Duration)| Instant::now() >= until;
-        let is_unwanted = || self.interrupt.is_cancelled() || self.until.is_some_and(is_over);
+        let begun = Instant::now();
+        let is_over = |(left, _): (Duration, Duration)| begun.elapsed() >= left;
+        let is_unwanted = || self.interrupt.is_cancelled() || self.left.is_some_and(is_over);
         let done = tokio::task::block_in_place(|| work(&is_unwanted));
-        done.map_err(|Cancelled| match self.until {
+        done.map_err(|Cancelled| match self.left {
             Some((_, whole)) if !self.interrupt.is_cancelled() => Stopped::TimedOut(whole),
             _ => Stopped::Interrupted,
         })
@@ -114,7 +116,7 @@ impl Stopped {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     use tokio_util::sync::CancellationToken;
 
@@ -137,9 +139,18 @@ mod tests {
         let whole = Duration::from_secs(60);
         let short = Patience {
             interrupt: interrupt.clone(),
-            until: Some((Instant::now() + Duration::from_millis(20), whole)),
+            left: Some((Duration::from_millis(20), whole)),
         };
         assert_eq!(endless(&short), Err(Stopped::TimedOut(whole)));
+        std::thread::sleep(Duration::from_millis(30));
+        let next = short.spend_on(|is_unwanted| {
+            if is_unwanted() {
+                Err(Cancelled)
+            } else {
+                Ok(())
+            }
+        });
+        assert_eq!(next, Ok(()), "each piece of work has its own time");
         let patient = Patience::until(&interrupt);
         let signal = interrupt.clone();
         let sender = std::thread::spawn(move || {

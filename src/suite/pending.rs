@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::outcome::was_interrupted;
+use super::patience::Stopped;
 use super::record::learn_again;
 use super::run_context::RunContext;
 use super::settings::Settings;
@@ -13,7 +14,7 @@ use crate::model::stamp::Servers;
 use crate::model::suite::{ScenarioResult, Status};
 use crate::model::trajectory::Trajectory;
 use crate::score;
-use crate::store::{Baselines, fingerprint};
+use crate::store::{Baselines, StoreError, fingerprint};
 
 /// Keeps the run of a finished comparison as pending, or removes what was pending where nothing has changed. It gets its second take first,
 /// as `record` would take it, so that an accepted baseline knows what varies.
@@ -38,14 +39,16 @@ pub(crate) async fn settle(
     let settled = match found {
         Found::Same => hold().and_then(|_held| baselines.remove_pending(&scenario.id)),
         Found::Changed => {
-            let Some(run) = pending_run(result, scenario, replayed, (run_context, baselines)).await
-            else {
-                return;
-            };
-            // Beside the report lies what would become the baseline, so that it can be accepted from there.
-            let unkept = run_context.runs.save(&scenario.id, &run.trajectory).err();
-            result.notes.extend(unkept.map(|it| it.to_string()));
-            hold().and_then(|_held| baselines.save_pending(&scenario.id, &run).map(drop))
+            let run = pending_run(result, scenario, replayed, (run_context, baselines)).await;
+            run.and_then(|run| {
+                let Some(run) = run else {
+                    return Ok(());
+                };
+                // Beside the report lies what would become the baseline, so that it can be accepted from there.
+                let unkept = run_context.runs.save(&scenario.id, &run.trajectory).err();
+                result.notes.extend(unkept.map(|it| it.to_string()));
+                hold().and_then(|_held| baselines.save_pending(&scenario.id, &run).map(drop))
+            })
         }
     };
     if let Err(error) = settled {
@@ -81,22 +84,36 @@ fn found(result: &ScenarioResult) -> Option<Found> {
     }
 }
 
-/// The run with what is learned of it, and what was known before; `None` where it was interrupted.
+/// The run with what is learned of it, and what was known before; `None` where that was interrupted.
+///
+/// # Errors
+///
+/// When what it was compared with is not there any more.
 async fn pending_run(
     result: &mut ScenarioResult,
     scenario: &Scenario,
     replayed: Option<&Arc<Redacted<Trajectory>>>,
     (run_context, baselines): (&RunContext, &Baselines),
-) -> Option<PendingRun> {
-    let (comparison, current) = (result.comparison.as_ref()?, result.current.as_ref()?);
+) -> Result<Option<PendingRun>, StoreError> {
+    let (Some(comparison), Some(current)) = (&result.comparison, &result.current) else {
+        return Ok(None);
+    };
     // As it lies on disk: bindings that the scenario's rules make are not part of it.
-    let stored = baselines.load(&scenario.id).ok()?;
-    let accepted = stored.get(comparison.variant.checked_sub(1)?)?;
+    let stored = baselines.load(&scenario.id)?;
+    let compared_with = comparison.variant.checked_sub(1);
+    let Some(accepted) = compared_with.and_then(|it| stored.get(it)) else {
+        return Err(StoreError::Invalid {
+            path: baselines.variant_path(&scenario.id, comparison.variant),
+            problem: "the run was compared with it, and it is gone".to_owned(),
+        });
+    };
     let mut trajectory = (**current).clone();
     let learned = learn_again(scenario, replayed, run_context, &mut trajectory).await;
     if run_context.suite.is_interrupted() {
-        return None;
+        return Ok(None);
     }
+    // What nothing was learned of is kept all the same: somebody has to look at it.
+    let unlearned = learned.unwrap_or_else(|stopped| Some(unlearned(stopped)));
     trajectory.refine(|it| score::carry_over(accepted, it, comparison));
     let run = PendingRun {
         origin: Origin {
@@ -106,6 +123,15 @@ async fn pending_run(
         },
         trajectory,
     };
-    result.notes.extend(learned.ok()?);
-    Some(run)
+    result.notes.extend(unlearned);
+    Ok(Some(run))
+}
+
+/// Why nothing was learned of what varies, although each take completed.
+fn unlearned(stopped: Stopped) -> String {
+    let why = match stopped {
+        Stopped::Interrupted => "interrupted".to_owned(),
+        Stopped::TimedOut(whole) => format!("the scenario's timeout of {whole:?} passed"),
+    };
+    format!("nothing was learned of what varies: {why}")
 }

@@ -95,6 +95,7 @@ mod special_files;
 mod sse;
 mod started;
 mod statistics;
+mod time_left;
 mod upstream_kept;
 mod upstreams;
 mod usual_servers;

@@ -8,7 +8,7 @@ mod typical;
 
 pub(crate) use self::failing::check_run;
 pub(crate) use self::learned::learned_notes;
-pub(crate) use self::once::{USUAL_TAKES, learn_again, unexpected_reads, usual_takes};
+pub(crate) use self::once::{USUAL_TAKES, learn_again, reads, unexpected_reads, usual_takes};
 
 use std::sync::Arc;
 

@@ -67,11 +67,12 @@ pub(crate) async fn take(
             replayed,
             (run_context, takes, true),
             (&mut trajectory, &notes),
-            patience.clone(),
+            &patience,
         )
         .await;
         let heard = learning.map_err(|it| stopped(it, &trajectory))?;
         notes.extend(heard.notes);
+        notes.extend(heard.cut_short);
         notes.extend(learned_notes(&trajectory, &heard.learned));
         other_takes = heard.others;
         // Checked again, because another take may have become the baseline.
@@ -117,12 +118,15 @@ pub(crate) fn reads(scenario: &Scenario, run_context: &RunContext) -> Reads {
 struct Heard {
     /// What a reader should know of them besides what is noted of the first take.
     notes: Vec<String>,
+    /// That one of them did not complete, so that nothing was learned, and why.
+    cut_short: Option<String>,
     /// Those that something was learned from.
     others: Vec<Redacted<Trajectory>>,
     learned: score::Learned,
 }
 
-/// Learns what varies in a run that was made already, and stays the one that is kept. Returns what a reader should know of that.
+/// Learns what varies in a run that was made already, and stays the one that is kept. Returns why nothing was learned, where another take did
+/// not complete: what else is noted of that take was noted of the first.
 ///
 /// # Errors
 ///
@@ -132,14 +136,12 @@ pub(crate) async fn learn_again(
     replayed: Option<&Arc<Redacted<Trajectory>>>,
     run_context: &RunContext,
     trajectory: &mut Redacted<Trajectory>,
-) -> Result<Vec<String>, Stopped> {
+) -> Result<Option<String>, Stopped> {
     let takes = usual_takes(scenario, run_context);
     let patience = run_context.suite.patience(scenario, trajectory);
     let context = (run_context, takes, false);
-    let heard = learn(scenario, replayed, context, (trajectory, &[]), patience).await?;
-    // What is noted of the second take is what was noted of the first, unless it did not complete.
-    let news = heard.notes.into_iter();
-    Ok(news.filter(|it| it.contains("did not complete")).collect())
+    let heard = learn(scenario, replayed, context, (trajectory, &[]), &patience).await?;
+    Ok(heard.cut_short)
 }
 
 /// Which reads a run asks again that may become the baseline although it is only compared: of those that `record` asks twice, the ones
@@ -163,14 +165,15 @@ async fn learn(
     replayed: Option<&Arc<Redacted<Trajectory>>>,
     (run_context, takes, may_change_places): (&RunContext, u16, bool),
     (trajectory, known): (&mut Redacted<Trajectory>, &[String]),
-    mut patience: Patience,
+    patience: &Patience,
 ) -> Result<Heard, Stopped> {
     let mut played = vec![trajectory.clone()];
     let mut notes = Vec::new();
-    let learn_from = |played: &[Redacted<Trajectory>], patience: &Patience| {
+    let mut cut_short = None;
+    let learn_from = |played: &[Redacted<Trajectory>]| {
         patience.spend_on(|is_unwanted| score::learn_until(played, &scenario.scoring, is_unwanted))
     };
-    let mut learned = learn_from(&played, &patience)?;
+    let mut learned = learn_from(&played)?;
     let mut wanted = usize::from(takes);
     while played.len() < wanted {
         let take = played.len() + 1;
@@ -179,16 +182,15 @@ async fn learn(
         notes.extend(news.map(|it| format!("take {take}: {it}")));
         if let Some(result) = again.incomplete() {
             let why = result.problem.map(|it| it.message).unwrap_or_default();
-            notes.push(format!(
+            cut_short = Some(format!(
                 "take {take} did not complete, so nothing was learned of what varies: {why}"
             ));
             played.truncate(1);
-            learned = learn_from(&played, &patience)?;
+            learned = learn_from(&played)?;
             break;
         }
         played.push(again.trajectory);
-        patience = again.patience;
-        learned = learn_from(&played, &patience)?;
+        learned = learn_from(&played)?;
         if take == usize::from(USUAL_TAKES) && !learned.disagreements.is_empty() {
             wanted = wanted.max(take + 1);
         }
@@ -207,7 +209,7 @@ async fn learn(
         notes.push("so take 2 is the baseline".to_owned());
         played.rotate_left(1);
         trajectory.clone_from(&played[0]);
-        learned = learn_from(&played, &patience)?;
+        learned = learn_from(&played)?;
         learned.disagreements.clear();
     }
     trajectory.refine(|it| learned.keep_in(it));
@@ -219,6 +221,7 @@ async fn learn(
     let others = others.filter(|(take, _)| !odd.contains(take));
     Ok(Heard {
         notes,
+        cut_short,
         others: others.map(|(_, it)| it).collect(),
         learned,
     })
