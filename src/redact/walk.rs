@@ -6,8 +6,9 @@ use super::hit::{Hit, Name};
 use super::keys;
 use super::{Origin, Redactor};
 use crate::digits;
+use crate::model::binding::Binding;
 use crate::model::catalogue::Catalogue;
-use crate::model::learned::Variation;
+use crate::model::learned::{Learned, Odd, Variation, Varying};
 use crate::model::placeholder::placeholders;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::{Criterion, Scenario};
@@ -136,18 +137,37 @@ impl Redactor {
 
     /// What was learned of its answers, which is there where it was stored.
     fn learned(&self, trajectory: &mut Trajectory) {
-        for it in trajectory.learned.iter_mut().flat_map(|it| &mut it.varies) {
-            self.name(&mut it.path);
-            it.examples.iter_mut().for_each(|it| self.words(it));
-            if let Variation::Tokens(tokens) = &mut it.by {
-                let examples = tokens.iter_mut().flat_map(|it| &mut it.examples);
-                examples.for_each(|it| self.words(it));
+        for learned in &mut trajectory.learned {
+            let Learned {
+                call: _,
+                takes: _,
+                varies,
+                odd,
+            } = learned;
+            for Varying { path, by, examples } in varies {
+                self.name(path);
+                for it in examples {
+                    self.words(it);
+                }
+                if let Variation::Tokens(tokens) = by {
+                    let examples = tokens.iter_mut().flat_map(|it| &mut it.examples);
+                    examples.for_each(|it| self.words(it));
+                }
+            }
+            for Odd { path, agreed: _ } in odd {
+                self.name(path);
             }
         }
-        for it in &mut trajectory.bindings {
-            self.name(&mut it.path);
-            self.name(&mut it.from.path);
-            self.any(&mut it.value, Origin::Ours, None);
+        for binding in &mut trajectory.bindings {
+            let Binding {
+                call: _,
+                path,
+                value,
+                from,
+            } = binding;
+            self.name(path);
+            self.name(&mut from.path);
+            self.any(value, Origin::Ours, None);
         }
     }
 
@@ -287,6 +307,9 @@ impl Redactor {
     /// A call and what became of it, as it will be stored.
     pub fn call(&self, mut call: ToolCall) -> Redacted<ToolCall> {
         self.called(&mut call);
+        if !self.seen.lock().has_shown_nothing() {
+            each_text_mut(&mut call, &mut |it| self.shown_in(it));
+        }
         Redacted::vouch_for(call)
     }
 
@@ -392,6 +415,7 @@ mod tests {
 
     use super::Redactor;
     use crate::model::catalogue::Catalogue;
+    use crate::model::learned::{Learned, Odd, Variation, Varying};
     use crate::model::stamp::{GitCommit, GitStamp, ImageStamp, Servers, Stamp};
     use crate::model::trajectory::{Answer, Ending, Outcome, Step, ToolCall, Trajectory};
     use crate::model::upstream::{PassedOn, UpstreamCall, UpstreamLane, VaryingArgument};
@@ -545,6 +569,30 @@ mod tests {
         let arguments = Value::Object(lane.calls[0].call.arguments.clone());
         assert_eq!(arguments.pointer(&lane.varies[0].path), Some(&json!(1)));
         assert!(!format!("{lane:?}").contains(&token), "{lane:?}");
+    }
+
+    #[test]
+    fn a_place_that_was_learned_keeps_the_name_of_its_key() {
+        let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+        let path = format!("/structured_content/{token}");
+        let mut whole = trajectory(vec![Step::ToolCall(Box::new(tool_call(
+            &json!({}),
+            json!({ token.clone(): 1 }),
+        )))]);
+        whole.learned = vec![Learned {
+            call: 1,
+            takes: 3,
+            varies: vec![Varying {
+                path: path.clone(),
+                by: Variation::SameType,
+                examples: vec![format!("with {token}")],
+            }],
+            odd: vec![Odd { path, agreed: 2 }],
+        }];
+        let hidden = Redactor::default().trajectory(whole);
+        assert!(!format!("{hidden:?}").contains(&token), "{hidden:?}");
+        let learned = &hidden.learned[0];
+        assert_eq!(learned.odd[0].path, learned.varies[0].path);
     }
 
     #[test]

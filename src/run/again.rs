@@ -42,9 +42,11 @@ impl AskAgain {
         }
     }
 
-    /// Whether a read that has been answered is asked again.
+    /// Whether a read that has been answered is asked again. Where that takes a closer look, other tasks of the runtime, which needs several
+    /// threads then, go on meanwhile.
     pub fn wants(&self, answered: &ToolCall) -> bool {
-        self.is_new.as_ref().is_none_or(|it| it(answered))
+        let look = |is_new: &Arc<IsNew>| tokio::task::block_in_place(|| is_new(answered));
+        self.is_new.as_ref().is_none_or(look)
     }
 
     /// Whether a call only reads.

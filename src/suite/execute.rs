@@ -6,11 +6,12 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 
 use crate::agent::Listener;
+use crate::digits;
 use crate::mcp;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::{Agent, Scenario};
 use crate::model::stamp::{Servers, Stamp};
-use crate::model::trajectory::{Ending, Trajectory};
+use crate::model::trajectory::{Ending, ToolCall, Trajectory};
 use crate::redact::{Redactor, Secrets};
 use crate::run::{self, AskAgain, Connection, Job, Observer, Progress, SetupError};
 use crate::score;
@@ -91,6 +92,13 @@ fn log(logs: &[(String, String)], redactor: &Redactor) -> Option<Redacted<String
         }
     };
     Some(redactor.text(&text))
+}
+
+/// A call of this run as accepted trajectories have theirs: without secrets, and with the digits of long integers beside it.
+fn stored(call: &ToolCall, redactor: &Redactor) -> Redacted<ToolCall> {
+    let mut call = call.clone();
+    call.digits.extend(digits::take_from(&mut call.arguments));
+    redactor.call(call)
 }
 
 impl SuiteContext {
@@ -277,8 +285,11 @@ impl SuiteContext {
             Reads::Twice => Some(AskAgain::new(only_reads)),
             Reads::WhereNew(accepted) => {
                 let rules = scenario.scoring.clone();
-                let is_new = move |call: &_| {
-                    !(accepted.iter()).any(|it| score::has_answer(it, call, &rules))
+                // One of its own, because the one of the run numbers secrets in the order of the steps.
+                let redactor = redactor.fresh();
+                let is_new = move |call: &ToolCall| {
+                    let call = stored(call, &redactor);
+                    !(accepted.iter()).any(|it| score::has_answer(it, &call, &rules))
                 };
                 Some(AskAgain::new(only_reads).where_answer(is_new))
             }
@@ -406,5 +417,44 @@ impl SuiteContext {
         let _ = self.hooks(scenario, &mut secrets);
         self.remember(scenario, &secrets);
         Redactor::new(&secrets, &scenario.redaction).scenario(scenario)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::stored;
+    use crate::digits;
+    use crate::model::Digits;
+    use crate::model::trajectory::{Answer, Outcome, ToolCall};
+    use crate::redact::Redactor;
+
+    #[test]
+    fn a_call_is_looked_for_in_the_form_that_is_stored() {
+        let long = "123456789012345678901234567890";
+        let arguments = format!(r#"{{"id": {long}, "access_token": "tok_a4B9x2Qz"}}"#);
+        let arguments = digits::parse(&arguments).expect("it is JSON");
+        let call = ToolCall {
+            server: Some("s".to_owned()),
+            tool: "t".to_owned(),
+            arguments: arguments.as_object().cloned().expect("an object"),
+            digits: Digits::new(),
+            outcome: Outcome::Answer(Answer {
+                content: vec![json!({ "type": "text", "text": "for tok_a4B9x2Qz" })],
+                ..Answer::default()
+            }),
+            again: Vec::new(),
+            start_ms: None,
+            duration_ms: None,
+        };
+        let stored = stored(&call, &Redactor::default());
+        assert!(stored.arguments["id"].is_f64(), "{stored:?}");
+        assert_eq!(stored.digits["/id"], long);
+        assert_eq!(stored.arguments["access_token"], "<secret:token>");
+        let Outcome::Answer(answer) = &stored.outcome else {
+            unreachable!("it was answered");
+        };
+        assert_eq!(answer.content[0]["text"], "for <secret:token>");
     }
 }

@@ -454,6 +454,31 @@ fn only_record_asks_again_and_only_where_nothing_is_played_twice() {
 }
 
 #[test]
+fn a_read_with_a_secret_is_not_asked_again_where_nothing_is_new() {
+    let small = crate::common::small_agent();
+    let arguments = json!({ "access_token": "tok_a4B9x2Qz", "of": "tok_a4B9x2Qz" });
+    let scripted = json!({ "kind": "scripted", "calls": [{ "tool": "same", "args": arguments }, { "tool": "new", "args": arguments }] });
+    let told = ["same", "new"].map(|it| format!("call desk {it} {arguments}"));
+    let program = json!({ "kind": "command", "command": [small, told[0], told[1]] });
+    for agent in [scripted, program] {
+        let desk = Desk::new(Over::Http);
+        let Launch::Http { url, .. } = &desk.target.launch else {
+            unreachable!("it is reached over HTTP");
+        };
+        let scenario = json!({ "name": "S", "servers": { "desk": { "url": url } }, "agent": agent, "user_intent": "Look." });
+        desk.project.file("scenarios/s.yaml", scenario.to_string());
+        desk.project.expect(0, &["record"]);
+        let stored = desk.project.read("baselines/s/baseline.json");
+        assert!(!stored.contains("tok_a4B9x2Qz"), "{stored}");
+        let before = ["same", "new"].map(|it| desk.calls(it));
+        assert_eq!(before, [2, 2], "{}", agent["kind"]);
+        desk.project.expect(0, &["compare"]);
+        let asked = ["same", "new"].map(|it| desk.calls(it));
+        assert_eq!(asked, [3, 3], "{}", agent["kind"]);
+    }
+}
+
+#[test]
 fn without_being_told_to_nothing_is_asked_again() {
     for (over, gateway) in WAYS {
         let desk = Desk::new(over);

@@ -90,22 +90,32 @@ impl Again {
         })
     }
 
-    /// Asks a read again that was answered with `first`. From here on it is under way.
+    /// Asks a read again that was answered with `first`, if that is wanted. From here on it is under way: whether it is wanted is found out
+    /// meanwhile, so that the client has its answer at once.
     pub(super) fn ask(self: &Arc<Self>, read: Read, first: Outcome, ended: EndedCall) {
-        let answered = ToolCall {
-            outcome: first.clone(),
-            ..read.call.clone()
-        };
-        if first.is_failure() || !self.wanted.wants(&answered) {
+        if first.is_failure() {
             return;
         }
         self.under_way.send_modify(|it| *it += 1);
         let under_way = UnderWay(Arc::clone(self));
         tokio::spawn(async move {
             let again = &under_way.0;
-            let ask = || (read.asker)(again.with_own_id(&read.request));
-            let disturbed = || read.effects != Some(again.effects.load(Ordering::SeqCst));
-            let asking = ask_again(&first, ask, disturbed);
+            let Read {
+                request,
+                call,
+                asker,
+                effects,
+            } = read;
+            let answered = ToolCall {
+                outcome: first,
+                ..call
+            };
+            if !again.wanted.wants(&answered) {
+                return;
+            }
+            let ask = || asker(again.with_own_id(&request));
+            let disturbed = || effects != Some(again.effects.load(Ordering::SeqCst));
+            let asking = ask_again(&answered.outcome, ask, disturbed);
             let outcomes = again.stop.run_until_cancelled(asking).await;
             ended.again(outcomes.unwrap_or_default());
         });

@@ -3,6 +3,7 @@
 //! A baseline is reviewed as a change of a file. So whatever `compare` would call the same keeps its old values – times, stamps, and places
 //! that are known to vary –, and where all is the same, the trajectory stays as a whole.
 
+use std::cell::LazyCell;
 use std::collections::HashSet;
 
 use crate::model::binding::Binding;
@@ -10,7 +11,7 @@ use crate::model::catalogue::{Catalogue, ServerCatalogue};
 use crate::model::comparison::{Change, ChangeKind, Comparison, Pair, Row};
 use crate::model::learned::Learned;
 use crate::model::rules::Rules;
-use crate::model::trajectory::{Outcome, Step, ToolCall, Trajectory};
+use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
 use crate::score::learn::carry_over;
 use crate::score::learn::known::covers;
 use crate::score::work::Cancelled;
@@ -91,32 +92,42 @@ pub fn is_of_substance(change: &Change) -> bool {
     !matches!(change.kind, ChangeKind::Slower | ChangeKind::Tokens)
 }
 
-/// Whether an accepted trajectory has the answer to a call: to the same request, and the same but for what is known to vary.
+/// Whether an accepted trajectory has the answer to a call, which is in the form that is stored: to the same request, and the same but for
+/// what is known to vary.
 pub fn has_answer(accepted: &Trajectory, answered: &ToolCall, rules: &Rules) -> bool {
     let asks_the_same = |it: &&ToolCall| {
-        (&it.server, &it.tool, &it.arguments)
-            == (&answered.server, &answered.tool, &answered.arguments)
+        (&it.server, &it.tool) == (&answered.server, &answered.tool)
+            && (&it.arguments, &it.digits) == (&answered.arguments, &answered.digits)
     };
+    let alone = |call: &ToolCall, learned: Vec<Learned>| Trajectory {
+        scenario: accepted.scenario.clone(),
+        name: accepted.name.clone(),
+        scenario_hash: None,
+        stamp: accepted.stamp.clone(),
+        catalogue: accepted.catalogue.clone(),
+        steps: vec![Step::ToolCall(Box::new(call.clone()))],
+        ending: Ending::Completed,
+        duration_ms: None,
+        learned,
+        repeated: None,
+        upstream: None,
+        bindings: Vec::new(),
+        requests: Vec::new(),
+    };
+    let now = LazyCell::new(|| alone(answered, Vec::new()));
     let calls = (1..).zip(accepted.calls());
     let mut same = calls.filter(|(_, it)| asks_the_same(it));
     same.any(|(number, call)| {
         if call.outcome == answered.outcome {
             return true;
         }
-        let alone = |call: &ToolCall, learned: Vec<Learned>| Trajectory {
-            steps: vec![Step::ToolCall(Box::new(call.clone()))],
-            learned,
-            bindings: Vec::new(),
-            upstream: None,
-            ..accepted.clone()
-        };
         let known = accepted.learned.iter().filter(|it| it.call == number);
         let known = known.map(|it| Learned {
             call: 1,
             ..it.clone()
         });
         let before = alone(call, known.collect());
-        is_whole(&compare(&before, &alone(answered, Vec::new()), rules))
+        is_whole(&compare(&before, &now, rules))
     })
 }
 
