@@ -95,20 +95,15 @@ impl Session {
             }
         }
         let mut replied = self.ask(&link, tool, arguments).await;
-        // The server did not know the session, so it has not executed the call.
-        if matches!(replied, Err(Refused::LostSession)) && !is_new {
-            let what = format!("ended the session before its call {number}");
-            match self.reopen(&link, &what).await {
-                Ok(new) => {
-                    link = new;
-                    replied = self.ask(&link, tool, arguments).await;
-                }
-                Err(problem) => unopened = problem,
-            }
-        }
-        // The stream ended before the call was sent.
-        if matches!(replied, Err(Refused::Gone(_))) && !is_new && link.was_dropped() {
-            let what = format!("dropped its event stream before its call {number}");
+        let did = match &replied {
+            // The server did not know the session, so it has not executed the call.
+            Err(Refused::LostSession) => Some("ended the session"),
+            // The stream ended before the call was sent.
+            Err(Refused::Gone(_)) if link.was_dropped() => Some("dropped its event stream"),
+            _ => None,
+        };
+        if let Some(did) = did.filter(|_| !is_new) {
+            let what = format!("{did} before its call {number}");
             match self.reopen(&link, &what).await {
                 Ok(new) => {
                     link = new;

@@ -152,7 +152,7 @@ impl Waiting {
             accepted.iter().position(is_it)
         });
         if let Some(before) = variant.and_then(|at| accepted.get(at)) {
-            let compared = score::compare(before, &trajectory, &scenario.scoring);
+            let compared = score::compare(&bound(before, scenario), &trajectory, &scenario.scoring);
             trajectory.refine(|it| score::carry_over(before, it, &compared));
         }
         let known = variant.and_then(|at| accepted.get(at));
@@ -306,7 +306,7 @@ impl Waiting {
         let id = &self.scenario.id;
         let run = &self.run.trajectory;
         let kept = (self.baselines).save_under(Some(&held), id, variant, run)?;
-        self.settle()?;
+        self.settle(&held)?;
         Ok(kept)
     }
 
@@ -331,11 +331,14 @@ impl Waiting {
         Ok(held)
     }
 
-    /// Removes the pending run, where this is the one.
-    fn settle(&self) -> Result<(), StoreError> {
+    /// Removes the pending run, where this is the one. Of one that was found beside its baseline, [`Self::hold`] has made sure of that.
+    fn settle(&self, _held: &Held) -> Result<(), StoreError> {
         let id = &self.scenario.id;
-        let pending = self.baselines.load_pending(id).ok().flatten();
-        if pending.is_some_and(|it| it.origin.run == self.run.origin.run) {
+        let is_this = || {
+            let pending = self.baselines.load_pending(id).ok().flatten();
+            pending.is_some_and(|it| it.origin.run == self.run.origin.run)
+        };
+        if self.found.is_some() || is_this() {
             self.baselines.remove_pending(id)?;
         }
         Ok(())
@@ -347,8 +350,8 @@ impl Waiting {
     ///
     /// A [`Refusal`] where any of it has changed since it was read, and when the file cannot be removed.
     pub fn reject(&self, again: ReadAgain<'_>) -> Result<(), Refusal> {
-        let _held = self.hold(again)?;
-        Ok(self.settle()?)
+        let held = self.hold(again)?;
+        Ok(self.settle(&held)?)
     }
 
     /// Lets go of the place of a change from now on: it is written into what the baseline knows to vary. Returns the baseline's file.
@@ -384,7 +387,7 @@ impl Waiting {
         let id = &self.scenario.id;
         let variant = self.run.origin.variant;
         let kept = (self.baselines).save_under(Some(&held), id, variant, &known)?;
-        let compared = score::compare(&known, &self.run.trajectory, rules);
+        let compared = score::compare(&bound(&known, &self.scenario), &self.run.trajectory, rules);
         (self.run.trajectory).refine(|it| score::carry_over(&known, it, &compared));
         self.run.origin.fingerprint = fingerprint(&known);
         if self.found.is_some() {

@@ -12,13 +12,24 @@ use crate::scenario_file::{self, SOURCE_DIR};
 /// Name the source of the system under test for scenarios without `source.repo`; the second as an earlier tool called it.
 const VARIABLES: [&str; 2] = ["MCPPROXY_SOURCE_PATH", "MCPPROXY_SOURCE"];
 
-/// The folder of a scenario's source, absolute; `None` where it has none, or an environment variable in its path is not set.
+/// The folder of a scenario's source, absolute; `None` where it has none, or only one in whose path an environment variable is not set.
 pub(crate) fn folder(scenario: &Scenario) -> Option<PathBuf> {
-    let own = scenario.source.repo.as_ref();
-    let own = own.and_then(|it| Some(scenario_file::expand(it, variable).ok()?.0));
-    let named = || VARIABLES.into_iter().find_map(variable).map(PathBuf::from);
-    let folder = own.or_else(named)?;
-    Some(std::path::absolute(&folder).unwrap_or(folder))
+    named(scenario).map(|(folder, _)| folder)
+}
+
+/// The same, with what names it.
+fn named(scenario: &Scenario) -> Option<(PathBuf, String)> {
+    let own = || {
+        let repo = scenario.source.repo.as_ref()?;
+        let (folder, _) = scenario_file::expand(repo, variable).ok()?;
+        Some((folder, "`source.repo`".to_owned()))
+    };
+    let of_environment = |name: &str| {
+        let folder = PathBuf::from(variable(name)?);
+        Some((folder, format!("the environment variable {name}")))
+    };
+    let (folder, named_by) = own().or_else(|| VARIABLES.into_iter().find_map(of_environment))?;
+    Some((std::path::absolute(&folder).unwrap_or(folder), named_by))
 }
 
 /// The same for what is made of it.
@@ -27,19 +38,13 @@ pub(crate) fn folder(scenario: &Scenario) -> Option<PathBuf> {
 ///
 /// When there is no such folder.
 pub(crate) fn folder_that_is_there(scenario: &Scenario) -> Result<Option<PathBuf>, SetupError> {
-    let Some(folder) = folder(scenario).filter(|it| !it.is_dir()) else {
-        return Ok(folder(scenario));
-    };
-    let named_by = if scenario.source.repo.is_some() {
-        "`source.repo`".to_owned()
-    } else {
-        let set = VARIABLES.into_iter().find(|it| variable(it).is_some());
-        format!("the environment variable {}", set.unwrap_or(VARIABLES[0]))
-    };
-    Err(SetupError::new(format!(
-        "{named_by} names the folder of the source, and there is no folder {}",
-        folder.display()
-    )))
+    match named(scenario) {
+        Some((folder, named_by)) if !folder.is_dir() => Err(SetupError::new(format!(
+            "{named_by} names the folder of the source, and there is no folder {}",
+            folder.display()
+        ))),
+        found => Ok(found.map(|(folder, _)| folder)),
+    }
 }
 
 fn variable(name: &str) -> Option<String> {

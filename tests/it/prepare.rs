@@ -235,6 +235,15 @@ fn a_source_that_is_not_there_is_an_error_that_says_who_names_it() {
         .project
         .expect(3, &["run"])
         .says("`source.repo` names the folder of the source, and there is no folder /");
+    // What `source.repo` refers to is not set, so it names nothing.
+    sourced
+        .project
+        .edit("scenarios/says.yaml", "\"repo\":\"", "\"repo\":\"${NOPE}/");
+    let mut command = sourced.project.command();
+    let command = command.arg("run").env("MCPPROXY_SOURCE_PATH", "/nowhere");
+    let ran = crate::common::ran(command);
+    assert_eq!(ran.code, 3, "{ran:#?}");
+    ran.says("the environment variable MCPPROXY_SOURCE_PATH names the folder of the source, and there is no folder /nowhere");
 }
 
 #[test]
