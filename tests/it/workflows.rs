@@ -222,6 +222,18 @@ fn the_action_runs_reports_and_gates() {
     let taken = project.path("suite/taken");
     assert!(!taken.exists(), "an argument was run");
     assert_eq!(job.step("Gate").code, 2);
+
+    // What comes behind a quote that is not closed is not left out.
+    let inputs = [
+        ("binary", PROGRAM),
+        ("working-directory", "suite"),
+        ("args", "scenarios/good.yaml scenarios/it's.yaml"),
+    ];
+    let mut job = Job::new(&project, &inputs);
+    job.step("Find or build mcp-eval");
+    let refused = job.step("Run mcp-eval");
+    assert_eq!(refused.code, 2, "{refused:#?}");
+    refused.says("a quote is not closed");
 }
 
 #[test]
