@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use git2::build::CheckoutBuilder;
 use git2::{ErrorCode, ObjectType, Oid, Repository, Sort};
 
+use super::stamp::remote;
 use super::{lfs, open, submodules};
 
 /// A commit of a repository.
@@ -164,7 +165,7 @@ fn lay_out(from: &Repository, commit: Oid, root: &Path) -> Result<Vec<PathBuf>, 
     Ok(pointers)
 }
 
-/// A repository without files in a folder, with the objects and the tags of another one.
+/// A repository without files in a folder, with the objects and the tags of another one, and where that is fetched from.
 fn borrowing(from: &Repository, root: &Path) -> std::io::Result<Repository> {
     let of = |error: git2::Error| std::io::Error::other(error.message().to_owned());
     let to = Repository::init(root).map_err(of)?;
@@ -179,6 +180,9 @@ fn borrowing(from: &Repository, root: &Path) -> std::io::Result<Repository> {
     }
     // The objects of a repository that is open already are not looked for anew.
     let to = Repository::open(root).map_err(of)?;
+    if let Some(address) = remote(from) {
+        to.remote("origin", &address).map_err(of)?;
+    }
     let tags = from.references_glob("refs/tags/*").map_err(of)?;
     for tag in tags.flatten() {
         if let (Ok(name), Some(target)) = (tag.name(), tag.target()) {
@@ -230,6 +234,8 @@ mod tests {
         let (of, into) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let repository = Repository::init(of.path()).unwrap();
         let ids = ["one", "two", "three"].map(|it| committed(&repository, it));
+        let from = "https://somebody@example.org/a/b";
+        repository.remote("origin", from).unwrap();
         let first = resolve(of.path(), "HEAD~2").unwrap();
         assert_eq!((&first.id, first.subject.as_str()), (&ids[0], "one"));
         let object = repository.revparse_single("HEAD~1").unwrap();
@@ -240,6 +246,9 @@ mod tests {
         let there = check_out(&folder, &ids[0], &root).unwrap();
         assert_eq!(there.folder, root.join("app"));
         assert_eq!(fs::read_to_string(there.folder.join("a")).unwrap(), "one");
+        let laid_out = Repository::open(&root).unwrap();
+        let remote = laid_out.find_remote("origin").unwrap();
+        assert_eq!(remote.url().unwrap(), "https://example.org/a/b");
         fs::write(there.folder.join("built"), "").unwrap();
         fs::write(there.folder.join("a"), "changed").unwrap();
         check_out(&folder, &resolve(of.path(), "v2").unwrap().id, &root).unwrap();

@@ -59,7 +59,7 @@ fn read(path: &Path, ours: &[&Path]) -> Result<GitCommit, String> {
 }
 
 /// Where the repository is fetched from: the remote of its branch, else `origin`, else the only one there is.
-fn remote(repository: &Repository) -> Option<String> {
+pub(super) fn remote(repository: &Repository) -> Option<String> {
     let of_branch = || {
         let head = repository.head().ok()?;
         let remote = repository.branch_upstream_remote(head.name().ok()?).ok()?;
