@@ -26,6 +26,9 @@ pub trait ScenarioObserver: run::Observer {
 
     /// An attempt has ended.
     fn attempted(&self, number: u16, of: u16, status: Status);
+
+    /// What came of it is known, but for what is found out by running it once more.
+    fn judged(&self, result: &Redacted<ScenarioResult>);
 }
 
 /// Ignores all progress.
@@ -52,4 +55,6 @@ impl ScenarioObserver for Silent {
     }
 
     fn attempted(&self, _: u16, _: u16, _: Status) {}
+
+    fn judged(&self, _: &Redacted<ScenarioResult>) {}
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::outcome::was_interrupted;
+use super::outcome::{is_fine, was_interrupted};
 use super::patience::Stopped;
 use super::record::learn_again;
 use super::run_context::RunContext;
@@ -39,6 +39,10 @@ pub(crate) async fn settle(
     let settled = match found {
         Found::Same => hold().and_then(|_held| baselines.remove_pending(&scenario.id)),
         Found::Changed => {
+            if !is_fine(result) {
+                let told = run_context.suite.told(result.clone());
+                run_context.progress.judged(&told);
+            }
             let run = pending_run(result, scenario, replayed, (run_context, baselines)).await;
             run.and_then(|run| {
                 let Some(run) = run else {

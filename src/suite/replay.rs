@@ -9,6 +9,7 @@ use crate::model::redacted::Redacted;
 use crate::model::scenario::{Agent, Scenario};
 use crate::model::suite::Problem;
 use crate::model::trajectory::Trajectory;
+use crate::report::command::quoted;
 use crate::run::SetupError;
 use crate::score;
 use crate::store::{Baselines, StoreError};
@@ -84,7 +85,8 @@ pub(crate) fn accepted(
 
 /// The command that records a scenario's baseline in its usual place.
 pub(crate) fn record_command(scenario: &Scenario) -> String {
-    let mut command = format!("mcp-eval record --scenario {}", scenario.path.display());
+    let path = quoted(&scenario.path.to_string_lossy());
+    let mut command = format!("mcp-eval record --scenario {path}");
     // A scenario that lists calls is a replay only by `--agent replay`, and is recorded with its own agent.
     if matches!(scenario.agent, Agent::Replay { .. }) && !scenario.agent.calls().is_empty() {
         command.push_str(" --agent scripted");
@@ -102,7 +104,7 @@ fn no_baseline(scenario: &Scenario, baselines: &Baselines) -> Problem {
         } else {
             folder
         };
-        command = format!("{command} --output {}", folder.display());
+        command = format!("{command} --output {}", quoted(&folder.to_string_lossy()));
     }
     let replays = matches!(scenario.agent, Agent::Replay { .. });
     Problem {

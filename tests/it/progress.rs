@@ -1,5 +1,6 @@
 //! What is told while a suite runs, and how: at once what failed, the rest as a number.
 
+use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 use serde_json::json;
@@ -101,6 +102,34 @@ fn a_long_run_tells_a_log_how_far_it_is() {
     }
     let ran = project.run(&["run"]);
     ran.says("[1/2] 10 s: 1 passed; running: slow");
+}
+
+#[test]
+fn a_failure_is_told_before_the_run_that_tells_what_varies() {
+    let project = Project::new();
+    let call = [("echo", json!({ "text": "a" }))];
+    project.faulty("two", &[], &call);
+    // Each run is one more line, and the second one of the comparison waits for the test.
+    let held =
+        "cd $0; echo >>runs; [ $(wc -l <runs) -lt 4 ] || until [ -e told ]; do sleep 0.05; done";
+    let held = json!({ "before": [["sh", "-c", held, project.path("")]] });
+    project.faulty_with("one", &["runs=starts:..oo"], &call, &held);
+    project.expect(0, &["record"]);
+    let mut child = (project.command().arg("compare"))
+        .env_remove("CI")
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut lines = lines.map_while(Result::ok);
+    assert!(lines.any(|it| it.contains("✗ one")), "the failure is told");
+    assert_eq!(child.try_wait().unwrap(), None, "while it is run once more");
+    project.file("told", "");
+    let rest: Vec<String> = lines.collect();
+    assert!(!rest.iter().any(|it| it.contains("✗ one")), "{rest:#?}");
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert!(project.path("baselines/one/pending.json").exists());
 }
 
 #[test]

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::suite::{SILENCE, SuiteProgress};
+use crate::model::redacted::Redacted;
 use crate::model::scenario::{Agent, Scenario};
-use crate::model::suite::Status;
+use crate::model::suite::{ScenarioResult, Status};
 use crate::model::trajectory::Outcome;
 use crate::report::duration;
 use crate::run::{Observer, Progress};
@@ -107,6 +108,10 @@ impl ScenarioObserver for ScenarioProgress {
             let done = format!("{name}: attempt {number} of {of}: {status}");
             self.suite.note(&done);
         }
+    }
+
+    fn judged(&self, result: &Redacted<ScenarioResult>) {
+        self.suite.judged(result);
     }
 }
 

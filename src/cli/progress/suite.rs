@@ -1,6 +1,6 @@
 //! How far a suite is, and what has failed so far.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use crate::cli::console::Console;
 use crate::model::redacted::Redacted;
 use crate::model::scenario::Scenario;
 use crate::model::suite::ScenarioResult;
-use crate::published::result::Status;
+use crate::published::result::{self, Status};
 use crate::report::terminal::Live;
 use crate::report::{document, duration};
 use crate::text;
@@ -51,9 +51,12 @@ pub(in crate::cli) struct SuiteProgress {
 struct Tally {
     /// The names of those that run, by id.
     running: BTreeMap<String, String>,
+    /// Those whose failure was told, by id.
+    told: HashSet<String>,
     finished: usize,
     passed: usize,
     recorded: usize,
+    /// Passed or recorded, with changes.
     changed: usize,
     skipped: usize,
     failed: usize,
@@ -150,6 +153,24 @@ impl SuiteProgress {
         tally.running.insert(scenario.id.clone(), name);
     }
 
+    /// What came of a scenario is known, but it is run once more, which may take long.
+    pub(super) fn judged(&self, result: &Redacted<ScenarioResult>) {
+        // What comes right away is told by the result.
+        if self.total > 1 || self.started.elapsed() > SILENCE {
+            self.tell(&document::of_scenario(result, self.command));
+        }
+    }
+
+    /// Tells a failure, once.
+    fn tell(&self, scenario: &result::Scenario) {
+        if self.output.no_progress || !self.tally.lock().told.insert(scenario.id.clone()) {
+            return;
+        }
+        let style = Console::style_of_progress(self.output);
+        let told = self.live.lock().failed(scenario, self.command, style);
+        self.bar.suspend(|| self.console.told(&told));
+    }
+
     /// One scenario is done: what failed is told at once.
     pub(super) fn finished(&self, result: &Redacted<ScenarioResult>) {
         let scenario = document::of_scenario(result, self.command);
@@ -157,8 +178,8 @@ impl SuiteProgress {
             let mut tally = self.tally.lock();
             tally.running.remove(&scenario.id);
             tally.finished += 1;
-            tally.changed += usize::from(scenario.is_changed());
             match scenario.status {
+                Status::Passed | Status::Recorded if scenario.is_changed() => tally.changed += 1,
                 Status::Passed => tally.passed += 1,
                 Status::Recorded => tally.recorded += 1,
                 Status::Skipped => tally.skipped += 1,
@@ -171,10 +192,8 @@ impl SuiteProgress {
         self.bar.inc(1);
         let has_failed = !scenario.status.is_fine() && scenario.status != Status::Skipped;
         // The only one of its suite is told by the result, which comes right away.
-        if has_failed && self.total > 1 && !self.output.no_progress {
-            let style = Console::style_of_progress(self.output);
-            let told = self.live.lock().failed(&scenario, self.command, style);
-            self.bar.suspend(|| self.console.told(&told));
+        if has_failed && self.total > 1 {
+            self.tell(&scenario);
         } else if self.output.verbose && !self.silent {
             let status = scenario.status_words(self.command);
             let time = scenario.duration_ms.map(duration::words);
