@@ -78,6 +78,11 @@ impl LastRuns {
         last
     }
 
+    /// Of how many scenarios something is known.
+    pub(super) fn known(&self) -> usize {
+        self.failed.len()
+    }
+
     /// Whether a scenario did not pass when it was last run.
     pub(super) fn has_failed(&self, scenario: &Scenario) -> bool {
         self.failed.get(&scenario.id).copied().unwrap_or(false)

@@ -249,7 +249,13 @@ fn pick(
                     "--last-failed: no earlier {run} of these scenarios is stored, so all are taken"
                 )
             }
-            (Some(_), 0) => format!("--last-failed: all passed {ran}, so all are taken"),
+            (Some(_), 0) => format!(
+                "--last-failed: {} passed {ran}, so all are taken",
+                match last.known() {
+                    known if known == scenarios.len() => "all".to_owned(),
+                    known => format!("{known} of {}, all that are known of,", scenarios.len()),
+                }
+            ),
             (Some(latest), _) => {
                 let all = scenarios.len();
                 scenarios.retain(|it| last.has_failed(it));
