@@ -155,7 +155,7 @@ impl Stored {
         let pages = result.scenarios.iter().zip(&sides);
         let pages: Vec<String> = pages
             .map(|(it, (baseline, current))| {
-                html::scenario(&result, it, baseline.as_ref(), current.as_ref()).html
+                html::scenario_alone(&result, it, baseline.as_ref(), current.as_ref())
             })
             .collect();
         let single = html::single(&result, &html::index(&result), &pages);

@@ -1,5 +1,6 @@
 //! Reports: from one sample result to every format.
 
+mod commands;
 mod diff;
 mod document;
 mod forms;

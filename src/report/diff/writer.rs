@@ -166,23 +166,28 @@ impl<'k> Writer<'k> {
         self.diff.rows.len() >= ROWS
     }
 
+    /// Adds a row while there is room for it; without, the difference is cut.
+    fn push(&mut self, row: Row) {
+        if self.is_full() {
+            self.diff.is_cut = true;
+        } else {
+            self.diff.rows.push(row);
+        }
+    }
+
     fn same(&mut self, line: Line) {
         self.diff.is_cut |= line.is_cut();
-        if !self.is_full() {
-            self.diff.rows.push(Row::Same(line));
-        }
+        self.push(Row::Same(line));
     }
 
     fn changed(&mut self, was: Option<Line>, now: Option<Line>, calm: bool) {
         self.diff.is_cut |= was.iter().chain(&now).any(Line::is_cut);
-        if !self.is_full() {
-            self.diff.rows.push(Row::Changed {
-                was,
-                now,
-                calm,
-                note: None,
-            });
-        }
+        self.push(Row::Changed {
+            was,
+            now,
+            calm,
+            note: None,
+        });
     }
 
     /// Counts a place that differs; whether it is known to vary.
@@ -285,10 +290,11 @@ impl<'k> Writer<'k> {
         let mut is_first = true;
         loop {
             let (was, now) = (before.next(), after.next());
-            if was.is_none() && now.is_none() || self.is_full() {
+            if was.is_none() && now.is_none() {
                 break;
             }
-            self.diff.rows.push(Row::Changed {
+            self.diff.is_cut |= was.iter().chain(&now).any(Line::is_cut);
+            self.push(Row::Changed {
                 was,
                 now,
                 calm,
@@ -418,6 +424,7 @@ impl<'k> Writer<'k> {
         while at < lines.len() {
             if self.is_full() {
                 // What is left is counted, and not written.
+                self.diff.is_cut = true;
                 let rest = (at..lines.len()).filter(|it| !is_same(*it)).count();
                 (0..rest).for_each(|_| self.count(false));
                 return;
@@ -490,13 +497,11 @@ impl<'k> Writer<'k> {
 
     fn fold(&mut self, indent: usize, words: String, lines: Vec<Line>) {
         self.diff.is_cut |= lines.is_empty();
-        if !self.is_full() {
-            self.diff.rows.push(Row::Fold {
-                indent,
-                words,
-                lines,
-            });
-        }
+        self.push(Row::Fold {
+            indent,
+            words,
+            lines,
+        });
     }
 
     /// The members of an object, or the elements of a list.

@@ -1,16 +1,19 @@
 //! What two calls were answered, or one alone, as a page shows it.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
 use crate::model::Object;
-use crate::model::trajectory::Outcome;
+use crate::model::trajectory::{Outcome, ToolCall};
+use crate::published::call::CallStatus;
 use crate::report::diff::{self, Diff, Known};
+use crate::report::duration;
 use crate::text::aligned::aligned;
 
+use super::PageFile;
 use super::content::{self, Content, Part};
 
 /// One call on one side.
@@ -23,6 +26,36 @@ pub(super) struct Side {
     pub(super) parts: Vec<PartView>,
     /// In place of the answer, where that is not at hand.
     pub(super) remark: Option<String>,
+}
+
+impl Side {
+    /// How a call ended that is at hand, without its answer.
+    pub(super) fn made(call: &ToolCall) -> Self {
+        let status = CallStatus::from(&call.outcome);
+        Self {
+            outcome: status.words(),
+            failed: status.is_failure(),
+            duration: call.duration_ms.map(duration::words),
+            parts: Vec::new(),
+            remark: None,
+        }
+    }
+
+    /// How a call ended by what the document tells of it, where the trajectory is not at hand.
+    pub(super) fn told(
+        status: Option<CallStatus>,
+        duration_ms: Option<f64>,
+        error: Option<&str>,
+    ) -> Self {
+        let error = error.map_or_else(String::new, |it| format!("{it} – "));
+        Self {
+            outcome: status.map_or("unknown outcome", CallStatus::words),
+            failed: status.is_some_and(CallStatus::is_failure),
+            duration: duration_ms.map(duration::words),
+            parts: Vec::new(),
+            remark: Some(format!("{error}the whole answer is not at hand")),
+        }
+    }
 }
 
 /// One part of the answers, laid beside the other side's.
@@ -60,13 +93,21 @@ pub(super) struct Picture {
 }
 
 /// The whole of an answer in a file beside the page.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct WholeFile {
     /// Whose answer it is: `Baseline`.
     pub(super) title: &'static str,
     /// Relative to the page, as a link.
     pub(super) path: String,
-    pub(super) content: Vec<u8>,
+}
+
+/// Whose room on a page a part takes up that has nothing beside it.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Room {
+    /// That of what changed, came or went.
+    Changed,
+    /// That of what is the same, or was compared with nothing.
+    Equal,
 }
 
 /// Lays the answers of the calls of one page side by side.
@@ -80,6 +121,8 @@ pub(super) struct Answers<'p> {
     /// How many bytes of answers that changed it may still hold, and of those that did not.
     changed: Cell<usize>,
     equal: Cell<usize>,
+    /// The files beside the page; `None` where it has to stand alone.
+    files: Option<RefCell<Vec<PageFile>>>,
 }
 
 /// The largest picture that is shown on a page, as base64.
@@ -91,14 +134,20 @@ const CHANGED: usize = 6_000_000;
 const EQUAL: usize = 4_000_000;
 
 impl<'p> Answers<'p> {
-    pub(super) fn new(folder: &'p str, titles: [&'static str; 2]) -> Self {
+    pub(super) fn new(folder: &'p str, titles: [&'static str; 2], has_files: bool) -> Self {
         Self {
             folder,
             titles,
             pictures: Cell::new(PICTURES),
             changed: Cell::new(CHANGED),
             equal: Cell::new(EQUAL),
+            files: has_files.then(RefCell::default),
         }
+    }
+
+    /// The files with the whole of what the page does not show all of.
+    pub(super) fn into_files(self) -> Vec<PageFile> {
+        self.files.map_or_else(Vec::new, RefCell::into_inner)
     }
 
     /// The parts of two answers side by side. `name` tells the files of this call from those of others.
@@ -133,17 +182,27 @@ impl<'p> Answers<'p> {
     }
 
     /// The parts of an answer that has nothing beside it; `side` is 0 for the left one.
-    pub(super) fn alone(&self, outcome: &Outcome, side: usize, name: &str) -> Vec<PartView> {
+    pub(super) fn alone(
+        &self,
+        outcome: &Outcome,
+        side: usize,
+        room: Room,
+        name: &str,
+    ) -> Vec<PartView> {
         let parts = content::parts(outcome);
         let views = parts.iter().enumerate().map(|(index, part)| {
             let name = format!("{name}.{}", index + 1);
-            self.lone(part, side, &name)
+            self.lone(part, side, room, &name)
         });
         views.collect()
     }
 
     /// A part that has nothing beside it.
-    pub(super) fn lone(&self, part: &Part<'_>, side: usize, name: &str) -> PartView {
+    pub(super) fn lone(&self, part: &Part<'_>, side: usize, room: Room, name: &str) -> PartView {
+        let room = match room {
+            Room::Changed => &self.changed,
+            Room::Equal => &self.equal,
+        };
         let body = match &part.content {
             Content::Picture(..) => {
                 let picture = self.picture(part, side);
@@ -154,7 +213,7 @@ impl<'p> Answers<'p> {
                 };
                 Body::Pictures { was, now }
             }
-            _ => Body::Lines(fitted(plain(part), &self.equal)),
+            _ => Body::Lines(fitted(plain(part), room)),
         };
         PartView {
             label: part.label.clone(),
@@ -168,7 +227,12 @@ impl<'p> Answers<'p> {
 
     /// A part that only one side has.
     fn one_sided(&self, part: &Part<'_>, side: usize, known: &Known, name: &str) -> PartView {
-        let view = self.lone(part, side, name);
+        let room = if known.all {
+            Room::Equal
+        } else {
+            Room::Changed
+        };
+        let view = self.lone(part, side, room, name);
         let body = match view.body {
             Body::Lines(lines) if side == 0 => {
                 Body::Lines(diff::unlike(lines, Diff::default(), known.all))
@@ -195,7 +259,7 @@ impl<'p> Answers<'p> {
             return PartView {
                 class: "same",
                 words: "the same on both sides".to_owned(),
-                ..self.lone(now, 1, name)
+                ..self.lone(now, 1, Room::Equal, name)
             };
         }
         let body = match (&was.content, &now.content) {
@@ -277,7 +341,7 @@ impl<'p> Answers<'p> {
         }
     }
 
-    /// The files with the whole of what a page does not show all of.
+    /// Leads to the whole of what a page does not show all of.
     fn files(
         &self,
         body: &Body,
@@ -293,12 +357,17 @@ impl<'p> Answers<'p> {
         };
         let parts = parts.into_iter().flatten().filter(|_| is_cut);
         let file = |(part, side): (&Part<'_>, usize)| {
-            let (extension, content) = whole(part)?;
             let side_name = ["baseline", "current"][side];
+            let path = format!("{}/{name}.{side_name}.{}", self.folder, file_ending(part)?);
+            if let Some(files) = &self.files {
+                files.borrow_mut().push(PageFile {
+                    path: path.clone(),
+                    content: whole(part)?,
+                });
+            }
             Some(WholeFile {
                 title: self.titles[side],
-                path: format!("{}/{name}.{side_name}.{extension}", self.folder),
-                content,
+                path,
             })
         };
         parts.filter_map(file).collect()
@@ -333,19 +402,26 @@ fn plain(part: &Part<'_>) -> Diff {
     }
 }
 
-/// The whole of a part as a file holds it, with the ending of the file's name; `None` where it is nothing to look at.
-fn whole(part: &Part<'_>) -> Option<(&'static str, Vec<u8>)> {
+/// The ending of a file with the whole of a part; `None` where that is nothing to look at.
+fn file_ending(part: &Part<'_>) -> Option<&'static str> {
     match &part.content {
-        Content::Text(text) => Some(("txt", text.as_bytes().to_owned())),
-        Content::Json(value, _) => Some(("json", pretty(value).into_bytes())),
-        Content::Picture(kind, data) => {
+        Content::Text(_) => Some("txt"),
+        Content::Json(..) => Some("json"),
+        Content::Picture(kind, _) => {
             let ending = kind.strip_prefix("image/")?;
-            let ending = ["png", "jpeg", "gif", "webp"]
-                .iter()
-                .find(|it| **it == ending)?;
-            Some((ending, STANDARD.decode(data).ok()?))
+            let known = ["png", "jpeg", "gif", "webp"];
+            known.into_iter().find(|it| *it == ending)
         }
         Content::Binary(..) => None,
+    }
+}
+
+/// The whole of a part as a file holds it; `None` where it cannot be read.
+fn whole(part: &Part<'_>) -> Option<Vec<u8>> {
+    match &part.content {
+        Content::Text(text) => Some(text.as_bytes().to_owned()),
+        Content::Json(value, _) => Some(pretty(value).into_bytes()),
+        Content::Picture(_, data) | Content::Binary(data, _) => STANDARD.decode(data).ok(),
     }
 }
 

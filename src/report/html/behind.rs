@@ -5,14 +5,12 @@ use std::collections::{HashMap, HashSet};
 
 use crate::model::trajectory::{ToolCall, Trajectory};
 use crate::model::upstream::{PassedOn, UpstreamCall, UpstreamLane};
-use crate::published::call::CallStatus;
 use crate::published::result::{
     self, ArgumentDifference, Causes, Comparison, Row, RowKind, UpstreamHeader, UpstreamRow,
 };
 use crate::report::diff::Known;
-use crate::report::duration;
 
-use super::answer::{self, Answers, PartView, Side};
+use super::answer::{self, Answers, PartView, Room, Side};
 use super::content::{self, Part};
 use super::excerpt::Excerpt;
 
@@ -284,12 +282,12 @@ impl<'a> Behind<'a> {
                     let asked = content::parts(&made.call.outcome);
                     let all = asked_parts(made).into_iter().chain(asked).enumerate();
                     let lone = all.map(|(at, part)| {
-                        self.answers
-                            .lone(&part, side, &format!("{name}.{}", at + 1))
+                        let name = format!("{name}.{}", at + 1);
+                        self.answers.lone(&part, side, room(row), &name)
                     });
                     lone.collect()
                 },
-                ..heard_side(made)
+                ..Side::made(&made.call)
             }),
             (Some(call), None) => Some(self.side_of(call, row, side)),
             (None, None) => None,
@@ -336,21 +334,15 @@ impl Behind<'_> {
 
     /// How a call ended, from the document, where the trajectory is not at hand.
     fn side_of(&self, call: &result::UpstreamCall, row: Option<&UpstreamRow>, side: usize) -> Side {
-        let error = call.error.iter().map(|it| format!("{it} – "));
         let arguments = row.and_then(|it| it.arguments.as_ref());
         let arguments = arguments.map(|it| {
             let name = format!("{}.arguments", self.next_name());
-            self.answers.lone(&answer::arguments(it), side, &name)
+            let part = answer::arguments(it);
+            self.answers.lone(&part, side, room(row), &name)
         });
         Side {
-            outcome: call.outcome.map_or("unknown outcome", CallStatus::words),
-            failed: call.outcome.is_some_and(CallStatus::is_failure),
-            duration: call.duration_ms.map(duration::words),
             parts: arguments.into_iter().collect(),
-            remark: Some(format!(
-                "{}the whole answer is not at hand",
-                error.collect::<String>()
-            )),
+            ..Side::told(call.outcome, call.duration_ms, call.error.as_deref())
         }
     }
 }
@@ -466,15 +458,10 @@ fn asked_parts(made: &UpstreamCall) -> Vec<Part<'static>> {
     parts
 }
 
-/// How a call ended.
-fn heard_side(made: &UpstreamCall) -> Side {
-    let call = &made.call;
-    let status = CallStatus::from(&call.outcome);
-    Side {
-        outcome: status.words(),
-        failed: status.is_failure(),
-        duration: call.duration_ms.map(duration::words),
-        parts: Vec::new(),
-        remark: None,
+/// The room on the page for what only one side has heard.
+fn room(row: Option<&UpstreamRow>) -> Room {
+    match row.map(|it| it.kind) {
+        Some(RowKind::Missing | RowKind::Extra) => Room::Changed,
+        Some(RowKind::Pair) | None => Room::Equal,
     }
 }

@@ -1,7 +1,7 @@
 //! What to type about a scenario: to run it again, to accept what it did, to have a call explained.
 
-use crate::published::result::{ResultDocument, Scenario, Status};
-use crate::report::command::{accept, explain, is_acceptable, quoted};
+use crate::published::result::{ResultDocument, Scenario};
+use crate::report::command::{accept, again, explain, is_acceptable};
 
 /// A command, and what it does.
 #[derive(Debug)]
@@ -12,30 +12,11 @@ pub(super) struct Command {
 
 /// The commands for a scenario.
 pub(super) fn commands(result: &ResultDocument, scenario: &Scenario) -> Vec<Command> {
-    let command = match result.command.as_str() {
-        known @ ("run" | "record") => known,
-        _ => "compare",
-    };
-    let mut again = format!("mcp-eval {command} {}", quoted(&scenario.path));
-    let agent = scenario.current.as_ref().map(|it| it.stamp.agent.as_str());
-    if agent == Some("replay") {
-        again.push_str(" --agent replay");
-    }
-    if scenario.has_recorded_servers() {
-        again.push_str(" --servers recorded");
-    }
-    if scenario.not_the_same_experiment().is_some() && scenario.status != Status::Error {
-        again.push_str(" --allow-changed");
-    }
-    if let Some(repeated) = &scenario.repeated {
-        again.push_str(" --repeat ");
-        again.push_str(&repeated.runs.to_string());
-    }
     let mut commands = vec![Command {
         what: "Run it again",
-        text: again,
+        text: again(result, &[scenario], 1),
     }];
-    if is_acceptable(result, scenario) && !scenario.has_recorded_servers() {
+    if is_acceptable(result, scenario) {
         commands.push(Command {
             what: "Accept what it did as the new baseline",
             text: accept(&[scenario], 1, None),

@@ -14,7 +14,7 @@ use crate::report::diff::Known;
 use crate::report::duration;
 use crate::text::{line, shorten};
 
-use super::answer::{self, Answers, PartView, Side};
+use super::answer::{self, Answers, PartView, Room, Side};
 use super::behind::{Behind, BehindView};
 use super::excerpt::Excerpt;
 use super::message::{self, MessageRow};
@@ -49,25 +49,6 @@ impl Block<'_> {
             Self::Behind(behind, _) if behind.is_changed => Some(BEFORE_FIRST.to_owned()),
             _ => None,
         }
-    }
-
-    /// All parts of answers that it shows.
-    pub(super) fn parts(&self) -> Vec<&PartView> {
-        let behind = match self {
-            Self::Call(call) => call.behind.as_ref(),
-            Self::Behind(behind, _) => Some(behind),
-            Self::Messages(_) => None,
-        };
-        let mut parts: Vec<&PartView> = Vec::new();
-        if let Self::Call(call) = self {
-            let sides = call.left.iter().chain(&call.right);
-            parts.extend(sides.flat_map(|it| &it.parts).chain(&call.answers));
-        }
-        for heard in behind.iter().flat_map(|it| &it.calls) {
-            let sides = heard.left.iter().chain(&heard.right);
-            parts.extend(sides.flat_map(|it| &it.parts).chain(&heard.answers));
-        }
-        parts
     }
 
     pub(super) fn set_turn(&mut self, turn: Turn) {
@@ -240,8 +221,8 @@ impl<'a> Maker<'a> {
                 parameters: parameter::recorded(&call.arguments),
                 left: None,
                 right: Some(Side {
-                    parts: self.answers.alone(&call.outcome, 1, &name),
-                    ..side(call)
+                    parts: (self.answers).alone(&call.outcome, 1, Room::Equal, &name),
+                    ..Side::made(call)
                 }),
                 answers: Vec::new(),
                 fails: false,
@@ -272,7 +253,7 @@ impl<'a> Maker<'a> {
         let side = |call: &Call, made: Option<&ToolCall>, side: usize| {
             let mut view = side_of(call, made);
             view.parts = made.filter(|_| both.is_none()).map_or_else(Vec::new, |it| {
-                self.answers.alone(&it.outcome, side, &anchor)
+                (self.answers).alone(&it.outcome, side, room(row), &anchor)
             });
             self.asking(view, row, side)
         };
@@ -346,7 +327,8 @@ impl<'a> Maker<'a> {
         if let Some(arguments) = &row.arguments {
             let part = answer::arguments(arguments);
             let name = format!("{}.arguments", anchor(row));
-            view.parts.insert(0, self.answers.lone(&part, side, &name));
+            let part = self.answers.lone(&part, side, room(row), &name);
+            view.parts.insert(0, part);
         }
         view
     }
@@ -410,13 +392,10 @@ impl<'a> Maker<'a> {
         let number = row.current.as_ref()?.number;
         let comparison = self.scenario.comparison.as_ref()?;
         let slower = comparison.slower.iter().find(|it| it.current == number)?;
-        let words = |milliseconds: Option<f64>| {
-            milliseconds.map_or_else(|| "unknown".to_owned(), duration::words)
-        };
         Some(format!(
             "slower: {} instead of {}",
-            words(slower.current_ms),
-            words(slower.baseline_ms)
+            duration::or_unknown(slower.current_ms),
+            duration::or_unknown(slower.baseline_ms)
         ))
     }
 }
@@ -474,34 +453,20 @@ fn push_messages(blocks: &mut Vec<Block<'_>>, rows: Vec<MessageRow>) {
 
 /// A side from the document, which says how the call ended also where the trajectory is not at hand.
 fn side_of(call: &Call, made: Option<&ToolCall>) -> Side {
-    let outcome = call.outcome.map_or("unknown outcome", |it| it.words());
-    if let Some(made) = made {
-        return Side {
-            outcome,
-            ..side(made)
-        };
-    }
-    let error = call.error.iter().map(|it| format!("{it} – "));
-    Side {
-        outcome,
-        failed: call.outcome.is_some_and(CallStatus::is_failure),
-        duration: call.duration_ms.map(duration::words),
-        parts: Vec::new(),
-        remark: Some(format!(
-            "{}the whole answer is not at hand",
-            error.collect::<String>()
-        )),
+    match made {
+        Some(made) => Side {
+            outcome: call.outcome.map_or("unknown outcome", CallStatus::words),
+            ..Side::made(made)
+        },
+        None => Side::told(call.outcome, call.duration_ms, call.error.as_deref()),
     }
 }
 
-fn side(call: &ToolCall) -> Side {
-    let failed = call.outcome.is_failure();
-    Side {
-        outcome: if failed { "failed" } else { "answered" },
-        failed,
-        duration: call.duration_ms.map(duration::words),
-        parts: Vec::new(),
-        remark: None,
+/// The room on the page for what only one side of a row has.
+fn room(row: &Row) -> Room {
+    match row.kind {
+        RowKind::Missing | RowKind::Extra => Room::Changed,
+        RowKind::Pair => Room::Equal,
     }
 }
 

@@ -75,6 +75,25 @@ pub fn scenario(
     baseline: Option<&Redacted<Trajectory>>,
     current: Option<&Redacted<Trajectory>>,
 ) -> Page {
+    page(result, scenario, [baseline, current], true)
+}
+
+/// The same page where nothing can lie beside it, as a part of a single file.
+pub fn scenario_alone(
+    result: &ResultDocument,
+    scenario: &Scenario,
+    baseline: Option<&Redacted<Trajectory>>,
+    current: Option<&Redacted<Trajectory>>,
+) -> String {
+    page(result, scenario, [baseline, current], false).html
+}
+
+fn page(
+    result: &ResultDocument,
+    scenario: &Scenario,
+    sides: [Option<&Redacted<Trajectory>>; 2],
+    has_files: bool,
+) -> Page {
     let name = page_name(&scenario.id);
     let folder = format!("answers/{}", name.trim_end_matches(".html"));
     let titles = match result.command.as_str() {
@@ -82,30 +101,23 @@ pub fn scenario(
         "record" => ["Baseline", "Recorded run"],
         _ => ["Baseline", "Current run"],
     };
-    let answers = Answers::new(&folder, titles);
-    let page = scenario::ScenarioPage::new(
-        result,
-        scenario,
-        baseline.map(Deref::deref),
-        current.map(Deref::deref),
-        &answers,
-    );
-    let files = page.files().into_iter().map(|it| PageFile {
-        path: it.path,
-        content: it.content,
-    });
+    let answers = Answers::new(&folder, titles, has_files);
+    let [baseline, current] = sides.map(|it| it.map(Deref::deref));
+    let page = scenario::ScenarioPage::new(result, scenario, baseline, current, &answers);
+    let html = render(&page);
     Page {
-        files: files.collect(),
-        html: render(&page),
+        html,
+        files: answers.into_files(),
     }
 }
 
 /// A sentence in pieces, those marked that stand between back quotes: names, places and values.
 fn ticked(sentence: &str) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
+    let quotes = sentence.matches('`').count();
     for (at, text) in sentence.split('`').enumerate() {
         // A back quote without its partner is part of the text.
-        let is_last = sentence.matches('`').count() == at;
+        let is_last = quotes == at;
         let marked = at % 2 == 1;
         if marked && is_last {
             pieces.push(Piece {

@@ -12,7 +12,7 @@ use crate::report::diff::{PieceKind, Row};
 use crate::report::{causes, duration, method, moment};
 use crate::text::shorten;
 
-use super::answer::{Answers, Body, WholeFile};
+use super::answer::{Answers, Body};
 use super::bounded;
 use super::catalogue::{self, ToolView};
 use super::cause::{self, Card};
@@ -240,16 +240,6 @@ impl<'a> ScenarioPage<'a> {
         varying
     }
 
-    /// The files with the whole of answers that the page does not show all of.
-    pub(super) fn files(&self) -> Vec<WholeFile> {
-        let blocks = self.stretches.iter().flat_map(|it| match it {
-            Stretch::Shown(block) => std::slice::from_ref(block),
-            Stretch::Folded { blocks, .. } => blocks,
-        });
-        let parts = blocks.flat_map(Block::parts);
-        parts.flat_map(|it| it.files.iter().cloned()).collect()
-    }
-
     /// The heading of the list of changes.
     fn changes_words(&self) -> String {
         let words = self.scenario.changes_words(&self.result.command);
@@ -289,9 +279,6 @@ fn changed_words(blocks: &[Block<'_>]) -> String {
 impl<'a> VerdictView<'a> {
     fn new(comparison: &'a Comparison) -> Self {
         let scores = &comparison.scores;
-        let words = |milliseconds: Option<f64>| {
-            milliseconds.map_or_else(|| "unknown".to_owned(), duration::words)
-        };
         Self {
             comparison,
             overall: score(scores.overall),
@@ -316,8 +303,8 @@ impl<'a> VerdictView<'a> {
                 .iter()
                 .map(|it| SlowerView {
                     number: it.current,
-                    before: words(it.baseline_ms),
-                    now: words(it.current_ms),
+                    before: duration::or_unknown(it.baseline_ms),
+                    now: duration::or_unknown(it.current_ms),
                 })
                 .collect(),
         }

@@ -338,6 +338,41 @@ fn a_change_in_the_middle_of_megabytes_is_shown_with_what_surrounds_it() {
 }
 
 #[test]
+fn what_ends_where_there_is_no_room_any_more_is_said_to_be_cut() {
+    let members = |of: &str, count: usize, value: &str| -> Value {
+        let members = (0..count).map(|it| (format!("{of}{it}"), json!(value)));
+        Value::Object(members.collect())
+    };
+    let many = |changed: usize, value: &str| members("k", changed, value);
+    let long = json!(vec!["long words"; 20]);
+    // A new object, one that became another kind of thing, equal members behind it, and lines that are folded.
+    for (changed, last) in [
+        (370, [None, Some(members("n", 50, "new value"))]),
+        (396, [Some(json!(1)), Some(members("n", 50, "new value"))]),
+        (399, [Some(long.clone()), Some(long)]),
+    ] {
+        let with = |value: &str, last: &Option<Value>| {
+            let mut whole = many(changed, value);
+            if let Some(last) = last {
+                whole["z"] = last.clone();
+            }
+            whole
+        };
+        let diff = json_diff(&with("a", &last[0]), &with("b", &last[1]));
+        assert_eq!(
+            diff.unseen, 0,
+            "each place that differs has begun to be shown"
+        );
+        assert!(diff.rows.len() >= 400, "{}", diff.rows.len());
+        assert!(diff.is_cut, "{changed} changed members, and {last:?}");
+    }
+    // What just fits is whole.
+    let diff = json_diff(&many(398, "a"), &many(398, "b"));
+    assert_eq!(diff.rows.len(), 400);
+    assert!(!diff.is_cut);
+}
+
+#[test]
 fn hostile_values_take_neither_time_nor_room() {
     let numbers =
         |from: usize, count: usize| Value::Array((from..from + count).map(Value::from).collect());

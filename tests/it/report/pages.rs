@@ -2,11 +2,13 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use mcp_eval::model::comparison::Row;
 use mcp_eval::model::suite::SuiteResult;
-use mcp_eval::model::trajectory::Step;
+use mcp_eval::model::trajectory::{Answer, Outcome, Step};
 use mcp_eval::published::result::Link;
 use mcp_eval::report::html;
 use mcp_eval::text;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fs;
@@ -195,6 +197,57 @@ fn the_whole_of_a_long_answer_lies_beside_the_page() {
     };
     assert_eq!(file.path, name);
     assert!(file.content == long.into_bytes());
+}
+
+#[test]
+fn what_is_new_finds_room_however_much_is_the_same() {
+    let mut suite = sample::compared();
+    let text =
+        |at: usize| json!({"type": "text", "text": format!("{at} {}", "words ".repeat(2_600))});
+    let answering = |content: Vec<Value>| {
+        let mut trajectory = sample::searching("environment variables", "4a1f");
+        if let Some(Step::ToolCall(call)) = trajectory.steps.get_mut(1) {
+            call.outcome = Outcome::Answer(Answer {
+                content,
+                ..Answer::default()
+            });
+        }
+        Some(sample::kept(trajectory))
+    };
+    let equal: Vec<Value> = (0..300).map(text).collect();
+    let fresh = json!({"type": "text", "text": "never said before"});
+    let scenario = &mut suite.scenarios[0];
+    scenario.baseline = answering(equal.clone());
+    scenario.current = answering([equal, vec![fresh]].concat());
+    let rows = &mut scenario.comparison.as_mut().unwrap().rows;
+    if let Some(Row::Pair(pair)) = rows.first_mut() {
+        pair.response.similarity = 0.9;
+    }
+    let page = pages(&suite).swap_remove(1).1;
+    let room = "not shown, because this page is long";
+    assert!(page.contains(room), "what is the same fills its room");
+    let parts = page.split("<details class=\"part extra\"").skip(1);
+    let [part] = &parts.collect::<Vec<_>>()[..] else {
+        panic!("not one part is new");
+    };
+    let (part, _) = part.split_once("</details>").unwrap();
+    assert!(part.contains("never said before"), "{part}");
+}
+
+#[test]
+fn a_page_that_stands_alone_is_the_same_without_files() {
+    let mut suite = sample::recorded();
+    let mut trajectory = sample::searching("environment variables", "4a1f");
+    if let Some(Step::ToolCall(call)) = trajectory.steps.get_mut(1) {
+        call.outcome = sample::text_answer(&"long ".repeat(100_000));
+    }
+    suite.scenarios[0].current = Some(sample::kept(trajectory));
+    let document = sample::document(&suite);
+    let current = suite.scenarios[0].current.as_deref();
+    let page = html::scenario(&document, &document.scenarios[0], None, current);
+    assert_eq!(page.files.len(), 1);
+    let alone = html::scenario_alone(&document, &document.scenarios[0], None, current);
+    assert_eq!(alone, page.html);
 }
 
 #[test]

@@ -1,0 +1,153 @@
+//! What reports tell their readers to type.
+
+use std::sync::Arc;
+
+use mcp_eval::model::redacted::Redacted;
+use mcp_eval::model::stamp::Servers;
+use mcp_eval::model::suite::{ScenarioResult, Status, SuiteResult};
+use mcp_eval::model::trajectory::Trajectory;
+use mcp_eval::report::html;
+use mcp_eval::report::markdown::markdown;
+
+use super::sample;
+
+/// A comparison of two scenarios that failed, after something was done to each.
+fn failed(change: impl Fn(&mut ScenarioResult)) -> SuiteResult {
+    let mut suite = sample::compared();
+    suite.scenarios.truncate(2);
+    for scenario in &mut suite.scenarios {
+        scenario.status = Status::Failed;
+        change(scenario);
+    }
+    suite
+}
+
+/// A run of the current side that is as it was but for this.
+fn with(scenario: &mut ScenarioResult, change: impl Fn(&mut Trajectory)) {
+    let current = scenario.current.as_deref().unwrap();
+    let mut trajectory: Trajectory = (**current).clone();
+    change(&mut trajectory);
+    let kept: Arc<Redacted<Trajectory>> = sample::kept(trajectory);
+    scenario.current = Some(kept);
+}
+
+/// The commands that the Markdown offers, and those of the page of the first scenario.
+fn offered(suite: &SuiteResult) -> [Vec<String>; 2] {
+    let document = sample::document(suite);
+    let commands = |text: &str| -> Vec<String> {
+        let lines = text.lines().map(str::trim);
+        let lines = lines.filter(|it| it.starts_with("mcp-eval ") && !it.contains(" explain "));
+        lines.map(ToOwned::to_owned).collect()
+    };
+    let page = html::scenario(&document, &document.scenarios[0], None, None).html;
+    let codes = page.split("<code data-copy>mcp-eval ").skip(1);
+    let codes = codes.map(|it| format!("mcp-eval {}\n", it.split_once("</code>").unwrap().0));
+    let codes: String = codes.collect::<String>().replace("&#39;", "'");
+    [commands(&markdown(&document)), commands(&codes)]
+}
+
+#[test]
+fn a_scenario_is_run_again_as_it_was_run() {
+    let files = "scenarios/servers/add.yaml scenarios/tools/search.yaml";
+    let first = "scenarios/tools/search.yaml";
+    let recorded = failed(|it| with(it, |run| run.stamp.servers = Servers::Recorded));
+    let replayed = failed(|it| with(it, |run| "replay".clone_into(&mut run.stamp.agent)));
+    let against =
+        failed(|it| it.compared_with = Some("git:HEAD~1 (3f2c1ab Say (seven))".to_owned()));
+    let run = failed(|it| it.compared_with = Some("run:2026-11-20T10-00-00.000Z".to_owned()));
+    let config = failed(|it| it.compared_with = Some("config:my (old) one.json".to_owned()));
+    for (suite, options) in [
+        (recorded, "--servers recorded"),
+        (replayed, "--agent replay"),
+        (against, "--against 'git:HEAD~1'"),
+        (run, "--against run:2026-11-20T10-00-00.000Z"),
+        (config, "--against 'config:my (old) one.json'"),
+    ] {
+        let [markdown, page] = offered(&suite);
+        assert_eq!(markdown[0], format!("mcp-eval compare {files} {options}"));
+        assert_eq!(page[0], format!("mcp-eval compare {first} {options}"));
+    }
+    // Only what all were run with is said of all.
+    let mixed = failed(|it| {
+        if it.id == "tools/search" {
+            with(it, |run| "replay".clone_into(&mut run.stamp.agent));
+        }
+    });
+    let [markdown, page] = offered(&mixed);
+    assert_eq!(markdown[0], format!("mcp-eval compare {files}"));
+    assert_eq!(page[0], format!("mcp-eval compare {first} --agent replay"));
+    // What was not run does not tell.
+    let partly = failed(|it| match it.id.as_str() {
+        "tools/search" => with(it, |run| run.stamp.servers = Servers::Recorded),
+        _ => it.current = None,
+    });
+    let [markdown, _] = offered(&partly);
+    assert_eq!(
+        markdown[0],
+        format!("mcp-eval compare {files} --servers recorded")
+    );
+    let mut direct = sample::direct();
+    for scenario in &mut direct.scenarios {
+        scenario.status = Status::Failed;
+    }
+    let [markdown, page] = offered(&direct);
+    for command in [&markdown[0], &page[0]] {
+        assert!(
+            command.starts_with("mcp-eval compare --direct scenarios/"),
+            "{command}"
+        );
+    }
+    let repeated = sample::repeated();
+    let [_, page] = offered(&repeated);
+    let runs = sample::document(&repeated).scenarios[0]
+        .repeated
+        .as_ref()
+        .unwrap()
+        .runs;
+    assert!(
+        page[0].ends_with(&format!(" --repeat {runs}")),
+        "{}",
+        page[0]
+    );
+}
+
+#[test]
+fn stored_runs_are_compared_again_where_they_lie() {
+    let stored = |suite: &mut SuiteResult| {
+        for scenario in &mut suite.scenarios {
+            scenario.path = format!(".mcp-eval/runs/R/current/{}.json", scenario.id);
+        }
+    };
+    let mut suite = failed(|it| {
+        with(it, |run| "replay".clone_into(&mut run.stamp.agent));
+        it.compared_with = Some("run:Q".to_owned());
+    });
+    stored(&mut suite);
+    let [markdown, page] = offered(&suite);
+    assert_eq!(
+        markdown,
+        ["mcp-eval compare --run .mcp-eval/runs/R/current --against run:Q"]
+    );
+    assert_eq!(
+        page,
+        ["mcp-eval compare --run .mcp-eval/runs/R/current/tools/search.json --against run:Q"]
+    );
+}
+
+#[test]
+fn only_what_can_be_accepted_is_offered() {
+    let accepts = |suite: &SuiteResult| {
+        let offered = offered(suite);
+        offered.map(|it| {
+            it.iter()
+                .any(|it| it.starts_with("mcp-eval review --accept "))
+        })
+    };
+    assert_eq!(accepts(&failed(|_| {})), [true, true]);
+    let recorded = failed(|it| with(it, |run| run.stamp.servers = Servers::Recorded));
+    let against = failed(|it| it.compared_with = Some("image:v1".to_owned()));
+    let stored = failed(|it| it.path = format!("runs/{}.json", it.id));
+    for suite in [recorded, against, stored] {
+        assert_eq!(accepts(&suite), [false, false]);
+    }
+}
