@@ -215,7 +215,9 @@ fn what_is_new_finds_room_however_much_is_the_same() {
         Some(sample::kept(trajectory))
     };
     let equal: Vec<Value> = (0..300).map(text).collect();
-    let fresh = json!({"type": "text", "text": "never said before"});
+    // Longer than what the equal ones leave of theirs.
+    let fresh = format!("never said before {}", "words ".repeat(2_660));
+    let fresh = json!({"type": "text", "text": fresh});
     let scenario = &mut suite.scenarios[0];
     scenario.baseline = answering(equal.clone());
     scenario.current = answering([equal, vec![fresh]].concat());
