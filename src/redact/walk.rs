@@ -1,6 +1,4 @@
-//! What a redactor goes through: trajectories, calls, scenarios, stamps.
-
-use std::collections::HashSet;
+//! What is stored without secrets: trajectories, calls, stamps.
 
 use super::hit::{Hit, Name};
 use super::keys;
@@ -9,34 +7,13 @@ use crate::digits;
 use crate::model::binding::Binding;
 use crate::model::catalogue::Catalogue;
 use crate::model::learned::{Learned, Odd, Variation, Varying};
-use crate::model::placeholder::placeholders;
 use crate::model::redacted::Redacted;
-use crate::model::scenario::{Criterion, Scenario};
 use crate::model::stamp::{GitStamp, ImageStamp};
-use crate::model::suite::{ScenarioResult, SuiteResult};
 use crate::model::texts;
 use crate::model::trajectory::{Ending, Outcome, Step, ToolCall, Trajectory};
 use crate::model::upstream::UpstreamLane;
 
 impl Redactor {
-    /// The same where recorded servers answer: the placeholders in their answers are ours, and come back in later calls.
-    #[must_use]
-    pub fn of_recorded_servers(self, recording: &Redacted<Trajectory>) -> Self {
-        Self {
-            recorded: placeholders_in_answers(recording),
-            ..self
-        }
-    }
-
-    /// The same for what was redacted when it was stored: what looks like a placeholder is one, and what was escaped stays so.
-    #[must_use]
-    pub fn of_stored(self) -> Self {
-        Self {
-            is_stored: true,
-            ..self
-        }
-    }
-
     /// A trajectory without secrets in anything it holds.
     ///
     /// What only a later step shows to be a secret is one in the steps before it, too: a token that an answer calls by another name.
@@ -235,75 +212,6 @@ impl Redactor {
         }
     }
 
-    /// A scenario without secrets, for telling people; it is not for running.
-    pub fn scenario(&self, scenario: &Scenario) -> Redacted<Scenario> {
-        let mut told = scenario.clone();
-        let texts = std::iter::once(&mut told.name)
-            .chain(&mut told.description)
-            .chain(&mut told.user_intent)
-            .chain(&mut told.turns);
-        texts.for_each(|it| self.words(it));
-        for expected in &mut told.expected_trajectory {
-            self.name(&mut expected.tool);
-            self.members(&mut expected.arguments, Origin::Ours, None);
-        }
-        for criterion in &mut told.success_criteria {
-            if let Criterion::Text(text) | Criterion::Says(text) = criterion {
-                self.words(text);
-            }
-        }
-        Redacted::vouch_for(told)
-    }
-
-    /// What a command found, without what may be left of secrets in its own words: its trajectories, and what was found in them, hold
-    /// none already.
-    pub fn suite(&self, mut suite: SuiteResult) -> Redacted<SuiteResult> {
-        self.git(&mut suite.git);
-        for scenario in &mut suite.scenarios {
-            self.result_words(scenario);
-        }
-        Redacted::vouch_for(suite)
-    }
-
-    /// The same of one scenario, to be told before the others have finished.
-    pub fn result(&self, mut result: ScenarioResult) -> Redacted<ScenarioResult> {
-        self.result_words(&mut result);
-        Redacted::vouch_for(result)
-    }
-
-    fn result_words(&self, scenario: &mut ScenarioResult) {
-        let problem = scenario.problem.iter_mut().flat_map(|it| {
-            std::iter::once(&mut it.message)
-                .chain(&mut it.hint)
-                .chain(&mut it.details)
-        });
-        let checks = scenario.checks.iter_mut();
-        let checks = checks.flat_map(|it| [&mut it.name, &mut it.message]);
-        let repeated = scenario.repeated.iter_mut().flat_map(|it| {
-            let attempts = it.attempts.iter_mut();
-            attempts
-                .filter_map(|it| it.reason.as_mut())
-                .chain(&mut it.reason)
-        });
-        let direct = scenario.direct.iter_mut().flat_map(|it| {
-            let calls = it.calls.iter_mut().flat_map(|it| &mut it.findings);
-            calls.chain(it.tools.iter_mut().flat_map(|it| &mut it.findings))
-        });
-        [&mut scenario.name, &mut scenario.path]
-            .into_iter()
-            .chain(&mut scenario.description)
-            .chain(&mut scenario.user_intent)
-            .chain(&mut scenario.tags)
-            .chain(problem)
-            .chain(checks)
-            .chain(repeated)
-            .chain(direct)
-            .chain(&mut scenario.compared_with)
-            .chain(&mut scenario.notes)
-            .chain(&mut scenario.idle_rules)
-            .for_each(|it| self.words(it));
-    }
-
     /// A call and what became of it, as it will be stored.
     pub fn call(&self, mut call: ToolCall) -> Redacted<ToolCall> {
         self.called(&mut call);
@@ -342,7 +250,7 @@ impl Redactor {
     }
 
     /// So was what a repository says of itself.
-    fn git(&self, stamp: &mut GitStamp) {
+    pub(super) fn git(&self, stamp: &mut GitStamp) {
         match stamp {
             GitStamp::Known(commit) => {
                 for text in [
@@ -395,17 +303,6 @@ fn each_text_mut(call: &mut ToolCall, change: &mut dyn FnMut(&mut String)) {
     for outcome in std::iter::once(&mut call.outcome).chain(&mut call.again) {
         outcome.each_text_mut(change);
     }
-}
-
-/// The placeholders in the answers of a recording.
-fn placeholders_in_answers(recording: &Trajectory) -> HashSet<String> {
-    let mut found = HashSet::new();
-    for call in recording.calls() {
-        call.outcome.each_text(&mut |text| {
-            found.extend(placeholders(text).map(|it| text[it.at].to_owned()));
-        });
-    }
-    found
 }
 
 #[cfg(test)]

@@ -1,0 +1,77 @@
+//! What is told without secrets, and not stored: scenarios, and what a command found of them.
+
+use super::{Origin, Redactor};
+use crate::model::redacted::Redacted;
+use crate::model::scenario::{Criterion, Scenario};
+use crate::model::suite::{ScenarioResult, SuiteResult};
+
+impl Redactor {
+    /// A scenario without secrets, for telling people; it is not for running.
+    pub fn scenario(&self, scenario: &Scenario) -> Redacted<Scenario> {
+        let mut told = scenario.clone();
+        let texts = std::iter::once(&mut told.name)
+            .chain(&mut told.description)
+            .chain(&mut told.user_intent)
+            .chain(&mut told.turns);
+        texts.for_each(|it| self.words(it));
+        for expected in &mut told.expected_trajectory {
+            self.name(&mut expected.tool);
+            self.members(&mut expected.arguments, Origin::Ours, None);
+        }
+        for criterion in &mut told.success_criteria {
+            if let Criterion::Text(text) | Criterion::Says(text) = criterion {
+                self.words(text);
+            }
+        }
+        Redacted::vouch_for(told)
+    }
+
+    /// What a command found, without what may be left of secrets in its own words: its trajectories, and what was found in them, hold
+    /// none already.
+    pub fn suite(&self, mut suite: SuiteResult) -> Redacted<SuiteResult> {
+        self.git(&mut suite.git);
+        for scenario in &mut suite.scenarios {
+            self.result_words(scenario);
+        }
+        Redacted::vouch_for(suite)
+    }
+
+    /// The same of one scenario, to be told before the others have finished.
+    pub fn result(&self, mut result: ScenarioResult) -> Redacted<ScenarioResult> {
+        self.result_words(&mut result);
+        Redacted::vouch_for(result)
+    }
+
+    fn result_words(&self, scenario: &mut ScenarioResult) {
+        let problem = scenario.problem.iter_mut().flat_map(|it| {
+            std::iter::once(&mut it.message)
+                .chain(&mut it.hint)
+                .chain(&mut it.details)
+        });
+        let checks = scenario.checks.iter_mut();
+        let checks = checks.flat_map(|it| [&mut it.name, &mut it.message]);
+        let repeated = scenario.repeated.iter_mut().flat_map(|it| {
+            let attempts = it.attempts.iter_mut();
+            attempts
+                .filter_map(|it| it.reason.as_mut())
+                .chain(&mut it.reason)
+        });
+        let direct = scenario.direct.iter_mut().flat_map(|it| {
+            let calls = it.calls.iter_mut().flat_map(|it| &mut it.findings);
+            calls.chain(it.tools.iter_mut().flat_map(|it| &mut it.findings))
+        });
+        [&mut scenario.name, &mut scenario.path]
+            .into_iter()
+            .chain(&mut scenario.description)
+            .chain(&mut scenario.user_intent)
+            .chain(&mut scenario.tags)
+            .chain(problem)
+            .chain(checks)
+            .chain(repeated)
+            .chain(direct)
+            .chain(&mut scenario.compared_with)
+            .chain(&mut scenario.notes)
+            .chain(&mut scenario.idle_rules)
+            .for_each(|it| self.words(it));
+    }
+}
