@@ -6,7 +6,7 @@ use crate::model::Object;
 use crate::model::catalogue::Tool;
 
 use super::refusal;
-use super::schema_node::Node;
+use super::schema::node::Node;
 
 /// How deep required members are filled in.
 const DEPTH: usize = 6;

@@ -2,8 +2,7 @@
 //!
 //! - `drift`: the changes, and which recorded calls would be refused for them.
 //! - `renamed`: tools under another name. `likeness`: how alike two tools or names are, for "did you mean".
-//! - `schema`: what changed between two schemas, in words; `schema_types`: of the types they accept.
-//! - `schema_node`: all that a schema says of one place.
+//! - `schema`: what changed between two schemas, in words.
 //! - `refusal`: whether a tool would refuse a call, as a validator judges it.
 //! - `guess`: arguments for a call that nobody has made yet.
 
@@ -13,5 +12,3 @@ pub(super) mod likeness;
 mod refusal;
 mod renamed;
 mod schema;
-mod schema_node;
-mod schema_types;

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::model::Object;
 use crate::model::placeholder;
 
-use super::schema_node::Node;
+use super::schema::node::Node;
 
 /// How deep arguments are looked into for members that are no longer listed.
 const DEPTH: usize = 32;

@@ -2,18 +2,33 @@
 //!
 //! Whether a change is narrower is judged by its kind, from the two schemas alone; whether it refuses a call that was made is for
 //! [`super::refusal`] to say.
+//!
+//! - here: the walk through both schemas, place by place.
+//! - `node`: all that a schema says of one place.
+//! - `types`, `values`, `bounds`: which types, values and ranges are accepted there.
+//! - `renamed`: members under another name.
+//! - `references`: what schemas refer to.
+
+mod bounds;
+mod difference;
+pub(super) mod node;
+mod references;
+mod renamed;
+mod types;
+mod values;
 
 use std::collections::{BTreeSet, HashSet};
 
 use serde_json::Value;
 
+use self::bounds::is_bound;
+use self::difference::Difference;
+use self::node::Node;
+use self::references::{is_written_otherwise, refer_to_the_same};
+use self::values::listed;
 use crate::score::text::excerpt;
 use crate::score::values::path::escape;
-use crate::score::values::same::{self, View, same};
-
-use super::likeness;
-use super::schema_node::Node;
-use super::schema_types;
+use crate::score::values::same::same;
 
 /// How deep nested schemas are compared.
 const DEPTH: usize = 32;
@@ -50,20 +65,6 @@ const HANDLED_ELSEWHERE: &[&str] = &[
     "additionalProperties",
     "$defs",
     "definitions",
-];
-const LOWER: &[&str] = &[
-    "minimum",
-    "exclusiveMinimum",
-    "minLength",
-    "minItems",
-    "minProperties",
-];
-const UPPER: &[&str] = &[
-    "maximum",
-    "exclusiveMaximum",
-    "maxLength",
-    "maxItems",
-    "maxProperties",
 ];
 /// Keywords that only ever take away from what is accepted.
 const RESTRICTIONS: &[&str] = &[
@@ -182,9 +183,13 @@ impl<'a> Walk<'a> {
         }
         let before = self.found.len();
         let (old, new) = (Node::of(self.roots.0, b), Node::of(self.roots.1, c));
-        self.types(&old, &new, place);
-        self.values(&old, &new, place);
-        self.bounds(&old, &new, place);
+        let types = types::changed(&old, &new);
+        for it in types.into_iter().chain(values::changed(&old, &new)) {
+            self.differs(place, it);
+        }
+        for (keyword, narrows) in bounds::changed(&old, &new) {
+            self.keyword(old.get(keyword), new.get(keyword), place, keyword, narrows);
+        }
         self.unknown_members(&old, &new, place, depth);
         self.others(&old, &new, place, depth);
         if depth > 0 {
@@ -197,134 +202,17 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn types(&mut self, b: &Node<'a>, c: &Node<'a>, place: &Place) {
-        let (old, new) = (b.types(), c.types());
-        let (what, narrows) = match (&old, &new) {
-            (Some(old), Some(new)) => match schema_types::change(old, new) {
-                Some(it) => it,
-                None => return,
-            },
-            (None, Some(new)) if !b.has_alternatives() => (
-                format!("now accepts only {}", schema_types::names(new)),
-                true,
-            ),
-            (Some(_), None) if !c.has_alternatives() => ("now accepts any type".to_owned(), false),
-            _ => return,
-        };
-        let words = |it: &BTreeSet<&str>| it.iter().copied().collect::<Vec<_>>().join(" | ");
-        let change = self.add(place, "type", narrows, what);
-        change.was = old.as_ref().map(words);
-        change.now = new.as_ref().map(words);
-    }
-
-    /// Changes of `enum` and `const`.
-    fn values(&mut self, b: &Node<'a>, c: &Node<'a>, place: &Place) {
-        let (old, new) = (allowed(b), allowed(c));
-        let keyword = if c.get("const").is_some() || (new.is_none() && b.get("const").is_some()) {
-            "const"
-        } else {
-            "enum"
-        };
-        let shown = |it: &Option<Vec<&Value>>| it.as_ref().map(|it| list_of_values(it));
-        let (was, now) = (shown(&old), shown(&new));
-        let missing = |from: &[&'a Value], among: &[&'a Value]| -> Vec<&'a Value> {
-            let is_gone = |it: &&&Value| !among.iter().any(|other| same(it, other));
-            from.iter().filter(is_gone).copied().collect()
-        };
-        let mut found = Vec::new();
-        match (&old, &new) {
-            (Some(old), Some(new)) => {
-                let (gone, added) = (missing(old, new), missing(new, old));
-                if !gone.is_empty() {
-                    found.push((format!("no longer accepts {}", list_of_values(&gone)), true));
-                }
-                if !added.is_empty() {
-                    found.push((
-                        format!("now also accepts {}", list_of_values(&added)),
-                        false,
-                    ));
-                }
-            }
-            (None, Some(new)) => {
-                found.push((format!("now accepts only {}", list_of_values(new)), true));
-            }
-            (Some(_), None) => {
-                found.push(("is no longer limited to certain values".to_owned(), false));
-            }
-            (None, None) => {}
-        }
-        for (what, narrows) in found {
-            let change = self.add(place, keyword, narrows, what);
-            (change.was, change.now) = (was.clone(), now.clone());
-        }
-    }
-
-    /// Keywords that bound a value from below or above.
-    fn bounds(&mut self, b: &Node<'a>, c: &Node<'a>, place: &Place) {
-        let number = |it: &Node<'_>, keyword: &str| it.get(keyword).and_then(Value::as_f64);
-        let whole = |it: &Node<'_>| {
-            it.types()
-                .is_some_and(|it| it.contains("integer") && !it.contains("number"))
-        };
-        let both_whole = whole(b) && whole(c);
-        let range = |it: &Node<'_>| {
-            let step = f64::from(u8::from(both_whole));
-            let least = [
-                number(it, "minimum"),
-                number(it, "exclusiveMinimum").map(|it| it + step),
-            ];
-            let most = [
-                number(it, "maximum"),
-                number(it, "exclusiveMaximum").map(|it| it - step),
-            ];
-            (
-                least
-                    .into_iter()
-                    .flatten()
-                    .fold(f64::NEG_INFINITY, f64::max),
-                most.into_iter().flatten().fold(f64::INFINITY, f64::min),
-            )
-        };
-        let ((least_then, most_then), (least_now, most_now)) = (range(b), range(c));
-        #[expect(clippy::float_cmp, reason = "bounds are taken as they are written")]
-        let same_range = both_whole && least_then == least_now && most_then == most_now;
-        for keyword in LOWER.iter().chain(UPPER) {
-            let (old, new) = (number(b, keyword), number(c, keyword));
-            if old == new {
-                continue;
-            }
-            let narrows = match *keyword {
-                _ if same_range
-                    && matches!(
-                        *keyword,
-                        "minimum" | "exclusiveMinimum" | "maximum" | "exclusiveMaximum"
-                    ) =>
-                {
-                    false
-                }
-                "minimum" | "exclusiveMinimum" => {
-                    new.is_some()
-                        && (least_now > least_then
-                            || !both_whole && old.is_none_or(|old| new > Some(old)))
-                }
-                "maximum" | "exclusiveMaximum" => {
-                    new.is_some()
-                        && (most_now < most_then
-                            || !both_whole && old.is_none_or(|old| new < Some(old)))
-                }
-                _ => new.is_some_and(|new| {
-                    let is_narrower = |old: f64| {
-                        if LOWER.contains(keyword) {
-                            new > old
-                        } else {
-                            new < old
-                        }
-                    };
-                    old.is_none_or(is_narrower)
-                }),
-            };
-            self.keyword(b.get(keyword), c.get(keyword), place, keyword, narrows);
-        }
+    /// A keyword that differs in a way that has words of its own.
+    fn differs(&mut self, place: &Place, difference: Difference) {
+        let Difference {
+            keyword,
+            what,
+            was,
+            now,
+            narrows,
+        } = difference;
+        let change = self.add(place, keyword, narrows, what);
+        (change.was, change.now) = (was, now);
     }
 
     /// A keyword that was gained, lost or changed.
@@ -386,14 +274,8 @@ impl<'a> Walk<'a> {
 
     /// Keywords that have no specific wording: patterns, formats, alternatives.
     fn others(&mut self, b: &Node<'a>, c: &Node<'a>, place: &Place, depth: usize) {
-        let is_handled_elsewhere = |it: &&str| {
-            let bounds = LOWER.iter().chain(UPPER);
-            NOTES
-                .iter()
-                .chain(HANDLED_ELSEWHERE)
-                .chain(bounds)
-                .any(|keyword| keyword == it)
-        };
+        let is_handled_elsewhere =
+            |it: &&str| NOTES.contains(it) || HANDLED_ELSEWHERE.contains(it) || is_bound(it);
         let all: BTreeSet<&str> = b
             .keywords()
             .union(&c.keywords())
@@ -458,8 +340,7 @@ impl<'a> Walk<'a> {
             }
             return;
         }
-        let shown =
-            |it: &[(usize, &Value)]| list_of_values(&it.iter().map(|it| it.1).collect::<Vec<_>>());
+        let shown = |it: &[(usize, &Value)]| listed(&it.iter().map(|it| it.1).collect::<Vec<_>>());
         if !gone.is_empty() {
             let shown = shown(&gone);
             let change = self.add(place, keyword, true, format!("no longer accepts {shown}"));
@@ -483,14 +364,18 @@ impl<'a> Walk<'a> {
         let mut added: Vec<(&str, &Value)> = (new.iter().copied())
             .filter(|it| !old_names.contains(it.0))
             .collect();
-        for (name, schema) in old.iter().filter(|it| !new_names.contains(it.0)) {
+        let gone: Vec<(&str, &Value)> = (old.iter().copied())
+            .filter(|it| !new_names.contains(it.0))
+            .collect();
+        let other_names = renamed::names(&gone, &added);
+        let is_other_name: HashSet<&str> = other_names.iter().flatten().copied().collect();
+        added.retain(|(name, _)| !is_other_name.contains(name));
+        for ((name, schema), other) in gone.into_iter().zip(other_names) {
             let member = place.member(name);
-            let same_name = renamed(name, schema, &added);
-            let change = if let Some(at) = same_name {
-                let (other, _) = added.remove(at);
+            let change = if let Some(other) = other {
                 let change = self.add(&member, "", true, format!("was renamed to {other:?}"));
                 change.renamed = Some(place.member(other).parameter);
-                (change.was, change.now) = (Some((*name).to_owned()), Some(other.to_owned()));
+                (change.was, change.now) = (Some(name.to_owned()), Some(other.to_owned()));
                 change
             } else {
                 let change = self.add(&member, "", true, "is gone".to_owned());
@@ -599,84 +484,4 @@ impl<'a> Walk<'a> {
             }
         }
     }
-}
-
-/// Whether what can be referred to is the same in both documents, or nothing is referred to at all.
-fn refer_to_the_same(b: &Value, c: &Value) -> bool {
-    let (old, new) = (b.to_string(), c.to_string());
-    let refers = |it: &str| it.contains("\"$ref\"");
-    if !refers(&old) && !refers(&new) {
-        return true;
-    }
-    let elsewhere = |it: &str| it.contains("\"#/properties") || it.contains("\"#\"");
-    let same_definitions =
-        ["$defs", "definitions"]
-            .iter()
-            .all(|key| match (b.get(key), c.get(key)) {
-                (Some(b), Some(c)) => same(b, c),
-                (b, c) => b.is_none() && c.is_none(),
-            });
-    same_definitions && !elsewhere(&old) && !elsewhere(&new)
-}
-
-/// Whether two schemas that differ may say the same, one of them through references or single alternatives.
-fn is_written_otherwise(b: &Value, c: &Value) -> bool {
-    let indirect = |it: &Value| {
-        [
-            "$ref",
-            "allOf",
-            "anyOf",
-            "oneOf",
-            "$defs",
-            "definitions",
-            "nullable",
-        ]
-        .iter()
-        .any(|key| it.get(key).is_some())
-    };
-    let other = |it: &Value| it.get("type").is_some_and(Value::is_array);
-    indirect(b) || indirect(c) || other(b) || other(c)
-}
-
-fn allowed<'a>(schema: &Node<'a>) -> Option<Vec<&'a Value>> {
-    let of_enum = schema.get("enum").and_then(Value::as_array);
-    of_enum
-        .map(|it| it.iter().collect())
-        .or_else(|| schema.get("const").map(|it| vec![it]))
-}
-
-fn list_of_values(values: &[&Value]) -> String {
-    let shown: Vec<String> = values.iter().take(10).map(|it| excerpt::of(it)).collect();
-    match values.len() - shown.len() {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
-}
-
-/// Which of the new members a member that is gone has become: one with the same schema, of several the one with the most similar name. A
-/// title and a description may have changed with the name.
-fn renamed(name: &str, schema: &Value, added: &[(&str, &Value)]) -> Option<usize> {
-    let wanted = same::hash(&plain(schema), View::Plain);
-    let candidates = (added.iter().enumerate())
-        .filter(|(_, (_, it))| same::hash(&plain(it), View::Plain) == wanted);
-    let ranked = candidates.map(|(at, (other, it))| {
-        let described = |it: &Value| it.get("description").cloned();
-        let as_described = described(it).is_some() && described(it) == described(schema);
-        (
-            f64::from(u8::from(as_described)) + likeness::names(name, other),
-            at,
-        )
-    });
-    ranked
-        .rev()
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, at)| at)
-}
-
-fn plain(schema: &Value) -> Value {
-    let mut schema = schema.clone();
-    if let Some(members) = schema.as_object_mut() {
-        members.retain(|key, _| !matches!(key.as_str(), "title" | "description"));
-    }
-    schema
 }

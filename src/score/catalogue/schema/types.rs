@@ -2,10 +2,33 @@
 
 use std::collections::BTreeSet;
 
+use super::difference::Difference;
+use super::node::Node;
 use crate::score::values::kind::article;
 
+/// What changed in the types that are accepted; `None` where nothing did, or they are not known.
+pub(super) fn changed(b: &Node<'_>, c: &Node<'_>) -> Option<Difference> {
+    let (old, new) = (b.types(), c.types());
+    let (what, narrows) = match (&old, &new) {
+        (Some(old), Some(new)) => change(old, new)?,
+        (None, Some(new)) if !b.has_alternatives() => {
+            (format!("now accepts only {}", names(new)), true)
+        }
+        (Some(_), None) if !c.has_alternatives() => ("now accepts any type".to_owned(), false),
+        _ => return None,
+    };
+    let words = |it: &BTreeSet<&str>| it.iter().copied().collect::<Vec<_>>().join(" | ");
+    Some(Difference {
+        keyword: "type",
+        what,
+        was: old.as_ref().map(words),
+        now: new.as_ref().map(words),
+        narrows,
+    })
+}
+
 /// Describes how the accepted types changed, and says whether some are no longer accepted; `None` where they did not change.
-pub(super) fn change(old: &BTreeSet<&str>, new: &BTreeSet<&str>) -> Option<(String, bool)> {
+fn change(old: &BTreeSet<&str>, new: &BTreeSet<&str>) -> Option<(String, bool)> {
     let lost: BTreeSet<&str> = (old.iter().copied())
         .filter(|it| !accepts(new, it))
         .collect();
@@ -36,7 +59,7 @@ fn accepts(types: &BTreeSet<&str>, wanted: &str) -> bool {
 }
 
 /// The types with their articles, as in "an integer or null".
-pub(super) fn names(types: &BTreeSet<&str>) -> String {
+fn names(types: &BTreeSet<&str>) -> String {
     let named: Vec<String> = types.iter().map(|it| article(it)).collect();
     named.join(" or ")
 }

@@ -1,0 +1,51 @@
+//! Members of an object that have another name now.
+
+use serde_json::Value;
+
+use crate::score::catalogue::likeness;
+use crate::score::values::same::{self, View};
+
+/// How many members with the same schema a name is looked for among.
+const CANDIDATES: usize = 200;
+
+/// What each member that is gone is called now: the new one with the same schema, of several the one with the most similar name. A title and
+/// a description may have changed with the name.
+pub(super) fn names<'a>(
+    gone: &[(&str, &Value)],
+    added: &[(&'a str, &'a Value)],
+) -> Vec<Option<&'a str>> {
+    if gone.is_empty() {
+        return Vec::new();
+    }
+    let mut left: Vec<_> = (added.iter())
+        .map(|(name, schema)| (*name, description(schema), hash(schema)))
+        .collect();
+    let names = gone.iter().map(|(name, schema)| {
+        let (wanted, described) = (hash(schema), description(schema));
+        let alike = left.iter().enumerate().filter(|(_, it)| it.2 == wanted);
+        let ranked = alike.take(CANDIDATES).map(|(at, (other, of_other, _))| {
+            let as_described = described.is_some() && described == *of_other;
+            let likeness = f64::from(u8::from(as_described)) + likeness::names(name, other);
+            (likeness, at)
+        });
+        // The first of equal ones.
+        let better =
+            |a: (f64, usize), b: (f64, usize)| if b.0.total_cmp(&a.0).is_gt() { b } else { a };
+        let best = ranked.reduce(better);
+        best.map(|(_, at)| left.remove(at).0)
+    });
+    names.collect()
+}
+
+fn description(schema: &Value) -> Option<&Value> {
+    schema.get("description")
+}
+
+/// What is the same for schemas that accept the same, written in the same way.
+fn hash(schema: &Value) -> u64 {
+    let mut plain = schema.clone();
+    if let Some(members) = plain.as_object_mut() {
+        members.retain(|key, _| !matches!(key.as_str(), "title" | "description"));
+    }
+    same::hash(&plain, View::Plain)
+}
