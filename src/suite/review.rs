@@ -370,24 +370,28 @@ impl Waiting {
         let Some(before) = self.compared_with() else {
             return Err(other("there is no baseline to write it into".to_owned()));
         };
+        let current = &self.run.trajectory;
         let mut known = before.clone();
-        for anything in [false, true] {
-            let current = &self.run.trajectory;
+        let mut ignore = |anything: bool| {
             let mut ignored = Ok(());
             known.refine(|it| {
                 ignored = score::ignore_place(it, current, change, rules, anything);
             });
             ignored.map_err(other)?;
-            let left = score::compare(&bound(&known, &self.scenario), current, rules);
-            let is_there = |it: &Change| (it.baseline, &it.path) == (change.baseline, &change.path);
-            if !left.changes.iter().any(is_there) {
-                break;
-            }
+            Ok::<_, Refusal>(score::compare(
+                &bound(&known, &self.scenario),
+                current,
+                rules,
+            ))
+        };
+        let mut compared = ignore(false)?;
+        let is_there = |it: &Change| (it.baseline, &it.path) == (change.baseline, &change.path);
+        if compared.changes.iter().any(is_there) {
+            compared = ignore(true)?;
         }
         let id = &self.scenario.id;
         let variant = self.run.origin.variant;
         let kept = (self.baselines).save_under(Some(&held), id, variant, &known)?;
-        let compared = score::compare(&bound(&known, &self.scenario), &self.run.trajectory, rules);
         (self.run.trajectory).refine(|it| score::carry_over(&known, it, &compared));
         self.run.origin.fingerprint = fingerprint(&known);
         if self.found.is_some() {

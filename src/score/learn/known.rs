@@ -4,13 +4,13 @@
 //! comparison fail for nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 
 use crate::model::comparison::{Comparison, Pair, Row, UpstreamComparison};
 use crate::model::learned::{Learned, StandsFor, TokenKind, Variation, Varying, VaryingToken};
 use crate::model::trajectory::{Answer, Outcome, ToolCall, Trajectory};
 use crate::model::upstream::{UpstreamLane, VaryingArgument};
 use crate::score::by_hand::learned::{NOTHING, place_texts};
+use crate::score::text::counted::Counted;
 use crate::score::text::made_up::may_stand_for;
 use crate::score::text::token::{LONG, Token, pieces, tokens};
 use crate::score::values::path::covers_path;
@@ -268,36 +268,6 @@ fn moved_tokens(varying: &[VaryingToken], before: &str, now: &str) -> Vec<Varyin
         })
     });
     moved.collect()
-}
-
-/// The tokens of a text, with how many pieces come before each and in all.
-struct Counted<'a> {
-    tokens: Vec<Token<'a>>,
-    edges: Vec<usize>,
-}
-
-impl<'a> Counted<'a> {
-    fn new(tokens: Vec<Token<'a>>) -> Self {
-        let edges = std::iter::once(0).chain(tokens.iter().scan(0, |at, it| {
-            *at += it.pieces;
-            Some(*at)
-        }));
-        let edges = edges.collect();
-        Self { tokens, edges }
-    }
-
-    /// Which tokens vary; `None` where it begins or ends within one, or beyond the text.
-    fn span(&self, it: &VaryingToken) -> Option<Range<usize>> {
-        let start = it.token.checked_sub(1)?;
-        let edge = |at: usize| self.edges.binary_search(&at).ok();
-        Some(edge(start)?..edge(start.checked_add(it.tokens)?)?)
-    }
-
-    /// Some tokens as the number of the first piece, counted from 1, and the number of pieces.
-    fn counted(&self, span: Range<usize>) -> Option<(usize, usize)> {
-        let (start, end) = (*self.edges.get(span.start)?, *self.edges.get(span.end)?);
-        Some((start + 1, end.checked_sub(start)?))
-    }
 }
 
 /// The same for what the servers behind the one under test heard.

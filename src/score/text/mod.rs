@@ -1,12 +1,13 @@
 //! What does a text consist of, and how much have two texts in common?
 //!
 //! - `words`: how alike two texts are, word by word.
-//! - `token`: texts cut into tokens. `variation`: whether a text says what a recorded one said, where tokens vary.
+//! - `token`: texts cut into tokens. `counted`: which of them a number means. `variation`: whether a text says what a recorded one said, where tokens vary.
 //! - `clock`: times, and whether one has merely moved with the clock.
 //! - `made_up`, `generated`, `made_up_keys`: which runs of characters, pieces and keys look made up by a server.
 //! - `key`: what the key of a value says of it. `excerpt`: short pieces of long values, for people.
 
 pub(super) mod clock;
+pub(super) mod counted;
 pub(super) mod excerpt;
 pub(super) mod generated;
 pub(super) mod key;

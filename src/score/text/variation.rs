@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::model::learned::{StandsFor, TokenKind, VaryingToken};
 
 use super::clock::Clock;
+use super::counted::Counted;
 use super::key;
 use super::made_up;
 use super::token::{LONG, Token, may_have_wholes, pieces, position, span, tokens};
@@ -176,20 +177,9 @@ fn begins_with_its_number(word: &str) -> bool {
 
 /// The tokens of both texts; cut in pieces where only a part of an id was learned to vary.
 fn cut<'a>(b: &'a str, c: &'a str, varying: &[VaryingToken]) -> (Vec<Token<'a>>, Vec<Token<'a>>) {
-    let recorded = tokens(b);
-    let mut edges = vec![0];
-    edges.extend(recorded.iter().scan(0, |at, it| {
-        *at += it.pieces;
-        Some(*at)
-    }));
-    let end = edges[recorded.len()];
-    let is_edge = |at: usize| at >= end || edges.binary_search(&at).is_ok();
-    let is_whole = |it: &VaryingToken| {
-        let start = it.token.saturating_sub(1);
-        is_edge(start) && is_edge(start.saturating_add(it.tokens))
-    };
-    if varying.iter().all(is_whole) {
-        (recorded, tokens(c))
+    let recorded = Counted::new(tokens(b));
+    if varying.iter().all(|it| recorded.is_whole(it)) {
+        (recorded.tokens, tokens(c))
     } else {
         (pieces(b), pieces(c))
     }
