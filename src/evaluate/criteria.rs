@@ -68,7 +68,7 @@ pub fn check_criteria(scenario: &Scenario, trajectory: &Trajectory, basis: Basis
         match run.check(criterion) {
             Ok((state, message)) => checked.checks.push(Check {
                 name: criterion.text(),
-                line: Places::line_of(&scenario.places.criteria, at + 1),
+                line: Places::line_of(&scenario.places.criteria, at),
                 state,
                 message,
             }),

@@ -114,7 +114,7 @@ pub fn wrong_outcomes(
             (true, true) | (false, _) => continue,
         };
         let is_scripted = matches!(scenario.agent, Agent::Scripted { .. });
-        let scripted_at = Places::line_of(&scenario.places.script, index + 1);
+        let scripted_at = Places::line_of(&scenario.places.script, index);
         wrong.push(WrongOutcome {
             call: index + 1,
             tool: call.full_name(),

@@ -84,7 +84,7 @@ pub struct Places {
     pub criteria: Vec<Option<Place>>,
     /// Each call of `expected_trajectory`.
     pub expected: Vec<Option<Place>>,
-    /// Each call that a scripted agent plays.
+    /// Each call that a scripted agent plays, or would where another one is asked.
     pub script: Vec<Option<Place>>,
 }
 
@@ -96,9 +96,9 @@ pub struct Place {
 }
 
 impl Places {
-    /// The line of the call with this number in a list of calls.
-    pub fn line_of(calls: &[Option<Place>], number: usize) -> Option<usize> {
-        let place = calls.get(number.checked_sub(1)?)?;
+    /// The line of what has this index in one of the lists.
+    pub fn line_of(list: &[Option<Place>], index: usize) -> Option<usize> {
+        let place = list.get(index)?;
         place.map(|it| it.line)
     }
 }
