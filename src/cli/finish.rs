@@ -13,21 +13,18 @@ use crate::cli::failure::Failure;
 use crate::cli::github;
 use crate::cli::links;
 use crate::cli::reports::{INDEX, Reports, Source};
-use crate::cli::runs::RESULT;
 use crate::cli::seen_from::SeenFrom;
-use crate::cli::shell;
 use crate::git;
-use crate::model::suite::{ScenarioResult, SuiteResult};
+use crate::model::redacted::Redacted;
+use crate::model::suite::SuiteResult;
+use crate::model::trajectory::Trajectory;
 use crate::published::result::{self, Bisected, Gate, Problem, ResultDocument};
 use crate::redact;
+use crate::report::command::quoted;
 use crate::report::html;
-use crate::store::{self, Retention, Runs, StoreError};
+use crate::store::{self, RESULT, Retention, Runs, StoreError};
 use crate::suite::ci::is_ci;
-use crate::suite::{BASELINES, BISECT_STATE, Finished};
-use crate::text;
-
-/// Where reports go unless the user says otherwise.
-pub(super) const REPORTS: &str = "reports";
+use crate::suite::{BASELINES, BISECT_STATE, Finished, REPORTS};
 
 /// How a suite's result is reported.
 pub(super) struct ReportOptions<'a> {
@@ -92,10 +89,10 @@ pub(super) fn finish(
     } else {
         found.keep()
     };
-    let written = written.and_then(|()| reports.write(Some(&folder), &mut found, console));
+    let written = written.and_then(|()| reports.write(Some(&folder), &found, console));
     add_to_summary(&shown, console);
-    tidy(finished, options, console);
     let Err(failure) = written else {
+        tidy(finished, options, console);
         print(&shown, reports.printed, output, console);
         if reports.pages {
             console.note(&format!("Report: {}", folder.join(INDEX).display()));
@@ -111,6 +108,7 @@ pub(super) fn finish(
     found.result = with_gate(found.result, exit, options.threshold);
     // Kept all the same, where that is possible: the report can be rendered again from there.
     let _ = found.keep();
+    tidy(finished, options, console);
     print(&found.document(&folder), reports.printed, output, console);
     Err(Failure {
         exit,
@@ -124,10 +122,7 @@ fn next_step(result: &ResultDocument, options: &ReportOptions<'_>) -> Option<Str
     let compared = result.scenarios.iter().filter(|it| it.comparison.is_some());
     let failed = compared.clone().find(|it| !it.status.is_fine());
     let told = failed.or_else(|| compared.clone().find(|it| it.is_changed()));
-    let explain = told.map(|it| {
-        let id = shell::quoted(&text::line(&it.id));
-        format!("`mcp-eval explain {id}`")
-    });
+    let explain = told.map(|it| format!("`mcp-eval explain {}`", quoted(&it.id)));
     let show = "`mcp-eval report --open`";
     let has_pages = options.reports.pages && options.reports.output.is_none() && !is_ci();
     match (options.pending, explain) {
@@ -147,7 +142,8 @@ fn next_step(result: &ResultDocument, options: &ReportOptions<'_>) -> Option<Str
     }
 }
 
-/// Removes runs and reports that need not stay, and notes in the index what there is. What goes wrong there spoils no result.
+/// Removes runs and reports that need not stay, and notes in the index what there is: this run as its document says by now. What goes
+/// wrong there spoils no result.
 fn tidy(finished: &Finished, options: &ReportOptions<'_>, console: Console) {
     let Some(runs) = finished.runs.folder().parent() else {
         return;
@@ -163,7 +159,7 @@ fn tidy(finished: &Finished, options: &ReportOptions<'_>, console: Console) {
         ],
     };
     retention.tidy();
-    if let Err(error) = store::index(runs) {
+    if let Err(error) = store::index(runs, finished.runs.id()) {
         console.note(&format!("note: {error}"));
     }
 }
@@ -177,19 +173,18 @@ struct Found<'a> {
 }
 
 impl Source for Found<'_> {
-    fn document(&mut self, folder: &Path) -> ResultDocument {
-        name_files(&mut self.result, self.finished, folder);
-        self.result.clone()
+    fn document(&self, folder: &Path) -> ResultDocument {
+        let mut document = self.result.clone();
+        name_files(&mut document, self.finished, folder);
+        document
     }
 
-    fn write_pages(&mut self, folder: &Path) -> Result<(), Failure> {
+    fn write_pages(&self, folder: &Path) -> Result<(), Failure> {
         let document = self.document(folder);
         copy_trajectories(folder, self.finished)?;
-        Ok(write_pages(
-            folder,
-            &document,
-            &self.finished.suite.scenarios,
-        )?)
+        let scenarios = self.finished.suite.scenarios.iter();
+        let sides = scenarios.map(|it| (it.baseline.as_deref(), it.current.as_deref()));
+        Ok(write_pages(folder, &document, sides)?)
     }
 
     fn is_in(&self, folder: &Path) -> bool {
@@ -199,7 +194,7 @@ impl Source for Found<'_> {
 
 impl Found<'_> {
     /// Keeps the document beside the runs it speaks of.
-    fn keep(&mut self) -> Result<(), Failure> {
+    fn keep(&self) -> Result<(), Failure> {
         let folder = self.finished.runs.folder();
         let text = result::json(&self.document(folder));
         Ok(store::write(&folder.join(RESULT), text.as_bytes())?)
@@ -274,12 +269,12 @@ pub(super) fn unchanged(
         ..gate(exit, None)
     });
     let folder = reports.output.as_deref().filter(|_| reports.pages);
-    let mut nothing = Nothing { result, folder };
+    let nothing = Nothing { result, folder };
     if let Some(folder) = folder {
         nothing.write_pages(folder)?;
         console.note(&format!("Report: {}", folder.join(INDEX).display()));
     }
-    reports.write(folder, &mut nothing, console)?;
+    reports.write(folder, &nothing, console)?;
     match reports.printed {
         Format::Terminal => console.result(sentence),
         format => {
@@ -299,12 +294,12 @@ struct Nothing<'a> {
 }
 
 impl Source for Nothing<'_> {
-    fn document(&mut self, _: &Path) -> ResultDocument {
+    fn document(&self, _: &Path) -> ResultDocument {
         self.result.clone()
     }
 
-    fn write_pages(&mut self, folder: &Path) -> Result<(), Failure> {
-        Ok(write_pages(folder, &self.result, &[])?)
+    fn write_pages(&self, folder: &Path) -> Result<(), Failure> {
+        Ok(write_pages(folder, &self.result, [])?)
     }
 
     fn is_in(&self, folder: &Path) -> bool {
@@ -351,23 +346,24 @@ pub(super) fn print(result: &ResultDocument, format: Format, output: OutputArgs,
     }
 }
 
+/// The two trajectories that the page of a scenario shows, the baseline's first, as far as they are there.
+pub(super) type Sides<'a> = (
+    Option<&'a Redacted<Trajectory>>,
+    Option<&'a Redacted<Trajectory>>,
+);
+
 /// Writes the index, one page per scenario and the document.
 ///
 /// # Errors
 ///
 /// When one of them cannot be written.
-fn write_pages(
+pub(super) fn write_pages<'a>(
     folder: &Path,
     result: &ResultDocument,
-    scenarios: &[ScenarioResult],
+    sides: impl IntoIterator<Item = Sides<'a>>,
 ) -> Result<(), StoreError> {
-    for (scenario, published) in scenarios.iter().zip(&result.scenarios) {
-        let page = html::scenario(
-            result,
-            published,
-            scenario.baseline.as_deref(),
-            scenario.current.as_deref(),
-        );
+    for (scenario, (baseline, current)) in result.scenarios.iter().zip(sides) {
+        let page = html::scenario(result, scenario, baseline, current);
         write_page(folder, &scenario.id, &page)?;
     }
     store::write(&folder.join(RESULT), result::json(result).as_bytes())?;
@@ -379,7 +375,7 @@ fn write_pages(
 /// # Errors
 ///
 /// When one of them cannot be written.
-pub(super) fn write_page(folder: &Path, id: &str, page: &html::Page) -> Result<(), StoreError> {
+fn write_page(folder: &Path, id: &str, page: &html::Page) -> Result<(), StoreError> {
     for file in &page.files {
         store::write(&folder.join(&file.path), &file.content)?;
     }

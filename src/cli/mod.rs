@@ -25,7 +25,6 @@ mod runtime;
 mod scenario_name;
 mod seen_from;
 mod select;
-mod shell;
 mod stored;
 mod stray;
 mod suite;

@@ -15,7 +15,7 @@ use crate::cli::runtime;
 use crate::cli::select::{self, Purpose, Selected};
 use crate::cli::suite::scoring;
 use crate::model::scenario::Scenario;
-use crate::store;
+use crate::store::{self, BASELINE};
 use crate::suite::{self, Judging, Stored};
 
 /// Scores a stored trajectory, or every one of a folder, against the accepted ones.
@@ -88,8 +88,8 @@ fn trajectory_files(run: &Path) -> Result<Vec<PathBuf>, Failure> {
         })?;
         let path = entry.path();
         // In the folder of a baseline, what lies beside it are its variants and recordings that were not accepted.
-        let is_beside = path.file_name() != Some("baseline.json".as_ref())
-            && path.with_file_name("baseline.json").exists();
+        let is_beside =
+            path.file_name() != Some(BASELINE.as_ref()) && path.with_file_name(BASELINE).exists();
         if entry.file_type().is_file() && path.extension() == Some("json".as_ref()) && !is_beside {
             files.push(entry.into_path());
         }

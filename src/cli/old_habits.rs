@@ -1,7 +1,7 @@
 //! Commands and options of the original tool, `smart-mcp-proxy/mcp-eval`: answered with what to type here.
 
 use crate::cli::failure::Failure;
-use crate::cli::shell;
+use crate::report::command::quoted;
 
 /// What its commands are called here.
 const COMMANDS: [(&str, &str, &str); 2] = [
@@ -34,9 +34,7 @@ pub(super) fn answer(arguments: &[String]) -> Option<Failure> {
             is_command = false;
             let known = COMMANDS.iter().find(|(old, ..)| old == argument);
             differences.extend(known.map(|(.., said)| said));
-            words.push(
-                known.map_or_else(|| shell::quoted(argument), |(_, new, _)| (*new).to_owned()),
-            );
+            words.push(known.map_or_else(|| quoted(argument), |(_, new, _)| (*new).to_owned()));
             continue;
         }
         let known = OPTIONS.iter().find_map(|(old, new, said)| {
@@ -48,7 +46,7 @@ pub(super) fn answer(arguments: &[String]) -> Option<Failure> {
             is_it.then_some((new, said, value))
         });
         let Some((new, said, value)) = known else {
-            words.push(shell::quoted(argument));
+            words.push(quoted(argument));
             continue;
         };
         if !differences.contains(said) {
@@ -56,7 +54,7 @@ pub(super) fn answer(arguments: &[String]) -> Option<Failure> {
         }
         words.extend(new.map(str::to_owned));
         if !value.is_empty() {
-            words.push(shell::quoted(value));
+            words.push(quoted(value));
         }
     }
     if differences.is_empty() {

@@ -10,12 +10,12 @@ use crate::cli::console::Console;
 use crate::cli::failure::Failure;
 use crate::cli::github::seen_from_checkout;
 use crate::cli::paths::real;
-use crate::cli::runs::RESULT;
 use crate::cli::seen_from::plain;
 use crate::published::result::{self, Link, ResultDocument};
 use crate::report::terminal::{self, Style, Verbosity};
 use crate::report::{compact, ctrf, github, junit, markdown};
-use crate::store::{self, StoreError};
+use crate::store::{self, Baselines, RESULT, StoreError};
+use crate::suite::STATE;
 
 /// The page that leads to the others.
 pub(super) const INDEX: &str = "index.html";
@@ -40,14 +40,14 @@ pub(super) struct Reports {
 /// What is known of a result, wherever it is written.
 pub(super) trait Source {
     /// The document as seen from a folder, because it names files relative to itself.
-    fn document(&mut self, folder: &Path) -> ResultDocument;
+    fn document(&self, folder: &Path) -> ResultDocument;
 
     /// Writes the pages to a folder, and the document beside them.
     ///
     /// # Errors
     ///
     /// When one of them cannot be written.
-    fn write_pages(&mut self, folder: &Path) -> Result<(), Failure>;
+    fn write_pages(&self, folder: &Path) -> Result<(), Failure>;
 
     /// Whether what belongs into this folder is there already.
     fn is_in(&self, folder: &Path) -> bool;
@@ -162,7 +162,7 @@ impl Reports {
         };
         // Of a folder that has no name yet, only what is asked for by the user can collide.
         let beside = self.output.clone();
-        let beside = beside.unwrap_or_else(|| PathBuf::from(".mcp-eval/this run"));
+        let beside = beside.unwrap_or_else(|| Path::new(STATE).join("this run"));
         if let Some(output) = &self.output {
             let by = format!("--output {}", output.display());
             for name in [INDEX, RESULT] {
@@ -186,6 +186,12 @@ impl Reports {
         Ok(())
     }
 
+    /// Whether any form goes to the folder that is usual for a result, because the user names no file for it.
+    pub(super) fn need_a_folder(&self) -> bool {
+        let mut asked = self.asked.iter();
+        asked.any(|it| it.file.is_none() && it.format != Format::Github)
+    }
+
     /// Writes the forms that were asked for. Those without a file of their own go to `folder`, or nowhere where there is none.
     ///
     /// # Errors
@@ -194,7 +200,7 @@ impl Reports {
     pub(super) fn write(
         &self,
         folder: Option<&Path>,
-        source: &mut dyn Source,
+        source: &dyn Source,
         console: Console,
     ) -> Result<(), Failure> {
         let mut first_failure = None;
@@ -287,21 +293,15 @@ impl Format {
     }
 }
 
-/// Where the result in other forms is asked for as if the pages' folder were a file.
 /// How deep below a folder scenarios and baselines are looked for, and among how many files.
 const LOOK: (usize, usize) = (3, 1000);
 
 /// Whether a file is, or would be, one that this program reads and writes by itself.
 fn is_ours(file: &Path) -> bool {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    let is_kept = file.components().any(|it| it.as_os_str() == ".mcp-eval");
+    let is_kept = file.components().any(|it| it.as_os_str() == STATE);
     let is_scenario = name.ends_with(".yaml") || name.ends_with(".yml");
-    let is_accepted = matches!(
-        name.as_ref(),
-        "baseline.json" | "pending.json" | "trajectory.txt"
-    );
-    let is_variant = name.starts_with("variant-") && name.ends_with(".json");
-    is_kept || is_accepted || is_variant || (is_scenario && file.exists())
+    is_kept || Baselines::is_theirs(file) || (is_scenario && file.exists())
 }
 
 /// Whether pages in this folder would lie among scenarios or baselines.
@@ -318,6 +318,7 @@ fn holds_what_is_ours(folder: &Path) -> bool {
     })
 }
 
+/// Refuses to take the name of a file, in which one form belongs, for the folder of the pages.
 fn refuse_file(folder: &Path) -> Result<(), Failure> {
     let extension = folder.extension().and_then(|it| it.to_str());
     let extension = extension.unwrap_or_default().to_ascii_lowercase();

@@ -3,6 +3,7 @@
 use tokio::runtime::{Builder, Runtime};
 
 use super::failure::Failure;
+use crate::suite::Jobs;
 
 /// For a command whose work is done on this thread.
 ///
@@ -20,6 +21,16 @@ pub(super) fn here() -> Result<Runtime, Failure> {
 /// When the system has no room for them.
 pub(super) fn beside(threads: usize) -> Result<Runtime, Failure> {
     built(Builder::new_multi_thread().worker_threads(threads))
+}
+
+/// For a command that runs so many scenarios.
+///
+/// # Errors
+///
+/// When the system has no room for it.
+pub(super) fn running(jobs: Jobs, scenarios: usize) -> Result<Runtime, Failure> {
+    // One more than can be busy with large answers, so that timers and signals are served.
+    beside(jobs.most(scenarios).min(8) + 1)
 }
 
 fn built(builder: &mut Builder) -> Result<Runtime, Failure> {

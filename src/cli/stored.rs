@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::failure::Failure;
-use crate::cli::finish;
-use crate::cli::runs::{self, RESULT};
+use crate::cli::finish::{self, Sides};
+use crate::cli::runs;
 use crate::cli::seen_from::SeenFrom;
 use crate::input;
 use crate::model::redacted::Redacted;
 use crate::model::trajectory::Trajectory;
 use crate::published::result::{self, ResultDocument, Side};
 use crate::report::{causes, html};
-use crate::store;
+use crate::store::{self, RESULT};
 use crate::suite::RUNS;
 
 /// A stored result and the folder its file names start from.
@@ -20,42 +20,56 @@ pub(super) struct Stored {
     folder: PathBuf,
 }
 
-/// The trajectories of the baseline and of the run, as far as they are there.
-type Sides = (Option<Redacted<Trajectory>>, Option<Redacted<Trajectory>>);
-
 /// A result as seen from a folder, and what its pages are made from.
 struct Loaded {
     result: ResultDocument,
-    /// The two trajectories of each scenario.
-    sides: Vec<Sides>,
+    /// The trajectories of each scenario, as far as they are there: the baseline's, then the run's.
+    sides: Vec<[Option<Redacted<Trajectory>>; 2]>,
     /// Why others are not.
     gone: Vec<String>,
 }
 
+impl Loaded {
+    fn sides(&self) -> impl Iterator<Item = Sides<'_>> {
+        let sides = self.sides.iter();
+        sides.map(|[baseline, current]| (baseline.as_ref(), current.as_ref()))
+    }
+}
+
 impl Stored {
-    /// Opens the result of a run: by its id, its folder or its file; the latest without any.
+    /// Opens the result of a run, by the name of its folder as [`runs::folder`] takes it, or by its file; the latest without any.
     ///
     /// # Errors
     ///
     /// When there is none, or it cannot be read.
     pub(super) fn open(run: Option<&Path>) -> Result<Self, Failure> {
-        let path = match run {
-            None => runs::latest().map(|it| it.join(RESULT)).ok_or_else(|| {
-                Failure::incomplete(format!("no result is stored in {RUNS}/"))
-                    .hint("`mcp-eval compare` stores one")
-            })?,
-            Some(run) => [
-                run.to_owned(),
-                run.join(RESULT),
-                Path::new(RUNS).join(run).join(RESULT),
-            ]
-            .into_iter()
-            .find(|it| input::is_no_folder(it))
-            .ok_or_else(|| {
-                Failure::usage(format!("there is no stored result `{}`", run.display()))
-                    .hint(format!("results are kept in {RUNS}/<run>/{RESULT}"))
+        let nothing = || {
+            Failure::incomplete(format!("no result is stored in {RUNS}/"))
+                .hint("`mcp-eval compare` stores one")
+        };
+        let found = match run {
+            None => runs::latest().ok_or_else(nothing)?,
+            Some(run) => runs::folder(&run.to_string_lossy()).map_err(|why| {
+                let is_any = runs::latest().is_some();
+                if is_any {
+                    Failure::usage(why)
+                } else {
+                    nothing()
+                }
             })?,
         };
+        let path = if found.is_dir() {
+            found.join(RESULT)
+        } else {
+            found
+        };
+        if !input::is_no_folder(&path) {
+            let asked = run.unwrap_or(&path);
+            return Err(
+                Failure::usage(format!("there is no stored result `{}`", asked.display()))
+                    .hint(format!("results are kept in {RUNS}/<run>/{RESULT}")),
+            );
+        }
         let text = input::read_to_string(&path).map_err(|error| {
             Failure::incomplete(format!("cannot read {}: {error}", path.display()))
         })?;
@@ -86,32 +100,18 @@ impl Stored {
 
     /// The result as seen from a folder, with the trajectories that its pages are made from.
     fn loaded(&self, folder: &Path) -> Loaded {
-        let mut gone = Vec::new();
-        let seen = SeenFrom::new(folder);
-        let mut result = self.result.clone();
-        let mut sides = Vec::new();
-        for scenario in &mut result.scenarios {
-            let mut load = |side: &mut Option<Side>| -> Option<Redacted<Trajectory>> {
-                let file = side.as_ref()?.file.clone()?;
-                let path = self.folder.join(&file);
-                match store::load(&path) {
-                    Ok(trajectory) => {
-                        side.as_mut()?.file = Some(seen.path(&path));
-                        Some(trajectory)
-                    }
-                    Err(error) => {
-                        gone.push(error.to_string());
-                        None
-                    }
-                }
-            };
-            sides.push((load(&mut scenario.baseline), load(&mut scenario.current)));
-            let log = scenario.container_log.take();
-            let log = log.map(|it| self.folder.join(it));
-            scenario.container_log = log.filter(|it| it.exists()).map(|it| seen.path(&it));
-            let attempts = scenario.repeated.iter_mut().flat_map(|it| &mut it.attempts);
-            for file in attempts.filter_map(|it| it.file.as_mut()) {
-                *file = seen.path(&self.folder.join(&*file));
+        let mut result = self.seen_from(folder);
+        let (mut sides, mut gone) = (Vec::new(), Vec::new());
+        let mut load = |side: &Option<Side>| -> Option<Redacted<Trajectory>> {
+            let file = side.as_ref()?.file.as_ref()?;
+            let loaded = store::load(&self.folder.join(file));
+            loaded.map_err(|error| gone.push(error.to_string())).ok()
+        };
+        for (scenario, shown) in self.result.scenarios.iter().zip(&mut result.scenarios) {
+            sides.push([load(&scenario.baseline), load(&scenario.current)]);
+            let log = scenario.container_log.as_ref();
+            if log.is_some_and(|it| !self.folder.join(it).exists()) {
+                shown.container_log = None;
             }
         }
         Loaded {
@@ -127,18 +127,9 @@ impl Stored {
     ///
     /// When a page cannot be written.
     pub(super) fn write_pages(&self, folder: &Path) -> Result<Vec<String>, Failure> {
-        let Loaded {
-            result,
-            sides,
-            gone,
-        } = self.loaded(folder);
-        for (scenario, (baseline, current)) in result.scenarios.iter().zip(&sides) {
-            let page = html::scenario(&result, scenario, baseline.as_ref(), current.as_ref());
-            finish::write_page(folder, &scenario.id, &page)?;
-        }
-        store::write(&folder.join(RESULT), result::json(&result).as_bytes())?;
-        store::write(&folder.join("index.html"), html::index(&result).as_bytes())?;
-        Ok(gone)
+        let loaded = self.loaded(folder);
+        finish::write_pages(folder, &loaded.result, loaded.sides())?;
+        Ok(loaded.gone)
     }
 
     /// Writes the index and all pages into one file. Returns the trajectories that are gone, and how many pages found no room.
@@ -147,19 +138,14 @@ impl Stored {
     ///
     /// When the file cannot be written.
     pub(super) fn write_single_file(&self, file: &Path) -> Result<(Vec<String>, usize), Failure> {
-        let Loaded {
-            result,
-            sides,
-            gone,
-        } = self.loaded(file.parent().unwrap_or(Path::new("")));
-        let pages = result.scenarios.iter().zip(&sides);
+        let loaded = self.loaded(file.parent().unwrap_or(Path::new("")));
+        let result = &loaded.result;
+        let pages = result.scenarios.iter().zip(loaded.sides());
         let pages: Vec<String> = pages
-            .map(|(it, (baseline, current))| {
-                html::scenario_alone(&result, it, baseline.as_ref(), current.as_ref())
-            })
+            .map(|(it, (baseline, current))| html::scenario_alone(result, it, baseline, current))
             .collect();
-        let single = html::single(&result, &html::index(&result), &pages);
+        let single = html::single(result, &html::index(result), &pages);
         store::write(file, single.html.as_bytes())?;
-        Ok((gone, single.left_out))
+        Ok((loaded.gone, single.left_out))
     }
 }

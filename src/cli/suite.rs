@@ -151,9 +151,7 @@ pub(super) fn play_round<F>(
 where
     F: Future<Output = Result<Finished, suite::Error>>,
 {
-    // One more than can be busy with large answers, so that timers and signals are served.
-    let threads = settings.jobs.most(scenarios.len()).min(8) + 1;
-    let runtime = runtime::beside(threads)?;
+    let runtime = runtime::running(settings.jobs, scenarios.len())?;
     let finished = runtime.block_on(async {
         let progress = SuiteProgress::new((command, scenarios.len()), output, console);
         let suite = Suite {

@@ -139,7 +139,7 @@ fn with_words<'a>(command: String, words: impl IntoIterator<Item = &'a str>) -> 
 pub fn quoted(word: &str) -> String {
     let word = line(word);
     let is_plain = |it: char| it.is_alphanumeric() || "/._-:=@%+,".contains(it);
-    if !word.is_empty() && !word.starts_with('-') && word.chars().all(is_plain) {
+    if !word.is_empty() && word.chars().all(is_plain) {
         word.into_owned()
     } else {
         format!("'{}'", word.replace('\'', "'\\''"))
@@ -157,7 +157,8 @@ mod tests {
             ("two words", "'two words'"),
             ("it's", r"'it'\''s'"),
             ("$(reboot)", "'$(reboot)'"),
-            ("-rf", "'-rf'"),
+            ("--tag=a,b", "--tag=a,b"),
+            ("*.yaml", "'*.yaml'"),
             ("", "''"),
         ] {
             assert_eq!(quoted(word), shown);

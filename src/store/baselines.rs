@@ -1,10 +1,11 @@
 //! Accepted trajectories: `baselines/<scenario>/baseline.json`, and `variant-2.json` and on where several are accepted.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use walkdir::WalkDir;
+use walkdir::{DirEntry, WalkDir};
 
 use crate::model::redacted::Redacted;
 use crate::model::trajectory::{Step, Trajectory};
@@ -12,6 +13,15 @@ use crate::published::trajectory::{check_id, to_json};
 use crate::store::dialogue::dialogue;
 use crate::store::files::{Beside, Held, StoreError, in_the_way, left_behind, write};
 use crate::store::{load, parse};
+
+/// The file of the main accepted trajectory.
+pub const BASELINE: &str = "baseline.json";
+
+/// The file of a run that waits for review, beside it.
+pub(super) const PENDING: &str = "pending.json";
+
+/// The file of its dialogue.
+const DIALOGUE: &str = "trajectory.txt";
 
 /// A folder of baselines.
 #[derive(Debug, Clone)]
@@ -49,7 +59,7 @@ impl Baselines {
 
     /// The main accepted trajectory's file.
     pub fn path(&self, scenario: &str) -> PathBuf {
-        self.folder(scenario).join("baseline.json")
+        self.folder(scenario).join(BASELINE)
     }
 
     /// The file of an accepted trajectory, the main one being 1.
@@ -60,19 +70,36 @@ impl Baselines {
         }
     }
 
+    /// Whether a file in the folder of a baseline holds an accepted trajectory, by its name.
+    pub fn is_accepted(file: &Path) -> bool {
+        let name = file.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        let variant = name.strip_prefix("variant-");
+        let variant = variant.and_then(|it| it.strip_suffix(".json"));
+        name == BASELINE || variant.is_some_and(|it| it.parse::<usize>().is_ok())
+    }
+
+    /// Whether a file is called as one of those that this program writes into the folder of a baseline.
+    pub fn is_theirs(file: &Path) -> bool {
+        Self::is_accepted(file) || file.ends_with(PENDING) || file.ends_with(DIALOGUE)
+    }
+
     /// The folder of a scenario's baseline where it lies under an old name: `X/X/` or `X_baseline/`, as the original tool called them;
     /// `None` where it lies in its place, or nowhere.
     pub fn elsewhere(&self, scenario: &str) -> Option<PathBuf> {
         if self.single || self.path(scenario).exists() {
             return None;
         }
+        let mut old = self.old_folders(scenario).into_iter();
+        old.find(|it| it.join(BASELINE).is_file())
+    }
+
+    /// Where the baseline of a scenario lies under an old name, if it does.
+    pub fn old_folders(&self, scenario: &str) -> [PathBuf; 2] {
         let name = scenario.rsplit('/').next().unwrap_or(scenario);
-        let old = [
+        [
             self.root.join(scenario).join(name),
             self.root.join(format!("{scenario}_baseline")),
-        ];
-        old.into_iter()
-            .find(|it| it.join("baseline.json").is_file())
+        ]
     }
 
     /// All accepted trajectories of a scenario, the main one first; empty when there is none.
@@ -247,6 +274,14 @@ impl Baselines {
 
     /// The ids of all scenarios that have a main accepted trajectory, in order. Folders that cannot be read are passed over.
     pub fn scenarios(&self) -> Vec<String> {
+        let accepted = self
+            .named(BASELINE)
+            .filter(|(_, it)| it.file_type().is_file());
+        accepted.map(|(id, _)| id).collect()
+    }
+
+    /// What is called so in the folders of scenarios, each with the scenario's id, in order. Folders that cannot be read are passed over.
+    pub(super) fn named(&self, name: &str) -> impl Iterator<Item = (String, DirEntry)> {
         let entries = WalkDir::new(&self.root)
             .follow_links(true)
             .min_depth(2)
@@ -256,17 +291,32 @@ impl Baselines {
                 it.depth() == 0 || !it.file_name().as_encoded_bytes().starts_with(b".")
             })
             .flatten();
-        let accepted =
-            entries.filter(|it| it.file_name() == "baseline.json" && it.file_type().is_file());
-        let ids = accepted.filter_map(|it| {
-            let folder = it.path().parent()?.strip_prefix(&self.root).ok()?;
-            folder.to_str().map(str::to_owned)
-        });
-        ids.collect()
+        entries
+            .filter(move |it| it.file_name() == name)
+            .filter_map(|it| {
+                let folder = it.path().parent()?.strip_prefix(&self.root).ok()?;
+                Some((folder.to_str()?.to_owned(), it))
+            })
+    }
+
+    /// Removes a variant, the main one being 1. The last one takes its place, in one step, so that there is never a gap, at which whoever
+    /// reads them would stop.
+    ///
+    /// # Errors
+    ///
+    /// A [`StoreError`] when a file cannot be removed or moved.
+    pub fn remove_variant(&self, scenario: &str, variant: usize) -> Result<(), StoreError> {
+        let gone = self.variant_path(scenario, variant);
+        let later = (variant + 1..).map(|it| self.variant_path(scenario, it));
+        let done = match later.take_while(|it| it.exists()).last() {
+            Some(last) => fs::rename(last, &gone),
+            None => fs::remove_file(&gone),
+        };
+        done.map_err(|source| StoreError::Write { path: gone, source })
     }
 
     fn dialogue_path(&self, scenario: &str) -> PathBuf {
-        self.folder(scenario).join("trajectory.txt")
+        self.folder(scenario).join(DIALOGUE)
     }
 
     /// Where the baselines lie.

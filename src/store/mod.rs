@@ -10,12 +10,12 @@ mod retention;
 mod run_index;
 mod runs;
 
-pub use baselines::Baselines;
+pub use baselines::{BASELINE, Baselines};
 pub use dialogue::dialogue;
 pub use files::{Held, StoreError, check_writable, write};
 pub use marker::mark;
 pub use pending::fingerprint;
 pub use read::{load, parse};
 pub use retention::Retention;
-pub use run_index::{RunLine, index};
-pub use runs::Runs;
+pub use run_index::{RunLine, index, lines};
+pub use runs::{RESULT, Runs};

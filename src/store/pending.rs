@@ -5,16 +5,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
-use walkdir::WalkDir;
 
 use crate::model::pending::PendingRun;
 use crate::model::redacted::Redacted;
 use crate::model::trajectory::Trajectory;
 use crate::published::trajectory::{check_id, origin, pending_to_json, to_json};
+use crate::store::baselines::PENDING;
 use crate::store::files::{StoreError, write};
 use crate::store::{Baselines, parse};
-
-const FILE: &str = "pending.json";
 
 /// What tells one accepted trajectory from another, however its file is laid out.
 pub fn fingerprint(trajectory: &Redacted<Trajectory>) -> String {
@@ -41,7 +39,7 @@ fn special(path: &Path) -> Result<Option<&'static str>, StoreError> {
 impl Baselines {
     /// The file of a scenario's pending run.
     pub fn pending_path(&self, scenario: &str) -> PathBuf {
-        self.folder(scenario).join(FILE)
+        self.folder(scenario).join(PENDING)
     }
 
     /// Keeps a run for review, in the place of an earlier one.
@@ -106,44 +104,8 @@ impl Baselines {
         }
     }
 
-    /// Removes a variant, the main one being 1, and moves those after it up, so that they stay numbered without a gap.
-    ///
-    /// # Errors
-    ///
-    /// A [`StoreError`] when a file cannot be removed or moved.
-    pub fn remove_variant(&self, scenario: &str, variant: usize) -> Result<(), StoreError> {
-        let failed = |path: PathBuf| move |source| StoreError::Write { path, source };
-        let gone = self.variant_path(scenario, variant);
-        fs::remove_file(&gone).map_err(failed(gone.clone()))?;
-        for number in variant.. {
-            let (from, to) = (
-                self.variant_path(scenario, number + 1),
-                self.variant_path(scenario, number),
-            );
-            if !from.exists() {
-                break;
-            }
-            fs::rename(&from, &to).map_err(failed(to.clone()))?;
-        }
-        Ok(())
-    }
-
     /// The ids of all scenarios of which a run is pending, in order. Folders that cannot be read are passed over.
     pub fn pending(&self) -> Vec<String> {
-        let entries = WalkDir::new(self.root())
-            .follow_links(true)
-            .min_depth(2)
-            .sort_by_file_name()
-            .into_iter()
-            .filter_entry(|it| {
-                it.depth() == 0 || !it.file_name().as_encoded_bytes().starts_with(b".")
-            })
-            .flatten()
-            .filter(|it| it.file_name() == FILE);
-        let ids = entries.filter_map(|it| {
-            let folder = it.path().parent()?.strip_prefix(self.root()).ok()?;
-            folder.to_str().map(str::to_owned)
-        });
-        ids.collect()
+        self.named(PENDING).map(|(id, _)| id).collect()
     }
 }

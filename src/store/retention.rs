@@ -1,7 +1,7 @@
 //! Which runs and reports stay: the last ones, and those that somebody still needs. Of the others, only folders that this program made are
 //! removed, which a file in them says; never what a link leads to, and never the folder of a run that goes on.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -31,15 +31,13 @@ pub struct Retention {
 
 impl Retention {
     /// Removes what need not stay. What cannot be removed does no harm, and is tried again next time.
-    ///
-    /// Returns how many runs are gone.
-    pub fn tidy(&self) -> usize {
+    pub fn tidy(&self) {
         if !is_folder(&self.runs) {
-            return 0;
+            return;
         }
         // One process at a time; the next one does what this one leaves.
         let Some(_held) = Held::try_hold(&self.runs) else {
-            return 0;
+            return;
         };
         let roots = [&self.runs, &self.reports];
         let roots: Vec<&PathBuf> = roots.into_iter().filter(|it| is_folder(it)).collect();
@@ -53,11 +51,10 @@ impl Retention {
         let spare = ours.len().saturating_sub(self.keep.max(1));
         let spare: Vec<String> = ours.into_values().take(spare).collect();
         if spare.is_empty() {
-            return 0;
+            return;
         }
         let mut needed = self.named(&spare);
         needed.extend(latest(&self.reports));
-        let mut gone = 0;
         for id in spare.iter().filter(|it| !needed.contains(*it)) {
             if is_held(&self.runs.join(id)) {
                 continue;
@@ -65,9 +62,7 @@ impl Retention {
             for root in &roots {
                 remove(root, id);
             }
-            gone += 1;
         }
-        gone
     }
 
     /// Which of these ids are named in files.
@@ -79,7 +74,10 @@ impl Retention {
             // Too many to look for: none is removed this time.
             return ids.iter().cloned().collect();
         };
-        let files = self.named_in.iter().flat_map(WalkDir::new).flatten();
+        // One and the same folder may be named in several ways.
+        let roots = self.named_in.iter();
+        let roots: BTreeSet<PathBuf> = roots.filter_map(|it| it.canonicalize().ok()).collect();
+        let files = roots.iter().flat_map(WalkDir::new).flatten();
         let files = files.filter(|it| {
             let size = it.metadata().map_or(0, |it| it.len());
             let is_json = it.path().extension() == Some("json".as_ref());

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::files::{Held, StoreError, write};
-use super::runs::Runs;
+use super::runs::{RESULT, Runs};
 use crate::published::result::{self, ResultDocument, Summary};
 use crate::published::stamp::Git;
 
@@ -48,44 +48,55 @@ impl RunLine {
     }
 }
 
-/// Brings the index up to date with the runs that are there, and returns its lines. Where another process holds the folder for long, that
-/// one or the next does it.
+/// The runs that are there, the oldest first: from the index, and from the folders of those that it lacks. Writes nothing.
+pub fn lines(runs: &Path) -> Vec<RunLine> {
+    lines_but(runs, None)
+}
+
+/// Brings the index up to date with the runs that are there. What it says of the run `anew` is made again from its folder. Where another
+/// process holds the folder of the runs for long, that one or the next does it.
 ///
 /// # Errors
 ///
 /// When the index cannot be written.
-pub fn index(runs: &Path) -> Result<Vec<RunLine>, StoreError> {
+pub fn index(runs: &Path, anew: &str) -> Result<(), StoreError> {
     let Some(_held) = Held::make(runs)? else {
-        return Ok(Vec::new());
+        return Ok(());
     };
-    let path = runs.join(INDEX);
-    let text = fs::read_to_string(&path).unwrap_or_default();
-    // A line that cannot be read is made anew.
+    let mut updated = String::new();
+    for line in lines_but(runs, Some(anew)) {
+        // Plain values can always be written.
+        updated += &serde_json::to_string(&line).unwrap_or_default();
+        updated.push('\n');
+    }
+    if updated != indexed(runs) {
+        write(&runs.join(INDEX), updated.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// The text of the index; empty where there is none.
+fn indexed(runs: &Path) -> String {
+    fs::read_to_string(runs.join(INDEX)).unwrap_or_default()
+}
+
+/// As [`lines`], whatever the index says of the run `anew`.
+fn lines_but(runs: &Path, anew: Option<&str>) -> Vec<RunLine> {
+    let text = indexed(runs);
+    // A line that cannot be read is made anew, too.
     let known = text.lines().filter_map(|it| {
         let line: RunLine = serde_json::from_str(it).ok()?;
         Some((line.run.clone(), line))
     });
     let mut known: BTreeMap<String, RunLine> = known.collect();
-    let folders = fs::read_dir(runs).into_iter().flatten().flatten();
-    let folders = folders.filter(|it| it.file_type().is_ok_and(|it| it.is_dir()));
-    let lines = folders.filter_map(|it| {
-        let id = it.file_name().into_string().ok()?;
+    anew.and_then(|it| known.remove(it));
+    let ids = Runs::ids(runs).into_iter().rev();
+    let lines = ids.filter_map(|id| {
         known.remove(&id).or_else(|| {
-            let text = fs::read_to_string(it.path().join("result.json")).ok()?;
+            let text = fs::read_to_string(runs.join(&id).join(RESULT)).ok()?;
             let line = RunLine::of(result::parse(&text).ok()?);
             (line.run == id).then_some(line)
         })
     });
-    let mut lines: Vec<RunLine> = lines.collect();
-    lines.sort_by_key(|it| Runs::order(&it.run));
-    let mut updated = String::new();
-    for line in &lines {
-        // Plain values can always be written.
-        updated += &serde_json::to_string(line).unwrap_or_default();
-        updated.push('\n');
-    }
-    if updated != text {
-        write(&path, updated.as_bytes())?;
-    }
-    Ok(lines)
+    lines.collect()
 }

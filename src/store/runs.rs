@@ -2,6 +2,7 @@
 //! `baseline/`, and the output of its container under `logs/`. Each of several attempts has such folders at `attempts/<number>`; those of
 //! the attempt that is shown are copied to the folder of the run.
 
+use std::cmp::Reverse;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,9 @@ use crate::model::trajectory::Trajectory;
 use crate::published::trajectory::to_json;
 use crate::store::files::{StoreError, write};
 use crate::store::marker;
+
+/// The document of a run, beside the trajectories it speaks of.
+pub const RESULT: &str = "result.json";
 
 /// How many bytes a file's name may have on the file systems in use.
 const LONGEST_NAME: usize = 255;
@@ -62,6 +66,16 @@ impl Runs {
             }
         }
         unreachable!("there are more milliseconds than folders")
+    }
+
+    /// The ids of the runs below `root`, the latest first; not of what is being removed.
+    pub fn ids(root: &Path) -> Vec<String> {
+        let entries = fs::read_dir(root).into_iter().flatten().flatten();
+        let folders = entries.filter(|it| it.path().is_dir());
+        let names = folders.filter_map(|it| it.file_name().into_string().ok());
+        let mut ids: Vec<String> = names.filter(|it| !it.starts_with('.')).collect();
+        ids.sort_by_cached_key(|it| Reverse(Self::order(it)));
+        ids
     }
 
     /// The key that runs are sorted by. Ids sort as they are, except those of earlier versions, which counted the runs of a second

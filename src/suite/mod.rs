@@ -88,6 +88,8 @@ pub use self::observer::{Observer, ScenarioObserver, Silent};
 pub use self::play::{Files, Finished, NOT_STARTED, Suite};
 pub use self::record::record;
 pub use self::review::{Broken, ReadAgain, Refusal, Waiting, retire};
-pub use self::settings::{BASELINES, Jobs, Judging, RUNS, Recording, ScoreSettings, Settings};
+pub use self::settings::{
+    BASELINES, Jobs, Judging, REPORTS, RUNS, Recording, STATE, ScoreSettings, Settings,
+};
 pub use self::stored::{Stored, compare_stored};
 pub use self::versions::Against;

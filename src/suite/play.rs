@@ -18,7 +18,7 @@ use super::observer::{Observer, Silent};
 use super::outcome::{broken, is_fine, not_run, was_interrupted};
 use super::run_context::RunContext;
 use super::schedule::{Schedule, Turn};
-use super::settings::{BASELINES, Settings};
+use super::settings::{BASELINES, REPORTS, STATE, Settings};
 use super::suite_context::SuiteContext;
 use crate::docker::{Guard, Session};
 use crate::model::redacted::Redacted;
@@ -109,9 +109,7 @@ where
     let started_at = Timestamp::now();
     let started = Instant::now();
     let runs = Arc::new(Runs::create(&settings.runs, started_at)?);
-    let mut ours: Vec<PathBuf> = [BASELINES, "reports", ".mcp-eval"]
-        .map(PathBuf::from)
-        .to_vec();
+    let mut ours: Vec<PathBuf> = [BASELINES, REPORTS, STATE].map(PathBuf::from).to_vec();
     ours.push(settings.baselines.clone());
     let mut selected = scenarios.iter().filter(|it| it.enabled).count();
     let budget = settings.budget.map(|it| Arc::new(Budget::new(it)));

@@ -12,17 +12,17 @@ use crate::model::trajectory::Trajectory;
 use crate::report::command::quoted;
 use crate::run::SetupError;
 use crate::score;
-use crate::store::{Baselines, StoreError};
+use crate::store::{BASELINE, Baselines, StoreError};
 use crate::suite::BASELINES;
 use crate::suite::ci;
 
 /// The baselines in a folder, which may be the folder of all or, when one scenario is meant, its own folder or file.
 pub(crate) fn baselines(root: &Path, scenario: &Scenario, selected: usize) -> Baselines {
     let all = Baselines::new(root);
-    if selected == 1 && root.is_file() && root.file_name() == Some(OsStr::new("baseline.json")) {
+    if selected == 1 && root.is_file() && root.file_name() == Some(OsStr::new(BASELINE)) {
         return Baselines::of_one_scenario(root.parent().unwrap_or(Path::new("")));
     }
-    if selected == 1 && !all.path(&scenario.id).exists() && root.join("baseline.json").exists() {
+    if selected == 1 && !all.path(&scenario.id).exists() && root.join(BASELINE).exists() {
         return Baselines::of_one_scenario(root);
     }
     match all.elsewhere(&scenario.id) {

@@ -1,6 +1,5 @@
 //! Runs that wait for review: shown as they were compared, then accepted, kept beside the others, let go of, or rejected. Nothing is run.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,12 +12,12 @@ use super::patience::Patience;
 use super::replay;
 use super::stored::redacted;
 use crate::evaluate::Accepted;
-use crate::git;
 use crate::model::comparison::Change;
 use crate::model::pending::{Origin, PendingRun};
 use crate::model::redacted::Redacted;
 use crate::model::redaction::Redaction;
 use crate::model::scenario::Scenario;
+use crate::model::stamp::GitStamp;
 use crate::model::suite::{ScenarioResult, Status, SuiteResult};
 use crate::model::trajectory::Trajectory;
 use crate::redact::{Redactor, Secrets};
@@ -255,13 +254,16 @@ impl Waiting {
             )),
             ..open
         });
+        let nowhere = GitStamp::Unknown {
+            reason: "the run was made earlier".to_owned(),
+        };
         let suite = SuiteResult {
             run_id: self.run.origin.run.clone(),
             command: "compare".to_owned(),
             mcp_eval: env!("CARGO_PKG_VERSION").to_owned(),
             started_at: Timestamp::now(),
             duration_ms: 0.0,
-            git: git::stamp(Path::new("."), &[]),
+            git: nowhere,
             interrupted: false,
             selected: 1,
             scenarios: vec![shown],
@@ -289,7 +291,12 @@ impl Waiting {
         self.keep(self.accepted.len() + 1, force, again)
     }
 
-    fn refuse(&self, force: bool) -> Result<(), Refusal> {
+    /// Refuses to accept a run that has been overtaken by what it was compared with, unless `force`.
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`] that says what has changed since.
+    pub fn refuse(&self, force: bool) -> Result<(), Refusal> {
         match self.moved().filter(|_| !force) {
             None => Ok(()),
             Some(message) => Err(Refusal::Other {
@@ -497,11 +504,7 @@ pub fn retire(
     }
     let _held = baselines.hold(id)?;
     let accepted = replay::load(baselines, id)?;
-    let entries = fs::read_dir(stored).into_iter().flatten().flatten();
-    let mut stored_runs: Vec<String> = (entries)
-        .map(|it| it.file_name().to_string_lossy().into_owned())
-        .collect();
-    stored_runs.sort_by_cached_key(|it| std::cmp::Reverse(Runs::order(it)));
+    let stored_runs = Runs::ids(stored);
     let compared = stored_runs.iter().filter_map(|run| {
         // What a run was compared with is the variant that was nearest to it.
         let with = store::load(&Runs::open(stored, run).baseline_path(id)).ok()?;

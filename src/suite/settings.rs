@@ -9,6 +9,12 @@ use crate::model::stamp::Servers;
 /// The default folder of baselines.
 pub const BASELINES: &str = "baselines";
 
+/// The folder of reports, unless the user says otherwise.
+pub const REPORTS: &str = "reports";
+
+/// Where the program keeps what is its own.
+pub const STATE: &str = ".mcp-eval";
+
 /// The default folder of runs.
 pub const RUNS: &str = ".mcp-eval/runs";
 

@@ -15,7 +15,7 @@ use super::judge::judge;
 use super::outcome::problem;
 use super::patience::Patience;
 use super::play::{Files, Finished};
-use super::settings::{Judging, RUNS};
+use super::settings::{Judging, REPORTS, RUNS, STATE};
 use super::{agents, ci, replay, source};
 use crate::evaluate::Accepted;
 use crate::git;
@@ -27,7 +27,7 @@ use crate::model::trajectory::{Ending, Trajectory};
 use crate::redact::{Redactor, Secrets};
 use crate::scenario_file;
 use crate::score;
-use crate::store::{self, Baselines, Runs, StoreError};
+use crate::store::{self, BASELINE, Baselines, Runs, StoreError};
 
 /// Where a run has its trajectories, within its folder.
 const CURRENT: &str = "current";
@@ -109,11 +109,7 @@ pub fn compare_stored(
         duration_ms: started.elapsed().as_secs_f64() * 1000.0,
         git: git::stamp(
             Path::new("."),
-            &[
-                &stored.baselines,
-                Path::new("reports"),
-                Path::new(".mcp-eval"),
-            ],
+            &[&stored.baselines, Path::new(REPORTS), Path::new(STATE)],
         ),
         interrupted,
         selected: stored.files.len(),
@@ -322,7 +318,7 @@ fn unscored(
 fn left_out(file: &Path, run: &Path) -> ScenarioResult {
     let name = file.strip_prefix(run).unwrap_or(file);
     let name = match name.parent() {
-        Some(folder) if name.ends_with("baseline.json") => folder.to_owned(),
+        Some(folder) if name.ends_with(BASELINE) => folder.to_owned(),
         _ => name.with_extension(""),
     };
     let name = name.to_string_lossy().into_owned();

@@ -13,7 +13,7 @@ use crate::model::container::Image;
 use crate::model::scenario::{Scenario, Transport};
 use crate::model::source::Version;
 use crate::scenario_file::{self, Place, Templates};
-use crate::suite::settings::RUNS;
+use crate::suite::settings::{RUNS, STATE};
 use crate::suite::source;
 
 /// Where versions of sources are laid out, each run of the program in a folder of its own.
@@ -255,7 +255,7 @@ pub(crate) fn is_what_stands_there(
         let known = states
             .0
             .entry(folder)
-            .or_insert_with_key(|folder| git::state_around(folder, &[Path::new(".mcp-eval")]).ok());
+            .or_insert_with_key(|folder| git::state_around(folder, &[Path::new(STATE)]).ok());
         known.clone()
     };
     other.source.version.is_some() && state(scenario).is_some_and(|it| state(other) == Some(it))

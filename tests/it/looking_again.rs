@@ -64,6 +64,130 @@ fn runs_are_listed_the_latest_first() {
 }
 
 #[test]
+fn a_run_is_named_in_the_same_ways_everywhere() {
+    let (project, ids) = three_runs();
+    let shown = |name: &str| project.result(0, &["report", name])["run_id"].clone();
+    assert_eq!(shown("latest"), *ids[2]);
+    assert_eq!(shown("reports/latest"), *ids[2]);
+    // The shortest beginning that only one id has.
+    let is_of_one = |it: &&str| ids.iter().filter(|id| id.starts_with(*it)).count() == 1;
+    let mut beginnings = (1..ids[1].len()).map(|end| &ids[1][..end]);
+    let beginning = beginnings.find(|it| is_of_one(it)).unwrap();
+    assert_eq!(shown(beginning), *ids[1]);
+    project.expect(0, &["explain", beginning]).says("weather");
+    for command in ["report", "explain"] {
+        project
+            .expect(2, &[command, "20"])
+            .says("the ids of several runs begin with `20`");
+    }
+    project
+        .expect(2, &["report", "nobody"])
+        .says("there is no stored result `nobody`");
+    // A scenario's name goes before the beginning of an id.
+    let document = format!(".mcp-eval/runs/{}/result.json", ids[2]);
+    project.edit(&document, "\"Weather\"", "\"20\"");
+    project.expect(0, &["explain", "20"]);
+    let empty = Project::new();
+    for command in [
+        &["report"][..],
+        &["report", "latest"],
+        &["explain", "latest"],
+    ] {
+        empty.expect(3, command).says("no result is stored");
+    }
+}
+
+#[test]
+fn one_file_has_its_usual_place() {
+    let (project, ids) = three_runs();
+    for (arguments, id) in [
+        (&["report", "--single-file"][..], &ids[2]),
+        (&["report", &ids[1], "--single-file"], &ids[1]),
+    ] {
+        let file = format!("reports/{id}.html");
+        let ran = project.expect(0, arguments);
+        assert_eq!(ran.stdout.trim_end(), file);
+        assert!(project.read(&file).contains(id.as_str()), "{file}");
+    }
+    for run in [&ids[1], "latest"] {
+        project
+            .expect(2, &["report", "--single-file", run])
+            .says(&format!("mcp-eval report {run} --single-file"));
+        assert!(!project.path(run).exists());
+    }
+}
+
+#[test]
+fn what_a_result_calls_its_run_leads_nowhere_else() {
+    let (project, ids) = three_runs();
+    let document = project.read(format!(".mcp-eval/runs/{}/result.json", ids[2]));
+    let outside = project.path("outside");
+    let before = project.read("reports/latest/index.html");
+    let absolute = outside.display().to_string();
+    let hostile = [
+        "../outside",
+        "../../outside",
+        "a/b",
+        "outside/",
+        ".",
+        "..",
+        "",
+        "latest",
+        &absolute,
+    ];
+    for id in hostile {
+        let document = document.replace(
+            &format!("\"run_id\": \"{}\"", ids[2]),
+            &format!("\"run_id\": {}", json!(id)),
+        );
+        assert!(!document.contains(&format!("\"run_id\": \"{}\"", ids[2])));
+        project.file("artifact/result.json", document);
+        for form in [
+            &["--format", "html"][..],
+            &["--report", "junit"],
+            &["--single-file"],
+        ] {
+            project
+                .expect(2, &[&["report", "artifact"][..], form].concat())
+                .says("no usual place");
+        }
+        // Who says where it goes gets it.
+        project.expect(0, &["report", "artifact"]);
+        let there = ["--format", "html", "--output", "there"];
+        project.expect(0, &[&["report", "artifact"][..], &there].concat());
+        for form in [
+            &["--report", "junit=there/all.xml"],
+            &["--single-file", "there/all.html"],
+        ] {
+            project.expect(0, &[&["report", "artifact"][..], form].concat());
+        }
+        fs::remove_dir_all(project.path("there")).unwrap();
+    }
+    assert!(!outside.exists() && !project.path("reports/a").exists());
+    assert!(!project.path("reports/index.html").exists());
+    assert_eq!(project.read("reports/latest/index.html"), before);
+}
+
+#[test]
+fn a_file_that_is_gone_is_named_where_it_was() {
+    let (project, ids) = three_runs();
+    let named = |folder: &str| {
+        let arguments = ["report", "--format", "html", "--output", folder];
+        let ran = project.expect(0, &arguments);
+        let written: serde_json::Value =
+            serde_json::from_str(&project.read(format!("{folder}/result.json"))).unwrap();
+        (written["scenarios"][0]["current"]["file"].clone(), ran)
+    };
+    let file = format!(".mcp-eval/runs/{}/current/weather.json", ids[2]);
+    let from_there = json!(format!("../../{file}"));
+    assert_eq!(named("deep/one").0, from_there);
+    fs::remove_file(project.path(&file)).unwrap();
+    let (name, ran) = named("deep/two");
+    assert_eq!(name, from_there);
+    ran.says("a conversation is not shown");
+}
+
+#[test]
 fn a_page_is_shown_by_the_program_that_the_system_has_for_it() {
     let (project, ids) = three_runs();
     project.file(

@@ -8,6 +8,7 @@ mod accessible;
 mod against;
 mod agent;
 mod asked_again;
+mod baseline_places;
 mod behind;
 mod browser;
 mod by_hand;

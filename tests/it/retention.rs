@@ -171,6 +171,32 @@ fn a_run_that_goes_on_is_removed_by_nobody() {
 }
 
 #[test]
+fn the_index_says_how_a_run_ended_whose_report_could_not_be_written() {
+    let project = Project::new();
+    // The file could be written when the run began.
+    let server = crate::common::faulty_server();
+    let scenario = json!({
+        "name": "s",
+        "servers": { "s": {
+            "type": "stdio",
+            "command": "sh",
+            "args": ["-c", format!("mkdir -p '{}'; exec '{server}'", project.path("out.json/x").display())],
+        } },
+        "agent": { "kind": "scripted", "calls": [{ "tool": "echo", "args": { "a": 1 } }] },
+    });
+    project.file("scenarios/s.yaml", scenario.to_string());
+    project.expect(3, &["run", "--report", "json=out.json"]);
+    let id = runs(&project)[0].clone();
+    let stored: Value =
+        serde_json::from_str(&project.read(format!(".mcp-eval/runs/{id}/result.json"))).unwrap();
+    assert_eq!(stored["gate"]["exit_code"], 3);
+    assert_eq!(index(&project)[0]["exit_code"], 3);
+    // What is listed is what the index says: a large document is not read again.
+    project.edit(".mcp-eval/runs/index.jsonl", "\"run\"", "\"record\"");
+    project.expect(0, &["report", "--list"]).says("record");
+}
+
+#[test]
 fn the_index_tells_what_there_is_and_is_made_anew_where_it_is_broken() {
     let project = project();
     project.expect(0, &["record"]);

@@ -178,7 +178,14 @@ fn names_are_ids_names_or_files_and_a_wrong_one_is_told() {
         .says("--list")
         .says("--check");
     assert!(project.path(PENDING).exists());
-    project.expect(0, &["review", "--reject", "The shop"]);
+    // Named twice, it is meant once.
+    let twice = ["review", "--reject", "The shop", "--reject", "shop"];
+    let said = project.expect(0, &twice).stdout;
+    assert_eq!(said.matches("rejected shop").count(), 1, "{said}");
+    project.expect(1, &["compare"]);
+    let twice = ["review", "--accept", "shop", "--accept", "shop"];
+    let said = project.expect(0, &twice).stdout;
+    assert_eq!(said.matches("accepted shop").count(), 1, "{said}");
     project
         .expect(2, &["review", "--reject", "shop"])
         .says("nothing of `shop` is pending");

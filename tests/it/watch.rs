@@ -507,6 +507,36 @@ fn the_first_round_is_what_the_command_line_picks() {
 }
 
 #[test]
+fn what_changes_while_a_round_cannot_begin_is_run() {
+    let project = Project::new();
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/mcp", nobody.local_addr().unwrap());
+    drop(nobody);
+    let scenario = |text: &str| {
+        json!({
+            "name": "x",
+            "servers": { "m": { "type": "http", "url": address } },
+            "expected_trajectory": [{ "tool": "look", "args": { "text": text } }],
+        })
+        .to_string()
+    };
+    project.file("scenarios/a.yaml", scenario("1"));
+    project.file("scenarios/b.yaml", scenario("1"));
+    let other = format!("url:{address}");
+    let watching = Watching::start(&project, &["compare", "--against", &other]);
+    // For two seconds, somebody might begin to listen there.
+    watching.until("2 scenarios");
+    project.file("scenarios/b.yaml", scenario("2"));
+    let said = watching.until("nobody listens there");
+    assert!(!said.contains("Watching "), "{said}");
+    let said = watching.round();
+    assert!(
+        said.contains("scenarios/b.yaml changed · 2 scenarios"),
+        "{said}"
+    );
+}
+
+#[test]
 fn what_makes_no_sense_is_refused() {
     let project = project();
     project

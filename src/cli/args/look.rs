@@ -9,7 +9,7 @@ use super::select::SelectArgs;
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ReportArgs {
-    /// The run: its id, its folder, or a result.json [default: the latest]
+    /// The run: its id or the beginning of it, its folder, a result.json, or `latest` [default: the latest]
     pub(in crate::cli) run: Option<PathBuf>,
     #[command(flatten)]
     pub(in crate::cli) reporting: ReportingArgs,
@@ -20,8 +20,9 @@ pub(in crate::cli) struct ReportArgs {
     #[arg(long)]
     pub(in crate::cli) open: bool,
     /// Write all pages into one file, to attach it to a ticket [default FILE: reports/RUN.html]
-    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "", conflicts_with = "output")]
-    pub(in crate::cli) single_file: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", num_args = 0..=1, conflicts_with = "output")]
+    #[expect(clippy::option_option, reason = "it may be given without a file")]
+    pub(in crate::cli) single_file: Option<Option<PathBuf>>,
     /// List the runs that are stored, the latest first
     #[arg(long, conflicts_with_all = ["run", "output", "open", "single_file", "format", "reports", "links"])]
     pub(in crate::cli) list: bool,

@@ -7,6 +7,7 @@ use crate::cli::failure::Failure;
 use crate::cli::finish::{self, ReportOptions};
 use crate::cli::interrupt;
 use crate::cli::reports::Reports;
+use crate::cli::runtime;
 use crate::cli::select::{self, Purpose, Selected};
 use crate::cli::suite::program;
 use crate::git::Commit;
@@ -44,12 +45,7 @@ pub(in crate::cli) fn run(
         bad: args.bad.clone(),
         resume: args.resume,
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| {
-            Failure::incomplete(format!("cannot start the asynchronous runtime: {error}"))
-        })?;
+    let runtime = runtime::running(settings.jobs, scenarios.len())?;
     let (found, interrupt) = runtime.block_on(async {
         let suite = Suite {
             interrupt: interrupt::token(),

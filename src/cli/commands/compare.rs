@@ -1,6 +1,6 @@
 //! `mcp-eval compare`: run scenarios again and score them against their baselines; or score stored trajectories.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::cli::args::{AgainstChoice, CompareArgs, OutputArgs, ServersChoice};
 use crate::cli::console::Console;
@@ -18,7 +18,7 @@ use crate::cli::watch::{self, Watch};
 use crate::model::stamp::Servers;
 use crate::store::Baselines;
 use crate::suite::ci::is_ci;
-use crate::suite::{self, Against, Judging, Settings};
+use crate::suite::{self, Against, Judging, Settings, replay};
 
 pub(in crate::cli) fn run(
     args: &CompareArgs,
@@ -104,6 +104,10 @@ fn one(
         ..settings(&args.execute, &scenarios, console)?
     };
     let ids: Vec<String> = scenarios.iter().map(|it| it.id.clone()).collect();
+    let pending = scenarios
+        .iter()
+        .map(|it| replay::baselines(&settings.baselines, it, scenarios.len()).pending_path(&it.id));
+    let pending: Vec<PathBuf> = pending.collect();
     // What servers do to answers is judged as `run` does.
     let command = if args.direct { "run" } else { "compare" };
     let finished = play_round(
@@ -119,13 +123,14 @@ fn one(
             }
         },
     )?;
+    let mut to_review = 0;
     if against.is_none() && !args.direct {
         let folder = Baselines::new(&settings.baselines);
         stray::warn(&args.select, &folder, &ids, console);
+        if settings.keep_pending {
+            to_review = pending.iter().filter(|it| it.is_file()).count();
+        }
     }
-    let folder = Baselines::new(&settings.baselines);
-    let is_pending = |id: &&String| settings.keep_pending && folder.pending_path(id).is_file();
-    let pending = ids.iter().filter(is_pending).count();
     let options = ReportOptions {
         reports,
         keep: args.execute.kept.keep.0,
@@ -133,11 +138,7 @@ fn one(
         threshold: args.score.threshold,
         strict_statistics: args.strict_statistics,
         bisected: None,
-        pending: if against.is_none() && !args.direct {
-            pending
-        } else {
-            0
-        },
+        pending: to_review,
     };
     finish::finish(&finished, &options, output, console)
 }

@@ -1,11 +1,10 @@
 //! `mcp-eval explain`: every number and rule that led to a score.
 
-use std::path::Path;
-
 use crate::cli::args::ExplainArgs;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
+use crate::cli::runs;
 use crate::cli::stored::Stored;
 use crate::published::result::{ResultDocument, Scenario};
 use crate::report::explain::explain;
@@ -64,20 +63,20 @@ pub(in crate::cli) fn run(args: &ExplainArgs, console: Console) -> Result<Exit, 
 
 /// The result that is asked for, and the scenario of it. What names no run is taken as a scenario of the latest one.
 fn asked(args: &ExplainArgs) -> Result<(ResultDocument, Option<String>), Failure> {
-    let latest = || Stored::open(None).map(|it| it.result);
-    if args.run == Path::new("latest") {
-        return Ok((latest()?, args.scenario.clone()));
+    let by_name = || {
+        let name = args.run.to_string_lossy().into_owned();
+        let is_name = |it: &Scenario| it.id == name || it.name == name;
+        let latest = Stored::open(None).ok().filter(|_| args.scenario.is_none());
+        let latest = latest.filter(|it| it.result.scenarios.iter().any(is_name));
+        latest.map(|it| (it.result, Some(name)))
+    };
+    // A name goes before the beginning of an id.
+    let is_run = runs::is_stored(&args.run) || args.run.exists();
+    if let Some(found) = by_name().filter(|_| !is_run) {
+        return Ok(found);
     }
-    match (Stored::open(Some(&args.run)), &args.scenario) {
-        (Ok(stored), scenario) => Ok((stored.result, scenario.clone())),
-        (Err(failure), Some(_)) => Err(failure),
-        (Err(failure), None) => {
-            let name = args.run.to_string_lossy().into_owned();
-            let is_name = |it: &Scenario| it.id == name || it.name == name;
-            match latest() {
-                Ok(result) if result.scenarios.iter().any(is_name) => Ok((result, Some(name))),
-                _ => Err(failure),
-            }
-        }
+    match Stored::open(Some(&args.run)) {
+        Ok(stored) => Ok((stored.result, args.scenario.clone())),
+        Err(failure) => by_name().ok_or(failure),
     }
 }

@@ -96,12 +96,14 @@ pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Fai
         findings,
         none,
     } = select::load(&args.select, purpose, console)?;
-    let baselines = Baselines::new(&args.baseline);
     let images = images(&scenarios)?;
     let listed: Vec<ListedScenario> = scenarios
         .iter()
         .zip(images)
-        .map(|(it, images)| listed(it, images, &baselines))
+        .map(|(it, images)| {
+            let baselines = replay::baselines(&args.baseline, it, scenarios.len());
+            listed(it, images, &baselines)
+        })
         .collect();
     match args.printed.format {
         ResultFormat::Json => {
@@ -118,7 +120,7 @@ pub(in crate::cli) fn run(args: &ListArgs, console: Console) -> Result<Exit, Fai
         ResultFormat::Terminal => console.result(&table(&listed)),
     }
     let ids: Vec<String> = scenarios.iter().map(|it| it.id.clone()).collect();
-    stray::warn(&args.select, &baselines, &ids, console);
+    stray::warn(&args.select, &Baselines::new(&args.baseline), &ids, console);
     let errors = findings.iter().filter(|it| it.is_error()).count();
     if errors > 0 {
         return Err(Failure::usage(format!(

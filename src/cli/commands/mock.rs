@@ -22,7 +22,7 @@ use crate::model::redaction::Redaction;
 use crate::model::trajectory::Trajectory;
 use crate::redact::{Redactor, Secrets, handed_on};
 use crate::scenario_file::{self, Found};
-use crate::store;
+use crate::store::{self, BASELINE};
 
 pub(in crate::cli) fn run(args: &MockArgs, console: Console) -> Result<Exit, Failure> {
     if !args.http.host.is_loopback() && !args.http.allow_remote {
@@ -146,7 +146,7 @@ fn recorded(
     baseline: &Path,
     recording: &mut Option<Redacted<Trajectory>>,
 ) -> Result<(String, DeclaredServer), Failure> {
-    let beside = |it: &Path| it.join("baseline.json");
+    let beside = |it: &Path| it.join(BASELINE);
     let places = [
         baseline.to_owned(),
         beside(baseline),

@@ -1,12 +1,12 @@
 //! `mcp-eval report`: render a stored result again, without running anything.
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::cli::args::{Format, OutputArgs, ReportArgs, ReportChoice};
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::finish::{self, REPORTS};
+use crate::cli::finish;
 use crate::cli::links;
 use crate::cli::open;
 use crate::cli::reports::{INDEX, Reports, Source};
@@ -14,6 +14,7 @@ use crate::cli::runs;
 use crate::cli::stored::Stored;
 use crate::published::result::ResultDocument;
 use crate::store;
+use crate::suite::{REPORTS, RUNS};
 use crate::text;
 
 pub(in crate::cli) fn run(
@@ -25,7 +26,7 @@ pub(in crate::cli) fn run(
         return list(console);
     }
     if let Some(file) = &args.single_file {
-        return single_file(args, file, console);
+        return single_file(args, file.as_deref(), console);
     }
     let pages = args.reporting.format == Format::Html || args.open;
     if args.output.is_some() && !pages {
@@ -44,15 +45,18 @@ pub(in crate::cli) fn run(
     let reports = Reports::new(&asked, false, None)?;
     let mut stored = Stored::open(args.run.as_deref())?;
     links::add(&mut stored.result.links, &reports.links);
-    let folder = Path::new(REPORTS).join(&stored.result.run_id);
-    let mut again = Again { stored, console };
-    reports.write(Some(&folder), &mut again, console)?;
-    if pages && args.output.is_none() {
+    let folder = if reports.need_a_folder() {
+        Some(usual_folder(&stored.result)?)
+    } else {
+        None
+    };
+    let again = Again { stored, console };
+    reports.write(folder.as_deref(), &again, console)?;
+    if let Some(folder) = folder.as_ref().filter(|_| pages) {
         // Without the mark, the folder stays when its time has come.
-        let _ = store::mark(&folder, &again.stored.result.run_id);
+        let _ = store::mark(folder, &again.stored.result.run_id);
     }
-    if pages {
-        let folder: &PathBuf = args.output.as_ref().unwrap_or(&folder);
+    if let Some(folder) = args.output.as_ref().or(folder.as_ref()).filter(|_| pages) {
         let index = folder.join(INDEX);
         console.result(&index.display().to_string());
         if args.open {
@@ -64,10 +68,33 @@ pub(in crate::cli) fn run(
     Ok(Exit::Passed)
 }
 
+/// Where the pages of a result go, where the user does not say it. What a result from elsewhere calls its run leads nowhere else.
+///
+/// # Errors
+///
+/// When what it says is not the name of a run.
+fn usual_folder(result: &ResultDocument) -> Result<PathBuf, Failure> {
+    let run = &result.run_id;
+    let mut steps = Path::new(run).components();
+    // A link of this name leads to the pages of another run.
+    let is_name = run != "latest"
+        && matches!((steps.next(), steps.next()), (Some(Component::Normal(it)), None) if it == run.as_str());
+    if is_name {
+        return Ok(Path::new(REPORTS).join(run));
+    }
+    let why = if run.is_empty() {
+        "the result is of no run, so there is no usual place for its pages".to_owned()
+    } else {
+        format!("`{run}` is no name of a run, so there is no usual place for its pages")
+    };
+    Err(Failure::usage(why)
+        .hint("say where they go: `--output DIR`, `--single-file FILE` or `--report FORMAT=FILE`"))
+}
+
 /// All pages in one file.
-fn single_file(args: &ReportArgs, file: &Path, console: Console) -> Result<Exit, Failure> {
-    if args.run.is_none() && file.extension().is_none() && runs::is_stored(file) {
-        let run = file.display();
+fn single_file(args: &ReportArgs, file: Option<&Path>, console: Console) -> Result<Exit, Failure> {
+    if let Some(run) = file.filter(|it| args.run.is_none() && runs::is_stored(it)) {
+        let run = run.display();
         return Err(
             Failure::usage(format!("`{run}` is a run, and no name of a file"))
                 .hint(format!("mcp-eval report {run} --single-file")),
@@ -75,11 +102,12 @@ fn single_file(args: &ReportArgs, file: &Path, console: Console) -> Result<Exit,
     }
     let mut stored = Stored::open(args.run.as_deref())?;
     links::add(&mut stored.result.links, &args.reporting.links);
-    let file = if file.as_os_str().is_empty() {
-        let name = format!("{}.html", stored.result.run_id);
-        Path::new(REPORTS).join(name)
-    } else {
+    let file = if let Some(file) = file {
         file.to_owned()
+    } else {
+        let mut name = usual_folder(&stored.result)?.into_os_string();
+        name.push(".html");
+        name.into()
     };
     let (gone, left_out) = stored.write_single_file(&file)?;
     for gone in gone {
@@ -99,15 +127,15 @@ fn single_file(args: &ReportArgs, file: &Path, console: Console) -> Result<Exit,
 
 /// The stored runs, a line each.
 fn list(console: Console) -> Result<Exit, Failure> {
-    let stored = runs::stored();
+    let stored = store::lines(Path::new(RUNS));
     if stored.is_empty() {
         return Err(
             Failure::incomplete("no run is stored here").hint("`mcp-eval compare` stores one")
         );
     }
-    for (id, result) in stored {
-        let summary = result.summary;
-        let verb = if result.command == "record" {
+    for run in stored.iter().rev() {
+        let summary = &run.summary;
+        let verb = if run.command == "record" {
             "recorded"
         } else {
             "passed"
@@ -117,8 +145,9 @@ fn list(console: Console) -> Result<Exit, Failure> {
             count => format!(", {count} with changes"),
         };
         console.result(&text::line(&format!(
-            "{id}  {:<7}  {} of {} {verb}{changed}",
-            result.command,
+            "{}  {:<7}  {} of {} {verb}{changed}",
+            run.run,
+            run.command,
             summary.succeeded(),
             summary.selected
         )));
@@ -133,11 +162,11 @@ struct Again {
 }
 
 impl Source for Again {
-    fn document(&mut self, folder: &Path) -> ResultDocument {
+    fn document(&self, folder: &Path) -> ResultDocument {
         self.stored.seen_from(folder)
     }
 
-    fn write_pages(&mut self, folder: &Path) -> Result<(), Failure> {
+    fn write_pages(&self, folder: &Path) -> Result<(), Failure> {
         for gone in self.stored.write_pages(folder)? {
             let note = format!("note: a conversation is not shown: {gone}");
             self.console.note(&note);

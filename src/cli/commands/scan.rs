@@ -19,10 +19,11 @@ use crate::git;
 use crate::json;
 use crate::redact::scan::{Scanner, Spotted};
 use crate::redact::{Redactor, Secrets};
+use crate::suite::{BASELINES, REPORTS, STATE};
 use crate::text;
 
 /// Where this program writes and reads.
-const USUAL: [&str; 4] = ["baselines", "reports", ".mcp-eval", "scenarios"];
+const USUAL: [&str; 4] = [BASELINES, REPORTS, STATE, "scenarios"];
 
 /// The longest piece of a file that is looked at in one go, in bytes.
 const LONGEST_PIECE: usize = 16 * 1024 * 1024;

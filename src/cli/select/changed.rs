@@ -5,18 +5,11 @@ use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
 use crate::cli::failure::Failure;
-use crate::cli::finish::REPORTS;
 use crate::cli::paths::{named, real};
 use crate::git::{self, Changed, ChangedError, Worktree};
 use crate::model::scenario::Scenario;
 use crate::store::Baselines;
-use crate::suite::{BASELINES, depends};
-
-/// Where the program keeps what is its own.
-pub(in crate::cli) const STATE: &str = ".mcp-eval";
-
-/// What lies beside a baseline and is nobody's baseline yet.
-const PENDING: &str = "pending.json";
+use crate::suite::{BASELINES, REPORTS, STATE, depends, replay};
 
 /// The scenarios that a change concerns.
 #[derive(Debug)]
@@ -69,21 +62,33 @@ pub(super) fn concerned(
     let all = beside
         .file
         .is_some_and(|it| repositories.has_changed(it, &[]));
+    let of_how_many = scenarios.len();
     let mut is_concerned = |scenario: &Scenario| {
         let depends = depends(scenario);
         let mut files = depends.read.iter().chain(&depends.used);
         let mut made_from = depends.made_from.iter();
-        let baseline = beside.baselines;
-        let baseline = baseline.map(|it| Baselines::new(it).folder(&scenario.id));
+        let baselines = beside.baselines.into_iter();
+        let mut baselines = baselines.flat_map(|it| baseline_folders(it, scenario, of_how_many));
         files.any(|it| repositories.has_changed(it, &[]))
             || made_from.any(|it| repositories.has_changed(it, &ours))
-            || baseline.is_some_and(|it| repositories.has_changed_directly_in(&it))
+            || baselines.any(|it| repositories.has_changed_directly_in(&it))
     };
     let mut scenarios = scenarios;
     if !all {
         scenarios.retain(|it| is_concerned(it));
     }
     Ok(Concerned { scenarios, since })
+}
+
+/// Where the baseline of a scenario lies, one of so many; where it is gone, all places that it may be gone from.
+fn baseline_folders(root: &Path, scenario: &Scenario, of_how_many: usize) -> Vec<PathBuf> {
+    let baselines = replay::baselines(root, scenario, of_how_many);
+    let mut folders = vec![baselines.folder(&scenario.id)];
+    if !baselines.path(&scenario.id).exists() {
+        folders.extend(baselines.old_folders(&scenario.id));
+        folders.push(root.to_owned());
+    }
+    folders
 }
 
 /// The repositories that scenarios, and what they depend on, lie in.
@@ -197,8 +202,7 @@ fn failure(error: &ChangedError, scenario: &Scenario, reference: Option<&str>) -
 
 /// Whether a file in the folder of a scenario's baseline is an accepted one.
 pub(in crate::cli) fn is_baseline(file: &Path, folder: &Path) -> bool {
-    let is_json = file.extension().is_some_and(|it| it == "json");
-    file.parent() == Some(folder) && is_json && !file.ends_with(PENDING)
+    file.parent() == Some(folder) && Baselines::is_accepted(file)
 }
 
 fn folder_of(path: &Path) -> PathBuf {

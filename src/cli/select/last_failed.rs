@@ -1,17 +1,15 @@
 //! Which scenarios did not pass when they were last run.
 
 use std::collections::HashMap;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::cli::runs::RESULT;
 use crate::input;
 use crate::json;
 use crate::model::scenario::Scenario;
 use crate::published::result::Status;
-use crate::store::Runs;
+use crate::store::{RESULT, Runs};
 use crate::suite::NOT_STARTED;
 
 /// How many runs are looked through, the latest first.
@@ -48,19 +46,14 @@ struct StoredProblem {
 impl LastRuns {
     /// Looks scenarios up in the runs that are kept in a folder: those of one command, or of any.
     pub(super) fn find(folder: &Path, command: Option<&str>, scenarios: &[Scenario]) -> Self {
-        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-        let mut runs: Vec<(String, PathBuf)> = entries
-            .map(|it| (it.file_name().to_string_lossy().into_owned(), it.path()))
-            .collect();
-        runs.sort_by_cached_key(|(id, _)| std::cmp::Reverse(Runs::order(id)));
         let mut last = Self::default();
         let is_missing = |last: &Self| scenarios.iter().any(|it| !last.failed.contains_key(&it.id));
-        for (id, path) in runs.into_iter().take(MOST_RUNS) {
+        for id in Runs::ids(folder).into_iter().take(MOST_RUNS) {
             if !is_missing(&last) {
                 break;
             }
             // A run that was killed, or is under way, has no result.
-            let Some(result) = read(&path.join(RESULT)) else {
+            let Some(result) = read(&folder.join(&id).join(RESULT)) else {
                 continue;
             };
             if command.is_some_and(|it| it != result.command) {

@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+pub(super) use self::changed::is_baseline;
 use self::changed::{Beside, concerned};
-pub(super) use self::changed::{STATE, is_baseline};
 use self::expression::{Expression, Subject};
 use self::last_failed::LastRuns;
 use crate::cli::advice;

@@ -9,14 +9,13 @@ use super::written::Written;
 use crate::cli::args::SelectArgs;
 use crate::cli::console::Console;
 use crate::cli::failure::Failure;
-use crate::cli::finish::REPORTS;
 use crate::cli::paths::{named, real};
-use crate::cli::select::{self, NonePicked, Purpose, STATE, is_baseline};
+use crate::cli::select::{self, NonePicked, Purpose, is_baseline};
 use crate::git::Worktree;
 use crate::model::scenario::{Scenario, Server};
 use crate::scenario_file;
-use crate::store::Baselines;
-use crate::suite::{Depends, depends};
+use crate::store::BASELINE;
+use crate::suite::{Depends, REPORTS, STATE, depends, replay};
 
 /// What has changed since it was last looked.
 pub(super) enum Look {
@@ -130,8 +129,9 @@ impl<'a> Concern<'a> {
         let config = self.purpose.mcp_config;
         let given = config.and_then(|it| scenario_file::client_servers(it).ok());
         let given = given.map_or_else(Vec::new, |it| it.servers);
+        let count = picked.scenarios.len();
         let now = picked.scenarios.into_iter();
-        let now = now.map(|it| (it.id.clone(), self.dependencies(it, &given)));
+        let now = now.map(|it| (it.id.clone(), self.dependencies(it, count, &given)));
         let now = now.collect();
         let before = std::mem::replace(&mut self.known, now);
         files = self.files(watcher)?;
@@ -219,7 +219,7 @@ impl<'a> Concern<'a> {
             for known in self.known.values() {
                 known.read.iter().for_each(|it| files.file(it));
                 if let Some(folder) = &known.baseline {
-                    files.file(&folder.join("baseline.json"));
+                    files.file(&folder.join(BASELINE));
                     let beside = folder.read_dir().into_iter().flatten().flatten();
                     let beside = beside.map(|it| it.path());
                     let accepted = beside.filter(|it| is_baseline(it, folder));
@@ -232,8 +232,8 @@ impl<'a> Concern<'a> {
         }
     }
 
-    /// `given` are the servers of the command line.
-    fn dependencies(&self, mut scenario: Scenario, given: &[Server]) -> Dependencies {
+    /// What one of `count` scenarios depends on. `given` are the servers of the command line.
+    fn dependencies(&self, mut scenario: Scenario, count: usize, given: &[Server]) -> Dependencies {
         let needed = given
             .iter()
             .filter(|it| scenario_file::may_need(&scenario, &it.name));
@@ -256,7 +256,8 @@ impl<'a> Concern<'a> {
                 .chain(made_from.iter().map(|it| real(it)))
                 .chain(before.cloned())
                 .collect(),
-            baseline: baseline.map(|it| real(&Baselines::new(it).folder(&scenario.id))),
+            baseline: baseline
+                .map(|it| real(&replay::baselines(it, &scenario, count).folder(&scenario.id))),
             is_prepared,
         }
     }

@@ -347,6 +347,19 @@ impl<'a> Session<'a> {
         self.stop();
     }
 
+    /// Has what a round was about run again, besides what has changed meanwhile.
+    fn owe_again(&mut self, round: &Round) {
+        let ids = match round.only() {
+            Some(ids) => ids.clone(),
+            None if self.due.is_none() => {
+                self.due = Some(Due::default());
+                return;
+            }
+            None => self.concern.all(),
+        };
+        self.owe(ids, BTreeSet::new(), None);
+    }
+
     fn stop(&self) {
         self.running.iter().for_each(|it| it.stop());
     }
@@ -378,10 +391,14 @@ impl<'a> Session<'a> {
                 if has_begun {
                     self.watch.console.failure(&failure);
                 } else {
-                    // It is to be run when that is mended.
-                    let ids = round.only().cloned();
-                    self.due.get_or_insert_with(Due::default).ids = ids;
-                    self.broken = Some(failure);
+                    // What has changed meanwhile may have mended it.
+                    let may_be_mended = self.due.is_some();
+                    self.owe_again(round);
+                    if may_be_mended {
+                        self.watch.console.failure(&failure);
+                    } else {
+                        self.broken = Some(failure);
+                    }
                 }
                 exit
             }

@@ -6,12 +6,11 @@ use crate::cli::args::OutputArgs;
 use crate::cli::console::Console;
 use crate::cli::exit::Exit;
 use crate::cli::failure::Failure;
-use crate::cli::finish::REPORTS;
 use crate::cli::open;
 use crate::cli::reports::INDEX;
 use crate::report::explain::explain;
 use crate::report::html;
-use crate::suite::{ReadAgain, Waiting};
+use crate::suite::{REPORTS, ReadAgain, Waiting};
 use crate::text;
 
 use super::keyboard::{Key, Keyboard};

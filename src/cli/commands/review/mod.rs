@@ -4,6 +4,7 @@ mod ask;
 mod keyboard;
 mod shown;
 
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::cli::args::{OutputArgs, ReviewArgs};
@@ -57,7 +58,7 @@ pub(in crate::cli) fn run(
     }
     let pending = pending(args, &scenarios)?;
     if args.list || args.check {
-        return Ok(list(args, &pending, console));
+        return Ok(list(args, &scenarios, &pending, console));
     }
     if pending.is_empty() && !args.accept.is_empty() | !args.reject.is_empty() {
         let names = [args.accept.as_slice(), &args.reject].concat();
@@ -93,7 +94,7 @@ fn decide(
     again: ReadAgain<'_>,
     console: Console,
 ) -> Result<Exit, Failure> {
-    let all = |chosen: bool, names: &[String]| -> Result<Vec<usize>, Failure> {
+    let all = |chosen: bool, names: &[String]| -> Result<BTreeSet<usize>, Failure> {
         if chosen {
             return Ok((0..pending.len()).collect());
         }
@@ -101,7 +102,7 @@ fn decide(
     };
     let accepted = all(args.accept_all, &args.accept)?;
     let rejected = all(args.reject_all, &args.reject)?;
-    if let Some(both) = accepted.iter().find(|it| rejected.contains(it)) {
+    if let Some(both) = accepted.intersection(&rejected).next() {
         let id = &scenario(&pending[*both]).id;
         return Err(Failure::usage(format!(
             "`{id}` is both accepted and rejected"
@@ -112,14 +113,8 @@ fn decide(
     let accepted: Vec<&Waiting> = accepted
         .collect::<Result<_, _>>()
         .map_err(|broken| Failure::from(&**broken))?;
-    for it in accepted.iter().filter(|_| !args.force) {
-        if let Some(why) = it.moved() {
-            return Err(
-                Failure::usage(format!("`{}` is not accepted: {why}", it.scenario().id)).hint(
-                    "`mcp-eval compare` makes another run to review; `--force` accepts this one",
-                ),
-            );
-        }
+    for it in &accepted {
+        it.refuse(args.force)?;
     }
     if !args.reject_all {
         let others = (0..).zip(pending).filter(|(at, _)| !rejected.contains(at));
@@ -215,7 +210,7 @@ fn nothing_of(args: &ReviewArgs, name: &str, pending: &[Pending]) -> Failure {
 }
 
 /// Prints what is pending, a line each; with nothing pending, says so on stderr.
-fn list(args: &ReviewArgs, found: &[Pending], console: Console) -> Exit {
+fn list(args: &ReviewArgs, scenarios: &[Scenario], found: &[Pending], console: Console) -> Exit {
     let waiting = found.iter().flatten();
     let lines: Vec<String> = waiting.map(|it| Shown::of(it).line()).collect();
     if found.is_empty() {
@@ -224,11 +219,14 @@ fn list(args: &ReviewArgs, found: &[Pending], console: Console) -> Exit {
         console.result(&(lines.join("\n") + "\n"));
     }
     tell_broken(found, console);
-    let pending = Baselines::new(&args.baseline).pending();
-    let known: Vec<&str> = found.iter().map(|it| scenario(it).id.as_str()).collect();
-    if args.select.are_default() && args.select.tags.is_empty() && args.from.is_none() {
-        for id in pending.iter().filter(|it| !known.contains(&it.as_str())) {
-            let path = Baselines::new(&args.baseline).pending_path(id);
+    if args.select.are_default() && !args.select.picks() && args.from.is_none() {
+        let known = scenarios
+            .iter()
+            .map(|it| replay::baselines(&args.baseline, it, scenarios.len()).pending_path(&it.id));
+        let known: HashSet<PathBuf> = known.collect();
+        let all = Baselines::new(&args.baseline);
+        let pending = all.pending().into_iter().map(|it| all.pending_path(&it));
+        for path in pending.filter(|it| !known.contains(it)) {
             console.note(&format!(
                 "{} is of no scenario any more: remove it",
                 path.display()

@@ -31,11 +31,11 @@ use crate::model::trajectory::Ending;
 use crate::scenario_file::{self, Session};
 use crate::score;
 use crate::store::write;
-use crate::suite::BASELINES;
 use crate::suite::containers::ContainerSlot;
 use crate::suite::execute::{FinishedRun, Reads};
 use crate::suite::record::USUAL_TAKES;
 use crate::suite::suite_context::SuiteContext;
+use crate::suite::{BASELINES, REPORTS, STATE};
 
 pub(super) fn run(
     args: &RecordArgs,
@@ -52,7 +52,7 @@ pub(super) fn run(
     let listened = runtime.block_on(async {
         let begun = CancellationToken::new();
         let endings = interrupt::endings(&begun);
-        let mut ours: Vec<PathBuf> = [BASELINES, SCENARIOS, "reports", ".mcp-eval"]
+        let mut ours: Vec<PathBuf> = [BASELINES, SCENARIOS, REPORTS, STATE]
             .map(PathBuf::from)
             .to_vec();
         ours.push(plan.baselines.root().to_owned());
