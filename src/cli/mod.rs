@@ -12,6 +12,7 @@ mod finish;
 mod github;
 mod images;
 mod interrupt;
+mod keywise;
 mod links;
 mod offline;
 mod old_habits;

@@ -74,7 +74,7 @@ fn a_run_is_named_in_the_same_ways_everywhere() {
     let mut beginnings = (1..ids[1].len()).map(|end| &ids[1][..end]);
     let beginning = beginnings.find(|it| is_of_one(it)).unwrap();
     assert_eq!(shown(beginning), *ids[1]);
-    project.expect(0, &["explain", beginning]).says("weather");
+    project.expect(0, &["explain", beginning]).says("Weather");
     for command in ["report", "explain"] {
         project
             .expect(2, &[command, "20"])

@@ -192,7 +192,11 @@ fn the_index_says_how_a_run_ended_whose_report_could_not_be_written() {
     assert_eq!(stored["gate"]["exit_code"], 3);
     assert_eq!(index(&project)[0]["exit_code"], 3);
     // What is listed is what the index says: a large document is not read again.
-    project.edit(".mcp-eval/runs/index.jsonl", "\"run\"", "\"record\"");
+    project.edit(
+        ".mcp-eval/runs/index.jsonl",
+        "\"command\":\"run\"",
+        "\"command\":\"record\"",
+    );
     project.expect(0, &["report", "--list"]).says("record");
 }
 

@@ -515,7 +515,7 @@ fn what_changes_while_a_round_cannot_begin_is_run() {
     let scenario = |text: &str| {
         json!({
             "name": "x",
-            "servers": { "m": { "type": "http", "url": address } },
+            "servers": { "m": { "type": "http", "url": "http://127.0.0.1:9/mcp" } },
             "expected_trajectory": [{ "tool": "look", "args": { "text": text } }],
         })
         .to_string()

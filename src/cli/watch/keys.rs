@@ -3,7 +3,9 @@
 use std::io::{self, IsTerminal, Read};
 
 use rustix::process::getpgrp;
-use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcgetpgrp, tcsetattr};
+use rustix::termios::tcgetpgrp;
+
+use crate::cli::keywise::Keywise;
 
 /// A key that means something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +17,7 @@ pub(super) enum Key {
 
 /// A terminal that hands out every key as it is typed, until this is dropped.
 pub(super) struct Keys {
-    before: Termios,
+    _mode: Keywise,
 }
 
 impl Keys {
@@ -26,13 +28,7 @@ impl Keys {
         if !stdin.is_terminal() || tcgetpgrp(&stdin).ok() != Some(getpgrp()) {
             return None;
         }
-        let before = tcgetattr(&stdin).ok()?;
-        let mut keywise = before.clone();
-        // Ctrl-C goes on to be a signal.
-        keywise
-            .local_modes
-            .remove(LocalModes::ICANON | LocalModes::ECHO);
-        tcsetattr(&stdin, OptionalActions::Now, &keywise).ok()?;
+        let mode = Keywise::enter().ok()?;
         std::thread::spawn(move || {
             let mut typed = [0];
             while let Ok(1) = io::stdin().read(&mut typed) {
@@ -45,12 +41,6 @@ impl Keys {
                 }
             }
         });
-        Some(Self { before })
-    }
-}
-
-impl Drop for Keys {
-    fn drop(&mut self) {
-        let _ = tcsetattr(io::stdin(), OptionalActions::Now, &self.before);
+        Some(Self { _mode: mode })
     }
 }

@@ -3,14 +3,13 @@
 use std::io::{self, stdin};
 
 use rustix::io::Errno;
-use rustix::termios::{
-    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr,
-};
+use rustix::termios::tcgetattr;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::failure::Failure;
 use crate::cli::interrupt;
+use crate::cli::keywise::Keywise;
 use crate::cli::runtime;
 
 /// How long one look for a key takes before signals are looked for, in tenths of a second.
@@ -45,7 +44,7 @@ impl Keyboard {
     ///
     /// When the terminal cannot be read from.
     pub(super) fn ask(&self, prompt: impl FnOnce()) -> io::Result<Key> {
-        let _mode = Keywise::enter()?;
+        let _mode = Keywise::enter_alone(LOOK)?;
         prompt();
         let mut typed = [0; 16];
         loop {
@@ -73,30 +72,5 @@ fn meant(typed: &[u8]) -> Key {
         [0x1b] => Key::Letter('q'),
         [letter, ..] if letter.is_ascii_graphic() => Key::Letter(char::from(*letter)),
         _ => Key::Letter(' '),
-    }
-}
-
-/// The terminal hands out every key at once and shows none, until this is dropped.
-struct Keywise {
-    before: Termios,
-}
-
-impl Keywise {
-    fn enter() -> io::Result<Self> {
-        let before = tcgetattr(stdin())?;
-        let mut keywise = before.clone();
-        keywise
-            .local_modes
-            .remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG | LocalModes::IEXTEN);
-        keywise.special_codes[SpecialCodeIndex::VMIN] = 0;
-        keywise.special_codes[SpecialCodeIndex::VTIME] = LOOK;
-        tcsetattr(stdin(), OptionalActions::Flush, &keywise)?;
-        Ok(Self { before })
-    }
-}
-
-impl Drop for Keywise {
-    fn drop(&mut self) {
-        let _ = tcsetattr(stdin(), OptionalActions::Now, &self.before);
     }
 }
