@@ -49,6 +49,8 @@ pub(super) fn compare(
             Some(AgainstChoice::Baselines(_)) | None => None,
         },
         scenarios,
+        // Of one file, they say by which rules.
+        only_these: run.is_dir() && !args.select.are_default(),
     };
     let judging = Judging {
         scoring: scoring(&args.score),

@@ -264,7 +264,7 @@ fn explain_drift(text: &mut String, drift: &Drift) {
     let breaking = if drift.breaking {
         "breaking"
     } else {
-        "compatible"
+        "breaks no recorded call"
     };
     let used = if drift.used {
         ""

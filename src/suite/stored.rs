@@ -44,6 +44,8 @@ pub struct Stored {
     pub other_run: Option<String>,
     /// The scenarios whose rules and criteria apply; may be empty.
     pub scenarios: Vec<Scenario>,
+    /// Whether only the runs of these scenarios are compared.
+    pub only_these: bool,
 }
 
 /// Scores stored trajectories against the accepted ones.
@@ -74,9 +76,15 @@ pub fn compare_stored(
             comparison.of(file)
         }
     });
+    let is_wanted = |it: &ScenarioResult| {
+        !stored.only_these || comparison.scenarios.contains_key(it.id.as_str())
+    };
     let mut results: Vec<ScenarioResult> = outcomes.collect();
+    // What cannot be read may be of any scenario.
+    results.retain(|it| it.current.is_none() || is_wanted(it));
     if stored.other_run.is_some() {
-        results.extend(comparison.lacking(&stored.within));
+        let lacking = comparison.lacking(&stored.within);
+        results.extend(lacking.into_iter().filter(is_wanted));
     }
     if let Some(other) = &stored.other_run {
         let note = format!("compared with {other}");
@@ -112,7 +120,7 @@ pub fn compare_stored(
             &[&stored.baselines, Path::new(REPORTS), Path::new(STATE)],
         ),
         interrupted,
-        selected: stored.files.len(),
+        selected: results.len(),
         scenarios: results,
     };
     let suite = Redactor::new(&secrets, &Redaction::default()).suite(suite);

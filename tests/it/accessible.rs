@@ -97,7 +97,7 @@ fn found(
     let (before, policy) = text.split_once("<meta http-equiv=").unwrap();
     let (_, after) = policy.split_once('>').unwrap();
     let check = "<script>addEventListener('load', () => setTimeout(async () => {
-        const found = (await axe.run(document, { resultTypes: ['violations'] })).violations;
+        const found = (await axe.run(document, { resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } })).violations;
         const told = found.map((it) => it.id + ': ' + it.nodes.map((of) => of.html).join(' | '));
         const root = document.documentElement;
         if (root.scrollWidth > root.clientWidth) told.push('wider than its window: ' + root.scrollWidth);

@@ -267,6 +267,19 @@ fn a_run_is_compared_with_a_stored_one() {
     project
         .expect(2, &["compare", "--run", &eight, "--against", "git:HEAD"])
         .says("`--run` runs nothing");
+    // Only the scenarios that are named.
+    project.faulty("other", &["random"], &[("count", json!({}))]);
+    let (first, second) = (kept(project, 0), kept(project, 0));
+    let named = "scenarios/says.yaml";
+    let against_first = against(&first);
+    let two = ["compare", "--run", &second, "--against", &against_first];
+    let all = project.result(1, &two);
+    assert_eq!(all["scenarios"].as_array().unwrap().len(), 2, "{all:#}");
+    let one = project.result(0, &[&two[..], &[named]].concat());
+    assert_eq!(one["scenarios"].as_array().unwrap().len(), 1, "{one:#}");
+    assert_eq!(one["scenarios"][0]["id"], "says");
+    assert_eq!(one["summary"]["selected"], 1);
+    std::fs::remove_file(project.path("scenarios/other.yaml")).unwrap();
     project
         .expect(
             2,

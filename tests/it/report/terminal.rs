@@ -355,7 +355,7 @@ fn an_explanation_tells_every_change() {
     for words in [
         "change (answer): response/content/0/json/rows/12/price: changed\n    was: 12.99\n    is: 12.95",
         "change (slower): the call: took much longer",
-        "get_price of shop: description of `get_price` changed (compatible)\n    was: Tells what a thing costs.\n    is: Tells the price of a thing.",
+        "get_price of shop: description of `get_price` changed (breaks no recorded call)\n    was: Tells what a thing costs.\n    is: Tells the price of a thing.",
         "15 changes are shown, and no reason to fail",
         "recorded with one answer only",
         "not looked at, because it was another thing whenever it was heard: /content/0/json/took",
