@@ -1,79 +1,167 @@
 //! Commands and options of the original tool, `smart-mcp-proxy/mcp-eval`: answered with what to type here.
 
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
+
+use crate::cli::args::Cli;
 use crate::cli::failure::Failure;
 use crate::report::command::quoted;
 
 /// What its commands are called here.
-const COMMANDS: [(&str, &str, &str); 2] = [
+const COMMANDS: [(&str, &str, &str); 4] = [
     ("test", "compare", "`test` is `compare` here"),
     (
         "batch",
         "compare",
         "`batch` is `compare` here, which takes whole folders",
     ),
-];
-
-/// What its options are called here; nothing where the value stands by itself.
-const OPTIONS: [(&str, Option<&str>, &str); 3] = [
-    ("-s", Some("--scenario"), "`-s` is `--scenario` here"),
-    ("-t", Some("--tag"), "`-t` is `--tag` here"),
     (
-        "--scenarios-dir",
-        None,
-        "folders of scenarios are named without an option here",
+        "record-multi-turn",
+        "record",
+        "`record-multi-turn` is `record` here, of a scenario that lists `turns`",
+    ),
+    (
+        "compare-multi-turn",
+        "compare",
+        "`compare-multi-turn` is `compare` here, of a scenario that lists `turns`",
     ),
 ];
 
+/// What its options are here.
+const OPTIONS: [(&str, Here, &str); 6] = [
+    (
+        "-s",
+        Here::Option("scenario", "FILE"),
+        "`-s` is `--scenario` here",
+    ),
+    ("-t", Here::Option("tag", "TAG"), "`-t` is `--tag` here"),
+    ("--scenarios-dir", Here::Path, PATHS),
+    ("--scenarios", Here::Path, PATHS),
+    ("--parallel", Here::Nothing, PARALLEL),
+    ("-p", Here::Nothing, PARALLEL),
+];
+const PATHS: &str = "folders of scenarios are named without an option here";
+const PARALLEL: &str =
+    "what can run at the same time does so here without an option, and `--jobs N` says how much";
+
+/// What an option of the original tool is here.
+#[derive(Clone, Copy)]
+enum Here {
+    /// An option of this name, with what stands for its value.
+    Option(&'static str, &'static str),
+    /// One of the paths that a command takes.
+    Path,
+    /// What is done anyway.
+    Nothing,
+}
+
+impl Here {
+    /// Whether a command has that.
+    fn is_known(self, command: &clap::Command) -> bool {
+        match self {
+            Self::Option(long, _) => {
+                (command.get_arguments()).any(|it| it.get_long() == Some(long))
+            }
+            Self::Path => command
+                .get_positionals()
+                .any(|it| it.get_id().as_str() == "paths"),
+            Self::Nothing => (command.get_arguments()).any(|it| it.get_long() == Some("jobs")),
+        }
+    }
+}
+
 /// The answer to arguments (without the program's name) that cannot be read; `None` where they are not those of the original tool.
 pub(super) fn answer(arguments: &[String]) -> Option<Failure> {
+    let ours = Cli::command();
     let mut words = vec!["mcp-eval".to_owned()];
     let mut differences: Vec<&str> = Vec::new();
-    let mut is_command = true;
-    for argument in arguments {
-        if is_command && !argument.starts_with('-') {
-            is_command = false;
+    let mut command: Option<&clap::Command> = None;
+    let mut rest = arguments.iter().peekable();
+    while let Some(argument) = rest.next() {
+        if command.is_none() && !argument.starts_with('-') {
             let known = COMMANDS.iter().find(|(old, ..)| old == argument);
             differences.extend(known.map(|(.., said)| said));
-            words.push(known.map_or_else(|| quoted(argument), |(_, new, _)| (*new).to_owned()));
+            let name = known.map_or(argument.as_str(), |(_, new, _)| *new);
+            // With a command that nobody knows, nobody knows its options.
+            command = Some(ours.find_subcommand(name)?);
+            words.push(name.to_owned());
             continue;
         }
-        let known = OPTIONS.iter().find_map(|(old, new, said)| {
-            let value = argument.strip_prefix(old)?;
-            let value = value.strip_prefix('=').unwrap_or(value);
-            // `--scenarios-directory` is nobody's option, and `-sX` is `-s X`.
-            let is_it =
-                argument.len() == old.len() || !old.starts_with("--") || argument.contains('=');
-            is_it.then_some((new, said, value))
-        });
-        let Some((new, said, value)) = known else {
-            words.push(quoted(argument));
+        let known = command.and_then(|command| old_option(argument, command));
+        let Some((here, said, value)) = known else {
+            words.push(argument.clone());
             continue;
         };
-        if !differences.contains(said) {
+        if !differences.contains(&said) {
             differences.push(said);
         }
-        words.extend(new.map(str::to_owned));
+        if let Here::Option(long, stand_in) = here {
+            words.push(format!("--{long}"));
+            if value.is_empty() && rest.peek().is_none() {
+                words.push(stand_in.to_owned());
+            }
+        }
         if !value.is_empty() {
-            words.push(quoted(value));
+            words.push(value.to_owned());
         }
     }
     if differences.is_empty() {
         return None;
     }
     let failure = Failure::usage(differences.join("; "));
-    Some(failure.hint(format!("type: {}", words.join(" "))))
+    Some(failure.hint(if is_accepted(&words) {
+        let words: Vec<String> = words.iter().map(|it| quoted(it)).collect();
+        format!("type: {}", words.join(" "))
+    } else {
+        let name = command.map_or("", clap::Command::get_name);
+        format!("`mcp-eval {name} --help` lists what else `{name}` takes")
+    }))
+}
+
+/// What an argument is here, if the original tool has it and the command something for it; with the value that is joined to it.
+fn old_option<'a>(
+    argument: &'a str,
+    command: &clap::Command,
+) -> Option<(Here, &'static str, &'a str)> {
+    OPTIONS.iter().find_map(|(old, here, said)| {
+        let value = argument.strip_prefix(old)?;
+        let takes_value = !matches!(here, Here::Nothing);
+        // `--scenarios-directory` is nobody's option, and `-sX` is `-s X`.
+        let is_joined = takes_value && (!old.starts_with("--") || value.starts_with('='));
+        let is_it = value.is_empty() || is_joined;
+        let value = value.strip_prefix('=').unwrap_or(value);
+        (is_it && here.is_known(command)).then_some((*here, *said, value))
+    })
+}
+
+/// Whether somebody who types this is not told the next thing that is wrong.
+fn is_accepted(words: &[String]) -> bool {
+    Cli::try_parse_from(words).err().is_none_or(|it| {
+        matches!(
+            it.kind(),
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+        )
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::answer;
+    use super::{answer, is_accepted};
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
 
     #[test]
-    fn arguments_of_the_original_tool_are_answered_with_ours() {
+    fn arguments_of_the_original_tool_are_answered_with_what_ours_accepts() {
         for (written, ours) in [
             (
                 "test -s scenarios/a.yaml",
                 "compare --scenario scenarios/a.yaml",
+            ),
+            (
+                "test -s a.yaml -t x -t y -v -x --mcp-config m.json",
+                "compare --scenario a.yaml --tag x --tag y -v -x --mcp-config m.json",
             ),
             (
                 "batch --scenarios-dir scenarios -t search",
@@ -81,24 +169,66 @@ mod tests {
             ),
             ("batch --scenarios-dir=other", "compare other"),
             (
+                "batch --scenarios scenarios/ --output reports/b",
+                "compare scenarios/ --output reports/b",
+            ),
+            (
+                "batch --scenarios=scenarios --output b --parallel",
+                "compare scenarios --output b",
+            ),
+            (
+                "batch -p --scenarios s --mcp-config m.json --output b",
+                "compare s --mcp-config m.json --output b",
+            ),
+            ("batch --help", "compare --help"),
+            (
                 "record -sa.yaml --output b",
                 "record --scenario a.yaml --output b",
             ),
+            ("compare -s", "compare --scenario FILE"),
+            ("test -t", "compare --tag TAG"),
+            ("validate -s a.yaml", "validate --scenario a.yaml"),
+            ("list -t x", "list --tag x"),
+            (
+                "record-multi-turn --scenario a.yaml --output b",
+                "record --scenario a.yaml --output b",
+            ),
+            (
+                "compare-multi-turn --scenario a.yaml --baseline b --output c",
+                "compare --scenario a.yaml --baseline b --output c",
+            ),
         ] {
-            let words: Vec<String> = written.split(' ').map(str::to_owned).collect();
-            let failure = answer(&words).unwrap();
+            let failure = answer(&words(written)).unwrap();
             assert_eq!(
                 failure.hints,
                 [format!("type: mcp-eval {ours}")],
                 "{written}"
             );
-        }
-        for other in ["compare --nonsense", "--scenarios-directory x", "tset", ""] {
-            let words: Vec<String> = other.split(' ').map(str::to_owned).collect();
-            assert!(answer(&words).is_none(), "{other}");
+            assert!(is_accepted(&words(&format!("mcp-eval {ours}"))), "{ours}");
         }
         let spaced = ["test".to_owned(), "my file.yaml".to_owned()];
         let failure = answer(&spaced).unwrap();
         assert_eq!(failure.hints, ["type: mcp-eval compare 'my file.yaml'"]);
+    }
+
+    #[test]
+    fn nothing_is_offered_that_the_command_does_not_know() {
+        for other in [
+            "compare --nonsense",
+            "--scenarios-directory x",
+            "tset",
+            "",
+            "import -s x",
+            "mock -s x",
+            "scan -s x",
+            "report -t x",
+            "schema --scenarios x",
+            "list -p",
+            "tset -s x",
+        ] {
+            assert!(answer(&words(other)).is_none(), "{other}");
+        }
+        let failure = answer(&words("batch --scenarios s --no-such-option")).unwrap();
+        assert!(failure.hints[0].contains("mcp-eval compare --help"));
     }
 }

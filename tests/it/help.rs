@@ -1,10 +1,11 @@
 //! `mcp-eval help`: commands, and the topics that the README's reference repeats.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::Value;
 
-use crate::common::{Project, root};
+use crate::common::{Project, ran, root, skipped};
 
 const TOPICS: [&str; 4] = ["scenario", "mock", "agents", "containers"];
 
@@ -157,9 +158,48 @@ fn shells_and_man_are_given_every_command() {
     project.expect(2, &["completions", "tcsh"]);
     let page = project.expect(0, &["man"]).stdout;
     assert!(page.contains(".TH mcp-eval 1"), "{page}");
+    // What is typed is shown as it is typed.
+    assert!(page.contains("\n.nh\n.ad l\n"), "{page}");
+    assert!(page.contains("\n.SH EXTRA\n.nf\n"), "{page}");
     project.expect(0, &["man", "--output", "pages"]);
     for command in commands {
         let page = project.read(format!("pages/mcp-eval-{command}.1"));
         assert!(page.contains("Examples:"), "{command}: {page}");
+    }
+}
+
+#[test]
+fn a_bash_completes_options_and_values_of_each_command() {
+    let project = Project::new();
+    if Command::new("bash").arg("--version").output().is_err() {
+        skipped("what bash completes", "there is no bash");
+        return;
+    }
+    let script = project.expect(0, &["completions", "bash"]).stdout;
+    project.file("completions.bash", script);
+    for (words, offered) in [
+        (&["comp"][..], "compare completions"),
+        (&["init", "--wo"], "--workflow"),
+        (&["init", "--workflow", ""], "github gitlab"),
+        (&["compare", "--format", "j"], "json junit"),
+        (&["import", "ori"], "original"),
+        (&["review", "--accept-"], "--accept-all"),
+        (&["schema", "traj"], "trajectory"),
+    ] {
+        // As bash itself does it: the function that is registered for the program is given the program, the word and the one before.
+        let asked = r#"source completions.bash
+            COMP_WORDS=(mcp-eval "$@"); COMP_CWORD=$#
+            registered=$(complete -p mcp-eval); registered=${registered##*-F }
+            "${registered%% *}" mcp-eval "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
+            echo "${COMPREPLY[*]}""#;
+        let mut bash = Command::new("bash");
+        let bash = bash.args(["--norc", "-c", asked, "bash"]).args(words);
+        let completed = ran(bash.current_dir(project.path("")));
+        assert_eq!(completed.code, 0, "{completed:#?}");
+        assert_eq!(
+            completed.stdout.trim(),
+            offered,
+            "{words:?}: {completed:#?}"
+        );
     }
 }

@@ -22,6 +22,10 @@ fn old_commands_and_options_are_answered_with_what_to_type() {
             &["record", "-s", "a.yaml"],
             "type: mcp-eval record --scenario a.yaml",
         ),
+        (
+            &["batch", "--scenarios", "scenarios/", "--output", "r", "-p"],
+            "type: mcp-eval compare scenarios/ --output r",
+        ),
     ] {
         let ran = project.expect(2, typed);
         ran.says("error: ").says(answer);
@@ -31,7 +35,10 @@ fn old_commands_and_options_are_answered_with_what_to_type() {
     project.expect(2, &["tset"]).says("unrecognized subcommand");
     project
         .expect(2, &["compare", "-s"])
-        .says("type: mcp-eval compare --scenario");
+        .says("type: mcp-eval compare --scenario FILE");
+    for command in ["import", "mock", "scan", "report"] {
+        project.expect(2, &[command, "-s", "x"]).says_not("type:");
+    }
 }
 
 #[test]

@@ -1,12 +1,39 @@
 //! `mcp-eval completions`: what a shell completes.
 
 use clap::CommandFactory;
+use clap_complete::Shell;
 
 use crate::cli::args::{Cli, CompletionsArgs};
 use crate::cli::console::Console;
 
+const NAME: &str = "mcp-eval";
+
+/// What the program is called while the script for bash is made. That takes a hyphen in a name for the border between two commands, and what
+/// it calls `mcp-eval init` at one place it looks for under another name at the next.
+const WITHOUT_HYPHEN: &str = "mcp_eval";
+
 pub(in crate::cli) fn run(args: &CompletionsArgs) {
+    let script = match args.shell {
+        Shell::Bash => for_our_name(&script(Shell::Bash, WITHOUT_HYPHEN)),
+        shell => script(shell, NAME),
+    };
+    Console::document(&script);
+}
+
+fn script(shell: Shell, name: &str) -> String {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "mcp-eval", &mut script);
-    Console::document(&String::from_utf8_lossy(&script));
+    clap_complete::generate(shell, &mut Cli::command(), name, &mut script);
+    String::from_utf8_lossy(&script).into_owned()
+}
+
+/// The script for bash, its function registered for what the program is called: the last word of `complete -F … NAME`.
+fn for_our_name(script: &str) -> String {
+    let lines = script.lines().map(|line| {
+        let registers = line.trim_start().starts_with("complete ");
+        match line.strip_suffix(WITHOUT_HYPHEN).filter(|_| registers) {
+            Some(start) => format!("{start}{NAME}\n"),
+            None => format!("{line}\n"),
+        }
+    });
+    lines.collect()
 }

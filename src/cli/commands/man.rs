@@ -18,7 +18,7 @@ pub(in crate::cli) fn run(args: &ManArgs, console: Console) -> Result<Exit, Fail
     let Some(folder) = &args.output else {
         let mut page = Vec::new();
         Man::new(Cli::command()).render(&mut page).map_err(failed)?;
-        Console::document(&String::from_utf8_lossy(&page));
+        Console::document(&as_written(&page));
         return Ok(Exit::Passed);
     };
     let made = tempfile::tempdir().map_err(failed)?;
@@ -26,14 +26,40 @@ pub(in crate::cli) fn run(args: &ManArgs, console: Console) -> Result<Exit, Fail
     let mut names = Vec::new();
     for page in fs::read_dir(made.path()).map_err(failed)? {
         let page = page.map_err(failed)?;
-        let content = fs::read(page.path()).map_err(failed)?;
+        let content = as_written(&fs::read(page.path()).map_err(failed)?);
         let path = folder.join(page.file_name());
-        store::write(&path, &content)?;
+        store::write(&path, content.as_bytes())?;
         names.push(path);
     }
     names.sort();
     console.result(&listed(&names));
     Ok(Exit::Passed)
+}
+
+/// A page that is shown without hyphens in the middle of words and without wide gaps, and whose examples stay on their lines: what stands
+/// there is typed.
+fn as_written(page: &[u8]) -> String {
+    let mut written = String::new();
+    let mut is_extra = false;
+    for line in String::from_utf8_lossy(page).lines() {
+        if line.starts_with(".SH") && is_extra {
+            written.push_str(".fi\n");
+            is_extra = false;
+        }
+        written.push_str(line);
+        written.push('\n');
+        if line.starts_with(".TH") {
+            // No hyphenation, and the right edge as it comes.
+            written.push_str(".nh\n.ad l\n");
+        } else if line == ".SH EXTRA" {
+            written.push_str(".nf\n");
+            is_extra = true;
+        }
+    }
+    if is_extra {
+        written.push_str(".fi\n");
+    }
+    written
 }
 
 fn listed(paths: &[impl AsRef<Path>]) -> String {
