@@ -37,7 +37,27 @@ pub(super) struct Belonging<'a> {
     pub(super) path: &'a Path,
     pub(super) redaction: Redaction,
     /// What shows it.
-    pub(super) because: &'static str,
+    pub(super) because: Evidence,
+}
+
+/// What shows that a recording belongs to a scenario, the strongest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Evidence {
+    NameAndIntent,
+    Folder,
+    Name,
+    Intent,
+}
+
+impl Evidence {
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Self::NameAndIntent => "its name and what it asks",
+            Self::Folder => "the name of its folder",
+            Self::Name => "its name",
+            Self::Intent => "what it asks",
+        }
+    }
 }
 
 impl Scenarios {
@@ -87,10 +107,10 @@ impl Scenarios {
                 .or_else(|| self.only(&|it| last(&it.id) == last(&folder)))
         };
         let (known, because) = with(&|it| is_called(it) && asks(it))
-            .map(|it| (it, "its name and what it asks"))
-            .or_else(|| Some((of_folder()?, "the name of its folder")))
-            .or_else(|| Some((with(&is_called)?, "its name")))
-            .or_else(|| Some((with(&asks)?, "what it asks")))?;
+            .map(|it| (it, Evidence::NameAndIntent))
+            .or_else(|| Some((of_folder()?, Evidence::Folder)))
+            .or_else(|| Some((with(&is_called)?, Evidence::Name)))
+            .or_else(|| Some((with(&asks)?, Evidence::Intent)))?;
         Some(Belonging {
             id: &known.id,
             path: &known.path,

@@ -2,13 +2,13 @@
 
 mod belonging;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use walkdir::WalkDir;
 
-use self::belonging::{Recorded, Scenarios, own_folder};
+use self::belonging::{Evidence, Recorded, Scenarios, own_folder};
 use crate::cli::args::{ImportArgs, ImportedTool, ResultFormat};
 use crate::cli::ci;
 use crate::cli::console::Console;
@@ -102,14 +102,16 @@ pub(in crate::cli) fn run(args: &ImportArgs, console: Console) -> Result<Exit, F
     );
     let found = find(&args.path)?;
     let scenarios = Scenarios::here();
-    let mut taken = HashSet::new();
+    let mut read: Vec<Read> = found.into_iter().map(|it| of(it, &scenarios)).collect();
+    // Where several recordings claim one scenario, it is of the one with the strongest evidence, and not of the one that was found first.
+    let mut order: Vec<usize> = (0..read.len()).collect();
+    order.sort_by_key(|at| read[*at].evidence.map_or((1, None), |it| (0, Some(it))));
+    let mut taken = HashMap::new();
     let mut exit = Exit::Passed;
-    let mut recordings = Vec::new();
-    for found in found {
-        let (imported, outcome) = import(found, &scenarios, (&baselines, args.force), &mut taken);
-        exit = exit.and(outcome);
-        recordings.push(imported);
+    for at in order {
+        exit = exit.and(read[at].keep((&baselines, args.force), &mut taken));
     }
+    let recordings: Vec<Recording> = read.into_iter().map(|it| it.recording).collect();
     let failed = recordings.iter().filter(|it| it.problem.is_some()).count();
     let document = ImportDocument {
         format_version: 1,
@@ -233,14 +235,18 @@ fn recording(folder: &Path, path: PathBuf) -> Found {
     }
 }
 
-fn import(
-    found: Found,
-    scenarios: &Scenarios,
-    (baselines, force): (&Baselines, bool),
-    taken: &mut HashSet<String>,
-) -> (Recording, Exit) {
+/// A recording that was read.
+struct Read {
+    recording: Recording,
+    /// What shows which scenario it belongs to; `None` where nothing does.
+    evidence: Option<Evidence>,
+    trajectory: Result<Redacted<Trajectory>, Refusal>,
+    redactor: Redactor,
+}
+
+fn of(found: Found, scenarios: &Scenarios) -> Read {
     let redactor = Redactor::new(&Secrets::of_environment(), &Redaction::default());
-    let mut imported = Recording {
+    let mut recording = Recording {
         path: redactor.text(&found.path.to_string_lossy()).into_inner(),
         id: redactor.text(&own_folder(&found.id)).into_inner(),
         scenario: None,
@@ -250,27 +256,52 @@ fn import(
         baseline: None,
         problem: None,
     };
-    let kept = match found.refusal {
+    let mut evidence = None;
+    let trajectory = match found.refusal {
         Some(refusal) => Err(refusal),
-        None => read(&found, &mut imported, scenarios)
-            .and_then(|it| Ok((keep(&it, baselines, force, taken)?, it))),
+        None => read(&found, (&mut recording, &mut evidence), scenarios),
     };
-    match kept {
-        Ok((saved, trajectory)) => {
-            let all = trajectory
-                .steps
-                .iter()
-                .filter(|it| matches!(it, Step::ToolCall(_)))
-                .count();
-            imported.calls = trajectory.calls().count();
-            imported.other_calls = all - imported.calls;
-            imported.baseline = Some(saved.display().to_string());
-            (imported, Exit::Passed)
-        }
-        Err(refusal) => {
-            // Messages quote the file, which nothing has been taken out of.
-            imported.problem = Some(redactor.text(&refusal.problem).into_inner());
-            (imported, refusal.exit)
+    Read {
+        recording,
+        evidence,
+        trajectory,
+        redactor,
+    }
+}
+
+impl Read {
+    /// Keeps it as a baseline, and says so in the recording; or says why not, and returns what that means for the exit code.
+    fn keep(
+        &mut self,
+        (baselines, force): (&Baselines, bool),
+        taken: &mut HashMap<String, String>,
+    ) -> Exit {
+        let recording = &mut self.recording;
+        let kept = match &self.trajectory {
+            Ok(trajectory) => keep(trajectory, &recording.path, (baselines, force), taken)
+                .map(|saved| (saved, trajectory)),
+            Err(Refusal { exit, problem }) => Err(Refusal {
+                exit: *exit,
+                problem: problem.clone(),
+            }),
+        };
+        match kept {
+            Ok((saved, trajectory)) => {
+                let all = trajectory
+                    .steps
+                    .iter()
+                    .filter(|it| matches!(it, Step::ToolCall(_)))
+                    .count();
+                recording.calls = trajectory.calls().count();
+                recording.other_calls = all - recording.calls;
+                recording.baseline = Some(saved.display().to_string());
+                Exit::Passed
+            }
+            Err(refusal) => {
+                // Messages quote the file, which nothing has been taken out of.
+                recording.problem = Some(self.redactor.text(&refusal.problem).into_inner());
+                refusal.exit
+            }
         }
     }
 }
@@ -278,7 +309,7 @@ fn import(
 /// The trajectory of a recording, without what is secret by itself or by its scenario. Says which scenario that is.
 fn read(
     found: &Found,
-    imported: &mut Recording,
+    (imported, evidence): (&mut Recording, &mut Option<Evidence>),
     scenarios: &Scenarios,
 ) -> Result<Redacted<Trajectory>, Refusal> {
     let bytes = input::read(&found.path)
@@ -299,7 +330,8 @@ fn read(
     if let Some(belonging) = belonging {
         belonging.id.clone_into(&mut imported.id);
         imported.scenario = Some(belonging.path.display().to_string());
-        imported.because = Some(belonging.because);
+        imported.because = Some(belonging.because.words());
+        *evidence = Some(belonging.because);
         redaction = belonging.redaction;
     }
     recorded.scenario.clone_from(&imported.id);
@@ -312,9 +344,9 @@ fn read(
 /// Keeps a trajectory as a baseline and returns its file.
 fn keep(
     trajectory: &Redacted<Trajectory>,
-    baselines: &Baselines,
-    force: bool,
-    taken: &mut HashSet<String>,
+    path: &str,
+    (baselines, force): (&Baselines, bool),
+    taken: &mut HashMap<String, String>,
 ) -> Result<PathBuf, Refusal> {
     let id = &trajectory.scenario;
     if !trajectory.ending.is_complete() {
@@ -328,9 +360,9 @@ fn keep(
             "not kept, because the run did not complete: {why}"
         )));
     }
-    if !taken.insert(id.clone()) {
+    if let Some(other) = taken.get(id) {
         return Err(Refusal::usage(format!(
-            "another recording has become the baseline `{id}` just now"
+            "another recording has become the baseline `{id}` just now: {other}"
         )));
     }
     let saved = baselines.path(id);
@@ -340,7 +372,9 @@ fn keep(
             saved.display()
         )));
     }
-    baselines
+    let saved = baselines
         .save(id, trajectory)
-        .map_err(|error| Refusal::incomplete(error.to_string()))
+        .map_err(|error| Refusal::incomplete(error.to_string()))?;
+    taken.insert(id.clone(), path.to_owned());
+    Ok(saved)
 }
