@@ -35,6 +35,8 @@ pub struct Scenario {
     pub description: Option<String>,
     /// A disabled scenario is reported as skipped.
     pub enabled: bool,
+    /// Why it is disabled, where its file does not say `enabled: false`.
+    pub left_out: Option<&'static str>,
     pub tags: Vec<String>,
     pub user_intent: Option<String>,
     /// What the user says, message by message, each after the agent is done with the one before; empty where `user_intent` is all.

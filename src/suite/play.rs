@@ -80,6 +80,10 @@ pub const NOT_STARTED: &str = "not started: ";
 /// Why a disabled scenario is not run.
 const DISABLED: &str = "the scenario is disabled (`enabled: false`)";
 
+fn disabled(scenario: &Scenario) -> &'static str {
+    scenario.left_out.unwrap_or(DISABLED)
+}
+
 /// How long running scenarios may take to stop when the program is asked to, but for what they run afterwards.
 const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
@@ -143,7 +147,7 @@ where
             } = turn;
             let exhausted = budget.as_ref().and_then(|it| it.exhausted());
             let skip = match (scenario.enabled, stopped, exhausted) {
-                (false, _, _) => Some((Status::Skipped, DISABLED.to_owned())),
+                (false, _, _) => Some((Status::Skipped, disabled(&scenario).to_owned())),
                 (true, true, _) => Some((
                     Status::Skipped,
                     format!("{NOT_STARTED}an earlier scenario has not passed (`--fail-fast`)"),
@@ -258,7 +262,7 @@ where
 /// The result of a scenario that an interruption left without one.
 fn unfinished(scenario: &Scenario, begun: bool) -> ScenarioResult {
     let (status, why) = match (scenario.enabled, begun) {
-        (false, _) => (Status::Skipped, DISABLED),
+        (false, _) => (Status::Skipped, disabled(scenario)),
         (true, true) => (
             Status::Interrupted,
             "interrupted, and it did not stop in time to tell what it had done",

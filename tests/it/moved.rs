@@ -34,6 +34,27 @@ tags:
   - "guests"
 "#,
     );
+    project.file(
+        &at("scenarios/multi_turn/quick_check.yaml"),
+        r#"enabled: true
+name: "Quick check, with questions"
+type: "multi_turn_dialog"
+config_file: "configs/minimal_config.json"
+
+initial_user_intent: "Is everything fine?"
+
+expected_dialog_flow:
+  - turn: 1
+    agent_action: "Look"
+    expected_tools: ["mcp__front__desk__greet"]
+    user_response_pattern: "And the book?"
+
+max_turns: 4
+
+success_criteria:
+  - "The agent looks first"
+"#,
+    );
     let recording = "greet_guest_baseline/greet_guest_baseline/detailed_log.json";
     project.file(&at(&format!("baselines/{recording}")), fixture("greeting"));
     project.file(&at("testing/docker/Dockerfile"), "FROM scratch\n");
@@ -81,6 +102,7 @@ fn an_old_suite_moves_in_five_commands() {
     old_suite(&project, "old");
     let validated = run(&project, &["validate"]);
     assert_eq!(validated.code, 0, "{validated:#?}");
+    validated.says("quick_check.yaml:3:1: warning: skipped: it is a dialogue");
     let imported = run(&project, &["import", "original", "baselines"]);
     assert_eq!(imported.code, 0, "{imported:#?}");
     imported
@@ -124,7 +146,7 @@ fn two_lines_put_it_into_containers() {
     );
     let validated = run(&project, &["validate"]);
     assert_eq!(validated.code, 0, "{validated:#?}");
-    validated.says("1 valid scenario, 0 errors");
+    validated.says("2 valid scenarios, 0 errors");
     let listed = run(&project, &["list", "--format", "json"]);
     let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
     assert!(listed.to_string().contains("mcpproxy"), "{listed}");
@@ -200,6 +222,50 @@ fn a_recording_finds_its_scenario() {
         let baseline: Value =
             serde_json::from_str(&project.read(format!("baselines/{id}/baseline.json"))).unwrap();
         assert_eq!(baseline["scenario"]["id"], id);
+    }
+}
+
+#[test]
+fn of_two_recordings_the_one_that_says_more_is_its_scenarios() {
+    for (weak, strong) in [
+        ("greet", "later"),
+        ("greet_baseline/greet_baseline", "another"),
+    ] {
+        let project = Project::new();
+        let scenario = json!({ "name": "Greet a guest", "user_intent": "Greet Ada and note it down", "servers": { "s": { "command": "x" } }, "expected_trajectory": [{ "tool": "t" }] });
+        project.file("scenarios/greet.yaml", scenario.to_string());
+        let log = |change: &str| fixture("greeting").replace("Greet a guest", change);
+        // It lies in a folder of that name, and comes from another scenario.
+        project.file(
+            &format!("recordings/{weak}/detailed_log.json"),
+            log("Something else"),
+        );
+        project.file(
+            &format!("recordings/{strong}/detailed_log.json"),
+            log("Greet a guest"),
+        );
+        let result = project.result(2, &["import", "original", "recordings"]);
+        let recordings = result["recordings"].as_array().unwrap();
+        let kept: Vec<&Value> = recordings
+            .iter()
+            .filter(|it| !it["baseline"].is_null())
+            .collect();
+        let [kept] = kept.as_slice() else {
+            panic!("{result:#}")
+        };
+        assert_eq!(
+            kept["path"],
+            format!("recordings/{strong}/detailed_log.json")
+        );
+        assert_eq!(kept["because"], "its name and what it asks");
+        let other = recordings
+            .iter()
+            .find(|it| it["baseline"].is_null())
+            .unwrap();
+        assert!(
+            other["problem"].as_str().unwrap().contains(strong),
+            "{other}"
+        );
     }
 }
 

@@ -287,6 +287,7 @@ fn scenario(expected: &[(&str, Value, bool)]) -> Scenario {
         name: "Case".to_owned(),
         description: None,
         enabled: true,
+        left_out: None,
         tags: Vec::new(),
         user_intent: None,
         turns: Vec::new(),

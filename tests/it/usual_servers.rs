@@ -74,7 +74,10 @@ fn a_file_that_gives_no_servers_is_told() {
         r#"{ "mcpServers": { "s": { "url": 1, "type": "nope" } } }"#,
     ] {
         project.file("mcp_servers.json", broken);
-        project.expect(3, &["run"]).says("mcp_servers.json");
+        project
+            .expect(3, &["run"])
+            .says("mcp_servers.json")
+            .says_not("\\n");
         project.file(
             "own.json",
             json!({ "mcpServers": { "own": { "command": faulty_server() } } }).to_string(),
@@ -99,12 +102,32 @@ fn dialogues_of_the_original_tool_are_shown_the_way_to_turns() {
         "name: Check\ntype: multi_turn_dialog\ninitial_user_intent: Are my servers running?\n\
          expected_dialog_flow:\n  - { turn: 1, expected_tools: [echo], user_response_pattern: Thanks }\nmax_turns: 4\n",
     );
-    let ran = project.expect(2, &["validate"]);
-    ran.says("check.yaml:2:1: error: unknown key `type`")
-        .says("lists them under `turns`")
-        .says("check.yaml:3:1: error: unknown key `initial_user_intent`")
+    let ran = project.expect(0, &["validate"]);
+    ran.says("check.yaml:2:1: warning: skipped: it is a dialogue of the original tool")
+        .says("list what the user says under `turns`")
+        .says("check.yaml:3:1: warning: unknown key `initial_user_intent`")
         .says("it is the first message of `turns`")
-        .says("4:1: error: unknown key `expected_dialog_flow`")
-        .says("6:1: error: unknown key `max_turns`")
-        .says("0 valid scenarios, 4 errors, 0 warnings");
+        .says("4:1: warning: unknown key `expected_dialog_flow`")
+        .says("6:1: warning: unknown key `max_turns`")
+        .says("1 valid scenario, 0 errors, 4 warnings");
+
+    // A suite runs without them, and says so; alone they are nothing that could be green.
+    project.file("scenarios/a.yaml", format!("name: a\n{CALL}"));
+    project.expect(0, &["record"]);
+    let result = project.result(0, &["compare"]);
+    let check = &result["scenarios"][1];
+    assert_eq!(check["status"], "skipped", "{check}");
+    assert!(check["problem"].to_string().contains("`turns`"), "{check}");
+    project
+        .expect(0, &["compare"])
+        .says("check.yaml:2:1: warning: skipped")
+        .says_not("unknown key")
+        .says("1/1 tests passed");
+    project.expect(3, &["compare", "scenarios/multi_turn"]);
+
+    // One of their keys elsewhere is wrong.
+    project.file("scenarios/b.yaml", format!("name: b\nmax_turns: 3\n{CALL}"));
+    project
+        .expect(2, &["validate"])
+        .says("b.yaml:2:1: error: unknown key `max_turns`");
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::model::scenario::Scenario;
 
 use super::config::ConfigFile;
-use super::dialogue::is_foreign_dialogue;
+use super::dialogue::{self, Dialogue};
 use super::find::{DEFAULTS, Found, absolute};
 use super::usual::UsualServers;
 use super::variables;
@@ -114,9 +114,11 @@ impl<'a> Loader<'a> {
         if let Some(mocks) = document.get("mcp_interactions") {
             references::check(mocks, &mut self.findings);
         }
-        if is_foreign_dialogue(&document, &mut self.findings) {
-            return None;
-        }
+        let skipped = match dialogue::of_original(&mut document, &mut self.findings) {
+            Dialogue::No => None,
+            Dialogue::Skipped(why) => Some(why),
+            Dialogue::Mixed => return None,
+        };
         let decoded = Document::decode(&document, &mut self.findings)?;
         let passed_on = decoded.config_is_passed_on();
         let config = decoded.config_file().and_then(|it| {
@@ -133,6 +135,10 @@ impl<'a> Loader<'a> {
         let mut scenario = decoded.scenario(found, from, start, &mut self.findings)?;
         if !(are_right && self.findings.errors() == errors) {
             return None;
+        }
+        if let Some(why) = skipped {
+            scenario.enabled = false;
+            scenario.left_out = Some(why);
         }
         // Files of defaults are read once for all scenarios that they reach.
         for folder in folders(found) {

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use crate::model::scenario::Server;
 
 use super::find::ROOT;
-use crate::scenario_file::servers::client_config::{ClientServers, client_servers};
+use crate::scenario_file::servers::client_config::{
+    ClientConfigError, ClientServers, client_servers,
+};
 use crate::scenario_file::yaml::finding::{Finding, Severity};
 use crate::scenario_file::yaml::source::Findings;
 
@@ -58,14 +60,20 @@ fn places(root: &Path) -> impl Iterator<Item = PathBuf> {
 }
 
 fn read(path: &Path, findings: &mut Findings) -> Option<Usual> {
-    let doubt = |why: &dyn std::fmt::Display| {
-        let message = format!("no servers are taken from this file: {why}");
-        Finding::about(path.display(), Severity::Warning, message)
-    };
+    const NONE: &str = "no servers are taken from this file";
     let ClientServers { servers, unread } = match client_servers(path) {
         Ok(read) => read,
-        Err(error) => {
-            findings.push(doubt(&error));
+        Err(ClientConfigError::Unreadable(wrong) | ClientConfigError::Invalid(wrong)) => {
+            for mut finding in wrong {
+                finding.severity = Severity::Warning;
+                finding.message = format!("{NONE}: {}", finding.message);
+                findings.push(finding);
+            }
+            return None;
+        }
+        Err(error @ ClientConfigError::NoClientServers { .. }) => {
+            let message = format!("{NONE}: {error}");
+            findings.push(Finding::about(path.display(), Severity::Warning, message));
             return None;
         }
     };

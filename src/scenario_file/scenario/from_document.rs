@@ -87,6 +87,7 @@ impl Document {
             name: self.name.given()?.0.clone(),
             description: given(self.description.as_ref()).cloned(),
             enabled: given(self.enabled.as_ref()).copied().unwrap_or(true),
+            left_out: None,
             tags: tags.map(|it| it.0.clone()).collect(),
             user_intent: given(self.user_intent.as_ref())
                 .cloned()
