@@ -56,5 +56,6 @@ pub use servers::client_config::{
     ClientConfigError, ClientServers, UnreadServer, client_config, client_servers,
 };
 pub use servers::named::may_need;
+pub use servers::projects::project_folders;
 pub use yaml::finding::{Finding, Severity, sort};
 pub use yaml::nearest::did_you_mean;

@@ -7,6 +7,7 @@ use mcp_eval::model::scenario::{Server, Transport};
 use mcp_eval::scenario_file::{
     self, ClientConfigError, Options, client_config, expand, expand_command,
 };
+use serde_json::json;
 use tempfile::TempDir;
 
 /// A folder with one configuration file.
@@ -134,6 +135,45 @@ fn what_editors_write_is_understood() {
     assert!(refused.contains("mcp.json:1:"), "{refused}");
     assert!(refused.contains("`${input:key}`"), "{refused}");
     assert!(refused.contains("write `${NAME}`"), "{refused}");
+}
+
+#[test]
+fn comments_of_editors_are_no_part_of_it() {
+    let (_folder, path) = config(
+        "// of the editor\n{\n  /* all\n of them */\n  \"servers\": {\n    \"a\": { \"url\": \"http://x/mcp\", }, // the first\n  },\n}\n",
+    );
+    assert_eq!(client_config(&path).unwrap(), [http("a", "http://x/mcp")]);
+    // What is wrong keeps its place.
+    let (_folder, path) = config("{ // one\n \"mcpServers\": { \"a\": { \"url\": [] } }\n}");
+    let wrong = client_config(&path).unwrap_err().to_string();
+    assert!(wrong.contains(":2:32: error: expected text"), "{wrong}");
+}
+
+#[test]
+fn what_is_kept_for_this_folder_comes_before_what_is_for_all() {
+    let here = std::env::current_dir().unwrap();
+    let projects = |folder: &Path| {
+        let own = json!({ "a": { "command": "./own" }, "b": { "command": "b" } });
+        json!({
+            "mcpServers": { "a": { "command": "all" }, "c": { "command": "c" } },
+            "projects": { "/nowhere/else": { "mcpServers": { "z": { "command": "z" } } }, folder.to_str().unwrap(): { "mcpServers": own, "history": [] } },
+        })
+    };
+    let (_folder, path) = config(&projects(&here).to_string());
+    let own = here.join("./own").display().to_string();
+    let named = |name: &str, command: &str| Server {
+        name: name.to_owned(),
+        ..stdio(command, &[], &[], None)
+    };
+    assert_eq!(
+        client_config(&path).unwrap(),
+        [named("a", &own), named("b", "b"), named("c", "c")]
+    );
+    let mut elsewhere = projects(&here.join("no-such-folder"));
+    elsewhere.as_object_mut().unwrap().remove("mcpServers");
+    let (_folder, path) = config(&elsewhere.to_string());
+    let wrong = client_config(&path).unwrap_err().to_string();
+    assert!(wrong.contains("but none for this folder"), "{wrong}");
 }
 
 #[test]

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 
 use crate::model::scenario::{HttpStyle, Server, Transport};
 
+use super::projects;
 use super::server::command_from;
 use crate::scenario_file::decode::template;
 use crate::scenario_file::decode::wrong_kind;
 use crate::scenario_file::yaml::finding::{Finding, quoted};
+use crate::scenario_file::yaml::jsonc::without_comments;
 use crate::scenario_file::yaml::nearest::did_you_mean;
 use crate::scenario_file::yaml::node::{Content, Entry, Node};
 use crate::scenario_file::yaml::parse::parse;
@@ -55,6 +57,9 @@ pub struct UnreadServer {
     pub findings: Vec<Finding>,
 }
 
+/// The largest file that is read, in bytes: some clients keep much besides in theirs.
+const MAX_FILE: u64 = 16 * 1024 * 1024;
+
 /// The folders in which clients keep what they know of a project.
 const OF_CLIENTS: [&str; 3] = [".vscode", ".cursor", ".gemini"];
 
@@ -72,7 +77,9 @@ pub fn client_config(path: &Path) -> Result<Vec<Server>, ClientConfigError> {
     Err(ClientConfigError::Invalid(findings.collect()))
 }
 
-/// The servers of a client's configuration file, JSON or YAML, and those of its entries that cannot be used.
+/// The servers of a client's configuration file, JSON with or without comments, or YAML, and those of its entries that cannot be used.
+///
+/// Where it keeps servers for single projects, as Claude Code does, those of the folder somebody works in come first.
 ///
 /// Keys that only other clients know are passed over, and so are entries switched off with `disabled: true` or
 /// `enabled: false`. Without `type`, `url` and `httpUrl` mean HTTP and `command` a child process. Relative folders, and commands
@@ -84,9 +91,12 @@ pub fn client_config(path: &Path) -> Result<Vec<Server>, ClientConfigError> {
 /// All that is wrong with the file; [`ClientConfigError::NoClientServers`] when it is about something else.
 pub fn client_servers(path: &Path) -> Result<ClientServers, ClientConfigError> {
     let mut findings = Findings::default();
-    let document = findings
-        .read(path)
-        .and_then(|source| parse(source, &mut findings));
+    let source = findings.read_up_to(path, MAX_FILE);
+    let document = source.and_then(|source| {
+        let plain = without_comments(&findings.text(source));
+        let source = plain.map_or(source, |plain| findings.add_text(path, &plain));
+        parse(source, &mut findings)
+    });
     if findings.errors() > 0 {
         return Err(ClientConfigError::Unreadable(findings.into_list()));
     }
@@ -105,10 +115,11 @@ pub fn client_servers(path: &Path) -> Result<ClientServers, ClientConfigError> {
     };
     // Warnings about the file as a whole say nothing about a server.
     findings.take();
-    for entry in entries {
+    for Given { entry, project } in entries {
         let errors = findings.errors();
         let mut reader = Reader {
             findings: &mut findings,
+            project,
         };
         let server = reader.server(entry);
         if findings.errors() > errors {
@@ -123,8 +134,41 @@ pub fn client_servers(path: &Path) -> Result<ClientServers, ClientConfigError> {
     Ok(read)
 }
 
-/// The entries of the map of servers, or why there is none.
-fn entries(document: &Node) -> Result<&[Entry], &'static str> {
+/// The entry of a server.
+struct Given<'a> {
+    entry: &'a Entry,
+    /// The folder that it is for, where it is not for all.
+    project: Option<PathBuf>,
+}
+
+/// The entries of all servers that are for the folder somebody works in, or why there is none.
+fn entries(document: &Node) -> Result<Vec<Given<'_>>, &'static str> {
+    let mut given = Vec::new();
+    if let Some((folder, entries)) = projects::servers_of(document, &projects::project_folders()) {
+        given.extend(entries.iter().map(|entry| Given {
+            entry,
+            project: Some(folder.clone()),
+        }));
+    }
+    let for_all = match entries_for_all(document) {
+        Ok(entries) => entries,
+        Err(_) if !given.is_empty() => &[],
+        Err(_) if projects::has_some(document) => {
+            return Err("its `projects` name servers, but none for this folder");
+        }
+        Err(reason) => return Err(reason),
+    };
+    let is_new = |it: &&Entry| !given.iter().any(|known| known.entry.key == it.key);
+    let more: Vec<&Entry> = for_all.iter().filter(is_new).collect();
+    given.extend(more.into_iter().map(|entry| Given {
+        entry,
+        project: None,
+    }));
+    Ok(given)
+}
+
+/// The entries of the map of servers that are for no folder alone, or why there is none.
+fn entries_for_all(document: &Node) -> Result<&[Entry], &'static str> {
     match document.get("mcpServers").map(|it| &it.content) {
         Some(Content::Map(entries)) => return Ok(entries),
         Some(Content::List(_)) => {
@@ -168,6 +212,8 @@ enum Way {
 
 struct Reader<'a> {
     findings: &'a mut Findings,
+    /// The folder that the server is for, where it is not for all.
+    project: Option<PathBuf>,
 }
 
 impl Reader<'_> {
@@ -297,8 +343,11 @@ impl Reader<'_> {
         Some(text)
     }
 
-    /// The folder that relative paths belong to: that of the file, or the one around it where that is a client's own.
+    /// The folder that relative paths belong to: the one that the server is for, that of the file, or the one around it where that is a client's own.
     fn project(&self, node: &Node) -> PathBuf {
+        if let Some(project) = &self.project {
+            return project.clone();
+        }
         let folder = self.findings.folder(node.at);
         let of_client = OF_CLIENTS.iter().any(|it| folder.ends_with(it));
         match folder.parent() {

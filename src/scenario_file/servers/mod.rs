@@ -1,6 +1,7 @@
 //! What servers are there, and what proves that they can be asked?
 //!
 //! - `server`: a section of `servers`. `client_config`: servers of the configuration of an MCP client.
+//!   `projects`: those of it that are for the folder somebody works in.
 //! - `upstream`: a section of `upstreams`.
 //! - `named`: which of them a scenario names.
 //! - `container`, `mounts`: the section `docker`.
@@ -12,6 +13,7 @@ pub(super) mod container;
 pub(super) mod hook;
 pub(super) mod mounts;
 pub(super) mod named;
+pub(super) mod projects;
 pub(super) mod ready;
 pub(super) mod server;
 pub(super) mod source;

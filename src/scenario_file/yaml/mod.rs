@@ -3,10 +3,12 @@
 //! - `source`: the files read so far, and what was found in them. `finding`: one thing that is wrong, as people read it. `nearest`: what may have
 //!   been meant.
 //! - `parse`, `scalar`: a file becomes a tree. `node`: the tree, how one is laid over another, and how its texts are visited.
+//! - `jsonc`: JSON with comments becomes JSON.
 //!
 //! `serde_yaml` gives numbers their meaning, so that what it writes reads back the same.
 
 pub(super) mod finding;
+pub(super) mod jsonc;
 pub(super) mod nearest;
 pub(super) mod node;
 pub(super) mod parse;

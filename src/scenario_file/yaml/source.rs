@@ -73,8 +73,17 @@ impl Findings {
 
     /// Reads a file; `None` after saying why it cannot be read.
     pub(in crate::scenario_file) fn read(&mut self, path: &Path) -> Option<usize> {
+        self.read_up_to(path, MAX_FILE)
+    }
+
+    /// The same of a file that may be larger than those people write, in bytes.
+    pub(in crate::scenario_file) fn read_up_to(
+        &mut self,
+        path: &Path,
+        longest: u64,
+    ) -> Option<usize> {
         self.depends_on(path);
-        let bytes = match read_bytes(path, MAX_FILE) {
+        let bytes = match read_bytes(path, longest) {
             Ok(bytes) => bytes,
             Err(problem) => {
                 self.push(Finding::about(path.display(), Severity::Error, problem));
